@@ -97,7 +97,7 @@ class Commands(Follower):
         for page in LESSONS:
             for language, text in blocks(page):
                 lines = [line.partition(" #")[0].split() for line in text.splitlines()]
-                lines = [" ".join(words) for words in lines if words[0] == "xferbench" and words[1] not in READS]
+                lines = [" ".join(words) for words in lines if words[:1] == ["xferbench"] and words[1] not in READS]
                 if language == "sh" and lines:
                     with self.subTest(page=page.name, block=text):
                         self.assertEqual([f"{line} --simulate" for line in lines[::2]], lines[1::2])
