@@ -48,7 +48,8 @@ class Follower(support.Folder):
         (self.folder / "bin" / "xferbench").symlink_to(support.PROGRAM)
 
     def type(self, line):
-        environment = os.environ | {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"}
+        ours = {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}  # charts need UTF-8
+        environment = os.environ | ours
         return subprocess.run(["bash", "-c", line], cwd=self.folder, env=environment, capture_output=True, text=True,
                               check=False, timeout=120, stdin=subprocess.DEVNULL)
 
@@ -83,8 +84,8 @@ class Commands(Follower):
             for language, text in blocks(page):
                 with self.subTest(page=page.name, block=text):
                     if language == "sh":
-                        lines = [line.partition(" #")[0].strip() for line in text.splitlines()]
-                        outputs = [self.run_line(line) for line in lines]
+                        lines = [line.partition("#")[0].strip() for line in text.splitlines()]
+                        outputs = [self.run_line(line) for line in lines if line]
                         printed = outputs[-1]
                     elif language == "":
                         quotes += 1
@@ -96,7 +97,7 @@ class Commands(Follower):
         """What measures stands there twice, for those with a GPU and for those without."""
         for page in LESSONS:
             for language, text in blocks(page):
-                lines = [line.partition(" #")[0].split() for line in text.splitlines()]
+                lines = [line.partition("#")[0].split() for line in text.splitlines()]
                 lines = [" ".join(words) for words in lines if words[:1] == ["xferbench"] and words[1] not in READS]
                 if language == "sh" and lines:
                     with self.subTest(page=page.name, block=text):
