@@ -9,6 +9,7 @@ import re
 
 from docutils import nodes
 from pygments.formatters import HtmlFormatter
+from sphinx import addnodes
 from sphinx.util.osutil import relative_uri
 
 OVERVIEW = "docs/README"
@@ -50,39 +51,50 @@ def add_navigation(app, name, source):
         source[0] += navigation(pathlib.Path(app.srcdir))
 
 
-def downloaded(app, path, from_page):
-    """The address of a copy of this file, relative to a page; the builder copies it at the end."""
-    place = app.env.dlfiles.add_file(from_page, path)
-    return relative_uri(app.builder.get_target_uri(from_page), f"_downloads/{place}")
+def copied(app, path, for_page):
+    """Where the builder will put a copy of this file."""
+    return f"_downloads/{app.env.dlfiles.add_file(for_page, path)}"
 
 
-def resolve(app, env, node, content):
-    """A link to a folder, or to a page that the site does not have. Whatever else is missing stays missing."""
-    page = node["refdoc"]
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(page), node["reftarget"]))
+def path_of(node):
+    """Where a link leads that MyST takes for one to a page, from the root; newer versions give a page by its name."""
+    if node.get("refdomain") == "doc":
+        return f"{node['reftarget']}.md"
+    return posixpath.normpath(posixpath.join(posixpath.dirname(node["refdoc"]), node["reftarget"]))
+
+
+def address_of(app, path, from_page):
+    """Of what is no page of the site: a copy of a file, the page of a folder, or the list of its files."""
     there = pathlib.Path(app.srcdir, path)
-    if path.startswith("..") or not there.exists():
+    if path.startswith("..") or not there.exists() or path.removesuffix(".md") in app.env.found_docs:
         return None
+    here = app.builder.get_target_uri(from_page)
     if there.is_file():
-        address = downloaded(app, path, page)
-    elif f"{path}/README" in env.all_docs:
-        address = app.builder.get_relative_uri(page, f"{path}/README")
-    else:
-        app.listed_folders.add(path)
-        address = relative_uri(app.builder.get_target_uri(page), f"{path}/index.html")
-    return nodes.reference("", "", content, internal=True, refuri=address)
+        return relative_uri(here, copied(app, path, from_page))
+    if f"{path}/README" in app.env.found_docs:
+        return app.builder.get_relative_uri(from_page, f"{path}/README")
+    files = sorted(entry.name for entry in os.scandir(there) if entry.is_file())
+    app.listed_folders[path] = [(name, copied(app, f"{path}/{name}", from_page)) for name in files]
+    return relative_uri(here, f"{path}/index.html")
+
+
+def resolve(app, doctree):
+    """Links to folders, and to pages that the site does not have. Whatever else is missing stays missing."""
+    for node in list(doctree.findall(addnodes.pending_xref)):
+        if node["reftype"] == "myst" and not node["reftarget"].startswith("#"):
+            if address := address_of(app, path_of(node), app.env.docname):
+                node.replace_self(nodes.reference("", "", *node.children, internal=True, refuri=address))
 
 
 def list_folders(app):
     """A page for each folder that is linked to and has none: its files, to be had."""
-    for folder in sorted(app.listed_folders):
-        name, entries = f"{folder}/index", ""
-        for entry in sorted(os.scandir(pathlib.Path(app.srcdir, folder)), key=lambda one: one.name):
-            if entry.is_file():
-                address = downloaded(app, f"{folder}/{entry.name}", name)
-                entries += f'<li><a href="{html.escape(address)}" download>{html.escape(entry.name)}</a></li>'
+    for folder, files in app.listed_folders.items():
+        here, entries = f"{folder}/index", ""
+        for name, place in files:
+            address = relative_uri(f"{here}.html", place)
+            entries += f'<li><a href="{html.escape(address)}" download>{html.escape(name)}</a></li>'
         title = f"Folder {html.escape(folder)}"
-        yield name, {"title": title, "body": f"<h1>{title}</h1><ul>{entries}</ul>"}, "page.html"
+        yield here, {"title": title, "body": f"<h1>{title}</h1><ul>{entries}</ul>"}, "page.html"
 
 
 def finish(app, failed):
@@ -96,9 +108,9 @@ def finish(app, failed):
 
 
 def setup(app):
-    app.listed_folders = set()
+    app.listed_folders = {}
     app.connect("source-read", add_navigation)
-    app.connect("missing-reference", resolve)
+    app.connect("doctree-read", resolve)
     app.connect("html-collect-pages", list_folders)
     app.connect("build-finished", finish)
     return {"parallel_read_safe": False, "parallel_write_safe": False}
