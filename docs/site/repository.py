@@ -103,7 +103,7 @@ def finish(app, failed):
         return
     site = pathlib.Path(app.outdir)
     (site / "index.html").write_text(HOME.format(app.builder.get_target_uri(app.config.root_doc)), encoding="utf-8")
-    colours = HtmlFormatter(style="monokai", nobackground=True).get_style_defs(".highlight")
+    colours = HtmlFormatter(style="github-dark", nobackground=True).get_style_defs(".highlight")
     (site / "_static" / "pygments-dark.css").write_text(f"{colours}\n", encoding="utf-8")
 
 

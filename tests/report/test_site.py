@@ -14,6 +14,7 @@ import unittest
 
 import support
 from support import ROOT
+from xferbench_report import vendor
 
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 
@@ -257,6 +258,21 @@ class Read(support.BrowserTest):
                     self.assertFalse(wide)
                     ground = self.run_js("return getComputedStyle(document.body).backgroundColor;")
                     self.assertEqual(max(map(int, re.findall(r"\d+", ground))) < 80, dark, ground)
+
+    def test_everyone_can_read_it(self):
+        """By axe, but for what it calls moderate or minor."""
+        for dark in (False, True):
+            self.emulate(1360, 900, dark)
+            for name in ("README", "docs/tutorial/2-streams-and-chunks", "docs/h200/onchip", "search"):
+                with self.subTest(page=name, dark=dark):
+                    self.open(self.site / f"{name}.html", draw=False)
+                    self.run_js(vendor.source(vendor.AXE))
+                    found = self.browser.execute_async_script(
+                        """const done = arguments[0];
+                           const said = (one) => [one.id, one.impact, one.nodes.slice(0, 3).map((node) => node.html)];
+                           axe.run(document).then((found) => done(found.violations.map(said)));"""
+                    )
+                    self.assertEqual([one for one in found if one[1] in ("serious", "critical")], [])
 
     def test_all_pages_unfold_on_a_narrow_screen(self):
         self.emulate(420, 900)
