@@ -231,6 +231,17 @@ class Setup(Scripts):
         self.assertEqual(self.logged().count("npm pack"), 1)
         self.assertFalse((root / "build" / "vendor").exists())
 
+    def test_of_the_site_installs_what_makes_it(self):
+        root = self.checkout("repo")
+        self.put(self.tools / "dpkg-query", "#!/bin/sh\n")
+        for name in ("apt-get", "sudo"):
+            self.put(self.tools / name, INSTALLER)
+        outcome = self.run_in(root, shutil.which("bash"), "scripts/setup", "--docs")
+        self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
+        missing = next(line for line in outcome.stderr.splitlines() if "packages are missing: " in line)
+        self.assertTrue({"python3-sphinx", "python3-myst-parser"} <= set(missing.split()))
+        self.assertFalse({"libgtest-dev", "python3-jinja2", "chromium"} & set(missing.split()))
+
     def test_that_fails_says_so(self):
         root = self.checkout("repo")
         self.put(self.tools / "dpkg-query", "#!/bin/sh\n")
