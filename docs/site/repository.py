@@ -40,7 +40,8 @@ def navigation(root):
     text = "\n\n```{toctree}\n:hidden:\n\nAll pages </" + OVERVIEW + ">\n```\n"
     for heading, links in sections(overview).items():
         pages = dict.fromkeys(posixpath.normpath(posixpath.join("docs", link)) for link in links)
-        entries = [f"{title_of(root / f'{page}.md')} </{page}>\n" for page in pages if page not in listed]
+        there = [page for page in pages if page not in listed and (root / f"{page}.md").is_file()]
+        entries = [f"{title_of(root / f'{page}.md')} </{page}>\n" for page in there]
         listed.update(pages)
         text += "\n```{toctree}\n:hidden:\n:caption: " + heading + "\n\n" + "".join(entries) + "```\n"
     return text

@@ -30,7 +30,7 @@ DOCS = "docs"
 SMALL = {
     "README.md": f"# Home\n\nSee [all]({DOCS}/README.md), [none]({DOCS}/none.md), [a file](LICENSE),"
     " [a folder](data).\n",
-    "docs/README.md": "# All\n\n## First\n\n| [one.md](one.md) | a page |\n\n## Second\n\n- [Home](../README.md)\n",
+    "docs/README.md": "# All\n\n## First\n\n| [one.md](one.md) | a page |\n| [gone](gone.md) | none |\n\n## Second\n\n- [Home](../README.md)\n",
     f"{DOCS}/one.md": "# One: a page\n\n[here](#one-a-page), [nowhere](#two), [there](README.md#second),"
     " [not there](README.md#third)\n\n![a picture](none.png)\n",
     "LICENSE": "as you like\n",
@@ -91,7 +91,7 @@ class Small(support.Folder):
     def test_dead_links_are_named_and_fail_a_check(self):
         outcome = make(self.root, self.site, "--check")
         self.assertEqual(outcome.returncode, 1, outcome.stderr)
-        for name in (f"{DOCS}/none.md", "#two", "README.md#third", "none.png"):
+        for name in (f"{DOCS}/none.md", "gone.md", "#two", "README.md#third", "none.png"):
             self.assertIn(name, outcome.stderr)
         for name in ("LICENSE", "data", "one-a-page", "second"):
             self.assertNotIn(name, outcome.stderr)
