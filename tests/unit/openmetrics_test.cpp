@@ -132,6 +132,8 @@ TEST(OpenMetrics, RefusesWhatIsThereTwice) {
   Family family = rate();
   family.samples = {{.labels = {{"a", "1"}, {"b", "2"}}}, {.labels = {{"b", "2"}, {"a", "1"}}}};
   EXPECT_EQ(why_refused(family), "OpenMetrics: xferbench_rate: two samples have the same labels");
+  family.samples = {{.labels = {{"a", "\x01"}}}, {.labels = {{"a", "\x02"}}}};
+  EXPECT_EQ(why_refused(family), "OpenMetrics: xferbench_rate: two samples have the same labels") << "as written";
   family.samples = {{.labels = {{"a", "1"}, {"a", "2"}}}};
   EXPECT_EQ(why_refused(family), "OpenMetrics: xferbench_rate: label a is there twice");
 }
