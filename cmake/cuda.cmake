@@ -2,7 +2,7 @@
 #   in   XFERBENCH_CUDA          AUTO, ON or OFF
 #   out  XFERBENCH_WITH_CUDA     TRUE or FALSE
 #        XFERBENCH_CUDA_VERSION  "13.0", or empty
-#        XFERBENCH_ARCHITECTURES  those that most kernels are compiled for: "80-real 90", or empty
+#        XFERBENCH_ARCHITECTURES  those that most kernels are compiled for: "sm_90 compute_90", or empty
 #        XFERBENCH_CUPTI_INCLUDE_DIR  where CUPTI's headers are, or NOTFOUND: timelines are then estimated from events.
 #                                The library itself is loaded at run time
 
@@ -69,11 +69,8 @@ if(NOT XFERBENCH_CUDA STREQUAL "OFF")
 endif()
 
 if(XFERBENCH_WITH_CUDA)
-  set(XFERBENCH_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES})
-  if(XFERBENCH_ARCHITECTURES STREQUAL "all-major" AND CMAKE_CUDA_ARCHITECTURES_ALL_MAJOR)
-    set(XFERBENCH_ARCHITECTURES ${CMAKE_CUDA_ARCHITECTURES_ALL_MAJOR})  # what the compiler takes the word for
-  endif()
-  list(JOIN XFERBENCH_ARCHITECTURES " " XFERBENCH_ARCHITECTURES)
+  include(cmake/architectures.cmake)
+  describe_architectures(XFERBENCH_ARCHITECTURES)
   message(STATUS "xferbench: real GPUs through CUDA ${XFERBENCH_CUDA_VERSION} (architectures: "
                  "${CMAKE_CUDA_ARCHITECTURES}), and the simulated device")
   if(XFERBENCH_CUPTI_INCLUDE_DIR)
