@@ -6,7 +6,7 @@
 #include "report/compare/compare_report.hpp"
 #include "unit/compare_fixture.hpp"
 
-namespace xferbench {
+namespace xferbench::annotations {
 namespace {
 
 using Weight = Annotation::Weight;
@@ -136,4 +136,4 @@ TEST(CompareAnnotations, SayThatNothingCouldHaveBeenFound) {
 }
 
 }  // namespace
-}  // namespace xferbench
+}  // namespace xferbench::annotations

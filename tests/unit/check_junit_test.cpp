@@ -8,7 +8,7 @@
 #include "report/check/check_report.hpp"
 #include "unit/support.hpp"
 
-namespace xferbench {
+namespace xferbench::junit {
 namespace {
 
 using check::Checked;
@@ -130,4 +130,4 @@ TEST(CheckOpenMetrics, HasEachSeriesOnceWhateverAFileSays) {
 }
 
 }  // namespace
-}  // namespace xferbench
+}  // namespace xferbench::junit

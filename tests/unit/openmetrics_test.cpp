@@ -7,13 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
-namespace xferbench {
+namespace xferbench::openmetrics {
 namespace {
-
-using openmetrics::Family;
-using openmetrics::Sample;
-using openmetrics::to_text;
-using openmetrics::Type;
 
 Family rate() {
   return {.name = "xferbench_rate",
@@ -151,4 +146,4 @@ TEST(OpenMetrics, RefusesCountersThatDidNotCountInfosThatAreNumbersAndFamiliesWi
 }
 
 }  // namespace
-}  // namespace xferbench
+}  // namespace xferbench::openmetrics

@@ -25,7 +25,7 @@
 #include "report/run/run_report.hpp"
 #include "scenarios/scenarios.hpp"
 
-namespace xferbench {
+namespace xferbench::published {
 namespace {
 
 namespace fs = std::filesystem;
@@ -185,7 +185,7 @@ void add_openmetrics(Names& names) {
   }
 }
 
-Names published() {
+Names all_names() {
   Names names;
   add_scenarios(names);
   add_flags(names);
@@ -225,7 +225,7 @@ void add_to_list(const fs::path& list, const Names& known, const Names& more) {
 TEST(Published, NamesStay) {
   const fs::path list = root() / "tests" / "published" / "names.txt";
   const Names known = lines_of(text_of(list));
-  const Names now = published();
+  const Names now = all_names();
   const Names gone = without(known, now);
   const Names added = without(now, known);
   EXPECT_TRUE(gone.empty()) << "Published, and not there any more:\n"
@@ -243,7 +243,7 @@ TEST(Published, NamesStay) {
 }
 
 TEST(Published, ListKnowsEachKindOfName) {
-  const Names now = published();
+  const Names now = all_names();
   for (const char* name :
        {"scenario memcpy", "command check", "axis memcpy dir", "word memcpy dir h2d", "metric memcpy bandwidth in GB/s",
         "flag of a run --json", "flag of check --junit", "exit code 3 no device", "format xferbench-check/1",
@@ -254,4 +254,4 @@ TEST(Published, ListKnowsEachKindOfName) {
 }
 
 }  // namespace
-}  // namespace xferbench
+}  // namespace xferbench::published

@@ -5,7 +5,7 @@
 #include "unit/report_fixture.hpp"
 #include "unit/support.hpp"
 
-namespace xferbench {
+namespace xferbench::run_metrics {
 namespace {
 
 using test::contains;
@@ -91,4 +91,4 @@ TEST(RunOpenMetrics, TellsRanksOfAFleetApart) {
 }
 
 }  // namespace
-}  // namespace xferbench
+}  // namespace xferbench::run_metrics
