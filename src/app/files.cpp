@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -54,26 +55,31 @@ void refuse_same_twice(std::span<const std::string> files) {
 
 JudgementFiles::JudgementFiles(const cli::OutputFiles& files, std::span<const std::string> inputs) {
   refuse_to_overwrite(inputs, files.named());
-  if (files.json) json_.emplace(*files.json);
-  if (files.markdown) markdown_.emplace(*files.markdown);
-  if (files.timeline) timeline_.emplace(*files.timeline);
   std::vector<cli::NamedFile> targets;
-  if (json_) targets.push_back({"json", json_->target()});
-  if (markdown_) targets.push_back({"markdown", markdown_->target()});
-  if (timeline_) targets.push_back({"timeline", timeline_->target()});
+  for (const auto& [flag, path] : files.named()) {
+    outputs_.push_back({flag, ResultsFile(path)});
+    targets.push_back({flag, outputs_.back().file.target()});
+  }
   cli::refuse_shared_files(targets);  // once more: as "-" and /dev/stdout are the same
 }
 
 bool JudgementFiles::shows_table() const {
-  const auto is_free = [](const auto& file) { return !file || !file->is_standard_output(); };
-  return is_free(json_) && is_free(markdown_) && is_free(timeline_);
+  return std::ranges::none_of(outputs_, [](const Output& output) { return output.file.is_standard_output(); });
 }
 
-void JudgementFiles::write(const Text& json, const Text& markdown, const Text& table, const TextWriter& timeline) {
-  if (json_) json_->finish(json());
-  if (markdown_) markdown_->finish(markdown());
-  if (timeline_) timeline_->finish(timeline);
-  if (shows_table()) write_standard_output(table());
+void JudgementFiles::finish(std::string_view flag, const Text& text) {
+  const auto output = std::ranges::find(outputs_, flag, &Output::flag);
+  if (output != outputs_.end()) output->file.finish(text());
+}
+
+void JudgementFiles::write(const Texts& texts) {
+  finish("json", texts.json);
+  finish("markdown", texts.markdown);
+  finish("junit", texts.junit);
+  finish("openmetrics", texts.openmetrics);
+  const auto timeline = std::ranges::find(outputs_, std::string_view("timeline"), &Output::flag);
+  if (timeline != outputs_.end()) timeline->file.finish(texts.timeline);
+  if (shows_table()) write_standard_output(texts.table());
 }
 
 }  // namespace xferbench::app

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cli/command.hpp"
 #include "results/output_file.hpp"
@@ -23,17 +24,30 @@ void refuse_same_twice(std::span<const std::string> files);
 class JudgementFiles {
  public:
   using Text = std::function<std::string()>;
+  /// What goes where; needed only where the file was asked for.
+  struct Texts {
+    Text table;
+    Text json;
+    Text markdown;
+    Text junit{};
+    Text openmetrics{};
+    TextWriter timeline{};
+  };
 
   /// Throws OutputError or UsageError before anything is read, so that no work is lost to a typo.
   JudgementFiles(const cli::OutputFiles& files, std::span<const std::string> inputs);
 
   [[nodiscard]] bool shows_table() const;
-  void write(const Text& json, const Text& markdown, const Text& table, const TextWriter& timeline = {});
+  void write(const Texts& texts);
 
  private:
-  std::optional<ResultsFile> json_;
-  std::optional<ResultsFile> markdown_;
-  std::optional<ResultsFile> timeline_;
+  void finish(std::string_view flag, const Text& text);
+
+  struct Output {
+    std::string_view flag;
+    ResultsFile file;
+  };
+  std::vector<Output> outputs_;  ///< those that were asked for
 };
 
 }  // namespace xferbench::app

@@ -24,6 +24,10 @@ std::size_t samples_of(const Result& result) {
   return samples;
 }
 
+/// Whether the file is to have each case as soon as that has ended. Not a timeline, which is long; nor what monitoring
+/// reads, where numbers of the run before would be gone while this one goes on.
+bool follows(std::string_view flag) { return flag != "timeline" && flag != "openmetrics"; }
+
 /// Whether every case has had its chance, in all turns, and one of them has used it.
 bool is_complete(const Report& report) {
   const auto skipped = [](const Result& r) { return r.status == Status::skipped; };
@@ -50,7 +54,7 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, ToText to_m
     : report_(std::move(report)) {
   std::vector<cli::NamedFile> opened;
   const auto add = [&](const char* flag, ResultsFile file, Writer writer) {
-    outputs_.push_back({std::move(file), std::move(writer), std::string_view(flag) != "timeline", std::nullopt});
+    outputs_.push_back({std::move(file), std::move(writer), follows(flag), std::nullopt});
     opened.push_back({flag, outputs_.back().file.target()});
   };
   const auto open = [&](const char* flag, const std::optional<std::string>& path, Writer writer) {
@@ -68,6 +72,7 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, ToText to_m
   open("csv", files.csv, at_once([](const Report& r) { return to_csv(r, descriptors()); }));
   open("markdown", files.markdown, at_once(std::move(to_markdown)));
   open("timeline", files.timeline, at_once(to_chrome_trace));
+  open("openmetrics", files.openmetrics, at_once([](const Report& r) { return to_openmetrics(r, descriptors()); }));
   cli::refuse_shared_files(opened);  // once more, as "-" and /dev/stdout are the same
   for (Output& output : outputs_) {
     if (output.follows && !output.file.exists()) write(output, &ResultsFile::update);

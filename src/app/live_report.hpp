@@ -29,8 +29,8 @@ struct Continued {
   KnownResults known;
 };
 
-/// All files but the timeline follow the report; that is written at the end. Losing a file never ends the run: the
-/// table still shows the results, and the error is told at once and comes last once more.
+/// All files but the timeline and what monitoring reads follow the report; those are written at the end. Losing a file
+/// never ends the run: the table still shows the results, and the error is told at once and comes last once more.
 ///
 /// What was there under a file's name is replaced when the first case has ended, and kept as FILE~.
 class LiveReport {

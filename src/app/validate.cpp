@@ -236,8 +236,9 @@ int perform(const cli::ValidateCommand& command) {
   for (std::string& sentence : not_held_out(command.results, by.sources)) {
     validated.left_out.push_back(std::move(sentence));
   }
-  files.write([&] { return to_validation_json(validated); }, [&] { return to_validation_markdown(validated); },
-              [&] { return to_validation_table(validated, style_of(command.show)); });
+  files.write({.table = [&] { return to_validation_table(validated, style_of(command.show)); },
+               .json = [&] { return to_validation_json(validated); },
+               .markdown = [&] { return to_validation_markdown(validated); }});
   return 0;
 }
 

@@ -282,7 +282,8 @@ Command CommandLine::run_command() {
     refuse_gpus_for_one(flags);
     run_.cases = plan(flags);
   }
-  constexpr std::array kOfThisPart{"resume", "csv", "markdown", "quiet", "color", "progress", "wide", "all-findings"};
+  constexpr std::array kOfThisPart{"resume", "csv",      "markdown", "openmetrics", "quiet",
+                                   "color",  "progress", "wide",     "all-findings"};
   for (const std::string& flag : run_.flags) {
     if (!run_.resume || std::ranges::find(kOfThisPart, flag) != kOfThisPart.end()) continue;
     throw UsageError(fmt::format("--resume goes on with the command that the file holds; leave --{} out", flag));
@@ -351,6 +352,7 @@ Command CommandLine::check_command() {
   }
   check_.files = measuring_.files;
   check_.show = measuring_.show;
+  refuse_shared_files(check_.files.named());
   return check_;
 }
 
@@ -447,6 +449,7 @@ Command CommandLine::soak_command() {
   soak_.device = measuring_.device;
   soak_.settings.seed = measuring_.seed;
   soak_.json = measuring_.files.json;
+  soak_.openmetrics = measuring_.files.openmetrics;
   soak_.resume = run_.resume;
   soak_.show = measuring_.show;
   if (soak_.settings.size % 4096 != 0) {
@@ -590,6 +593,8 @@ std::vector<NamedFile> OutputFiles::named() const {
   if (csv) files.push_back({"csv", *csv});
   if (markdown) files.push_back({"markdown", *markdown});
   if (timeline) files.push_back({"timeline", *timeline});
+  if (junit) files.push_back({"junit", *junit});
+  if (openmetrics) files.push_back({"openmetrics", *openmetrics});
   return files;
 }
 

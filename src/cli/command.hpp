@@ -45,9 +45,14 @@ struct OutputFiles {
   std::optional<std::string> csv{};
   std::optional<std::string> markdown{};
   std::optional<std::string> timeline{};
+  std::optional<std::string> junit{};
+  std::optional<std::string> openmetrics{};
   /// Those that were asked for.
   [[nodiscard]] std::vector<NamedFile> named() const;
 };
+
+/// Whose notes a verdict is to leave beside its answer, on standard error.
+enum class Annotations { none, github };
 
 /// What was said of sampling; what is absent was not.
 struct SamplingChoice {
@@ -119,7 +124,8 @@ struct CompareCommand {
   compare::Options options;
   std::optional<std::string> spread;  ///< file of known spreads between processes
   bool all = false;                   ///< list every case
-  OutputFiles files;                  ///< json and markdown
+  Annotations annotations = Annotations::none;
+  OutputFiles files;  ///< json and markdown
   Presentation show;
 };
 
@@ -127,7 +133,8 @@ struct CheckCommand {
   std::vector<std::string> results;  ///< the files to check; "-" is standard input
   std::string expect;                ///< name or path of the expectations
   bool allow_simulated = false;      ///< simulated results may be checked
-  OutputFiles files;                 ///< json and markdown
+  Annotations annotations = Annotations::none;
+  OutputFiles files;  ///< json, markdown, junit and openmetrics
   Presentation show;
 };
 

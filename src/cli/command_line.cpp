@@ -83,6 +83,13 @@ NumaPolicy numa_policy(const std::string& text) {
                                suggestion(text, words)));
 }
 
+constexpr const char* kAnnotationsHelp =
+    "notes for a CI system on standard error: github: a line for each thing that is wrong";
+
+Axis annotations_axis() {
+  return {.name = "annotations", .kind = AxisKind::choice, .help = kAnnotationsHelp, .choices = {"github"}};
+}
+
 std::vector<explain::FindingKind> finding_kinds(const std::string& text) {
   constexpr auto kKinds = texts_of(explain::FindingKind{});
   const Axis axis{.name = "mend", .kind = AxisKind::choice, .choices = words(kKinds)};
@@ -111,7 +118,7 @@ CommandLine::CommandLine(Scenarios scenarios, AxisFlags axis_flags)
     : scenarios_(scenarios), axis_flags_(axis_flags), app_(std::string(kSummary), "xferbench") {
   app_.option_defaults()->disable_flag_override()->group(kFlags);
   app_.set_help_flag("-h,--help", "this text");
-  app_.add_flag("-V,--version")->description("version and build");
+  app_.add_flag("-V,--version")->description("version, build, and what was found here");
   app_.allow_extras();  // what nobody knows is said in our words
   add_device_flags();
   add_sampling_flags();
@@ -234,6 +241,8 @@ void CommandLine::add_output_flags() {
   add_file(app_, "--csv", "write one row for each number, for spreadsheets, R, pandas; - is standard output",
            files.csv);
   add_file(app_, "--markdown", "write the tables as Markdown; - is standard output", files.markdown);
+  add_file(app_, "--openmetrics",
+           "write each case's headline, of check each margin, for monitoring; - is standard output", files.openmetrics);
   const auto add_mode = [this](const char* name, const char* help, std::vector<std::string> words, auto& target) {
     const Axis axis{.name = name, .kind = AxisKind::choice, .defaults = "auto", .help = help, .choices = words};
     add_value(app_, axis, "WHEN", into_enumerator(std::move(words), target));
@@ -300,18 +309,20 @@ void CommandLine::contradict(CLI::Option* one, CLI::Option* other, const std::st
 }
 
 void CommandLine::add_contradictions() {
-  constexpr std::array<std::array<const char*, 3>, 13> kContradictions{{
+  constexpr std::array<std::array<const char*, 3>, 15> kContradictions{{
       {"--gpu", "--gpus", "one is a GPU by its number, the other says which several"},
       {"--json", "--dry-run", "a dry run has no results to write"},
       {"--csv", "--dry-run", "a dry run has no results to write"},
       {"--markdown", "--dry-run", "a dry run has no results to write"},
       {"--timeline", "--dry-run", "a dry run has nothing to watch"},
+      {"--openmetrics", "--dry-run", "a dry run has no results to write"},
       {"--progress", "--quiet", "a quiet run shows no progress"},
       {"--suite", "--timeline", "run one of its commands by itself to watch it"},
       {"--repeat", "--timeline", "run it once to watch it"},
       {"--repeat", "--dry-run", "a dry run has no results to repeat"},
       {"--repeat", "--csv", "each process has results of its own, in a JSON file"},
       {"--repeat", "--markdown", "each process has results of its own, in a JSON file"},
+      {"--repeat", "--openmetrics", "each process has results of its own, in a JSON file"},
       {"--repeat", "--all-findings", "each process has findings of its own, in a JSON file"},
       {"--all-findings", "--dry-run", "a dry run finds nothing"},
   }};
@@ -397,10 +408,12 @@ void CommandLine::add_run_and_tune() {
   add_command("run", "measure; the word may be left out", run)
       ->footer(fmt::format("Values:\n{}\nProfiles for --simulate:\n{}\nExit codes:\n{}", value_grammar(),
                            profile_lines(), exit_codes()));
-  // Not of whole runs: a search makes its own passes through the cases.
+  // Not of whole runs: a search makes its own passes through the cases. Nor for monitoring: it has hundreds of them.
+  Flags of_tune = of_groups({kDevice, kSampling, kOutput});
+  std::erase(of_tune, app_.get_option("--openmetrics"));
   tune_app_ = add_command("tune", "find the fastest configuration for what the flags fix",
                           {.usage = "  xferbench tune [FLAGS] [SCENARIO [FLAGS]]\n",
-                           .taken = of_groups({kDevice, kSampling, kOutput}),
+                           .taken = std::move(of_tune),
                            .make = [this] { return tune_command(); }});
   tune_app_->footer(std::string(tune_examples()));
   add_value(*tune_app_,
@@ -470,23 +483,29 @@ void CommandLine::add_compare() {
               options.match = static_cast<compare::Match>(place);
             });
   CLI::Option* all = app->add_flag("--all", compare_.all, "list every case, however many there are");
+  CLI::Option* annotations = add_value(*app, annotations_axis(), "SYSTEM",
+                                       [this](const Value&) { compare_.annotations = Annotations::github; });
   CLI::Option* spread = app->get_option("--spread");
-  for (CLI::Option* judging : {base, next, threshold, strict, bootstrap, all, spread, assumed}) {
+  for (CLI::Option* judging : {base, next, threshold, strict, bootstrap, all, spread, assumed, annotations}) {
     contradict(across, judging, "--across shows files side by side and judges nothing");
   }
 }
 
 void CommandLine::add_check() {
-  CLI::App* app = add_command("check", "whether results are within limits; exit code 1 if not",
-                              {.usage = "  xferbench check RESULTS... --expect FILE|NAME [FLAGS]\n",
-                               .taken = named(std::array{"--json", "--markdown", "--color", "--quiet", "--wide"}),
-                               .make = [this] { return check_command(); }});
+  CLI::App* app =
+      add_command("check", "whether results are within limits; exit code 1 if not",
+                  {.usage = "  xferbench check RESULTS... --expect FILE|NAME [FLAGS]\n",
+                   .taken = named(std::array{"--json", "--markdown", "--openmetrics", "--color", "--quiet", "--wide"}),
+                   .make = [this] { return check_command(); }});
   app->footer(std::string(check_footer()));
   app->add_option("FILES", check_.results)->type_name("FILES");
   valued(app->add_option("--expect", check_.expect,
                          "what to expect: a file of limits, or the name of one that comes with xferbench"),
          "FILE|NAME");
   app->add_flag("--allow-simulated", check_.allow_simulated, "check simulated results, too");
+  add_file(*app, "--junit", "write a test case for each expectation, as CI servers show them; - is standard output",
+           measuring_.files.junit);
+  add_value(*app, annotations_axis(), "SYSTEM", [this](const Value&) { check_.annotations = Annotations::github; });
 }
 
 void CommandLine::add_expect() {
@@ -590,7 +609,7 @@ void CommandLine::add_explaining_flags(CLI::App& app) {
 
 void CommandLine::add_soak() {
   constexpr std::array kTaken{"--gpu",  "--gpus",   "--numa",  "--simulate", "--seed",
-                              "--json", "--resume", "--color", "--quiet"};
+                              "--json", "--resume", "--color", "--quiet", "--openmetrics"};
   CLI::App* app = add_command(
       "soak", "keep GPUs busy for hours, check every byte, watch rates, clocks and counters",
       {.usage = std::string(soak_usage()), .taken = named(kTaken), .make = [this] { return soak_command(); }});
@@ -621,9 +640,6 @@ void CommandLine::add_soak() {
              "--floor", [this](const std::string& text) { soak_.settings.floor = parse_percent(text, "--floor"); },
              "a rate below this share of its first minutes' is told as a drop [90%]"),
          "PERCENT");
-  add_file(*app, "--openmetrics",
-           "write the state as OpenMetrics text each interval, for node exporter; - is standard output",
-           soak_.openmetrics);
 }
 
 void CommandLine::add_information() {

@@ -172,7 +172,7 @@ std::string_view compare_footer() {
   xferbench --json base.json                         before a change ...
   xferbench --json new.json                          ... after it ...
   xferbench compare base.json new.json               ... and what it did
-  xferbench compare --base main-*.json --new pr-*.json --markdown comment.md
+  xferbench compare --base main-*.json --new pr-*.json --markdown comment.md --annotations github
   xferbench --suite ci --repeat 7 --json now.json --spread spread.json
   xferbench compare base.json new.json --spread spread.json     single processes, judged with what is known here
   xferbench compare base.json new.json --metric bandwidth --only 'memcpy/dir=h2d*'
@@ -226,6 +226,8 @@ std::string_view check_footer() {
   xferbench --suite quick --json quick.json && xferbench check quick.json --expect h200
   xferbench check node-*.json --expect h200          a table for each, one summary, one exit code
   xferbench check new.json --expect mine.json --markdown comment.md
+  xferbench check new.json --expect mine.json --junit check.xml     for CI servers: a test case for each expectation
+  xferbench check new.json --expect mine.json --openmetrics /var/lib/prometheus/node-exporter/xferbench.prom
   xferbench expect good-*.json -o mine.json          limits of your own, from good runs; then check against them
   xferbench list expectations                        names that --expect knows
 

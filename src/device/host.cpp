@@ -200,6 +200,12 @@ std::optional<int> allowed_numa_node() {
 
 }  // namespace
 
+std::string describe_numa() {
+  if (numa_available() < 0) return "not here: this system does not allow setting a memory policy";
+  const std::size_t nodes = all_nodes().size();
+  return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
+}
+
 Environment::Host describe_host() {
   Environment::Host host;
   host.cpu = cpu_model();

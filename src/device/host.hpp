@@ -62,6 +62,9 @@ class MemoryFromNode {
 /// where it is not bound, or where the system does not tell.
 std::optional<std::uint64_t> available_bound_memory();
 
+/// Whether memory can be bound to the nodes of this machine, and how many these are, in a few words.
+std::string describe_numa();
+
 /// Facts for reports: CPU, memory, kernel, and the NUMA node of the calling thread. Call it after place_process().
 Environment::Host describe_host();
 

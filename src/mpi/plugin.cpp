@@ -93,7 +93,6 @@ int initialise() {
   int provided = MPI_THREAD_SINGLE;
   if (const int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided)) return error;
   s.started = true;
-  describe_library(s.library, sizeof s.library);
   return provided < MPI_THREAD_SERIALIZED ? refuse_one_thread() : prepare();
 }
 
@@ -110,7 +109,12 @@ int size() { return state().size; }
 int local_rank() { return state().local_rank; }
 int local_size() { return state().local_size; }
 int node_root() { return state().node_root; }
-const char* library() { return state().library; }
+/// MPI tells that before it is started, too.
+const char* library() {
+  State& s = state();
+  describe_library(s.library, sizeof s.library);
+  return s.library;
+}
 double wall_clock() { return MPI_Wtime(); }
 
 void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }

@@ -259,6 +259,19 @@ class MpiCommunicator final : public Communicator {
 
 }  // namespace
 
+std::string describe_mpi() {
+  try {
+    const xferbench_mpi_table& table = find_table();
+    Dl_info place{};
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how POSIX asks for a function's library
+    const bool known = dladdr(reinterpret_cast<const void*>(table.library), &place) != 0;
+    return fmt::format("{}, by {}", table.library(),
+                       known && place.dli_fname != nullptr ? place.dli_fname : kPluginFile);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
 std::unique_ptr<Communicator> start_mpi() { return std::make_unique<MpiCommunicator>(find_table()); }
 
 }  // namespace xferbench

@@ -20,4 +20,8 @@ namespace xferbench {
 std::unique_ptr<Communicator> start_mpi();
 constexpr double kLeavingPatience = 10;
 
+/// Which MPI the plug-in is for, and where both are: "Open MPI v4.1.4, by /usr/lib/xferbench/libxferbench-mpi.so".
+/// Loads it and starts nothing; where that fails, why, in one line.
+std::string describe_mpi();
+
 }  // namespace xferbench

@@ -1,9 +1,11 @@
 // `xferbench check` as users and CI call it.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "cli/support.hpp"
 
@@ -208,6 +210,51 @@ TEST(Check, OfARunThatWasCutOffIsOne) {
   EXPECT_TRUE(contains(o.out, "; continue: xferbench --resume " + (folder / "r.json").string())) << o.out;
 }
 
+TEST(Check, WritesEachOfItsFilesAloneOnStandardOutputOrAllOfThemBesideTheTable) {
+  const TemporaryFolder folder;
+  const std::array kinds{std::pair("--json", "{\n"), std::pair("--markdown", "# xferbench check\n"),
+                         std::pair("--junit", "<?xml version=\"1.0\""),
+                         std::pair("--openmetrics", "# TYPE xferbench_")};
+  Arguments all{"check", measured(), "--expect", "h200"};
+  for (const auto& [flag, beginning] : kinds) {
+    const Outcome o = xferbench({"check", measured(), "--expect", "h200", flag, "-"});
+    expect_success(o);
+    EXPECT_TRUE(o.out.starts_with(beginning)) << flag << o.out;
+    EXPECT_FALSE(contains(o.out, "\n  holds ")) << "a row of the table";
+    all.insert(all.end(), {flag, folder / (flag + 2)});
+  }
+  const Outcome o = xferbench(all);
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "case that decides"));
+  for (const auto& [flag, beginning] : kinds) {
+    EXPECT_TRUE(read_file(folder / (flag + 2)).starts_with(beginning)) << flag;
+  }
+}
+
+TEST(Check, RefusesEveryTwoOfItsFilesThatAreTheSameAndOneThatCannotBeWritten) {
+  const TemporaryFolder folder;
+  const std::array<std::string, 4> flags{"--json", "--markdown", "--junit", "--openmetrics"};
+  const Arguments check{"check", measured(), "--expect", "h200"};
+  const auto with = [&check](Arguments more) {
+    more.insert(more.begin(), check.begin(), check.end());
+    return xferbench(more);
+  };
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const std::string detour = folder.path() / "." / "same";
+      expect_refusal(with({flags[j], "-", flags[i], "/dev/stdout"}), 2, "cannot both be standard output");
+      expect_refusal(with({flags[j], folder / "same", flags[i], detour}), 2, "name the same file");
+    }
+    expect_refusal(with({flags[i], folder / "missing/file"}), 2, "missing/file");
+    Options options;
+    options.out = Sink::file("/dev/full");
+    Arguments arguments = check;
+    arguments.insert(arguments.end(), {flags[i], "-"});
+    expect_refusal(xferbench(arguments, options), 2, "cannot write standard output");
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
 TEST(Check, DoesNotWriteOverWhatItReads) {
   const TemporaryFolder folder;
   const std::string results = read_file(measured());
@@ -221,6 +268,8 @@ TEST(Check, DoesNotWriteOverWhatItReads) {
   };
   refuses("--json", "r.json");
   refuses("--markdown", "r.json");
+  refuses("--junit", "r.json");
+  refuses("--openmetrics", "link.json");
   refuses("--json", "link.json");
   refuses("--json", "e.json");
   EXPECT_EQ(read_file(folder / "r.json"), results);

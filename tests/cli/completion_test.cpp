@@ -73,9 +73,11 @@ TEST(BashCompletion, OffersFilesWhereFilesGo) {
   const std::string begin = folder / "res";
   EXPECT_EQ(offered({"check", begin}), Words{file});
   EXPECT_EQ(offered({"compare", begin}), Words{file});
-  for (const char* flag : {"--json", "--csv", "--markdown", "--timeline", "--simulate"}) {
+  for (const char* flag : {"--json", "--csv", "--markdown", "--timeline", "--openmetrics", "--simulate"}) {
     EXPECT_EQ(offered({flag, begin}), Words{file}) << flag;
   }
+  EXPECT_EQ(offered({"check", "--junit", begin}), Words{file});
+  EXPECT_EQ(offered({"check", "--annotations", ""}), Words{"github"});
   EXPECT_TRUE(has(offered({"check", "x", "--expect", "h"}), "h200"));
   EXPECT_EQ(offered({"expect", begin}), Words{file});
   EXPECT_EQ(offered({"explain", begin}), Words{file});

@@ -35,7 +35,8 @@ void expect_clean(const std::string& text, const std::string& of) {
 /// A line break that came from a file would make a line that does not begin as lines of the program do.
 void expect_lines_of_the_program(const std::string& err) {
   for (const std::string& line : lines(err)) {
-    EXPECT_TRUE(line.starts_with("xferbench: ") || line.starts_with("[")) << line;
+    const bool note = line.starts_with("::error title=xferbench ") || line.starts_with("::warning title=xferbench ");
+    EXPECT_TRUE(line.starts_with("xferbench: ") || line.starts_with("[") || note) << line;
   }
 }
 
@@ -82,9 +83,13 @@ class ControlCharacters : public testing::Test {
 
   /// In every way in which a file of results is read.
   void read_by_every_command(const std::filesystem::path& file) {
-    for (const Arguments& files : {Arguments{"compare", valid_, file}, Arguments{"compare", file, valid_},
-                                   Arguments{"compare", "--across", valid_, file},
-                                   Arguments{"check", file, "--expect", "h200", "--allow-simulated"}}) {
+    for (const Arguments& files :
+         {Arguments{"compare", valid_, file}, Arguments{"compare", file, valid_},
+          Arguments{"compare", "--across", valid_, file},
+          Arguments{"check", file, "--expect", "h200", "--allow-simulated"},
+          Arguments{"compare", valid_, file, "--annotations", "github"},
+          Arguments{"check", file, "--expect", "h200", "--allow-simulated", "--annotations", "github", "--junit",
+                    folder_ / "r.xml", "--openmetrics", folder_ / "r.prom"}}) {
       for (const Arguments& how : {Arguments{}, Arguments{"--json", "-"}, Arguments{"--markdown", "-"}}) {
         Arguments all = files;
         all.insert(all.end(), how.begin(), how.end());
@@ -93,8 +98,9 @@ class ControlCharacters : public testing::Test {
     }
     const std::filesystem::path csv = folder_ / "r.csv";
     const std::filesystem::path markdown = folder_ / "r.md";
-    run({"--resume", file, "--csv", csv, "--markdown", markdown, "--progress", "plain"});
-    for (const std::filesystem::path& written : {csv, markdown, file}) {
+    const std::filesystem::path metrics = folder_ / "run.prom";
+    run({"--resume", file, "--csv", csv, "--markdown", markdown, "--openmetrics", metrics, "--progress", "plain"});
+    for (const std::filesystem::path& written : {csv, markdown, metrics, folder_ / "r.xml", folder_ / "r.prom", file}) {
       expect_clean(read_file(written), written.filename().string());
     }
   }

@@ -73,9 +73,12 @@ TEST_P(SharedFile, IsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(OfEveryTwo, SharedFile,
-                         testing::Values(std::pair("--json", "--csv"), std::pair("--json", "--markdown"),
-                                         std::pair("--json", "--timeline"), std::pair("--csv", "--markdown"),
-                                         std::pair("--csv", "--timeline"), std::pair("--markdown", "--timeline")));
+                         testing::Values(std::pair("--json", "--openmetrics"), std::pair("--csv", "--openmetrics"),
+                                         std::pair("--markdown", "--openmetrics"),
+                                         std::pair("--timeline", "--openmetrics"), std::pair("--json", "--csv"),
+                                         std::pair("--json", "--markdown"), std::pair("--json", "--timeline"),
+                                         std::pair("--csv", "--markdown"), std::pair("--csv", "--timeline"),
+                                         std::pair("--markdown", "--timeline")));
 
 class LostFile : public testing::TestWithParam<std::string> {};
 
@@ -99,7 +102,8 @@ TEST_P(LostFile, InAMissingFolderIsRefusedBeforeTheRun) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, LostFile, testing::Values("--json", "--csv", "--markdown", "--timeline"));
+INSTANTIATE_TEST_SUITE_P(Each, LostFile,
+                         testing::Values("--json", "--csv", "--markdown", "--timeline", "--openmetrics"));
 
 }  // namespace
 }  // namespace xferbench::test

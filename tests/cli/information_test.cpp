@@ -1,17 +1,47 @@
 // What the program says of itself: version, help, list, info.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
+#include <string>
+#include <vector>
 
 #include "cli/support.hpp"
 
 namespace xferbench::test {
 namespace {
 
-TEST(Version, IsOneLineWithNumberAndBuild) {
+TEST(Version, BeginsWithALineForProgramsOfNumberAndBuild) {
   const Outcome o = xferbench({"--version"});
   expect_success(o);
-  EXPECT_TRUE(std::regex_match(o.out, std::regex("xferbench [0-9]+\\.[0-9]+\\.[0-9]+[^\n]*CUDA[^\n]*\n"))) << o.out;
+  EXPECT_TRUE(std::regex_match(lines(o.out).front(),
+                               std::regex("xferbench [0-9]+\\.[0-9]+\\.[0-9]+( \\(\\S+\\))?, .*CUDA.*, .+")))
+      << o.out;
+  EXPECT_EQ(xferbench({"version"}).out, o.out);
+}
+
+TEST(Version, SaysOfEachFeatureWhetherItIsHere) {
+  const std::vector<std::string> said = lines(xferbench({"--version"}).out);
+  for (const std::string name : {"commit", "CUDA", "CUPTI", "NVRTC", "MPI", "NUMA"}) {
+    const auto found = std::ranges::find_if(said, [&](const auto& line) { return line.starts_with(name + " "); });
+    ASSERT_NE(found, said.end()) << name;
+    EXPECT_TRUE(std::regex_match(*found, std::regex("\\w+ +\\S.*"))) << *found;
+  }
+}
+
+TEST(Version, DoesNotMindWhatIsNotThereOrIsNoLibrary) {
+  const TemporaryFolder folder;
+  for (const char* name : {"libcupti.so", "libnvrtc.so"}) write_file(folder / name, "no library");
+  Options options = without_gpu();
+  options.environment["LD_LIBRARY_PATH"] = folder.path().string();
+  options.environment["XFERBENCH_MPI"] = (folder / "no-plug-in.so").string();
+  const Outcome o = xferbench({"--version"}, options);
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "MPI           there is no file '")) << o.out;
+  write_file(folder / "no-plug-in.so", "no library");
+  const Outcome again = xferbench({"--version"}, options);
+  expect_success(again);
+  EXPECT_TRUE(contains(again.out, "MPI           the plug-in for MPI cannot be loaded: ")) << again.out;
 }
 
 TEST(Version, SaysInWordsWhatABuildLacks) {

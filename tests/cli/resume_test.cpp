@@ -122,15 +122,22 @@ TEST_F(Resume, OfACompleteFileMeasuresNothingAndLeavesItAsItIs) {
 }
 
 TEST_F(Resume, WritesOtherFilesOnlyWhereItIsToldTo) {
-  ASSERT_EQ(xferbench(small_run({"--json", file_.string(), "--csv", (folder_ / "old.csv").string()})).exit_code, 0);
+  ASSERT_EQ(xferbench(small_run({"--json", file_.string(), "--csv", (folder_ / "old.csv").string(), "--openmetrics",
+                                 (folder_ / "old.prom").string()}))
+                .exit_code,
+            0);
   Json json = read_json(file_);
   json["complete"] = false;
   json["results"] = Json::array();
   write_file(file_, json.dump());
-  write_file(folder_ / "old.csv", "as it is");
-  ASSERT_EQ(xferbench({"--resume", file_, "--csv", folder_ / "new.csv", "--quiet"}).exit_code, 0);
-  EXPECT_EQ(read_file(folder_ / "old.csv"), "as it is");
+  for (const char* old : {"old.csv", "old.prom"}) write_file(folder_ / old, "as it is");
+  ASSERT_EQ(
+      xferbench({"--resume", file_, "--csv", folder_ / "new.csv", "--openmetrics", folder_ / "new.prom", "--quiet"})
+          .exit_code,
+      0);
+  for (const char* old : {"old.csv", "old.prom"}) EXPECT_EQ(read_file(folder_ / old), "as it is");
   EXPECT_TRUE(read_file(folder_ / "new.csv").starts_with("scenario,"));
+  EXPECT_TRUE(contains(read_file(folder_ / "new.prom"), "\nxferbench_run_complete 1\n"));
 }
 
 TEST_F(Resume, RunsWhatWasSkippedAgainAndKeepsWhatFailed) {

@@ -15,7 +15,7 @@ from support import RESULTS, ROOT
 
 PROGRAM = os.environ.get("XFERBENCH_PROGRAM", "")
 PAGES = sorted(
-    [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
+    [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
 )
 SOURCES = [
     path
@@ -122,9 +122,9 @@ class Commands(support.Folder):
     def assert_understood(self, command):
         """It runs dry, which leaves out the files that only a run can write; what only reads runs as it is."""
         word = (command.split() + [""])[1]
-        runs = word not in ("list", "info", "compare", "check", "expect", "calibrate", "validate", "explain", "completion", "man", "help")
+        runs = word not in ("list", "info", "compare", "check", "expect", "calibrate", "validate", "explain", "completion", "man", "help", "version")
         if runs:
-            command = re.sub(r" --(json|csv|markdown|timeline|repeat|spread)[ =]\S+", "", command) + " --dry-run"
+            command = re.sub(r" --(json|csv|markdown|timeline|openmetrics|repeat|spread)[ =]\S+", "", command) + " --dry-run"
         if word == "calibrate" and not re.search(r"calibrate \S+\.json", command):
             command += " --simulate"  # there is no GPU to measure
         shell = f'xferbench() {{ "$XFERBENCH_PROGRAM" "$@"; }}; {command}'

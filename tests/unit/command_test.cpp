@@ -365,6 +365,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"--suite", "quick", "--timeline", "t"}, {"--suite and --timeline contradict each other"}},
                     Mistake{{"--dry-run", "--csv", "x"}, {"--csv and --dry-run contradict each other"}},
                     Mistake{{"--dry-run", "--markdown", "x"}, {"--markdown and --dry-run contradict each other"}},
+                    Mistake{{"--dry-run", "--openmetrics", "x"}, {"--openmetrics", "--dry-run", "contradict"}},
+                    Mistake{{"--repeat", "2", "--json", "x", "--openmetrics", "y"}, {"--repeat", "contradict"}},
+                    Mistake{{"--resume", "x", "--junit", "y"}, {"--junit does nothing here: it belongs to check"}},
+                    Mistake{{"tune", "--openmetrics", "x"}, {"tune does not take --openmetrics"}},
+                    Mistake{{"compare", "a", "b", "--openmetrics", "x"}, {"compare does not take --openmetrics"}},
+                    Mistake{{"compare", "--across", "a", "b", "--annotations", "github"}, {"contradict"}},
+                    Mistake{{"check", "a", "--expect", "b", "--annotations", "gitlab"}, {"--annotations", "gitlab"}},
+                    Mistake{{"check", "a", "--expect", "b", "--junit", "x", "--json", "x"}, {"the same file"}},
                     Mistake{{"compare", "-", "-"}, {"only one file can be -"}},
                     Mistake{{"compare", "--across", "a"}, {"--across needs at least two files"}},
                     Mistake{{"compare", "a", "b", "--strict=yes"}, {"--strict takes no value"}},
@@ -555,6 +563,8 @@ TEST(Commands, CompareTakesFilesInThreeWays) {
   EXPECT_EQ(across.across, (Words{"a", "b", "-"}));
   EXPECT_TRUE(across.show.quiet);
   EXPECT_EQ(parsed_as<CompareCommand>({"compare", "-", "b"}).base, Words{"-"});
+  EXPECT_EQ(parsed_as<CompareCommand>({"compare", "a", "b", "--annotations", "github"}).annotations,
+            Annotations::github);
 }
 
 TEST(Commands, ExpectTakesGoodRunsAndWhereToWrite) {
@@ -579,6 +589,12 @@ TEST(Commands, CheckTakesFilesAndWhatToExpectOfThem) {
   EXPECT_EQ(check.expect, "h200");
   EXPECT_EQ(check.files.markdown, "m");
   EXPECT_TRUE(check.allow_simulated);
+  EXPECT_EQ(check.annotations, Annotations::none);
+  const auto ci = parsed_as<CheckCommand>(
+      {"check", "r", "--expect", "h200", "--junit", "j", "--openmetrics", "o", "--annotations", "github"});
+  EXPECT_EQ(ci.files.junit, "j");
+  EXPECT_EQ(ci.files.openmetrics, "o");
+  EXPECT_EQ(ci.annotations, Annotations::github);
 }
 
 TEST(Tune, TriesTheValuesToTuneWhereNoFlagIsGiven) {

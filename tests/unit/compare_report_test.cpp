@@ -175,6 +175,29 @@ TEST(CompareMarkdown, FitsIntoAComment) {
   EXPECT_TRUE(mentions(text, "more cases do not fit here"));
 }
 
+TEST(CompareMarkdown, FitsIntoACommentWhateverIsInTheFiles) {
+  Comparison c = comparison();
+  const std::string longest(5000, '<');  // which become five characters each
+  for (int i = 0; i < 500; ++i) {
+    c.warnings.push_back(longest + std::to_string(i));
+    c.rows.push_back(row("copy/size=" + std::to_string(i + 10) + "B", Verdict::inconclusive, 1));
+    c.rows.back().reason = longest.substr(0, 500);
+  }
+  c.simulated = longest;
+  for (auto* side : {&c.base, &c.next}) {
+    for (compare::Source& source : *side)
+      source = {.name = longest, .started_at = "", .gpu = longest, .version = longest};
+  }
+  const std::string text = to_markdown(c);
+  EXPECT_LT(text.size(), 65'536U);
+  EXPECT_TRUE(mentions(text, "What else could explain a change: 502 things</summary>"));
+}
+
+TEST(CompareMarkdown, BeginsWithTheVerdict) {
+  const std::string text = to_markdown(comparison());
+  EXPECT_LT(text.find("**exit 1 because"), text.find("| verdict |"));
+}
+
 compare::Across side_by_side() {
   compare::Across across;
   across.columns = {"NVIDIA A100", "NVIDIA H200"};

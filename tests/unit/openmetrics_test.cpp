@@ -7,13 +7,8 @@
 #include <limits>
 #include <stdexcept>
 
-namespace xferbench {
+namespace xferbench::openmetrics {
 namespace {
-
-using openmetrics::Family;
-using openmetrics::Sample;
-using openmetrics::to_text;
-using openmetrics::Type;
 
 Family rate() {
   return {.name = "xferbench_rate",
@@ -132,6 +127,8 @@ TEST(OpenMetrics, RefusesWhatIsThereTwice) {
   Family family = rate();
   family.samples = {{.labels = {{"a", "1"}, {"b", "2"}}}, {.labels = {{"b", "2"}, {"a", "1"}}}};
   EXPECT_EQ(why_refused(family), "OpenMetrics: xferbench_rate: two samples have the same labels");
+  family.samples = {{.labels = {{"a", "\x01"}}}, {.labels = {{"a", "\x02"}}}};
+  EXPECT_EQ(why_refused(family), "OpenMetrics: xferbench_rate: two samples have the same labels") << "as written";
   family.samples = {{.labels = {{"a", "1"}, {"a", "2"}}}};
   EXPECT_EQ(why_refused(family), "OpenMetrics: xferbench_rate: label a is there twice");
 }
@@ -149,4 +146,4 @@ TEST(OpenMetrics, RefusesCountersThatDidNotCountInfosThatAreNumbersAndFamiliesWi
 }
 
 }  // namespace
-}  // namespace xferbench
+}  // namespace xferbench::openmetrics

@@ -194,9 +194,10 @@ void write(const cli::ExplainCommand& command, const Told& told, JudgementFiles&
   if (!command.show.quiet && !files.shows_table()) {  // which has them, too
     for (const std::string& warning : told.explanation.warnings) tell("warning: " + warning);
   }
-  files.write([&] { return to_json(told.explanation); }, [&] { return to_markdown(told.explanation); },
-              [&] { return to_table(told.explanation, command.all, style_of(command.show)); },
-              [&](const Sink& sink) { write_chrome_trace(told.stretches, sink); });
+  files.write({.table = [&] { return to_table(told.explanation, command.all, style_of(command.show)); },
+               .json = [&] { return to_json(told.explanation); },
+               .markdown = [&] { return to_markdown(told.explanation); },
+               .timeline = [&](const Sink& sink) { write_chrome_trace(told.stretches, sink); }});
 }
 
 }  // namespace

@@ -19,16 +19,45 @@ namespace {
 using check::Checked;
 using check::Verdict;
 
-std::string files(std::size_t n) { return fmt::format("{} file{}", n, n == 1 ? "" : "s"); }
+}  // namespace
 
-// --- One file -------------------------------------------------------------------------------------------------------
+// --- What several kinds of text say ---------------------------------------------------------------------------------
 
-/// The case that decides, or why there is none.
 std::string about(const check::Row& row) {
   const std::string decides = row.place.empty() ? row.key : fmt::format("{} ({})", row.key, row.place);
   if (!row.note.empty()) return row.key.empty() ? row.note : decides + ": " + row.note;
   return row.key.empty() ? fmt::format("median of {} case{}", row.cases, row.cases == 1 ? "" : "s") : decides;
 }
+
+std::string incomplete(const Checked& checked) {
+  if (checked.complete) return "";
+  return "INCOMPLETE: the run was cut off, or still goes on, and does not pass" +
+         (checked.continued_by.empty() ? "" : "; continue: " + checked.continued_by);
+}
+
+std::string injected(const Checked& checked) {
+  if (checked.injected_fault.empty()) return "";
+  return fmt::format("FAULT INJECTED: {}; not a measurement", checked.injected_fault);
+}
+
+bool nothing_was_checked(const Checked& checked) {
+  return checked.complete && checked.count(Verdict::not_measured) == checked.rows.size();
+}
+
+std::string summary(const Checked& checked) {
+  const std::size_t holds = checked.count(Verdict::holds);
+  const std::size_t fails = checked.count(Verdict::fails);
+  std::string text = fmt::format("{} hold{}, {} fail{}", holds, holds == 1 ? "s" : "", fails, fails == 1 ? "s" : "");
+  if (const auto n = checked.count(Verdict::no_case); n > 0) text += fmt::format(", {} without a case", n);
+  if (const auto n = checked.count(Verdict::not_measured); n > 0) text += fmt::format(", {} not measured", n);
+  return text + (checked.count(Verdict::holds) + fails == 0 ? ": nothing was checked" : "");
+}
+
+namespace {
+
+std::string files(std::size_t n) { return fmt::format("{} file{}", n, n == 1 ? "" : "s"); }
+
+// --- One file -------------------------------------------------------------------------------------------------------
 
 /// "+4.2 %": so far inside its limit.
 std::string margin_text(const check::Row& row) { return row.margin ? fmt::format("{:+.1f} %", *row.margin * 100) : ""; }
@@ -60,18 +89,6 @@ std::string against(const Checked& checked) {
   return "against " + checked.expectations + (checked.description.empty() ? "" : ": " + checked.description);
 }
 
-/// Empty for a run that came to its end.
-std::string incomplete(const Checked& checked) {
-  if (checked.complete) return "";
-  return "INCOMPLETE: the run was cut off, or still goes on, and does not pass" +
-         (checked.continued_by.empty() ? "" : "; continue: " + checked.continued_by);
-}
-
-std::string injected(const Checked& checked) {
-  if (checked.injected_fault.empty()) return "";
-  return fmt::format("FAULT INJECTED: {}; not a measurement", checked.injected_fault);
-}
-
 /// What is said above results that are not what they might be taken for.
 std::vector<std::string> notices(const Checked& checked) {
   std::vector<std::string> lines;
@@ -79,15 +96,6 @@ std::vector<std::string> notices(const Checked& checked) {
   if (!checked.verified) lines.emplace_back(kNotVerified);
   if (!checked.injected_fault.empty()) lines.push_back(injected(checked));
   return lines;
-}
-
-std::string summary(const Checked& checked) {
-  const std::size_t holds = checked.count(Verdict::holds);
-  const std::size_t fails = checked.count(Verdict::fails);
-  std::string text = fmt::format("{} hold{}, {} fail{}", holds, holds == 1 ? "s" : "", fails, fails == 1 ? "s" : "");
-  if (const auto n = checked.count(Verdict::no_case); n > 0) text += fmt::format(", {} without a case", n);
-  if (const auto n = checked.count(Verdict::not_measured); n > 0) text += fmt::format(", {} not measured", n);
-  return text + (checked.count(Verdict::holds) + fails == 0 ? ": nothing was checked" : "");
 }
 
 // --- All files ------------------------------------------------------------------------------------------------------

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compare/compare.hpp"
+#include "report/annotations.hpp"
 #include "report/style.hpp"
 
 namespace xferbench {
@@ -21,6 +23,9 @@ std::string to_markdown(const compare::Comparison& comparison);
 std::string to_markdown(const compare::Across& across);
 /// A text as Markdown shows it: characters that mean something, in Markdown or HTML, become entities.
 std::string markdown_text(const std::string& text);
+
+/// What became worse, the worst first, and why the exit code is not 0 where that is not it.
+std::vector<Annotation> annotations_of(const compare::Comparison& comparison);
 
 /// For programs (docs/compare-schema.json is the contract): a case to a line. What is unknown is absent.
 std::string to_json(const compare::Comparison& comparison);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "core/printable.hpp"
@@ -15,7 +16,11 @@ namespace {
 
 using compare::Verdict;
 
-constexpr std::size_t kMostTable = 28'000;  // characters of one table; two of them and the rest fit into a comment
+// A comment may have 65,536 characters; the summary of a CI job's step takes 1 MiB. What is shorter than the one fits
+// into the other, and bytes are never fewer than characters.
+constexpr std::size_t kMost = 65'000;
+constexpr std::size_t kMostNews = 28'000;
+constexpr std::size_t kMostDoubts = 8'000;
 
 /// In code, where nobody can be mentioned by it.
 std::string code(const std::string& text) { return text.empty() ? "" : "<code>" + markdown_text(text) + "</code>"; }
@@ -45,15 +50,15 @@ std::string row_line(const compare::Row& row) {
                   change_text(row.interval), markdown_text(p_text(row.p_holm)), sizes_text(row), code(remarks(row))});
 }
 
-/// Those rows that are news, or those that are not; empty if there are none.
-std::string rows_table(const compare::Comparison& comparison, bool news) {
+/// Those rows that are news, or those that are not, in so many bytes at most; empty if there are none.
+std::string rows_table(const compare::Comparison& comparison, bool news, std::size_t most) {
   std::vector<std::string> lines;
   for (const compare::Row* row : by_verdict(comparison)) {
     if (is_news(*row) == news) lines.push_back(row_line(*row));
   }
   const std::string head = line_of({"verdict", "case", "measured", "base", "new", "change", "95 % interval", "p",
                                     comparison.several_files() ? "files" : "n", "why"});
-  return lines.empty() ? "" : table_of(head + "|---|---|---|--:|--:|--:|--:|--:|--:|---|\n", lines, kMostTable);
+  return lines.empty() ? "" : table_of(head + "|---|---|---|--:|--:|--:|--:|--:|--:|---|\n", lines, most);
 }
 
 /// The first so many bytes, less what would be a part of a character.
@@ -63,35 +68,53 @@ std::string clipped(const std::string& text, std::size_t most) {
   return text.substr(0, most);
 }
 
+constexpr std::size_t kLongest = 150;
+
+/// Of texts from files, which may be of any length.
+std::string short_code(const std::string& text) { return code(clipped(text, kLongest)); }
+
 std::string bullets(const std::vector<std::string>& texts) {
-  constexpr std::size_t kMost = 40;
-  constexpr std::size_t kLongest = 150;
   std::string list;
-  for (std::size_t i = 0; i < texts.size() && i < kMost; ++i) {
-    list += "- " + code(clipped(texts[i], kLongest)) + "\n";
+  std::size_t shown = 0;
+  for (; shown < texts.size() && list.size() < kMostDoubts; ++shown) {
+    list += "- " + short_code(texts[shown]) + "\n";
   }
-  if (texts.size() > kMost) list += fmt::format("- {} more\n", texts.size() - kMost);
+  if (shown < texts.size()) list += fmt::format("- {} more\n", texts.size() - shown);
   return list;
+}
+
+std::string folded(const std::string& title, const std::string& text) {
+  return "<details><summary>" + title + "</summary>\n\n" + text + "\n</details>\n\n";
+}
+
+/// What else could explain a change. What is short stands open.
+std::string doubts_of(const compare::Comparison& comparison) {
+  constexpr std::size_t kMostOpen = 5;
+  std::vector<std::string> doubts = comparison.warnings;
+  for (const compare::Difference& d : comparison.differences) doubts.push_back(difference_text(d));
+  if (doubts.empty()) return "";
+  if (doubts.size() <= kMostOpen) return "What else could explain a change:\n\n" + bullets(doubts) + "\n";
+  return folded(fmt::format("What else could explain a change: {} things", doubts.size()), bullets(doubts));
 }
 
 std::string source_text(const std::vector<compare::Source>& sources) {
   const compare::Source& first = sources.front();
-  std::string text = code(first.name) + ": " + code(first.gpu) + ", xferbench " + code(first.version);
+  std::string text = short_code(first.name) + ": " + short_code(first.gpu) + ", xferbench " + short_code(first.version);
   if (sources.size() > 1) text += fmt::format(" and {} more files", sources.size() - 1);
   return text;
 }
 
 std::string simulated_line(const std::optional<std::string>& profile) {
-  return profile ? "**SIMULATED** by profile " + code(*profile) + ": modelled times, not measurements\n\n" : "";
+  return profile ? "**SIMULATED** by profile " + short_code(*profile) + ": modelled times, not measurements\n\n" : "";
 }
 
 /// As on the terminal.
 std::string not_verified_line(const std::vector<compare::Source>& sources, const std::string& side) {
-  constexpr std::size_t kLongest = 500;
+  constexpr std::size_t kMostNames = 500;
   const std::vector<std::string> names = not_verified(sources);
   if (names.empty()) return "";
   return fmt::format("**{}**: {}{}\n\n", kNotVerifiedMark, side,
-                     code(clipped(fmt::format("{}", fmt::join(names, ", ")), kLongest)));
+                     code(clipped(fmt::format("{}", fmt::join(names, ", ")), kMostNames)));
 }
 
 }  // namespace
@@ -111,20 +134,22 @@ std::string markdown_text(const std::string& text) {
 
 std::string to_markdown(const compare::Comparison& comparison) {
   std::string text = fmt::format("### xferbench: {}\n\n", summary(comparison));
+  // The verdict first: a summary shows its beginning, and a mail about a comment little more.
+  text += "**" + markdown_text(conclusion(comparison.outcome)) + "**\n\n";
   text += simulated_line(comparison.simulated) + not_verified_line(comparison.base, "base ") +
           not_verified_line(comparison.next, "new ");
-  if (const std::string news = rows_table(comparison, true); !news.empty()) text += news + "\n";
-  std::vector<std::string> doubts = comparison.warnings;
-  for (const compare::Difference& d : comparison.differences) doubts.push_back(difference_text(d));
-  if (!doubts.empty()) text += "What else could explain a change:\n\n" + bullets(doubts) + "\n";
-  if (const std::string others = rows_table(comparison, false); !others.empty()) {
-    text += "<details><summary>Cases without a change that is sure</summary>\n\n" + others + "\n</details>\n\n";
-  }
-  for (const std::string& sentence : comparison.outcome.reach) text += markdown_text(sentence) + "  \n";
-  if (!comparison.matched.empty()) text += markdown_text(comparison.matched) + "  \n";
-  text += "**" + markdown_text(conclusion(comparison.outcome)) + "**\n\n";
-  return text + fmt::format("Base {}; new {}; {}.\n", source_text(comparison.base), source_text(comparison.next),
-                            method(comparison));
+  if (const std::string news = rows_table(comparison, true, kMostNews); !news.empty()) text += news + "\n";
+  text += doubts_of(comparison);
+  std::string last;
+  for (const std::string& sentence : comparison.outcome.reach) last += markdown_text(sentence) + "  \n";
+  if (!comparison.matched.empty()) last += markdown_text(comparison.matched) + "  \n";
+  last += fmt::format("\nBase {}; new {}; {}.\n", source_text(comparison.base), source_text(comparison.next),
+                      method(comparison));
+  const std::string title = "Cases without a change that is sure";
+  const std::size_t taken = text.size() + last.size() + folded(title, "").size();
+  const std::size_t left = kMost - std::min(taken, kMost);
+  if (const std::string others = rows_table(comparison, false, left); !others.empty()) text += folded(title, others);
+  return text + last;
 }
 
 std::string to_markdown(const compare::Across& across) {
@@ -143,7 +168,7 @@ std::string to_markdown(const compare::Across& across) {
     }
     lines.push_back(line_of(cells));
   }
-  const std::string table = table_of(line_of(header) + rule + "\n", lines, 2 * kMostTable);
+  const std::string table = table_of(line_of(header) + rule + "\n", lines, kMost - 9'000);
   return "### xferbench: side by side\n\n" + simulated_line(across.simulated) + not_verified_line(across.sources, "") +
          table + "\nBold: the best, or not to be told from it by the 95 % intervals.\n" +
          (across.warnings.empty() ? "" : "\n" + bullets(across.warnings));

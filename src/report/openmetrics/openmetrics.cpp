@@ -82,19 +82,17 @@ std::string number(double value) {
   return fmt::format("{}", value);
 }
 
-std::string labels_text(const Family& family, const Sample& sample) {
-  std::vector<std::string> parts;
+/// As they are written. Two samples are the same for a reader if these are, in any order.
+std::vector<std::string> labels_of(const Family& family, const Sample& sample) {
+  std::vector<std::string> labels;
   std::set<std::string> names;
   for (const auto& [label, value] : sample.labels) {
     refuse_bad_label(family, label);
     if (!names.insert(label).second) refuse(fmt::format("{}: label {} is there twice", family.name, label));
-    parts.push_back(fmt::format("{}=\"{}\"", label, escaped(value)));
+    labels.push_back(fmt::format("{}=\"{}\"", label, escaped(value)));
   }
-  return parts.empty() ? "" : fmt::format("{{{}}}", fmt::join(parts, ","));
+  return labels;
 }
-
-/// Two samples are the same for a reader if their labels are, in any order.
-using LabelSet = std::set<std::pair<std::string, std::string>>;
 
 std::string family_text(const Family& family) {
   refuse_bad_name(family);
@@ -103,15 +101,17 @@ std::string family_text(const Family& family) {
   std::string text = fmt::format("# TYPE {} {}\n", name, family.type == Type::counter ? "counter" : "gauge");
   if (!family.unit.empty()) text += fmt::format("# UNIT {} {}\n", name, family.unit);
   text += fmt::format("# HELP {} {}\n", name, escaped(without_quotes(family.help)));
-  std::set<LabelSet> seen;
+  std::set<std::set<std::string>> seen;
   for (const Sample& sample : family.samples) {
-    if (!seen.emplace(sample.labels.begin(), sample.labels.end()).second) {
+    const std::vector<std::string> labels = labels_of(family, sample);
+    if (!seen.emplace(labels.begin(), labels.end()).second) {
       refuse(fmt::format("{}: two samples have the same labels", family.name));
     }
     const bool may_count = std::isfinite(sample.value) && sample.value >= 0;
     if (family.type == Type::counter && !may_count) refuse(fmt::format("{} counts {}", family.name, sample.value));
     if (family.type == Type::info && sample.value != 1) refuse(fmt::format("{} is an info and not 1", family.name));
-    text += fmt::format("{}{} {}\n", sample_name(family), labels_text(family, sample), number(sample.value));
+    const std::string all = labels.empty() ? "" : fmt::format("{{{}}}", fmt::join(labels, ","));
+    text += fmt::format("{}{} {}\n", sample_name(family), all, number(sample.value));
   }
   return text;
 }

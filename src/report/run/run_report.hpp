@@ -41,4 +41,9 @@ std::vector<std::string> warning_lines(const Report& report);
 /// a formula begins with an apostrophe.
 std::string to_csv(const Report& report, Descriptors scenarios);
 
+/// For monitoring, as OpenMetrics text (report/openmetrics/openmetrics.hpp): the headline of each case, named
+/// xferbench_SCENARIO_HEADLINE_UNIT with the case's key as its label, in a fleet with rank, pace and round, too; and of
+/// the run when it was started, whether it is complete, and how many cases it has of each status.
+std::string to_openmetrics(const Report& report, Descriptors scenarios);
+
 }  // namespace xferbench

@@ -1,0 +1,70 @@
+#include "device/features.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <charconv>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/cupti_places.hpp"
+#include "device/nvrtc.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using Library = std::unique_ptr<void, int (*)(void*)>;
+
+/// The first of these that is there. Its functions are looked for only when they are called: these libraries are large.
+Library open_first(const std::vector<std::string>& places) {
+  for (const std::string& place : places) {
+    if (void* library = dlopen(place.c_str(), RTLD_LAZY | RTLD_LOCAL)) return {library, &dlclose};
+  }
+  return {nullptr, &dlclose};
+}
+
+/// Where the loader has found it.
+std::string path_of(const Library& library) {
+  link_map* map = nullptr;
+  return dlinfo(library.get(), RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map != nullptr ? map->l_name : "";
+}
+
+template <class Function>
+Function function_of(const Library& library, const char* name) {
+  return reinterpret_cast<Function>(dlsym(library.get(), name));
+}
+
+}  // namespace
+
+std::string describe_cupti(const std::string& toolkit) {
+  if (toolkit.empty()) return "not built: timelines are estimated from events, and explain cannot watch a program";
+  const Library library = open_first(cupti_places());
+  if (!library) return "not found: libcupti.so comes with the CUDA Toolkit; name its folder in LD_LIBRARY_PATH";
+  const auto get_version = function_of<int (*)(std::uint32_t*)>(library, "cuptiGetVersion");
+  std::uint32_t version = 0;
+  if (get_version == nullptr || get_version(&version) != 0)
+    return path_of(library) + ", which does not tell its version";
+  std::uint32_t built_with = 0;
+  std::from_chars(toolkit.data(), toolkit.data() + toolkit.size(), built_with);
+  const std::string found = fmt::format("{}, API version {}", path_of(library), version);
+  if (cuda_major_of(version) == built_with) return found;
+  return fmt::format("{}: of CUDA {}, and this program needs that of CUDA {}", found, cuda_major_of(version),
+                     built_with);
+}
+
+std::string describe_nvrtc() {
+  const Library library = open_first(nvrtc_places());
+  if (!library) return "not found: libnvrtc.so comes with the CUDA Toolkit; own kernels have to be .ptx or .cubin";
+  const auto get_version = function_of<int (*)(int*, int*)>(library, "nvrtcVersion");
+  int major = 0;
+  int minor = 0;
+  if (get_version == nullptr || get_version(&major, &minor) != 0) {
+    return path_of(library) + ", which does not tell its version";
+  }
+  return fmt::format("{}, version {}.{}", path_of(library), major, minor);
+}
+
+}  // namespace xferbench

@@ -1,0 +1,75 @@
+#include "report/annotations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/printable.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using Weight = Annotation::Weight;
+
+constexpr std::array kNames{std::string_view("error"), std::string_view("warning"), std::string_view("notice")};
+constexpr std::size_t kMostOfAStep = 10;
+constexpr std::size_t kLongestTitle = 200;
+constexpr std::size_t kLongestMessage = 1000;
+
+/// GitHub's own escapes: of a property also what separates properties.
+std::string escaped(std::string_view text, bool property) {
+  const std::string_view meaningful = property ? "%:,\r\n" : "%\r\n";
+  std::string result;
+  for (const char c : text) {
+    if (meaningful.find(c) == std::string_view::npos) {
+      result += c;
+    } else {
+      result += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return result;
+}
+
+/// Lines of a message stay lines; what else a terminal would obey does not.
+std::string message_text(const std::string& message) {
+  std::string text;
+  for (std::size_t begin = 0; begin <= message.size();) {
+    const std::size_t end = std::min(message.find('\n', begin), message.size());
+    text += (begin > 0 ? "\n" : "") + printable(std::string_view(message).substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return shortened(text, kLongestMessage);
+}
+
+std::string line_of(const Annotation& note) {
+  return fmt::format("::{} title={}::{}", kNames[static_cast<std::size_t>(note.weight)],
+                     escaped(shortened(printable(note.title), kLongestTitle), true),
+                     escaped(message_text(note.message), false));
+}
+
+}  // namespace
+
+std::vector<std::string> github_lines(const std::vector<Annotation>& annotations) {
+  std::vector<std::string> lines;
+  for (const Weight weight : {Weight::error, Weight::warning, Weight::notice}) {
+    const auto all = static_cast<std::size_t>(std::ranges::count(annotations, weight, &Annotation::weight));
+    std::size_t shown = 0;
+    for (const Annotation& note : annotations) {
+      if (note.weight != weight) continue;
+      if (++shown < kMostOfAStep || all <= kMostOfAStep) {
+        lines.push_back(line_of(note));
+        continue;
+      }
+      lines.push_back(line_of({.weight = weight,
+                               .title = "xferbench: and more",
+                               .message = fmt::format("{} more, which are in the table", all - kMostOfAStep + 1)}));
+      break;
+    }
+  }
+  return lines;
+}
+
+}  // namespace xferbench

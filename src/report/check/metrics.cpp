@@ -1,0 +1,71 @@
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "core/printable.hpp"
+#include "core/utc.hpp"
+#include "report/check/check_report.hpp"
+#include "report/openmetrics/openmetrics.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using check::Checked;
+using openmetrics::Family;
+using openmetrics::Sample;
+
+/// What was checked, and against what.
+Family results_info() {
+  return {
+      .name = "xferbench_check_results", .type = openmetrics::Type::info, .help = "A results file that was checked."};
+}
+
+/// One sample for each expectation that has a margin; of two with one name the first.
+void add_margins(Family& margins, const Checked& checked) {
+  std::map<std::string, double> known;
+  for (const check::Row& row : checked.rows) {
+    if (row.margin) known.emplace(printable(row.name), *row.margin);
+  }
+  for (const auto& [name, margin] : known) {
+    margins.samples.push_back({.labels = {{"results", checked.results}, {"expectation", name}}, .value = margin});
+  }
+}
+
+}  // namespace
+
+std::string to_check_openmetrics(AllChecked all) {
+  Family info = results_info();
+  Family passes{.name = "xferbench_check_passes", .help = "1 where all expectations of the file hold, as exit code 0."};
+  Family verdicts{.name = "xferbench_check_expectations", .help = "Expectations with this verdict."};
+  Family margins{.name = "xferbench_check_margin",
+                 .unit = "ratio",
+                 .help = "How far the number is inside its limit, as a share of the limit; below 0 it is outside."};
+  Family measured{.name = "xferbench_check_measured_timestamp", .unit = "seconds", .help = "When the run was started."};
+  std::map<std::string, const Checked*> files;  // by name: of one that is given twice the first
+  for (const Checked& checked : all) files.emplace(checked.results, &checked);
+  for (const auto& [results, checked] : files) {
+    const std::vector<std::pair<std::string, std::string>> of{{"results", results}};
+    info.samples.push_back({.labels = {{"results", results},
+                                       {"expectations", checked->expectations},
+                                       {"gpu", checked->gpu},
+                                       {"simulated", checked->simulated.empty() ? "no" : "yes"},
+                                       {"verified", checked->verified ? "yes" : "no"}},
+                            .value = 1});
+    passes.samples.push_back({.labels = of, .value = checked->all_hold() ? 1.0 : 0.0});
+    for (const std::string_view verdict : texts_of(check::Verdict{})) {
+      const auto count =
+          std::ranges::count_if(checked->rows, [&](const check::Row& row) { return to_text(row.verdict) == verdict; });
+      verdicts.samples.push_back(
+          {.labels = {{"results", results}, {"verdict", std::string(verdict)}}, .value = static_cast<double>(count)});
+    }
+    add_margins(margins, *checked);
+    if (const auto moment = parse_utc(checked->started_at)) {
+      measured.samples.push_back({.labels = of, .value = static_cast<double>(*moment)});
+    }
+  }
+  return openmetrics::to_text({info, passes, verdicts, margins, measured});
+}
+
+}  // namespace xferbench

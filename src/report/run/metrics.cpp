@@ -1,0 +1,109 @@
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "core/units.hpp"
+#include "core/utc.hpp"
+#include "report/openmetrics/openmetrics.hpp"
+#include "report/run/run_report.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using openmetrics::Family;
+using openmetrics::Sample;
+
+/// A unit of results as monitoring has it, and what a number in it is multiplied by. What is counted has none.
+struct BaseUnit {
+  std::string_view of_results;
+  std::string_view base;
+  double factor;
+};
+constexpr std::array kBaseUnits{
+    BaseUnit{"s", "seconds", 1}, BaseUnit{"GB/s", "bytes_per_second", 1e9}, BaseUnit{"1", "ratio", 1},
+    BaseUnit{"B", "bytes", 1},   BaseUnit{"MiB", "bytes", 1.0 * MiB},       BaseUnit{"Hz", "hertz", 1},
+};
+
+BaseUnit base_unit_of(std::string_view unit) {
+  const auto* const found = std::ranges::find(kBaseUnits, unit, &BaseUnit::of_results);
+  return found == kBaseUnits.end() ? BaseUnit{unit, "", 1} : *found;
+}
+
+/// "gpu-begins" as a part of a metric's name.
+std::string name_part(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')); }, '_');
+  return text;
+}
+
+Sample sample_of(const Result& result, double value) {
+  Sample sample{.labels = {{"case", result.config.key()}}, .value = value};
+  if (result.in_fleet) {
+    sample.labels.emplace_back("rank", std::to_string(result.in_fleet->rank));
+    sample.labels.emplace_back("pace", to_text(result.in_fleet->pace));
+    sample.labels.emplace_back("round", std::to_string(result.in_fleet->round));
+  }
+  return sample;
+}
+
+/// A family for each headline that cases of the scenario have.
+std::vector<Family> headlines(const Report& report, const ScenarioDescriptor& scenario) {
+  std::vector<Family> families;
+  for (const MetricDeclaration& declared : scenario.metrics) {
+    if (!declared.headline) continue;
+    const BaseUnit unit = base_unit_of(declared.unit);
+    Family family{.name = "xferbench_" + name_part(scenario.name) + "_" + name_part(declared.name),
+                  .unit = std::string(unit.base),
+                  .help = "Of a case of " + scenario.name + ", the median: " + declared.help};
+    std::set<std::string> seen;  // a case that is there twice has one number
+    for (const Result& result : report.results) {
+      if (result.config.scenario() != scenario.name || result.status != Status::ok) continue;
+      const Measurement* headline = headline_of(result, scenario.metrics);
+      if (headline == nullptr || headline->name != declared.name || !seen.insert(result.identity()).second) continue;
+      family.samples.push_back(sample_of(result, headline->median * unit.factor));
+    }
+    families.push_back(std::move(family));
+  }
+  return families;
+}
+
+/// What the numbers are of, and how far they can be trusted.
+std::vector<Family> about_run(const Report& report) {
+  const Environment& e = report.environment;
+  Family info{.name = "xferbench_run",
+              .type = openmetrics::Type::info,
+              .help = "The run that the numbers are of.",
+              .samples = {{.labels = {{"version", report.tool.version},
+                                      {"gpu", e.gpu.name},
+                                      {"driver", e.driver},
+                                      {"simulated", e.simulated() ? "yes" : "no"},
+                                      {"verified", report.verified ? "yes" : "no"}},
+                           .value = 1}}};
+  Family started{.name = "xferbench_run_started_timestamp", .unit = "seconds", .help = "When the run was started."};
+  if (const auto moment = parse_utc(report.started_at)) started.samples = {{.value = static_cast<double>(*moment)}};
+  Family complete{.name = "xferbench_run_complete",
+                  .help = "1 where every case has had its chance, 0 where the run was cut off.",
+                  .samples = {{.value = report.complete ? 1.0 : 0.0}}};
+  Family cases{.name = "xferbench_run_cases", .help = "Cases with this status."};
+  for (const std::string_view status : texts_of(Status{})) {
+    const auto count =
+        std::ranges::count_if(report.results, [&](const Result& result) { return to_text(result.status) == status; });
+    cases.samples.push_back({.labels = {{"status", std::string(status)}}, .value = static_cast<double>(count)});
+  }
+  return {info, started, complete, cases};
+}
+
+}  // namespace
+
+std::string to_openmetrics(const Report& report, Descriptors scenarios) {
+  std::vector<Family> families = about_run(report);
+  for (const ScenarioDescriptor* scenario : scenarios) {
+    for (Family& family : headlines(report, *scenario)) families.push_back(std::move(family));
+  }
+  return openmetrics::to_text(families);
+}
+
+}  // namespace xferbench

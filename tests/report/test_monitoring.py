@@ -1,0 +1,245 @@
+"""Whether other people's programs read what xferbench writes for them: JUnit's XML, OpenMetrics text, and notes for
+GitHub. Each by a schema or a parser that nobody here wrote; what is not installed is skipped."""
+
+import json
+import shutil
+import socket
+import subprocess
+import time
+import unittest
+import urllib.request
+import xml.etree.ElementTree
+
+import support
+from support import PROGRAM, RESULTS, ROOT
+from xferbench_report import vendor
+
+HOSTILE = "a\"b\\c<d>&'\x01\u202e\ufffe{x=\"1\"} 2\n# EOF\n::error::]]>"
+
+
+def xferbench(*arguments, code=0):
+    outcome = subprocess.run(
+        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=120
+    )
+    if outcome.returncode != code:
+        raise AssertionError(f"{arguments} ended with {outcome.returncode}: {outcome.stderr}")
+    return outcome
+
+
+def needed(command):
+    path = shutil.which(command)
+    if not path:
+        raise unittest.SkipTest(f"{command} is not installed")
+    return path
+
+
+@unittest.skipUnless(PROGRAM, "XFERBENCH_PROGRAM does not name the program")
+class Written(support.Folder):
+    """A test with files to check: good and bad ones, one that was cut off, and one of somebody who means ill."""
+
+    def setUp(self):
+        super().setUp()
+        self.quick = RESULTS / "h200-quick.json"
+        report = json.loads(self.quick.read_text(encoding="utf-8"))
+        report["complete"] = False
+        report["environment"]["gpu"]["name"] += HOSTILE
+        self.cut = self.write("cut.json", report)
+        expectations = json.loads((ROOT / "scenarios/expectations/h200.json").read_text(encoding="utf-8"))
+        for one in expectations["expect"][:3]:
+            one["name"] += HOSTILE
+        expectations["expect"].append(
+            {"name": "too much" + HOSTILE, "case": {"scenario": "memcpy"}, "metric": "bandwidth", "at_least": "9 TB/s"}
+            | {"at_least": "9000 GB/s"}
+        )
+        expectations["expect"].append({"name": "no case", "case": {"scenario": "alloc"}, "metric": "x", "at_least": 1})
+        self.hostile = self.write("host.ile.json", expectations)
+
+
+class Junit(Written):
+    def check(self, *arguments, code=0):
+        path = self.folder / "check.xml"
+        xferbench("check", *arguments, "--junit", path, code=code)
+        return path
+
+    def both(self):
+        """What passes, with a case of each kind, and what does not, whose names are strange."""
+        yield "good", self.check(self.quick, "--expect", "h200")
+        yield "hostile", self.check(self.quick, self.cut, "--expect", self.hostile, code=1)
+
+    def assert_valid(self, path, package):
+        if not package.path.exists():
+            self.skipTest(f"{package.path.name} is not there; scripts/setup --tests fetches it")
+        command = [needed("xmllint"), "--noout", "--nonet", "--schema", str(package.path), str(path)]
+        outcome = subprocess.run(command, capture_output=True, text=True, check=False)
+        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+
+    def test_is_valid_by_the_schema_of_jenkins(self):
+        for name, path in self.both():
+            with self.subTest(name):
+                self.assert_valid(path, vendor.JUNIT_OF_JENKINS)
+
+    def test_is_valid_by_the_schema_of_ant_but_for_what_was_skipped_which_that_does_not_know(self):
+        for name, path in self.both():
+            tree = xml.etree.ElementTree.parse(path)
+            for case in tree.iter("testcase"):
+                for skipped in case.findall("skipped"):
+                    case.remove(skipped)
+            tree.write(path)
+            with self.subTest(name):
+                self.assert_valid(path, vendor.JUNIT_OF_ANT)
+
+    def test_says_the_same_as_check_does(self):
+        try:
+            import junitparser
+        except ImportError:
+            self.skipTest("python3-junitparser is not installed")
+        for name, path in self.both():
+            files = [self.quick] if name == "good" else [self.quick, self.cut]
+            expect = "h200" if name == "good" else self.hostile
+            code = 0 if name == "good" else 1
+            said = json.loads(xferbench("check", *files, "--expect", expect, "--json", "-", code=code).stdout)
+            verdicts = [row["verdict"] for row in said["checks"]]
+            cases = [case for suite in junitparser.JUnitXml.fromfile(str(path)) for case in suite]
+            kinds = [type(case.result[0]).__name__ if case.result else "Passed" for case in cases]
+            with self.subTest(name):
+                self.assertEqual(kinds.count("Passed"), verdicts.count("holds"))
+                self.assertEqual(kinds.count("Failure"), verdicts.count("fails") + verdicts.count("no case"))
+                self.assertEqual(kinds.count("Skipped"), verdicts.count("not measured"))
+                self.assertEqual(kinds.count("Error"), sum(not file["complete"] for file in said["files"]))
+                self.assertEqual(len(cases), len(kinds))
+                self.assertTrue(all(case.classname.startswith("check.") for case in cases))
+
+
+class OpenMetrics(Written):
+    @classmethod
+    def setUpClass(cls):
+        """Runs of all scenarios but the one that is about ranks, in small."""
+        few = ("--max-samples", "2", "--min-samples", "2", "--budget", "0.001", "--no-verify", "--quiet")
+        of_one = ("overlap", "--size", "1M", "memcpy", "--size", "1M", "--dir", "h2d", "async", "--size", "1M")
+        others = ("latency", "alloc", "--size", "4K", "staging", "--size", "1M", "callback", "--size", "1M", "smem")
+        of_several = ("p2p", "--dir", "write", "--size", "1M", "together", "--size", "1M", "multipath", "--size", "1M")
+        out = ("--openmetrics", "-")
+        cls.run_of_one = xferbench(*few, "--simulate", *of_one, *others, "dynpar", *out).stdout
+        cls.run_of_several = xferbench(*few, "--simulate", "h200-x8", "--gpus", "2", *of_several, *out).stdout
+
+    def written(self):
+        """Of runs of all scenarios, and of checks."""
+        yield "run", self.run_of_one
+        yield "gpus", self.run_of_several
+        yield "check", xferbench("check", self.quick, "--expect", "h200", "--openmetrics", "-").stdout
+        yield "hostile", xferbench(
+            "check", self.quick, self.cut, "--expect", self.hostile, "--openmetrics", "-", code=1
+        ).stdout
+
+    def test_is_read_by_prometheus_client(self):
+        try:
+            from prometheus_client.openmetrics.parser import text_string_to_metric_families
+        except ImportError:
+            self.skipTest("python3-prometheus-client is not installed")
+        for name, text in self.written():
+            with self.subTest(name):
+                families = {family.name: family for family in text_string_to_metric_families(text)}
+                for family in families.values():
+                    self.assertTrue(family.name.startswith("xferbench_"), family.name)
+                    self.assertTrue(family.documentation)
+                    for sample in family.samples:
+                        self.assertLessEqual(len(sample.labels), 5, sample)
+                if name in ("run", "gpus"):
+                    cases = {s.labels["status"]: s.value for s in families["xferbench_run_cases"].samples}
+                    numbers = [s for f in families.values() for s in f.samples if "case" in s.labels]
+                    self.assertEqual((len(numbers), cases["failed"]), (cases["ok"], 0))
+                    self.assertEqual(families["xferbench_run_complete"].samples[0].value, 1)
+                if name == "hostile":
+                    found = {s.labels["expectation"] for s in families["xferbench_check_margin_ratio"].samples}
+                    self.assertTrue(any(one.startswith("too much") and 'b\\c<d>' in one for one in found), found)
+
+    def test_has_nothing_that_promtool_would_change(self):
+        promtool = needed("promtool")
+        for name, text in self.written():
+            with self.subTest(name):
+                outcome = subprocess.run(
+                    [promtool, "check", "metrics"], input=text, capture_output=True, text=True, check=False
+                )
+                self.assertEqual((outcome.returncode, outcome.stdout + outcome.stderr), (0, ""))
+
+    def test_is_taken_by_the_textfile_collector_of_node_exporter(self):
+        exporter = needed("prometheus-node-exporter")
+        folder = self.folder / "textfiles"
+        folder.mkdir()
+        for name, text in self.written():
+            if name != "hostile":  # whose series are those of the good one, in another file
+                (folder / f"{name}.prom").write_text(text, encoding="utf-8")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        command = [exporter, "--collector.disable-defaults", "--collector.textfile"]
+        running = subprocess.Popen(
+            [*command, f"--collector.textfile.directory={folder}", f"--web.listen-address={address}"],
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            served = self.fetched(f"http://{address}/metrics")
+        finally:
+            running.terminate()
+            running.wait()
+        self.assertIn("node_textfile_scrape_error 0", served)
+        self.assertIn("\nxferbench_check_passes{", served)
+        self.assertIn("# TYPE xferbench_overlap_pipeline_seconds gauge", served)
+
+    def fetched(self, address):
+        until = time.monotonic() + 30
+        while True:
+            try:
+                with urllib.request.urlopen(address, timeout=10) as answer:
+                    return answer.read().decode()
+            except OSError:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.1)
+
+    def test_of_a_run_stays_as_it_was_until_the_run_ends(self):
+        """Monitoring that reads in between sees the last run, and no part of this one."""
+        path = self.folder / "run.prom"
+        path.write_text("before\n", encoding="utf-8")
+        results = self.folder / "r.json"
+        words = ["memcpy", "--size", "4K:1G:x2", "--simulate", "--quiet", "--json", results, "--openmetrics", path]
+        running = subprocess.Popen([PROGRAM, *map(str, words)], stdout=subprocess.DEVNULL)
+        while running.poll() is None:
+            text = path.read_text(encoding="utf-8")
+            self.assertTrue(text == "before\n" or text.endswith("# EOF\n"), text[-100:])
+        self.assertTrue(path.read_text(encoding="utf-8").endswith("# EOF\n"))
+        self.assertEqual((self.folder / "run.prom~").read_text(encoding="utf-8"), "before\n")
+
+
+class Annotations(Written):
+    def test_of_check_are_lines_on_standard_error_and_nothing_else_changes(self):
+        words = ("check", self.quick, "--expect", self.hostile)
+        plain = xferbench(*words, code=1)
+        told = xferbench(*words, "--annotations", "github", code=1)
+        self.assertEqual(told.stdout, plain.stdout)
+        lines = told.stderr.splitlines()
+        self.assertEqual(len(lines), 2, told.stderr)
+        for line in lines:
+            self.assertRegex(line, r"^::error title=[^:,\n]*::[^\r\n]+$")
+
+    def test_of_compare_are_there_although_it_is_quiet(self):
+        report = json.loads(self.quick.read_text(encoding="utf-8"))
+        for case in report["results"]:
+            for measurement in case["measurements"]:
+                for field in ("min", "median", "max", "p90", "p99"):
+                    if field in measurement:
+                        measurement[field] *= 1.5
+                measurement["samples"] = [sample * 1.5 for sample in measurement["samples"]]
+                if "ci95" in measurement:
+                    measurement["ci95"] = [end * 1.5 for end in measurement["ci95"]]
+        slower = self.write("slower.json", report)
+        told = xferbench("compare", self.quick, slower, "--quiet", "--annotations", "github", code=1)
+        lines = told.stderr.splitlines()
+        self.assertGreater(len(lines), 1)
+        self.assertLessEqual(len(lines), 10)
+        for line in lines:
+            self.assertRegex(line, r"^::error title=xferbench( compare)?%3A [^:,\n]*::[^\r\n]+$")
+
+
+if __name__ == "__main__":
+    unittest.main()

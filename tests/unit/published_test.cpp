@@ -1,0 +1,257 @@
+// What others rely on by its name: docs/stability.md promises that it stays. All such names stand in
+// tests/published/names.txt; here they are collected from where they are declared, and held against it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "check/check.hpp"
+#include "cli/command.hpp"
+#include "compare/compare.hpp"
+#include "core/error.hpp"
+#include "report/check/check_report.hpp"
+#include "report/run/run_report.hpp"
+#include "scenarios/scenarios.hpp"
+
+namespace xferbench::published {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Names = std::set<std::string>;
+
+const fs::path& root() {
+  static const fs::path folder = XFERBENCH_SOURCE_DIR;
+  return folder;
+}
+
+Names lines_of(const std::string& text) {
+  Names lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty() && !line.starts_with('#')) lines.insert(line);
+  }
+  return lines;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// All that the text has of the kind, by the expression's first group.
+Names found_in(const std::string& text, const std::regex& expression) {
+  Names found;
+  for (std::sregex_iterator at(text.begin(), text.end(), expression), end; at != end; ++at) found.insert((*at)[1]);
+  return found;
+}
+
+// --- What is collected ----------------------------------------------------------------------------------------------
+
+std::vector<const ScenarioDescriptor*> all_scenarios() {
+  std::vector<const ScenarioDescriptor*> all;
+  for (const Scenario* scenario : scenarios()) all.push_back(&scenario->descriptor());
+  return all;
+}
+
+void add_scenarios(Names& names) {
+  for (const ScenarioDescriptor* scenario : all_scenarios()) {
+    for (const Axis& axis : scenario->axes) {
+      names.insert("axis " + scenario->name + " " + axis.name);
+      for (const std::string& word : axis.choices)
+        names.insert("word " + scenario->name + " " + axis.name + " " + word);
+    }
+    for (const MetricDeclaration& m : scenario->metrics) {
+      names.insert(std::string(to_text(m.kind)) + " " + scenario->name + " " + m.name +
+                   (m.unit.empty() ? "" : " in " + m.unit) + (m.headline ? ", a headline" : ""));
+    }
+  }
+}
+
+/// As completion offers them: what is hidden is not published.
+Names offered(const std::vector<std::string>& words) {
+  return lines_of(cli::complete(words, scenarios(), {.expectations = {}, .suites = {}}));
+}
+
+void add_flags(Names& names) {
+  Names scenario_names;
+  for (const ScenarioDescriptor* scenario : all_scenarios()) scenario_names.insert(scenario->name);
+  for (const std::string& flag : offered({"--"})) names.insert("flag of a run " + flag);
+  for (const std::string& command : offered({""})) {
+    if (command.starts_with("-") || command.starts_with(":")) continue;
+    names.insert((scenario_names.contains(command) ? "scenario " : "command ") + command);
+    if (scenario_names.contains(command)) continue;  // its flags are its axes
+    for (const std::string& flag : offered({command, "--"})) {
+      if (flag.starts_with("--")) names.insert("flag of " + command + " " + flag);
+    }
+  }
+}
+
+void add_exit_codes(Names& names) {
+  using enum ExitCode;
+  for (const auto& [code, name] : {std::pair{ok, "ok"}, std::pair{failed, "failed"}, std::pair{usage, "usage"},
+                                   std::pair{no_device, "no device"}, std::pair{undecided, "undecided"},
+                                   std::pair{nothing_measured, "nothing measured"}, std::pair{stuck, "stuck"}}) {
+    names.insert("exit code " + std::to_string(static_cast<int>(code)) + " " + name);
+  }
+}
+
+/// Fields at any depth.
+void add_fields(const nlohmann::json& schema, const std::string& of, Names& names) {
+  if (schema.is_array()) {
+    for (const auto& part : schema) add_fields(part, of, names);
+  }
+  if (!schema.is_object()) return;
+  for (const auto& [key, part] : schema.items()) {
+    add_fields(part, of, names);
+    if (key != "properties") continue;
+    for (const auto& [field, about] : part.items()) names.insert("field of " + of + " " + field);
+  }
+}
+
+/// Names and versions of formats, wherever a source says one, and their fields, as the schemas in docs/ have them.
+void add_formats(Names& names) {
+  static const std::regex format("\"(xferbench[a-z-]*/[0-9]+)\"");
+  for (const auto& entry : fs::recursive_directory_iterator(root() / "src")) {
+    if (!entry.is_regular_file()) continue;
+    for (const std::string& name : found_in(text_of(entry.path()), format)) names.insert("format " + name);
+  }
+  for (const auto& entry : fs::directory_iterator(root() / "docs")) {
+    const std::string name = entry.path().filename().string();
+    if (!name.ends_with("-schema.json")) continue;
+    add_fields(nlohmann::json::parse(text_of(entry.path())), name.substr(0, name.find("-schema")), names);
+  }
+  const std::string header = to_csv({}, all_scenarios());
+  std::istringstream columns(header.substr(0, header.find('\n')));
+  for (std::string column; std::getline(columns, column, ',');) names.insert("column of --csv " + column);
+}
+
+template <class Enumeration>
+void add_words(Names& names, const std::string& what) {
+  for (const std::string_view word : texts_of(Enumeration{})) names.insert(what + " " + std::string(word));
+}
+
+/// A case of each headline, so that each of its families has a sample.
+Report with_every_headline() {
+  Report report;
+  report.started_at = "2026-11-21T10:00:00Z";
+  for (const ScenarioDescriptor* scenario : all_scenarios()) {
+    for (const MetricDeclaration& declared : scenario->metrics) {
+      if (!declared.headline) continue;
+      Case c(scenario->name);
+      c.set({.name = "of", .kind = AxisKind::text}, declared.name);
+      Result result(c);
+      Measurement m;
+      m.name = declared.name;
+      m.unit = declared.unit;
+      m.samples = {1};
+      m.median = 1;
+      result.measurements.push_back(m);
+      report.results.push_back(result);
+    }
+  }
+  return report;
+}
+
+void add_openmetrics(Names& names) {
+  static const std::regex sample("(?:^|\n)# TYPE ([a-z0-9_]+) ");
+  check::Checked checked;
+  checked.results = "r.json";
+  checked.started_at = "2026-11-21T10:00:00Z";
+  checked.rows = {{.name = "a",
+                   .expected = "",
+                   .found = {},
+                   .shown = "",
+                   .limit = {},
+                   .margin = 0.1,
+                   .key = "",
+                   .note = "",
+                   .command = ""}};
+  for (const std::string& text :
+       {to_openmetrics(with_every_headline(), all_scenarios()), to_check_openmetrics(std::span(&checked, 1))}) {
+    for (const std::string& name : found_in(text, sample)) names.insert("openmetrics " + name);
+  }
+}
+
+Names all_names() {
+  Names names;
+  add_scenarios(names);
+  add_flags(names);
+  add_exit_codes(names);
+  add_formats(names);
+  add_words<Status>(names, "status of a case");
+  add_words<Clock>(names, "clock");
+  add_words<check::Verdict>(names, "verdict of check");
+  add_words<compare::Verdict>(names, "verdict of compare");
+  add_openmetrics(names);
+  return names;
+}
+
+// --- What is held against what --------------------------------------------------------------------------------------
+
+Names without(const Names& all, const Names& some) {
+  Names left;
+  std::ranges::set_difference(all, some, std::inserter(left, left.end()));
+  return left;
+}
+
+std::string joined(const Names& names) {
+  std::string text;
+  for (const std::string& name : names) text += "  " + name + "\n";
+  return text;
+}
+
+/// Adds what is new. What is gone stays in the file: nobody is to withdraw a name by running a command.
+void add_to_list(const fs::path& list, const Names& known, const Names& more) {
+  Names all = known;
+  all.insert(more.begin(), more.end());
+  std::ofstream out(list, std::ios::binary);
+  out << "# Names that are published: docs/stability.md. Made by unit_tests; a line goes only by hand.\n";
+  for (const std::string& name : all) out << name << "\n";
+}
+
+TEST(Published, NamesStay) {
+  const fs::path list = root() / "tests" / "published" / "names.txt";
+  const Names known = lines_of(text_of(list));
+  const Names now = all_names();
+  const Names gone = without(known, now);
+  const Names added = without(now, known);
+  EXPECT_TRUE(gone.empty()) << "Published, and not there any more:\n"
+                            << joined(gone)
+                            << "Scripts, stored results and dashboards of others rely on these names. Keep them; where "
+                               "one has to go, docs/stability.md says how, and that is when its line in "
+                            << list << " goes, too.";
+  const char* update = std::getenv("XFERBENCH_UPDATE_GOLDEN");
+  if (update != nullptr && std::string_view(update) == "1") return add_to_list(list, known, added);
+  EXPECT_TRUE(added.empty()) << "New, and published from the next release on:\n"
+                             << joined(added)
+                             << "If these are the names that are to stay, run the test with XFERBENCH_UPDATE_GOLDEN=1 "
+                                "and commit "
+                             << list << ".";
+}
+
+TEST(Published, ListKnowsEachKindOfName) {
+  const Names now = all_names();
+  for (const char* name :
+       {"scenario memcpy", "command check", "axis memcpy dir", "word memcpy dir h2d", "metric memcpy bandwidth in GB/s",
+        "flag of a run --json", "flag of check --junit", "exit code 3 no device", "format xferbench-check/1",
+        "column of --csv value", "status of a case skipped", "clock event-gated", "verdict of compare regressed",
+        "openmetrics xferbench_check_margin_ratio", "openmetrics xferbench_overlap_pipeline_seconds"}) {
+    EXPECT_TRUE(now.contains(name)) << name << " is not in\n" << joined(now);
+  }
+}
+
+}  // namespace
+}  // namespace xferbench::published
