@@ -1,7 +1,7 @@
 """What pages are made of and this repository does not hold: a script for charts, and one that tests pages for everyone.
 
 Each is a package of npm at a fixed version, whose archive must have a fixed hash, and lies in build/vendor once set-up
-has fetched it.
+has fetched it. Packages of xferbench bring the first along.
 """
 
 import base64
@@ -13,7 +13,9 @@ import subprocess
 import tarfile
 import tempfile
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "build" / "vendor"
+from . import places
+
+FOLDER = places.VENDORED
 
 
 class Missing(Exception):
@@ -53,7 +55,8 @@ def source(package):
     try:
         return package.path.read_text(encoding="utf-8")
     except OSError as error:
-        message = f"{package.name} {package.version} is missing; scripts/setup --report fetches it"
+        remedy = "install xferbench again" if places.INSTALLED else "scripts/setup --report fetches it"
+        message = f"{package.name} {package.version} is missing; {remedy}"
         raise Missing(message) from error
 
 
