@@ -24,8 +24,8 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
   FILES_MATCHING PATTERN "*.md" PATTERN "*-schema.json" PATTERN "*.png"
   PATTERN examples EXCLUDE PATTERN timelines EXCLUDE)
 
-# Scripts in Python, where scripts/xferbench_report/places.py knows them. The schemas once more: what a program reads must
-# not lie in the documentation, which systems may leave out.
+# Scripts in Python, where scripts/xferbench_report/places.py knows them. The schemas once more: what a program reads
+# must not lie in the documentation, which systems may leave out.
 install(PROGRAMS scripts/report scripts/validate-results DESTINATION ${xferbench_data}/scripts)
 install(DIRECTORY scripts/xferbench_report DESTINATION ${xferbench_data}/scripts
   PATTERN __pycache__ EXCLUDE)
@@ -47,6 +47,7 @@ xferbench_command(validate-results)
 
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_NAME xferbench)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
 set(CPACK_PACKAGE_CONTACT ${XFERBENCH_MAINTAINER})
 set(CPACK_PACKAGE_FILE_NAME xferbench-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE)
@@ -82,20 +83,23 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "")
 # The program needs none of them: the commands in Python do.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "python3, python3-jinja2, python3-jsonschema")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "xferbench-inject, xferbench-mpi")
-set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
+# The first line of each is what lists of packages show. CPack would set the project's before it.
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
+set(CPACK_DEBIAN_PROGRAM_DESCRIPTION
 "transfers between host and NVIDIA GPUs, beside their limits
- Measures every way to move bytes between host and GPU, and pipelines that copy,
- work and copy back, and sets each beside its limit, measured in the same run.
- .
- Without a GPU it simulates one. Brings suites of measurements, what is expected
- of known GPUs, and xferbench-report, which makes pages of results.")
-set(CPACK_COMPONENT_MPI_DESCRIPTION
+Measures every way to move bytes between host and GPU, and pipelines that
+copy, work and copy back, and sets each beside its limit, measured in the
+same run.
+
+Without a GPU it simulates one. Brings suites of measurements, what is
+expected of known GPUs, and xferbench-report, which makes pages of results.")
+set(CPACK_DEBIAN_MPI_DESCRIPTION
 "runs of xferbench under mpirun and srun
- The library that xferbench loads where it runs as several processes under Open
- MPI: on all GPUs of a cluster at once, and between its hosts.")
-set(CPACK_COMPONENT_INJECT_DESCRIPTION
+The library that xferbench loads where it runs as several processes under
+Open MPI: on all GPUs of a cluster at once, and between its hosts.")
+set(CPACK_DEBIAN_INJECT_DESCRIPTION
 "records the transfers of CUDA programs for xferbench explain
- The library that xferbench explain loads into a CUDA program, to say what the
- program's transfers cost it and what it would gain without each fault.")
+The library that xferbench explain loads into a CUDA program, to say what
+the program's transfers cost it and what it would gain without each fault.")
 
 include(CPack)

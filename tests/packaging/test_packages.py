@@ -89,7 +89,8 @@ class Files(unittest.TestCase):
             if package.name.startswith(("xferbench-mpi", "xferbench-inject")):
                 continue
             (data,) = folder.rglob("share/xferbench")
-            for wanted in ("schemas/results-schema.json", "scripts/xferbench_report/templates/page.html", "suites/ci.json"):
+            templates = "scripts/xferbench_report/templates"
+            for wanted in ("schemas/results-schema.json", f"{templates}/page.html", "suites/ci.json"):
                 self.assertTrue((data / wanted).is_file(), wanted)
             self.assertEqual(len(list((data / "vendor").glob("plotly*.js"))), 1)
             self.assertEqual([], list(folder.rglob("__pycache__")))
@@ -152,7 +153,8 @@ class Debian(InBare):
 
     def test_installed_used_and_removed(self):
         self.installs_and_answers_soon()
-        for step in (self.has_data, self.has_manual, self.completes, self.makes_reports, self.runs_ranks, self.explains):
+        steps = (self.has_data, self.has_manual, self.completes, self.makes_reports, self.runs_ranks, self.explains)
+        for step in steps:
             with self.subTest(step.__name__):
                 step()
         self.leaves_nothing()
@@ -197,8 +199,8 @@ class Debian(InBare):
         self.said("apt-get install -qq -y --no-install-recommends openmpi-bin")
         self.install(named("xferbench-mpi"))
         ranks = self.said(
-            "OMPI_MCA_plm=^slurm,rsh OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1 mpirun --allow-run-as-root --oversubscribe"
-            " -n 2 xferbench memcpy --simulate --size 1M"
+            "OMPI_MCA_plm=^slurm OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1"
+            " mpirun --allow-run-as-root --oversubscribe -n 2 xferbench memcpy --simulate --size 1M"
         )
         self.assertIn("2 ranks", ranks)
 
