@@ -65,7 +65,6 @@ endforeach()
 # What differs in Debian's packages: where texts lie, and in which form.
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/debian_texts.cmake)
 set(CPACK_XFERBENCH_SOURCE ${CMAKE_CURRENT_SOURCE_DIR})
-set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)

@@ -46,6 +46,10 @@ class System:
             timeout=seconds,
         )
 
+    def hurry(self):
+        """From now on dpkg does not wait for the disk. A container's would not, either."""
+        self.inside("/etc/dpkg/dpkg.cfg.d/hurry").write_text("force-unsafe-io\n", encoding="utf-8")
+
     def files(self):
         """Every path in it that packages own or should have removed, less what apt keeps of its own work."""
         of_apt = ("var/cache", "var/lib/apt", "var/lib/dpkg", "var/log", "proc", "dev", "sys", "tmp", "root", "run")

@@ -153,6 +153,7 @@ class Debian(InBare):
 
     def test_installed_used_and_removed(self):
         self.installs_and_answers_soon()
+        self.system.hurry()
         steps = (self.has_data, self.has_manual, self.completes, self.makes_reports, self.runs_ranks, self.explains)
         for step in steps:
             with self.subTest(step.__name__):
@@ -160,13 +161,14 @@ class Debian(InBare):
         self.leaves_nothing()
 
     def installs_and_answers_soon(self):
-        self.require_network()
-        begin = time.monotonic()
-        self.require_network()  # once more: apt's first steps are part of what is asked
-        self.install(named("xferbench"))
-        self.answers("xferbench")
-        seconds = time.monotonic() - begin
-        print(f"{SUITE}: {seconds:.1f} s from apt-get update to the first simulated answer, asked: {LONGEST_START}")
+        ends = [time.monotonic()]
+        for step in (self.require_network, lambda: self.install(named("xferbench")), lambda: self.answers("xferbench")):
+            step()
+            ends.append(time.monotonic())
+        update, install, answer = (end - begin for begin, end in zip(ends, ends[1:]))
+        seconds = update + install + answer
+        print(f"{SUITE}: {update:.1f} s for apt-get update, {install:.1f} s to install with what is recommended, "
+              f"{answer:.1f} s for a simulated answer: {seconds:.1f} s, asked: under {LONGEST_START}")
         self.assertLess(seconds, LONGEST_START)
 
     def has_data(self):
@@ -238,6 +240,7 @@ class Archive(InBare):
         missing = self.system.run(f"{program.removesuffix(chr(39))}-report' run.json")
         self.assertNotEqual(missing.returncode, 0, "there should be no Python here")
         self.require_network()
+        self.system.hurry()
         self.said("apt-get install -qq -y --no-install-recommends python3 python3-jinja2 python3-jsonschema man-db")
         self.reports(f"{program.removesuffix(chr(39))}-report'")
         manual = program.replace("bin/xferbench", "share/man/man1/xferbench.1")
