@@ -155,7 +155,11 @@ class Debian(InBare):
         self.installs_and_answers_soon()
         self.system.hurry()
         steps = (self.has_data, self.has_manual, self.completes, self.makes_reports, self.runs_ranks, self.explains)
+        absent = {self.runs_ranks: "xferbench-mpi", self.explains: "xferbench-inject"}
         for step in steps:
+            if step in absent and named(absent[step]) is None:
+                print(f"not shown, as this build has no {absent[step]}: {step.__name__}")
+                continue
             with self.subTest(step.__name__):
                 step()
         self.leaves_nothing()
@@ -196,8 +200,6 @@ class Debian(InBare):
         self.reports("xferbench-report")
 
     def runs_ranks(self):
-        if named("xferbench-mpi") is None:
-            self.skipTest("this build has no MPI")
         self.said("apt-get install -qq -y --no-install-recommends openmpi-bin")
         self.install(named("xferbench-mpi"))
         ranks = self.said(
@@ -207,8 +209,6 @@ class Debian(InBare):
         self.assertIn("2 ranks", ranks)
 
     def explains(self):
-        if named("xferbench-inject") is None:
-            self.skipTest("this build has no CUPTI")
         missing = "there is no library that watches CUDA programs"
         self.assertIn(missing, self.system.run("xferbench explain -- /bin/true").stderr)
         self.install(named("xferbench-inject"))
