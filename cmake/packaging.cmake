@@ -79,6 +79,12 @@ foreach(component program mpi inject)
 endforeach()
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME xferbench)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "")
+# Debian has given the package with libmpi.so.40 another name since, and dpkg-shlibdeps knows that of this system alone.
+# The program, which must be of the same build, asks for the right glibc.
+if(MPI_CXX_LIBRARIES MATCHES "openmpi")
+  set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS OFF)
+  string(APPEND CPACK_DEBIAN_MPI_PACKAGE_DEPENDS ", libc6, libopenmpi3 | libopenmpi40")
+endif()
 # The program needs none of them: the commands in Python do.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "python3, python3-jinja2, python3-jsonschema")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "xferbench-inject, xferbench-mpi")
