@@ -9,7 +9,7 @@ function(compress file)
   execute_process(COMMAND gzip -9nf ${file} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# The date of the changes: $SOURCE_DATE_EPOCH, else that of the commit, else now.
+# The date of the changes: $SOURCE_DATE_EPOCH, which scripts/package sets to that of the commit, else now.
 set(date_arguments -R)
 if(DEFINED ENV{SOURCE_DATE_EPOCH})
   list(APPEND date_arguments -u -d @$ENV{SOURCE_DATE_EPOCH})
@@ -18,6 +18,9 @@ execute_process(COMMAND date ${date_arguments} OUTPUT_VARIABLE date OUTPUT_STRIP
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND git describe --always --dirty --abbrev=10 WORKING_DIRECTORY ${CPACK_XFERBENCH_SOURCE}
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(commit)  # outside of git nobody knows
+  set(commit ", made of commit ${commit}")
+endif()
 
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER ${component} upper)
@@ -29,7 +32,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   file(WRITE ${texts}/changelog
 "xferbench (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
 
-  * Version ${CPACK_PACKAGE_VERSION}, made of commit ${commit}.
+  * Version ${CPACK_PACKAGE_VERSION}${commit}.
 
  -- ${CPACK_PACKAGE_CONTACT}  ${date}
 ")
