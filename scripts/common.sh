@@ -36,7 +36,7 @@ describe_preset() {
   case $1 in
     simulator) echo "the simulated device only, as no GPU can be used here," ;;
     this-gpu) echo "for this machine's GPU" ;;
-    release) echo "for every GPU architecture, which takes minutes," ;;
+    release | package) echo "for every GPU architecture, which takes minutes," ;;
     *) echo "preset $1" ;;
   esac
 }

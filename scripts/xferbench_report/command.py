@@ -5,14 +5,15 @@ import os
 import pathlib
 import sys
 
-from . import files, page, records, sides, text, trend, vendor
+from . import files, page, places, records, sides, text, trend, vendor
 
 FINE, REFUSED = 0, 2
+NAME = places.name("report")
 
 
 def arguments(given):
     parser = argparse.ArgumentParser(
-        prog="report",
+        prog=NAME,
         description="Makes one self-contained HTML page of results files of xferbench --json: the answer first, then "
         "charts, comparisons and everything that is doubtful. Files of xferbench --timeline become charts of what ran "
         "when; a file of xferbench explain --json becomes a page of what a program's transfers cost it.",
@@ -104,8 +105,8 @@ def main(given=None):
         refuse_to_overwrite([*options.files, *options.base, *sum(options.new, []), *options.trend], options.output)
         write(options.output, rendered(options))
     except (files.Refused, vendor.Missing) as error:
-        print(f"report: {text.plain(error)}", file=sys.stderr)
+        print(f"{NAME}: {text.plain(error)}", file=sys.stderr)
         return REFUSED
     if not options.quiet:
-        print(f"report: the page is {text.plain(options.output)}", file=sys.stderr)
+        print(f"{NAME}: the page is {text.plain(options.output)}", file=sys.stderr)
     return FINE

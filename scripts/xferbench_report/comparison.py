@@ -3,13 +3,11 @@
 import dataclasses
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 
-from . import files, text
+from . import files, places, text
 
-_ROOT = pathlib.Path(__file__).resolve().parents[2]
 _REFUSED = 2
 _NOTHING = {"summary": {}, "differences": [], "warnings": [], "cases": [], "options": {"threshold": 0.0}}
 # The program's verdicts in plain words.
@@ -92,15 +90,15 @@ def spreads(row):
 
 
 def program():
-    """XFERBENCH_PROGRAM, else the newest that was built here, else what is on PATH."""
+    """XFERBENCH_PROGRAM, else what is installed with this or the newest that was built here, else what is on PATH."""
     named = os.environ.get("XFERBENCH_PROGRAM")
     if named:
         return named
-    built = [path for path in _ROOT.glob("build/*/xferbench") if path.is_file() and os.access(path, os.X_OK)]
+    built = [path for path in places.programs() if path.is_file() and os.access(path, os.X_OK)]
     found = max(built, key=lambda path: path.stat().st_mtime) if built else shutil.which("xferbench")
     if found is None:
         raise files.Refused(
-            "xferbench compares several files, and it is not there: build it (scripts/build) or set XFERBENCH_PROGRAM"
+            "xferbench compares several files, and it is not there: build it (scripts/build), install it, or set XFERBENCH_PROGRAM"
         )
     return str(found)
 

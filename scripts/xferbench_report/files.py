@@ -2,7 +2,7 @@
 
 import pathlib
 
-from . import explanation, records, validation
+from . import explanation, places, records, validation
 from .charts import catalogue
 
 TIMELINE = pathlib.Path(__file__).resolve().parent / "timeline-schema.json"
@@ -27,7 +27,8 @@ def read_json(path):
 
 
 def in_one_line(path, found, kind):
-    more = f" (and {len(found) - 1} more: scripts/validate-results lists them)" if len(found) > 1 else ""
+    lister = places.command("validate-results")
+    more = f" (and {len(found) - 1} more: {lister} lists them)" if len(found) > 1 else ""
     return f"{path}: not a valid {kind}: {' '.join(found[0].split())}{more}"
 
 

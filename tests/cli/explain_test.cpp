@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kNoLibrary = "this build has no library that watches CUDA programs";
+constexpr const char* kNoLibrary = "there is no library that watches CUDA programs";
 
 /// What this program itself said, less that a build without CUPTI's headers watches nothing.
 std::vector<std::string> said(const Outcome& outcome) {

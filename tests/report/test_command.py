@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 import subprocess
 import unittest
@@ -30,6 +31,17 @@ class Command(support.Folder):
         self.assertEqual((outcome.returncode, outcome.stderr), (0, ""))
         for word in ("--output", "--title", "Exit codes"):
             self.assertIn(word, outcome.stdout)
+
+    def test_manual_pages_name_every_flag(self):
+        for script in ("report", "validate-results"):
+            said = subprocess.run([support.SCRIPTS / script, "--help"], capture_output=True, text=True, check=True).stdout
+            page = support.ROOT / "packaging" / "man" / f"xferbench-{script}.1"
+            told = page.read_text(encoding="utf-8").replace("\\-", "-")
+            flag = r"(?<![\w-])--?[a-z][a-z-]*"
+            flags = set(re.findall(flag, said.partition("options:")[2].partition("Exit codes")[0]))
+            self.assertGreaterEqual(flags, {"-h", "--help"})
+            own = told.partition(".SH OPTIONS")[2].partition(".SH ")[0]
+            self.assertEqual(flags - {"--repeat"}, set(re.findall(flag, own)), script)
 
     def test_files_that_make_no_report(self):
         good, broken = results([case()]), results([case(status="excellent", reason="x")])

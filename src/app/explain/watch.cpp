@@ -30,6 +30,9 @@ namespace {
 constexpr const char* kLibrary = "libxferbench-inject.so";
 constexpr const char* kCudaVariable = "CUDA_INJECTION64_PATH";
 constexpr const char* kNvtxVariable = "NVTX_INJECTION64_PATH";
+constexpr const char* kHowToGetLibrary =
+    "install the package xferbench-inject, or build with CUDA and CUPTI's headers (they come with the CUDA Toolkit, in "
+    "package cuda-cupti-dev)";
 
 /// Beside the program, or where it is installed; empty where this build has none.
 std::string library() {
@@ -72,9 +75,10 @@ class Runs {
   Runs(const cli::ExplainCommand& command, fs::path folder)
       : command_(command), folder_(std::move(folder)), library_(library()) {
     if (library_.empty() && !command.show.quiet) {
-      tell(
-          "warning: this build has no library that watches CUDA programs (it was made without CUPTI's headers): only "
-          "simulated runs of xferbench are recorded");
+      tell(fmt::format(
+          "warning: there is no library that watches CUDA programs, so only simulated runs of xferbench are "
+          "recorded; {}",
+          kHowToGetLibrary));
     }
   }
 
@@ -129,9 +133,7 @@ class Runs {
   /// Why only simulated runs of this program can be watched; empty: others can be, too.
   [[nodiscard]] std::string why_blind() const {
     if (!library_.empty()) return {};
-    return "This build cannot watch CUDA programs, as it was made without CUPTI's headers: build with CUDA and with "
-           "them "
-           "(they come with the CUDA Toolkit, in package cuda-cupti-dev)";
+    return fmt::format("CUDA programs cannot be watched, as {} is not there: {}", kLibrary, kHowToGetLibrary);
   }
 
  private:

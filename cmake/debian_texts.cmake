@@ -1,0 +1,50 @@
+# Run by CPack before it packs what it has installed: gives packages for Debian what Debian asks of them, and each the
+# place that it has there (Debian Policy 12). The archive stays as it is.
+if(NOT CPACK_GENERATOR STREQUAL "DEB")
+  return()
+endif()
+
+# compress(file): as Debian wants it, the same every time.
+function(compress file)
+  execute_process(COMMAND gzip -9nf ${file} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+# The date of the changes: $SOURCE_DATE_EPOCH, which scripts/package sets to that of the commit, else now.
+set(date_arguments -R)
+if(DEFINED ENV{SOURCE_DATE_EPOCH})
+  list(APPEND date_arguments -u -d @$ENV{SOURCE_DATE_EPOCH})
+endif()
+execute_process(COMMAND date ${date_arguments} OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE
+  COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND git describe --always --dirty --abbrev=10 WORKING_DIRECTORY ${CPACK_XFERBENCH_SOURCE}
+  OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(commit)  # outside of git nobody knows
+  set(commit ", made of commit ${commit}")
+endif()
+
+foreach(component IN LISTS CPACK_COMPONENTS_ALL)
+  string(TOUPPER ${component} upper)
+  set(name ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+  set(share ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${component}/usr/share)
+  set(texts ${share}/doc/${name})
+  file(MAKE_DIRECTORY ${texts})
+  file(COPY ${CPACK_XFERBENCH_SOURCE}/packaging/copyright DESTINATION ${texts})
+  file(WRITE ${texts}/changelog
+"xferbench (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
+
+  * Version ${CPACK_PACKAGE_VERSION}${commit}.
+
+ -- ${CPACK_PACKAGE_CONTACT}  ${date}
+")
+  compress(${texts}/changelog)
+  # Debian has this licence at a place of its own, which copyright names.
+  file(REMOVE ${texts}/LICENSE)
+  file(GLOB pages ${share}/man/man1/*.1)
+  foreach(page IN LISTS pages)
+    compress(${page})
+  endforeach()
+  # Debian's zsh looks for completions of packages elsewhere than zsh itself does.
+  if(EXISTS ${share}/zsh/site-functions)
+    file(RENAME ${share}/zsh/site-functions ${share}/zsh/vendor-completions)
+  endif()
+endforeach()

@@ -1,0 +1,47 @@
+"""A recipe for Spack. Put it into a repository of recipes (packages/xferbench/package.py) and, as xferbench is not in
+Spack's own, build from a checkout: spack dev-build --source-path /path/to/xferbench xferbench@main"""
+
+from spack.package import *
+
+
+class Xferbench(CMakePackage, CudaPackage):
+    """Measures every way to move bytes between host and NVIDIA GPU, and pipelines that copy, work and copy back, and
+    sets each beside its limit, measured in the same run."""
+
+    version("main")
+
+    variant("mpi", default=True, description="The plug-in for runs under mpirun and srun")
+    variant("report", default=True, description="xferbench-report, which makes pages of results; npm fetches Plotly")
+
+    depends_on("cmake@3.25:", type="build")
+    depends_on("ninja", type="build")
+    depends_on("cli11", type="build")
+    depends_on("nlohmann-json", type="build")
+    depends_on("fmt@9:", type="build")  # its headers alone
+    depends_on("numactl")
+    depends_on("cuda@12.4:", when="+cuda")
+    depends_on("mpi@3:", when="+mpi")
+    depends_on("python@3.9:", type=("build", "run"), when="+report")
+    depends_on("py-jinja2", type="run", when="+report")
+    depends_on("py-jsonschema@4:", type="run", when="+report")
+    depends_on("npm", type="build", when="+report")
+
+    generator("ninja")
+
+    @run_before("cmake", when="+report")
+    def fetch_charts(self):
+        """The script that draws charts, held to a hash by scripts/vendor."""
+        with working_dir(self.stage.source_path):
+            python("scripts/vendor", "charts")
+
+    def cmake_args(self):
+        # CMake's default is every major architecture that the toolkit knows.
+        args = [
+            self.define("BUILD_TESTING", False),
+            self.define("XFERBENCH_CUDA", "ON" if self.spec.satisfies("+cuda") else "OFF"),
+            self.define("XFERBENCH_MPI", "ON" if self.spec.satisfies("+mpi") else "OFF"),
+        ]
+        chosen = self.spec.variants["cuda_arch"].value if self.spec.satisfies("+cuda") else ("none",)
+        if "none" not in chosen:
+            args.append(self.define("CMAKE_CUDA_ARCHITECTURES", ";".join(chosen)))
+        return args

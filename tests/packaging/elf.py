@@ -1,0 +1,44 @@
+"""What a program or library asks of the machine that it runs on, read by binutils."""
+
+import dataclasses
+import re
+import subprocess
+
+
+@dataclasses.dataclass(frozen=True)
+class Needs:
+    libraries: frozenset  # "libc.so.6"
+    versions: frozenset  # "GLIBC_2.34"
+    search_paths: tuple
+    stripped: bool
+
+    def newest(self, name):
+        """The newest version of NAME that a symbol has, as numbers: (2, 34); () where there is none."""
+        found = [re.fullmatch(rf"{name}_([0-9.]+)", version) for version in self.versions]
+        return max((tuple(map(int, one[1].split("."))) for one in found if one), default=())
+
+
+def is_elf(path):
+    if path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as opened:
+        return opened.read(4) == b"\x7fELF"
+
+
+def read(path):
+    """Of one ELF file."""
+    headers, symbols = objdump("--private-headers", path), objdump("--dynamic-syms", path)
+    # A symbol's version stands behind its section and size, in brackets where it is not the default one.
+    versions = re.findall(r"^\S+ .{7} \*UND\*\s+[0-9a-f]+\s+\(?([\w.]+)\)?\s+\S+$", symbols, re.MULTILINE)
+    versions += re.findall(r"^\s+0x[0-9a-f]+ 0x[0-9a-f]+ \d+ (\S+)$", headers, re.MULTILINE)
+    return Needs(
+        libraries=frozenset(re.findall(r"^\s+NEEDED\s+(\S+)$", headers, re.MULTILINE)),
+        versions=frozenset(version for version in versions if "_" in version),
+        search_paths=tuple(re.findall(r"^\s+(?:RPATH|RUNPATH)\s+(\S+)$", headers, re.MULTILINE)),
+        stripped="no symbols" in objdump("--syms", path),
+    )
+
+
+def objdump(what, path):
+    outcome = subprocess.run(["objdump", what, path], capture_output=True, text=True, check=True, timeout=60)
+    return outcome.stdout + outcome.stderr

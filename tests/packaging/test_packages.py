@@ -1,0 +1,259 @@
+"""Packages as their users meet them: test_packages.py FOLDER CACHE [TEST]...
+
+FOLDER is where scripts/package has put them, CACHE keeps the base system of Debian that debootstrap makes once. Files
+looks at what packages hold; Debian and Archive install and use them in that system and are skipped where it cannot be
+had. XFERBENCH_BARE_SUITE names another release than Debian 12.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import unittest
+
+import bare
+import elf
+
+PACKAGES, CACHE = map(pathlib.Path, sys.argv[1:3])
+SUITE = os.environ.get("XFERBENCH_BARE_SUITE", "bookworm")
+SKIPPED = 77  # what CTest takes for a test that did not run
+MOST_MB = 25
+OLDEST_GLIBC = (2, 36)  # Debian 12's
+OF_GLIBC = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2"}
+LONGEST_START = 60  # seconds from apt-get update to the first answer
+MAIN_JOB = "--simulate --streams 8 --size 256M"
+
+
+def debs():
+    return sorted(PACKAGES.glob("*.deb"))
+
+
+def named(name):
+    """The package of this name, or None where this build has none: without CUPTI's headers, or without MPI."""
+    found = [path for path in debs() if path.name.partition("_")[0] == name]
+    return found[0] if found else None
+
+
+def archive():
+    (found,) = PACKAGES.glob("xferbench-*.tar.gz")
+    return found
+
+
+def unpacked(package, folder):
+    if package.suffix == ".deb":
+        subprocess.run(["dpkg-deb", "-x", package, folder], check=True, timeout=60)
+    else:
+        with tarfile.open(package) as opened:
+            opened.extractall(folder)
+
+
+class Files(unittest.TestCase):
+    """What packages hold."""
+
+    def each(self):
+        """Each package, and where it is unpacked."""
+        for package in (*debs(), archive()):
+            with tempfile.TemporaryDirectory(prefix="xferbench-package-") as folder, self.subTest(package.name):
+                unpacked(package, folder)
+                yield package, pathlib.Path(folder)
+
+    def test_sizes(self):
+        for package in (*debs(), archive()):
+            megabytes = package.stat().st_size / 1e6
+            print(f"{package.name}: {megabytes:.2f} MB, asked: under {MOST_MB}")
+            self.assertLess(megabytes, MOST_MB, package.name)
+
+    def test_programs_need_glibc_of_debian_12_and_nothing_else(self):
+        for package, folder in self.each():
+            found = [path for path in folder.rglob("*") if elf.is_elf(path)]
+            self.assertTrue(found, "a package without a program or library")
+            for path in found:
+                needs = elf.read(path)
+                allowed = OF_GLIBC | ({"libmpi.so.40"} if path.name == "libxferbench-mpi.so" else set())
+                newest = ".".join(map(str, needs.newest("GLIBC")))
+                print(f"{package.name}: {path.name} needs glibc {newest}, {', '.join(sorted(needs.libraries))}")
+                self.assertLessEqual(needs.libraries, allowed, path.name)
+                self.assertLessEqual(needs.newest("GLIBC"), OLDEST_GLIBC, path.name)
+                self.assertEqual(needs.search_paths, (), path.name)
+                self.assertTrue(needs.stripped, f"{path.name} has symbols that nobody needs")
+
+    def test_what_the_report_reads_is_there(self):
+        for package, folder in self.each():
+            if package.name.startswith(("xferbench-mpi", "xferbench-inject")):
+                continue
+            (data,) = folder.rglob("share/xferbench")
+            templates = "scripts/xferbench_report/templates"
+            for wanted in ("schemas/results-schema.json", f"{templates}/page.html", "suites/ci.json"):
+                self.assertTrue((data / wanted).is_file(), wanted)
+            self.assertEqual(len(list((data / "vendor").glob("plotly*.js"))), 1)
+            self.assertEqual([], list(folder.rglob("__pycache__")))
+
+    def test_lintian_finds_no_error(self):
+        if shutil.which("lintian") is None:
+            self.skipTest("lintian is not installed")
+        command = ["lintian", "--allow-root", "--fail-on", "error", *debs()]
+        outcome = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+        print(outcome.stdout)
+        self.assertEqual(outcome.returncode, 0, outcome.stdout + outcome.stderr)
+
+
+class InBare(unittest.TestCase):
+    """In a bare system that is this test's own."""
+
+    def setUp(self):
+        stack = contextlib.ExitStack()
+        self.addCleanup(stack.close)
+        try:
+            self.system = stack.enter_context(bare.system(CACHE, SUITE))
+        except bare.Unavailable as reason:
+            self.skipTest(str(reason))
+
+    def said(self, command):
+        """Standard output of a command that succeeds there."""
+        outcome = self.system.run(command)
+        self.assertEqual(outcome.returncode, 0, f"{command}\n{outcome.stdout[-2000:]}{outcome.stderr[-2000:]}")
+        return outcome.stdout
+
+    def require_network(self):
+        updated = self.system.run("apt-get update -qq -o APT::Update::Error-Mode=any")
+        if updated.returncode != 0:
+            self.skipTest(f"apt-get reaches no mirror: {' '.join(updated.stderr.split())[-300:]}")
+
+    def install(self, *packages):
+        """As users do who have downloaded them."""
+        for package in packages:
+            shutil.copy(package, self.system.inside("/root"))
+        self.said(f"apt-get install -qq -y {' '.join(f'./{package.name}' for package in packages)}")
+
+    def answers(self, program):
+        """Does the main job by this program, and looks at the file that it writes."""
+        self.assertIn("SIMULATED", self.said(f"{program} {MAIN_JOB} --json run.json"))
+        record = json.loads(self.system.inside("/root/run.json").read_text(encoding="utf-8"))
+        (result,) = record["results"]
+        self.assertEqual(result["scenario"], "overlap")
+
+    def reports(self, program):
+        page = self.system.inside("/root/page.html")
+        self.said(f"{program} run.json run.json -o page.html")
+        text = page.read_text(encoding="utf-8")
+        self.assertIn("Plotly", text)
+        self.assertIn("equal", text, "xferbench compare was not asked")
+        page.unlink()
+
+
+class Debian(InBare):
+    """Installed by apt, used, and removed."""
+
+    def test_installed_used_and_removed(self):
+        self.installs_and_answers_soon()
+        self.system.hurry()
+        steps = (self.has_data, self.has_manual, self.completes, self.makes_reports, self.runs_ranks, self.explains)
+        absent = {self.runs_ranks: "xferbench-mpi", self.explains: "xferbench-inject"}
+        for step in steps:
+            if step in absent and named(absent[step]) is None:
+                print(f"not shown, as this build has no {absent[step]}: {step.__name__}")
+                continue
+            with self.subTest(step.__name__):
+                step()
+        self.leaves_nothing()
+
+    def installs_and_answers_soon(self):
+        ends = [time.monotonic()]
+        for step in (self.require_network, lambda: self.install(named("xferbench")), lambda: self.answers("xferbench")):
+            step()
+            ends.append(time.monotonic())
+        update, install, answer = (end - begin for begin, end in zip(ends, ends[1:]))
+        seconds = update + install + answer
+        print(f"{SUITE}: {update:.1f} s for apt-get update, {install:.1f} s to install with what is recommended, "
+              f"{answer:.1f} s for a simulated answer: {seconds:.1f} s, asked: under {LONGEST_START}")
+        self.assertLess(seconds, LONGEST_START)
+
+    def has_data(self):
+        self.said("xferbench --simulate --suite quick")
+        self.said("xferbench-validate-results run.json")
+
+    def has_manual(self):
+        self.said("apt-get install -qq -y --no-install-recommends man-db")
+        for page in ("xferbench", "xferbench-report", "xferbench-validate-results"):
+            self.assertRegex(self.said(f"man {page}"), rf"(?m)^NAME\n\s+{page} ")
+
+    def completes(self):
+        self.said("apt-get install -qq -y --no-install-recommends bash-completion")
+        completed = self.said(
+            "source /usr/share/bash-completion/bash_completion; _completion_loader xferbench\n"
+            "COMP_WORDS=(xferbench memc) COMP_CWORD=1 COMP_LINE='xferbench memc' COMP_POINT=14\n"
+            'function=$(complete -p xferbench | sed "s/.*-F \\([^ ]*\\).*/\\1/")\n'
+            '"$function" xferbench memc xferbench; echo "${COMPREPLY[@]}"'
+        )
+        self.assertEqual(completed.split(), ["memcpy"])
+        for path in ("zsh/vendor-completions/_xferbench", "fish/vendor_completions.d/xferbench.fish"):
+            self.assertTrue(self.system.inside(f"/usr/share/{path}").is_file(), path)
+
+    def makes_reports(self):
+        self.reports("xferbench-report")
+
+    def runs_ranks(self):
+        self.said("apt-get install -qq -y --no-install-recommends openmpi-bin")
+        self.install(named("xferbench-mpi"))
+        ranks = self.said(
+            "OMPI_MCA_plm=^slurm OMPI_MCA_btl=self,vader OMPI_MCA_pml=ob1"
+            " mpirun --allow-run-as-root --oversubscribe -n 2 xferbench memcpy --simulate --size 1M"
+        )
+        self.assertIn("2 ranks", ranks)
+
+    def explains(self):
+        missing = "there is no library that watches CUDA programs"
+        self.assertIn(missing, self.system.run("xferbench explain -- /bin/true").stderr)
+        self.install(named("xferbench-inject"))
+        self.assertNotIn(missing, self.system.run("xferbench explain -- /bin/true").stderr)
+
+    def leaves_nothing(self):
+        """What was installed after the program stays: it is compared with a system that has all of that, too."""
+        names = " ".join(package.name.partition("_")[0] for package in debs())
+        self.said(f"apt-get purge -qq -y {names}")
+        before = self.system.files()
+        self.assertEqual([], sorted(path for path in before if "xferbench" in path))
+        self.install(*debs())
+        self.answers("xferbench")
+        self.reports("xferbench-report")
+        self.said(f"apt-get purge -qq -y {names}")
+        self.assertEqual(before, self.system.files())
+
+
+class Archive(InBare):
+    """Unpacked where nothing is installed, in a folder of no special name."""
+
+    def test_unpacked_and_used(self):
+        place = self.system.inside("/opt/some where")
+        place.mkdir()
+        unpacked(archive(), place)
+        program = f"'/opt/some where/{archive().name.removesuffix('.tar.gz')}/bin/xferbench'"
+        self.answers(program)
+        self.said(f"{program} --simulate --suite quick")
+        missing = self.system.run(f"{program.removesuffix(chr(39))}-report' run.json")
+        self.assertNotEqual(missing.returncode, 0, "there should be no Python here")
+        self.require_network()
+        self.system.hurry()
+        self.said("apt-get install -qq -y --no-install-recommends python3 python3-jinja2 python3-jsonschema man-db")
+        self.reports(f"{program.removesuffix(chr(39))}-report'")
+        manual = program.replace("bin/xferbench", "share/man/man1/xferbench.1")
+        self.assertRegex(self.said(f"man -l {manual}"), r"(?m)^NAME\n\s+xferbench ")
+
+
+def main():
+    program = unittest.main(argv=sys.argv[:1] + sys.argv[3:], exit=False)
+    outcome = program.result
+    if outcome.wasSuccessful() and outcome.testsRun == len(outcome.skipped):
+        sys.exit(SKIPPED)
+    sys.exit(not outcome.wasSuccessful())
+
+
+if __name__ == "__main__":
+    main()

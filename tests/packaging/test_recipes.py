@@ -1,0 +1,121 @@
+"""Recipes for other systems, in a dry run: what the recipe for Spack asks of Spack and of CMake, by stand-ins for both,
+and whether the Dockerfile names what is there. That they build is not shown here."""
+
+import pathlib
+import re
+import sys
+import types
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RECIPE = ROOT / "packaging" / "spack" / "package.py"
+DOCKERFILE = ROOT / "packaging" / "docker" / "Dockerfile"
+
+
+class Spec:
+    """As Spack would have decided it: variants that are on, and architectures."""
+
+    def __init__(self, on, architectures):
+        self.on = on
+        self.variants = {"cuda_arch": types.SimpleNamespace(value=architectures)}
+
+    def satisfies(self, wanted):
+        return wanted.removeprefix("+") in self.on
+
+
+class Spack:
+    """Stands in for spack.package: takes down what the recipe declares."""
+
+    def __init__(self):
+        self.versions, self.variants, self.dependencies = [], {"cuda"}, {}
+
+    def module(self):
+        class Package:
+            def __init__(self, spec):
+                self.spec = spec
+
+            @staticmethod
+            def define(name, value):
+                kind, text = ("BOOL", "ON" if value else "OFF") if isinstance(value, bool) else ("STRING", value)
+                return f"-D{name}:{kind}={text}"
+
+        made = types.ModuleType("spack.package")
+        made.CMakePackage, made.CudaPackage = type("CMakePackage", (Package,), {}), type("CudaPackage", (), {})
+        made.version = lambda name, **_: self.versions.append(name)
+        made.variant = lambda name, **_: self.variants.add(name)
+        made.depends_on = lambda spec, when="", type=("build", "link"): self.dependencies.update({spec: (when, type)})
+        made.generator = lambda name: None
+        made.run_before = lambda phase, when="": lambda function: function
+        return made
+
+
+def loaded():
+    """The recipe's class, and what it has declared."""
+    spack = Spack()
+    sys.modules["spack"], sys.modules["spack.package"] = types.ModuleType("spack"), spack.module()
+    names = {}
+    exec(compile(RECIPE.read_text(encoding="utf-8"), str(RECIPE), "exec"), names)
+    return names["Xferbench"], spack
+
+
+class SpackRecipe(unittest.TestCase):
+    def setUp(self):
+        self.recipe, self.spack = loaded()
+
+    def arguments(self, *on, architectures=("none",)):
+        given = self.recipe(Spec(on, architectures)).cmake_args()
+        return dict(re.fullmatch(r"-D(\w+):\w+=(.*)", one).groups() for one in given)
+
+    def test_what_is_on_and_off(self):
+        for variant, option in (("cuda", "XFERBENCH_CUDA"), ("mpi", "XFERBENCH_MPI")):
+            self.assertEqual(self.arguments(variant)[option], "ON")
+            self.assertEqual(self.arguments()[option], "OFF")
+
+    def test_architectures(self):
+        self.assertNotIn("CMAKE_CUDA_ARCHITECTURES", self.arguments("cuda"))
+        chosen = self.arguments("cuda", architectures=("80", "90"))
+        self.assertEqual(chosen["CMAKE_CUDA_ARCHITECTURES"], "80;90")
+        self.assertNotIn("CMAKE_CUDA_ARCHITECTURES", self.arguments(architectures=("90",)))
+
+    def test_every_option_is_one_of_the_build(self):
+        cmake = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+        of_cmake = {"BUILD_TESTING", "CMAKE_CUDA_ARCHITECTURES"}
+        for name in self.arguments("cuda", "mpi", architectures=("90",)).keys() - of_cmake:
+            self.assertRegex(cmake, rf"(?:set|option)\({name} ")
+
+    def test_every_condition_names_a_variant(self):
+        self.assertEqual(self.spack.versions, ["main"])
+        for dependency, (when, _) in self.spack.dependencies.items():
+            if when:
+                self.assertIn(when.removeprefix("+"), self.spack.variants, dependency)
+
+    def test_versions_are_those_of_the_build(self):
+        for file, pattern, dependency in (
+            ("CMakeLists.txt", r"cmake_minimum_required\(VERSION ([\d.]+)\)", "cmake@{}:"),
+            ("cmake/cuda.cmake", r"set\(xferbench_oldest_cuda ([\d.]+)\)", "cuda@{}:"),
+            ("cmake/mpi.cmake", r"MPI_CXX_VERSION VERSION_GREATER_EQUAL (\d+)", "mpi@{}:"),
+        ):
+            (oldest,) = set(re.findall(pattern, (ROOT / file).read_text(encoding="utf-8")))
+            self.assertIn(dependency.format(oldest), self.spack.dependencies)
+
+    def test_what_cmake_looks_for_is_asked_for(self):
+        names = {spec.partition("@")[0] for spec in self.spack.dependencies}
+        cmake = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8") + (ROOT / "cmake/fmt.cmake").read_text("utf-8")
+        found = set(re.findall(r"find_package\((\w+) REQUIRED\)", cmake)) - {"Threads"}
+        self.assertEqual(found, {"CLI11", "nlohmann_json", "fmt"})
+        self.assertLessEqual({"cli11", "nlohmann-json", "fmt", "numactl"}, names)
+
+
+class Docker(unittest.TestCase):
+    def test_instructions_and_files(self):
+        text = re.sub(r"\\\n", " ", re.sub(r"^#.*\n", "", DOCKERFILE.read_text(encoding="utf-8"), flags=re.MULTILINE))
+        words = [line.split() for line in text.splitlines() if line.strip()]
+        self.assertLessEqual({line[0] for line in words}, {"ARG", "FROM", "COPY", "RUN", "ENTRYPOINT"})
+        scripts = re.findall(r"/src/(\S+)", text)
+        self.assertEqual(scripts, ["scripts/package"])
+        for script in scripts:
+            self.assertTrue((ROOT / script).is_file(), script)
+
+
+if __name__ == "__main__":
+    unittest.main()
