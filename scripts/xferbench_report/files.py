@@ -2,7 +2,7 @@
 
 import pathlib
 
-from . import explanation, places, records, validation
+from . import explanation, journal, places, records, validation
 from .charts import catalogue
 
 TIMELINE = pathlib.Path(__file__).resolve().parent / "timeline-schema.json"
@@ -66,11 +66,23 @@ def load(paths):
         if is_timeline(value):
             timelines.append(records.Timeline(path, value))
         else:
-            runs.append(records.Run(path, value, catalogue.ABOUT))
+            runs.append(records.Run(path, with_journal(path, value, results), catalogue.ABOUT))
     records.name_apart(runs)
     if len(runs) > 1:
         refuse_fleets(runs)
     return runs, timelines
+
+
+def with_journal(path, value, validator):
+    """The run with what its journal has, where it was killed; what is in there is checked as the file is."""
+    try:
+        whole = journal.taken_in(path, value)
+        found = validation.violations(whole, validator) if whole is not value else []
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Refused(f"{journal.path_of(path)}: is damaged ({error}); move it away to read {path} without it") from error
+    if found:
+        raise Refused(in_one_line(journal.path_of(path), found, "journal of xferbench"))
+    return whole
 
 
 def refuse_fleets(runs):

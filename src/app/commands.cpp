@@ -92,6 +92,7 @@ void run_with_progress(const cli::RunCommand& command, const std::vector<std::si
             progress.tell(live.put(missing[i], result));
             progress.done(i, result, headline_of(result, cases[i].scenario->descriptor().metrics));
           },
+      .keeps = true,
   };
   const auto watch = watched.watchdog.watch([&](const Alarm& alarm) {
     give_up(alarm, {.live = live,
@@ -143,7 +144,10 @@ cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand
 }
 
 /// Of a run of which nothing is missing: as it ended when it was measured.
-int end_of(const ResumePlan& left, const std::string& file) {
+int end_of(const ResumePlan& left, const StoredRun& stored) {
+  const std::string& file = stored.file;
+  // Left by a run that was killed when its file had just become complete.
+  if (const ReplacedFile* ordinary = stored.json.ordinary()) ordinary->remove_journal();
   const auto has_failed = [](const auto& known) { return known.second.status == Status::failed; };
   const auto failed = std::ranges::count_if(left.known, has_failed);
   if (failed == 0) {
@@ -163,11 +167,11 @@ int resume(const cli::RunCommand& command) {
   expand(whole, stored.report.environment);
   ResumePlan left = what_is_left(stored, whole.cases);
   const auto nothing_is_missing = [&] { return left.missing.empty() && stored.report.complete; };
-  if (nothing_is_missing()) return end_of(left, stored.file);
+  if (nothing_is_missing()) return end_of(left, stored);
   WatchedMachine machine(whole.measuring.device, scenarios_of(whole.cases));
   refuse_another_machine(stored, machine.device());
   leave_skipped(left, whole.cases, *machine.machine, whole.measuring.verify);
-  if (nothing_is_missing()) return end_of(left, stored.file);
+  if (nothing_is_missing()) return end_of(left, stored);
   LiveReport live(continue_report(stored, machine.device(), scenarios_of(whole.cases)), whole.measuring.files,
                   markdown_of(whole), Continued{std::move(stored.json), std::move(left.known)});
   return measure(whole, left.missing, machine, live);

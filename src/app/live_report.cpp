@@ -40,8 +40,22 @@ bool is_complete(const Report& report) {
 
 }  // namespace
 
+namespace {
+
+/// The files grow with every case: at most a tenth of the time may go into what is done to them beside that.
+std::chrono::steady_clock::time_point next_after(std::chrono::steady_clock::time_point begun) {
+  const auto now = std::chrono::steady_clock::now();
+  return now + 9 * (now - begun);
+}
+
+bool loses_nothing(const Result& before, const Result& now) {
+  return samples_of(now) >= samples_of(before) || (now.status == Status::ok && ran_to_its_end(now));
+}
+
+}  // namespace
+
 Result without_loss(const Result& before, const Result& now) {
-  if (samples_of(now) >= samples_of(before) || (now.status == Status::ok && ran_to_its_end(now))) return now;
+  if (loses_nothing(before, now)) return now;
   Result kept = before;
   if (now.status != Status::failed) return kept;
   kept.status = now.status;
@@ -50,11 +64,11 @@ Result without_loss(const Result& before, const Result& now) {
 }
 
 LiveReport::LiveReport(Report report, const cli::OutputFiles& files, ToText to_markdown,
-                       std::optional<Continued> continued)
+                       std::optional<Continued> continued, Growth growth)
     : report_(std::move(report)) {
   std::vector<cli::NamedFile> opened;
   const auto add = [&](const char* flag, ResultsFile file, Writer writer) {
-    outputs_.push_back({std::move(file), std::move(writer), follows(flag), std::nullopt});
+    outputs_.push_back({std::move(file), std::move(writer), follows(flag)});
     opened.push_back({flag, outputs_.back().file.target()});
   };
   const auto open = [&](const char* flag, const std::optional<std::string>& path, Writer writer) {
@@ -63,13 +77,15 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, ToText to_m
   const auto at_once = [](ToText to_text) -> Writer {
     return [to_text = std::move(to_text)](const Report& r, const Sink& sink) { sink(to_text(r)); };
   };
+  const Writer json = [this](const Report& r, const Sink& sink) { write_json_to(r, sink); };
   if (continued) {
     for (auto& [index, result] : continued->known) insert(index, std::move(result));
-    add("json", std::move(continued->json), write_json);
+    add("json", std::move(continued->json), json);
   } else {
-    open("json", files.json, write_json);
+    open("json", files.json, json);
   }
-  open("csv", files.csv, at_once([](const Report& r) { return to_csv(r, descriptors()); }));
+  if (!outputs_.empty()) json_ = &outputs_.back();
+  open("csv", files.csv, [](const Report& r, const Sink& sink) { write_csv(r, descriptors(), sink); });
   open("markdown", files.markdown, at_once(std::move(to_markdown)));
   open("timeline", files.timeline, at_once(to_chrome_trace));
   open("openmetrics", files.openmetrics, at_once([](const Report& r) { return to_openmetrics(r, descriptors()); }));
@@ -78,6 +94,12 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, ToText to_m
     if (output.follows && !output.file.exists()) write(output, &ResultsFile::update);
   }
   rethrow();
+  if (growth == Growth::as_a_whole || report_.fleet) return;
+  needs_samples_ = json_ != nullptr;
+  if (json_ == nullptr || json_->file.ordinary() == nullptr) return;
+  journal_.emplace(*json_->file.ordinary());
+  // What the run had left there goes into the new one, which takes its place.
+  if (continued && json_->file.ordinary()->has_journal()) begin_journal();
 }
 
 bool LiveReport::owns_standard_output() const {
@@ -89,14 +111,28 @@ bool LiveReport::has_file() const {
 }
 
 void LiveReport::insert(std::size_t index, Result result) {
-  const auto place = std::ranges::lower_bound(indexes_, index);
-  const auto at = report_.results.begin() + (place - indexes_.begin());
-  if (place != indexes_.end() && *place == index) {
-    *at = without_loss(*at, result);
+  if (!needs_samples_) result.put_samples_away();
+  const auto found = std::ranges::lower_bound(indexes_, index);
+  const auto place = static_cast<std::size_t>(found - indexes_.begin());
+  if (found == indexes_.end() || *found != index) {
+    report_.results.insert(report_.results.begin() + static_cast<std::ptrdiff_t>(place), std::move(result));
+    indexes_.insert(found, index);
+  } else if (Result& before = report_.results[place]; loses_nothing(before, result)) {
+    before = std::move(result);
   } else {
-    report_.results.insert(at, std::move(result));
-    indexes_.insert(place, index);
+    before = without_loss(with_samples(place), result);
   }
+  ++changes_;
+  if (journal_) news_.insert(index);
+}
+
+/// A result as it was before its samples were put away; where no file has them, they are gone.
+Result LiveReport::with_samples(std::size_t place) const {
+  const Result& known = report_.results[place];
+  if (!known.has_samples_put_away() || !journal_ || !journal_->has(indexes_[place])) return known;
+  Result whole = journal_->result(indexes_[place]);
+  whole.config = known.config;  // the file's has no kinds
+  return whole;
 }
 
 std::vector<std::string> LiveReport::put(std::size_t index, const Result& result) {
@@ -123,17 +159,19 @@ std::vector<std::string> LiveReport::replace(std::vector<Result> results) {
   const std::lock_guard lock(mutex_);
   wait_if_abandoned();
   report_.results = std::move(results);
+  changes_ += report_.results.size();
   return update();
 }
 
 std::vector<std::string> LiveReport::update() {
   // After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each would keep
   // the user waiting for minutes.
-  if (interrupted() != 0 || Clock::now() < next_update_) return {};
+  if (interrupted() != 0) return {};
+  std::vector<std::string> news = keep_journal();
+  if (Clock::now() < next_update_) return news;
   const auto begun = Clock::now();
-  std::vector<std::string> news;
   for (Output& output : outputs_) {
-    if (!output.follows) continue;
+    if (!output.follows || !is_due(output)) continue;
     const bool was_well = !output.error;
     write(output, &ResultsFile::update);
     if (was_well && output.error) {
@@ -142,9 +180,78 @@ std::vector<std::string> LiveReport::update() {
       news.push_back(fmt::format("{} is written again, nothing is missing", output.file.path()));
     }
   }
-  // The files grow with every case: at most a tenth of the time may go into rewriting them.
-  next_update_ = Clock::now() + 9 * (Clock::now() - begun);
+  next_update_ = next_after(begun);
   return news;
+}
+
+// --- The journal ----------------------------------------------------------------------------------------------------
+
+bool LiveReport::Output::is_small() const {
+  constexpr std::uint64_t kSmall = 256 << 10;
+  return bytes < kSmall;
+}
+
+/// So that all states together are not more than three times the last one.
+bool LiveReport::is_due(const Output& output) const {
+  const bool has_no_journal = &output == json_ && (!journal_ || !journal_->has_begun());
+  const bool has_grown = changes_ - output.changes >= report_.results.size() / 3;
+  return has_no_journal || has_grown || output.is_small() || output.error;
+}
+
+void LiveReport::begin_journal() {
+  journal_->begin(report_, indexes_);
+  news_.clear();
+  for (Result& result : report_.results) result.put_samples_away();
+}
+
+void LiveReport::put_news_into_journal() {
+  while (!news_.empty()) {
+    const std::size_t index = *news_.begin();
+    const auto place = static_cast<std::size_t>(std::ranges::lower_bound(indexes_, index) - indexes_.begin());
+    journal_->append(index, report_.results[place]);
+    report_.results[place].put_samples_away();
+    news_.erase(index);
+  }
+}
+
+/// The file would have to be large to be written whole, or cases end faster than it can be written.
+bool LiveReport::needs_journal() const {
+  constexpr std::size_t kMany = 64;
+  return journal_ && (journal_->has_begun() || !json_->is_small() || changes_ - json_->changes >= kMany);
+}
+
+std::vector<std::string> LiveReport::keep_journal() {
+  if (!needs_journal()) return {};
+  const auto begun = Clock::now();
+  const bool may_take_time = begun >= next_journal_;
+  std::optional<OutputError> error;
+  try {
+    if (journal_->has_begun()) {
+      put_news_into_journal();
+      if (journal_->is_mostly_old()) begin_journal();
+    } else if (may_take_time) {
+      begin_journal();
+    }
+    if (may_take_time) journal_->synchronize();
+  } catch (const OutputError& thrown) {
+    error = thrown;
+  } catch (const std::bad_alloc&) {
+    error = OutputError(fmt::format("no journal {}{}: out of memory", json_->file.path(), kJournalEnding));
+  }
+  if (may_take_time) next_journal_ = next_after(begun);
+  const bool is_news = error && !journal_error_;
+  if (error || journal_->has_begun()) journal_error_ = error;
+  if (!is_news) return {};
+  return {fmt::format("{}; the run goes on, and writes the whole file from time to time", error->what())};
+}
+
+std::optional<std::string> LiveReport::text_of(const Result& result) const {
+  if (!result.has_samples_put_away()) return std::nullopt;
+  return journal_->text(indexes_[static_cast<std::size_t>(&result - report_.results.data())]);
+}
+
+void LiveReport::write_json_to(const Report& report, const Sink& sink) const {
+  write_json(report, sink, [this](const Result& result) { return text_of(result); });
 }
 
 void LiveReport::finish(std::vector<Finding> findings, bool cut_off) {
@@ -180,12 +287,24 @@ void LiveReport::wait_if_abandoned() const {
 
 void LiveReport::write_all_the_last_time() {
   for (Output& output : outputs_) write(output, &ResultsFile::finish);
+  if (!journal_ || !journal_->has_begun()) return;
+  if (!json_->error) return journal_->remove();
+  json_->error = OutputError(fmt::format("{}; {}{} has what was measured: --resume {} writes it once it can",
+                                         json_->error->what(), json_->file.path(), kJournalEnding, json_->file.path()));
 }
 
 void LiveReport::write(Output& output, void (ResultsFile::*how)(const TextWriter&)) {
   try {
-    (output.file.*how)([&](const Sink& sink) { output.writer(report_, sink); });
+    std::uint64_t bytes = 0;
+    (output.file.*how)([&](const Sink& sink) {
+      output.writer(report_, [&](std::string_view piece) {
+        bytes += piece.size();
+        sink(piece);
+      });
+    });
     output.error.reset();
+    output.bytes = bytes;
+    output.changes = changes_;
   } catch (const OutputError& error) {
     output.error = error;
   } catch (const std::bad_alloc&) {

@@ -2,15 +2,19 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <deque>
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/command.hpp"
 #include "core/error.hpp"
+#include "results/journal.hpp"
 #include "results/output_file.hpp"
 #include "results/result.hpp"
 
@@ -29,8 +33,18 @@ struct Continued {
   KnownResults known;
 };
 
+/// How a run adds to what it has.
+enum class Growth {
+  by_cases,    ///< a case's result stays as it is while others come: only what is new need be written
+  as_a_whole,  ///< later results change what was said of earlier ones: the whole file is written again
+};
+
 /// All files but the timeline and what monitoring reads follow the report; those are written at the end. Losing a file
 /// never ends the run: the table still shows the results, and the error is told at once and comes last once more.
+///
+/// While a file is small it is written whole after each case. A long run writes it whole when a third of what it has is
+/// new, and has a journal beside its JSON that gets each result at once (results/journal.hpp): so all that is written
+/// grows as the results do. Samples that are in the journal, or that no file is to have, are not held any more.
 ///
 /// What was there under a file's name is replaced when the first case has ended, and kept as FILE~.
 class LiveReport {
@@ -39,7 +53,7 @@ class LiveReport {
   /// two are the same or standard output. A file that was not there is from now on, so that a run that is killed in its
   /// first case can be resumed, too. There is no moment without what is `continued` in the files.
   LiveReport(Report report, const cli::OutputFiles& files, ToText to_markdown,
-             std::optional<Continued> continued = std::nullopt);
+             std::optional<Continued> continued = std::nullopt, Growth growth = Growth::by_cases);
 
   [[nodiscard]] const Report& report() const { return report_; }
   [[nodiscard]] bool owns_standard_output() const;
@@ -73,11 +87,24 @@ class LiveReport {
   struct Output {
     ResultsFile file;
     Writer writer;
-    bool follows;                      ///< written after each case
-    std::optional<OutputError> error;  ///< of the last attempt to write
+    bool follows;                        ///< written after each case
+    std::optional<OutputError> error{};  ///< of the last attempt to write
+    std::uint64_t bytes = 0;             ///< of the state that was written last ...
+    std::size_t changes = 0;             ///< ... and of how many results it was told
+    /// Few enough to be written whole after each case.
+    [[nodiscard]] bool is_small() const;
   };
 
   void insert(std::size_t index, Result result);
+  /// Puts what is new into the journal, once there is one; returns what the user must be told.
+  [[nodiscard]] std::vector<std::string> keep_journal();
+  [[nodiscard]] bool needs_journal() const;
+  void begin_journal();
+  void put_news_into_journal();
+  [[nodiscard]] bool is_due(const Output& output) const;
+  [[nodiscard]] Result with_samples(std::size_t place) const;
+  [[nodiscard]] std::optional<std::string> text_of(const Result& result) const;
+  void write_json_to(const Report& report, const Sink& sink) const;
   [[nodiscard]] std::vector<std::string> update();
   void write(Output& output, void (ResultsFile::*how)(const TextWriter&));
   void write_all_the_last_time();
@@ -87,8 +114,15 @@ class LiveReport {
   std::mutex mutex_;  // of all that follows
   Report report_;
   std::vector<std::size_t> indexes_;  ///< of the cases of these results, ascending
-  std::vector<Output> outputs_;       ///< those that were asked for
+  std::deque<Output> outputs_;        ///< those that were asked for, which stay where they are
+  Output* json_ = nullptr;            ///< one of them
+  std::optional<Journal> journal_;    ///< of that, where it can have one
+  std::set<std::size_t> news_;        ///< indexes of cases that are not in the journal as they are now
+  std::size_t changes_ = 0;           ///< results that were told so far
   Clock::time_point next_update_;
+  Clock::time_point next_journal_;  ///< when it is brought to the disk, or begun once more
+  std::optional<OutputError> journal_error_;
+  bool needs_samples_ = true;  ///< a file is to have them
   bool abandoned_ = false;
 };
 

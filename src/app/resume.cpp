@@ -11,6 +11,7 @@
 
 #include "app/repeat.hpp"
 #include "core/error.hpp"
+#include "results/journal.hpp"
 #include "results/json.hpp"
 #include "run/findings.hpp"
 #include "scenarios/scenarios.hpp"
@@ -88,6 +89,10 @@ StoredRun read_run(const std::string& file) {
         fmt::format("--resume: {} is of {} ranks, which measured each case together; run the command again", file,
                     run.report.fleet->ranks.size()));
   }
+  if (has_journal_of_another_run(file, run.report)) {
+    throw UsageError(fmt::format("--resume: {} is of another run than {}; move it away, it would be written over",
+                                 journal_of(file), file));
+  }
   if (run.report.command.empty()) throw UsageError(fmt::format("{}: it does not say what command it is of", file));
   run.command = command_of(run.report, file);
   if (run.command.measuring.files.timeline) {
@@ -147,11 +152,13 @@ ResumePlan what_is_left(StoredRun& stored, const std::vector<PlannedCase>& cases
 }
 
 void leave_skipped(ResumePlan& left, const std::vector<PlannedCase>& cases, Machine& machine, bool verify) {
+  std::set<std::size_t> stay;
   for (const auto& [index, result] : left.known) {
     if (result.status != Status::skipped) continue;
     const auto reason = skip_reason(cases[index], machine, verify);
-    if (reason && reason->text == result.reason) std::erase(left.missing, index);
+    if (reason && reason->text == result.reason) stay.insert(index);
   }
+  std::erase_if(left.missing, [&](std::size_t index) { return stay.contains(index); });
 }
 
 Report continue_report(const StoredRun& stored, const Device& device, Descriptors scenarios) {

@@ -79,8 +79,10 @@ int perform(const cli::TuneCommand& command) {
       feasible(expanded(command.cases, gpus), *machine.machine, measuring.verify, command.memory_limit);
   const ScenarioDescriptor tuned_scenario = tuned_descriptor(scenario);
   const std::array shown{&tuned_scenario};
-  LiveReport live(begin_report(measuring, machine.device(), shown), measuring.files,
-                  [&shown](const Report& report) { return to_markdown(with_fastest(report), shown); });
+  LiveReport live(
+      begin_report(measuring, machine.device(), shown), measuring.files,
+      [&shown](const Report& report) { return to_markdown(with_fastest(report), shown); }, std::nullopt,
+      Growth::as_a_whole);
   install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends,
                              measuring.show.quiet ? Acknowledge::no : Acknowledge::yes);
   const auto table = [&] { return to_table(with_fastest(live.report()), shown, style_of(measuring.show)); };

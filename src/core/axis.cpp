@@ -66,16 +66,27 @@ std::string in_key(std::string_view value) {
 
 }  // namespace
 
+Case::Case(std::string scenario) : choice_(std::make_shared<Choice>()) {
+  choice_->key = scenario;
+  choice_->scenario = std::move(scenario);
+}
+
+Case::Choice& Case::own() {
+  if (choice_.use_count() > 1) choice_ = std::make_shared<Choice>(*choice_);
+  return *choice_;
+}
+
 void Case::append(Param param) {
-  key_ += fmt::format("/{}={}", param.name, in_key(to_text(param.value, param.kind)));
-  params_.push_back(std::move(param));
+  Choice& choice = own();
+  choice.key += fmt::format("/{}={}", param.name, in_key(to_text(param.value, param.kind)));
+  choice.params.push_back(std::move(param));
 }
 
 void Case::set(const Axis& axis, Value value) { append({axis.name, axis.kind, std::move(value)}); }
 
 Case Case::with(std::string_view axis, std::span<const Param> instead) const {
-  Case other(scenario_);
-  for (const Param& param : params_) {
+  Case other(scenario());
+  for (const Param& param : params()) {
     if (param.name != axis) {
       other.append(param);
     } else {
@@ -86,8 +97,8 @@ Case Case::with(std::string_view axis, std::span<const Param> instead) const {
 }
 
 const Case::Param* Case::find(std::string_view axis) const {
-  const auto found = std::ranges::find(params_, axis, &Param::name);
-  return found == params_.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(params(), axis, &Param::name);
+  return found == params().end() ? nullptr : &*found;
 }
 
 namespace {
@@ -107,7 +118,7 @@ const std::string& Case::word(std::string_view axis) const { return get<std::str
 
 std::size_t Case::place_among(std::string_view axis, std::span<const std::string_view> words) const {
   const auto found = std::ranges::find(words, word(axis));
-  if (found == words.end()) throw std::logic_error(fmt::format("case {} has no legal {}", key_, axis));
+  if (found == words.end()) throw std::logic_error(fmt::format("case {} has no legal {}", key(), axis));
   return static_cast<std::size_t>(found - words.begin());
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -92,7 +93,8 @@ inline std::vector<std::string> words(std::span<const std::string_view> all) { r
 /// "256MiB", "1000B", "8", "0.5", "h2d": exact, canonical, and readable back by the command line.
 std::string to_text(const Value& value, AxisKind kind);
 
-/// One choice of every axis of a scenario.
+/// One choice of every axis of a scenario. Copies share what they are, as a long run has each case in its plan and in
+/// its results.
 class Case {
  public:
   struct Param {
@@ -102,17 +104,17 @@ class Case {
     friend bool operator==(const Param&, const Param&) = default;
   };
 
-  explicit Case(std::string scenario = {}) : scenario_(std::move(scenario)), key_(scenario_) {}
+  explicit Case(std::string scenario = {});
 
   void set(const Axis& axis, Value value);
   /// The same with other params in the place of one of them, as where a word stands for what the machine has.
   [[nodiscard]] Case with(std::string_view axis, std::span<const Param> instead) const;
 
-  [[nodiscard]] const std::string& scenario() const { return scenario_; }
-  [[nodiscard]] const std::vector<Param>& params() const { return params_; }
+  [[nodiscard]] const std::string& scenario() const { return choice_->scenario; }
+  [[nodiscard]] const std::vector<Param>& params() const { return choice_->params; }
   /// `overlap/size=256MiB/streams=8`: the same for the same case in every run, on every machine. A slash within a value
   /// is written %2F, and a percent sign %25.
-  [[nodiscard]] const std::string& key() const { return key_; }
+  [[nodiscard]] const std::string& key() const { return choice_->key; }
 
   [[nodiscard]] const Param* find(std::string_view axis) const;
   [[nodiscard]] bool has(std::string_view axis) const { return find(axis) != nullptr; }
@@ -137,24 +139,39 @@ class Case {
     return static_cast<Enumeration>(place_among(axis, words));
   }
 
-  friend bool operator==(const Case&, const Case&) = default;
+  friend bool operator==(const Case& a, const Case& b) { return a.choice_ == b.choice_ || *a.choice_ == *b.choice_; }
 
  private:
   friend struct StoredCase;
+  struct Choice {
+    std::string scenario;
+    std::string key;
+    std::vector<Param> params;
+    friend bool operator==(const Choice&, const Choice&) = default;
+  };
+  /// What is shared and never null: moving it would leave a case that is none.
+  class Shared : public std::shared_ptr<Choice> {
+   public:
+    using std::shared_ptr<Choice>::shared_ptr;
+    Shared(std::shared_ptr<Choice> choice) : std::shared_ptr<Choice>(std::move(choice)) {}
+    Shared(const Shared&) = default;
+    Shared& operator=(const Shared&) = default;
+    ~Shared() = default;
+  };
 
+  /// This one's alone, to change it.
+  Choice& own();
   void append(Param param);
   [[nodiscard]] std::size_t place_among(std::string_view axis, std::span<const std::string_view> words) const;
 
-  std::string scenario_;
-  std::string key_;
-  std::vector<Param> params_;
+  Shared choice_;
 };
 
 /// For whoever puts a case together that was read from a file. The file has no kinds: there, sizes are counts.
 struct StoredCase {
-  static std::string& scenario(Case& c) { return c.scenario_; }
-  static std::string& key(Case& c) { return c.key_; }
-  static std::vector<Case::Param>& params(Case& c) { return c.params_; }
+  static std::string& scenario(Case& c) { return c.own().scenario; }
+  static std::string& key(Case& c) { return c.own().key; }
+  static std::vector<Case::Param>& params(Case& c) { return c.own().params; }
 };
 
 }  // namespace xferbench

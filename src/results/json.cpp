@@ -10,6 +10,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "results/journal.hpp"
 #include "results/json_shape.hpp"
 
 namespace xferbench {
@@ -168,6 +169,12 @@ constexpr Shape kSampleCount{
 
 constexpr const Shape& kSamples = kListOf<double, kAmount, std::numeric_limits<std::size_t>::max()>;
 
+/// A field that is a vector of samples, wherever these are.
+constexpr Field samples_field(std::string_view name) {
+  return {name, required, &kSamples, [](void* m) -> void* { return &as<Measurement>(m).samples.held(); },
+          [](const void* m, bool) -> const void* { return &as<Measurement>(m).samples.held(); }};
+}
+
 /// What the statistics say of samples: of none, nothing.
 template <double Measurement::*member>
 constexpr Field summary(std::string_view name) {
@@ -194,7 +201,7 @@ constexpr std::array kMeasurementFields{
     field<&Measurement::gpu>("gpu", if_known),
     field<&Measurement::clock>("clock"),
     field<&Measurement::unit>("unit"),
-    field<&Measurement::samples, kSamples>("samples"),
+    samples_field("samples"),
     part("n", kSampleCount),
     summary<&Measurement::min>("min"),
     summary<&Measurement::median>("median"),
@@ -327,13 +334,10 @@ constexpr std::array kHealthRecordFields{
 constexpr Shape kHealthRecord = record(kHealthRecordFields);
 
 /// A field that is kept in the result's case.
-template <auto part_of_case, const Shape& shape>
+template <auto to_read, auto to_write, const Shape& shape>
 constexpr Field case_field(std::string_view name) {
-  return {name, required, &shape, [](void* result) -> void* { return &part_of_case(as<Result>(result).config); },
-          // Nothing is changed: the reference is for reading, which goes the same way.
-          [](const void* result, bool) -> const void* {
-            return &part_of_case(const_cast<Case&>(as<Result>(result).config));
-          }};
+  return {name, required, &shape, [](void* result) -> void* { return &to_read(as<Result>(result).config); },
+          [](const void* result, bool) -> const void* { return &(as<Result>(result).config.*to_write)(); }};
 }
 
 /// Which may lie before the moment that they count from, since clocks are not exact.
@@ -356,9 +360,9 @@ constexpr Shape kInFleet = record(kInFleetFields);
 /// A result with its measurements in one of their shapes.
 template <const Shape& measurement>
 constexpr std::array kResultFieldsWith{
-    case_field<&StoredCase::scenario, kWord>("scenario"),
-    case_field<&StoredCase::key, kWord>("key"),
-    case_field<&StoredCase::params, kEntriesOf<Param, &Param::name, kParam>>("params"),
+    case_field<&StoredCase::scenario, &Case::scenario, kWord>("scenario"),
+    case_field<&StoredCase::key, &Case::key, kWord>("key"),
+    case_field<&StoredCase::params, &Case::params, kEntriesOf<Param, &Param::name, kParam>>("params"),
     field<&Result::in_fleet, kInFleet>("fleet", if_known),
     field<&Result::gpus, kListOf<int, kWhole<int>>>("gpus", if_known),
     field<&Result::status>("status"),
@@ -496,6 +500,8 @@ void check_report(Reader& in, void* whole) {
                        : fmt::format("results[{}] is of a rank, but the file has no 'fleet' that says which", index));
 }
 
+constexpr const Shape& kResults = kListOf<Result, kResult, kMostResults>;
+
 constexpr std::array kReportFields{
     part("schema", kSchema<kVersion1>),
     field<&Report::complete>("complete"),
@@ -505,7 +511,7 @@ constexpr std::array kReportFields{
     field<&Report::command, kRawTexts>("command"),
     field<&Report::environment, kEnvironment>("environment"),
     field<&Report::metrics_declared, kMetricsDeclared>("metrics_declared", optional),
-    field<&Report::results, kListOf<Result, kResult, kMostResults>>("results"),
+    field<&Report::results, kResults>("results"),
     field<&Report::fleet, kFleet>("fleet", if_known),
     field<&Report::findings, kListOf<Finding, kFinding, kMostResults>>("findings", optional),
     field<&Report::resumed_at>("resumed_at", if_known),
@@ -514,6 +520,9 @@ constexpr Shape kReport{.expected = "a results file, as xferbench --json writes 
                         .is_object = true,
                         .fields = kReportFields,
                         .end = check_report};
+
+/// A journal has a case once more each time that more is known of it.
+constexpr Shape kJournal{.expected = "a journal of xferbench", .is_object = true, .fields = kReportFields};
 
 // --- The machine alone ----------------------------------------------------------------------------------------------
 
@@ -538,6 +547,32 @@ Report empty_report() {
 }  // namespace
 
 void write_json(const Report& report, const Sink& sink) { write(kReport, &report, sink); }
+
+void write_json(const Report& report, const Sink& sink, const TextOfResult& text_of) {
+  write(kReport, &report, sink, [&](const Shape& shape, const void* value) -> std::optional<std::string> {
+    return &shape == &kResult ? text_of(as<Result>(value)) : std::nullopt;
+  });
+}
+
+std::string beginning_of_json(const Report& report) {
+  std::string text;
+  const auto without_results = [](const Shape& shape, const void*) {
+    return &shape == &kResults ? std::optional<std::string>("[") : std::nullopt;
+  };
+  write(
+      kReport, &report, [&](std::string_view piece) { text += piece; }, without_results);
+  constexpr std::string_view kList = "\n \"results\": [";  // no text has a line's end in it
+  return text.substr(0, text.find(kList) + kList.size());
+}
+
+std::string text_in_file(const Result& result) {
+  constexpr std::size_t kLevel = 2;
+  return text_within(kResult, &result, kLevel);
+}
+
+Result parse_result_in_file(std::string_view text, std::string_view name) {
+  return record_from_text<Result>(text, name, kResult);
+}
 
 std::string to_json(const Report& report) { return text_of(kReport, &report); }
 
@@ -569,7 +604,31 @@ constexpr Shape json::kInterval{
           visit({}, kNumber, &as<Interval>(interval).high);
         }};
 
-Report read_report(const std::string& path) { return record_from_file(path, kReport, empty_report()); }
+namespace {
+
+Report read_journal(const std::string& journal, std::uint64_t bytes) {
+  Report report = empty_report();
+  read_beginning(journal, bytes, kEndOfUnfinished, {&kJournal, &report});
+  return report;
+}
+
+}  // namespace
+
+Report read_report(const std::string& path) {
+  Report report = record_from_file(path, kReport, empty_report());
+  if (report.complete || report.fleet || path == "-") return report;
+  const std::string journal = journal_of(path);
+  const WholePart part = whole_part_of_journal(journal);
+  if (part.whole <= part.beginning || !is_same_run(report, read_journal(journal, part.beginning))) return report;
+  take_in(report, std::move(read_journal(journal, part.whole).results));
+  return report;
+}
+
+bool has_journal_of_another_run(const std::string& path, const Report& report) {
+  const std::string journal = journal_of(path);
+  const WholePart part = whole_part_of_journal(journal);
+  return part.whole > part.beginning && !is_same_run(report, read_journal(journal, part.beginning));
+}
 
 Report parse_report(std::string_view text, std::string_view name) {
   return record_from_text(text, name, kReport, empty_report());

@@ -2,6 +2,7 @@
 // for each record serves both.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,11 +19,30 @@ void write_json(const Report& report, const Sink& sink);
 /// The same as one text.
 std::string to_json(const Report& report);
 
-/// Reads a results file; "-" is standard input. Identities of results are unique. Fields that it does not know are
-/// ignored, since the format may grow. Throws InputError with one line: the file, the line in it, the place
-/// (results[3].measurements[0].samples[2]), what was found and what was expected. Several files may be read at once, by
-/// a thread each.
+/// The text of a result, where it is somewhere else than in memory.
+using TextOfResult = std::function<std::optional<std::string>(const Result& result)>;
+/// The same with results that are texts already, as they stand in such a file.
+void write_json(const Report& report, const Sink& sink, const TextOfResult& text_of);
+
+/// A results file that has not come to its end is all that comes before its results, these with kBetweenResults between
+/// them, and kEndOfUnfinished, which is not written: a journal (results/journal.hpp).
+std::string beginning_of_json(const Report& report);
+std::string text_in_file(const Result& result);
+inline constexpr std::string_view kBeforeResult = "\n  ";
+inline constexpr std::string_view kEndOfResult = "\n  }";  ///< with which the text of each ends, and nothing else in it
+inline constexpr std::string_view kBetweenResults = ",";
+inline constexpr std::string_view kEndOfUnfinished = "\n ]\n}\n";
+/// Such a text again. Its case is that of a file, whose parameters are of no axes.
+Result parse_result_in_file(std::string_view text, std::string_view name);
+
+/// Reads a results file; "-" is standard input. One that is not complete is read with its journal, where there is one.
+/// Identities of results are unique. Fields that it does not know are ignored, since the format may grow. Throws
+/// InputError with one line: the file, the line in it, the place (results[3].measurements[0].samples[2]), what was
+/// found and what was expected. Several files may be read at once, by a thread each.
 Report read_report(const std::string& path);
+
+/// Whether the journal beside the file is of another run than the file: then it is none of this one's.
+bool has_journal_of_another_run(const std::string& path, const Report& report);
 
 /// The same of a text; `name` is what messages call it.
 Report parse_report(std::string_view text, std::string_view name);

@@ -12,6 +12,7 @@
 #include <istream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <streambuf>
 #include <string_view>
 #include <utility>
@@ -50,7 +51,9 @@ std::string in_quotes(std::string_view text) {
 /// A file, a piece at a time. Knows the line that is being read, and refuses what has no end.
 class Source : public std::streambuf {
  public:
-  Source(std::FILE* file, std::string name) : file_(file), name_(std::move(name)), piece_(kPiece) {}
+  /// Only so many bytes of the file, and `then` behind them.
+  Source(std::FILE* file, std::string name, std::uint64_t most = kMostBytes + 1, std::string_view then = {})
+      : file_(file), name_(std::move(name)), piece_(kPiece), left_(most), then_(then) {}
 
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   /// Whether somebody wanted more than there is.
@@ -71,7 +74,7 @@ class Source : public std::streambuf {
       throw InputError(fmt::format("{}:{}: a text, a number or blanks of more than 1 MiB", name_, line()));
     }
     errno = 0;
-    const std::size_t size = std::fread(piece_.data(), 1, piece_.size(), file_);
+    const std::size_t size = next_piece();
     if (std::ferror(file_) != 0) throw InputError(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
     if (bytes_ == 0) refuse_compressed({piece_.data(), size});
     bytes_ += size;
@@ -82,6 +85,16 @@ class Source : public std::streambuf {
   }
 
  private:
+  std::size_t next_piece() {
+    std::size_t size = std::fread(piece_.data(), 1, std::min<std::uint64_t>(piece_.size(), left_), file_);
+    left_ -= size;
+    if (size == 0) {
+      size = then_.copy(piece_.data(), piece_.size());
+      then_ = {};
+    }
+    return size;
+  }
+
   void refuse_compressed(std::string_view begins) const {
     constexpr std::pair<std::string_view, std::string_view> kKinds[] = {{"\xfd"
                                                                          "7zXZ",
@@ -97,6 +110,8 @@ class Source : public std::streambuf {
   std::FILE* file_;
   std::string name_;
   std::vector<char> piece_;
+  std::uint64_t left_;     // of the file
+  std::string_view then_;  // shorter than a piece
   std::size_t pieces_ = 0;
   std::size_t lines_ = 0;  // before this piece
   std::uint64_t bytes_ = 0;
@@ -330,27 +345,36 @@ class Events : public Reader {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-void read_from(std::FILE* file, const std::string& name, Target whole) {
-  Source source(file, name);
+void read_from(Source source, const std::string& name, Target whole) {
   Events events(name, source, whole);
   std::istream stream(&source);
   Json::sax_parse(stream, &events);
 }
 
+File open_to_read(const std::string& path) {
+  File file(std::fopen(path.c_str(), "rb"), std::fclose);
+  if (!file) throw InputError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  return file;
+}
+
 }  // namespace
 
 void read_file(const std::string& path, Target whole) {
-  if (path == "-") return read_from(stdin, "standard input", whole);
-  const File file(std::fopen(path.c_str(), "rb"), std::fclose);
-  if (!file) throw InputError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-  read_from(file.get(), path, whole);
+  if (path == "-") return read_from({stdin, "standard input"}, "standard input", whole);
+  const File file = open_to_read(path);
+  read_from({file.get(), path}, path, whole);
+}
+
+void read_beginning(const std::string& path, std::uint64_t bytes, std::string_view then, Target whole) {
+  const File file = open_to_read(path);
+  read_from({file.get(), path, bytes, then}, path, whole);
 }
 
 void read_text(std::string_view text, std::string_view name, Target whole) {
   std::string copy(text.empty() ? " " : text);
   const File file(fmemopen(copy.data(), copy.size(), "r"), std::fclose);
   if (!file) throw InputError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
-  read_from(file.get(), std::string(name), whole);
+  read_from({file.get(), std::string(name)}, std::string(name), whole);
 }
 
 // --- Writing --------------------------------------------------------------------------------------------------------
@@ -379,7 +403,7 @@ void each_part(const Shape& shape, const void* from, const Visit& visit) {
 /// Lays text out, and passes it on in large pieces.
 class Layout {
  public:
-  explicit Layout(const Sink& sink) : sink_(sink) {}
+  explicit Layout(const Sink& sink, const Ready& ready = {}) : sink_(sink), ready_(ready) {}
 
   void add(const Shape& shape, const void* from, std::size_t level, bool on_one_line) {
     if (is_single(shape)) {
@@ -389,6 +413,7 @@ class Layout {
       text_ += std::visit([](const auto& single) { return in_one_line(Json(single)); }, value);
       return;
     }
+    if (add_ready(shape, from)) return;
     bool holds_more = false;
     each_part(shape, from, [&](std::string_view, const Shape& part, const void*) { holds_more |= !is_single(part); });
     on_one_line = on_one_line || shape.on_one_line || !holds_more;
@@ -404,6 +429,14 @@ class Layout {
     });
     text_ += end + (shape.is_object ? '}' : ']');
     if (text_.size() >= kPiece) flush();
+  }
+
+  bool add_ready(const Shape& shape, const void* from) {
+    const std::optional<std::string> text = ready_ ? ready_(shape, from) : std::nullopt;
+    if (!text) return false;
+    text_ += *text;
+    if (text_.size() >= kPiece) flush();
+    return true;
   }
 
   void flush() {
@@ -428,13 +461,14 @@ class Layout {
 
  private:
   const Sink& sink_;
+  const Ready ready_;
   std::string text_;
 };
 
 }  // namespace
 
-void write(const Shape& shape, const void* record, const Sink& sink) {
-  Layout layout(sink);
+void write(const Shape& shape, const void* record, const Sink& sink, const Ready& ready) {
+  Layout layout(sink, ready);
   layout.add(shape, record, 0, false);
   layout.end_line();
   layout.flush();
@@ -443,6 +477,15 @@ void write(const Shape& shape, const void* record, const Sink& sink) {
 std::string text_of(const Shape& shape, const void* record) {
   std::string text;
   write(shape, record, [&](std::string_view piece) { text += piece; });
+  return text;
+}
+
+std::string text_within(const Shape& shape, const void* part, std::size_t level) {
+  std::string text;
+  const Sink sink = [&](std::string_view piece) { text += piece; };
+  Layout layout(sink);
+  layout.add(shape, part, level, false);
+  layout.flush();
   return text;
 }
 

@@ -172,6 +172,8 @@ struct Shape {
 
 /// Reads a file; "-" is standard input. A mark of UTF-8 at its front is accepted.
 void read_file(const std::string& path, Target whole);
+/// Reads so many bytes of a file as if this text came behind them.
+void read_beginning(const std::string& path, std::uint64_t bytes, std::string_view then, Target whole);
 /// Reads a text; `name` is what messages call it.
 void read_text(std::string_view text, std::string_view name, Target whole);
 template <class Record>
@@ -184,8 +186,12 @@ Record record_from_text(std::string_view text, std::string_view name, const Shap
   read_text(text, name, {&shape, &record});
   return record;
 }
+/// The text of a list or an object, where somebody has it already.
+using Ready = std::function<std::optional<std::string>(const Shape& shape, const void* value)>;
 /// Writes a record and the end of its last line. On one line is what holds only single values.
-void write(const Shape& shape, const void* record, const Sink& sink);
+void write(const Shape& shape, const void* record, const Sink& sink, const Ready& ready = {});
+/// The text of a part that stands so deep in a record, without the blanks before it.
+std::string text_within(const Shape& shape, const void* part, std::size_t level);
 /// The same as one text.
 std::string text_of(const Shape& shape, const void* record);
 
@@ -344,8 +350,13 @@ void* into(T& value) {
   return &value;
 }
 template <class T>
-void* into(std::optional<T>& value) {
-  value = T{};
+concept MayBeAbsent = requires(const T& value) {
+  value.has_value();
+  *value;
+};
+template <MayBeAbsent T>
+void* into(T& value) {
+  value = typename T::value_type{};
   return &*value;
 }
 
@@ -357,8 +368,8 @@ const void* from(const T& value, bool always) {
   if constexpr (std::is_arithmetic_v<T>) is_nothing = value == T{};
   return always || !is_nothing ? &value : nullptr;
 }
-template <class T>
-const void* from(const std::optional<T>& value, bool) {
+template <MayBeAbsent T>
+const void* from(const T& value, bool) {
   return value ? &*value : nullptr;
 }
 

@@ -28,6 +28,9 @@ class ResultsFile {
   /// Whether there is an ordinary file of that name now.
   [[nodiscard]] bool exists() const { return replaced_ && replaced_->exists(); }
 
+  /// The file where it is an ordinary one, which can have a journal; null: only the last state is written.
+  [[nodiscard]] const ReplacedFile* ordinary() const { return replaced_ ? &*replaced_ : nullptr; }
+
   /// The state after a case. Does nothing where only the last one can be written. Throws OutputError.
   void update(const TextWriter& write);
   /// The last state. Throws OutputError, ClosedPipeError.

@@ -22,17 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The path without the links at its end: the last of them may lead to what is not there yet.
-fs::path follow_links(fs::path path) {
-  constexpr int kMostLinks = 40;  // as the system counts
-  std::error_code none;
-  for (int i = 0; i < kMostLinks && fs::is_symlink(path, none); ++i) {
-    const fs::path target = fs::read_symlink(path, none);
-    path = target.is_absolute() ? target : path.parent_path() / target;
-  }
-  return path;
-}
-
 Descriptor open_folder(const fs::path& folder) {
   const char* path = folder.empty() ? "." : folder.c_str();
   Descriptor opened(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -70,6 +59,16 @@ int synchronize(const Descriptor& file) {
 }
 
 }  // namespace
+
+fs::path follow_links(fs::path path) {
+  constexpr int kMostLinks = 40;  // as the system counts
+  std::error_code none;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(path, none); ++i) {
+    const fs::path target = fs::read_symlink(path, none);
+    path = target.is_absolute() ? target : path.parent_path() / target;
+  }
+  return path;
+}
 
 void ReplacedFile::fail(int error) const {
   throw OutputError(fmt::format("cannot write {}: {}", path_, std::strerror(error)));
@@ -148,7 +147,7 @@ ReplacedFile::Temporary ReplacedFile::make_named() const {
   for (int i = 0; i < kMostTries; ++i) {
     Temporary made{.file = {}, .name = random_name()};
     made.file = Descriptor(
-        openat(folder_.number(), made.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+        openat(folder_.number(), made.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
     if (made.file) return made;
     if (errno != EEXIST) break;
   }
@@ -157,7 +156,7 @@ ReplacedFile::Temporary ReplacedFile::make_named() const {
 
 ReplacedFile::Temporary ReplacedFile::make_temporary() const {
   if (!unnamed_) return make_named();
-  Temporary made{.file = Descriptor(openat(folder_.number(), ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666)), .name = {}};
+  Temporary made{.file = Descriptor(openat(folder_.number(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0666)), .name = {}};
   if (!made.file) fail(errno);
   return made;
 }
@@ -193,7 +192,8 @@ void ReplacedFile::replace(const TextWriter& write) {
     throw;
   }
   held_ = std::move(temporary.file);
-  previous_ = Previous::dropped;            // from now on, what is there is ours
+  if (previous_ == Previous::kept) remove_journal();  // which is kept beside the previous file
+  previous_ = Previous::dropped;                      // from now on, what is there is ours
   static_cast<void>(synchronize(folder_));  // the file is there; only a crash of the system could take it back
 }
 
@@ -209,6 +209,8 @@ void ReplacedFile::give_name(Temporary& temporary) const {
 
 void ReplacedFile::put_in_place(Temporary& temporary) {
   give_name(temporary);
+  const bool keeps = previous_ == Previous::kept;
+  if (keeps) keep_previous_journal();
   if (!held_) {
     // Not over what another has made in the meantime.
     constexpr unsigned kUnlessThere = RENAME_NOREPLACE;
@@ -217,31 +219,82 @@ void ReplacedFile::put_in_place(Temporary& temporary) {
     if (errno == EEXIST) refuse("another program has just made it");
     if (errno != EINVAL && errno != ENOSYS) fail(errno);
   }
-  if (held_ && previous_ == Previous::kept) keep_previous();
+  if (held_ && keeps) keep_previous();
   if (renameat(folder_.number(), temporary.name.c_str(), folder_.number(), name_.c_str()) != 0) fail(errno);
 }
 
-/// The previous file gets its second name first, so that it is there at every moment.
-void ReplacedFile::keep_previous() {
+/// `name` gets the name `kept` as well, so that it is there at every moment.
+void ReplacedFile::keep_as(const std::string& name, const std::string& kept) const {
   const int folder = folder_.number();
   const Temporary link{.file = {}, .name = random_name()};
-  const std::string backup = name_ + "~";
-  const bool linked = linkat(folder, name_.c_str(), folder, link.name.c_str(), 0) == 0;
+  const bool linked = linkat(folder, name.c_str(), folder, link.name.c_str(), 0) == 0;
   // Some file systems have no links: then there is a moment without the file.
-  const std::string& from = linked ? link.name : name_;
-  if (renameat(folder, from.c_str(), folder, backup.c_str()) != 0) {
+  const std::string& from = linked ? link.name : name;
+  if (renameat(folder, from.c_str(), folder, kept.c_str()) != 0) {
     const int error = errno;
     if (linked) remove(link);
-    throw OutputError(fmt::format("cannot keep {} as {}~: {}", path_, path_, std::strerror(error)));
+    throw OutputError(fmt::format("cannot keep {} as {}: {}", name, kept, std::strerror(error)));
   }
   if (linked) remove(link);  // where both named the same file already, renaming does nothing
 }
 
+void ReplacedFile::keep_previous() { keep_as(name_, name_ + "~"); }
+
 void ReplacedFile::set_aside() {
-  if (!held_) return;
-  keep_previous();
-  unlinkat(folder_.number(), name_.c_str(), 0);
-  held_ = Descriptor();
+  keep_previous_journal();
+  if (held_) {
+    keep_previous();
+    unlinkat(folder_.number(), name_.c_str(), 0);
+    held_ = Descriptor();
+  }
+  remove_journal();
+}
+
+// --- Its journal ----------------------------------------------------------------------------------------------------
+
+bool ReplacedFile::is_journal(const std::string& name) const {
+  const Descriptor file(openat(folder_.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (!file || fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  std::array<char, kJournalBegins.size()> begins{};
+  const ssize_t size = pread(file.number(), begins.data(), begins.size(), 0);
+  return size == static_cast<ssize_t>(begins.size()) &&
+         std::string_view(begins.data(), begins.size()) == kJournalBegins;
+}
+
+bool ReplacedFile::has_journal() const { return is_journal(name_ + std::string(kJournalEnding)); }
+
+void ReplacedFile::remove_journal() const {
+  if (has_journal()) unlinkat(folder_.number(), (name_ + std::string(kJournalEnding)).c_str(), 0);
+}
+
+void ReplacedFile::keep_previous_journal() const {
+  const std::string journal = name_ + std::string(kJournalEnding);
+  const std::string kept = name_ + "~" + std::string(kJournalEnding);
+  if (is_journal(journal)) return keep_as(journal, kept);
+  if (is_journal(kept)) unlinkat(folder_.number(), kept.c_str(), 0);  // of a file that is not kept any more
+}
+
+Descriptor ReplacedFile::put_journal(const TextWriter& write) const {
+  const std::string name = name_ + std::string(kJournalEnding);
+  try {
+    struct stat there {};
+    const bool taken = fstatat(folder_.number(), name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
+    if (taken && !has_journal()) refuse("something else has the name of its journal");
+    Temporary temporary = make_temporary();
+    try {
+      write_state(temporary, write);
+      give_name(temporary);
+      if (renameat(folder_.number(), temporary.name.c_str(), folder_.number(), name.c_str()) != 0) fail(errno);
+    } catch (...) {
+      remove(temporary);
+      throw;
+    }
+    static_cast<void>(synchronize(folder_));
+    return std::move(temporary.file);
+  } catch (const OutputError& error) {
+    throw OutputError(fmt::format("no journal {}{}: {}", path_, kJournalEnding, error.what()));
+  }
 }
 
 void set_aside(const std::string& path) { ReplacedFile(path, Previous::kept).set_aside(); }

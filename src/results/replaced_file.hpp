@@ -3,8 +3,10 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/descriptor.hpp"
 #include "results/sink.hpp"
@@ -16,6 +18,13 @@ enum class Previous {
   dropped,
   kept,  ///< as FILE~, when it is replaced for the first time
 };
+
+/// The path without the links at its end: the last of them may lead to what is not there yet.
+std::filesystem::path follow_links(std::filesystem::path path);
+
+/// How the name of a journal ends, and how its text begins.
+inline constexpr std::string_view kJournalEnding = ".journal";
+inline constexpr std::string_view kJournalBegins = "{\n \"schema\": \"xferbench/1\",\n \"complete\": false,\n";
 
 /// Gives an ordinary file the name FILE~; does nothing where there is none. Throws OutputError as ReplacedFile does.
 void set_aside(const std::string& path);
@@ -42,6 +51,14 @@ class ReplacedFile {
   /// Writes the next state. Throws OutputError; then the file is as it was.
   void replace(const TextWriter& write);
 
+  /// FILE.journal, which has what the file does not say yet: put in place as a whole, with the file's mode, over a
+  /// journal that is there. Open to be read and written. Throws OutputError, also where something else has that name.
+  [[nodiscard]] Descriptor put_journal(const TextWriter& write) const;
+  [[nodiscard]] bool has_journal() const;
+  /// The file says all of it.
+  void remove_journal() const;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
  private:
   struct Temporary {
     Descriptor file;
@@ -59,6 +76,10 @@ class ReplacedFile {
   void give_name(Temporary& temporary) const;
   void put_in_place(Temporary& temporary);
   void keep_previous();
+  [[nodiscard]] bool is_journal(const std::string& name) const;
+  /// A journal belongs to the file beside it, also when that is kept.
+  void keep_previous_journal() const;
+  void keep_as(const std::string& name, const std::string& kept) const;
   void remove(const Temporary& temporary) const;
 
   std::string path_;   // as messages call it

@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "core/axis.hpp"
+#include "core/boxed.hpp"
 #include "core/enum_text.hpp"
 #include "core/environment.hpp"
 #include "core/health.hpp"
 #include "core/metric_declaration.hpp"
 #include "core/trace.hpp"
 #include "results/fleet.hpp"
+#include "results/samples.hpp"
 
 namespace xferbench {
 
@@ -58,7 +60,7 @@ struct Measurement {
   std::string name;
   Clock clock = Clock::event;
   std::string unit = "s";
-  std::vector<double> samples;
+  Samples samples;
   unsigned batch = 1;  ///< repetitions timed together for one sample, which is their mean
   double min = 0;
   double median = 0;
@@ -118,17 +120,20 @@ struct Result {
   std::vector<std::string> warnings;
   std::vector<Measurement> measurements;
   std::vector<Metric> metrics;
-  Labels labels;                       ///< findings that are words
-  std::vector<int> gpus{};             ///< Environment::Gpu::index of those that took part, where a run has several
-  std::optional<InFleet> in_fleet{};   ///< of one rank of a fleet
-  std::optional<HealthRecord> health;  ///< of the GPU around its last turn, where it tells
-  std::optional<Trace> trace;          ///< of one more pass, where a timeline was asked for; not in files
+  Labels labels;               ///< findings that are words
+  std::vector<int> gpus{};     ///< Environment::Gpu::index of those that took part, where a run has several
+  Boxed<InFleet> in_fleet{};   ///< of one rank of a fleet
+  Boxed<HealthRecord> health;  ///< of the GPU around its last turn, where it tells
+  Boxed<Trace> trace;          ///< of one more pass, where a timeline was asked for; not in files
 
   Result() = default;
   explicit Result(Case c) : config(std::move(c)) {}
   /// What tells it from all others of a report: the key of its case, and in a fleet who measured it, at which pace and
   /// in which round: "memcpy/size=1MiB/dir=h2d pace=all rank=3", then " round=2".
   [[nodiscard]] std::string identity() const;
+  /// What is in a file need not stay in memory.
+  void put_samples_away();
+  [[nodiscard]] bool has_samples_put_away() const;
   /// The one that sends and the one that receives, as the labels kFromRank and kToRank say; nothing of what is of one
   /// rank alone.
   [[nodiscard]] std::optional<std::pair<int, int>> ranks_of_transfer() const;

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "core/boxed.hpp"
 #include "core/health.hpp"
 #include "results/result.hpp"
 
@@ -32,7 +32,7 @@ class CaseHealth {
   void add_to(Result& result) const;
 
  private:
-  std::optional<HealthRecord> latest_;
+  Boxed<HealthRecord> latest_;
   std::map<std::string, std::string> changes_;  ///< sentences by flag, the latest of each
 };
 

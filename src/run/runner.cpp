@@ -211,29 +211,40 @@ InterleavedRuns::InterleavedRuns(std::span<const PlannedCase> cases, const RunCo
       observer_(observer),
       turns_(turns),
       histories_(cases.size()),
-      health_(cases.size()) {
-  for (const PlannedCase& c : cases) results_.emplace_back(c.config);
-}
+      health_(cases.size()),
+      results_(cases.size()) {}
 
 std::vector<Result> InterleavedRuns::run() {
   for (std::size_t turn = 0; turn < turns_; ++turn) {
     for (std::size_t i = 0; i < cases_.size(); ++i) visit(i, turn);
   }
-  return std::move(results_);
+  std::vector<Result> all;
+  for (const auto& result : results_) {
+    if (!observer_.keeps) all.push_back(std::move(*result));
+  }
+  return all;
 }
 
 void InterleavedRuns::visit(std::size_t i, std::size_t turn) {
-  if (turn > 0 && (results_[i].status != Status::ok || bench_.stopped())) return;
+  if (turn > 0 && (!results_[i] || results_[i]->status != Status::ok || bench_.stopped())) return;
+  if (!results_[i]) results_[i] = std::make_unique<Result>(cases_[i].config);
   std::optional<SkipReason> reason;
   const std::string failure = failure_of([&] { reason = skip_reason_now(cases_[i], bench_); });
   if (!failure.empty()) {
-    turn > 0 ? keep_as_it_is(results_[i], failure) : end(results_[i], Status::failed, failure);
+    turn > 0 ? keep_as_it_is(*results_[i], failure) : end(*results_[i], Status::failed, failure);
   } else if (reason) {
-    turn > 0 ? keep_as_it_is(results_[i], reason->text) : end(results_[i], Status::skipped, reason->text);
+    turn > 0 ? keep_as_it_is(*results_[i], reason->text) : end(*results_[i], Status::skipped, reason->text);
   } else if (!measure(i, turn)) {
     return;
   }
-  if (observer_.done) observer_.done(i, results_[i]);
+  if (observer_.done) observer_.done(i, *results_[i]);
+  if (turn + 1 == turns_ || results_[i]->status != Status::ok) let_go(i);
+}
+
+void InterleavedRuns::let_go(std::size_t i) {
+  histories_[i].reset();
+  health_[i] = {};
+  if (observer_.keeps) results_[i].reset();
 }
 
 bool InterleavedRuns::measure(std::size_t i, std::size_t turn) {
@@ -251,7 +262,7 @@ bool InterleavedRuns::measure(std::size_t i, std::size_t turn) {
   }
   if (turn + 1 < turns_) mark_unfinished(result);
   warn(result, wanted);
-  results_[i] = std::move(result);
+  *results_[i] = std::move(result);
   return true;
 }
 

@@ -40,6 +40,8 @@ struct RunObserver {
   std::function<void(std::size_t index, std::size_t turn)> begin;
   /// After a case. Until its last turn the result has the samples so far, and says of them that they were interrupted.
   std::function<void(std::size_t index, const Result& result)> done;
+  /// done() keeps what it is told: results of cases that have ended are not held a second time, and run() returns none.
+  bool keeps = false;
 };
 
 /// Runs `body`; why it failed, whatever it throws. Empty if it did not.
@@ -57,11 +59,13 @@ class InterleavedRuns {
   /// One turn of one case; after Ctrl-C a case keeps what the turns before have sampled.
   void visit(std::size_t i, std::size_t turn);
   /// So far.
-  [[nodiscard]] const Result& result(std::size_t i) const { return results_[i]; }
+  [[nodiscard]] const Result& result(std::size_t i) const { return *results_[i]; }
 
  private:
   /// False where the turn gave nothing and was not the first one.
   bool measure(std::size_t i, std::size_t turn);
+  /// No more turns of it come: nothing of it need be held, unless this has to return it.
+  void let_go(std::size_t i);
   RunContext bench_for(std::size_t i, std::size_t turn, const SamplingPolicy& wanted);
 
   std::span<const PlannedCase> cases_;
@@ -70,7 +74,7 @@ class InterleavedRuns {
   std::size_t turns_;
   std::vector<std::shared_ptr<SampleHistory>> histories_;
   std::vector<CaseHealth> health_;
-  std::vector<Result> results_;
+  std::vector<std::unique_ptr<Result>> results_;  ///< of cases that had their first turn; none where the observer keeps
 };
 
 /// Runs every case: `ok`, `failed` with a reason, or `skipped` with a reason (see

@@ -274,6 +274,12 @@ char* getcwd(char* path, std::size_t size) noexcept {
 ssize_t read(int descriptor, void* memory, std::size_t size) {
   return fails("read") ? -1 : next<ssize_t(int, void*, std::size_t)>("read")(descriptor, memory, size);
 }
+ssize_t pread(int descriptor, void* memory, std::size_t size, off_t at) {
+  return fails("read") ? -1 : next<ssize_t(int, void*, std::size_t, off_t)>("pread")(descriptor, memory, size, at);
+}
+ssize_t pread64(int descriptor, void* memory, std::size_t size, off64_t at) {
+  return fails("read") ? -1 : next<ssize_t(int, void*, std::size_t, off64_t)>("pread64")(descriptor, memory, size, at);
+}
 std::size_t fread(void* memory, std::size_t size, std::size_t count, FILE* file) {
   if (fails("read")) return 0;
   return next<std::size_t(void*, std::size_t, std::size_t, FILE*)>("fread")(memory, size, count, file);

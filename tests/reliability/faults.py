@@ -12,6 +12,11 @@ ERRORS = ("ENOSPC", "EIO", "EACCES", "EMFILE", "EINTR", "EOPNOTSUPP", "EROFS")
 FROM_THEN_ON = 1_000_000_000
 _WRITES = ("--json", "{out}/r.json", "--csv", "{out}/r.csv", "--markdown", "{out}/r.md")
 _SMALL = ("memcpy", "--dir", "h2d", "--host", "pinned", "--size", "4K,64K", *commands.SMALL)
+# A megabyte in few cases: from 256 KiB on there is a journal.
+_LONG = (
+    *("memcpy", "--dir", "h2d", "--host", "pinned", "--size", "4K:32M", "--simulate", "--no-verify"),
+    *("--min-samples", "1000", "--max-samples", "1000"),
+)
 COMMANDS = [
     commands.Command("run", (*_SMALL, *_WRITES), ("r.json", "r.csv", "r.md")),
     commands.Command("run onto a file", (*_SMALL, "--turns", "2", "--json", "{out}/old.json"), ("old.json",)),
@@ -19,6 +24,7 @@ COMMANDS = [
     commands.Command(
         "compare", ("compare", "{base}", "{new}", "--allow-simulated", "--json", "{out}/c.json"), ("c.json",)
     ),
+    commands.Command("long run", (*_LONG, "--json", "{out}/r.json"), ("r.json",)),
     commands.Command("check", ("check", "{base}", "--expect", "h200", "--allow-simulated")),
     commands.Command(
         "tune",

@@ -8,7 +8,8 @@ import threading
 import time
 
 from . import commands
-from .support import Figure, Tally, build, count_of_samples, end_group, how, is_results, read_json, statuses, wait_for
+from .support import Figure, Tally, build, count_of_samples, end_group, how, is_results, read_json
+from .support import read_with_journal, statuses, visible_files, wait_for
 
 TITLE = "resume keeps its word"
 
@@ -21,6 +22,11 @@ RUNS = {
     "several scenarios": (
         *("latency", "memcpy", "--size", "4K,64K,1M", "callback", "--size", "1M"),
         *("--simulate", "--turns", "2", "--min-samples", "100", "--max-samples", "100", "--quiet"),
+    ),
+    # A megabyte: most of it is in the journal while it grows.
+    "many cases": (
+        *("memcpy", "--size", "64K:2M:+8K", "--host", "pinned", "--simulate", "--no-verify", "--quiet"),
+        *("--min-samples", "40", "--max-samples", "40"),
     ),
 }
 FUZZED = re.compile(r"(\d+) damaged files")
@@ -79,7 +85,7 @@ class Round:
         if not self._tally.expect(is_results(found), f"{self._name}: the file is not valid after a kill"):
             return
         self._existed = True
-        now = count_of_samples(found)
+        now = count_of_samples(read_with_journal(self._file))
         fewer = [key for key, samples in self._samples.items() if now.get(key, 0) < samples]
         self._tally.expect(not fewer, lambda: f"{self._name}: fewer samples of {fewer[0]}: {now.get(fewer[0], 0)} "
                            f"instead of {self._samples[fewer[0]]}")
@@ -96,6 +102,9 @@ class Round:
         least = count_of_samples(whole)
         fewer = [key for key, samples in count_of_samples(found).items() if samples < least.get(key, 0)]
         self._tally.expect(not fewer, f"{self._name}: fewer samples than an undisturbed run has")
+        left = [name for name in visible_files(self._file.parent) if name != self._file.name]
+        self._tally.expect(not [name for name in left if not name.startswith(".xferbench-")],
+                           f"{self._name}: beside the file is left {left}")
 
 
 def kills(setting, tally, wanted):
@@ -129,6 +138,33 @@ def kills(setting, tally, wanted):
 
     setting.side_by_side(worker, range(setting.workers))
     return done
+
+
+def torn_journals(setting, tally):
+    """A run that was killed, and its journal cut off at any byte of its last results: --resume completes it, and what
+    is whole is kept."""
+    with setting.scratch() as folder:
+        file = folder / "r.json"
+        journal = folder / "r.json.journal"
+        process = setting.start(*RUNS["many cases"], "--json", file)
+        wait_for(lambda: (journal.stat().st_size if journal.exists() else 0) > 500_000 or process.poll() is not None)
+        end_group(process)
+        process.wait()
+        if not tally.expect(journal.exists(), "a killed run of many cases has left no journal"):
+            return 0
+        state, whole = file.read_bytes(), journal.read_bytes()
+        cuts = [random.Random(1).randrange(1, 20_000) for _ in range(setting.number(100, 4))]
+        for cut in cuts:
+            file.write_bytes(state)
+            journal.write_bytes(whole[:-cut])
+            known = count_of_samples(read_with_journal(file))
+            outcome = setting.run("--resume", file, "--quiet")
+            tally.expect(outcome.code == 0, lambda: f"a journal less {cut} bytes: {how(outcome)}")
+            now = count_of_samples(read_json(file))
+            tally.expect(all(now.get(key, 0) >= samples for key, samples in known.items()),
+                         f"a journal less {cut} bytes: samples are lost")
+            tally.expect(not journal.exists(), f"a journal less {cut} bytes: it is still there")
+        return len(cuts)
 
 
 def skipped_cases_run_again(setting, tally):
@@ -182,6 +218,8 @@ def resume_keeps_its_word(setting):
     wanted = setting.number(1000, 10)
     done = kills(setting, tally, wanted)
     resumed = skipped_cases_run_again(setting, skipped)
+    torn = Tally(setting)
+    cuts = torn_journals(setting, torn)
     return [
         Figure(
             f"samples never fewer over {wanted} kills, turns included",
@@ -190,5 +228,7 @@ def resume_keeps_its_word(setting):
         ),
         Figure("skipped cases run again", f"{skipped.bad} of {skipped.tried} checks failed over {resumed} lost devices",
                skipped.bad == 0 and resumed > 0),
+        Figure("journals cut off anywhere", f"{torn.bad} of {torn.tried} checks failed over {cuts} journals",
+               torn.bad == 0 and cuts > 0),
         mutated_files(setting, setting.number(100_000, 300)),
     ]

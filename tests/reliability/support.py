@@ -16,6 +16,8 @@ import time
 from typing import NamedTuple
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from xferbench_report import journal  # noqa: E402  # pylint: disable=wrong-import-position
 
 # All that docs/running.md lists, but for what signals end.
 EXIT_CODES = (0, 1, 2, 3, 4, 5, 6)
@@ -172,6 +174,12 @@ def is_results(json_of_file):
     """Whether it is what a run leaves, complete or not."""
     known = isinstance(json_of_file, dict) and json_of_file.get("schema") == "xferbench/1"
     return known and isinstance(json_of_file.get("complete"), bool) and isinstance(json_of_file.get("results"), list)
+
+
+def read_with_journal(path):
+    """The same with what the journal beside it has, as everything here reads a file that a killed run has left."""
+    found = read_json(path)
+    return journal.taken_in(path, found) if is_results(found) else found
 
 
 def statuses(results):

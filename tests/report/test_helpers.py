@@ -16,7 +16,7 @@ import unittest.mock
 import support
 from support import case, measurement, results
 
-from xferbench_report import page, records, samples, sides, tables, text, vendor
+from xferbench_report import journal, page, records, samples, sides, tables, text, vendor
 from xferbench_report.charts import catalogue, figure, general, grouping, memcpy, overlap, timeline, tune
 
 HOSTILE = "</script><!-- \u2028 & \"' \ud800 \x00 \u202e"
@@ -26,6 +26,36 @@ def run_of(cases, path="a.json", **more):
     run = records.Run(path, results(cases, **more))
     records.name_apart([run])
     return run
+
+
+class Journal(support.Folder):
+    """What a run that was killed has left: a file that is behind, and its journal."""
+
+    def setUp(self):
+        super().setUp()
+        self.cases = [case(params={"dir": "h2d", "size": 1 << size}) for size in range(10, 15)]
+        whole = results(self.cases)
+        whole = {"schema": whole.pop("schema"), "complete": False, **{k: v for k, v in whole.items() if k != "complete"}}
+        whole["results"] = whole.pop("results")  # the last field
+        self.text = json.dumps(whole, indent=1).encode()
+        self.file = self.write("r.json", {**whole, "results": self.cases[:2]})
+
+    def known(self, text):
+        journal.path_of(self.file).write_bytes(text)
+        with open(self.file, encoding="utf-8") as file:
+            return len(journal.taken_in(self.file, json.load(file))["results"])
+
+    def test_is_taken_in_up_to_its_last_whole_result(self):
+        end = self.text.rindex(journal.END_OF_RESULT) + len(journal.END_OF_RESULT)
+        self.assertEqual(self.known(self.text[:end]), 5)
+        self.assertEqual(self.known(self.text[: end - 1]), 4)
+        self.assertEqual(self.known(self.text[:300]), 2)
+        self.assertEqual(self.known(b"what somebody else keeps here"), 2)
+
+    def test_of_another_run_is_none_of_this_ones(self):
+        with open(self.file, encoding="utf-8") as file:
+            started = json.load(file)["started_at"].encode()
+        self.assertEqual(self.known(self.text.replace(started, b"1999-01-01T00:00:00Z")), 2)
 
 
 class Text(unittest.TestCase):

@@ -234,6 +234,20 @@ TEST(RunReport, IsThisMarkdown) {
   }
 }
 
+TEST(RunReport, OfALongListShowsAThousandRowsUnlessAllAreAskedFor) {
+  Report report;
+  report.environment.gpu.name = "a GPU";
+  constexpr std::uint64_t kRows = 1003;
+  for (std::uint64_t i = 0; i < kRows; ++i) report.results.push_back(good(copy_case("h2d", "pinned", 4096 + i), 50));
+  const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
+  const std::string all = to_table(report, shown(), Style{.every_row = true});
+  const std::string some = table(report);
+  EXPECT_TRUE(test::mentions(some, "3 rows more are left out; --wide shows them"));
+  EXPECT_FALSE(test::mentions(all, "left out"));
+  EXPECT_EQ(lines(all) - lines(some), 2) << "three rows, and the line that tells of them";
+  EXPECT_TRUE(test::mentions(to_markdown(report, shown()), "5098 B")) << "Markdown has them all";
+}
+
 TEST(RunReport, IsThisCsv) {
   for (const std::string name : {"one_case", "two_scenarios", "cut_short", "simulated", "odd_texts", "nothing"}) {
     expect_golden("run/" + name + ".csv", to_csv(report_named(name), shown()));

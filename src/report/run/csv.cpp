@@ -122,12 +122,24 @@ std::string rows_of(const Result& r, const Report& report, const std::vector<std
 
 }  // namespace
 
-std::string to_csv(const Report& report, Descriptors scenarios) {
+void write_csv(const Report& report, Descriptors scenarios, const Sink& sink) {
   const std::vector<std::string> axes = axes_of(report, scenarios);
   std::string text = fmt::format("{}", fmt::join(kFixedColumns, ","));
   for (const std::string& axis : axes) text += "," + text_cell(axis);
   text += "\n";
-  for (const Result& r : report.results) text += rows_of(r, report, axes);
+  constexpr std::size_t kPiece = 1 << 16;
+  for (const Result& r : report.results) {
+    text += rows_of(r, report, axes);
+    if (text.size() < kPiece) continue;
+    sink(text);
+    text.clear();
+  }
+  sink(text);
+}
+
+std::string to_csv(const Report& report, Descriptors scenarios) {
+  std::string text;
+  write_csv(report, scenarios, [&](std::string_view piece) { text += piece; });
   return text;
 }
 

@@ -8,6 +8,7 @@
 #include "core/scenario_descriptor.hpp"
 #include "report/style.hpp"
 #include "results/result.hpp"
+#include "results/sink.hpp"
 
 namespace xferbench {
 
@@ -39,6 +40,8 @@ std::vector<std::string> warning_lines(const Report& report);
 ///
 /// Quoted as RFC 4180 says, lines end with a line feed alone. A text (never a number) that a spreadsheet would take for
 /// a formula begins with an apostrophe.
+void write_csv(const Report& report, Descriptors scenarios, const Sink& sink);
+/// The same as one text.
 std::string to_csv(const Report& report, Descriptors scenarios);
 
 /// For monitoring, as OpenMetrics text (report/openmetrics/openmetrics.hpp): the headline of each case, named

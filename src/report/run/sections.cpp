@@ -138,10 +138,14 @@ struct Group {
   }
   /// Whether a column has anything to say: a value, or for a clock, two different ones.
   [[nodiscard]] bool shows(const Column& column) const {
-    std::set<std::string> texts;
-    for (const Result* r : results) texts.insert(cell(column, *r, {}));
-    texts.erase("");
-    return texts.size() > (column.beside == MetricDeclaration::Beside::clock ? 1U : 0U);
+    std::string first;
+    return std::ranges::any_of(results, [&](const Result* r) {
+      std::string text = cell(column, *r, {});
+      if (text.empty() || text == first) return false;
+      const bool is_second = !first.empty();
+      first = std::move(text);
+      return is_second || column.beside != MetricDeclaration::Beside::clock;
+    });
   }
 };
 
@@ -377,6 +381,9 @@ Grid findings_of(const std::vector<const Finding*>& findings, const Section& sec
 /// More would say at length what the matrices below them say at a glance.
 constexpr std::size_t kMostRowsBesideMatrices = 24;
 
+/// Nobody reads more in a terminal, and it would hold all of it as text.
+constexpr std::size_t kMostHeadlineRows = 1000;
+
 /// What people read to the end. The rest is a flag away.
 constexpr std::size_t kMostSentences = 6;
 constexpr std::size_t kMostFindingRows = 24;  // of a kind
@@ -430,9 +437,13 @@ Section section_of(const Report& report, const ScenarioDescriptor& scenario, Fin
   section.maps = heat_maps(scenario, section.results, report.environment);
   const std::vector<const Result*> in_rows = with_row(group);
   const bool left_out = rows == RowsShown::not_in_matrices && in_rows.size() > kMostRowsBesideMatrices;
-  const std::vector<const Result*> shown = left_out ? without(in_rows, section.maps.in_over_gpus) : in_rows;
-  section.headline = headline_of(group, shown);
+  std::vector<const Result*> shown = left_out ? without(in_rows, section.maps.in_over_gpus) : in_rows;
   section.in_matrices = in_rows.size() - shown.size();
+  if (rows == RowsShown::not_in_matrices && shown.size() > kMostHeadlineRows) {
+    section.too_many = shown.size() - kMostHeadlineRows;
+    shown.resize(kMostHeadlineRows);
+  }
+  section.headline = headline_of(group, shown);
   section.skipped = skipped_lines(group);
   const auto not_begun = [](const Result* r) { return r->reason == kNotBegun; };
   section.not_begun = static_cast<std::size_t>(std::ranges::count_if(section.results, not_begun));

@@ -20,7 +20,8 @@ namespace xferbench {
 /// Which rows a section's first table has.
 enum class RowsShown {
   all,
-  not_in_matrices,  ///< where there are many, those whose numbers matrices from GPU to GPU show are left out
+  not_in_matrices,  ///< where there are many, those whose numbers matrices from GPU to GPU show are left out, and of
+                    ///< the others those after the first thousand
 };
 
 /// The results of one scenario.
@@ -32,6 +33,7 @@ struct Section {
   Grid headline;                     ///< the other axes, and the scenario's columns that say something
   std::vector<std::string> skipped;  ///< for each reason of several cases that were, which are left out of it, a line
   std::size_t in_matrices = 0;       ///< rows left out of it, as matrices show them
+  std::size_t too_many = 0;          ///< and rows left out behind it, as nobody would read them all
   std::size_t not_begun = 0;         ///< cases left out of it, to which an interrupted run never came
   Grid measurements;  ///< of the one result, where there is a single one: what the headline was made from; else empty
   std::vector<std::pair<std::string, Grid>> by_gpu;  ///< numbers of single GPUs, a column for each; by what they are

@@ -44,6 +44,10 @@ std::string headline_table(const Section& section, const Style& style) {
   if (const std::size_t rows = section.in_matrices; rows > 0) {
     text += style.dim(fmt::format("  {} rows are left out, as the matrices show them; --wide shows them\n", rows));
   }
+  if (const std::size_t rows = section.too_many; rows > 0) {
+    text +=
+        style.dim(fmt::format("  {} rows more are left out; --wide shows them, --json and --csv have them\n", rows));
+  }
   if (section.not_begun == 0) return text;
   return text + style.dim(fmt::format("  {} of {} cases had not begun\n", section.not_begun, section.results.size()));
 }

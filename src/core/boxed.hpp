@@ -1,0 +1,44 @@
+// A value that most records do not have, and that is large.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace xferbench {
+
+/// As std::optional, but one that holds nothing takes a pointer's room only.
+template <class T>
+class Boxed {
+ public:
+  using value_type = T;
+
+  Boxed() = default;
+  Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}
+  Boxed(std::optional<T> value) : value_(value ? std::make_unique<T>(std::move(*value)) : nullptr) {}
+  Boxed(const Boxed& other) : value_(other.value_ ? std::make_unique<T>(*other.value_) : nullptr) {}
+  Boxed(Boxed&&) noexcept = default;
+  Boxed& operator=(Boxed other) noexcept {
+    value_ = std::move(other.value_);
+    return *this;
+  }
+  ~Boxed() = default;
+
+  [[nodiscard]] bool has_value() const { return value_ != nullptr; }
+  explicit operator bool() const { return has_value(); }
+  T& operator*() { return *value_; }
+  const T& operator*() const { return *value_; }
+  T* operator->() { return value_.get(); }
+  const T* operator->() const { return value_.get(); }
+  T& emplace() { return *(value_ = std::make_unique<T>()); }
+  void reset() { value_.reset(); }
+
+  friend bool operator==(const Boxed& a, const Boxed& b) {
+    return a.has_value() == b.has_value() && (!a.has_value() || *a == *b);
+  }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
+}  // namespace xferbench

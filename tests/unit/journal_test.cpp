@@ -1,0 +1,359 @@
+// The journal of a long run: what it costs, that nothing is lost however the run ends, and what is none of this run's.
+#include "results/journal.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "app/live_report.hpp"
+#include "core/error.hpp"
+#include "results/json.hpp"
+#include "unit/report_fixture.hpp"
+#include "unit/support.hpp"
+
+namespace xferbench {
+namespace {
+
+namespace fs = std::filesystem;
+using app::LiveReport;
+using test::mentions;
+using test::message_of;
+
+std::string read(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+/// Bytes that this process has handed to the system to be written.
+std::uint64_t bytes_written() {
+  std::ifstream io("/proc/self/io");
+  for (std::string word; io >> word;) {
+    std::uint64_t bytes = 0;
+    if (word == "wchar:" && io >> bytes) return bytes;
+  }
+  return 0;
+}
+
+/// A case of its own for each number, which takes about 4 KiB of a file.
+Result sampled(std::uint64_t number, std::size_t samples = 200, Stop stop = Stop::ci) {
+  Result result = test::piped((1 << 20) + number, 1, 4, 0.5);
+  Measurement m;
+  m.name = "pipeline";
+  m.stop = stop;
+  for (std::size_t i = 0; i < samples; ++i) m.samples.push_back(1e-3 + 1e-9 * static_cast<double>(number * 1000 + i));
+  if (samples > 0) m.min = m.median = m.max = m.samples.front();
+  result.measurements = {m};
+  return result;
+}
+
+/// No file may grow beyond `bytes`: the nearest thing to a full disk that a test can have.
+class FilesLimitedTo {
+ public:
+  explicit FilesLimitedTo(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FilesLimitedTo(const FilesLimitedTo&) = delete;
+  FilesLimitedTo& operator=(const FilesLimitedTo&) = delete;
+  ~FilesLimitedTo() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+class LongRun : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "xferbench-journal-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] fs::path in_folder(const std::string& name) const { return folder_ / name; }
+  [[nodiscard]] fs::path file() const { return in_folder("r.json"); }
+  [[nodiscard]] fs::path journal() const { return in_folder("r.json.journal"); }
+  [[nodiscard]] static Report begun(const std::string& at = "2026-01-01T00:00:00Z") {
+    Report report;
+    report.started_at = at;
+    report.command = {"xferbench"};
+    report.environment.backend = "simulated";
+    report.environment.gpu.name = "a GPU";
+    return report;
+  }
+  [[nodiscard]] LiveReport live(const Report& report = begun()) const {
+    return {report, {.json = file().string()}, [](const Report&) { return std::string(); }};
+  }
+  /// A run that ends without a word after so many cases: FILE, and beside it a journal.
+  void kill_after(std::uint64_t cases, const std::string& started_at = "2026-01-01T00:00:00Z") const {
+    LiveReport report = live(begun(started_at));
+    for (std::uint64_t i = 0; i < cases; ++i) static_cast<void>(report.put(i, sampled(i)));
+  }
+  [[nodiscard]] Report read_back() const { return read_report(file().string()); }
+
+ private:
+  fs::path folder_;
+};
+
+Report of_cases(Report report, std::uint64_t cases) {
+  for (std::uint64_t i = 0; i < cases; ++i) report.results.push_back(sampled(i));
+  return report;
+}
+
+constexpr std::uint64_t kMany = 400;  // cases: 1.6 MiB
+
+// --- What it costs --------------------------------------------------------------------------------------------------
+
+TEST_F(LongRun, WritesAFewTimesItsResultsInAllAndKeepsNoSamples) {
+  const std::uint64_t before = bytes_written();
+  LiveReport report = live();
+  for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
+  EXPECT_TRUE(fs::exists(journal()));
+  EXPECT_TRUE(report.report().results.front().has_samples_put_away());
+  EXPECT_EQ(report.report().results.front().measurements.front().samples.size(), 200U) << "their number is known";
+  report.finish({});
+  const std::uint64_t written = bytes_written() - before;
+  // While it is small it is written whole after each case: 256 KiB are 64 of these, so 8 MiB in all at most.
+  EXPECT_LT(written, (8 << 20) + 6 * fs::file_size(file()));
+}
+
+TEST_F(LongRun, LeavesTheFileThatItWouldHaveWrittenAtOnceAndNothingBesideIt) {
+  LiveReport report = live();
+  for (std::uint64_t i = kMany; i-- > 0;) static_cast<void>(report.put(i, sampled(i)));
+  report.finish({});
+  Report whole = of_cases(begun(), kMany);
+  whole.complete = true;
+  EXPECT_EQ(read(file()), to_json(whole));
+  EXPECT_FALSE(fs::exists(journal()));
+}
+
+TEST_F(LongRun, OfFewCasesHasNoJournal) {
+  LiveReport report = live();
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    static_cast<void>(report.put(i, sampled(i)));
+    EXPECT_FALSE(fs::exists(journal()));
+  }
+}
+
+TEST_F(LongRun, HoldsNoSamplesWhereNoFileIsToHaveThem) {
+  LiveReport report(begun(), {}, [](const Report&) { return std::string(); });
+  static_cast<void>(report.put(0, sampled(0)));
+  EXPECT_TRUE(report.report().results.front().has_samples_put_away());
+}
+
+TEST_F(LongRun, OfManyTurnsKeepsItsJournalSmall) {
+  LiveReport report = live();
+  constexpr std::size_t kTurns = 20;
+  for (std::size_t turn = 1; turn <= kTurns; ++turn) {
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      static_cast<void>(report.put(i, sampled(i, 40 * turn, turn == kTurns ? Stop::ci : Stop::interrupted)));
+    }
+  }
+  const auto journal_bytes = fs::file_size(journal());
+  report.finish({});
+  EXPECT_LT(journal_bytes, 3 * fs::file_size(file()) + (4 << 20));
+  Report whole = begun();
+  for (std::uint64_t i = 0; i < 100; ++i) whole.results.push_back(sampled(i, 40 * kTurns));
+  EXPECT_EQ(read_back().results, parse_report(to_json(whole), "whole").results);
+}
+
+// --- However it ends ------------------------------------------------------------------------------------------------
+
+TEST_F(LongRun, ThatIsKilledHasAllCasesWhoseTurnItWas) {
+  kill_after(kMany);
+  ASSERT_TRUE(fs::exists(journal()));
+  EXPECT_LT(parse_report(read(file()), "the file alone").results.size(), kMany);
+  const Report found = read_back();
+  EXPECT_FALSE(found.complete);
+  EXPECT_EQ(found.results, parse_report(to_json(of_cases(begun(), kMany)), "whole").results);
+}
+
+TEST_F(LongRun, ThatIsKilledInTheMiddleOfAResultHasThoseBeforeIt) {
+  kill_after(kMany);
+  const std::string whole = read(journal());
+  std::size_t before = kMany;
+  for (std::size_t cut = 0; cut < 12'000; cut += 997) {
+    write(journal(), whole.substr(0, whole.size() - cut));
+    const std::size_t found = read_back().results.size();
+    EXPECT_LE(found, before);
+    EXPECT_GE(found + cut / 3000 + 1, kMany);
+    before = found;
+  }
+  for (const std::size_t size : {0U, 1U, 50U, 200U, 400U}) {
+    write(journal(), whole.substr(0, size));
+    EXPECT_EQ(read_back().results, parse_report(read(file()), "the file alone").results) << size;
+  }
+}
+
+TEST_F(LongRun, ThatIsKilledAsItsFileIsWrittenHasNoCaseTwice) {
+  kill_after(kMany);
+  write(file(), to_json(of_cases(begun(), kMany)));  // and the journal is still there
+  EXPECT_EQ(read_back().results.size(), kMany);
+}
+
+TEST_F(LongRun, WhoseJournalIsDamagedSaysWhere) {
+  kill_after(kMany);
+  std::string text = read(journal());
+  text.replace(text.size() / 2, 1, "\x01");
+  write(journal(), text);
+  EXPECT_TRUE(mentions(message_of<InputError>([&] { static_cast<void>(read_back()); }), "r.json.journal:"));
+}
+
+TEST_F(LongRun, GoesOnAndKeepsTheSamplesOfACaseThatFailsLater) {
+  LiveReport report = live();
+  for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i, 200, Stop::interrupted)));
+  Result failed = sampled(3, 0);
+  failed.status = Status::failed;
+  failed.reason = "a reason";
+  static_cast<void>(report.put(3, failed));
+  report.finish({});
+  const Result kept = read_back().results.at(3);
+  EXPECT_EQ(kept.reason, "a reason");
+  EXPECT_EQ(kept.measurements.front().samples.size(), 200U);
+}
+
+TEST_F(LongRun, IsGoneOnWithFromItsJournal) {
+  kill_after(kMany);
+  const Report stored = read_back();
+  app::KnownResults known;
+  for (std::size_t i = 0; i < stored.results.size(); ++i) known.emplace_back(i, stored.results[i]);
+  {
+    LiveReport report(
+        begun(), {}, [](const Report&) { return std::string(); },
+        app::Continued{ResultsFile(file().string()), std::move(known)});
+    EXPECT_TRUE(report.report().results.front().has_samples_put_away());
+    EXPECT_EQ(read_back().results.size(), kMany) << "there is no moment without what was known";
+    for (std::uint64_t i = kMany; i < kMany + 10; ++i) static_cast<void>(report.put(i, sampled(i)));
+    EXPECT_EQ(read_back().results.size(), kMany + 10);
+    report.finish({});
+  }
+  Report whole = of_cases(begun(), kMany + 10);
+  whole.complete = true;
+  EXPECT_EQ(read(file()), to_json(whole));
+  EXPECT_FALSE(fs::exists(journal()));
+}
+
+TEST_F(LongRun, OnAFullDiskSaysSoOnceAndKeepsWhatItHas) {
+  LiveReport report = live();
+  std::vector<std::string> told;
+  {
+    const FilesLimitedTo limit(600 << 10);
+    for (std::uint64_t i = 0; i < kMany; ++i) {
+      for (const std::string& line : report.put(i, sampled(i))) told.push_back(line);
+    }
+    EXPECT_TRUE(read_back().results.size() >= 100);
+  }
+  EXPECT_FALSE(told.empty());
+  EXPECT_LE(told.size(), 3U) << "not after each case";
+  report.finish({});  // there is space again
+  EXPECT_EQ(read_back().results, parse_report(to_json(of_cases(begun(), kMany)), "whole").results);
+}
+
+TEST_F(LongRun, ThatCannotWriteItsFileInTheEndLeavesItsJournal) {
+  LiveReport report = live();
+  for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
+  {
+    const FilesLimitedTo limit(64 << 10);
+    report.finish({});
+  }
+  EXPECT_TRUE(mentions(message_of<OutputError>([&] { report.rethrow(); }), "r.json.journal has what was measured"));
+  EXPECT_EQ(read_back().results.size(), kMany);
+}
+
+// --- What is none of this run's -------------------------------------------------------------------------------------
+
+TEST_F(LongRun, DoesNotTakeInTheJournalOfAnother) {
+  kill_after(kMany, "2025-01-01T00:00:00Z");
+  write(file(), to_json(of_cases(begun(), 1)));
+  EXPECT_EQ(read_back().results.size(), 1U);
+  EXPECT_TRUE(has_journal_of_another_run(file().string(), read_back()));
+}
+
+TEST_F(LongRun, OntoTheFileOfAnotherKeepsThatWithItsJournal) {
+  kill_after(kMany, "2025-01-01T00:00:00Z");
+  {
+    LiveReport report = live();
+    static_cast<void>(report.put(0, sampled(0)));
+    EXPECT_FALSE(fs::exists(journal()));
+    EXPECT_EQ(read_report(in_folder("r.json~").string()).results.size(), kMany);
+    for (std::uint64_t i = 1; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
+    EXPECT_EQ(read_back().results.size(), kMany);
+    report.finish({});
+  }
+  EXPECT_EQ(read_report(in_folder("r.json~").string()).started_at, "2025-01-01T00:00:00Z");
+  EXPECT_EQ(read_report(in_folder("r.json~").string()).results.size(), kMany);
+}
+
+TEST_F(LongRun, GoesOnWithoutAJournalWhereSomethingElseHasItsName) {
+  const auto end_beside = [&](const std::function<void()>& plant) {
+    plant();
+    LiveReport report = live();
+    std::size_t told = 0;
+    for (std::uint64_t i = 0; i < kMany; ++i) told += report.put(i, sampled(i)).size();
+    EXPECT_EQ(told, 1U);
+    report.finish({});
+    EXPECT_EQ(read_back().results.size(), kMany);
+  };
+  end_beside([&] { write(journal(), "what somebody else keeps here"); });
+  EXPECT_EQ(read(journal()), "what somebody else keeps here");
+  fs::remove(journal());
+  write(in_folder("victim"), "mine");
+  end_beside([&] { fs::create_symlink(in_folder("victim"), journal()); });
+  EXPECT_EQ(read(in_folder("victim")), "mine");
+  fs::remove(journal());
+  end_beside([&] { fs::create_directory(journal()); });
+}
+
+TEST_F(LongRun, HasItsJournalBesideTheFileThatALinkLeadsTo) {
+  fs::create_directory(in_folder("there"));
+  fs::create_symlink(in_folder("there/real.json"), file());
+  kill_after(kMany);
+  EXPECT_TRUE(fs::exists(in_folder("there/real.json.journal")));
+  EXPECT_FALSE(fs::exists(journal()));
+  EXPECT_EQ(read_back().results.size(), kMany);
+}
+
+TEST_F(LongRun, HasAJournalThatWhoMayNotReadItsFileMayNotReadEither) {
+  write(file(), to_json(of_cases(begun(), 1)));
+  fs::permissions(file(), fs::perms::owner_read | fs::perms::owner_write);
+  kill_after(kMany);
+  EXPECT_EQ(fs::status(journal()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+// --- Samples that are put away --------------------------------------------------------------------------------------
+
+TEST(Samples, ThatArePutAwayHaveANumberAndNobodyCanMistakeThemForNone) {
+  Samples samples{1, 2, 3};
+  samples.put_away();
+  EXPECT_EQ(samples.size(), 3U);
+  EXPECT_FALSE(samples.empty());
+  EXPECT_THROW(static_cast<void>(samples.begin()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(std::as_const(samples).data()), std::logic_error);
+  EXPECT_NE(samples, (Samples{1, 2, 3}));
+}
+
+TEST(Cases, ShareWhatTheyAreUntilOneIsChanged) {
+  const Result one = sampled(1);
+  Case other = one.config;
+  EXPECT_EQ(other, one.config);
+  const std::string key = one.config.key();
+  StoredCase::key(other) = "another";
+  EXPECT_EQ(one.config.key(), key);
+  EXPECT_NE(other, one.config);
+}
+
+}  // namespace
+}  // namespace xferbench
