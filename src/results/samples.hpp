@@ -45,6 +45,8 @@ class Samples : public std::vector<double> {
     return *this;
   }
 
+  // Of its own for vectors: a comparison would find both theirs and the one below.
+  friend bool operator==(const Samples& a, const Held& b) { return a == Samples(b); }
   friend bool operator==(const Samples& a, const Samples& b) {
     return a.put_away_ == b.put_away_ && static_cast<const Held&>(a) == static_cast<const Held&>(b);
   }
