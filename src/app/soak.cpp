@@ -267,6 +267,13 @@ int resume_soak(const cli::SoakCommand& command) {
   return soak_with(command, std::move(stored.header), watched, std::move(file), std::move(stored.last));
 }
 
+int dry_soak(const cli::SoakCommand& command) {
+  SoakSettings settings = command.settings;
+  settings.seconds = command.seconds.value_or(settings.seconds);
+  write_standard_output(soak_plan(settings) + "\n");
+  return 0;
+}
+
 }  // namespace
 
 int perform(const cli::SoakCommand& command) {
@@ -275,6 +282,7 @@ int perform(const cli::SoakCommand& command) {
         "soak is for a single process, and mpirun or srun has started this one as a rank: run it without them, on each "
         "of the hosts");
   }
+  if (command.dry_run) return dry_soak(command);
   if (command.resume) return resume_soak(command);
   WatchedMachine watched(command.device, {});
   SoakHeader header{.started_at = utc_now(), .command = {"xferbench"}, .environment = watched.environment()};

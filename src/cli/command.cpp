@@ -452,6 +452,7 @@ Command CommandLine::soak_command() {
   soak_.openmetrics = measuring_.files.openmetrics;
   soak_.resume = run_.resume;
   soak_.show = measuring_.show;
+  soak_.dry_run = measuring_.dry_run;
   if (soak_.settings.size % 4096 != 0) {
     throw UsageError(fmt::format("--size {} is no multiple of 4 KiB, which copies of a soak are",
                                  format_size_exact(soak_.settings.size)));
@@ -461,7 +462,7 @@ Command CommandLine::soak_command() {
       if (app.get_option(flag)->count() == 0) continue;
       throw UsageError(fmt::format("--resume goes on with the soak that the file holds; leave {} out", flag));
     }
-    for (const char* flag : {"--gpu", "--gpus", "--numa", "--simulate", "--seed", "--json"}) {
+    for (const char* flag : {"--gpu", "--gpus", "--numa", "--simulate", "--seed", "--json", "--dry-run"}) {
       if (!given(flag)) continue;
       throw UsageError(fmt::format("--resume goes on with the soak that the file holds; leave {} out", flag));
     }

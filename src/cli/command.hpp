@@ -200,6 +200,7 @@ struct SoakCommand {
   std::optional<std::string> json;         ///< file that grows by a line each interval; "-" is standard output
   std::optional<std::string> openmetrics;  ///< file for monitoring, replaced each interval
   std::optional<std::string> resume;       ///< file of a soak that is to go on
+  bool dry_run = false;                    ///< say what would be done, and touch no device
   Presentation show;
 };
 

@@ -608,8 +608,8 @@ void CommandLine::add_explaining_flags(CLI::App& app) {
 }
 
 void CommandLine::add_soak() {
-  constexpr std::array kTaken{"--gpu",  "--gpus",   "--numa",  "--simulate", "--seed",
-                              "--json", "--resume", "--color", "--quiet", "--openmetrics"};
+  constexpr std::array kTaken{"--gpu",  "--gpus",   "--numa",  "--simulate", "--seed",       "--dry-run",
+                              "--json", "--resume", "--color", "--quiet",    "--openmetrics"};
   CLI::App* app = add_command(
       "soak", "keep GPUs busy for hours, check every byte, watch rates, clocks and counters",
       {.usage = std::string(soak_usage()), .taken = named(kTaken), .make = [this] { return soak_command(); }});

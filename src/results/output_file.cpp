@@ -41,14 +41,6 @@ void append_to(const std::string& path, const TextWriter& write_text) {
   write_to(file.number(), path, write_text);
 }
 
-/// Whether the path leads to standard output, as /dev/stdout does.
-bool leads_to_standard_output(const std::string& path) {
-  struct stat named {};
-  struct stat open {};
-  return stat(path.c_str(), &named) == 0 && fstat(STDOUT_FILENO, &open) == 0 && named.st_dev == open.st_dev &&
-         named.st_ino == open.st_ino;
-}
-
 /// An ordinary file, or none yet.
 bool can_be_replaced(const std::string& path) {
   struct stat status {};
@@ -56,6 +48,13 @@ bool can_be_replaced(const std::string& path) {
 }
 
 }  // namespace
+
+bool leads_to_standard_output(const std::string& path) {
+  struct stat named {};
+  struct stat open {};
+  return stat(path.c_str(), &named) == 0 && fstat(STDOUT_FILENO, &open) == 0 && named.st_dev == open.st_dev &&
+         named.st_ino == open.st_ino;
+}
 
 void write_standard_output(const std::string& text) {
   write_to(STDOUT_FILENO, "standard output", [&](const Sink& sink) { sink(text); });

@@ -13,6 +13,9 @@ namespace xferbench {
 /// its reader has gone.
 void write_standard_output(const std::string& text);
 
+/// Whether the path leads to standard output, as /dev/stdout does.
+[[nodiscard]] bool leads_to_standard_output(const std::string& path);
+
 /// A results file that is valid at every moment (see ReplacedFile). "-" and /dev/stdout are standard output, and what
 /// is no ordinary file (a pipe, /dev/full) cannot be replaced either: both are written once, at the end.
 class ResultsFile {

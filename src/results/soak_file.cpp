@@ -228,8 +228,10 @@ void SoakFile::fail(int error) const {
 }
 
 SoakFile SoakFile::create(const std::string& path) {
-  if (path == "-") return SoakFile(path, Descriptor());
-  set_aside(path);  // it may hold days
+  if (path == "-" || leads_to_standard_output(path)) return SoakFile("-", Descriptor());
+  struct stat status {};
+  const bool is_there = stat(path.c_str(), &status) == 0;
+  if (is_there && S_ISREG(status.st_mode)) set_aside(path);  // it may hold days
   Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666));
   if (!file) throw OutputError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
   if (is_ordinary(file)) lock_for_writing(path, file);

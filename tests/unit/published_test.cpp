@@ -23,6 +23,7 @@
 #include "core/error.hpp"
 #include "report/check/check_report.hpp"
 #include "report/run/run_report.hpp"
+#include "report/soak/soak_report.hpp"
 #include "scenarios/scenarios.hpp"
 
 namespace xferbench::published {
@@ -165,6 +166,20 @@ Report with_every_headline() {
   return report;
 }
 
+/// Of a soak of a GPU that tells everything.
+std::string soak_openmetrics() {
+  SoakInterval last;
+  last.gpus = {{.gpu = 0,
+                .rates = {{.load = SoakLoad::h2d, .median = 1, .lowest = 1, .highest = 1, .turns = 1}},
+                .health = {.link_generation = 5, .link_width = 16, .power = 1, .temperature = 1},
+                .clocks = {.sm = 1, .memory = 1}}};
+  last.so_far.loads = {{.gpu = 0, .load = SoakLoad::h2d, .baseline = 1}};
+  last.so_far.counters = {{.gpu = 0, .ecc_corrected = 0, .ecc_uncorrected = 0, .pcie_replays = 0}};
+  SoakHeader header;
+  header.environment.backend = "cuda";
+  return openmetrics::to_text(soak_metrics(header, last));
+}
+
 void add_openmetrics(Names& names) {
   static const std::regex sample("(?:^|\n)# TYPE ([a-z0-9_]+) ");
   check::Checked checked;
@@ -179,8 +194,8 @@ void add_openmetrics(Names& names) {
                    .key = "",
                    .note = "",
                    .command = ""}};
-  for (const std::string& text :
-       {to_openmetrics(with_every_headline(), all_scenarios()), to_check_openmetrics(std::span(&checked, 1))}) {
+  for (const std::string& text : {to_openmetrics(with_every_headline(), all_scenarios()),
+                                  to_check_openmetrics(std::span(&checked, 1)), soak_openmetrics()}) {
     for (const std::string& name : found_in(text, sample)) names.insert("openmetrics " + name);
   }
 }

@@ -2,7 +2,10 @@
 #include "results/soak_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -142,9 +145,25 @@ TEST_F(SoakFileTest, OnlyOneWritesIt) {
   EXPECT_THROW(static_cast<void>(SoakFile::create(path())), OutputError);
 }
 
-TEST_F(SoakFileTest, AFullDiskIsToldAndLeavesWholeLines) {
+TEST_F(SoakFileTest, AFullDiskIsTold) {
   SoakFile file = SoakFile::create("/dev/full");
   EXPECT_THROW(file.append(to_json(header())), OutputError);
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));  // what is no ordinary file stays where it is
+}
+
+TEST_F(SoakFileTest, ALineThatDoesNotFitLeavesTheWholeOnesBeforeIt) {
+  SoakFile file = SoakFile::create(path());
+  file.append(to_json(header()));
+  const std::string before = text();
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{before.size() + 10, limit.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_THROW(file.append(to_json(interval(60))), OutputError);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(text(), before);
 }
 
 }  // namespace

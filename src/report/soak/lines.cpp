@@ -79,6 +79,15 @@ std::string line_of(const SoakHeader& header, const SoakInterval& interval, cons
 
 }  // namespace
 
+std::string soak_plan(const SoakSettings& settings) {
+  std::vector<std::string_view> loads;
+  for (const SoakLoad load : settings.loads) loads.push_back(to_text(load));
+  return fmt::format(
+      "for {}, a line each {}, copies of {}: {}", duration_text(settings.seconds), duration_text(settings.interval),
+      format_size_readable(settings.size),
+      loads.empty() ? "all loads that the machine can carry" : fmt::format("{}", fmt::join(loads, ", ")));
+}
+
 std::string soak_heading(const SoakHeader& header, const Style& style) {
   const SoakSettings& s = header.settings;
   std::string text;
@@ -86,6 +95,9 @@ std::string soak_heading(const SoakHeader& header, const Style& style) {
     text += style.notice(fmt::format("SIMULATED by profile {}: modelled times, not measurements of this machine",
                                      header.environment.profile)) +
             "\n";
+  }
+  if (const std::string fault = header.environment.injected_fault(); !fault.empty()) {
+    text += style.notice(fmt::format("with a fault on purpose: {}", fault)) + "\n";
   }
   text += fmt::format("{}, for {}, a line each {}, copies of {}, rates in GB/s\n\n", header.environment.gpu.name,
                       duration_text(s.seconds), duration_text(s.interval), format_size_readable(s.size));

@@ -11,6 +11,9 @@
 
 namespace xferbench {
 
+/// "for 20 min, a line each 60 s, copies of 256 MiB: h2d, d2h".
+std::string soak_plan(const SoakSettings& settings);
+
 /// What is soaked, and the heads of the columns.
 std::string soak_heading(const SoakHeader& header, const Style& style);
 

@@ -1,0 +1,179 @@
+// xferbench soak as users call it, on the simulated machine.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <thread>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+/// Small copies, so that seconds of simulated time take moments.
+Arguments soak(Arguments more) {
+  more.insert(more.begin(), {"soak", "--simulate", "--size", "4M"});
+  return more;
+}
+
+std::vector<Json> documents(const std::filesystem::path& file) {
+  std::vector<Json> all;
+  for (const std::string& line : lines(read_file(file))) all.push_back(parse_json(line));
+  return all;
+}
+
+Options with_fault(const char* fault) {
+  Options options;
+  options.environment["XFERBENCH_INJECT"] = fault;
+  return options;
+}
+
+class SoakCommandTest : public testing::Test {
+ protected:
+  TemporaryFolder folder_;
+  std::filesystem::path file_ = folder_ / "soak.jsonl";
+};
+
+TEST_F(SoakCommandTest, ShowsALineEachIntervalAndAVerdict) {
+  const Outcome o = xferbench(soak({"--for", "3s", "--interval", "1s", "--load", "h2d,d2h,kernel"}));
+  expect_success(o);
+  for (const char* part : {"SIMULATED by profile h200", "for 3 s, a line each 1 s, copies of 4 MiB",
+                           "     h2d     d2h  kernel", "\nall is well: complete after 0:00:03; SIMULATED\n",
+                           "  no wrong byte\n", "  no rate fell below 90 % of its first minutes\n"}) {
+    EXPECT_TRUE(contains(o.out, part)) << part << "\n" << o.out;
+  }
+  EXPECT_TRUE(contains(o.out, "\n  0:00:01   0 ")) << o.out;
+}
+
+TEST_F(SoakCommandTest, TheFileHasALineForEachIntervalAndTheLastSaysAll) {
+  expect_success(xferbench(soak({"--for", "3s", "--interval", "1s", "--json", file_})));
+  const std::vector<Json> all = documents(file_);
+  ASSERT_EQ(all.size(), 4U);
+  EXPECT_EQ(all[0]["schema"], "xferbench-soak/1");
+  EXPECT_EQ(all[0]["settings"]["loads"].size(), 5U);
+  EXPECT_EQ(all[1]["end"], "goes-on");
+  const Json& last = all.back();
+  EXPECT_EQ(last["end"], "complete");
+  EXPECT_GE(last["elapsed"], 3.0);
+  EXPECT_EQ(last["so_far"]["wrong_bytes"], 0);
+  ASSERT_EQ(last["so_far"]["loads"].size(), 5U);
+  for (const Json& load : last["so_far"]["loads"]) EXPECT_GT(load["verified"], 0) << load["load"];
+}
+
+TEST_F(SoakCommandTest, OneWrongBitAmongTenToTheElevenBytesIsFoundWithItsPlace) {
+  // 400 copies of 256 MiB are 1.07e11 bytes.
+  const Outcome o =
+      xferbench({"soak", "--simulate", "--for", "4s", "--interval", "1s", "--load", "h2d", "--json", file_},
+                with_fault("flip:copy:400"));
+  EXPECT_EQ(o.exit_code, 1) << o.err;
+  EXPECT_TRUE(contains(o.out, "not all is well")) << o.out;
+  EXPECT_TRUE(contains(o.out, "1 wrong byte in 1 buffer")) << o.out;
+  const Json last = documents(file_).back();
+  ASSERT_EQ(last["so_far"]["wrong"].size(), 1U);
+  const Json& wrong = last["so_far"]["wrong"][0];
+  EXPECT_EQ(wrong["bits"], 1);
+  EXPECT_EQ(wrong["gpu"], 0);
+  EXPECT_EQ(wrong["memory"], "GPU 0");
+  EXPECT_NE(wrong["expected"], wrong["found"]);
+  EXPECT_GT(last["so_far"]["loads"][0]["moved"], 1e11);
+}
+
+TEST_F(SoakCommandTest, AllGpusAreSoakedAtOnce) {
+  expect_success(
+      xferbench({"soak", "--simulate", "h200-x2", "--gpus", "all", "--size", "4M", "--for", "1s", "--json", file_}));
+  const Json last = documents(file_).back();
+  EXPECT_EQ(last["gpus"].size(), 2U);
+  EXPECT_EQ(last["so_far"]["loads"].size(), 12U);  // p2p as well
+}
+
+TEST_F(SoakCommandTest, WritesTheStateForMonitoring) {
+  const std::filesystem::path metrics = folder_ / "soak.prom";
+  expect_success(xferbench(soak({"--for", "1s", "--quiet", "--openmetrics", metrics})));
+  const std::string text = read_file(metrics);
+  EXPECT_TRUE(contains(text, "\nxferbench_soak_well 1\n")) << text;
+  EXPECT_TRUE(contains(text, "\nxferbench_soak_running 0\n")) << text;
+  EXPECT_TRUE(text.ends_with("# EOF\n"));
+}
+
+TEST_F(SoakCommandTest, CtrlCGivesTheVerdictSoFarAndTheFileGoesOn) {
+  Process process(XFERBENCH_PROGRAM, soak({"--for", "10d", "--interval", "1s", "--load", "h2d", "--json", file_}));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+  while (!std::filesystem::exists(file_) || std::filesystem::file_size(file_) < 5000) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no lines yet";
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  process.send(SIGINT);
+  const Outcome o = process.wait();
+  EXPECT_EQ(o.exit_code, 130);
+  EXPECT_TRUE(contains(o.out, "all is well: interrupted after ")) << o.out.substr(o.out.size() - 500);
+  const Json before = documents(file_).back();
+  EXPECT_EQ(before["end"], "interrupted");
+  const double elapsed = before["elapsed"];
+  const Outcome more = xferbench({"soak", "--resume", file_, "--for", std::to_string(elapsed + 3) + "s", "--quiet"});
+  EXPECT_EQ(more.exit_code, 0) << more.err;
+  EXPECT_TRUE(contains(more.out, "all is well: complete")) << more.out;
+  const Json after = documents(file_).back();
+  EXPECT_GE(after["elapsed"], elapsed + 3);
+  EXPECT_EQ(after["so_far"]["resumed_at"].size(), 1U);
+  EXPECT_GT(after["so_far"]["loads"][0]["moved"], before["so_far"]["loads"][0]["moved"]);
+}
+
+TEST_F(SoakCommandTest, KillLeavesWholeLinesThatAreGoneOnFrom) {
+  for (int time = 0; time < 3; ++time) {
+    Process process(XFERBENCH_PROGRAM, time == 0 ? soak({"--for", "10d", "--interval", "0.5s", "--json", file_})
+                                                 : Arguments{"soak", "--resume", file_});
+    const auto size = [&] { return std::filesystem::exists(file_) ? std::filesystem::file_size(file_) : 0; };
+    const auto before = size();
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+    while (size() < before + 5000) {
+      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no lines yet";
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    process.send(SIGKILL);
+    static_cast<void>(process.wait());
+  }
+  double elapsed = 0;
+  const std::vector<Json> all = documents(file_);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    EXPECT_GT(all[i]["elapsed"], elapsed);
+    elapsed = all[i]["elapsed"];
+  }
+  EXPECT_EQ(all.back()["so_far"]["resumed_at"].size(), 2U);
+}
+
+TEST_F(SoakCommandTest, ACompleteOneHasNothingToGoOnWith) {
+  expect_success(xferbench(soak({"--for", "1s", "--quiet", "--json", file_})));
+  const std::string before = read_file(file_);
+  const Outcome o = xferbench({"soak", "--resume", file_});
+  EXPECT_EQ(o.exit_code, 0);
+  EXPECT_TRUE(contains(o.err, "is complete: nothing is missing")) << o.err;
+  EXPECT_EQ(read_file(file_), before);
+}
+
+TEST_F(SoakCommandTest, ADryRunSaysWhatWouldBeDone) {
+  const Outcome o = xferbench({"soak", "--for", "8h", "--interval", "5m", "--load", "h2d,both", "--dry-run"});
+  expect_success(o);
+  EXPECT_EQ(o.out, "for 8 h, a line each 5 min, copies of 256 MiB: h2d, both\n");
+}
+
+TEST_F(SoakCommandTest, SaysWhatIsWrongWithTheCommand) {
+  expect_refusal(xferbench(soak({"--for", "soon"})), 2, "--for: 'soon' is no time");
+  expect_refusal(xferbench(soak({"--for", "0s"})), 2, "--for: '0s' is no time");
+  expect_refusal(xferbench(soak({"--floor", "101%"})), 2, "--floor: '101%' is no share");
+  expect_refusal(xferbench(soak({"--load", "h2d,hd2"})), 2, "'hd2' is not one of");
+  expect_refusal(xferbench(soak({"--load", "p2p"})), 2, "--load p2p needs two GPUs");
+  expect_refusal(xferbench({"soak", "--simulate", "--size", "5000"}), 2, "no multiple of 4 KiB");
+  expect_refusal(xferbench({"soak", "--simulate", "--size", "100G"}), 2, "choose a smaller --size");
+  expect_refusal(xferbench(soak({"--json", "-", "--openmetrics", "-"})), 2, "cannot both be standard output");
+  expect_refusal(xferbench({"soak", "--resume", folder_ / "none"}), 2, "there is no file");
+}
+
+TEST_F(SoakCommandTest, GoesOnWithASoakOnly) {
+  write_file(file_, "{\"schema\": \"xferbench/1\"}\n");
+  const std::string before = read_file(file_);
+  expect_refusal(xferbench({"soak", "--resume", file_}), 2, "xferbench-soak/1");
+  EXPECT_EQ(read_file(file_), before);
+  expect_refusal(xferbench({"soak", "--resume", file_, "--load", "h2d"}), 2, "leave --load out");
+}
+
+}  // namespace
+}  // namespace xferbench::test
