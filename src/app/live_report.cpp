@@ -214,10 +214,14 @@ void LiveReport::put_news_into_journal() {
   }
 }
 
-/// The file would have to be large to be written whole, or cases end faster than it can be written.
+/// The file would have to be large to be written whole, or cases end faster than it can be written. Not before the file
+/// is this run's: until then a journal beside it is that of the run before, or would be taken for one of a run that has
+/// ended.
 bool LiveReport::needs_journal() const {
   constexpr std::size_t kMany = 64;
-  return journal_ && (journal_->has_begun() || !json_->is_small() || changes_ - json_->changes >= kMany);
+  if (!journal_ || journal_->has_begun()) return journal_.has_value();
+  const bool is_ours = json_->bytes > 0;
+  return is_ours && (!json_->is_small() || changes_ - json_->changes >= kMany);
 }
 
 std::vector<std::string> LiveReport::keep_journal() {
@@ -289,8 +293,16 @@ void LiveReport::write_all_the_last_time() {
   for (Output& output : outputs_) write(output, &ResultsFile::finish);
   if (!journal_ || !journal_->has_begun()) return;
   if (!json_->error) return journal_->remove();
-  json_->error = OutputError(fmt::format("{}; {}{} has what was measured: --resume {} writes it once it can",
-                                         json_->error->what(), json_->file.path(), kJournalEnding, json_->file.path()));
+  try {  // what it could not take before
+    put_news_into_journal();
+    journal_->synchronize();
+  } catch (const OutputError&) {
+  } catch (const std::bad_alloc&) {
+  }
+  const std::string has =
+      news_.empty() ? "what was measured" : fmt::format("what was measured but for {} results", news_.size());
+  json_->error = OutputError(fmt::format("{}; {}{} has {}: --resume {} writes it once it can", json_->error->what(),
+                                         json_->file.path(), kJournalEnding, has, json_->file.path()));
 }
 
 void LiveReport::write(Output& output, void (ResultsFile::*how)(const TextWriter&)) {

@@ -56,48 +56,94 @@ class SoakOutput {
   SoakOutput(const cli::SoakCommand& command, SoakHeader header, std::optional<SoakFile> file,
              std::optional<SoakInterval> last)
       : header_(std::move(header)),
+        new_file_(command.json),
         file_(std::move(file)),
         last_(std::move(last)),
         show_(command.show),
-        shows_table_(!file_ || !file_->is_standard_output()) {
+        shows_table_(command.json != "-") {
     if (command.openmetrics) metrics_.emplace(*command.openmetrics);
     if (metrics_ && metrics_->is_standard_output()) shows_table_ = false;
   }
 
-  /// The heads of the table, and the first line of a new file.
-  void begin(bool is_new) {
-    if (is_new && file_) file_->append(to_json(header_));
-    if (shows_lines()) write_standard_output(soak_heading(header_, style()));
+  /// The heads of the table, and a new file with its first line; not before all is ready that could go wrong.
+  void begin() {
+    if (new_file_) {
+      file_.emplace(SoakFile::create(*new_file_));
+      file_->append(to_json(header_));
+      if (file_->is_standard_output()) shows_table_ = false;  // by whatever name
+    }
+    if (shows_lines()) attempt(table_error_, [this] { write_standard_output(soak_heading(header_, style())); });
   }
 
+  /// Of what cannot be written the next interval tries again, as each line holds what all of them come to; nothing is
+  /// left to go on for where nobody is told any more.
   void add(SoakInterval interval) {
     const std::scoped_lock lock(mutex_);
-    if (file_) file_->append(to_json(interval));
     last_ = std::move(interval);
-    if (shows_lines()) write_standard_output(soak_lines(header_, *last_, style()));
-    if (metrics_) metrics_->update([this](const Sink& sink) { sink(metrics()); });
+    if (file_) attempt(file_error_, [this] { file_->append(to_json(*last_)); });
+    if (metrics_) attempt(metrics_error_, [this] { metrics_->update([this](const Sink& sink) { sink(metrics()); }); });
+    if (shows_lines()) attempt(table_error_, [this] { write_standard_output(soak_lines(header_, *last_, style())); });
+    if (const bool keeps = has_file() || metrics_; !keeps && table_error_) throw OutputError(*table_error_);
+    if (file_ && file_->is_standard_output() && file_error_) throw OutputError(*file_error_);
   }
 
-  /// The verdict of what is known; at the end, or when the soak does not come to one.
+  /// The verdict of what is known; then what could not be written. Throws OutputError.
   void finish() {
     const std::scoped_lock lock(mutex_);
     if (!last_) return;
-    if (metrics_) metrics_->finish(metrics());
-    if (shows_table_) write_standard_output(soak_verdict(header_, *last_, style()));
+    if (metrics_) attempt(metrics_error_, [this] { metrics_->finish(metrics()); });
+    if (shows_table_) attempt(table_error_, [this] { write_standard_output(soak_verdict(header_, *last_, style())); });
+    for (const auto& error : {file_error_, metrics_error_, table_error_}) {
+      if (error) throw OutputError(*error);
+    }
   }
 
-  [[nodiscard]] bool has_file() const { return file_ && !file_->is_standard_output(); }
+  /// For the watchdog, whose soak does not come to an end by itself: the same, of what was there last.
+  void give_up(SoakEnd how, const std::string& reason) {
+    SoakInterval interval;
+    {
+      const std::scoped_lock lock(mutex_);
+      if (last_) interval = *last_;
+    }
+    interval.at = utc_now();
+    interval.end = how;
+    interval.reason = reason;
+    if (how == SoakEnd::stuck) {
+      ++interval.so_far.lost_count;
+      interval.so_far.lost.push_back(interval.at + ": " + reason);
+    }
+    add(std::move(interval));
+    finish();
+  }
+
+  [[nodiscard]] bool has_file() const { return file_ ? !file_->is_standard_output() : new_file_ && new_file_ != "-"; }
 
  private:
+  using Error = std::optional<std::string>;
+  /// Says it once where something cannot be written, and keeps that as long as it cannot.
+  template <class Write>
+  static void attempt(Error& error, const Write& write) {
+    try {
+      write();
+      error.reset();
+    } catch (const OutputError& failed) {
+      if (!error) tell(std::string(failed.what()) + "; the soak goes on, and tries again with the next line");
+      error = failed.what();
+    }
+  }
   [[nodiscard]] bool shows_lines() const { return shows_table_ && !show_.quiet; }
   [[nodiscard]] Style style() const { return style_of(show_); }
   [[nodiscard]] std::string metrics() const { return openmetrics::to_text(soak_metrics(header_, *last_)); }
 
   std::mutex mutex_;
   SoakHeader header_;
+  std::optional<std::string> new_file_;  // that is to be made
   std::optional<SoakFile> file_;
   std::optional<SoakInterval> last_;
   std::optional<ResultsFile> metrics_;
+  Error file_error_;
+  Error metrics_error_;
+  Error table_error_;
   cli::Presentation show_;
   bool shows_table_;
 };
@@ -118,9 +164,10 @@ class Soak {
     begun_ = machine_.host().now();
     closed_ = before_;
     try {
-      std::uint64_t round = 0;
+      auto round = static_cast<std::uint64_t>(before_);  // not the words that it began with before
       while (before_end() && interrupted() == 0) go_round(round++);
     } catch (const DeviceError& error) {
+      tally_.lose(now(), error.what());
       return end(SoakEnd::lost, error.what());
     }
     return interrupted() != 0 ? end(SoakEnd::interrupted, {}) : end(SoakEnd::complete, {});
@@ -139,25 +186,40 @@ class Soak {
   [[nodiscard]] bool before_end() const { return now().elapsed < settings_.seconds; }
 
   void go_round(std::uint64_t round) {
-    for (SoakWrong& wrong : stage_.begin_round(round)) {
-      const Moment moment = now();
-      wrong.elapsed = moment.elapsed;
-      wrong.at = moment.at;
-      tally_.add(wrong);
-    }
+    keep([&](std::vector<soak::TurnOfGpu>& turns) { stage_.begin_round(round, turns); });
     for (const SoakLoad load : settings_.loads) {
       if (interrupted() != 0) break;
-      const double before = now().elapsed;
-      const auto turns = stage_.run(load, turn_seconds());
-      const Moment moment = now();
-      for (const soak::TurnOfGpu& turn : turns) tally_.add(turn, moment.elapsed - before, moment);
+      // Each at least once, however short the time.
+      const double seconds = std::clamp(settings_.seconds - now().elapsed, 0.0, turn_seconds());
+      const auto look = [this] { soak::add_look(looks_, states_of(machine_)); };
+      keep([&](std::vector<soak::TurnOfGpu>& turns) { stage_.run(load, seconds, turns, look); });
     }
     if (now().elapsed - closed_ >= settings_.interval && before_end()) close(SoakEnd::goes_on, {});
   }
 
+  /// What is done comes into the tally, even where an error ends it: whatever was wrong by then may be the reason.
+  template <class Do>
+  void keep(const Do& act) {
+    std::vector<soak::TurnOfGpu> turns;
+    const double before = now().elapsed;
+    const auto add = [&] {
+      const Moment moment = now();
+      for (const soak::TurnOfGpu& turn : turns) tally_.add(turn, moment.elapsed - before, moment);
+    };
+    try {
+      act(turns);
+    } catch (const DeviceError&) {
+      if (!turns.empty()) stage_.finish_host_check(turns);
+      add();
+      throw;
+    }
+    add();
+  }
+
   void close(SoakEnd how, const std::string& reason) {
     const Moment moment = now();
-    SoakInterval interval = tally_.close(moment, states_of(machine_));
+    soak::add_look(looks_, states_of(machine_));
+    SoakInterval interval = tally_.close(moment, std::exchange(looks_, {}));
     interval.memory = resident_bytes();
     interval.end = how;
     interval.reason = reason;
@@ -173,25 +235,25 @@ class Soak {
   Machine& machine_;
   SoakSettings settings_;
   SoakOutput& output_;
-  double before_;      // seconds that it had lasted before
-  double begun_ = 0;   // by the host's clock
-  double closed_ = 0;  // end of the last interval, in seconds into the soak
+  double before_;                  // seconds that it had lasted before
+  double begun_ = 0;               // by the host's clock
+  double closed_ = 0;              // end of the last interval, in seconds into the soak
+  std::vector<GpuState> looks_{};  // at all GPUs in this interval, so far
   soak::Stage stage_;
   soak::Tally tally_;
 };
 
 [[noreturn]] void give_up_soak(const Alarm& alarm, SoakOutput& output) {
+  const bool stuck = alarm.kind == Alarm::Kind::stuck;
+  const std::string reason =
+      stuck ? stuck_reason(alarm) : std::string("interrupted in the middle of a call that takes long");
   try {
-    tell(alarm.kind == Alarm::Kind::stuck
-             ? stuck_reason(alarm) +
-                   "; look at dmesg (NVRM: Xid) and nvidia-smi. What is said holds up to the last line"
-             : std::string(
-                   "interrupted in the middle of a call that takes long; what is said holds up to the last line"));
-    output.finish();
+    tell(reason + (stuck ? "; look at dmesg (NVRM: Xid) and nvidia-smi" : ""));
+    output.give_up(stuck ? SoakEnd::stuck : SoakEnd::interrupted, reason);
   } catch (const std::exception& error) {
     tell(error.what());
   }
-  std::_Exit(alarm.kind == Alarm::Kind::stuck ? static_cast<int>(ExitCode::stuck) : 128 + interrupted());
+  std::_Exit(stuck ? static_cast<int>(ExitCode::stuck) : 128 + interrupted());
 }
 
 /// The loads that were asked for, or all that this machine can carry.
@@ -222,13 +284,17 @@ int soak_with(const cli::SoakCommand& command, SoakHeader header, WatchedMachine
   const SoakSettings settings = header.settings;
   std::optional<SoakTotals> before;
   if (last) before = last->so_far;
-  const bool goes_on = file && command.resume;
-  if (before) before->resumed_at.push_back(utc_now());
+  if (!before && command.resume) before.emplace();
+  if (before) {
+    before->seconds = settings.seconds;
+    if (before->resumed_at.size() >= SoakTotals::kMostKept) before->resumed_at.erase(before->resumed_at.begin());
+    before->resumed_at.push_back(utc_now());
+  }
   SoakOutput output(command, std::move(header), std::move(file), std::move(last));
   install_interrupt_handlers(output.has_file() ? HangUp::ignored : HangUp::ends,
                              command.show.quiet ? Acknowledge::no : Acknowledge::yes);
   Soak soak(*watched.machine, settings, std::move(before), output);
-  output.begin(!goes_on);
+  output.begin();
   SoakEnd end{};
   {
     const auto watch = watched.watchdog.watch([&](const Alarm& alarm) { give_up_soak(alarm, output); });
@@ -256,6 +322,7 @@ cli::SoakCommand soak_command_of(const SoakHeader& header, const std::string& fi
 int resume_soak(const cli::SoakCommand& command) {
   StoredSoak stored;
   SoakFile file = SoakFile::go_on(*command.resume, stored);
+  if (stored.last && stored.last->so_far.seconds > 0) stored.header.settings.seconds = stored.last->so_far.seconds;
   if (command.seconds) stored.header.settings.seconds = *command.seconds;
   if (stored.last && stored.last->elapsed >= stored.header.settings.seconds) {
     tell(fmt::format("{} is complete: nothing is missing; --for with a longer time makes it go on", *command.resume));
@@ -291,9 +358,7 @@ int perform(const cli::SoakCommand& command) {
   header.settings = command.settings;
   header.settings.seconds = command.seconds.value_or(header.settings.seconds);
   header.settings.loads = loads_for(command.settings.loads, watched.machine->devices().size());
-  std::optional<SoakFile> file;
-  if (command.json) file = SoakFile::create(*command.json);
-  return soak_with(command, std::move(header), watched, std::move(file), {});
+  return soak_with(command, std::move(header), watched, {}, {});
 }
 
 }  // namespace xferbench::app

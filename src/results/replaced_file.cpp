@@ -210,7 +210,7 @@ void ReplacedFile::give_name(Temporary& temporary) const {
 void ReplacedFile::put_in_place(Temporary& temporary) {
   give_name(temporary);
   const bool keeps = previous_ == Previous::kept;
-  if (keeps) keep_previous_journal();
+  if (keeps && (held_ || has_journal())) keep_previous_journal();
   if (!held_) {
     // Not over what another has made in the meantime.
     constexpr unsigned kUnlessThere = RENAME_NOREPLACE;
@@ -241,7 +241,7 @@ void ReplacedFile::keep_as(const std::string& name, const std::string& kept) con
 void ReplacedFile::keep_previous() { keep_as(name_, name_ + "~"); }
 
 void ReplacedFile::set_aside() {
-  keep_previous_journal();
+  if (held_ || has_journal()) keep_previous_journal();
   if (held_) {
     keep_previous();
     unlinkat(folder_.number(), name_.c_str(), 0);

@@ -105,7 +105,8 @@ struct SoakLoadTotals {
   std::uint64_t moved = 0;           ///< bytes
   std::uint64_t verified = 0;        ///< of these, bytes that were compared with what they should be
   double busy = 0;                   ///< seconds in which they moved
-  std::vector<double> first{};       ///< medians of the first minutes' intervals
+  std::uint64_t wrong = 0;           ///< of these, bytes that were not
+  std::vector<double> first{};       ///< medians of the first minutes' intervals, until these are over
   std::optional<double> baseline{};  ///< their median, once these minutes are over
   std::optional<double> lowest{};    ///< rate of a turn behind the first minutes
   friend bool operator==(const SoakLoadTotals&, const SoakLoadTotals&) = default;
@@ -117,8 +118,9 @@ struct SoakCounters {
   std::optional<std::uint64_t> ecc_corrected{};
   std::optional<std::uint64_t> ecc_uncorrected{};
   std::optional<std::uint64_t> pcie_replays{};
-  std::vector<std::uint64_t> xids{};
-  std::vector<std::string> throttle{};  ///< reasons that were there at the end of an interval, each once
+  std::uint64_t xid_count = 0;
+  std::vector<std::uint64_t> xids{};    ///< the first of them
+  std::vector<std::string> throttle{};  ///< reasons that were there at some look, each once
   std::optional<double> hottest{};      ///< degrees Celsius
   friend bool operator==(const SoakCounters&, const SoakCounters&) = default;
 };
@@ -129,6 +131,7 @@ struct SoakTotals {
   static constexpr std::size_t kMostKept = 32;
 
   double elapsed = 0;  ///< seconds
+  double seconds = 0;  ///< that it is to last now; 0: as its first line says
   std::vector<SoakLoadTotals> loads{};
   std::vector<SoakCounters> counters{};
   std::uint64_t wrong_bytes = 0;
@@ -136,14 +139,22 @@ struct SoakTotals {
   std::vector<SoakWrong> wrong{};  ///< the first of them
   std::uint64_t drop_count = 0;
   double drop_seconds = 0;
-  std::vector<SoakDrop> drops{};          ///< the first of them, and those that go on
+  std::vector<SoakDrop> drops{};          ///< the first of them
+  std::uint64_t lost_count = 0;           ///< times that it was ended by a GPU that failed or did not answer
+  std::vector<std::string> lost{};        ///< when and why, the first of them
   std::vector<std::string> resumed_at{};  ///< ISO 8601, UTC
   friend bool operator==(const SoakTotals&, const SoakTotals&) = default;
 };
 
-enum class SoakEnd { goes_on, complete, interrupted, lost };
+enum class SoakEnd {
+  goes_on,
+  complete,
+  interrupted,
+  lost,   ///< a call of the GPU failed
+  stuck,  ///< one did not come back
+};
 constexpr auto texts_of(SoakEnd) {
-  return std::to_array<std::string_view>({"goes-on", "complete", "interrupted", "lost"});
+  return std::to_array<std::string_view>({"goes-on", "complete", "interrupted", "lost", "stuck"});
 }
 
 /// One line of the file for each interval. The last of them says what all of them come to.

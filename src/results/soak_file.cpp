@@ -108,7 +108,8 @@ constexpr std::array kSoakLoadTotalsFields{
     field<&SoakLoadTotals::moved>("moved"),
     field<&SoakLoadTotals::verified>("verified"),
     field<&SoakLoadTotals::busy>("busy"),
-    field<&SoakLoadTotals::first, kAmounts>("first"),
+    field<&SoakLoadTotals::wrong>("wrong", optional),
+    field<&SoakLoadTotals::first, kAmounts>("first", optional),
     field<&SoakLoadTotals::baseline>("baseline", if_known),
     field<&SoakLoadTotals::lowest>("lowest", if_known),
 };
@@ -119,14 +120,16 @@ constexpr std::array kSoakCountersFields{
     field<&SoakCounters::ecc_corrected>("ecc_corrected", if_known),
     field<&SoakCounters::ecc_uncorrected>("ecc_uncorrected", if_known),
     field<&SoakCounters::pcie_replays>("pcie_replays", if_known),
+    field<&SoakCounters::xid_count>("xid_count", if_known),
     field<&SoakCounters::xids, kWholeNumbers>("xids", if_known),
     field<&SoakCounters::throttle>("throttle", if_known),
-    field<&SoakCounters::hottest>("hottest", if_known),
+    field<&SoakCounters::hottest, kNumber>("hottest", if_known),
 };
 constexpr Shape kSoakCounters = record(kSoakCountersFields);
 
 constexpr std::array kSoakTotalsFields{
     field<&SoakTotals::elapsed>("elapsed"),
+    field<&SoakTotals::seconds>("seconds", if_known),
     field<&SoakTotals::loads, kListOf<SoakLoadTotals, kSoakLoadTotals>>("loads"),
     field<&SoakTotals::counters, kListOf<SoakCounters, kSoakCounters>>("counters"),
     field<&SoakTotals::wrong_bytes>("wrong_bytes"),
@@ -135,6 +138,8 @@ constexpr std::array kSoakTotalsFields{
     field<&SoakTotals::drop_count>("drop_count"),
     field<&SoakTotals::drop_seconds>("drop_seconds"),
     field<&SoakTotals::drops, kListOf<SoakDrop, kSoakDrop>>("drops"),
+    field<&SoakTotals::lost_count>("lost_count", if_known),
+    field<&SoakTotals::lost>("lost", if_known),
     field<&SoakTotals::resumed_at>("resumed_at", if_known),
 };
 constexpr Shape kSoakTotals = record(kSoakTotalsFields);
@@ -231,9 +236,11 @@ SoakFile SoakFile::create(const std::string& path) {
   if (path == "-" || leads_to_standard_output(path)) return SoakFile("-", Descriptor());
   struct stat status {};
   const bool is_there = stat(path.c_str(), &status) == 0;
-  if (is_there && S_ISREG(status.st_mode)) set_aside(path);  // it may hold days
+  if (is_there && S_ISREG(status.st_mode) && status.st_size > 0) set_aside(path);  // it may hold days
+  // Not to wait for somebody who opens a pipe's other end; but then for one who reads slowly.
   Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666));
   if (!file) throw OutputError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  static_cast<void>(fcntl(file.number(), F_SETFL, fcntl(file.number(), F_GETFL) & ~O_NONBLOCK));
   if (is_ordinary(file)) lock_for_writing(path, file);
   return SoakFile(path, std::move(file));
 }

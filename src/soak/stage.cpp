@@ -53,7 +53,7 @@ SoakWrong wrong_in(const SoakFound& found, const SoakWords& words, const std::by
   wrong.expected = fmt::format("{:#010x}", expected);
   // Few examples are kept, and not in order: of much that is wrong, the first may be none of them.
   for (unsigned i = 0; i < SoakFound::kExamples && i < found.words; ++i) {
-    if (found.examples[i].index != found.first()) continue;
+    if (found.examples[i].index != found.first() || found.examples[i].found == expected) continue;
     wrong.found = fmt::format("{:#010x}", found.examples[i].found);
     // From the word to its byte, as the processor orders them.
     wrong.offset += static_cast<std::uint64_t>(std::countr_zero(expected ^ found.examples[i].found)) / 8;
@@ -110,79 +110,95 @@ Stage::Stage(Machine& machine, const SoakSettings& settings)
   worker_.emplace(machine.host());
 }
 
-SoakWords Stage::words(bool inverted) const { return {pattern_, round_seed_, inverted}; }
+/// Of what comes from that GPU, or from the host for it: what is another one's is wrong.
+SoakWords Stage::words(const Gpu& of, bool inverted) const {
+  return {pattern_, round_seed_ + 0x7FEB352DU * static_cast<std::uint32_t>(of.number), inverted};
+}
 
-std::vector<SoakWrong> Stage::begin_round(std::uint64_t round) {
+/// Whose words a GPU is brought.
+const Stage::Gpu& Stage::origin_of(SoakLoad load, std::size_t gpu) const {
+  return *gpus_[load == SoakLoad::p2p ? (gpu + gpus_.size() - 1) % gpus_.size() : gpu];
+}
+
+void Stage::begin_round(std::uint64_t round, std::vector<TurnOfGpu>& turns) {
   machine_.set_data_movement(true);
   pattern_ = static_cast<kernels::SoakPattern>(round % kernels::kSoakPatternNames.size());
   round_seed_ = seed_ + static_cast<std::uint32_t>(round) * 0x9E3779B9U;
   for (const auto& gpu : gpus_) {
     for (const bool inverted : {false, true}) {
       const HostBuffer& from = gpu->host_source[inverted];
-      machine_.host().work({.bytes_copied = bytes_}, [&] { fill({from.data, bytes_}, words(inverted), gpu->part); });
+      machine_.host().work({.bytes_copied = bytes_}, [&] {
+        fill({from.data, bytes_}, words(*gpu, inverted), gpu->part);
+      });
       gpu->in.copy({gpu->source[inverted].data, from.data, bytes_, Direction::h2d});
     }
   }
-  std::vector<SoakWrong> wrong;
+  turns.clear();
   for (const auto& gpu : gpus_) {
     auto* const found = reinterpret_cast<SoakFound*>(gpu->found.data) + kSlots;
     for (const bool inverted : {false, true}) {
-      gpu->in.launch(
-          SoakCheck({gpu->source[inverted].data, bytes_, words(inverted), found + (inverted ? 1 : 0), gpu->part}));
+      gpu->in.launch(SoakCheck(
+          {gpu->source[inverted].data, bytes_, words(*gpu, inverted), found + (inverted ? 1 : 0), gpu->part}));
     }
     gpu->in.copy({gpu->found_here.data, gpu->found.data, kChecked * sizeof(SoakFound), Direction::d2h});
     gpu->in.synchronize();
-    TurnOfGpu answer{.gpu = gpu->number, .load = SoakLoad::h2d};
-    take_found(*gpu, answer, std::array{kSlots, kSlots + 1});
-    wrong.insert(wrong.end(), answer.wrong.begin(), answer.wrong.end());
+    turns.push_back({.gpu = gpu->number, .load = SoakLoad::h2d});
+    take_found(*gpu, *gpu, turns.back(), std::array{kSlots, kSlots + 1});
   }
-  return wrong;
 }
 
 // --- Loads ----------------------------------------------------------------------------------------------------------
 
-std::vector<TurnOfGpu> Stage::run(SoakLoad load, double seconds) {
-  std::vector<TurnOfGpu> turns;
+void Stage::run(SoakLoad load, double seconds, std::vector<TurnOfGpu>& turns, const std::function<void()>& look) {
+  turns.clear();
   for (const auto& gpu : gpus_) turns.push_back({.gpu = gpu->number, .load = load});
   machine_.set_data_movement(always_moves_);
   const double begun = machine_.host().now();
-  do batch(load, turns, true, always_moves_);
-  while (machine_.host().now() - begun < seconds && interrupted() == 0);
+  batch(load, turns, {.timed = true, .verified = always_moves_}, look);
+  while (machine_.host().now() - begun < seconds && interrupted() == 0) {
+    batch(load, turns, {.timed = true, .verified = always_moves_});
+  }
   finish_host_check(turns);
   if (!always_moves_) {
     machine_.set_data_movement(true);
-    batch(load, turns, false, true);
+    batch(load, turns, {.timed = false, .verified = true});
     finish_host_check(turns);
   }
-  return turns;
 }
 
 /// As many copies as there are slots for, on every GPU; then what they have brought is checked.
-void Stage::batch(SoakLoad load, std::vector<TurnOfGpu>& turns, bool timed, bool verified) {
+void Stage::batch(SoakLoad load, std::vector<TurnOfGpu>& turns, const How& how, const std::function<void()>& look) {
   const bool fills_host = load == SoakLoad::d2h || load == SoakLoad::both;
   const bool fills_device = load != SoakLoad::d2h;
   const Slots host = fills_host ? half_of_slots(half_) : Slots();
   const Slots device = !fills_device ? Slots() : (load == SoakLoad::both ? half_of_slots(half_) : Slots(kAll));
   if (fills_host) half_ = 1 - half_;
-  for (const auto& gpu : gpus_) {
-    for (const std::size_t slot : device) gpu->ring.inverted[slot] = !gpu->ring.inverted[slot];
-    for (const std::size_t slot : host) gpu->host_ring.inverted[slot] = !gpu->host_ring.inverted[slot];
-  }
+  // Where nothing moves, what is there stays what it was.
+  if (how.verified) turn_over(device, host);
   for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) submit(load, gpu, device, host);
+  if (look) look();  // how they are while they work
   const std::uint64_t moved = (device.size() + host.size()) * bytes_;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     Gpu& gpu = *gpus_[i];
     gpu.in.synchronize();
     gpu.out.synchronize();
-    if (timed) turns[i].seconds += elapsed(gpu.begin, gpu.end);
-    if (timed) turns[i].moved += moved;
-    take_found(gpu, turns[i], device);
-    if (verified) turns[i].verified += device.size() * bytes_;
+    if (how.timed) turns[i].seconds += elapsed(gpu.begin, gpu.end);
+    if (how.timed) turns[i].moved += moved;
+    take_found(gpu, origin_of(load, i), turns[i], device);
+    if (how.verified) turns[i].verified += device.size() * bytes_;
   }
-  if (fills_host) check_on_host(turns, host, verified);
+  if (fills_host) check_on_host(turns, host, how.verified);
   // Copies to the host are as fast beside the check as without it. Both directions at once are not: on an H200 they
   // lost 3 % beside it, and swayed by 5 % (docs/soak.md).
   if (load == SoakLoad::both) finish_host_check(turns);
+}
+
+/// The next words in these slots are inverted where the last were not.
+void Stage::turn_over(Slots device, Slots host) {
+  for (const auto& gpu : gpus_) {
+    for (const std::size_t slot : device) gpu->ring.inverted[slot] = !gpu->ring.inverted[slot];
+    for (const std::size_t slot : host) gpu->host_ring.inverted[slot] = !gpu->host_ring.inverted[slot];
+  }
 }
 
 void Stage::submit(SoakLoad load, std::size_t number, Slots device, Slots host) {
@@ -194,7 +210,7 @@ void Stage::submit(SoakLoad load, std::size_t number, Slots device, Slots host) 
       gpu.in.record(gpu.begin);
       to_device(load, gpu, device);
       gpu.in.record(gpu.end);
-      return check_slots(gpu, device);
+      return check_slots(gpu, gpu, device);
     case SoakLoad::d2h:
       gpu.out.record(gpu.begin);
       to_host(gpu, host);
@@ -207,7 +223,7 @@ void Stage::submit(SoakLoad load, std::size_t number, Slots device, Slots host) 
       to_device(SoakLoad::h2d, gpu, device);
       gpu.in.wait(gpu.side);
       gpu.in.record(gpu.end);
-      return check_slots(gpu, device);
+      return check_slots(gpu, gpu, device);
     case SoakLoad::p2p: return to_next(gpu, next_of(number), device);
   }
 }
@@ -240,22 +256,22 @@ void Stage::to_next(Gpu& gpu, Gpu& next, Slots slots) {
   }
   gpu.out.record(gpu.end);
   next.in.wait(gpu.end);
-  check_slots(next, slots);
+  check_slots(next, gpu, slots);
 }
 
 // --- Checks ---------------------------------------------------------------------------------------------------------
 
-void Stage::check_slots(Gpu& gpu, Slots slots) {
+void Stage::check_slots(Gpu& gpu, const Gpu& origin, Slots slots) {
   auto* const found = reinterpret_cast<SoakFound*>(gpu.found.data);
   for (const std::size_t slot : slots) {
     gpu.in.launch(
-        SoakCheck({gpu.ring.slots[slot].data, bytes_, words(gpu.ring.inverted[slot]), found + slot, gpu.part}));
+        SoakCheck({gpu.ring.slots[slot].data, bytes_, words(origin, gpu.ring.inverted[slot]), found + slot, gpu.part}));
   }
   gpu.in.copy({gpu.found_here.data, gpu.found.data, kChecked * sizeof(SoakFound), Direction::d2h});
 }
 
 /// What the GPU's kernels have found, once its streams are done.
-void Stage::take_found(Gpu& gpu, TurnOfGpu& turn, Slots slots) {
+void Stage::take_found(Gpu& gpu, const Gpu& origin, TurnOfGpu& turn, Slots slots) {
   bool any = false;
   for (const std::size_t slot : slots) {
     SoakFound found;
@@ -265,7 +281,7 @@ void Stage::take_found(Gpu& gpu, TurnOfGpu& turn, Slots slots) {
     const bool is_source = slot >= kSlots;
     const bool inverted = is_source ? slot > kSlots : gpu.ring.inverted[slot];
     const std::byte* const buffer = is_source ? gpu.source[inverted].data : gpu.ring.slots[slot].data;
-    SoakWrong wrong = wrong_in(found, words(inverted), buffer, fmt::format("GPU {}", gpu.number));
+    SoakWrong wrong = wrong_in(found, words(origin, inverted), buffer, fmt::format("GPU {}", gpu.number));
     wrong.gpu = turn.gpu;
     wrong.load = turn.load;
     turn.wrong.push_back(std::move(wrong));
@@ -286,7 +302,7 @@ void Stage::check_on_host(std::vector<TurnOfGpu>& turns, Slots slots, bool verif
       const Gpu& gpu = *gpus_[i];
       for (const std::size_t slot : slots) {
         const HostBuffer& memory = gpu.host_ring.slots[slot];
-        const SoakWords expected = words(gpu.host_ring.inverted[slot]);
+        const SoakWords expected = words(gpu, gpu.host_ring.inverted[slot]);
         SoakFound found;
         machine_.host().work({.bytes_read = bytes_}, [&] { found = check({memory.data, bytes_}, expected, gpu.part); });
         if (found.words == 0) continue;

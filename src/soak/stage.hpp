@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,12 +31,18 @@ class Stage {
   /// Allocates all of it. Throws UsageError where a GPU has too little memory, DeviceError.
   Stage(Machine& machine, const SoakSettings& settings);
 
-  /// Other words from now on, in the sources of all GPUs, where they are checked; what is wrong there already.
-  [[nodiscard]] std::vector<SoakWrong> begin_round(std::uint64_t round);
+  // What they find is in `turns`, one for each GPU, even where DeviceError ends them.
 
-  /// Keeps all GPUs busy with a load for so many seconds, at least once, or until an interrupt; one answer for each
-  /// GPU. A machine that does not move data while it is timed does so once more at the end, and only that is verified.
-  [[nodiscard]] std::vector<TurnOfGpu> run(SoakLoad load, double seconds);
+  /// Other words from now on, in the sources of all GPUs, where they are checked.
+  void begin_round(std::uint64_t round, std::vector<TurnOfGpu>& turns);
+
+  /// Keeps all GPUs busy with a load for so many seconds, at least once, or until an interrupt. `look` is called once,
+  /// while they work. A machine that does not move data while it is timed does so once more at the end, and only that
+  /// is verified.
+  void run(SoakLoad load, double seconds, std::vector<TurnOfGpu>& turns, const std::function<void()>& look = {});
+
+  /// Waits for what is checked on the host, and adds what was found there: after an error.
+  void finish_host_check(std::vector<TurnOfGpu>& turns);
 
  private:
   using Slots = std::span<const std::size_t>;
@@ -70,18 +77,23 @@ class Stage {
     Event side;  // of what goes on beside
   };
 
-  [[nodiscard]] kernels::SoakWords words(bool inverted) const;
+  [[nodiscard]] kernels::SoakWords words(const Gpu& of, bool inverted) const;
+  [[nodiscard]] const Gpu& origin_of(SoakLoad load, std::size_t gpu) const;
   [[nodiscard]] Gpu& next_of(std::size_t gpu) { return *gpus_[(gpu + 1) % gpus_.size()]; }
 
-  void batch(SoakLoad load, std::vector<TurnOfGpu>& turns, bool timed, bool verified);
+  struct How {
+    bool timed = false;
+    bool verified = false;  // data move
+  };
+  void batch(SoakLoad load, std::vector<TurnOfGpu>& turns, const How& how, const std::function<void()>& look = {});
+  void turn_over(Slots device, Slots host);
   void submit(SoakLoad load, std::size_t gpu, Slots device, Slots host);
   void to_device(SoakLoad load, Gpu& gpu, Slots slots);
   void to_host(Gpu& gpu, Slots slots);
   void to_next(Gpu& gpu, Gpu& next, Slots slots);
-  void check_slots(Gpu& gpu, Slots slots);
-  void take_found(Gpu& gpu, TurnOfGpu& turn, Slots slots);
+  void check_slots(Gpu& gpu, const Gpu& origin, Slots slots);
+  void take_found(Gpu& gpu, const Gpu& origin, TurnOfGpu& turn, Slots slots);
   void check_on_host(std::vector<TurnOfGpu>& turns, Slots slots, bool verified);
-  void finish_host_check(std::vector<TurnOfGpu>& turns);
 
   Machine& machine_;
   std::size_t bytes_;

@@ -1,6 +1,7 @@
 #include "soak/tally.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "run/health.hpp"
@@ -16,6 +17,12 @@ double median_of(std::vector<double> values) {
   const std::size_t half = values.size() / 2;
   std::ranges::sort(values);
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+/// What was known of a counter stays known where a look has not told it.
+template <class T>
+void keep_known(std::optional<T>& now, const std::optional<T>& before) {
+  if (!now) now = before;
 }
 
 /// How far a counter has moved from look to look. One that went back was reset with the driver.
@@ -58,6 +65,7 @@ void Tally::add(const TurnOfGpu& turn, double seconds, const Moment& now) {
   totals.verified += turn.verified;
   totals.busy += turn.seconds;
   totals_.elapsed = now.elapsed;
+  // Only now, as what is wrong may be of a load that is not known yet, and move the others.
   for (SoakWrong wrong : turn.wrong) {
     wrong.elapsed = now.elapsed;
     wrong.at = now.at;
@@ -70,6 +78,7 @@ void Tally::add(const TurnOfGpu& turn, double seconds, const Moment& now) {
 }
 
 void Tally::add(const SoakWrong& wrong) {
+  totals_.loads[place_of(wrong.gpu, wrong.load)].wrong += wrong.bytes;
   totals_.wrong_bytes += wrong.bytes;
   ++totals_.wrong_buffers;
   if (totals_.wrong.size() < SoakTotals::kMostKept) totals_.wrong.push_back(wrong);
@@ -115,7 +124,9 @@ void Tally::end_first_minutes(double elapsed) {
     SoakLoadTotals& totals = totals_.loads[place];
     if (totals.baseline || series_[place].rates.empty()) continue;
     totals.first.push_back(median_of(series_[place].rates));
-    if (over) totals.baseline = median_of(totals.first);
+    if (!over) continue;
+    totals.baseline = median_of(totals.first);
+    totals.first.clear();
   }
 }
 
@@ -129,6 +140,7 @@ void Tally::count(const GpuState& before, const GpuState& now) {
   add_moved(counters.ecc_uncorrected, before.health.ecc_uncorrected, now.health.ecc_uncorrected);
   add_moved(counters.pcie_replays, before.health.pcie_replays, now.health.pcie_replays);
   if (now.health.xids) {
+    counters.xid_count += now.health.xids->size();
     for (const std::uint64_t xid : *now.health.xids) {
       if (counters.xids.size() < SoakTotals::kMostKept) counters.xids.push_back(xid);
     }
@@ -165,18 +177,58 @@ SoakInterval Tally::close(const Moment& now, const std::vector<GpuState>& states
   SoakInterval interval{.at = now.at, .elapsed = now.elapsed};
   for (const GpuState& state : states) {
     const auto known = std::ranges::find(states_, state.gpu, &GpuState::gpu);
-    const GpuState& before = known != states_.end() ? *known : state;
-    count(before, state);
-    interval.gpus.push_back(gpu_of(before, state));
+    if (known == states_.end()) continue;
+    count(*known, state);
+    interval.gpus.push_back(gpu_of(*known, state));
+    const Health before = std::exchange(known->health, state.health);
+    keep_known(known->health.ecc_corrected, before.ecc_corrected);
+    keep_known(known->health.ecc_uncorrected, before.ecc_uncorrected);
+    keep_known(known->health.pcie_replays, before.pcie_replays);
   }
-  states_ = states;
   interval.so_far = totals_;
   return interval;
 }
 
+void Tally::lose(const Moment& now, const std::string& reason) {
+  ++totals_.lost_count;
+  add_once(totals_.lost, now.at + ": " + reason, SoakTotals::kMostKept);
+}
+
+void add_look(std::vector<GpuState>& interval, const std::vector<GpuState>& now) {
+  for (const GpuState& state : now) {
+    const auto known = std::ranges::find(interval, state.gpu, &GpuState::gpu);
+    if (known == interval.end()) {
+      interval.push_back(state);
+      continue;
+    }
+    const GpuState before = std::exchange(*known, state);
+    const auto keep_worse = [](std::optional<double>& now_is, const std::optional<double>& was, auto worse) {
+      if (was && (!now_is || worse(*was, *now_is))) now_is = was;
+    };
+    keep_worse(known->health.temperature, before.health.temperature, std::greater<>());
+    keep_worse(known->health.power, before.health.power, std::greater<>());
+    keep_worse(known->clocks.sm, before.clocks.sm, std::less<>());
+    keep_worse(known->clocks.memory, before.clocks.memory, std::less<>());
+    keep_known(known->health.ecc_corrected, before.health.ecc_corrected);
+    keep_known(known->health.ecc_uncorrected, before.health.ecc_uncorrected);
+    keep_known(known->health.pcie_replays, before.health.pcie_replays);
+    if (before.health.xids) {
+      if (!known->health.xids) known->health.xids.emplace();
+      known->health.xids->insert(known->health.xids->begin(), before.health.xids->begin(), before.health.xids->end());
+    }
+    if (before.health.throttle) {
+      if (!known->health.throttle) known->health.throttle.emplace();
+      for (const std::string& reason : *before.health.throttle) {
+        add_once(*known->health.throttle, reason, SoakTotals::kMostKept);
+      }
+    }
+  }
+}
+
 bool is_well(const SoakTotals& totals) {
-  const auto is_sound = [](const SoakCounters& c) { return c.ecc_uncorrected.value_or(0) == 0 && c.xids.empty(); };
-  return totals.wrong_buffers == 0 && totals.drop_count == 0 && std::ranges::all_of(totals.counters, is_sound);
+  const auto is_sound = [](const SoakCounters& c) { return c.ecc_uncorrected.value_or(0) == 0 && c.xid_count == 0; };
+  return totals.wrong_buffers == 0 && totals.lost_count == 0 && totals.drop_count == 0 &&
+         std::ranges::all_of(totals.counters, is_sound);
 }
 
 }  // namespace xferbench::soak

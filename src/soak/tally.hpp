@@ -28,6 +28,10 @@ struct GpuState {
   Clocks clocks{};
 };
 
+/// One more look in an interval: of what sways the worse is kept (the hottest, the lowest clocks), of counters the
+/// latest, of errors and of what holds clocks down all.
+void add_look(std::vector<GpuState>& interval, const std::vector<GpuState>& now);
+
 /// When something is.
 struct Moment {
   double elapsed = 0;  ///< seconds into the soak
@@ -43,7 +47,9 @@ class Tally {
   void add(const TurnOfGpu& turn, double seconds, const Moment& now);
   /// Wrong data that no turn has found.
   void add(const SoakWrong& wrong);
-  /// The interval ends now. What the states do not tell of what is no change.
+  /// A GPU has failed, or does not answer.
+  void lose(const Moment& now, const std::string& reason);
+  /// The interval ends now. What the states do not tell of is no change.
   SoakInterval close(const Moment& now, const std::vector<GpuState>& states);
 
   [[nodiscard]] const SoakTotals& so_far() const { return totals_; }

@@ -89,9 +89,16 @@ SoakFound check(std::span<const std::byte> memory, const SoakWords& words, const
       const std::size_t stop = std::min(end, block + kBlock);
       if (all(memory.data(), words, block, stop)) continue;
       const std::scoped_lock lock(adding);
+      const unsigned long long before = found.words;
       for (std::size_t i = block; i < stop; ++i) {
         const std::uint32_t is = word_at(memory.data(), i);
         if (is != words.at(i)) found.add(i, words.at(i), is);
+      }
+      // Read again it was right: what was seen once was wrong all the same, somewhere in the block.
+      if (found.words == before) {
+        found.add(block, words.at(block), words.at(block));
+        ++found.bytes;
+        ++found.bits;
       }
     }
   });

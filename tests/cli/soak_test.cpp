@@ -149,6 +149,46 @@ TEST_F(SoakCommandTest, ACompleteOneHasNothingToGoOnWith) {
   EXPECT_EQ(read_file(file_), before);
 }
 
+TEST_F(SoakCommandTest, AGpuThatFailedIsNotForgottenWhenItGoesOn) {
+  const Outcome o = xferbench(soak({"--for", "2s", "--interval", "1s", "--load", "h2d", "--json", file_}),
+                              with_fault("lose:copy:60"));
+  EXPECT_EQ(o.exit_code, 1) << o.err;
+  EXPECT_TRUE(contains(o.out, "not all is well: the GPU failed after ")) << o.out;
+  EXPECT_EQ(documents(file_).back()["end"], "lost");
+  const Outcome more = xferbench({"soak", "--resume", file_, "--for", "3s"});
+  EXPECT_EQ(more.exit_code, 1) << more.err;
+  EXPECT_TRUE(contains(more.out, "not all is well: complete")) << more.out;
+  EXPECT_TRUE(contains(more.out, "  a GPU failed at ")) << more.out;
+  EXPECT_EQ(xferbench({"soak", "--resume", file_}).exit_code, 1);  // which is complete at the time it was given last
+}
+
+TEST_F(SoakCommandTest, AGpuThatDoesNotAnswerIsNotWell) {
+  const std::filesystem::path metrics = folder_ / "soak.prom";
+  const Outcome o =
+      xferbench(soak({"--for", "10d", "--interval", "1s", "--load", "h2d", "--json", file_, "--openmetrics", metrics}),
+                with_fault("hang:synchronize-stream:500"));
+  EXPECT_EQ(o.exit_code, 6) << o.err;
+  EXPECT_TRUE(contains(o.out, "not all is well: ended some time after ")) << o.out;
+  EXPECT_EQ(documents(file_).back()["end"], "stuck");
+  EXPECT_TRUE(contains(read_file(metrics), "\nxferbench_soak_well 0\n"));
+  EXPECT_TRUE(contains(read_file(metrics), "\nxferbench_soak_running 0\n"));
+}
+
+TEST_F(SoakCommandTest, AMistakeInTheCommandLeavesTheFileAsItIs) {
+  write_file(file_, "days\n");
+  expect_refusal(xferbench({"soak", "--simulate", "--size", "100G", "--json", file_}), 2, "choose a smaller --size");
+  EXPECT_EQ(read_file(file_), "days\n");
+}
+
+TEST_F(SoakCommandTest, GoesOnWithoutATableWhereTheFileIsThere) {
+  Options options;
+  options.out = Sink::file("/dev/full");
+  const Outcome o = xferbench(soak({"--for", "2s", "--interval", "1s", "--load", "h2d", "--json", file_}), options);
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_TRUE(contains(o.err, "cannot write standard output")) << o.err;
+  EXPECT_EQ(documents(file_).back()["end"], "complete");
+}
+
 TEST_F(SoakCommandTest, ADryRunSaysWhatWouldBeDone) {
   const Outcome o = xferbench({"soak", "--for", "8h", "--interval", "5m", "--load", "h2d,both", "--dry-run"});
   expect_success(o);

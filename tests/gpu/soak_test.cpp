@@ -17,15 +17,28 @@ SoakSettings soak_of(std::uint64_t size) {
   return settings;
 }
 
+std::vector<soak::TurnOfGpu> run(soak::Stage& stage, SoakLoad load, double seconds) {
+  std::vector<soak::TurnOfGpu> turns;
+  stage.run(load, seconds, turns);
+  return turns;
+}
+
+/// Other words, that arrive as they should.
+void begin_well(soak::Stage& stage, std::uint64_t round) {
+  std::vector<soak::TurnOfGpu> turns;
+  stage.begin_round(round, turns);
+  for (const soak::TurnOfGpu& turn : turns) EXPECT_TRUE(turn.wrong.empty());
+}
+
 class GpuSoak : public GpuTest {};
 
 TEST_F(GpuSoak, EveryLoadBringsWhatItShouldSmallForSanitizers) {
   const SoakSettings settings = soak_of(std::uint64_t{1} << 20);
   soak::Stage stage(machine(), settings);
   for (std::uint64_t round = 0; round < kernels::kSoakPatternNames.size(); ++round) {
-    EXPECT_TRUE(stage.begin_round(round).empty());
+    begin_well(stage, round);
     for (const SoakLoad load : settings.loads) {
-      for (const soak::TurnOfGpu& turn : stage.run(load, 0.001)) {
+      for (const soak::TurnOfGpu& turn : run(stage, load, 0.001)) {
         EXPECT_TRUE(turn.wrong.empty()) << to_text(load);
         EXPECT_EQ(turn.verified, turn.moved) << to_text(load);
       }
@@ -36,9 +49,9 @@ TEST_F(GpuSoak, EveryLoadBringsWhatItShouldSmallForSanitizers) {
 TEST_F(GpuSoak, EveryByteThatMovesIsVerified) {
   const SoakSettings settings = soak_of(std::uint64_t{64} << 20);
   soak::Stage stage(machine(), settings);
-  EXPECT_TRUE(stage.begin_round(0).empty());
+  begin_well(stage, 0);
   for (const SoakLoad load : settings.loads) {
-    const soak::TurnOfGpu turn = stage.run(load, 0.2).front();
+    const soak::TurnOfGpu turn = run(stage, load, 0.2).front();
     EXPECT_TRUE(turn.wrong.empty()) << to_text(load);
     EXPECT_EQ(turn.verified, turn.moved) << to_text(load);
     EXPECT_GT(static_cast<double>(turn.moved) / turn.seconds, 1e9) << to_text(load);
@@ -51,9 +64,11 @@ std::vector<SoakWrong> wrong_after(std::uint64_t nth, SoakLoad load) {
   const InjectedFault flip{InjectedFault::Effect::flip, CallKind::copy, nth};
   const auto machine = intercept(with_fault(open_gpus({}), flip, "the test"), watchdog.observer());
   soak::Stage stage(*machine, soak_of(std::uint64_t{64} << 20));
-  std::vector<SoakWrong> all = stage.begin_round(0);
+  std::vector<soak::TurnOfGpu> turns;
+  stage.begin_round(0, turns);
+  std::vector<SoakWrong> all = turns.front().wrong;
   for (int turn = 0; turn < 2; ++turn) {
-    for (const soak::TurnOfGpu& t : stage.run(load, 0.05)) all.insert(all.end(), t.wrong.begin(), t.wrong.end());
+    for (const soak::TurnOfGpu& t : run(stage, load, 0.05)) all.insert(all.end(), t.wrong.begin(), t.wrong.end());
   }
   return all;
 }

@@ -25,13 +25,26 @@ SoakSettings settings(std::uint64_t size = kSmall) {
   return s;
 }
 
+std::vector<TurnOfGpu> run(Stage& stage, SoakLoad load, double seconds) {
+  std::vector<TurnOfGpu> turns;
+  stage.run(load, seconds, turns);
+  return turns;
+}
+
+/// Other words, that arrive as they should.
+void begin_well(Stage& stage, std::uint64_t round) {
+  std::vector<TurnOfGpu> turns;
+  stage.begin_round(round, turns);
+  for (const TurnOfGpu& turn : turns) EXPECT_TRUE(turn.wrong.empty());
+}
+
 std::vector<TurnOfGpu> all_turns(Machine& machine, const SoakSettings& s) {
   Stage stage(machine, s);
   std::vector<TurnOfGpu> all;
   for (std::uint64_t round = 0; round < kernels::kSoakPatternNames.size(); ++round) {
-    EXPECT_TRUE(stage.begin_round(round).empty());
+    begin_well(stage, round);
     for (const SoakLoad load : s.loads) {
-      for (TurnOfGpu& turn : stage.run(load, 0.01)) all.push_back(std::move(turn));
+      for (TurnOfGpu& turn : run(stage, load, 0.01)) all.push_back(std::move(turn));
     }
   }
   return all;
@@ -51,10 +64,10 @@ TEST(SoakStage, EveryLoadBringsWhatItShouldInEveryPattern) {
 TEST(SoakStage, RatesAreThoseOfTheProfile) {
   const auto machine = open_simulated("h200", GpuSelection{});
   Stage stage(*machine, settings(std::uint64_t{256} << 20));
-  static_cast<void>(stage.begin_round(0));
-  const TurnOfGpu in = stage.run(SoakLoad::h2d, 0.1).front();
-  const TurnOfGpu out = stage.run(SoakLoad::d2h, 0.1).front();
-  const TurnOfGpu both = stage.run(SoakLoad::both, 0.1).front();
+  begin_well(stage, 0);
+  const TurnOfGpu in = run(stage, SoakLoad::h2d, 0.1).front();
+  const TurnOfGpu out = run(stage, SoakLoad::d2h, 0.1).front();
+  const TurnOfGpu both = run(stage, SoakLoad::both, 0.1).front();
   const auto rate = [](const TurnOfGpu& t) { return static_cast<double>(t.moved) / t.seconds; };
   EXPECT_NEAR(rate(in), 55.5e9, 0.5e9);
   EXPECT_NEAR(rate(out), 55.4e9, 0.5e9);
@@ -82,9 +95,11 @@ std::vector<SoakWrong> wrong_after(std::uint64_t nth, SoakLoad load, const char*
   const auto machine = intercept(with_fault(open_simulated(profile, GpuSelection{.numbers = {}}), flip, "the test"),
                                  watchdog.observer());
   Stage stage(*machine, settings(kLarge));
-  std::vector<SoakWrong> all = stage.begin_round(0);
+  std::vector<TurnOfGpu> turns;
+  stage.begin_round(0, turns);
+  std::vector<SoakWrong> all = turns.front().wrong;
   for (int turn = 0; turn < 3; ++turn) {
-    for (const TurnOfGpu& t : stage.run(load, 0.01)) all.insert(all.end(), t.wrong.begin(), t.wrong.end());
+    for (const TurnOfGpu& t : run(stage, load, 0.01)) all.insert(all.end(), t.wrong.begin(), t.wrong.end());
   }
   return all;
 }

@@ -52,8 +52,9 @@ std::vector<std::string> stored_results(std::size_t most_bytes) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder())) {
     const fs::path& path = entry.path();
-    if (path.filename().string().find(".json") == std::string::npos || entry.file_size() > most_bytes) continue;
-    names.push_back((path.extension() == ".xz" ? path.stem() : path.filename()).string());
+    const fs::path name = path.extension() == ".xz" ? path.stem() : path.filename();
+    if (name.extension() != ".json" || entry.file_size() > most_bytes) continue;  // soaks are files of another kind
+    names.push_back(name.string());
   }
   std::ranges::sort(names);
   return names;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "core/error.hpp"
+#include "support/stored_results.hpp"
 
 namespace xferbench {
 namespace {
@@ -73,6 +74,20 @@ TEST_F(SoakFileTest, WhatIsWrittenIsReadBack) {
 TEST_F(SoakFileTest, EveryRecordIsOneLine) {
   for (const std::string& line : {to_json(header()), to_json(interval(60))}) {
     EXPECT_EQ(line.find('\n'), line.size() - 1) << line;
+  }
+}
+
+TEST_F(SoakFileTest, ThoseOfTheDocumentationAreRead) {
+  for (const char* name : {"h200-soak-20m.jsonl", "h200-soak-flip.jsonl"}) {
+    fs::copy_file(test::stored_result(name), path(), fs::copy_options::overwrite_existing);
+    fs::permissions(path(), fs::perms::owner_write, fs::perm_options::add);
+    StoredSoak stored;
+    static_cast<void>(SoakFile::go_on(path(), stored));
+    ASSERT_TRUE(stored.last) << name;
+    EXPECT_EQ(stored.last->end, SoakEnd::complete) << name;
+    std::uint64_t moved = 0;
+    for (const SoakLoadTotals& load : stored.last->so_far.loads) moved += load.moved;
+    EXPECT_GT(moved, 100'000'000'000U) << name;
   }
 }
 

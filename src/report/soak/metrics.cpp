@@ -102,7 +102,7 @@ void add_counters(std::vector<Family>& all, const SoakTotals& totals) {
                         "Errors of memory that could not be corrected.", totals.counters,
                         [](C c) { return number(c.ecc_uncorrected); }));
   all.push_back(of_gpus("xferbench_soak_xids", Type::counter, "", "Critical errors that the driver told of (Xid).",
-                        totals.counters, [](C c) { return std::optional(static_cast<double>(c.xids.size())); }));
+                        totals.counters, [](C c) { return std::optional(static_cast<double>(c.xid_count)); }));
 }
 
 Family of_all(std::string name, Type type, std::string unit, std::string help, double value) {
@@ -132,8 +132,8 @@ std::vector<Family> soak_metrics(const SoakHeader& header, const SoakInterval& l
                        "Times that a rate fell below the floor of its first minutes.",
                        static_cast<double>(totals.drop_count)));
   all.push_back(of_all("xferbench_soak_elapsed", Type::gauge, "seconds", "How long it has gone on.", last.elapsed));
-  all.push_back(of_all("xferbench_soak_well", Type::gauge, "", "1 as long as all is well.",
-                       soak::is_well(totals) && last.end != SoakEnd::lost ? 1 : 0));
+  all.push_back(
+      of_all("xferbench_soak_well", Type::gauge, "", "1 as long as all is well.", soak::is_well(totals) ? 1 : 0));
   all.push_back(
       of_all("xferbench_soak_running", Type::gauge, "", "1 while it goes on.", last.end == SoakEnd::goes_on ? 1 : 0));
   return all;

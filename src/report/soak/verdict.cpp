@@ -30,7 +30,8 @@ std::string end_in_words(const SoakInterval& last) {
   switch (last.end) {
     case SoakEnd::complete: return fmt::format("complete after {}", time);
     case SoakEnd::interrupted: return fmt::format("interrupted after {}: what is said holds so far", time);
-    case SoakEnd::lost: return fmt::format("the GPU was lost after {}: {}", time, last.reason);
+    case SoakEnd::lost: return fmt::format("the GPU failed after {}: {}", time, last.reason);
+    case SoakEnd::stuck: return fmt::format("ended some time after {}: {}", time, last.reason);
     case SoakEnd::goes_on: break;
   }
   return fmt::format("after {}, and it goes on", time);
@@ -71,9 +72,12 @@ std::string wrong_in_words(const SoakTotals& totals) {
 
 std::string drops_in_words(const SoakHeader& header, const SoakTotals& totals) {
   const std::string floor = fmt::format("{:g} %", header.settings.floor * 100);
-  const bool judged = std::ranges::any_of(totals.loads, [](const SoakLoadTotals& t) { return t.baseline.has_value(); });
-  if (!judged) return "  drops were not looked for: the first minutes, which rates are held against, are not over\n";
-  if (totals.drop_count == 0) return fmt::format("  no rate fell below {} of its first minutes\n", floor);
+  const auto is_judged = [](const SoakLoadTotals& t) { return t.lowest.has_value(); };
+  if (std::ranges::none_of(totals.loads, is_judged)) {
+    return "  drops were not looked for: nothing ran after the first minutes, which rates are held against\n";
+  }
+  const char* some = std::ranges::all_of(totals.loads, is_judged) ? "" : ", of those that ran after these";
+  if (totals.drop_count == 0) return fmt::format("  no rate fell below {} of its first minutes{}\n", floor, some);
   std::string text = fmt::format("  {} time{} a rate fell below {} of its first minutes, for {:.1f} s in all\n",
                                  totals.drop_count, totals.drop_count == 1 ? "" : "s", floor, totals.drop_seconds);
   for (const SoakDrop& d : totals.drops) {
@@ -98,7 +102,7 @@ std::string counters_in_words(const SoakTotals& totals) {
     add(c.pcie_replays, "packets sent again over the link");
     add(c.ecc_corrected, "memory errors corrected");
     add(c.ecc_uncorrected, "memory errors not corrected");
-    if (!c.xids.empty()) moved.push_back(fmt::format("Xid {}", fmt::join(c.xids, ", ")));
+    if (c.xid_count > 0) moved.push_back(fmt::format("Xid {}", fmt::join(c.xids, ", ")));
     const bool known = c.pcie_replays || c.ecc_corrected || c.ecc_uncorrected;
     const std::string none = known ? "no counter moved" : "no counters, as the driver tells none";
     text += fmt::format("  GPU {}: {}{}{}\n", c.gpu, moved.empty() ? none : fmt::format("{}", fmt::join(moved, ", ")),
@@ -112,10 +116,11 @@ std::string counters_in_words(const SoakTotals& totals) {
 
 std::string soak_verdict(const SoakHeader& header, const SoakInterval& last, const Style& style) {
   const SoakTotals& totals = last.so_far;
-  const bool well = soak::is_well(totals) && last.end != SoakEnd::lost;
+  const bool well = soak::is_well(totals);
   std::string text = "\n" + (well ? style.painted(Tone::good, "all is well") : style.bad("not all is well"));
   text += fmt::format(": {}{}\n", end_in_words(last), header.environment.simulated() ? "; SIMULATED" : "");
   text += totals_table(totals) + wrong_in_words(totals) + drops_in_words(header, totals) + counters_in_words(totals);
+  for (const std::string& lost : totals.lost) text += fmt::format("  a GPU failed at {}\n", lost);
   if (!totals.resumed_at.empty()) text += fmt::format("  resumed {}\n", fmt::join(totals.resumed_at, ", "));
   return text;
 }

@@ -23,7 +23,7 @@ std::string duration_text(double seconds) {
 
 std::uint64_t wrong_bytes_of(const SoakTotals& totals, int gpu) {
   std::uint64_t bytes = 0;
-  for (const SoakWrong& wrong : totals.wrong) bytes += wrong.gpu == gpu ? wrong.bytes : 0;
+  for (const SoakLoadTotals& load : totals.loads) bytes += load.gpu == gpu ? load.wrong : 0;
   return bytes;
 }
 

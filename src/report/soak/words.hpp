@@ -16,7 +16,7 @@ std::string clock_text(double seconds);
 /// "90 s", "20 min", "8 h", "7 days": in the largest unit that is exact.
 std::string duration_text(double seconds);
 
-/// In work of that GPU, among what is kept of it.
+/// In work of that GPU.
 std::uint64_t wrong_bytes_of(const SoakTotals& totals, int gpu);
 
 }  // namespace xferbench
