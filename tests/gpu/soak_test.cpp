@@ -17,7 +17,7 @@ SoakSettings soak_of(std::uint64_t size) {
   return settings;
 }
 
-std::vector<soak::TurnOfGpu> run(soak::Stage& stage, SoakLoad load, double seconds) {
+std::vector<soak::TurnOfGpu> soaked(soak::Stage& stage, SoakLoad load, double seconds) {
   std::vector<soak::TurnOfGpu> turns;
   stage.run(load, seconds, turns);
   return turns;
@@ -38,7 +38,7 @@ TEST_F(GpuSoak, EveryLoadBringsWhatItShouldSmallForSanitizers) {
   for (std::uint64_t round = 0; round < kernels::kSoakPatternNames.size(); ++round) {
     begin_well(stage, round);
     for (const SoakLoad load : settings.loads) {
-      for (const soak::TurnOfGpu& turn : run(stage, load, 0.001)) {
+      for (const soak::TurnOfGpu& turn : soaked(stage, load, 0.001)) {
         EXPECT_TRUE(turn.wrong.empty()) << to_text(load);
         EXPECT_EQ(turn.verified, turn.moved) << to_text(load);
       }
@@ -51,7 +51,7 @@ TEST_F(GpuSoak, EveryByteThatMovesIsVerified) {
   soak::Stage stage(machine(), settings);
   begin_well(stage, 0);
   for (const SoakLoad load : settings.loads) {
-    const soak::TurnOfGpu turn = run(stage, load, 0.2).front();
+    const soak::TurnOfGpu turn = soaked(stage, load, 0.2).front();
     EXPECT_TRUE(turn.wrong.empty()) << to_text(load);
     EXPECT_EQ(turn.verified, turn.moved) << to_text(load);
     EXPECT_GT(static_cast<double>(turn.moved) / turn.seconds, 1e9) << to_text(load);
@@ -68,7 +68,7 @@ std::vector<SoakWrong> wrong_after(std::uint64_t nth, SoakLoad load) {
   stage.begin_round(0, turns);
   std::vector<SoakWrong> all = turns.front().wrong;
   for (int turn = 0; turn < 2; ++turn) {
-    for (const soak::TurnOfGpu& t : run(stage, load, 0.05)) all.insert(all.end(), t.wrong.begin(), t.wrong.end());
+    for (const soak::TurnOfGpu& t : soaked(stage, load, 0.05)) all.insert(all.end(), t.wrong.begin(), t.wrong.end());
   }
   return all;
 }
