@@ -37,8 +37,8 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Steps there, and as many back. Four of them keep arithmetic and memory of an H100 about equally busy: 24 instructions
-// for each word, which 132 multiprocessors with 64 lanes do at the rate at which memory brings and takes words.
+// Steps there, and as many back. With four the kernel is as fast as a copy inside the GPU on an H200, to 1 %
+// (docs/soak.md): the memory is as busy as it can be, and the arithmetic comes on top.
 constexpr unsigned kSteps = 4;
 
 /// `factor` and `inverse` multiply to 1 (mod 2^32), which the compiler must not know: it would leave both out.

@@ -169,7 +169,7 @@ int resume(const cli::RunCommand& command) {
   const auto nothing_is_missing = [&] { return left.missing.empty() && stored.report.complete; };
   if (nothing_is_missing()) return end_of(left, stored);
   WatchedMachine machine(whole.measuring.device, scenarios_of(whole.cases));
-  refuse_another_machine(stored, machine.device());
+  refuse_another_machine(stored.file, stored.report.environment, stored.report.tool, machine.device());
   leave_skipped(left, whole.cases, *machine.machine, whole.measuring.verify);
   if (nothing_is_missing()) return end_of(left, stored);
   LiveReport live(continue_report(stored, machine.device(), scenarios_of(whole.cases)), whole.measuring.files,

@@ -30,6 +30,12 @@ std::string profile_of(Environment environment) {
   return environment.profile_text();
 }
 
+std::string of_gpus(const Environment& environment, std::string Environment::Gpu::*what) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < environment.gpu_count(); ++i) all.push_back(environment.gpu_at(i).*what);
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
 std::string text_of(const std::vector<std::pair<std::string, std::string>>& variables) {
   std::vector<std::string> all;
   for (const auto& [name, value] : variables) {
@@ -102,27 +108,26 @@ StoredRun read_run(const std::string& file) {
   return run;
 }
 
-void refuse_another_machine(const StoredRun& stored, const Device& device) {
-  const Environment& before = stored.report.environment;
+void refuse_another_machine(const std::string& file, const Environment& before, const Tool& tool,
+                            const Device& device) {
   const Environment& now = device.capabilities().environment;
   const auto same = [&](const char* what, const std::string& then, const std::string& here) {
     if (then == here) return;
     throw UsageError(
         fmt::format("{} was measured with {} '{}', and here it is '{}': both do not belong into one file; "
                     "run the command again",
-                    stored.file, what, then, here));
+                    file, what, then, here));
   };
   same("backend", before.backend, now.backend);
   same("profile", profile_of(before), profile_of(now));
-  same("GPU", before.gpu.name, now.gpu.name);
-  same("GPU", before.gpu.uuid, now.gpu.uuid);
+  same("GPU", of_gpus(before, &Environment::Gpu::name), of_gpus(now, &Environment::Gpu::name));
+  same("GPU", of_gpus(before, &Environment::Gpu::uuid), of_gpus(now, &Environment::Gpu::uuid));
   same("driver", before.driver, now.driver);
   same("CUDA runtime", before.runtime, now.runtime);
   same("host", before.host.cpu, now.host.cpu);
   same("kernel", before.host.kernel, now.host.kernel);
   same("NUMA node", node_of(before.host), node_of(now.host));
   same("CUDA variables", text_of(before.variables), text_of(cuda_variables()));
-  const Tool& tool = stored.report.tool;
   same("xferbench", tool.version, this_tool().version);
   same("commit", tool.git, this_tool().git);
   same("build type", tool.type, this_tool().type);

@@ -26,8 +26,9 @@ struct StoredRun {
 /// UsageError if its command cannot be resumed.
 StoredRun read_run(const std::string& file);
 
-/// Results of two GPUs, drivers or builds do not belong into one file. Throws UsageError.
-void refuse_another_machine(const StoredRun& stored, const Device& device);
+/// Results of two machines, drivers or builds (`before` and `tool` are those of the file) do not belong into one file.
+/// Throws UsageError.
+void refuse_another_machine(const std::string& file, const Environment& before, const Tool& tool, const Device& device);
 
 /// By their indexes among the cases of the run.
 struct ResumePlan {

@@ -15,6 +15,7 @@
 #include "app/commands.hpp"
 #include "app/fleet/membership.hpp"
 #include "app/give_up.hpp"
+#include "app/resume.hpp"
 #include "app/session.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
@@ -56,12 +57,12 @@ class SoakOutput {
   SoakOutput(const cli::SoakCommand& command, SoakHeader header, std::optional<SoakFile> file,
              std::optional<SoakInterval> last)
       : header_(std::move(header)),
-        new_file_(command.json),
+        new_file_(command.files.json),
         file_(std::move(file)),
         last_(std::move(last)),
         show_(command.show),
-        shows_table_(command.json != "-") {
-    if (command.openmetrics) metrics_.emplace(*command.openmetrics);
+        shows_table_(command.files.json != "-") {
+    if (command.files.openmetrics) metrics_.emplace(*command.files.openmetrics);
     if (metrics_ && metrics_->is_standard_output()) shows_table_ = false;
   }
 
@@ -268,17 +269,6 @@ std::vector<SoakLoad> loads_for(const std::vector<SoakLoad>& asked, std::size_t 
   return loads;
 }
 
-void refuse_other_gpus(const SoakHeader& stored, const Environment& now, const std::string& file) {
-  const auto names = [](const Environment& e) {
-    std::vector<std::string> all;
-    for (std::size_t i = 0; i < e.gpu_count(); ++i) all.push_back(e.gpu_at(i).uuid + e.gpu_at(i).name);
-    return std::pair(e.profile_text(), all);
-  };
-  if (names(stored.environment) == names(now)) return;
-  throw UsageError(fmt::format("{} is of another GPU ({}), and this is {}: begin a soak of its own for this one", file,
-                               stored.environment.gpu.name, now.gpu.name));
-}
-
 int soak_with(const cli::SoakCommand& command, SoakHeader header, WatchedMachine& watched, std::optional<SoakFile> file,
               std::optional<SoakInterval> last) {
   const SoakSettings settings = header.settings;
@@ -330,7 +320,7 @@ int resume_soak(const cli::SoakCommand& command) {
     return static_cast<int>(soak::is_well(stored.last->so_far) ? ExitCode::ok : ExitCode::failed);
   }
   WatchedMachine watched(soak_command_of(stored.header, *command.resume).device, {});
-  refuse_other_gpus(stored.header, watched.environment(), *command.resume);
+  refuse_another_machine(*command.resume, stored.header.environment, stored.header.tool, watched.device());
   return soak_with(command, std::move(stored.header), watched, std::move(file), std::move(stored.last));
 }
 
@@ -344,11 +334,7 @@ int dry_soak(const cli::SoakCommand& command) {
 }  // namespace
 
 int perform(const cli::SoakCommand& command) {
-  if (const auto launch = started_by_launcher(); launch && launch->size != 1) {
-    throw UsageError(
-        "soak is for a single process, and mpirun or srun has started this one as a rank: run it without them, on each "
-        "of the hosts");
-  }
+  refuse_several_ranks("soak");
   if (command.dry_run) return dry_soak(command);
   if (command.resume) return resume_soak(command);
   WatchedMachine watched(command.device, {});

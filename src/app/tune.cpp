@@ -65,11 +65,7 @@ int dry_tune(const cli::TuneCommand& command) {
 }  // namespace
 
 int perform(const cli::TuneCommand& command) {
-  if (const auto launch = started_by_launcher(); launch && launch->size != 1) {
-    throw UsageError(
-        "tune is for a single process, and mpirun or srun has started this one as a rank: run it without them, on one "
-        "of the hosts");
-  }
+  refuse_several_ranks("tune");
   if (command.measuring.dry_run) return dry_tune(command);
   const cli::Measuring& measuring = command.measuring;
   const ScenarioDescriptor& scenario = command.cases.front().scenario->descriptor();

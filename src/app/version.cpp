@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "app/commands.hpp"
+#include "app/fleet/membership.hpp"
 #include "core/printable.hpp"
 #include "device/features.hpp"
 #include "device/host.hpp"
@@ -36,7 +37,8 @@ int perform(const cli::VersionCommand& /*command*/) {
   if (!cuda.empty()) text += line("architectures", or_else(build::kArchitectures, "unknown"));
   text += line("CUPTI", describe_cupti(build::kCupti));
   text += line("NVRTC", describe_nvrtc());
-  text += line("MPI", describe_mpi());
+  // A rank may be one of thousands: what does not measure leaves MPI alone there.
+  text += line("MPI", started_by_launcher() ? "not looked for under mpirun or srun" : describe_mpi());
   text += line("NUMA", describe_numa());
   write_standard_output(text);
   return 0;

@@ -448,8 +448,7 @@ Command CommandLine::soak_command() {
   soak_.arguments = measuring_.arguments;
   soak_.device = measuring_.device;
   soak_.settings.seed = measuring_.seed;
-  soak_.json = measuring_.files.json;
-  soak_.openmetrics = measuring_.files.openmetrics;
+  soak_.files = measuring_.files;
   soak_.resume = run_.resume;
   soak_.show = measuring_.show;
   soak_.dry_run = measuring_.dry_run;
@@ -458,20 +457,16 @@ Command CommandLine::soak_command() {
                                  format_size_exact(soak_.settings.size)));
   }
   if (soak_.resume) {
-    for (const char* flag : {"--interval", "--load", "--size", "--floor"}) {
-      if (app.get_option(flag)->count() == 0) continue;
-      throw UsageError(fmt::format("--resume goes on with the soak that the file holds; leave {} out", flag));
-    }
-    for (const char* flag : {"--gpu", "--gpus", "--numa", "--simulate", "--seed", "--json", "--dry-run"}) {
-      if (!given(flag)) continue;
+    for (const char* flag : {"--interval", "--load", "--size", "--floor", "--gpu", "--gpus", "--numa", "--simulate",
+                             "--seed", "--json", "--dry-run"}) {
+      const CLI::Option* own = app.get_option_no_throw(flag);
+      if ((own != nullptr ? own : app_.get_option(flag))->count() == 0) continue;
       throw UsageError(fmt::format("--resume goes on with the soak that the file holds; leave {} out", flag));
     }
     if (soak_.resume == "-") throw UsageError("--resume needs a file: a soak goes on in its own");
   }
-  std::vector<NamedFile> files;
-  if (soak_.json) files.push_back({"json", *soak_.json});
+  std::vector<NamedFile> files = soak_.files.named();
   if (soak_.resume) files.push_back({"resume", *soak_.resume});
-  if (soak_.openmetrics) files.push_back({"openmetrics", *soak_.openmetrics});
   refuse_shared_files(files);
   return soak_;
 }

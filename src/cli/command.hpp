@@ -195,12 +195,11 @@ struct ExplainCommand {
 struct SoakCommand {
   std::vector<std::string> arguments;  ///< the whole command line, for the record
   DeviceChoice device;
-  SoakSettings settings;                   ///< without loads where none were given: all that the machine can carry
-  std::optional<double> seconds;           ///< that it lasts, where that was said
-  std::optional<std::string> json;         ///< file that grows by a line each interval; "-" is standard output
-  std::optional<std::string> openmetrics;  ///< file for monitoring, replaced each interval
-  std::optional<std::string> resume;       ///< file of a soak that is to go on
-  bool dry_run = false;                    ///< say what would be done, and touch no device
+  SoakSettings settings;              ///< without loads where none were given: all that the machine can carry
+  std::optional<double> seconds;      ///< that it lasts, where that was said
+  OutputFiles files;                  ///< json, which grows by a line each interval, and openmetrics
+  std::optional<std::string> resume;  ///< file of a soak that is to go on
+  bool dry_run = false;               ///< say what would be done, and touch no device
   Presentation show;
 };
 

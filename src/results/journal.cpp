@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "results/file_io.hpp"
 #include "results/json.hpp"
 
 namespace xferbench {
@@ -33,17 +34,10 @@ auto rank_of(const Result& result) {
   return std::tuple(is_measured, samples_of(result), result.status == Status::failed);
 }
 
-/// As many bytes as there are.
+/// As many bytes as there are, and can be read.
 std::string read_at(int file, std::uint64_t at, std::size_t bytes) {
   std::string text(bytes, '\0');
-  std::size_t size = 0;
-  while (size < bytes) {
-    const ssize_t got = pread(file, text.data() + size, bytes - size, static_cast<off_t>(at + size));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  text.resize(size);
+  static_cast<void>(file_io::read_at(file, at, text));
   return text;
 }
 
@@ -139,16 +133,9 @@ void Journal::append(std::size_t number, const Result& result) {
   std::string piece = (is_empty_ ? "" : std::string(kBetweenResults)) + std::string(kBeforeResult);
   const std::size_t before = piece.size();
   piece += text_in_file(result);
-  for (std::size_t done = 0; done < piece.size();) {
-    const ssize_t written =
-        pwrite(file_.number(), piece.data() + done, piece.size() - done, static_cast<off_t>(end_ + done));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      const int error = errno;
-      static_cast<void>(ftruncate(file_.number(), static_cast<off_t>(end_)));  // what is left is written over
-      throw OutputError(fmt::format("cannot write {}: {}", path(), std::strerror(error)));
-    }
-    done += static_cast<std::size_t>(written);
+  if (const int error = file_io::write_at(file_.number(), end_, piece); error != 0) {
+    static_cast<void>(ftruncate(file_.number(), static_cast<off_t>(end_)));  // what is left is written over
+    throw OutputError(fmt::format("cannot write {}: {}", path(), std::strerror(error)));
   }
   if (number >= entries_.size()) entries_.resize(number + 1);
   old_ += entries_[number].bytes;
@@ -158,8 +145,9 @@ void Journal::append(std::size_t number, const Result& result) {
 }
 
 void Journal::synchronize() const {
-  if (fdatasync(file_.number()) == 0 || errno == EINVAL || errno == EROFS) return;
-  throw OutputError(fmt::format("cannot write {}: {}", path(), std::strerror(errno)));
+  if (const int error = file_io::synchronize(file_.number()); error != 0) {
+    throw OutputError(fmt::format("cannot write {}: {}", path(), std::strerror(error)));
+  }
 }
 
 std::string Journal::text(std::size_t number) const {

@@ -12,6 +12,7 @@
 
 #include "core/descriptor.hpp"
 #include "core/error.hpp"
+#include "results/file_io.hpp"
 
 namespace xferbench {
 
@@ -23,14 +24,10 @@ namespace {
 
 void write_to(int descriptor, const std::string& path, const TextWriter& write_text) {
   write_text([&](std::string_view piece) {
-    while (!piece.empty()) {
-      const ssize_t written = ::write(descriptor, piece.data(), piece.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0 && errno == EPIPE && descriptor == STDOUT_FILENO)
-        throw ClosedPipeError("cannot write standard output: its reader has gone");
-      if (written < 0) fail(path, errno);
-      piece.remove_prefix(static_cast<std::size_t>(written));
-    }
+    const int error = file_io::write(descriptor, piece);
+    if (error == EPIPE && descriptor == STDOUT_FILENO)
+      throw ClosedPipeError("cannot write standard output: its reader has gone");
+    if (error != 0) fail(path, error);
   });
 }
 

@@ -15,6 +15,7 @@
 #include <filesystem>
 
 #include "core/error.hpp"
+#include "results/file_io.hpp"
 
 namespace xferbench {
 
@@ -31,9 +32,6 @@ Descriptor open_folder(const fs::path& folder) {
 
 bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-/// False where another has the lock. A file system without locks has nothing to wait for.
-bool lock(const Descriptor& file) { return flock(file.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
-
 /// A name that is nobody's.
 std::string random_name() {
   std::array<std::uint64_t, 2> bits{};
@@ -42,21 +40,6 @@ std::string random_name() {
 }
 
 std::string by_descriptor(const Descriptor& file) { return fmt::format("/proc/self/fd/{}", file.number()); }
-
-void write_piece(const Descriptor& file, std::string_view piece, int& error) {
-  while (!piece.empty() && error == 0) {
-    const ssize_t written = ::write(file.number(), piece.data(), piece.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) error = errno;
-    if (written > 0) piece.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
-/// 0, or the error that matters: some file systems have nothing to synchronise.
-int synchronize(const Descriptor& file) {
-  if (fsync(file.number()) == 0 || errno == EINVAL || errno == EROFS || errno == EBADF || errno == ENOTSUP) return 0;
-  return errno;
-}
 
 }  // namespace
 
@@ -114,7 +97,7 @@ void ReplacedFile::hold() {
 }
 
 bool ReplacedFile::take_hold_of(Descriptor file) {
-  if (!lock(file)) refuse("another xferbench is writing it: wait for its end");
+  if (!file_io::lock(file.number())) refuse("another xferbench is writing it: wait for its end");
   struct stat held {};
   struct stat named {};
   if (fstat(file.number(), &held) != 0) fail(errno);
@@ -166,10 +149,8 @@ void ReplacedFile::remove(const Temporary& temporary) const {
 }
 
 void ReplacedFile::write_state(const Temporary& temporary, const TextWriter& write) const {
-  int error = 0;
   write([&](std::string_view piece) {
-    write_piece(temporary.file, piece, error);
-    if (error != 0) fail(error);
+    if (const int error = file_io::write(temporary.file.number(), piece); error != 0) fail(error);
   });
   if (held_) {  // not the bits that let others act as its owner
     struct stat status {};
@@ -177,9 +158,9 @@ void ReplacedFile::write_state(const Temporary& temporary, const TextWriter& wri
     if (status.st_uid != geteuid() && fchown(temporary.file.number(), status.st_uid, status.st_gid) != 0) fail(errno);
     if (fchmod(temporary.file.number(), status.st_mode & 0777) != 0) fail(errno);
   }
-  if (const int failed = synchronize(temporary.file); failed != 0) fail(failed);
+  if (const int failed = file_io::synchronize(temporary.file.number()); failed != 0) fail(failed);
   // Before it has the name: there is no moment in which the file that is there is not locked.
-  if (!lock(temporary.file)) refuse("another xferbench is writing it");
+  if (!file_io::lock(temporary.file.number())) refuse("another xferbench is writing it");
 }
 
 void ReplacedFile::replace(const TextWriter& write) {
@@ -194,7 +175,8 @@ void ReplacedFile::replace(const TextWriter& write) {
   held_ = std::move(temporary.file);
   if (previous_ == Previous::kept) remove_journal();  // which is kept beside the previous file
   previous_ = Previous::dropped;                      // from now on, what is there is ours
-  static_cast<void>(synchronize(folder_));  // the file is there; only a crash of the system could take it back
+  static_cast<void>(
+      file_io::synchronize(folder_.number()));  // the file is there; only a crash of the system could take it back
 }
 
 /// For what has none.
@@ -290,7 +272,7 @@ Descriptor ReplacedFile::put_journal(const TextWriter& write) const {
       remove(temporary);
       throw;
     }
-    static_cast<void>(synchronize(folder_));
+    static_cast<void>(file_io::synchronize(folder_.number()));
     return std::move(temporary.file);
   } catch (const OutputError& error) {
     throw OutputError(fmt::format("no journal {}{}: {}", path_, kJournalEnding, error.what()));

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "results/file_io.hpp"
 #include "results/json.hpp"
 #include "results/json_shape.hpp"
 #include "results/output_file.hpp"
@@ -177,39 +177,22 @@ namespace {
 /// More than the line of a hundred GPUs has.
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 
-[[noreturn]] void refuse_file(const std::string& path, const std::string& why) {
-  throw OutputError(fmt::format("cannot write {}: {}; name another file", path, why));
+[[noreturn]] void cannot_write(const std::string& path, const std::string& why) {
+  throw OutputError(fmt::format("cannot write {}: {}", path, why));
 }
 
 void lock_for_writing(const std::string& path, const Descriptor& file) {
-  if (flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    refuse_file(path, "another xferbench is writing it: wait for its end");
+  if (!file_io::lock(file.number())) {
+    cannot_write(path, "another xferbench is writing it: wait for its end; name another file");
   }
-}
-
-bool is_ordinary(const Descriptor& file) {
-  struct stat status {};
-  return fstat(file.number(), &status) == 0 && S_ISREG(status.st_mode);
-}
-
-std::size_t size_of(const std::string& path, const Descriptor& file) {
-  struct stat status {};
-  if (fstat(file.number(), &status) == 0) return static_cast<std::size_t>(status.st_size);
-  throw InputError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
 }
 
 /// Up to `bytes` from there.
-std::string read_at(const std::string& path, const Descriptor& file, std::size_t offset, std::size_t bytes) {
+std::string read_part(const std::string& path, const Descriptor& file, std::uint64_t at, std::size_t bytes) {
   std::string text(bytes, '\0');
-  std::size_t filled = 0;
-  while (filled < bytes) {
-    const ssize_t got = pread(file.number(), text.data() + filled, bytes - filled, static_cast<off_t>(offset + filled));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw InputError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
-    if (got == 0) break;
-    filled += static_cast<std::size_t>(got);
+  if (const int error = file_io::read_at(file.number(), at, text); error != 0) {
+    throw InputError(fmt::format("cannot read {}: {}", path, std::strerror(error)));
   }
-  text.resize(filled);
   return text;
 }
 
@@ -228,10 +211,6 @@ std::optional<LastLine> last_line(std::string_view tail) {
 
 }  // namespace
 
-void SoakFile::fail(int error) const {
-  throw OutputError(fmt::format("cannot write {}: {}", path_, std::strerror(error)));
-}
-
 SoakFile SoakFile::create(const std::string& path) {
   if (path == "-" || leads_to_standard_output(path)) return SoakFile("-", Descriptor());
   struct stat status {};
@@ -239,20 +218,23 @@ SoakFile SoakFile::create(const std::string& path) {
   if (is_there && S_ISREG(status.st_mode) && status.st_size > 0) set_aside(path);  // it may hold days
   // Not to wait for somebody who opens a pipe's other end; but then for one who reads slowly.
   Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666));
-  if (!file) throw OutputError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+  if (!file) cannot_write(path, std::strerror(errno));
   static_cast<void>(fcntl(file.number(), F_SETFL, fcntl(file.number(), F_GETFL) & ~O_NONBLOCK));
-  if (is_ordinary(file)) lock_for_writing(path, file);
+  if (file_io::is_ordinary(file.number())) lock_for_writing(path, file);
   return SoakFile(path, std::move(file));
 }
 
 SoakFile SoakFile::go_on(const std::string& path, StoredSoak& stored) {
   Descriptor file(open(path.c_str(), O_RDWR | O_APPEND | O_CLOEXEC | O_NONBLOCK));
   if (!file && errno == ENOENT) throw InputError(fmt::format("there is no file {}", path));
-  if (!file) throw OutputError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-  if (!is_ordinary(file)) refuse_file(path, "it is no ordinary file, and a soak goes on in its own");
+  if (!file) cannot_write(path, std::strerror(errno));
+  if (!file_io::is_ordinary(file.number()))
+    cannot_write(path, "it is no ordinary file, and a soak goes on in its own; name another file");
   lock_for_writing(path, file);
-  const std::size_t size = size_of(path, file);
-  const std::string head = read_at(path, file, 0, kLongestLine);
+  struct stat status {};
+  if (fstat(file.number(), &status) != 0) cannot_write(path, std::strerror(errno));
+  const auto size = static_cast<std::size_t>(status.st_size);
+  const std::string head = read_part(path, file, 0, kLongestLine);
   const std::size_t first = head.find('\n');
   if (first == std::string::npos) {
     throw InputError(
@@ -262,33 +244,28 @@ SoakFile SoakFile::go_on(const std::string& path, StoredSoak& stored) {
   }
   stored.header = parse_soak_header(std::string_view(head).substr(0, first), path);
   const std::size_t begin = std::max(first + 1, size - std::min(size, kLongestLine));
-  const std::string tail = read_at(path, file, begin, size - begin);
+  const std::string tail = read_part(path, file, begin, size - begin);
   const auto last = last_line(tail);
   if (last) stored.last = parse_soak_interval(last->text, path + " (its last line)");
   const std::size_t whole = begin + (last ? last->end : 0);
   if (whole != size && ftruncate(file.number(), static_cast<off_t>(whole)) != 0) {
-    throw OutputError(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
+    cannot_write(path, std::strerror(errno));
   }
   return SoakFile(path, std::move(file));
 }
 
 void SoakFile::append(const std::string& line) {
   if (is_standard_output()) return write_standard_output(line);
+  const int file = file_.number();
   struct stat before {};
-  const bool ordinary = fstat(file_.number(), &before) == 0 && S_ISREG(before.st_mode);
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t written = ::write(file_.number(), rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) {
-      const int error = errno;
-      // Of half a line nobody could make anything. Where even this fails, go_on() takes it away.
-      if (ordinary) static_cast<void>(ftruncate(file_.number(), before.st_size));
-      fail(error);
-    }
-    rest.remove_prefix(static_cast<std::size_t>(written));
+  const bool ordinary = fstat(file, &before) == 0 && S_ISREG(before.st_mode);
+  if (const int error = file_io::write(file, line); error != 0) {
+    // Of half a line nobody could make anything. Where even this fails, go_on() takes it away.
+    if (ordinary) static_cast<void>(ftruncate(file, before.st_size));
+    cannot_write(path_, std::strerror(error));
   }
-  if (ordinary && fdatasync(file_.number()) != 0 && errno != EINVAL && errno != EROFS && errno != ENOTSUP) fail(errno);
+  if (const int error = ordinary ? file_io::synchronize(file) : 0; error != 0)
+    cannot_write(path_, std::strerror(error));
 }
 
 }  // namespace xferbench

@@ -42,7 +42,6 @@ class SoakFile {
 
  private:
   SoakFile(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
-  [[noreturn]] void fail(int error) const;
 
   std::string path_;
   Descriptor file_;  // none: standard output

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
-#include <numeric>
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
@@ -68,7 +68,7 @@ SoakWrong wrong_in(const SoakFound& found, const SoakWords& words, const std::by
 
 Stage::Gpu::Gpu(Device& its, std::size_t bytes)
     : device(its),
-      number(its.capabilities().environment.gpu.index.value_or(static_cast<int>(its.number()))),
+      number(its.capabilities().environment.number_of(its.number())),
       found(its.allocate_device(kChecked * sizeof(SoakFound))),
       found_here(its.allocate_host(kChecked * sizeof(SoakFound), HostMemory::pinned)),
       in(its.make_stream(StreamKind::nonblocking)),

@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "measure/statistics.hpp"
 #include "run/health.hpp"
 
 namespace xferbench::soak {
@@ -11,13 +12,6 @@ namespace xferbench::soak {
 namespace {
 
 constexpr std::size_t kMostSentences = 8;  // of one drop
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const std::size_t half = values.size() / 2;
-  std::ranges::sort(values);
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 /// What was known of a counter stays known where a look has not told it.
 template <class T>
@@ -32,9 +26,43 @@ void add_moved(std::optional<std::uint64_t>& sum, const std::optional<std::uint6
   sum = sum.value_or(0) + (*now >= *before ? *now - *before : *now);
 }
 
+/// What is not known is not worse.
+template <class Worse>
+void keep_worse(std::optional<double>& now, const std::optional<double>& before, const Worse& worse) {
+  if (before && (!now || worse(*before, *now))) now = before;
+}
+
+void keep_counters(Health& now, const Health& before) {
+  keep_known(now.ecc_corrected, before.ecc_corrected);
+  keep_known(now.ecc_uncorrected, before.ecc_uncorrected);
+  keep_known(now.pcie_replays, before.pcie_replays);
+}
+
 template <class T>
 void add_once(std::vector<T>& all, const T& one, std::size_t most) {
   if (all.size() < most && std::ranges::find(all, one) == all.end()) all.push_back(one);
+}
+
+/// Two looks at a GPU in one interval as one.
+GpuState worse_of(const GpuState& before, GpuState now) {
+  keep_worse(now.health.temperature, before.health.temperature, std::greater<>());
+  keep_worse(now.health.power, before.health.power, std::greater<>());
+  keep_worse(now.clocks.sm, before.clocks.sm, std::less<>());
+  keep_worse(now.clocks.memory, before.clocks.memory, std::less<>());
+  keep_counters(now.health, before.health);
+  if (before.health.xids) {
+    auto xids = *before.health.xids;
+    if (now.health.xids) xids.insert(xids.end(), now.health.xids->begin(), now.health.xids->end());
+    now.health.xids = std::move(xids);
+  }
+  if (before.health.throttle) {
+    auto reasons = *before.health.throttle;
+    for (const std::string& reason : now.health.throttle.value_or(std::vector<std::string>())) {
+      add_once(reasons, reason, SoakTotals::kMostKept);
+    }
+    now.health.throttle = std::move(reasons);
+  }
+  return now;
 }
 
 }  // namespace
@@ -65,11 +93,9 @@ void Tally::add(const TurnOfGpu& turn, double seconds, const Moment& now) {
   totals.verified += turn.verified;
   totals.busy += turn.seconds;
   totals_.elapsed = now.elapsed;
-  // Only now, as what is wrong may be of a load that is not known yet, and move the others.
-  for (SoakWrong wrong : turn.wrong) {
-    wrong.elapsed = now.elapsed;
-    wrong.at = now.at;
-    add(wrong);
+  for (const SoakWrong& wrong : turn.wrong) {
+    totals.wrong += wrong.bytes;
+    add(wrong, now);
   }
   if (turn.seconds <= 0) return;
   const double rate = static_cast<double>(turn.moved) / turn.seconds;
@@ -77,11 +103,13 @@ void Tally::add(const TurnOfGpu& turn, double seconds, const Moment& now) {
   judge(place, rate, seconds, now);
 }
 
-void Tally::add(const SoakWrong& wrong) {
-  totals_.loads[place_of(wrong.gpu, wrong.load)].wrong += wrong.bytes;
+void Tally::add(SoakWrong wrong, const Moment& now) {
   totals_.wrong_bytes += wrong.bytes;
   ++totals_.wrong_buffers;
-  if (totals_.wrong.size() < SoakTotals::kMostKept) totals_.wrong.push_back(wrong);
+  if (totals_.wrong.size() >= SoakTotals::kMostKept) return;
+  wrong.elapsed = now.elapsed;
+  wrong.at = now.at;
+  totals_.wrong.push_back(std::move(wrong));
 }
 
 // --- Drops ----------------------------------------------------------------------------------------------------------
@@ -123,9 +151,9 @@ void Tally::end_first_minutes(double elapsed) {
   for (std::size_t place = 0; place < series_.size(); ++place) {
     SoakLoadTotals& totals = totals_.loads[place];
     if (totals.baseline || series_[place].rates.empty()) continue;
-    totals.first.push_back(median_of(series_[place].rates));
+    totals.first.push_back(statistics::median(series_[place].rates));
     if (!over) continue;
-    totals.baseline = median_of(totals.first);
+    totals.baseline = statistics::median(totals.first);
     totals.first.clear();
   }
 }
@@ -165,7 +193,7 @@ SoakGpu Tally::gpu_of(const GpuState& before, const GpuState& now) {
     }
     if (series.rates.empty()) continue;
     const auto [lowest, highest] = std::ranges::minmax(series.rates);
-    gpu.rates.push_back({totals.load, median_of(series.rates), lowest, highest, series.rates.size()});
+    gpu.rates.push_back({totals.load, statistics::median(series.rates), lowest, highest, series.rates.size()});
     series.rates.clear();
   }
   return gpu;
@@ -181,9 +209,7 @@ SoakInterval Tally::close(const Moment& now, const std::vector<GpuState>& states
     count(*known, state);
     interval.gpus.push_back(gpu_of(*known, state));
     const Health before = std::exchange(known->health, state.health);
-    keep_known(known->health.ecc_corrected, before.ecc_corrected);
-    keep_known(known->health.ecc_uncorrected, before.ecc_uncorrected);
-    keep_known(known->health.pcie_replays, before.pcie_replays);
+    keep_counters(known->health, before);
   }
   interval.so_far = totals_;
   return interval;
@@ -199,28 +225,8 @@ void add_look(std::vector<GpuState>& interval, const std::vector<GpuState>& now)
     const auto known = std::ranges::find(interval, state.gpu, &GpuState::gpu);
     if (known == interval.end()) {
       interval.push_back(state);
-      continue;
-    }
-    const GpuState before = std::exchange(*known, state);
-    const auto keep_worse = [](std::optional<double>& now_is, const std::optional<double>& was, auto worse) {
-      if (was && (!now_is || worse(*was, *now_is))) now_is = was;
-    };
-    keep_worse(known->health.temperature, before.health.temperature, std::greater<>());
-    keep_worse(known->health.power, before.health.power, std::greater<>());
-    keep_worse(known->clocks.sm, before.clocks.sm, std::less<>());
-    keep_worse(known->clocks.memory, before.clocks.memory, std::less<>());
-    keep_known(known->health.ecc_corrected, before.health.ecc_corrected);
-    keep_known(known->health.ecc_uncorrected, before.health.ecc_uncorrected);
-    keep_known(known->health.pcie_replays, before.health.pcie_replays);
-    if (before.health.xids) {
-      if (!known->health.xids) known->health.xids.emplace();
-      known->health.xids->insert(known->health.xids->begin(), before.health.xids->begin(), before.health.xids->end());
-    }
-    if (before.health.throttle) {
-      if (!known->health.throttle) known->health.throttle.emplace();
-      for (const std::string& reason : *before.health.throttle) {
-        add_once(*known->health.throttle, reason, SoakTotals::kMostKept);
-      }
+    } else {
+      *known = worse_of(*known, state);
     }
   }
 }

@@ -45,8 +45,6 @@ class Tally {
 
   /// A turn that has ended now, after so many seconds.
   void add(const TurnOfGpu& turn, double seconds, const Moment& now);
-  /// Wrong data that no turn has found.
-  void add(const SoakWrong& wrong);
   /// A GPU has failed, or does not answer.
   void lose(const Moment& now, const std::string& reason);
   /// The interval ends now. What the states do not tell of is no change.
@@ -64,6 +62,7 @@ class Tally {
     std::optional<std::size_t> noted{};  // the last one that this interval had
   };
 
+  void add(SoakWrong wrong, const Moment& now);
   std::size_t place_of(int gpu, SoakLoad load);
   void judge(std::size_t place, double rate, double seconds, const Moment& now);
   void begin_drop(std::size_t place, double rate, double seconds, const Moment& now);

@@ -140,7 +140,7 @@ class ThePlugin(unittest.TestCase):
     def test_what_does_not_measure_never_loads_it(self):
         launched = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}
         with tempfile.TemporaryDirectory() as name:
-            for arguments in (["--help"], ["list"], ["compare", "--help"]):
+            for arguments in (["--help"], ["list"], ["version"], ["compare", "--help"]):
                 traced = pathlib.Path(name) / "libraries"
                 environment = {**os.environ, **launched, "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": str(traced)}
                 subprocess.run([PROGRAM, *arguments], env=environment, check=True, stdout=subprocess.DEVNULL)

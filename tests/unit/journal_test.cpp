@@ -2,10 +2,8 @@
 #include "results/journal.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -14,6 +12,7 @@
 #include "app/live_report.hpp"
 #include "core/error.hpp"
 #include "results/json.hpp"
+#include "support/files_limited.hpp"
 #include "unit/report_fixture.hpp"
 #include "unit/support.hpp"
 
@@ -53,26 +52,6 @@ Result sampled(std::uint64_t number, std::size_t samples = 200, Stop stop = Stop
   result.measurements = {m};
   return result;
 }
-
-/// No file may grow beyond `bytes`: the nearest thing to a full disk that a test can have.
-class FilesLimitedTo {
- public:
-  explicit FilesLimitedTo(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  FilesLimitedTo(const FilesLimitedTo&) = delete;
-  FilesLimitedTo& operator=(const FilesLimitedTo&) = delete;
-  ~FilesLimitedTo() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
-};
 
 class LongRun : public testing::Test {
  protected:
@@ -250,7 +229,7 @@ TEST_F(LongRun, OnAFullDiskSaysSoOnceAndKeepsWhatItHas) {
   LiveReport report = live();
   std::vector<std::string> told;
   {
-    const FilesLimitedTo limit(600 << 10);
+    const test::FilesLimitedTo limit(600 << 10);
     for (std::uint64_t i = 0; i < kMany; ++i) {
       for (const std::string& line : report.put(i, sampled(i))) told.push_back(line);
     }
@@ -266,7 +245,7 @@ TEST_F(LongRun, ThatCannotWriteItsFileInTheEndLeavesItsJournal) {
   LiveReport report = live();
   for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
   {
-    const FilesLimitedTo limit(64 << 10);
+    const test::FilesLimitedTo limit(64 << 10);
     report.finish({});
   }
   EXPECT_TRUE(mentions(message_of<OutputError>([&] { report.rethrow(); }), "r.json.journal has what was measured"));
@@ -294,6 +273,32 @@ TEST_F(LongRun, OntoTheFileOfAnotherKeepsThatWithItsJournal) {
     report.finish({});
   }
   EXPECT_EQ(read_report(in_folder("r.json~").string()).started_at, "2025-01-01T00:00:00Z");
+  EXPECT_EQ(read_report(in_folder("r.json~").string()).results.size(), kMany);
+}
+
+TEST_F(LongRun, LeavesTheJournalOfTheRunBeforeWhereItIsAsLongAsItCannotReplaceItsFile) {
+  kill_after(kMany, "2025-01-01T00:00:00Z");
+  const std::string before = read(journal());
+  LiveReport report = live();
+  {
+    const test::FilesLimitedTo limit(1 << 10);
+    for (std::uint64_t i = 0; i < 100; ++i) static_cast<void>(report.put(i, sampled(i)));
+  }
+  EXPECT_EQ(read(journal()), before);
+  EXPECT_EQ(read_back().results.size(), kMany) << "still the run before";
+  for (std::uint64_t i = 100; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
+  EXPECT_EQ(read_back().started_at, begun().started_at);
+  EXPECT_EQ(read_back().results.size(), kMany);
+  EXPECT_EQ(read_report(in_folder("r.json~").string()).results.size(), kMany);
+}
+
+TEST_F(LongRun, WhereThereIsNoFileLeavesTheOneThatIsKeptWithItsJournal) {
+  kill_after(kMany, "2025-01-01T00:00:00Z");
+  fs::rename(file(), in_folder("r.json~"));
+  fs::rename(journal(), in_folder("r.json~.journal"));
+  LiveReport report = live();
+  static_cast<void>(report.put(0, sampled(0)));
+  report.finish({});
   EXPECT_EQ(read_report(in_folder("r.json~").string()).results.size(), kMany);
 }
 

@@ -2,17 +2,16 @@
 #include "results/output_file.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
 #include "core/error.hpp"
+#include "support/files_limited.hpp"
 #include "unit/support.hpp"
 
 namespace xferbench {
@@ -73,26 +72,6 @@ class AsNobody {
   static constexpr uid_t kNobody = 65534;
   bool root_;
   bool ok_;
-};
-
-/// No file may grow beyond `bytes`: the nearest thing to a full disk that a test can have.
-class FilesLimitedTo {
- public:
-  explicit FilesLimitedTo(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  FilesLimitedTo(const FilesLimitedTo&) = delete;
-  FilesLimitedTo& operator=(const FilesLimitedTo&) = delete;
-  ~FilesLimitedTo() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-
- private:
-  rlimit before_{};
-  void (*handler_)(int);
 };
 
 // --- Before the run -------------------------------------------------------------------------------------------------
@@ -161,7 +140,7 @@ TEST_F(Output, KeepsTheLastStateWhenTheNextCannotBeWritten) {
   results.update(of("good state"));
   std::string message;
   {
-    const FilesLimitedTo limit(1000);
+    const test::FilesLimitedTo limit(1000);
     message = message_of<OutputError>([&] { results.update(of(std::string(100'000, 'x'))); });
   }
   EXPECT_TRUE(mentions(message, "cannot write"));

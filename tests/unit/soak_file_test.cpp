@@ -2,16 +2,15 @@
 #include "results/soak_file.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
 
 #include "core/error.hpp"
+#include "support/files_limited.hpp"
 #include "support/stored_results.hpp"
 
 namespace xferbench {
@@ -170,14 +169,10 @@ TEST_F(SoakFileTest, ALineThatDoesNotFitLeavesTheWholeOnesBeforeIt) {
   SoakFile file = SoakFile::create(path());
   file.append(to_json(header()));
   const std::string before = text();
-  rlimit limit{};
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &limit), 0);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small{before.size() + 10, limit.rlim_max};
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  EXPECT_THROW(file.append(to_json(interval(60))), OutputError);
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  std::signal(SIGXFSZ, handler);
+  {
+    const test::FilesLimitedTo limit(before.size() + 10);
+    EXPECT_THROW(file.append(to_json(interval(60))), OutputError);
+  }
   EXPECT_EQ(text(), before);
 }
 

@@ -37,6 +37,12 @@ SoakWrong wrong(std::uint64_t bytes) {
   return w;
 }
 
+TurnOfGpu turn_with(const SoakWrong& wrong) {
+  TurnOfGpu turn{.gpu = wrong.gpu, .load = wrong.load};
+  turn.wrong = {wrong};
+  return turn;
+}
+
 /// Ten seconds at 50 GB/s, in two intervals: the first minutes of 100 s.
 void settle(Tally& tally) {
   for (int second = 1; second <= 10; ++second) {
@@ -135,9 +141,10 @@ TEST(SoakTally, CriticalErrorsAndUncorrectedOnesAreNotWell) {
 
 TEST(SoakTally, CountsAllWrongBytesAndKeepsTheFirst) {
   Tally tally(settings(), {state()});
-  for (int i = 0; i < 100; ++i) tally.add(wrong(3));
+  for (int i = 0; i < 100; ++i) tally.add(turn_with(wrong(3)), 1, moment(1));
   EXPECT_EQ(tally.so_far().wrong_bytes, 300U);
   EXPECT_EQ(tally.so_far().wrong_buffers, 100U);
+  EXPECT_EQ(tally.so_far().loads[0].wrong, 300U);  // all of them, not those that are kept
   EXPECT_EQ(tally.so_far().wrong.size(), SoakTotals::kMostKept);
   EXPECT_FALSE(is_well(tally.so_far()));
 }
@@ -178,7 +185,7 @@ TEST(SoakReport, SaysWhereAWrongByteIs) {
   SoakWrong w = wrong(1);
   w.address = 0x7f0000000064;
   w.offset = 100;
-  tally.add(w);
+  tally.add(turn_with(w), 1, moment(1));
   SoakInterval last = tally.close(moment(5), {state()});
   last.end = SoakEnd::interrupted;
   const std::string text = soak_verdict({.settings = settings()}, last, {});

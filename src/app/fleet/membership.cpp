@@ -51,6 +51,15 @@ std::optional<Launch> started_by_launcher() {
   return launch_of([](const char* name) { return std::getenv(name); });
 }
 
+void refuse_several_ranks(std::string_view command) {
+  const auto launch = started_by_launcher();
+  if (!launch || launch->size == 1) return;
+  throw UsageError(fmt::format(
+      "{} is for a single process, and mpirun or srun has started this one as a rank: run it without them, on "
+      "one of the hosts",
+      command));
+}
+
 std::optional<Launch> launch_for(const cli::RunCommand& command) {
   std::optional<Launch> launch = started_by_launcher();
   if (!launch && command.fleet.mpi) launch = Launch{};

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/fleet/introductions.hpp"
@@ -21,6 +22,9 @@ namespace xferbench::app {
 
 /// What the environment says.
 std::optional<Launch> started_by_launcher();
+
+/// Throws UsageError where a launcher has started this process as one of several: the command is for one alone.
+void refuse_several_ranks(std::string_view command);
 
 /// Nothing where the command is to be run by this process alone: no launcher started it, and MPI was not asked for.
 /// Throws UsageError where the command has flags that are for one process alone, or for many and there are none.

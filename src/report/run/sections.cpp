@@ -507,15 +507,17 @@ std::string simulated_line(const Environment& environment) {
                      environment.profile_text(kChangesInHeadings));
 }
 
-std::vector<std::string> alarms(const Report& report) {
+std::vector<std::string> alarms(const Environment& environment, bool verified) {
   std::vector<std::string> lines;
-  if (report.environment.simulated()) lines.push_back(simulated_line(report.environment));
-  if (!report.verified) lines.emplace_back(kNotVerified);
-  if (const std::string fault = report.environment.injected_fault(); !fault.empty()) {
+  if (environment.simulated()) lines.push_back(simulated_line(environment));
+  if (!verified) lines.emplace_back(kNotVerified);
+  if (const std::string fault = environment.injected_fault(); !fault.empty()) {
     lines.push_back(fmt::format("FAULT INJECTED: {}; not a measurement", fault));
   }
   return lines;
 }
+
+std::vector<std::string> alarms(const Report& report) { return alarms(report.environment, report.verified); }
 
 std::vector<std::string> marks(const Report& report) {
   std::vector<std::string> words;

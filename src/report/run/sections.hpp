@@ -56,6 +56,7 @@ std::string simulated_line(const Environment& environment);
 /// What is said above all results that are not what they might be taken for: simulated, not verified, of a device
 /// that was given a fault.
 std::vector<std::string> alarms(const Report& report);
+std::vector<std::string> alarms(const Environment& environment, bool verified = true);
 /// The same beside the name of each scenario: "SIMULATED", "NOT VERIFIED".
 std::vector<std::string> marks(const Report& report);
 

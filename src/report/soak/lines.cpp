@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/units.hpp"
+#include "report/run/sections.hpp"
 #include "report/soak/soak_report.hpp"
 #include "report/soak/words.hpp"
 
@@ -91,14 +92,7 @@ std::string soak_plan(const SoakSettings& settings) {
 std::string soak_heading(const SoakHeader& header, const Style& style) {
   const SoakSettings& s = header.settings;
   std::string text;
-  if (header.environment.simulated()) {
-    text += style.notice(fmt::format("SIMULATED by profile {}: modelled times, not measurements of this machine",
-                                     header.environment.profile)) +
-            "\n";
-  }
-  if (const std::string fault = header.environment.injected_fault(); !fault.empty()) {
-    text += style.notice(fmt::format("with a fault on purpose: {}", fault)) + "\n";
-  }
+  for (const std::string& alarm : alarms(header.environment)) text += style.notice(alarm) + "\n";
   text += fmt::format("{}, for {}, a line each {}, copies of {}, rates in GB/s\n\n", header.environment.gpu.name,
                       duration_text(s.seconds), duration_text(s.interval), format_size_readable(s.size));
   std::string heads = fmt::format("{:>9} {:>3}", "time", "GPU");

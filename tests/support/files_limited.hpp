@@ -1,0 +1,30 @@
+// A full disk, as near as a test comes to it.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <csignal>
+
+namespace xferbench::test {
+
+/// No file may grow beyond `bytes`: the nearest thing to a full disk that a test can have.
+class FilesLimitedTo {
+ public:
+  explicit FilesLimitedTo(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  FilesLimitedTo(const FilesLimitedTo&) = delete;
+  FilesLimitedTo& operator=(const FilesLimitedTo&) = delete;
+  ~FilesLimitedTo() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+}  // namespace xferbench::test
