@@ -1,6 +1,6 @@
 // The program's command line as CLI11 knows it: one subcommand for each scenario and each other command, their flags,
 // and where the values go. Flags of runs belong to the program itself and are found from every command, so that they
-// may stand anywhere; which of them a command takes is said beside it. Only the two files behind this header know
+// may stand anywhere; which of them a command takes is said beside it. Only the three files behind this header know
 // CLI11.
 #pragma once
 
@@ -54,7 +54,7 @@ class CommandLine {
     const Scenario* scenario = nullptr;  ///< of a scenario
   };
 
-  // Declaring: command_line.cpp
+  // Declaring: command_line.cpp what runs and scenarios have, commands.cpp the rest
   void add_device_flags();
   void add_sampling_flags();
   void add_output_flags();

@@ -193,6 +193,8 @@ TEST_F(SoakCommandTest, ADryRunSaysWhatWouldBeDone) {
   const Outcome o = xferbench({"soak", "--for", "8h", "--interval", "5m", "--load", "h2d,both", "--dry-run"});
   expect_success(o);
   EXPECT_EQ(o.out, "for 8 h, a line each 5 min, copies of 256 MiB: h2d, both\n");
+  const Outcome all = xferbench({"soak", "--load", "all", "--dry-run"});
+  EXPECT_TRUE(contains(all.out, ": all loads that the machine can carry\n")) << all.out << all.err;
 }
 
 TEST_F(SoakCommandTest, SaysWhatIsWrongWithTheCommand) {

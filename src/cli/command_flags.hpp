@@ -1,0 +1,74 @@
+// How flags are declared and where their values go: what the files that declare them share.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/command_line.hpp"
+#include "cli/values.hpp"
+#include "core/axis.hpp"
+
+namespace xferbench::cli {
+
+// Groups of the program's own flags.
+inline constexpr const char* kDevice = "Device";
+inline constexpr const char* kSampling = "Sampling";
+inline constexpr const char* kOutput = "Output";
+inline constexpr const char* kWholeRuns = "Whole runs";
+inline constexpr const char* kFleets = "Under mpirun or srun";
+
+/// A flag with a value that help calls `argument`. A word that looks like a flag is never the value of another one:
+/// `--json --quiet` lacks the name of a file. `implicit` is what the flag means without a value; empty: it needs one.
+/// With `flags`, which are then the only ones, other words of that look are values: `--kernel-option --use_fast_math`.
+inline CLI::Option* valued(CLI::Option* option, const std::string& argument, const std::string& implicit = "",
+                           const CLI::App* flags = nullptr) {
+  const auto lacks_value = [flags](const std::string& text) {
+    const bool is_flag = text.starts_with("--") &&
+                         (flags == nullptr || flags->get_option_no_throw(text.substr(0, text.find('='))) != nullptr);
+    return std::string(text.empty() || is_flag ? "needs a value" : "");
+  };
+  option->type_name(argument)->check(CLI::Validator(lacks_value, ""));
+  if (!implicit.empty()) option->expected(0, 1)->default_str(implicit);
+  return option;
+}
+
+/// A flag that names a file; "-" is standard output.
+inline CLI::Option* add_file(CLI::App& app, const std::string& flag, const std::string& help,
+                             std::optional<std::string>& target, const char* argument = "FILE") {
+  return valued(app.add_option(flag, target, help), argument);
+}
+
+template <class Number>
+auto into(Number& target) {
+  return [&target](const Value& v) { target = std::get<std::uint64_t>(v); };
+}
+
+inline auto into(std::optional<double>& target) {
+  return [&target](const Value& v) { target = std::get<double>(v); };
+}
+
+/// The words stand in the order of the target's enumerators.
+template <class Enumeration>
+auto into_enumerator(std::vector<std::string> words, Enumeration& target) {
+  return [words = std::move(words), &target](const Value& v) {
+    target = static_cast<Enumeration>(std::ranges::find(words, std::get<std::string>(v)) - words.begin());
+  };
+}
+
+/// Enumerators by their words, in the grammar of axes.
+template <class Enumeration>
+std::vector<Enumeration> enumerators(const std::string& text, const std::string& flag) {
+  constexpr auto kWords = texts_of(Enumeration{});
+  const Axis axis{.name = flag, .kind = AxisKind::choice, .choices = words(kWords)};
+  std::vector<Enumeration> all;
+  for (const Value& value : parse_axis(axis, text, "--" + flag)) {
+    all.push_back(static_cast<Enumeration>(std::ranges::find(kWords, std::get<std::string>(value)) - kWords.begin()));
+  }
+  return all;
+}
+
+}  // namespace xferbench::cli
