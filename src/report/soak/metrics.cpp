@@ -119,7 +119,7 @@ std::vector<Family> soak_metrics(const SoakHeader& header, const SoakInterval& l
                  "",
                  "What is soaked.",
                  {{{{"version", header.tool.version},
-                    {"backend", header.environment.backend},
+                    {"simulated", header.environment.simulated() ? "yes" : "no"},
                     {"device", header.environment.gpu.name},
                     {"started_at", header.started_at}},
                    1}}});
