@@ -73,7 +73,7 @@ struct SoakDrop {
   double to = 0;      ///< the same
   double lowest = 0;  ///< rate, in bytes per second
   std::string at;     ///< when it began, ISO 8601, UTC
-  /// What else changed in these intervals, in sentences: health_changes().
+  /// What else changed in these intervals, in sentences: of health_changes(), those that do not last from before.
   std::vector<std::string> beside{};
   friend bool operator==(const SoakDrop&, const SoakDrop&) = default;
 };

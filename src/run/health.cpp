@@ -52,7 +52,7 @@ void add_link(const Health& before, const Health& after, Changes& changes) {
                                                    counted(replays, "packet"), kAdvice)});
   }
   if (before.link_width && after.link_width && *before.link_width != *after.link_width) {
-    changes.push_back({"link-changed", fmt::format("the link had {} lanes before the case and {} after it; {}",
+    changes.push_back({"link-changed", fmt::format("the link had {} lanes and has {} now; {}",
                                                    *before.link_width, *after.link_width, kAdvice)});
   } else if (awake(before) && awake(after) && grown(after.link_generation, before.link_generation) > 0) {
     changes.push_back(
@@ -79,17 +79,21 @@ void add_clocks(const Health& before, const Health& after, Changes& changes) {
   }};
   for (const auto& [reason, sentence] : reasons) {
     if (!contains(after.throttle, reason)) continue;
-    const char* since = contains(before.throttle, reason) ? " (before the case as well)" : "";
-    changes.push_back({fmt::format("throttle-{}", reason), sentence + since});
+    changes.push_back({fmt::format("throttle-{}", reason), sentence, contains(before.throttle, reason)});
   }
 }
 
-void add_heat(const Health& after, Changes& changes) {
+bool is_hot(const Health& health) {
   constexpr double kNear = 3;  // degrees; the sensor tells whole ones, and a chip under load sways by one or two
-  if (!after.temperature || !after.temperature_limit || *after.temperature < *after.temperature_limit - kNear) return;
+  return health.temperature && health.temperature_limit && *health.temperature >= *health.temperature_limit - kNear;
+}
+
+void add_heat(const Health& before, const Health& after, Changes& changes) {
+  if (!is_hot(after)) return;
   changes.push_back({"hot", fmt::format("the GPU is at {:.0f} degrees C, and slows itself down at {:.0f}; look at its "
                                         "cooling",
-                                        *after.temperature, *after.temperature_limit)});
+                                        *after.temperature, *after.temperature_limit),
+                     is_hot(before)});
 }
 
 }  // namespace
@@ -99,14 +103,16 @@ std::vector<HealthChange> health_changes(const HealthRecord& record) {
   add_errors(record.before, record.after, changes);
   add_link(record.before, record.after, changes);
   add_clocks(record.before, record.after, changes);
-  add_heat(record.after, changes);
+  add_heat(record.before, record.after, changes);
   return changes;
 }
 
 void CaseHealth::note(const HealthRecord& record) {
   if (record == HealthRecord{}) return;
   latest_ = record;
-  for (HealthChange& change : health_changes(record)) changes_[change.flag] = std::move(change.sentence);
+  for (const HealthChange& change : health_changes(record)) {
+    changes_[change.flag] = change.sentence + (change.lasts ? " (before the case as well)" : "");
+  }
 }
 
 void CaseHealth::add_to(Result& result) const {

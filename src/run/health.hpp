@@ -11,10 +11,11 @@
 
 namespace xferbench {
 
-/// What changed for the worse while a case ran, or held it back.
+/// What changed for the worse between two looks, or held the GPU back in the second one.
 struct HealthChange {
-  std::string flag;      ///< of its measurements: "ecc-errors", "pcie-replays", "throttle-hw-thermal"
+  std::string flag;      ///< of a case's measurements: "ecc-errors", "pcie-replays", "throttle-hw-thermal"
   std::string sentence;  ///< what it was, in numbers, and what to do
+  bool lasts = false;    ///< it was so in the first look as well
   friend bool operator==(const HealthChange&, const HealthChange&) = default;
 };
 

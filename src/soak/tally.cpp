@@ -183,7 +183,10 @@ void Tally::count(const GpuState& before, const GpuState& now) {
 
 SoakGpu Tally::gpu_of(const GpuState& before, const GpuState& now) {
   SoakGpu gpu{.gpu = now.gpu, .health = now.health, .clocks = now.clocks};
-  for (const HealthChange& change : health_changes({before.health, now.health})) gpu.changes.push_back(change.sentence);
+  // Under load, much lasts for hours: once it is said, it is no news.
+  for (const HealthChange& change : health_changes({before.health, now.health})) {
+    if (!change.lasts) gpu.changes.push_back(change.sentence);
+  }
   for (std::size_t place = 0; place < series_.size(); ++place) {
     const SoakLoadTotals& totals = totals_.loads[place];
     Series& series = series_[place];

@@ -1,6 +1,7 @@
 """Whether other people's programs read what xferbench writes for them: JUnit's XML, OpenMetrics text, and notes for
 GitHub. Each by a schema or a parser that nobody here wrote; what is not installed is skipped."""
 
+import html.parser
 import json
 import re
 import shutil
@@ -22,7 +23,7 @@ def xferbench(*arguments, code=0):
     outcome = subprocess.run(
         [PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, timeout=120
     )
-    if outcome.returncode != code:
+    if code is not None and outcome.returncode != code:
         raise AssertionError(f"{arguments} ended with {outcome.returncode}: {outcome.stderr}")
     return outcome
 
@@ -54,6 +55,19 @@ class Written(support.Folder):
         )
         expectations["expect"].append({"name": "no case", "case": {"scenario": "alloc"}, "metric": "x", "at_least": 1})
         self.hostile = self.write("host.ile.json", expectations)
+
+    def slower(self):
+        """The quick run, each time half as long again."""
+        report = json.loads(self.quick.read_text(encoding="utf-8"))
+        for case in report["results"]:
+            for measurement in case["measurements"]:
+                for field in ("min", "median", "max", "p90", "p99"):
+                    if field in measurement:
+                        measurement[field] *= 1.5
+                measurement["samples"] = [sample * 1.5 for sample in measurement["samples"]]
+                if "ci95" in measurement:
+                    measurement["ci95"] = [end * 1.5 for end in measurement["ci95"]]
+        return self.write("slower.json", report)
 
 
 class Junit(Written):
@@ -219,6 +233,80 @@ class OpenMetrics(Written):
         self.assertEqual((self.folder / "run.prom~").read_text(encoding="utf-8"), "before\n")
 
 
+class Rendered(html.parser.HTMLParser):
+    """What GitHub's renderer makes of a text: cells by tables and rows, words, and elements that open and close."""
+
+    WITHOUT_END = {"br", "hr", "img", "input"}
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.elements, self.tables, self.words = [], set(), [], ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.add(tag)
+        if tag not in self.WITHOUT_END:
+            self.open.append(tag)
+        if tag == "table":
+            self.tables.append([])
+        elif tag == "tr":
+            self.tables[-1].append([])
+        elif tag in ("td", "th"):
+            self.tables[-1][-1].append("")
+
+    def handle_endtag(self, tag):
+        if tag not in self.WITHOUT_END and (not self.open or self.open.pop() != tag):
+            raise AssertionError(f"</{tag}> closes nothing")
+
+    def handle_data(self, data):
+        self.words += data
+        if "td" in self.open or "th" in self.open:
+            self.tables[-1][-1][-1] += data
+
+
+class Markdown(Written):
+    """By cmark-gfm, which GitHub itself renders with. Its --unsafe leaves HTML in a text as it is, so that what would
+    be somebody else's shows up among the elements."""
+
+    OURS = {"h1", "h2", "h3", "p", "ul", "li", "strong", "em", "code", "details", "summary", "a", "br",
+            "table", "thead", "tbody", "tr", "th", "td"}  # fmt: skip
+
+    def rendered(self, text):
+        command = [needed("cmark-gfm"), "--unsafe", *("--extension", "table", "--extension", "autolink")]
+        page = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+        rendered = Rendered(page)
+        self.assertEqual(rendered.open, [])
+        self.assertLessEqual(rendered.elements, self.OURS)
+        self.assertNotIn("|---", rendered.words, "a table that was not taken for one")
+        for table in rendered.tables:
+            self.assertEqual({len(row) for row in table}, {len(table[0])})
+            self.assertTrue(all(table[0]), table[0])
+        return rendered
+
+    def test_of_compare_has_each_case_in_a_row_of_a_table(self):
+        files = (self.quick, self.slower())
+        said = json.loads(xferbench("compare", *files, "--json", "-", code=1).stdout)
+        rendered = self.rendered(xferbench("compare", *files, "--markdown", "-", code=1).stdout)
+        rows = [row for table in rendered.tables for row in table[1:] if table[0][0] == "verdict"]
+        verdicts = [row["verdict"] for row in said["cases"]]
+        self.assertEqual(sorted(row[0] for row in rows), sorted(verdicts))
+        self.assertIn("regressed", verdicts)
+        self.assertEqual({row[1] for row in rows}, {row["key"] for row in said["cases"]})
+
+    def test_has_names_that_mean_ill_as_words(self):
+        compared = xferbench("compare", self.cut, self.quick, "--markdown", "-", code=None).stdout
+        checked = xferbench("check", self.quick, self.cut, "--expect", self.hostile, "--markdown", "-", code=1).stdout
+        for name, text in (("compare", compared), ("check", checked)):
+            with self.subTest(name):
+                self.assertIn("<d>", self.rendered(text).words)
+
+    def test_of_a_run_has_the_tables_of_the_terminal(self):
+        few = ("--max-samples", "2", "--min-samples", "2", "--budget", "0.001", "--simulate", "--quiet")
+        run = xferbench("memcpy", "--dir", "h2d,d2h", "--host", "pinned", "--size", "1M,2M", *few, "--markdown", "-").stdout
+        self.assertTrue(any(len(table) == 5 for table in self.rendered(run).tables))
+
+
 class Annotations(Written):
     def test_of_check_are_lines_on_standard_error_and_nothing_else_changes(self):
         words = ("check", self.quick, "--expect", self.hostile)
@@ -231,16 +319,7 @@ class Annotations(Written):
             self.assertRegex(line, r"^::error title=[^:,\n]*::[^\r\n]+$")
 
     def test_of_compare_are_there_although_it_is_quiet(self):
-        report = json.loads(self.quick.read_text(encoding="utf-8"))
-        for case in report["results"]:
-            for measurement in case["measurements"]:
-                for field in ("min", "median", "max", "p90", "p99"):
-                    if field in measurement:
-                        measurement[field] *= 1.5
-                measurement["samples"] = [sample * 1.5 for sample in measurement["samples"]]
-                if "ci95" in measurement:
-                    measurement["ci95"] = [end * 1.5 for end in measurement["ci95"]]
-        slower = self.write("slower.json", report)
+        slower = self.slower()
         told = xferbench("compare", self.quick, slower, "--quiet", "--annotations", "github", code=1)
         lines = told.stderr.splitlines()
         self.assertGreater(len(lines), 1)

@@ -273,7 +273,7 @@ TEST(HealthOfACase, SaysInNumbersWhatChanged) {
   EXPECT_EQ(only_change({.pcie_replays = 7}, {.pcie_replays = 10}).sentence,
             "the link had to send 3 packets again meanwhile, which costs bandwidth; look at the card's slot and riser");
   EXPECT_EQ(only_change({.link_width = 16}, {.link_width = 8}).sentence,
-            "the link had 16 lanes before the case and 8 after it; look at the card's slot and riser");
+            "the link had 16 lanes and has 8 now; look at the card's slot and riser");
   EXPECT_EQ(
       only_change({.ecc_corrected = 1, .ecc_uncorrected = 1}, {.ecc_corrected = 2, .ecc_uncorrected = 3}).sentence,
       "the GPU's memory had 3 errors meanwhile, 2 of them not corrected; look at nvidia-smi -q -d ECC before you "
@@ -281,10 +281,18 @@ TEST(HealthOfACase, SaysInNumbersWhatChanged) {
   const Health capped{.throttle = Words{"power-cap"}, .power = 698.4, .temperature = 61};
   EXPECT_EQ(only_change({.throttle = Words{}}, capped).sentence,
             "the power limit holds the GPU's clocks down at 698 W; look at nvidia-smi -q -d POWER");
-  EXPECT_NE(only_change(capped, capped).sentence.find("(before the case as well)"), std::string::npos);
+  EXPECT_FALSE(only_change({.throttle = Words{}}, capped).lasts);
+  EXPECT_TRUE(only_change(capped, capped).lasts);
   const Health too_hot{.throttle = Words{"sw-thermal"}, .temperature = 85};
   EXPECT_EQ(only_change({}, too_hot).sentence,
             "the GPU is too hot at 85 degrees C, and the driver holds its clocks down; look at its cooling");
+}
+
+TEST(HealthOfACase, ThatWasSoBeforeIsAWarningThatSaysIt) {
+  const Health capped{.throttle = Words{"power-cap"}};
+  const Result r = run_while({capped, capped}, measuring()).front();
+  ASSERT_EQ(r.warnings.size(), 1U);
+  EXPECT_TRUE(r.warnings.front().ends_with("(before the case as well)")) << r.warnings.front();
 }
 
 TEST(HealthOfACase, TakesALinkThatTrainsDownForIllOnlyWhereTheGpuWasAwake) {

@@ -121,6 +121,20 @@ TEST(SoakTally, TellsWhatElseChangedWhileARateWasLow) {
   EXPECT_EQ(interval.gpus[0].changes, interval.so_far.drops[0].beside);
 }
 
+TEST(SoakTally, SaysWhatLastsOnlyWhenItBegins) {
+  const GpuState held = state({.throttle = std::vector<std::string>{"power-cap"}});
+  const GpuState free = state({.throttle = std::vector<std::string>{}});
+  Tally tally(settings(), {free});
+  settle(tally);
+  EXPECT_EQ(tally.close(moment(10), {held}).gpus[0].changes.size(), 1U);
+  tally.add(turn(30), 1, moment(12));
+  const SoakInterval lasting = tally.close(moment(15), {held});
+  EXPECT_TRUE(lasting.gpus[0].changes.empty());
+  EXPECT_TRUE(lasting.so_far.drops.at(0).beside.empty()) << "it was so when the rate was not low, too";
+  static_cast<void>(tally.close(moment(20), {free}));
+  EXPECT_EQ(tally.close(moment(25), {held}).gpus[0].changes.size(), 1U);
+}
+
 TEST(SoakTally, CountersMoveFromLookToLookAndMayBeReset) {
   Tally tally(settings(), {state({.ecc_corrected = 5})});
   static_cast<void>(tally.close(moment(5), {state({.ecc_corrected = 8})}));
