@@ -345,9 +345,16 @@ TEST(Samples, ThatArePutAwayHaveANumberAndNobodyCanMistakeThemForNone) {
   samples.put_away();
   EXPECT_EQ(samples.size(), 3U);
   EXPECT_FALSE(samples.empty());
-  EXPECT_THROW(static_cast<void>(samples.begin()), std::logic_error);
-  EXPECT_THROW(static_cast<void>(std::as_const(samples).data()), std::logic_error);
   EXPECT_NE(samples, (Samples{1, 2, 3}));
+  const Samples& away = samples;
+  EXPECT_THROW(static_cast<void>(away.begin()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(away.end()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(away.data()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(away.held()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(away.front()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(away[1]), std::logic_error);
+  EXPECT_THROW(samples.push_back(4), std::logic_error);
+  EXPECT_THROW(samples.append(std::vector<double>{4}), std::logic_error);
 }
 
 TEST(Cases, ShareWhatTheyAreUntilOneIsChanged) {
