@@ -56,6 +56,7 @@ def load(paths):
     results, traces = validation.make_validator(), validation.make_validator(TIMELINE)
     runs, timelines = [], []
     for path in paths:
+        beside = journal.text_beside(path)
         value = read_json(path)
         if is_explanation(value):
             raise Refused(f"{path}: is of xferbench explain; a page shows one such file by itself")
@@ -66,17 +67,17 @@ def load(paths):
         if is_timeline(value):
             timelines.append(records.Timeline(path, value))
         else:
-            runs.append(records.Run(path, with_journal(path, value, results), catalogue.ABOUT))
+            runs.append(records.Run(path, with_journal(path, value, beside, results), catalogue.ABOUT))
     records.name_apart(runs)
     if len(runs) > 1:
         refuse_fleets(runs)
     return runs, timelines
 
 
-def with_journal(path, value, validator):
+def with_journal(path, value, beside, validator):
     """The run with what its journal has, where it was killed; what is in there is checked as the file is."""
     try:
-        whole = journal.taken_in(path, value)
+        whole = journal.taken_in(value, beside)
         found = validation.violations(whole, validator) if whole is not value else []
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Refused(f"{journal.path_of(path)}: is damaged ({error}); move it away to read {path} without it") from error

@@ -89,13 +89,15 @@ StoredRun read_run(const std::string& file) {
         "there is no {}, but {}, by one of the processes of --repeat: each is resumed by itself", file, first));
   }
   // Locked before it is read: whoever is writing it is not disturbed, and nobody writes what would be lost then.
-  StoredRun run{.file = file, .json = ResultsFile(file), .report = read_report(file), .command = {}};
+  ResultsFile json(file);
+  StoredReport stored = read_stored(file);
+  StoredRun run{.file = file, .json = std::move(json), .report = std::move(stored.report), .command = {}};
   if (run.report.fleet) {
     throw UsageError(
         fmt::format("--resume: {} is of {} ranks, which measured each case together; run the command again", file,
                     run.report.fleet->ranks.size()));
   }
-  if (has_journal_of_another_run(file, run.report)) {
+  if (stored.journal_is_of_another_run) {
     throw UsageError(fmt::format("--resume: {} is of another run than {}; move it away, it would be written over",
                                  journal_of(file), file));
   }

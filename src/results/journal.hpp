@@ -26,7 +26,22 @@ struct WholePart {
   std::uint64_t beginning = 0;
   std::uint64_t whole = 0;
 };
-WholePart whole_part_of_journal(const std::string& journal);
+
+/// The journal that is beside a results file now: also when it has been removed or another has taken its place, and
+/// with what is added to it. Whoever opens it before the file misses nothing, since a journal goes when its file has
+/// all of it.
+class JournalBeside {
+ public:
+  explicit JournalBeside(const std::string& results_file);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] int file() const { return file_.number(); }
+  [[nodiscard]] WholePart whole_part() const;
+
+ private:
+  std::string path_;
+  Descriptor file_;  // none: there is no journal
+};
 
 /// Whether both are of the same run, by what does not change when a run goes on later.
 bool is_same_run(const Report& a, const Report& b);

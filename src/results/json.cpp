@@ -606,29 +606,27 @@ constexpr Shape json::kInterval{
 
 namespace {
 
-Report read_journal(const std::string& journal, std::uint64_t bytes) {
+Report read_journal(const JournalBeside& journal, std::uint64_t bytes) {
   Report report = empty_report();
-  read_beginning(journal, bytes, kEndOfUnfinished, {&kJournal, &report});
+  read_beginning(journal.file(), journal.path(), bytes, kEndOfUnfinished, {&kJournal, &report});
   return report;
 }
 
 }  // namespace
 
-Report read_report(const std::string& path) {
-  Report report = record_from_file(path, kReport, empty_report());
-  if (report.complete || report.fleet || path == "-") return report;
-  const std::string journal = journal_of(path);
-  const WholePart part = whole_part_of_journal(journal);
-  if (part.whole <= part.beginning || !is_same_run(report, read_journal(journal, part.beginning))) return report;
-  take_in(report, std::move(read_journal(journal, part.whole).results));
-  return report;
+StoredReport read_stored(const std::string& path) {
+  if (path == "-") return {.report = record_from_file(path, kReport, empty_report())};
+  const JournalBeside journal(path);  // before the file, which may become complete in between
+  StoredReport stored{.report = record_from_file(path, kReport, empty_report())};
+  const WholePart part = journal.whole_part();
+  if (part.whole <= part.beginning) return stored;
+  stored.journal_is_of_another_run = !is_same_run(stored.report, read_journal(journal, part.beginning));
+  if (stored.report.complete || stored.report.fleet || stored.journal_is_of_another_run) return stored;
+  take_in(stored.report, std::move(read_journal(journal, part.whole).results));
+  return stored;
 }
 
-bool has_journal_of_another_run(const std::string& path, const Report& report) {
-  const std::string journal = journal_of(path);
-  const WholePart part = whole_part_of_journal(journal);
-  return part.whole > part.beginning && !is_same_run(report, read_journal(journal, part.beginning));
-}
+Report read_report(const std::string& path) { return read_stored(path).report; }
 
 Report parse_report(std::string_view text, std::string_view name) {
   return record_from_text(text, name, kReport, empty_report());

@@ -2,12 +2,14 @@
 #include "results/journal.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include "app/live_report.hpp"
 #include "core/error.hpp"
@@ -183,6 +185,20 @@ TEST_F(LongRun, ThatIsKilledAsItsFileIsWrittenHasNoCaseTwice) {
   EXPECT_EQ(read_back().results.size(), kMany);
 }
 
+TEST_F(LongRun, ThatEndsWhileItsFileIsReadIsReadAsItWas) {
+  kill_after(kMany);
+  const std::string state = to_json(of_cases(begun(), kMany / 2));
+  fs::remove(file());
+  ASSERT_EQ(mkfifo(file().c_str(), 0600), 0);
+  std::thread end([&] {
+    std::ofstream behind(file(), std::ios::binary);  // comes back when the reader has opened it
+    behind << state << std::flush;
+    fs::remove(journal());  // as the run does when its file has everything
+  });
+  EXPECT_EQ(read_back().results.size(), kMany);
+  end.join();
+}
+
 TEST_F(LongRun, WhoseJournalIsDamagedSaysWhere) {
   kill_after(kMany);
   std::string text = read(journal());
@@ -258,7 +274,7 @@ TEST_F(LongRun, DoesNotTakeInTheJournalOfAnother) {
   kill_after(kMany, "2025-01-01T00:00:00Z");
   write(file(), to_json(of_cases(begun(), 1)));
   EXPECT_EQ(read_back().results.size(), 1U);
-  EXPECT_TRUE(has_journal_of_another_run(file().string(), read_back()));
+  EXPECT_TRUE(read_stored(file().string()).journal_is_of_another_run);
 }
 
 TEST_F(LongRun, OntoTheFileOfAnotherKeepsThatWithItsJournal) {
