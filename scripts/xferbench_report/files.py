@@ -1,8 +1,9 @@
 """Reads what the report is made of, and refuses what it cannot be made of."""
 
 import pathlib
+import sys
 
-from . import explanation, journal, places, records, validation
+from . import explanation, journal, places, records, text, validation
 from .charts import catalogue
 
 TIMELINE = pathlib.Path(__file__).resolve().parent / "timeline-schema.json"
@@ -75,15 +76,21 @@ def load(paths):
 
 
 def with_journal(path, value, beside, validator):
-    """The run with what its journal has, where it was killed; what is in there is checked as the file is."""
+    """The run with what its journal has, where it was killed; what is in there is checked as the file is. Without it
+    where it is damaged."""
     try:
         whole = journal.taken_in(value, beside)
         found = validation.violations(whole, validator) if whole is not value else []
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Refused(f"{journal.path_of(path)}: is damaged ({error}); move it away to read {path} without it") from error
-    if found:
-        raise Refused(in_one_line(journal.path_of(path), found, "journal of xferbench"))
-    return whole
+        found = [str(error)]
+    if not found:
+        return whole
+    said = (
+        f"{journal.path_of(path)}: is damaged ({' '.join(found[0].split())}); what {path} itself does not have is lost "
+        f"here: xferbench --resume {path} keeps what can be read of it, and measures the rest again"
+    )
+    print(f"{places.name('report')}: {text.plain(said)}", file=sys.stderr)
+    return value
 
 
 def refuse_fleets(runs):

@@ -11,6 +11,7 @@
 
 #include "app/repeat.hpp"
 #include "core/error.hpp"
+#include "core/standard_error.hpp"
 #include "results/journal.hpp"
 #include "results/json.hpp"
 #include "run/findings.hpp"
@@ -76,6 +77,14 @@ cli::RunCommand command_of(const Report& report, const std::string& file) {
   }
 }
 
+/// What could be read of it goes into a new one, which takes its place.
+void keep_damaged_journal(const StoredRun& run, const std::string& damage) {
+  const ReplacedFile* ordinary = run.json.ordinary();
+  if (ordinary == nullptr) return;
+  tell(fmt::format("{}; the journal is damaged there: it is kept as {}, and what is lost is measured again", damage,
+                   ordinary->keep_damaged_journal()));
+}
+
 }  // namespace
 
 StoredRun read_run(const std::string& file) {
@@ -107,6 +116,7 @@ StoredRun read_run(const std::string& file) {
     throw UsageError(fmt::format("{}: a run with --timeline cannot be resumed", file));
   }
   run.command.measuring.files = {};  // those that the command names may be anywhere, from where this program runs now
+  if (!stored.damage.empty()) keep_damaged_journal(run, stored.damage);
   return run;
 }
 

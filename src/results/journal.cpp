@@ -77,14 +77,14 @@ std::string journal_of(const std::string& results_file) {
 JournalBeside::JournalBeside(const std::string& results_file)
     : path_(journal_of(results_file)), file_(open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)) {}
 
-WholePart JournalBeside::whole_part() const {
+std::optional<WholePart> JournalBeside::whole_part() const {
   struct stat status {};
-  if (!file_ || fstat(file(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  if (read_at(file(), 0, kJournalBegins.size()) != kJournalBegins) return {};
+  if (!file_ || fstat(file(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (read_at(file(), 0, kJournalBegins.size()) != kJournalBegins) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const std::uint64_t beginning = end_of_beginning(file(), size);
   const std::uint64_t results = end_of_last(file(), size, kEndOfResult);
-  return {.beginning = beginning, .whole = beginning > 0 ? std::max(beginning, results) : 0};
+  return WholePart{.beginning = beginning, .whole = beginning > 0 ? std::max(beginning, results) : 0};
 }
 
 bool is_same_run(const Report& a, const Report& b) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,8 +21,8 @@ namespace xferbench {
 /// The journal of the results file of that name: beside the file that links lead to.
 std::string journal_of(const std::string& results_file);
 
-/// How many bytes of a journal can be read: up to its first result, and up to the end of the last that is whole. 0
-/// where there is none, or something else has its name.
+/// How many bytes of a journal can be read: up to its first result (0 where that cannot be found), and up to the end of
+/// the last that is whole.
 struct WholePart {
   std::uint64_t beginning = 0;
   std::uint64_t whole = 0;
@@ -36,7 +37,8 @@ class JournalBeside {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int file() const { return file_.number(); }
-  [[nodiscard]] WholePart whole_part() const;
+  /// Nothing where there is none, or something else has its name.
+  [[nodiscard]] std::optional<WholePart> whole_part() const;
 
  private:
   std::string path_;

@@ -64,6 +64,16 @@ class Journal(support.Folder):
             (run,), _ = files.load([str(self.file)])
         return len(run.cases), said.getvalue()
 
+    def test_that_is_damaged_leaves_the_file_to_be_read_and_is_named(self):
+        for damage in (b"\x01", b"9"):
+            journal.path_of(self.file).write_bytes(self.text.replace(b'"status"', damage + b'"status"', 4))
+            cases, said = self.loaded()
+            self.assertEqual(cases, 2)
+            self.assertIn("r.json.journal: is damaged", said)
+            self.assertIn("--resume", said)
+        journal.path_of(self.file).write_bytes(self.text.replace(b'"status"', b'"sta"', 4))
+        self.assertEqual(self.loaded()[0], 2)
+
     def test_that_goes_while_the_file_is_read_is_taken_in(self):
         """As where the run ends just then."""
         journal.path_of(self.file).write_bytes(self.text)
