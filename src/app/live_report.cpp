@@ -193,10 +193,12 @@ bool LiveReport::Output::is_small() const {
 
 /// So that all states together are not more than three times the last one.
 bool LiveReport::is_due(const Output& output) const {
-  const bool has_no_journal = &output == json_ && (!journal_ || !journal_->has_begun());
+  const bool has_no_journal = &output == json_ && !has_whole_journal();
   const bool has_grown = changes_ - output.changes >= report_.results.size() / 3;
   return has_no_journal || has_grown || output.is_small() || output.error;
 }
+
+bool LiveReport::has_whole_journal() const { return journal_ && journal_->has_begun() && !journal_error_; }
 
 void LiveReport::begin_journal() {
   journal_->begin(report_, indexes_);

@@ -99,6 +99,7 @@ class LiveReport {
   /// Puts what is new into the journal, once there is one; returns what the user must be told.
   [[nodiscard]] std::vector<std::string> keep_journal();
   [[nodiscard]] bool needs_journal() const;
+  [[nodiscard]] bool has_whole_journal() const;
   void begin_journal();
   void put_news_into_journal();
   [[nodiscard]] bool is_due(const Output& output) const;

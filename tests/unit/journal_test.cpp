@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -241,6 +242,25 @@ TEST_F(LongRun, IsNotWarnedOfAJournalOnceItsFileIsComplete) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(read_back().results.size(), kMany);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+TEST_F(LongRun, WhoseJournalCannotGrowWritesItsFileAsIfThereWereNone) {
+  LiveReport report = live();
+  constexpr std::uint64_t kCases = 100;
+  // More and more is known of each, so that the journal is larger than the file.
+  for (std::size_t turn = 1; turn <= 4; ++turn) {
+    for (std::uint64_t i = 0; i < kCases; ++i) {
+      static_cast<void>(report.put(i, sampled(i, 100 * turn, Stop::interrupted)));
+    }
+  }
+  ASSERT_GT(fs::file_size(journal()), fs::file_size(file()) + (1 << 18));
+  const test::FilesLimitedTo limit(fs::file_size(journal()));
+  EXPECT_EQ(report.put(kCases, sampled(kCases)).size(), 1U) << "the journal is told once";
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // a tenth of the time may go into the file
+    static_cast<void>(report.put(kCases + i, sampled(kCases + i)));
+    EXPECT_EQ(results_of_the_file(), kCases + i + 1);
+  }
 }
 
 TEST_F(LongRun, GoesOnAndKeepsTheSamplesOfACaseThatFailsLater) {
