@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
+#include <stdexcept>
 #include <string_view>
 #include <thread>
 
@@ -79,7 +81,7 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, ToText to_m
   };
   const Writer json = [this](const Report& r, const Sink& sink) { write_json_to(r, sink); };
   if (continued) {
-    for (auto& [index, result] : continued->known) insert(index, std::move(result));
+    for (auto& [index, result] : continued->known) static_cast<void>(insert(index, std::move(result)));
     add("json", std::move(continued->json), json);
   } else {
     open("json", files.json, json);
@@ -110,20 +112,40 @@ bool LiveReport::has_file() const {
   return std::ranges::any_of(outputs_, [](const Output& output) { return !output.file.is_standard_output(); });
 }
 
-void LiveReport::insert(std::size_t index, Result result) {
+std::vector<std::string> LiveReport::insert(std::size_t index, Result result) {
   if (!needs_samples_) result.put_samples_away();
+  std::vector<std::string> lost;
   const auto found = std::ranges::lower_bound(indexes_, index);
   const auto place = static_cast<std::size_t>(found - indexes_.begin());
   if (found == indexes_.end() || *found != index) {
+    // Whoever runs out of memory here still has an index for each result.
+    if (indexes_.size() == indexes_.capacity()) indexes_.reserve(2 * indexes_.size() + 1);
     report_.results.insert(report_.results.begin() + static_cast<std::ptrdiff_t>(place), std::move(result));
-    indexes_.insert(found, index);
+    indexes_.insert(indexes_.begin() + static_cast<std::ptrdiff_t>(place), index);
   } else if (Result& before = report_.results[place]; loses_nothing(before, result)) {
     before = std::move(result);
-  } else {
-    before = without_loss(with_samples(place), result);
+  } else if (result.status == Status::failed) {
+    lost = let_fail(place, std::move(result));
   }
   ++changes_;
   if (journal_) news_.insert(index);
+  return lost;
+}
+
+/// With the samples that it had; where they cannot be read any more it has failed nevertheless.
+std::vector<std::string> LiveReport::let_fail(std::size_t place, Result result) {
+  Result& known = report_.results[place];
+  std::string lost;
+  try {
+    known = without_loss(with_samples(place), result);
+    return {};
+  } catch (const std::bad_alloc&) {
+    lost = "out of memory";
+  } catch (const std::runtime_error& error) {  // the journal's, and what is in it
+    lost = error.what();
+  }
+  known = std::move(result);
+  return {fmt::format("{}; the samples that {} had before it failed are lost", lost, known.config.key())};
 }
 
 /// A result as it was before its samples were put away; where no file has them, they are gone.
@@ -136,17 +158,18 @@ Result LiveReport::with_samples(std::size_t place) const {
 }
 
 std::vector<std::string> LiveReport::put(std::size_t index, const Result& result) {
-  const std::lock_guard lock(mutex_);
-  wait_if_abandoned();
-  insert(index, result);
-  return update();
+  KnownResults one;
+  one.emplace_back(index, result);
+  return put(std::move(one));
 }
 
 std::vector<std::string> LiveReport::put(KnownResults results) {
   const std::lock_guard lock(mutex_);
   wait_if_abandoned();
-  for (auto& [index, result] : results) insert(index, std::move(result));
-  return update();
+  std::vector<std::string> news;
+  for (auto& [index, result] : results) std::ranges::move(insert(index, std::move(result)), std::back_inserter(news));
+  std::ranges::move(update(), std::back_inserter(news));
+  return news;
 }
 
 void LiveReport::edit(const std::function<void(Report&)>& change) {
@@ -280,7 +303,10 @@ bool LiveReport::abandon(const KnownResults& last) {
   abandoned_ = true;
   for (const auto& [index, result] : last) {
     const bool is_known = std::ranges::binary_search(indexes_, index);
-    if (!is_known || result.status == Status::failed) insert(index, result);
+    try {
+      if (!is_known || result.status == Status::failed) static_cast<void>(insert(index, result));
+    } catch (const std::bad_alloc&) {  // what was measured can be written without it
+    }
   }
   report_.complete = false;
   write_all_the_last_time();

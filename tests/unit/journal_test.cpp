@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "app/give_up.hpp"
 #include "app/live_report.hpp"
 #include "core/error.hpp"
 #include "results/json.hpp"
@@ -244,6 +245,40 @@ TEST_F(LongRun, IsNotWarnedOfAJournalOnceItsFileIsComplete) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 
+Result failed(std::uint64_t number) {
+  Result result = sampled(number, 0);
+  result.status = Status::failed;
+  result.reason = "a reason";
+  return result;
+}
+
+TEST_F(LongRun, GoesOnWhereSamplesOfACaseThatFailsCannotBeReadAgain) {
+  LiveReport report = live();
+  for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i, 200, Stop::interrupted)));
+  damage_journal_at(3);
+  std::vector<std::string> told;
+  EXPECT_NO_THROW(told = report.put(3, failed(3)));
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_TRUE(mentions(told.front(), "r.json.journal")) << told.front();
+  report.finish({});
+  EXPECT_NO_THROW(report.rethrow());
+  EXPECT_EQ(read_back().results.size(), kMany);
+  EXPECT_EQ(read_back().results.at(3).reason, "a reason");
+}
+
+TEST_F(LongRun, CanBeEndedFromAnotherThreadWhereItsJournalCannotBeReadAgain) {
+  LiveReport report = live();
+  for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i, 200, Stop::interrupted)));
+  damage_journal_at(3);
+  const auto give_up = [&] {
+    app::give_up({Alarm::Kind::stuck, "synchronize_stream", 30},
+                 {.live = report, .cases = {{3, failed(3)}}, .table = [] { return std::string(); }, .clear = [] {}});
+  };
+  EXPECT_EXIT(give_up(), testing::ExitedWithCode(6), "the GPU is stuck");
+  EXPECT_EQ(read_back().results.size(), kMany);
+  EXPECT_EQ(read_back().results.at(3).reason, "a reason");
+}
+
 TEST_F(LongRun, WhoseJournalCannotGrowWritesItsFileAsIfThereWereNone) {
   LiveReport report = live();
   constexpr std::uint64_t kCases = 100;
@@ -266,10 +301,7 @@ TEST_F(LongRun, WhoseJournalCannotGrowWritesItsFileAsIfThereWereNone) {
 TEST_F(LongRun, GoesOnAndKeepsTheSamplesOfACaseThatFailsLater) {
   LiveReport report = live();
   for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i, 200, Stop::interrupted)));
-  Result failed = sampled(3, 0);
-  failed.status = Status::failed;
-  failed.reason = "a reason";
-  static_cast<void>(report.put(3, failed));
+  static_cast<void>(report.put(3, failed(3)));
   report.finish({});
   const Result kept = read_back().results.at(3);
   EXPECT_EQ(kept.reason, "a reason");
