@@ -50,6 +50,10 @@ std::chrono::steady_clock::time_point next_after(std::chrono::steady_clock::time
   return now + 9 * (now - begun);
 }
 
+/// After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each would keep
+/// the user waiting for minutes.
+bool waits_for_the_end(const Result& result) { return interrupted() != 0 && result.status == Status::skipped; }
+
 bool loses_nothing(const Result& before, const Result& now) {
   return samples_of(now) >= samples_of(before) || (now.status == Status::ok && ran_to_its_end(now));
 }
@@ -114,6 +118,7 @@ bool LiveReport::has_file() const {
 
 std::vector<std::string> LiveReport::insert(std::size_t index, Result result) {
   if (!needs_samples_) result.put_samples_away();
+  const bool is_news = !waits_for_the_end(result);
   std::vector<std::string> lost;
   const auto found = std::ranges::lower_bound(indexes_, index);
   const auto place = static_cast<std::size_t>(found - indexes_.begin());
@@ -128,7 +133,7 @@ std::vector<std::string> LiveReport::insert(std::size_t index, Result result) {
     lost = let_fail(place, std::move(result));
   }
   ++changes_;
-  if (journal_) news_.insert(index);
+  if (journal_ && is_news) news_.insert(index);
   return lost;
 }
 
@@ -166,9 +171,11 @@ std::vector<std::string> LiveReport::put(std::size_t index, const Result& result
 std::vector<std::string> LiveReport::put(KnownResults results) {
   const std::lock_guard lock(mutex_);
   wait_if_abandoned();
+  const bool waits =
+      interrupted() != 0 && std::ranges::all_of(results, waits_for_the_end, &KnownResults::value_type::second);
   std::vector<std::string> news;
   for (auto& [index, result] : results) std::ranges::move(insert(index, std::move(result)), std::back_inserter(news));
-  std::ranges::move(update(), std::back_inserter(news));
+  if (!waits) std::ranges::move(update(), std::back_inserter(news));
   return news;
 }
 
@@ -183,15 +190,13 @@ std::vector<std::string> LiveReport::replace(std::vector<Result> results) {
   wait_if_abandoned();
   report_.results = std::move(results);
   changes_ += report_.results.size();
-  return update();
+  return interrupted() == 0 ? update() : std::vector<std::string>();
 }
 
 std::vector<std::string> LiveReport::update() {
-  // After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each would keep
-  // the user waiting for minutes.
-  if (interrupted() != 0) return {};
   std::vector<std::string> news = keep_journal();
-  if (Clock::now() < next_update_) return news;
+  // What is measured after Ctrl-C is the last of it: nothing comes that could be written with it.
+  if (Clock::now() < next_update_ && interrupted() == 0) return news;
   const auto begun = Clock::now();
   for (Output& output : outputs_) {
     if (!output.follows || !is_due(output)) continue;

@@ -6,8 +6,11 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
 #include <thread>
@@ -15,6 +18,7 @@
 #include "app/give_up.hpp"
 #include "app/live_report.hpp"
 #include "core/error.hpp"
+#include "core/interrupt.hpp"
 #include "results/json.hpp"
 #include "support/files_limited.hpp"
 #include "unit/report_fixture.hpp"
@@ -243,6 +247,56 @@ TEST_F(LongRun, IsNotWarnedOfAJournalOnceItsFileIsComplete) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(read_back().results.size(), kMany);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+Result not_begun(std::uint64_t number) {
+  Result result = sampled(number, 0);
+  result.measurements.clear();
+  result.status = Status::skipped;
+  result.reason = "not begun";
+  return result;
+}
+
+/// In a process of its own, since a signal that has come stays.
+void expect_after_interrupt(const std::function<bool()>& holds) {
+  const auto in_child = [&] {
+    install_interrupt_handlers(HangUp::ignored, Acknowledge::no);
+    static_cast<void>(std::raise(SIGINT));
+    std::_Exit(holds() ? 0 : 1);
+  };
+  EXPECT_EXIT(in_child(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(LongRun, ThatIsInterruptedHasItsLastCaseAtOnce) {
+  LiveReport report = live();
+  for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
+  expect_after_interrupt([&] {
+    static_cast<void>(report.put(kMany, sampled(kMany, 100, Stop::interrupted)));
+    return read_back().results.size() == kMany + 1;
+  });
+}
+
+TEST_F(LongRun, OfFewCasesThatIsInterruptedHasItsLastCaseAtOnce) {
+  LiveReport report = live();
+  static_cast<void>(report.put(0, sampled(0)));
+  expect_after_interrupt([&] {
+    static_cast<void>(report.put(1, sampled(1, 100, Stop::interrupted)));
+    return read_back().results.size() == 2;
+  });
+}
+
+TEST_F(LongRun, ThatIsInterruptedDoesNothingForEachCaseThatIsSkipped) {
+  LiveReport report = live();
+  for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
+  expect_after_interrupt([&] {
+    static_cast<void>(report.put(kMany, sampled(kMany, 100, Stop::interrupted)));
+    const std::uint64_t before = bytes_written();
+    constexpr std::uint64_t kSkipped = 5000;
+    for (std::uint64_t i = 1; i <= kSkipped; ++i) static_cast<void>(report.put(kMany + i, not_begun(kMany + i)));
+    const bool wrote_nothing = bytes_written() - before == 0;
+    report.finish({});
+    return wrote_nothing && read_back().results.size() == kMany + 1 + kSkipped;
+  });
 }
 
 Result failed(std::uint64_t number) {
