@@ -203,7 +203,7 @@ std::vector<std::string> LiveReport::update() {
     const bool was_well = !output.error;
     write(output, &ResultsFile::update);
     if (was_well && output.error) {
-      news.push_back(fmt::format("{}; the run goes on, and tries again after each case", output.error->what()));
+      news.push_back(fmt::format("{}; {}", output.error->what(), what_now(output)));
     } else if (!was_well && !output.error) {
       news.push_back(fmt::format("{} is written again, nothing is missing", output.file.path()));
     }
@@ -224,6 +224,15 @@ bool LiveReport::is_due(const Output& output) const {
   const bool has_no_journal = &output == json_ && !has_whole_journal();
   const bool has_grown = changes_ - output.changes >= report_.results.size() / 3;
   return has_no_journal || has_grown || output.is_small() || output.error;
+}
+
+/// Of a file that could not be written.
+std::string LiveReport::what_now(const Output& output) const {
+  const std::string goes_on = "the run goes on, and tries again after each case";
+  if (&output != json_ || !has_whole_journal()) return goes_on;
+  const std::string& file = output.file.path();
+  return fmt::format("{}{} has each result, and a new {} needs room beside both: {}", file, kJournalEnding, file,
+                     goes_on);
 }
 
 bool LiveReport::has_whole_journal() const { return journal_ && journal_->has_begun() && !journal_error_; }
@@ -276,7 +285,8 @@ std::vector<std::string> LiveReport::keep_journal() {
   const bool is_news = error && !journal_error_;
   if (error || journal_->has_begun()) journal_error_ = error;
   if (!is_news) return {};
-  return {fmt::format("{}; the run goes on, and writes the whole file from time to time", error->what())};
+  return {fmt::format("{}; the run goes on, and writes the whole file from time to time{}", error->what(),
+                      journal_->has_begun() ? ", which needs room beside both" : "")};
 }
 
 std::optional<std::string> LiveReport::text_of(const Result& result) const {
@@ -334,8 +344,9 @@ void LiveReport::write_all_the_last_time() {
   }
   const std::string has =
       news_.empty() ? "what was measured" : fmt::format("what was measured but for {} results", news_.size());
-  json_->error = OutputError(fmt::format("{}; {}{} has {}: --resume {} writes it once it can", json_->error->what(),
-                                         json_->file.path(), kJournalEnding, has, json_->file.path()));
+  json_->error = OutputError(fmt::format(
+      "{}; {}{} has {}: --resume {} writes it once it can, for which a new {} needs room beside both",
+      json_->error->what(), json_->file.path(), kJournalEnding, has, json_->file.path(), json_->file.path()));
 }
 
 void LiveReport::write(Output& output, void (ResultsFile::*how)(const TextWriter&)) {

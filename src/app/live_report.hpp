@@ -102,6 +102,7 @@ class LiveReport {
   [[nodiscard]] std::vector<std::string> keep_journal();
   [[nodiscard]] bool needs_journal() const;
   [[nodiscard]] bool has_whole_journal() const;
+  [[nodiscard]] std::string what_now(const Output& output) const;
   void begin_journal();
   void put_news_into_journal();
   [[nodiscard]] bool is_due(const Output& output) const;
