@@ -1,8 +1,9 @@
 """Reads what the report is made of, and refuses what it cannot be made of."""
 
 import pathlib
+import sys
 
-from . import explanation, journal, places, records, validation
+from . import explanation, journal, places, records, text, validation
 from .charts import catalogue
 
 TIMELINE = pathlib.Path(__file__).resolve().parent / "timeline-schema.json"
@@ -56,6 +57,7 @@ def load(paths):
     results, traces = validation.make_validator(), validation.make_validator(TIMELINE)
     runs, timelines = [], []
     for path in paths:
+        beside = journal.text_beside(path)
         value = read_json(path)
         if is_explanation(value):
             raise Refused(f"{path}: is of xferbench explain; a page shows one such file by itself")
@@ -66,23 +68,29 @@ def load(paths):
         if is_timeline(value):
             timelines.append(records.Timeline(path, value))
         else:
-            runs.append(records.Run(path, with_journal(path, value, results), catalogue.ABOUT))
+            runs.append(records.Run(path, with_journal(path, value, beside, results), catalogue.ABOUT))
     records.name_apart(runs)
     if len(runs) > 1:
         refuse_fleets(runs)
     return runs, timelines
 
 
-def with_journal(path, value, validator):
-    """The run with what its journal has, where it was killed; what is in there is checked as the file is."""
+def with_journal(path, value, beside, validator):
+    """The run with what its journal has, where it was killed; what is in there is checked as the file is. Without it
+    where it is damaged."""
     try:
-        whole = journal.taken_in(path, value)
+        whole = journal.taken_in(value, beside)
         found = validation.violations(whole, validator) if whole is not value else []
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise Refused(f"{journal.path_of(path)}: is damaged ({error}); move it away to read {path} without it") from error
-    if found:
-        raise Refused(in_one_line(journal.path_of(path), found, "journal of xferbench"))
-    return whole
+        found = [str(error)]
+    if not found:
+        return whole
+    said = (
+        f"{journal.path_of(path)}: is damaged ({' '.join(found[0].split())}); what {path} itself does not have is lost "
+        f"here: xferbench --resume {path} keeps what can be read of it, and measures the rest again"
+    )
+    print(f"{places.name('report')}: {text.plain(said)}", file=sys.stderr)
+    return value
 
 
 def refuse_fleets(runs):

@@ -14,13 +14,18 @@ def path_of(file):
     return pathlib.Path(os.path.realpath(file) + ".journal")
 
 
-def contents_of(file):
-    """The journal of a results file up to its last whole result; None where there is none."""
-    journal = path_of(file)
+def text_beside(file):
+    """What the journal of a results file has now. Whoever takes it before the file misses nothing: the journal of a run
+    goes when its file has everything."""
     try:
-        data = journal.read_bytes() if journal.is_file() and not journal.is_symlink() else b""
-    except OSError:
-        return None
+        journal = path_of(file)
+        return journal.read_bytes() if journal.is_file() and not journal.is_symlink() else b""
+    except (OSError, ValueError):  # a name with a zero byte in it
+        return b""
+
+
+def contents_of(data):
+    """A journal's text up to its last whole result; None where it is none. Raises ValueError where it is damaged."""
     end = data.rfind(END_OF_RESULT)
     if not data.startswith(BEGINS) or b'\n "results": [' not in data[:max(end, 0)]:
         return None
@@ -39,11 +44,11 @@ def how_much(result):
     return ended, sum(one["n"] for one in result["measurements"]), result["status"] == "failed"
 
 
-def taken_in(file, run):
-    """The run with what its journal has. `run` and its journal are valid results."""
+def taken_in(run, data):
+    """The run with what its journal's text has. `run` and its journal are valid results."""
     if run["complete"] or "fleet" in run:
         return run
-    more = contents_of(file)
+    more = contents_of(data)
     if more is None or identity(more) != identity(run):
         return run
     results = {records.identity_of(result): result for result in run["results"]}

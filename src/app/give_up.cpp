@@ -14,6 +14,16 @@ namespace xferbench::app {
 
 namespace {
 
+/// Whatever goes wrong with it, the process still has to say why it ends.
+bool save(const LastWords& last) {
+  try {
+    return last.live.abandon(last.cases);
+  } catch (const std::exception& error) {
+    tell(error.what());
+    return true;
+  }
+}
+
 std::string what_happened(const Alarm& alarm, const std::string& rank) {
   if (alarm.kind == Alarm::Kind::stuck) {
     constexpr const char* kLook = "this process cannot use it any more. Look at dmesg (NVRM: Xid) and nvidia-smi";
@@ -38,7 +48,7 @@ std::string stuck_reason(const Alarm& alarm) {
 
 void give_up(const Alarm& alarm, const LastWords& last) {
   // What was measured first; then whatever may wait for somebody who does not read.
-  const bool saved = last.live.abandon(last.cases);
+  const bool saved = save(last);
   try {
     last.clear();
     tell(what_happened(alarm, last.rank));

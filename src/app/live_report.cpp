@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
+#include <stdexcept>
 #include <string_view>
 #include <thread>
 
@@ -48,6 +50,10 @@ std::chrono::steady_clock::time_point next_after(std::chrono::steady_clock::time
   return now + 9 * (now - begun);
 }
 
+/// After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each would keep
+/// the user waiting for minutes.
+bool waits_for_the_end(const Result& result) { return interrupted() != 0 && result.status == Status::skipped; }
+
 bool loses_nothing(const Result& before, const Result& now) {
   return samples_of(now) >= samples_of(before) || (now.status == Status::ok && ran_to_its_end(now));
 }
@@ -79,7 +85,7 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, ToText to_m
   };
   const Writer json = [this](const Report& r, const Sink& sink) { write_json_to(r, sink); };
   if (continued) {
-    for (auto& [index, result] : continued->known) insert(index, std::move(result));
+    for (auto& [index, result] : continued->known) static_cast<void>(insert(index, std::move(result)));
     add("json", std::move(continued->json), json);
   } else {
     open("json", files.json, json);
@@ -110,20 +116,41 @@ bool LiveReport::has_file() const {
   return std::ranges::any_of(outputs_, [](const Output& output) { return !output.file.is_standard_output(); });
 }
 
-void LiveReport::insert(std::size_t index, Result result) {
+std::vector<std::string> LiveReport::insert(std::size_t index, Result result) {
   if (!needs_samples_) result.put_samples_away();
+  const bool is_news = !waits_for_the_end(result);
+  std::vector<std::string> lost;
   const auto found = std::ranges::lower_bound(indexes_, index);
   const auto place = static_cast<std::size_t>(found - indexes_.begin());
   if (found == indexes_.end() || *found != index) {
+    // Whoever runs out of memory here still has an index for each result.
+    if (indexes_.size() == indexes_.capacity()) indexes_.reserve(2 * indexes_.size() + 1);
     report_.results.insert(report_.results.begin() + static_cast<std::ptrdiff_t>(place), std::move(result));
-    indexes_.insert(found, index);
+    indexes_.insert(indexes_.begin() + static_cast<std::ptrdiff_t>(place), index);
   } else if (Result& before = report_.results[place]; loses_nothing(before, result)) {
     before = std::move(result);
-  } else {
-    before = without_loss(with_samples(place), result);
+  } else if (result.status == Status::failed) {
+    lost = let_fail(place, std::move(result));
   }
   ++changes_;
-  if (journal_) news_.insert(index);
+  if (journal_ && is_news) news_.insert(index);
+  return lost;
+}
+
+/// With the samples that it had; where they cannot be read any more it has failed nevertheless.
+std::vector<std::string> LiveReport::let_fail(std::size_t place, Result result) {
+  Result& known = report_.results[place];
+  std::string lost;
+  try {
+    known = without_loss(with_samples(place), result);
+    return {};
+  } catch (const std::bad_alloc&) {
+    lost = "out of memory";
+  } catch (const std::runtime_error& error) {  // the journal's, and what is in it
+    lost = error.what();
+  }
+  known = std::move(result);
+  return {fmt::format("{}; the samples that {} had before it failed are lost", lost, known.config.key())};
 }
 
 /// A result as it was before its samples were put away; where no file has them, they are gone.
@@ -136,17 +163,20 @@ Result LiveReport::with_samples(std::size_t place) const {
 }
 
 std::vector<std::string> LiveReport::put(std::size_t index, const Result& result) {
-  const std::lock_guard lock(mutex_);
-  wait_if_abandoned();
-  insert(index, result);
-  return update();
+  KnownResults one;
+  one.emplace_back(index, result);
+  return put(std::move(one));
 }
 
 std::vector<std::string> LiveReport::put(KnownResults results) {
   const std::lock_guard lock(mutex_);
   wait_if_abandoned();
-  for (auto& [index, result] : results) insert(index, std::move(result));
-  return update();
+  const bool waits =
+      interrupted() != 0 && std::ranges::all_of(results, waits_for_the_end, &KnownResults::value_type::second);
+  std::vector<std::string> news;
+  for (auto& [index, result] : results) std::ranges::move(insert(index, std::move(result)), std::back_inserter(news));
+  if (!waits) std::ranges::move(update(), std::back_inserter(news));
+  return news;
 }
 
 void LiveReport::edit(const std::function<void(Report&)>& change) {
@@ -160,22 +190,20 @@ std::vector<std::string> LiveReport::replace(std::vector<Result> results) {
   wait_if_abandoned();
   report_.results = std::move(results);
   changes_ += report_.results.size();
-  return update();
+  return interrupted() == 0 ? update() : std::vector<std::string>();
 }
 
 std::vector<std::string> LiveReport::update() {
-  // After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each would keep
-  // the user waiting for minutes.
-  if (interrupted() != 0) return {};
   std::vector<std::string> news = keep_journal();
-  if (Clock::now() < next_update_) return news;
+  // What is measured after Ctrl-C is the last of it: nothing comes that could be written with it.
+  if (Clock::now() < next_update_ && interrupted() == 0) return news;
   const auto begun = Clock::now();
   for (Output& output : outputs_) {
     if (!output.follows || !is_due(output)) continue;
     const bool was_well = !output.error;
     write(output, &ResultsFile::update);
     if (was_well && output.error) {
-      news.push_back(fmt::format("{}; the run goes on, and tries again after each case", output.error->what()));
+      news.push_back(fmt::format("{}; {}", output.error->what(), what_now(output)));
     } else if (!was_well && !output.error) {
       news.push_back(fmt::format("{} is written again, nothing is missing", output.file.path()));
     }
@@ -193,10 +221,21 @@ bool LiveReport::Output::is_small() const {
 
 /// So that all states together are not more than three times the last one.
 bool LiveReport::is_due(const Output& output) const {
-  const bool has_no_journal = &output == json_ && (!journal_ || !journal_->has_begun());
+  const bool has_no_journal = &output == json_ && !has_whole_journal();
   const bool has_grown = changes_ - output.changes >= report_.results.size() / 3;
   return has_no_journal || has_grown || output.is_small() || output.error;
 }
+
+/// Of a file that could not be written.
+std::string LiveReport::what_now(const Output& output) const {
+  const std::string goes_on = "the run goes on, and tries again after each case";
+  if (&output != json_ || !has_whole_journal()) return goes_on;
+  const std::string& file = output.file.path();
+  return fmt::format("{}{} has each result, and a new {} needs room beside both: {}", file, kJournalEnding, file,
+                     goes_on);
+}
+
+bool LiveReport::has_whole_journal() const { return journal_ && journal_->has_begun() && !journal_error_; }
 
 void LiveReport::begin_journal() {
   journal_->begin(report_, indexes_);
@@ -246,7 +285,8 @@ std::vector<std::string> LiveReport::keep_journal() {
   const bool is_news = error && !journal_error_;
   if (error || journal_->has_begun()) journal_error_ = error;
   if (!is_news) return {};
-  return {fmt::format("{}; the run goes on, and writes the whole file from time to time", error->what())};
+  return {fmt::format("{}; the run goes on, and writes the whole file from time to time{}", error->what(),
+                      journal_->has_begun() ? ", which needs room beside both" : "")};
 }
 
 std::optional<std::string> LiveReport::text_of(const Result& result) const {
@@ -278,7 +318,10 @@ bool LiveReport::abandon(const KnownResults& last) {
   abandoned_ = true;
   for (const auto& [index, result] : last) {
     const bool is_known = std::ranges::binary_search(indexes_, index);
-    if (!is_known || result.status == Status::failed) insert(index, result);
+    try {
+      if (!is_known || result.status == Status::failed) static_cast<void>(insert(index, result));
+    } catch (const std::bad_alloc&) {  // what was measured can be written without it
+    }
   }
   report_.complete = false;
   write_all_the_last_time();
@@ -301,8 +344,9 @@ void LiveReport::write_all_the_last_time() {
   }
   const std::string has =
       news_.empty() ? "what was measured" : fmt::format("what was measured but for {} results", news_.size());
-  json_->error = OutputError(fmt::format("{}; {}{} has {}: --resume {} writes it once it can", json_->error->what(),
-                                         json_->file.path(), kJournalEnding, has, json_->file.path()));
+  json_->error = OutputError(fmt::format(
+      "{}; {}{} has {}: --resume {} writes it once it can, for which a new {} needs room beside both",
+      json_->error->what(), json_->file.path(), kJournalEnding, has, json_->file.path(), json_->file.path()));
 }
 
 void LiveReport::write(Output& output, void (ResultsFile::*how)(const TextWriter&)) {

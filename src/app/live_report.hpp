@@ -95,10 +95,14 @@ class LiveReport {
     [[nodiscard]] bool is_small() const;
   };
 
-  void insert(std::size_t index, Result result);
-  /// Puts what is new into the journal, once there is one; returns what the user must be told.
+  /// Returns what the user must be told, as all of these.
+  [[nodiscard]] std::vector<std::string> insert(std::size_t index, Result result);
+  [[nodiscard]] std::vector<std::string> let_fail(std::size_t place, Result result);
+  /// Puts what is new into the journal, once there is one.
   [[nodiscard]] std::vector<std::string> keep_journal();
   [[nodiscard]] bool needs_journal() const;
+  [[nodiscard]] bool has_whole_journal() const;
+  [[nodiscard]] std::string what_now(const Output& output) const;
   void begin_journal();
   void put_news_into_journal();
   [[nodiscard]] bool is_due(const Output& output) const;

@@ -11,6 +11,7 @@
 
 #include "app/repeat.hpp"
 #include "core/error.hpp"
+#include "core/standard_error.hpp"
 #include "results/journal.hpp"
 #include "results/json.hpp"
 #include "run/findings.hpp"
@@ -76,6 +77,14 @@ cli::RunCommand command_of(const Report& report, const std::string& file) {
   }
 }
 
+/// What could be read of it goes into a new one, which takes its place.
+void keep_damaged_journal(const StoredRun& run, const std::string& damage) {
+  const ReplacedFile* ordinary = run.json.ordinary();
+  if (ordinary == nullptr) return;
+  tell(fmt::format("{}; the journal is damaged there: it is kept as {}, and what is lost is measured again", damage,
+                   ordinary->keep_damaged_journal()));
+}
+
 }  // namespace
 
 StoredRun read_run(const std::string& file) {
@@ -89,13 +98,15 @@ StoredRun read_run(const std::string& file) {
         "there is no {}, but {}, by one of the processes of --repeat: each is resumed by itself", file, first));
   }
   // Locked before it is read: whoever is writing it is not disturbed, and nobody writes what would be lost then.
-  StoredRun run{.file = file, .json = ResultsFile(file), .report = read_report(file), .command = {}};
+  ResultsFile json(file);
+  StoredReport stored = read_stored(file);
+  StoredRun run{.file = file, .json = std::move(json), .report = std::move(stored.report), .command = {}};
   if (run.report.fleet) {
     throw UsageError(
         fmt::format("--resume: {} is of {} ranks, which measured each case together; run the command again", file,
                     run.report.fleet->ranks.size()));
   }
-  if (has_journal_of_another_run(file, run.report)) {
+  if (stored.journal_is_of_another_run) {
     throw UsageError(fmt::format("--resume: {} is of another run than {}; move it away, it would be written over",
                                  journal_of(file), file));
   }
@@ -105,6 +116,7 @@ StoredRun read_run(const std::string& file) {
     throw UsageError(fmt::format("{}: a run with --timeline cannot be resumed", file));
   }
   run.command.measuring.files = {};  // those that the command names may be anywhere, from where this program runs now
+  if (!stored.damage.empty()) keep_damaged_journal(run, stored.damage);
   return run;
 }
 

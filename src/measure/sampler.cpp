@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <set>
@@ -49,8 +48,8 @@ double skew_of(const Series& series) {
     double last = 0;
     for (const Measurement& part : series.parts) {
       if (part.name != kGpuEnd) continue;
-      first = std::min(first, part.samples.at(sample));
-      last = std::max(last, part.samples.at(sample));
+      first = std::min(first, part.samples[sample]);
+      last = std::max(last, part.samples[sample]);
     }
     skews.push_back(last - first);
   }
@@ -236,7 +235,7 @@ class Loop {
     series.submit.samples.push_back(timing.submit);
     if (!timing.stream_times.empty()) series.stream_times.push_back(timing.stream_times);
     for (std::size_t part = 0; part < timing.parts.size(); ++part) {
-      std::ranges::copy(timing.parts[part], std::back_inserter(series.parts[part].samples));
+      series.parts[part].samples.append(timing.parts[part]);
     }
   }
 

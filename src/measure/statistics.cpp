@@ -295,7 +295,7 @@ void append(Measurement& all, const Measurement& more) {
     const auto has = [flag](const Measurement& m) { return std::ranges::find(m.flags, flag) != m.flags.end(); };
     if (has(all) || has(more)) of_machine.emplace_back(flag);
   }
-  all.samples.insert(all.samples.end(), more.samples.begin(), more.samples.end());
+  all.samples.append(more.samples);
   all.warmup_runs += more.warmup_runs;
   all.warmup_converged = all.warmup_converged && more.warmup_converged;
   all.gate_timeouts += more.gate_timeouts;

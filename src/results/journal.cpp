@@ -74,15 +74,17 @@ std::string journal_of(const std::string& results_file) {
   return follow_links(results_file).string() + std::string(kJournalEnding);
 }
 
-WholePart whole_part_of_journal(const std::string& journal) {
-  const Descriptor file(open(journal.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+JournalBeside::JournalBeside(const std::string& results_file)
+    : path_(journal_of(results_file)), file_(open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)) {}
+
+std::optional<WholePart> JournalBeside::whole_part() const {
   struct stat status {};
-  if (!file || fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  if (read_at(file.number(), 0, kJournalBegins.size()) != kJournalBegins) return {};
+  if (!file_ || fstat(file(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  if (read_at(file(), 0, kJournalBegins.size()) != kJournalBegins) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  const std::uint64_t beginning = end_of_beginning(file.number(), size);
-  const std::uint64_t results = end_of_last(file.number(), size, kEndOfResult);
-  return {.beginning = beginning, .whole = beginning > 0 ? std::max(beginning, results) : 0};
+  const std::uint64_t beginning = end_of_beginning(file(), size);
+  const std::uint64_t results = end_of_last(file(), size, kEndOfResult);
+  return WholePart{.beginning = beginning, .whole = beginning > 0 ? std::max(beginning, results) : 0};
 }
 
 bool is_same_run(const Report& a, const Report& b) {

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,13 +21,29 @@ namespace xferbench {
 /// The journal of the results file of that name: beside the file that links lead to.
 std::string journal_of(const std::string& results_file);
 
-/// How many bytes of a journal can be read: up to its first result, and up to the end of the last that is whole. 0
-/// where there is none, or something else has its name.
+/// How many bytes of a journal can be read: up to its first result (0 where that cannot be found), and up to the end of
+/// the last that is whole.
 struct WholePart {
   std::uint64_t beginning = 0;
   std::uint64_t whole = 0;
 };
-WholePart whole_part_of_journal(const std::string& journal);
+
+/// The journal that is beside a results file now: also when it has been removed or another has taken its place, and
+/// with what is added to it. Whoever opens it before the file misses nothing, since a journal goes when its file has
+/// all of it.
+class JournalBeside {
+ public:
+  explicit JournalBeside(const std::string& results_file);
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] int file() const { return file_.number(); }
+  /// Nothing where there is none, or something else has its name.
+  [[nodiscard]] std::optional<WholePart> whole_part() const;
+
+ private:
+  std::string path_;
+  Descriptor file_;  // none: there is no journal
+};
 
 /// Whether both are of the same run, by what does not change when a run goes on later.
 bool is_same_run(const Report& a, const Report& b);

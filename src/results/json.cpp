@@ -10,6 +10,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "core/error.hpp"
+#include "core/standard_error.hpp"
 #include "results/journal.hpp"
 #include "results/json_shape.hpp"
 
@@ -606,28 +608,48 @@ constexpr Shape json::kInterval{
 
 namespace {
 
-Report read_journal(const std::string& journal, std::uint64_t bytes) {
+/// Up to where it is damaged, if it is; what is wrong there goes to `damage`.
+Report read_journal(const JournalBeside& journal, std::uint64_t bytes, std::string& damage) {
   Report report = empty_report();
-  read_beginning(journal, bytes, kEndOfUnfinished, {&kJournal, &report});
+  try {
+    read_beginning(journal.file(), journal.path(), bytes, kEndOfUnfinished, {&kJournal, &report});
+  } catch (const InputError& error) {
+    damage = error.what();
+    if (!report.results.empty()) report.results.pop_back();  // only a part of it was read
+  }
   return report;
 }
 
 }  // namespace
 
-Report read_report(const std::string& path) {
-  Report report = record_from_file(path, kReport, empty_report());
-  if (report.complete || report.fleet || path == "-") return report;
-  const std::string journal = journal_of(path);
-  const WholePart part = whole_part_of_journal(journal);
-  if (part.whole <= part.beginning || !is_same_run(report, read_journal(journal, part.beginning))) return report;
-  take_in(report, std::move(read_journal(journal, part.whole).results));
-  return report;
+StoredReport read_stored(const std::string& path) {
+  if (path == "-") return {.report = record_from_file(path, kReport, empty_report())};
+  const JournalBeside journal(path);  // before the file, which may become complete in between
+  StoredReport stored{.report = record_from_file(path, kReport, empty_report())};
+  const std::optional<WholePart> part = journal.whole_part();
+  if (!part) return stored;
+  if (part->beginning == 0) {  // which a journal is made with
+    stored.damage = fmt::format("{}: it has no results", journal.path());
+    return stored;
+  }
+  if (part->whole == part->beginning) return stored;
+  const Report begun = read_journal(journal, part->beginning, stored.damage);
+  stored.journal_is_of_another_run = stored.damage.empty() && !is_same_run(stored.report, begun);
+  const bool says_more = !stored.report.complete && !stored.report.fleet;
+  if (!says_more || !stored.damage.empty() || stored.journal_is_of_another_run) return stored;
+  take_in(stored.report, std::move(read_journal(journal, part->whole, stored.damage).results));
+  return stored;
 }
 
-bool has_journal_of_another_run(const std::string& path, const Report& report) {
-  const std::string journal = journal_of(path);
-  const WholePart part = whole_part_of_journal(journal);
-  return part.whole > part.beginning && !is_same_run(report, read_journal(journal, part.beginning));
+Report read_report(const std::string& path) {
+  StoredReport stored = read_stored(path);
+  if (!stored.damage.empty() && !stored.report.complete && !stored.report.fleet) {
+    tell(
+        fmt::format("{}; the journal is damaged there, and its results behind that are lost where {} does not have "
+                    "them: --resume {} measures those again",
+                    stored.damage, path, path));
+  }
+  return std::move(stored.report);
 }
 
 Report parse_report(std::string_view text, std::string_view name) {

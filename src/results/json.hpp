@@ -35,14 +35,20 @@ inline constexpr std::string_view kEndOfUnfinished = "\n ]\n}\n";
 /// Such a text again. Its case is that of a file, whose parameters are of no axes.
 Result parse_result_in_file(std::string_view text, std::string_view name);
 
-/// Reads a results file; "-" is standard input. One that is not complete is read with its journal, where there is one.
-/// Identities of results are unique. Fields that it does not know are ignored, since the format may grow. Throws
-/// InputError with one line: the file, the line in it, the place (results[3].measurements[0].samples[2]), what was
-/// found and what was expected. Several files may be read at once, by a thread each.
+/// Reads a results file; "-" is standard input. One that is not complete is read with its journal, where there is one;
+/// where that is damaged, what is lost is told. Identities of results are unique. Fields that it does not know are
+/// ignored, since the format may grow. Throws InputError with one line: the file, the line in it, the place
+/// (results[3].measurements[0].samples[2]), what was found and what was expected. Several files may be read at once, by
+/// a thread each.
 Report read_report(const std::string& path);
 
-/// Whether the journal beside the file is of another run than the file: then it is none of this one's.
-bool has_journal_of_another_run(const std::string& path, const Report& report);
+/// A results file with what its journal has, and what is to be known of that before it is written over.
+struct StoredReport {
+  Report report;
+  bool journal_is_of_another_run = false;  ///< then it is none of this file's
+  std::string damage{};  ///< the journal, the place in it and what was found there; nothing behind that was read
+};
+StoredReport read_stored(const std::string& path);
 
 /// The same of a text; `name` is what messages call it.
 Report parse_report(std::string_view text, std::string_view name);

@@ -1,7 +1,9 @@
 #include "results/json_shape.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +19,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/descriptor.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "core/spelling.hpp"
@@ -365,9 +368,13 @@ void read_file(const std::string& path, Target whole) {
   read_from({file.get(), path}, path, whole);
 }
 
-void read_beginning(const std::string& path, std::uint64_t bytes, std::string_view then, Target whole) {
-  const File file = open_to_read(path);
-  read_from({file.get(), path, bytes, then}, path, whole);
+void read_beginning(int file, const std::string& name, std::uint64_t bytes, std::string_view then, Target whole) {
+  Descriptor own(fcntl(file, F_DUPFD_CLOEXEC, 0));
+  const File opened(own ? fdopen(own.number(), "rb") : nullptr, std::fclose);
+  if (!opened) throw InputError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
+  own.release();              // closed with what reads it
+  std::rewind(opened.get());  // where it was read before it stands at the end of that
+  read_from({opened.get(), name, bytes, then}, name, whole);
 }
 
 void read_text(std::string_view text, std::string_view name, Target whole) {

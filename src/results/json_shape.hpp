@@ -172,8 +172,9 @@ struct Shape {
 
 /// Reads a file; "-" is standard input. A mark of UTF-8 at its front is accepted.
 void read_file(const std::string& path, Target whole);
-/// Reads so many bytes of a file as if this text came behind them.
-void read_beginning(const std::string& path, std::uint64_t bytes, std::string_view then, Target whole);
+/// Reads so many bytes of an open file from its front as if this text came behind them; `name` is what messages call
+/// it.
+void read_beginning(int file, const std::string& name, std::uint64_t bytes, std::string_view then, Target whole);
 /// Reads a text; `name` is what messages call it.
 void read_text(std::string_view text, std::string_view name, Target whole);
 template <class Record>

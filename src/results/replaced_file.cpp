@@ -257,6 +257,30 @@ void ReplacedFile::keep_previous_journal() const {
   if (is_journal(kept)) unlinkat(folder_.number(), kept.c_str(), 0);  // of a file that is not kept any more
 }
 
+std::string ReplacedFile::keep_damaged_journal() const {
+  constexpr int kMostKept = 100;
+  const int folder = folder_.number();
+  const std::string journal = name_ + std::string(kJournalEnding);
+  struct stat status {};
+  if (fstatat(folder, journal.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) fail(errno);
+  for (int i = 1; i <= kMostKept; ++i) {
+    const std::string ending = fmt::format("{}.damaged{}", kJournalEnding, i == 1 ? "" : std::to_string(i));
+    const std::string kept = name_ + ending;
+    struct stat there {};
+    const bool is_taken = fstatat(folder, kept.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
+    // By a resume before this one, which then could not go on.
+    if (is_taken && is_same_file(status, there)) return path_ + ending;
+    if (is_taken) continue;
+    const bool linked = linkat(folder, journal.c_str(), folder, kept.c_str(), 0) == 0;
+    // Some file systems have no links: then there is a moment without the journal.
+    if (linked || renameat2(folder, journal.c_str(), folder, kept.c_str(), RENAME_NOREPLACE) == 0)
+      return path_ + ending;
+    if (errno != EEXIST)
+      throw OutputError(fmt::format("cannot keep {} as {}: {}", journal, kept, std::strerror(errno)));
+  }
+  throw OutputError(fmt::format("there are {} damaged journals beside {}: move them away", kMostKept, path_));
+}
+
 Descriptor ReplacedFile::put_journal(const TextWriter& write) const {
   const std::string name = name_ + std::string(kJournalEnding);
   try {

@@ -57,6 +57,9 @@ class ReplacedFile {
   [[nodiscard]] bool has_journal() const;
   /// The file says all of it.
   void remove_journal() const;
+  /// Gives it a second name that nothing has yet (FILE.journal.damaged), so that it is not lost when it is written
+  /// over; returns that. Throws OutputError.
+  [[nodiscard]] std::string keep_damaged_journal() const;
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:

@@ -8,7 +8,7 @@ import threading
 import time
 
 from . import commands
-from .support import Figure, Tally, build, count_of_samples, end_group, how, is_results, read_json
+from .support import UNUSABLE, Figure, Tally, build, count_of_samples, end_group, how, is_results, read_json
 from .support import read_with_journal, statuses, visible_files, wait_for
 
 TITLE = "resume keeps its word"
@@ -140,18 +140,56 @@ def kills(setting, tally, wanted):
     return done
 
 
+def killed_with_a_journal(setting, tally, folder):
+    """What a run of many cases has left that was killed: its file, its journal; None where it had ended before."""
+    file, journal = folder / "r.json", folder / "r.json.journal"
+    process = setting.start(*RUNS["many cases"], "--json", file)
+    wait_for(lambda: (journal.stat().st_size if journal.exists() else 0) > 500_000 or process.poll() is not None)
+    end_group(process)
+    process.wait()
+    return (file, journal) if tally.expect(journal.exists(), "a killed run has left no journal") else None
+
+
+def damaged_journals(setting, tally):
+    """A killed run, and its journal damaged anywhere: --resume completes it with all that the file has, what it could
+    not read is still there under another name, and both --resume and compare say so."""
+    with setting.scratch() as folder:
+        left = killed_with_a_journal(setting, tally, folder)
+        if left is None:
+            return 0
+        file, journal = left
+        kept = folder / "r.json.journal.damaged"
+        state, whole = file.read_bytes(), journal.read_bytes()
+        known = count_of_samples(read_json(file))
+        places = [random.Random(2).randrange(60, len(whole) - 20_000) for _ in range(setting.number(50, 3))]
+        for at in places:
+            damaged = whole[:at] + b"\x01" + whole[at + 1:]
+            file.write_bytes(state)
+            journal.write_bytes(damaged)
+            compared = setting.run("compare", file, file, "--allow-simulated")
+            tally.expect(b"r.json.journal" in compared.err and not compared.by_signal and compared.code != UNUSABLE,
+                         lambda: f"compare, a journal damaged at {at}: {how(compared)}")
+            outcome = setting.run("--resume", file, "--quiet")
+            tally.expect(outcome.code == 0 and b"r.json.journal.damaged" in outcome.err,
+                         lambda: f"a journal damaged at {at}: {how(outcome)}")
+            found = read_json(file)
+            now = count_of_samples(found)
+            tally.expect(found["complete"] and all(now.get(key, 0) >= samples for key, samples in known.items()),
+                         f"a journal damaged at {at}: samples of the file are lost")
+            tally.expect(not journal.exists() and kept.exists() and kept.read_bytes() == damaged,
+                         f"a journal damaged at {at}: it is not kept as it was")
+            kept.unlink(missing_ok=True)
+        return len(places)
+
+
 def torn_journals(setting, tally):
     """A run that was killed, and its journal cut off at any byte of its last results: --resume completes it, and what
     is whole is kept."""
     with setting.scratch() as folder:
-        file = folder / "r.json"
-        journal = folder / "r.json.journal"
-        process = setting.start(*RUNS["many cases"], "--json", file)
-        wait_for(lambda: (journal.stat().st_size if journal.exists() else 0) > 500_000 or process.poll() is not None)
-        end_group(process)
-        process.wait()
-        if not tally.expect(journal.exists(), "a killed run of many cases has left no journal"):
+        left = killed_with_a_journal(setting, tally, folder)
+        if left is None:
             return 0
+        file, journal = left
         state, whole = file.read_bytes(), journal.read_bytes()
         cuts = [random.Random(1).randrange(1, 20_000) for _ in range(setting.number(100, 4))]
         for cut in cuts:
@@ -220,6 +258,8 @@ def resume_keeps_its_word(setting):
     resumed = skipped_cases_run_again(setting, skipped)
     torn = Tally(setting)
     cuts = torn_journals(setting, torn)
+    damaged = Tally(setting)
+    places = damaged_journals(setting, damaged)
     return [
         Figure(
             f"samples never fewer over {wanted} kills, turns included",
@@ -230,5 +270,7 @@ def resume_keeps_its_word(setting):
                skipped.bad == 0 and resumed > 0),
         Figure("journals cut off anywhere", f"{torn.bad} of {torn.tried} checks failed over {cuts} journals",
                torn.bad == 0 and cuts > 0),
+        Figure("journals damaged anywhere", f"{damaged.bad} of {damaged.tried} checks failed over {places} journals",
+               damaged.bad == 0 and places > 0),
         mutated_files(setting, setting.number(100_000, 300)),
     ]

@@ -178,8 +178,9 @@ def is_results(json_of_file):
 
 def read_with_journal(path):
     """The same with what the journal beside it has, as everything here reads a file that a killed run has left."""
+    beside = journal.text_beside(path)
     found = read_json(path)
-    return journal.taken_in(path, found) if is_results(found) else found
+    return journal.taken_in(found, beside) if is_results(found) else found
 
 
 def statuses(results):

@@ -2,6 +2,7 @@
 
 import array
 import base64
+import contextlib
 import hashlib
 import io
 import itertools
@@ -16,7 +17,7 @@ import unittest.mock
 import support
 from support import case, measurement, results
 
-from xferbench_report import journal, page, records, samples, sides, tables, text, vendor
+from xferbench_report import files, journal, page, records, samples, sides, tables, text, vendor
 from xferbench_report.charts import catalogue, figure, general, grouping, memcpy, overlap, timeline, tune
 
 HOSTILE = "</script><!-- \u2028 & \"' \ud800 \x00 \u202e"
@@ -43,7 +44,7 @@ class Journal(support.Folder):
     def known(self, text):
         journal.path_of(self.file).write_bytes(text)
         with open(self.file, encoding="utf-8") as file:
-            return len(journal.taken_in(self.file, json.load(file))["results"])
+            return len(journal.taken_in(json.load(file), journal.text_beside(self.file))["results"])
 
     def test_is_taken_in_up_to_its_last_whole_result(self):
         end = self.text.rindex(journal.END_OF_RESULT) + len(journal.END_OF_RESULT)
@@ -56,6 +57,35 @@ class Journal(support.Folder):
         with open(self.file, encoding="utf-8") as file:
             started = json.load(file)["started_at"].encode()
         self.assertEqual(self.known(self.text.replace(started, b"1999-01-01T00:00:00Z")), 2)
+
+    def loaded(self):
+        """How many results a report reads, and what it says."""
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            (run,), _ = files.load([str(self.file)])
+        return len(run.cases), said.getvalue()
+
+    def test_that_is_damaged_leaves_the_file_to_be_read_and_is_named(self):
+        for damage in (b"\x01", b"9"):
+            journal.path_of(self.file).write_bytes(self.text.replace(b'"status"', damage + b'"status"', 4))
+            cases, said = self.loaded()
+            self.assertEqual(cases, 2)
+            self.assertIn("r.json.journal: is damaged", said)
+            self.assertIn("--resume", said)
+        journal.path_of(self.file).write_bytes(self.text.replace(b'"status"', b'"sta"', 4))
+        self.assertEqual(self.loaded()[0], 2)
+
+    def test_that_goes_while_the_file_is_read_is_taken_in(self):
+        """As where the run ends just then."""
+        journal.path_of(self.file).write_bytes(self.text)
+        read = files.read_json
+
+        def read_and_end(path):
+            value = read(path)
+            journal.path_of(path).unlink()
+            return value
+
+        with unittest.mock.patch.object(files, "read_json", read_and_end):
+            self.assertEqual(self.loaded(), (5, ""))
 
 
 class Text(unittest.TestCase):

@@ -85,7 +85,7 @@ std::vector<double> copy_samples(const sim::Profile& profile, std::uint64_t rank
   p.varies.rank = rank;
   sim::SimMachine machine(p);
   const auto results = run_on(machine.device(), {"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "256M"});
-  return results.front().measurement("copy")->samples;
+  return results.front().measurement("copy")->samples.held();
 }
 
 TEST(Noise, IsTheSameForTheSameSeedAndRankOnly) {

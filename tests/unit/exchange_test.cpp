@@ -215,7 +215,7 @@ Result exchanged(const std::string& line, int from, int to, double seconds, cons
   Result r(rounds_of(cases_of_line(line).front().config, 4).front());
   Measurement m;
   m.name = "exchange";
-  m.samples.assign(6, seconds);
+  m.samples = std::vector<double>(6, seconds);
   m.median = m.min = m.max = seconds;
   m.ci95 = Interval{seconds, seconds};
   r.measurements = {m};
@@ -261,7 +261,7 @@ TEST(ExchangeFindings, FitEachDirectionByItselfAndSayWhatLimitsMost) {
 TEST(ExchangeFindings, NothingIsSaidOfNothing) {
   EXPECT_TRUE(findings_of({}).empty());
   Result interrupted = exchanged("exchange", 0, 1, 1, "mpi");
-  interrupted.measurements.front().samples.clear();
+  interrupted.measurements.front().samples = {};
   interrupted.metrics.clear();
   EXPECT_TRUE(findings_of({interrupted}).empty());
 }

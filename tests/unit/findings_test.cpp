@@ -118,7 +118,7 @@ TEST(Paths, AreNamedByWhatVariesOrElseByAWord) {
 
 TEST(Paths, LeaveOutWhatWasNotMeasured) {
   std::vector<Result> results{copied("h2d", "pinned", 4096, 1), copied("h2d", "pinned", 8192, 2)};
-  results[0].measurements[0].samples.clear();
+  results[0].measurements[0].samples = {};
   results.emplace_back(Case("no-size"));
   results.back().measurements = results[1].measurements;
   EXPECT_EQ(paths_of(results).at(0).points.size(), 1U);

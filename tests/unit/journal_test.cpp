@@ -2,15 +2,24 @@
 #include "results/journal.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <string>
+#include <thread>
 
+#include "app/give_up.hpp"
 #include "app/live_report.hpp"
 #include "core/error.hpp"
+#include "core/interrupt.hpp"
 #include "results/json.hpp"
 #include "support/files_limited.hpp"
 #include "unit/report_fixture.hpp"
@@ -82,6 +91,17 @@ class LongRun : public testing::Test {
     for (std::uint64_t i = 0; i < cases; ++i) static_cast<void>(report.put(i, sampled(i)));
   }
   [[nodiscard]] Report read_back() const { return read_report(file().string()); }
+  /// Of its file, without what the journal has.
+  [[nodiscard]] std::size_t results_of_the_file() const {
+    return parse_report(read(file()), "the file alone").results.size();
+  }
+  /// Writes over a byte of a case's text in the journal, without a new file: whoever has it open finds it, too.
+  void damage_journal_at(std::uint64_t number) const {
+    const std::string key = "\"size\":" + std::to_string((1 << 20) + number);
+    const std::size_t at = read(journal()).find(key);
+    ASSERT_NE(at, std::string::npos);
+    std::fstream(journal(), std::ios::binary | std::ios::in | std::ios::out).seekp(static_cast<long>(at)) << '\x01';
+  }
 
  private:
   fs::path folder_;
@@ -183,21 +203,160 @@ TEST_F(LongRun, ThatIsKilledAsItsFileIsWrittenHasNoCaseTwice) {
   EXPECT_EQ(read_back().results.size(), kMany);
 }
 
-TEST_F(LongRun, WhoseJournalIsDamagedSaysWhere) {
+TEST_F(LongRun, ThatEndsWhileItsFileIsReadIsReadAsItWas) {
+  kill_after(kMany);
+  const std::string state = to_json(of_cases(begun(), kMany / 2));
+  fs::remove(file());
+  ASSERT_EQ(mkfifo(file().c_str(), 0600), 0);
+  std::thread end([&] {
+    std::ofstream behind(file(), std::ios::binary);  // comes back when the reader has opened it
+    behind << state << std::flush;
+    fs::remove(journal());  // as the run does when its file has everything
+  });
+  EXPECT_EQ(read_back().results.size(), kMany);
+  end.join();
+}
+
+TEST_F(LongRun, WhoseJournalIsDamagedIsReadUpToThereAndSaysWhatIsLost) {
+  kill_after(kMany);
+  write(file(), to_json(of_cases(begun(), kMany / 2)));
+  damage_journal_at(kMany - 10);
+  testing::internal::CaptureStderr();
+  const Report found = read_back();
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(found.results == parse_report(to_json(of_cases(begun(), kMany - 10)), "whole").results);
+  for (const char* part : {"r.json.journal:", "is damaged", "lost", "--resume"})
+    EXPECT_TRUE(mentions(told, part)) << told;
+}
+
+TEST_F(LongRun, WhoseJournalIsDamagedInItsBeginningIsReadWithoutIt) {
   kill_after(kMany);
   std::string text = read(journal());
-  text.replace(text.size() / 2, 1, "\x01");
+  text.replace(text.find("\"verified\""), 1, "\x01");
   write(journal(), text);
-  EXPECT_TRUE(mentions(message_of<InputError>([&] { static_cast<void>(read_back()); }), "r.json.journal:"));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(read_back().results.size(), results_of_the_file());
+  EXPECT_TRUE(mentions(testing::internal::GetCapturedStderr(), "r.json.journal:"));
+}
+
+TEST_F(LongRun, IsNotWarnedOfAJournalOnceItsFileIsComplete) {
+  kill_after(kMany);
+  damage_journal_at(kMany / 2);
+  Report whole = of_cases(begun(), kMany);
+  whole.complete = true;
+  write(file(), to_json(whole));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(read_back().results.size(), kMany);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
+Result not_begun(std::uint64_t number) {
+  Result result = sampled(number, 0);
+  result.measurements.clear();
+  result.status = Status::skipped;
+  result.reason = "not begun";
+  return result;
+}
+
+/// In a process of its own, since a signal that has come stays.
+void expect_after_interrupt(const std::function<bool()>& holds) {
+  const auto in_child = [&] {
+    install_interrupt_handlers(HangUp::ignored, Acknowledge::no);
+    static_cast<void>(std::raise(SIGINT));
+    std::_Exit(holds() ? 0 : 1);
+  };
+  EXPECT_EXIT(in_child(), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(LongRun, ThatIsInterruptedHasItsLastCaseAtOnce) {
+  LiveReport report = live();
+  for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
+  expect_after_interrupt([&] {
+    static_cast<void>(report.put(kMany, sampled(kMany, 100, Stop::interrupted)));
+    return read_back().results.size() == kMany + 1;
+  });
+}
+
+TEST_F(LongRun, OfFewCasesThatIsInterruptedHasItsLastCaseAtOnce) {
+  LiveReport report = live();
+  static_cast<void>(report.put(0, sampled(0)));
+  expect_after_interrupt([&] {
+    static_cast<void>(report.put(1, sampled(1, 100, Stop::interrupted)));
+    return read_back().results.size() == 2;
+  });
+}
+
+TEST_F(LongRun, ThatIsInterruptedDoesNothingForEachCaseThatIsSkipped) {
+  LiveReport report = live();
+  for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
+  expect_after_interrupt([&] {
+    static_cast<void>(report.put(kMany, sampled(kMany, 100, Stop::interrupted)));
+    const std::uint64_t before = bytes_written();
+    constexpr std::uint64_t kSkipped = 5000;
+    for (std::uint64_t i = 1; i <= kSkipped; ++i) static_cast<void>(report.put(kMany + i, not_begun(kMany + i)));
+    const bool wrote_nothing = bytes_written() - before == 0;
+    report.finish({});
+    return wrote_nothing && read_back().results.size() == kMany + 1 + kSkipped;
+  });
+}
+
+Result failed(std::uint64_t number) {
+  Result result = sampled(number, 0);
+  result.status = Status::failed;
+  result.reason = "a reason";
+  return result;
+}
+
+TEST_F(LongRun, GoesOnWhereSamplesOfACaseThatFailsCannotBeReadAgain) {
+  LiveReport report = live();
+  for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i, 200, Stop::interrupted)));
+  damage_journal_at(3);
+  std::vector<std::string> told;
+  EXPECT_NO_THROW(told = report.put(3, failed(3)));
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_TRUE(mentions(told.front(), "r.json.journal")) << told.front();
+  report.finish({});
+  EXPECT_NO_THROW(report.rethrow());
+  EXPECT_EQ(read_back().results.size(), kMany);
+  EXPECT_EQ(read_back().results.at(3).reason, "a reason");
+}
+
+TEST_F(LongRun, CanBeEndedFromAnotherThreadWhereItsJournalCannotBeReadAgain) {
+  LiveReport report = live();
+  for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i, 200, Stop::interrupted)));
+  damage_journal_at(3);
+  const auto give_up = [&] {
+    app::give_up({Alarm::Kind::stuck, "synchronize_stream", 30},
+                 {.live = report, .cases = {{3, failed(3)}}, .table = [] { return std::string(); }, .clear = [] {}});
+  };
+  EXPECT_EXIT(give_up(), testing::ExitedWithCode(6), "the GPU is stuck");
+  EXPECT_EQ(read_back().results.size(), kMany);
+  EXPECT_EQ(read_back().results.at(3).reason, "a reason");
+}
+
+TEST_F(LongRun, WhoseJournalCannotGrowWritesItsFileAsIfThereWereNone) {
+  LiveReport report = live();
+  constexpr std::uint64_t kCases = 100;
+  // More and more is known of each, so that the journal is larger than the file.
+  for (std::size_t turn = 1; turn <= 4; ++turn) {
+    for (std::uint64_t i = 0; i < kCases; ++i) {
+      static_cast<void>(report.put(i, sampled(i, 100 * turn, Stop::interrupted)));
+    }
+  }
+  ASSERT_GT(fs::file_size(journal()), fs::file_size(file()) + (1 << 18));
+  const test::FilesLimitedTo limit(fs::file_size(journal()));
+  EXPECT_EQ(report.put(kCases, sampled(kCases)).size(), 1U) << "the journal is told once";
+  for (std::uint64_t i = 1; i <= 2; ++i) {
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // a tenth of the time may go into the file
+    static_cast<void>(report.put(kCases + i, sampled(kCases + i)));
+    EXPECT_EQ(results_of_the_file(), kCases + i + 1);
+  }
 }
 
 TEST_F(LongRun, GoesOnAndKeepsTheSamplesOfACaseThatFailsLater) {
   LiveReport report = live();
   for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i, 200, Stop::interrupted)));
-  Result failed = sampled(3, 0);
-  failed.status = Status::failed;
-  failed.reason = "a reason";
-  static_cast<void>(report.put(3, failed));
+  static_cast<void>(report.put(3, failed(3)));
   report.finish({});
   const Result kept = read_back().results.at(3);
   EXPECT_EQ(kept.reason, "a reason");
@@ -237,6 +396,9 @@ TEST_F(LongRun, OnAFullDiskSaysSoOnceAndKeepsWhatItHas) {
   }
   EXPECT_FALSE(told.empty());
   EXPECT_LE(told.size(), 3U) << "not after each case";
+  const bool is_named = std::ranges::any_of(
+      told, [](const std::string& line) { return mentions(line, "r.json.journal") && mentions(line, "needs room"); });
+  EXPECT_TRUE(is_named) << told.front();
   report.finish({});  // there is space again
   EXPECT_EQ(read_back().results, parse_report(to_json(of_cases(begun(), kMany)), "whole").results);
 }
@@ -258,7 +420,7 @@ TEST_F(LongRun, DoesNotTakeInTheJournalOfAnother) {
   kill_after(kMany, "2025-01-01T00:00:00Z");
   write(file(), to_json(of_cases(begun(), 1)));
   EXPECT_EQ(read_back().results.size(), 1U);
-  EXPECT_TRUE(has_journal_of_another_run(file().string(), read_back()));
+  EXPECT_TRUE(read_stored(file().string()).journal_is_of_another_run);
 }
 
 TEST_F(LongRun, OntoTheFileOfAnotherKeepsThatWithItsJournal) {
@@ -345,9 +507,16 @@ TEST(Samples, ThatArePutAwayHaveANumberAndNobodyCanMistakeThemForNone) {
   samples.put_away();
   EXPECT_EQ(samples.size(), 3U);
   EXPECT_FALSE(samples.empty());
-  EXPECT_THROW(static_cast<void>(samples.begin()), std::logic_error);
-  EXPECT_THROW(static_cast<void>(std::as_const(samples).data()), std::logic_error);
   EXPECT_NE(samples, (Samples{1, 2, 3}));
+  const Samples& away = samples;
+  EXPECT_THROW(static_cast<void>(away.begin()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(away.end()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(away.data()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(away.held()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(away.front()), std::logic_error);
+  EXPECT_THROW(static_cast<void>(away[1]), std::logic_error);
+  EXPECT_THROW(samples.push_back(4), std::logic_error);
+  EXPECT_THROW(samples.append(std::vector<double>{4}), std::logic_error);
 }
 
 TEST(Cases, ShareWhatTheyAreUntilOneIsChanged) {

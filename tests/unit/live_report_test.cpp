@@ -24,7 +24,7 @@ Result sampled(std::size_t samples, Stop stop, Status status = Status::ok) {
   m.name = "pipeline";
   m.unit = "s";
   m.stop = stop;
-  m.samples.assign(samples, 1e-3);
+  m.samples = std::vector<double>(samples, 1e-3);
   if (samples > 0) m.min = m.median = m.max = 1e-3;
   result.measurements = {m};
   return result;

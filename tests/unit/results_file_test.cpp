@@ -518,7 +518,7 @@ TEST(ResultsFile, KeepsToItsSchema) {
   }
   Report report = rich_report();
   Measurement& m = report.results[0].measurements[0];
-  m.samples.assign(100, 0.002);  // enough for every percentile
+  m.samples = std::vector<double>(100, 0.002);  // enough for every percentile
   report.results[0].health = HealthRecord{{.ecc_corrected = 1,
                                            .ecc_uncorrected = 0,
                                            .pcie_replays = 0,

@@ -72,7 +72,7 @@ Report one_case() {
 Report hundred_samples() {
   Result r = good(kCase, 55.512);
   r.measurements.push_back(r.measurements[0]);
-  r.measurements[0].samples.resize(100, 0.002);
+  r.measurements[0].samples = std::vector<double>(100, 0.002);
   r.measurements[0].p90 = 0.0021;
   r.measurements[0].p99 = 0.00215;
   r.measurements[1].name = "brief";
@@ -169,7 +169,7 @@ Report odd_texts() {
   report.environment.gpu.name = "=HYPERLINK(\"x\",1)";
   report.environment.driver = "@SUM(1)";
   report.results[0].warnings = {"the clock <drifts>\nand *more*", "three"};
-  report.results[1].measurements[0].samples.clear();
+  report.results[1].measurements[0].samples = {};
   report.findings = {{"copy", "winner", {}, {}, "pinned *wins*"}};
   return report;
 }
