@@ -127,8 +127,9 @@ int run_once(cli::RunCommand command) {
   WatchedMachine machine(command.measuring.device, scenarios_of(command.cases));
   expand(command, machine.environment());
   refuse_if_none_can_run(command, *machine.machine);
-  LiveReport live(begin_report(command.measuring, machine.device(), scenarios_of(command.cases)),
-                  command.measuring.files, markdown_of(command));
+  Report report = begin_report(command.measuring, machine.device(), scenarios_of(command.cases));
+  report.results.reserve(command.cases.size());
+  LiveReport live(std::move(report), command.measuring.files, markdown_of(command));
   return measure(command, all_of(command.cases), machine, live);
 }
 
@@ -210,7 +211,7 @@ int perform(const cli::RunCommand& command) {
   if (launch) return run_in_fleet(whole, *launch);
   if (auto& profile = whole.measuring.device.simulate) profile = profile_of_only_rank(*profile);
   if (whole.process) return run_once(one_process(whole));
-  return whole.repeat ? repeat(whole) : run_once(whole);
+  return whole.repeat ? repeat(whole) : run_once(std::move(whole));
 }
 
 namespace {

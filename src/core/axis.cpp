@@ -78,7 +78,9 @@ Case::Choice& Case::own() {
 
 void Case::append(Param param) {
   Choice& choice = own();
-  choice.key += fmt::format("/{}={}", param.name, in_key(to_text(param.value, param.kind)));
+  // No room for more: a long run has many thousands of cases.
+  choice.key = fmt::format("{}/{}={}", choice.key, param.name, in_key(to_text(param.value, param.kind)));
+  choice.params.reserve(choice.params.size() + 1);
   choice.params.push_back(std::move(param));
 }
 

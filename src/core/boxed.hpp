@@ -30,6 +30,7 @@ class Boxed {
   const T& operator*() const { return *value_; }
   T* operator->() { return value_.get(); }
   const T* operator->() const { return value_.get(); }
+  [[nodiscard]] T value_or(T otherwise) const { return value_ ? *value_ : std::move(otherwise); }
   T& emplace() { return *(value_ = std::make_unique<T>()); }
   void reset() { value_.reset(); }
 

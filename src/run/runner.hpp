@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/boxed.hpp"
 #include "results/result.hpp"
 #include "run/health.hpp"
 #include "run/scenario.hpp"
@@ -18,7 +19,7 @@ namespace xferbench {
 struct PlannedCase {
   const Scenario* scenario;
   Case config;
-  std::optional<SamplingPolicy> policy{};  ///< where it has one of its own
+  Boxed<SamplingPolicy> policy{};  ///< where it has one of its own
 };
 
 /// Why a case does not run on this device, known before anything is allocated: its scenario says so, or it needs more
