@@ -21,8 +21,9 @@ install(DIRECTORY scenarios/expectations scenarios/suites DESTINATION ${xferbenc
 install(FILES README.md CONTRIBUTING.md LICENSE packaging/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
-  FILES_MATCHING PATTERN "*.md" PATTERN "*-schema.json" PATTERN "*.png"
-  PATTERN examples EXCLUDE PATTERN timelines EXCLUDE)
+  PATTERN site EXCLUDE PATTERN __pycache__ EXCLUDE)
+# Programs that pages show.
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN __pycache__ EXCLUDE)
 
 # Scripts in Python, where scripts/xferbench_report/places.py knows them. The schemas once more: what a program reads
 # must not lie in the documentation, which systems may leave out.
@@ -63,7 +64,8 @@ foreach(component mpi inject)
 endforeach()
 
 # What differs in Debian's packages: where texts lie, and in which form.
-set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/debian_texts.cmake)
+set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/debian_texts.cmake
+  ${CMAKE_CURRENT_SOURCE_DIR}/cmake/packed_links.cmake)
 set(CPACK_XFERBENCH_SOURCE ${CMAKE_CURRENT_SOURCE_DIR})
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

@@ -182,7 +182,8 @@ struct Way {
   std::string dir;
   std::string host;
   std::string api;
-  std::map<std::uint64_t, double> blocked;
+  std::map<std::uint64_t, double> blocked{};
+  std::vector<std::uint64_t> unclear{};  ///< sizes of which nothing can be said
   bool with_kernel = false;  ///< some were called while a kernel was in flight
 };
 
@@ -197,7 +198,9 @@ void forget_what_is_unclear(Way& way) {
   }
   std::erase_if(way.blocked, [&](const auto& entry) {
     const auto& [size, blocked] = entry;
-    return size > early_up_to && blocked > kSurelyEarly && blocked < kSurelyBlocked;
+    const bool is_unclear = size > early_up_to && blocked > kSurelyEarly && blocked < kSurelyBlocked;
+    if (is_unclear) way.unclear.push_back(size);
+    return is_unclear;
   });
 }
 
@@ -211,7 +214,7 @@ std::vector<Way> ways_of(std::span<const Result* const> results) {
     const AsyncCase c = async_case(r->config);
     const auto same = [&c](const Way& w) { return std::tie(w.dir, w.host, w.api) == std::tie(c.dir, c.host, c.api); };
     auto way = std::ranges::find_if(ways, same);
-    if (way == ways.end()) way = ways.insert(ways.end(), {c.dir, c.host, c.api, {}});
+    if (way == ways.end()) way = ways.insert(ways.end(), {.dir = c.dir, .host = c.host, .api = c.api});
     way->with_kernel = way->with_kernel || c.kernel_seconds;
     const auto [size, is_new] = way->blocked.try_emplace(c.transfer.bytes, blocked->value);
     if (!is_new) size->second = std::min(size->second, blocked->value);
@@ -226,6 +229,7 @@ std::string sizes_text(const Way& way) {
   const std::uint64_t smallest = way.blocked.begin()->first;
   const std::uint64_t largest = way.blocked.rbegin()->first;
   if (smallest == largest) return fmt::format("at {}", format_size(smallest));
+  if (!way.unclear.empty()) return fmt::format("from {} to {}", format_size(smallest), format_size(largest));
   return fmt::format("at every size measured ({} to {})", format_size(smallest), format_size(largest));
 }
 
@@ -250,6 +254,14 @@ Limits limits_of(const Way& way) {
   return limits;
 }
 
+/// "; at 64 KiB that is not clear"
+std::string unclear_text(const Way& way) {
+  if (way.unclear.empty()) return {};
+  std::vector<std::string> sizes;
+  for (const std::uint64_t size : way.unclear) sizes.push_back(format_size(size));
+  return fmt::format("; at {} that is not clear", listed(sizes));
+}
+
 /// What the call does: "returns early up to 64 KiB and blocks the host from 128 KiB on".
 std::string behaviour(const Way& way) {
   if (way.blocked.empty()) {
@@ -267,7 +279,7 @@ const char* call_of(const Way& way) { return way.api == "sync" ? "cudaMemcpy" : 
 Finding finding_of(const Way& way) {
   Finding finding{.kind = "blocking", .labels = {{"dir", way.dir}, {"host", way.host}, {"api", way.api}}};
   finding.text = fmt::format("{} {} {} memory: {} {}", way.dir, way.dir == "h2d" ? "from" : "to", way.host,
-                             call_of(way), behaviour(way));
+                             call_of(way), behaviour(way) + (way.blocked.empty() ? "" : unclear_text(way)));
   const Limits limits = limits_of(way);
   if (limits.early_up_to) {
     finding.metrics.push_back({"early_up_to", static_cast<double>(*limits.early_up_to), "B"});

@@ -1,5 +1,6 @@
 """Reads what the report is made of, and refuses what it cannot be made of."""
 
+import lzma
 import pathlib
 import sys
 
@@ -7,6 +8,8 @@ from . import explanation, journal, places, records, text, validation
 from .charts import catalogue
 
 TIMELINE = pathlib.Path(__file__).resolve().parent / "timeline-schema.json"
+XZ = b"\xfd7zXZ\x00"
+MOST_UNPACKED = 1 << 30  # bytes: a small file can stand for a huge one
 EXPLANATION = validation.SCHEMA.parent / "explain-schema.json"
 
 
@@ -21,10 +24,26 @@ def read_json(path):
         raise Refused(f"{path}: cannot be read: {error.strerror}") from error
     except ValueError as error:  # a name with a zero byte in it
         raise Refused(f"{path!r}: cannot be read: {error}") from error
+    if data.startswith(XZ):
+        data = unpacked(path, data)
     try:
         return validation.parse(data)
     except (ValueError, RecursionError) as error:
         raise Refused(f"{path}: not JSON ({error}); expected a results file of xferbench --json") from error
+
+
+def unpacked(path, data):
+    """What was compressed by xz."""
+    unpacking = lzma.LZMADecompressor(format=lzma.FORMAT_XZ)
+    try:
+        whole = unpacking.decompress(data, MOST_UNPACKED + 1)
+    except (lzma.LZMAError, MemoryError) as error:
+        raise Refused(f"{path}: is compressed by xz, and cannot be unpacked: {error or 'out of memory'}") from error
+    if len(whole) > MOST_UNPACKED:
+        raise Refused(f"{path}: is compressed, and of more than {MOST_UNPACKED >> 20} MiB; unpack it with xz -dk first")
+    if not unpacking.eof:
+        raise Refused(f"{path}: is compressed by xz, and cut off")
+    return whole
 
 
 def in_one_line(path, found, kind):

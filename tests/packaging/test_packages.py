@@ -21,6 +21,7 @@ import unittest
 import bare
 import elf
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGES, CACHE = map(pathlib.Path, sys.argv[1:3])
 SUITE = os.environ.get("XFERBENCH_BARE_SUITE", "bookworm")
 SKIPPED = 77  # what CTest takes for a test that did not run
@@ -94,6 +95,21 @@ class Files(unittest.TestCase):
                 self.assertTrue((data / wanted).is_file(), wanted)
             self.assertEqual(len(list((data / "vendor").glob("plotly*.js"))), 1)
             self.assertEqual([], list(folder.rglob("__pycache__")))
+
+    def test_pages_link_to_what_is_there(self):
+        for package, folder in self.each():
+            for page in folder.rglob("*.md"):
+                for target in re.findall(r"\]\(([^()\s#]+)", page.read_text(encoding="utf-8")):
+                    if not re.match(r"[a-z]+:", target):
+                        self.assertTrue((page.parent / target).exists(), f"{package.name}: {page.name} links to {target}")
+
+    def test_has_the_runs_that_pages_tell_of(self):
+        for package in (named("xferbench"), archive()):
+            with tempfile.TemporaryDirectory(prefix="xferbench-package-") as folder:
+                unpacked(package, folder)
+                (results,) = pathlib.Path(folder).rglob("doc/xferbench/docs/results")
+                there = {path.name for path in (ROOT / "docs/results").iterdir()}
+                self.assertEqual({path.name for path in results.iterdir()}, there, package.name)
 
     def test_lintian_finds_no_error(self):
         if shutil.which("lintian") is None:

@@ -127,6 +127,7 @@ class Commands(support.Folder):
             command = re.sub(r" --(json|csv|markdown|timeline|openmetrics|repeat|spread)[ =]\S+", "", command) + " --dry-run"
         if word == "calibrate" and not re.search(r"calibrate \S+\.json", command):
             command += " --simulate"  # there is no GPU to measure
+        command = command.replace("/tmp/", f"{self.folder}/")
         shell = f'xferbench() {{ "$XFERBENCH_PROGRAM" "$@"; }}; {command}'
         outcome = subprocess.run(
             ["bash", "-c", shell],

@@ -7,15 +7,19 @@ import hashlib
 import io
 import itertools
 import json
+import lzma
 import math
 import os
+import pathlib
 import re
+import subprocess
+import sys
 import tarfile
 import unittest
 import unittest.mock
 
 import support
-from support import case, measurement, results
+from support import ROOT, case, measurement, results
 
 from xferbench_report import files, journal, page, records, samples, sides, tables, text, vendor
 from xferbench_report.charts import catalogue, figure, general, grouping, memcpy, overlap, timeline, tune
@@ -86,6 +90,45 @@ class Journal(support.Folder):
 
         with unittest.mock.patch.object(files, "read_json", read_and_end):
             self.assertEqual(self.loaded(), (5, ""))
+
+
+class Compressed(support.Folder):
+    """A results file as docs/results has most of them."""
+
+    def setUp(self):
+        super().setUp()
+        self.packed = lzma.compress(json.dumps(results([case()])).encode())
+        self.path = str(self.folder / "r.json.xz")
+
+    def load(self, data):
+        pathlib.Path(self.path).write_bytes(data)
+        return files.load([self.path])
+
+    def test_is_read_as_it_is(self):
+        runs, _ = self.load(self.packed)
+        self.assertEqual(len(runs[0].cases), 1)
+
+    def test_that_is_cut_off_or_damaged_or_no_end_comes_of_is_refused(self):
+        damaged = self.packed[:40] + bytes([self.packed[40] ^ 0xFF]) + self.packed[41:]
+        for data, said in ((self.packed[:-20], "cut off"), (damaged, "cannot be unpacked")):
+            with self.subTest(said), self.assertRaisesRegex(files.Refused, f"r.json.xz: is compressed by xz, .*{said}"):
+                self.load(data)
+        with unittest.mock.patch.object(files, "MOST_UNPACKED", 100):
+            with self.assertRaisesRegex(files.Refused, "of more than"):
+                self.load(self.packed)
+
+
+class Links(support.Folder):
+    """What packages leave out is not linked to."""
+
+    def test_that_lead_nowhere_become_their_text(self):
+        script = ROOT / "packaging" / "unlink_missing.py"
+        page = self.folder / "docs" / "a.md"
+        page.parent.mkdir()
+        page.write_text("[b](b.md#x) [`c`](../c.cpp), [e [x]](gone.md) [w](https://x.example/) ![p](p.png) [here](#y)\n")
+        (self.folder / "docs" / "b.md").touch()
+        subprocess.run([sys.executable, "-B", script, self.folder], check=True)
+        self.assertEqual(page.read_text(), "[b](b.md#x) `c`, e [x] [w](https://x.example/) ![p](p.png) [here](#y)\n")
 
 
 class Text(unittest.TestCase):

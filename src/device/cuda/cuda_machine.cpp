@@ -19,7 +19,7 @@ namespace xferbench::cuda {
 
 namespace {
 
-constexpr const char* kSimulateHint = "without a GPU, try: xferbench --simulate h200";
+constexpr const char* kSimulateHint = "without one, add --simulate to the same command";
 
 /// How many GPUs there are. Throws NoDeviceError if there is none.
 std::size_t count_gpus() {
