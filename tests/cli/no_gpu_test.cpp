@@ -14,7 +14,7 @@ class WithoutGpu : public testing::Test {
 };
 
 TEST_F(WithoutGpu, ARunStopsAndNamesSimulate) {
-  expect_refusal(xferbench({"--streams", "8"}, without_gpu()), 3, "xferbench --simulate");
+  expect_refusal(xferbench({"--streams", "8"}, without_gpu()), 3, "add --simulate to the same command");
 }
 
 TEST_F(WithoutGpu, AnEmptyListOfVisibleGpusIsNoGpuEither) {

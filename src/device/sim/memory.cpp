@@ -93,7 +93,8 @@ void DeviceMemory::prepare_to_write(std::size_t offset, std::size_t bytes) {
 
 Pages PagePool::take(std::size_t bytes) {
   const auto fits = std::ranges::find_if(idle_, [bytes](const Pages& p) { return p.size() >= bytes; });
-  if (fits == idle_.end()) return Pages(bytes);
+  // With room, which takes none until it is touched: else a sweep over sizes would want new pages for each of them.
+  if (fits == idle_.end()) return Pages(std::bit_ceil(bytes));
   Pages pages = std::move(*fits);
   idle_.erase(fits);
   return pages;

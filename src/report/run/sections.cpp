@@ -187,28 +187,37 @@ std::vector<std::size_t> least_important(std::span<const Column> columns, std::s
 }
 
 /// What tells cases that were skipped for one reason from the others: "host managed".
-std::string common_text(const Group& group, const std::vector<const Result*>& those) {
+std::string common_text(const std::vector<const Axis*>& varying, const std::vector<const Result*>& those) {
   std::vector<std::string> parts;
-  for (const Axis& axis : group.scenario.axes) {
-    const std::string value = axis_text(*those.front(), axis.name);
-    const auto has_it = [&](const Result* r) { return r->config.has(axis.name) && axis_text(*r, axis.name) == value; };
-    if (group.varies(axis.name) && std::ranges::all_of(those, has_it)) parts.push_back(axis.name + " " + value);
+  for (const Axis* axis : varying) {
+    const std::string value = axis_text(*those.front(), axis->name);
+    const auto has_it = [&](const Result* r) {
+      return r->config.has(axis->name) && axis_text(*r, axis->name) == value;
+    };
+    if (std::ranges::all_of(those, has_it)) parts.push_back(axis->name + " " + value);
   }
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
 }
 
-/// For each reason that several cases were skipped for, one line.
+/// For each reason that several cases were skipped for, one line. Once through the results: of a long list there may be
+/// a reason for every other case.
 std::vector<std::string> skipped_lines(const Group& group) {
-  std::vector<std::string> lines;
-  std::set<std::string> said;
+  std::vector<const Axis*> varying;
+  for (const Axis& axis : group.scenario.axes) {
+    if (group.varies(axis.name)) varying.push_back(&axis);
+  }
+  std::vector<std::vector<const Result*>> alike;
+  std::map<std::string_view, std::size_t> places;
   for (const Result* result : group.results) {
-    if (!group.shares_reason(*result) || !said.insert(result->reason).second) continue;
-    std::vector<const Result*> those;
-    std::ranges::copy_if(group.results, std::back_inserter(those), [result](const Result* r) {
-      return r->status == Status::skipped && r->reason == result->reason;
-    });
+    if (!group.shares_reason(*result)) continue;
+    const auto [place, is_new] = places.try_emplace(result->reason, alike.size());
+    if (is_new) alike.emplace_back();
+    alike[place->second].push_back(result);
+  }
+  std::vector<std::string> lines;
+  for (const std::vector<const Result*>& those : alike) {
     lines.push_back(fmt::format("{} of {} cases skipped{}: {}", those.size(), group.results.size(),
-                                common_text(group, those), result->reason));
+                                common_text(varying, those), those.front()->reason));
   }
   return lines;
 }
