@@ -70,7 +70,7 @@ Counts count(std::span<char* const> files) {
     if (report.environment.simulated()) continue;
     for (const Result& result : report.results) {
       for (const Measurement& m : result.measurements) {
-        if (m.samples.size() < kFewest || !seen.insert(m.samples).second) continue;
+        if (m.samples.size() < kFewest || !seen.insert(m.samples.held()).second) continue;
         add(result.config.scenario(), m, counts);
       }
     }
