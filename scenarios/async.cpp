@@ -184,7 +184,7 @@ struct Way {
   std::string api;
   std::map<std::uint64_t, double> blocked{};
   std::vector<std::uint64_t> unclear{};  ///< sizes of which nothing can be said
-  bool with_kernel = false;  ///< some were called while a kernel was in flight
+  bool with_kernel = false;              ///< some were called while a kernel was in flight
 };
 
 /// Of a copy of microseconds the call is a good part even where it does not wait. Only a longer one that surely

@@ -109,10 +109,7 @@ class SoakOutput {
     interval.at = utc_now();
     interval.end = how;
     interval.reason = reason;
-    if (how == SoakEnd::stuck) {
-      ++interval.so_far.lost_count;
-      interval.so_far.lost.push_back(interval.at + ": " + reason);
-    }
+    if (how == SoakEnd::stuck) soak::add_loss(interval.so_far, interval.at, reason);
     add(std::move(interval));
     finish();
   }

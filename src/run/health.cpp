@@ -52,8 +52,8 @@ void add_link(const Health& before, const Health& after, Changes& changes) {
                                                    counted(replays, "packet"), kAdvice)});
   }
   if (before.link_width && after.link_width && *before.link_width != *after.link_width) {
-    changes.push_back({"link-changed", fmt::format("the link had {} lanes and has {} now; {}",
-                                                   *before.link_width, *after.link_width, kAdvice)});
+    changes.push_back({"link-changed", fmt::format("the link had {} lanes and has {} now; {}", *before.link_width,
+                                                   *after.link_width, kAdvice)});
   } else if (awake(before) && awake(after) && grown(after.link_generation, before.link_generation) > 0) {
     changes.push_back(
         {"link-changed", fmt::format("the link fell from generation {} to {} though the GPU was not idle; {}",
@@ -90,9 +90,10 @@ bool is_hot(const Health& health) {
 
 void add_heat(const Health& before, const Health& after, Changes& changes) {
   if (!is_hot(after)) return;
-  changes.push_back({"hot", fmt::format("the GPU is at {:.0f} degrees C, and slows itself down at {:.0f}; look at its "
-                                        "cooling",
-                                        *after.temperature, *after.temperature_limit),
+  changes.push_back({"hot",
+                     fmt::format("the GPU is at {:.0f} degrees C, and slows itself down at {:.0f}; look at its "
+                                 "cooling",
+                                 *after.temperature, *after.temperature_limit),
                      is_hot(before)});
 }
 

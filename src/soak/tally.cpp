@@ -218,9 +218,11 @@ SoakInterval Tally::close(const Moment& now, const std::vector<GpuState>& states
   return interval;
 }
 
-void Tally::lose(const Moment& now, const std::string& reason) {
-  ++totals_.lost_count;
-  add_once(totals_.lost, now.at + ": " + reason, SoakTotals::kMostKept);
+void Tally::lose(const Moment& now, const std::string& reason) { add_loss(totals_, now.at, reason); }
+
+void add_loss(SoakTotals& totals, const std::string& at, const std::string& reason) {
+  ++totals.lost_count;
+  add_once(totals.lost, at + ": " + reason, SoakTotals::kMostKept);
 }
 
 void add_look(std::vector<GpuState>& interval, const std::vector<GpuState>& now) {

@@ -76,6 +76,9 @@ class Tally {
   std::vector<Series> series_;  // in the order of totals_.loads
 };
 
+/// A GPU failed or did not answer any more, then and for that reason; the first reasons are kept, all are counted.
+void add_loss(SoakTotals& totals, const std::string& at, const std::string& reason);
+
 /// Whether all is well: no wrong byte, no drop, no critical error, no memory error that could not be corrected.
 /// Corrected ones and packets that were sent again are told, and are no failure: what they are there for has worked.
 bool is_well(const SoakTotals& totals);

@@ -135,6 +135,14 @@ TEST(SoakTally, SaysWhatLastsOnlyWhenItBegins) {
   EXPECT_EQ(tally.close(moment(25), {held}).gpus[0].changes.size(), 1U);
 }
 
+TEST(SoakTally, CountsAllLossesAndKeepsTheFirstReasons) {
+  SoakTotals totals;
+  for (int i = 0; i < 100; ++i) add_loss(totals, std::to_string(i), "it does not answer");
+  EXPECT_EQ(totals.lost_count, 100U);
+  ASSERT_EQ(totals.lost.size(), SoakTotals::kMostKept);
+  EXPECT_EQ(totals.lost.front(), "0: it does not answer");
+}
+
 TEST(SoakTally, CountersMoveFromLookToLookAndMayBeReset) {
   Tally tally(settings(), {state({.ecc_corrected = 5})});
   static_cast<void>(tally.close(moment(5), {state({.ecc_corrected = 8})}));
