@@ -1,5 +1,6 @@
 """Commands of the program that the promises are tried on: small, and on the simulated device."""
 
+import itertools
 from typing import NamedTuple
 
 SMALL = ("--simulate", "--min-samples", "2", "--max-samples", "2")
@@ -25,6 +26,11 @@ LONGER = ("--simulate", "--size", "1M", "--streams", "1:4:+1", "--chunks", "4:32
 SOME_CASES = (
     *("--simulate", "--size", "1M", "--streams", "1:6:+1", "--chunks", "2:32"),
     *("--ci", "0.001", "--min-samples", "150", "--max-samples", "150"),
+)
+# As many in half a second.
+SMALL_CASES = (
+    *("memcpy", "--dir", "h2d", "--host", "pinned", "--simulate", "--size", "1K:30K:+1K"),
+    *("--ci", "0.001", "--min-samples", "100", "--max-samples", "100"),
 )
 # Ninety-six cases of a tenth of a second.
 MANY_CASES = (
@@ -55,20 +61,23 @@ def make_files(setting, folder):
     """What commands read, by name."""
     names = ("base", "new", "cut", "suite", "cut_turns")
     files = {name: str(folder / f"{name}.json") for name in names}
+    fewer = ("--dir", "h2d") if setting.quick else ()
     for name in ("base", "new"):
-        run = setting.run("memcpy", "--simulate", "--size", "4K,64K", "--max-samples", "12", "--json", files[name])
+        run = setting.run(
+            "memcpy", "--simulate", "--size", "4K,64K", *fewer, "--max-samples", "12", "--json", files[name]
+        )
         if run.code != 0:
             raise RuntimeError(f"a run for later comparisons ended with {run.code}: {run.err.decode()}")
     (folder / "suite.json").write_text(SUITE, encoding="utf-8")
     return files
 
 
-def everything():
-    """All commands, all scenarios, and what goes wrong with them."""
+def everything(setting):
+    """All commands, all scenarios, in the quick form in one run, and what goes wrong with them."""
     written = ("--json", "{out}/r.json", "--csv", "{out}/r.csv", "--markdown", "{out}/r.md")
     files = ("r.json", "r.csv", "r.md")
     found = [
-        Command("run", (*LONGER, "--progress", "plain", *written), files),
+        Command("run", (*setting.number(LONGER, LONGER, SMALL_CASES), "--progress", "plain", *written), files),
         Command("run, in turns", ("memcpy", "--size", "4K", *IN_TURNS, "--progress", "plain", *written), files),
         Command("run, no file", ("memcpy", "--size", "4K", *TINY)),
         Command("tune", ("tune", "overlap", "--size", "64K", *TINY, "--budget", "0.01", "--json", "{out}/r.json")),
@@ -100,8 +109,10 @@ def everything():
         Command("no such suite", ("--suite", "no-such-suite", "--simulate")),
         Command("no GPU", ("memcpy", "--size", "4K"), needs_gpu=True),
     ]
-    for scenario, flags in SCENARIOS.items():
-        found.append(Command(scenario, (scenario, *flags, *TINY, *written), files))
+    by_scenario = {name: (name, *flags) for name, flags in SCENARIOS.items()}
+    if setting.quick:
+        by_scenario = {"all scenarios": itertools.chain(*by_scenario.values())}
+    found += [Command(name, (*words, *TINY, *written), files) for name, words in by_scenario.items()]
     return found
 
 

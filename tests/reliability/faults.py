@@ -12,27 +12,28 @@ ERRORS = ("ENOSPC", "EIO", "EACCES", "EMFILE", "EINTR", "EOPNOTSUPP", "EROFS")
 FROM_THEN_ON = 1_000_000_000
 _WRITES = ("--json", "{out}/r.json", "--csv", "{out}/r.csv", "--markdown", "{out}/r.md")
 _SMALL = ("memcpy", "--dir", "h2d", "--host", "pinned", "--size", "4K,64K", *commands.SMALL)
-# A megabyte in few cases: from 256 KiB on there is a journal.
-_LONG = (
-    *("memcpy", "--dir", "h2d", "--host", "pinned", "--size", "4K:32M", "--simulate", "--no-verify"),
-    *("--min-samples", "1000", "--max-samples", "1000"),
-)
-COMMANDS = [
-    commands.Command("run", (*_SMALL, *_WRITES), ("r.json", "r.csv", "r.md")),
-    commands.Command("run onto a file", (*_SMALL, "--turns", "2", "--json", "{out}/old.json"), ("old.json",)),
-    commands.Command("resume", ("--resume", "{out}/cut.json"), ("cut.json",)),
-    commands.Command(
-        "compare", ("compare", "{base}", "{new}", "--allow-simulated", "--json", "{out}/c.json"), ("c.json",)
-    ),
-    commands.Command("long run", (*_LONG, "--json", "{out}/r.json"), ("r.json",)),
-    commands.Command("check", ("check", "{base}", "--expect", "h200", "--allow-simulated")),
-    commands.Command(
-        "tune",
-        ("tune", "overlap", "--size", "64K", "--simulate", "--max-samples", "10", "--budget", "0.001", *_WRITES[:2]),
-        ("r.json",),
-    ),
-    commands.Command("list", ("list",)),
-]
+# From 256 KiB on there is a journal: a megabyte in few cases, and in the quick form not much more than that.
+_LONG = ("memcpy", "--dir", "h2d", "--host", "pinned", "--simulate", "--no-verify")
+_MEGABYTE = ("--size", "4K:32M", "--min-samples", "1000", "--max-samples", "1000")
+_JUST_LONG = ("--size", "1K:140K:+1K", "--min-samples", "2", "--max-samples", "2")
+_TUNE = ("tune", "overlap", "--size", "64K", "--simulate", "--max-samples", "10", "--budget", "0.001")
+
+
+def all_commands(setting):
+    long_run = (*_LONG, *setting.number(_MEGABYTE, _MEGABYTE, _JUST_LONG), "--json", "{out}/r.json")
+    tune = (*_TUNE, *setting.number((), (), ("--streams", "1,2", "--chunks", "2,4")), "--json", "{out}/r.json")
+    return [
+        commands.Command("run", (*_SMALL, *_WRITES), ("r.json", "r.csv", "r.md")),
+        commands.Command("run onto a file", (*_SMALL, "--turns", "2", "--json", "{out}/old.json"), ("old.json",)),
+        commands.Command("resume", ("--resume", "{out}/cut.json"), ("cut.json",)),
+        commands.Command(
+            "compare", ("compare", "{base}", "{new}", "--allow-simulated", "--json", "{out}/c.json"), ("c.json",)
+        ),
+        commands.Command("long run", long_run, ("r.json",)),
+        commands.Command("check", ("check", "{base}", "--expect", "h200", "--allow-simulated")),
+        commands.Command("tune", tune, ("r.json",)),
+        commands.Command("list", ("list",)),
+    ]
 
 
 class Sweep:
@@ -120,14 +121,14 @@ def chosen(count, most):
 def calls_fail(setting, tally, files):
     """Each call once, with each error; and all from some call on."""
     tried = 0
-    for command in COMMANDS[:: setting.number(1, 2)]:
+    for command in all_commands(setting)[:: setting.number(1, 2)]:
         sweep = Sweep(setting, tally, command, files)
         count = sweep.count("all")
         setting.say(f"  {command.name}: {count} calls")
         plans = []
         for error in setting.number(ERRORS, ("ENOSPC", "EINTR")):
-            plans += [(number, error, 1) for number in chosen(count, setting.number(None, 12))]
-        plans += [(number, "EIO", FROM_THEN_ON) for number in chosen(count, setting.number(None, 6))]
+            plans += [(number, error, 1) for number in chosen(count, setting.number(None, 12, 4))]
+        plans += [(number, "EIO", FROM_THEN_ON) for number in chosen(count, setting.number(None, 6, 2))]
         hit = setting.side_by_side(lambda plan, sweep=sweep: sweep.one("all", plan[0], plan[1], plan[2]), plans)
         tried += sum(hit)
     return tried
@@ -136,12 +137,12 @@ def calls_fail(setting, tally, files):
 def allocations_fail(setting, tally, files):
     """Each once: in full all of a run's, and of the other commands one in fifty."""
     tried = 0
-    for command in COMMANDS[:: setting.number(1, 3)]:
+    for command in all_commands(setting)[:: setting.number(1, 3)]:
         sweep = Sweep(setting, tally, command, files)
         count = sweep.count("memory")
         setting.say(f"  {command.name}: {count} allocations")
         most = None if command.name == "run" else count // 50
-        numbers = chosen(count, setting.number(most, 25))
+        numbers = chosen(count, setting.number(most, 25, 7))
         tried += sum(setting.side_by_side(lambda number, sweep=sweep: sweep.one("memory", number, "ENOMEM"), numbers))
     return tried
 

@@ -42,7 +42,7 @@ def many_writers_at_once(setting, tally, count):
     """Whoever comes first writes; what is there in the end is whole and one run's."""
     with setting.scratch() as folder:
         file = folder / "r.json"
-        sizes = [f"{1 << number}M" for number in range(count)]
+        sizes = [f"{setting.number(1024, 1024, 64) << number}K" for number in range(count)]
         flags = ("--simulate", "--quiet", "--streams", "1:4:+1", "--chunks", "4:32", *commands.IN_TURNS[3:])
         writers = [setting.start(*flags, "--size", size, "--json", file) for size in sizes]
         codes = [writer.wait(timeout=120) for writer in writers]
@@ -196,10 +196,10 @@ def what_stands_under_the_old_ones_name(setting, tally):
 
 
 def modes_stay(setting, tally):
-    for mode in (0o600, 0o640, 0o644, 0o666, 0o4755, 0o2755, 0o6777):
-        with setting.scratch() as folder:
-            file = folder / "r.json"
-            setting.run(*QUICK, "--json", file)
+    with setting.scratch() as folder:
+        file = folder / "r.json"
+        setting.run(*QUICK, "--json", file)
+        for mode in (0o600, 0o640, 0o644, 0o666, 0o4755, 0o2755, 0o6777):
             file.chmod(mode)
             setting.run(*QUICK, "--json", file)
             found = stat.S_IMODE(file.stat().st_mode)
@@ -253,7 +253,7 @@ def old_file_is_kept(setting, tally):
 
 def files_are_replaced_safely(setting):
     writers, foreign, kept = Tally(setting), Tally(setting), Tally(setting)
-    for _ in range(setting.number(50, 2)):
+    for _ in range(setting.number(50, 2, 1)):
         second_writer_is_refused(setting, writers)
         many_writers_at_once(setting, writers, 4)
     foreign_files_are_untouched(setting, foreign)
@@ -262,7 +262,7 @@ def files_are_replaced_safely(setting):
     links_are_followed(setting, kept)
     old_file_is_kept(setting, kept)
     return [
-        concurrent_reads(setting, setting.number(1_000_000, 20_000)),
+        concurrent_reads(setting, setting.number(1_000_000, 20_000, 5_000)),
         Figure(
             "a second writer gets exit 2 before it measures",
             f"{writers.bad} of {writers.tried} checks failed",

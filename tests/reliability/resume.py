@@ -29,7 +29,25 @@ RUNS = {
         *("--min-samples", "40", "--max-samples", "40"),
     ),
 }
+# Of the same kinds, each in half a second.
+_FEW = ("overlap", "--simulate", "--size", "64K", "--chunks", "2,4", "--ci", "0.001", "--quiet", "--streams")
+QUICK_RUNS = {
+    "one turn": (*_FEW, "1,2,3", "--min-samples", "10", "--max-samples", "10"),
+    "three turns": (*_FEW, "1,2", "--min-samples", "12", "--max-samples", "12", "--turns", "3"),
+    "several scenarios": (
+        *("latency", "--op", "launch,wait", "memcpy", "--size", "4K,64K", "--dir", "h2d"),
+        *("--simulate", "--turns", "2", "--min-samples", "40", "--max-samples", "40", "--quiet"),
+    ),
+    "many cases": (
+        *("memcpy", "--size", "1K:160K:+1K", "--dir", "h2d", "--host", "pinned", "--simulate", "--no-verify", "--quiet"),
+        *("--min-samples", "20", "--max-samples", "20"),
+    ),
+}
 FUZZED = re.compile(r"(\d+) damaged files")
+
+
+def runs(setting):
+    return setting.number(RUNS, RUNS, QUICK_RUNS)
 
 
 class Round:
@@ -37,6 +55,7 @@ class Round:
 
     def __init__(self, setting, tally, name, folder, chance):
         self._setting, self._tally, self._name, self._chance = setting, tally, name, chance
+        self._run = runs(setting)[name]
         self._file = folder / "r.json"
         self._samples = {}
         self._existed = False
@@ -44,25 +63,25 @@ class Round:
 
     def whole(self):
         """What it makes when nobody disturbs it."""
-        outcome = self._setting.run(*RUNS[self._name], "--json", self._file)
+        outcome = self._setting.run(*self._run, "--json", self._file)
         found = read_json(self._file)
         self._tally.expect(outcome.code == 0 and is_results(found), lambda: f"undisturbed: {how(outcome)}")
         self._file.unlink()
         return found
 
     def command(self):
-        return ("--resume", self._file, "--quiet") if self._existed else (*RUNS[self._name], "--json", self._file)
+        return ("--resume", self._file, "--quiet") if self._existed else (*self._run, "--json", self._file)
 
-    def kill(self):
-        """At a random moment, or just when a state replaces another. Whether it still ran."""
+    def kill(self, at_a_state):
+        """Just when a state replaces another, or at a random moment. Whether it still ran."""
         before = self._stamp()
         process = self._setting.start(*self.command())
-        if self._chance.random() < 0.5:
-            time.sleep(self._chance.uniform(0, 0.25))
-        else:
+        if at_a_state:
             for _ in range(self._chance.randint(1, 3)):
                 wait_for(lambda: self._stamp() != before or process.poll() is not None, 10)
                 before = self._stamp()
+        else:
+            time.sleep(self._chance.uniform(0, 0.25))
         alive = process.poll() is None
         end_group(process)
         process.wait()
@@ -107,6 +126,24 @@ class Round:
                            f"{self._name}: beside the file is left {left}")
 
 
+def kills_of_each(setting, tally):
+    """Two of each kind of run, one when a state replaces another."""
+
+    def worker(name):
+        with setting.scratch() as folder:
+            one = Round(setting, tally, name, folder, random.Random(name))
+            whole = one.whole()
+            for at_a_state in (True, False):
+                one.kill(at_a_state)
+                one.check()
+            one.finish(whole)
+            return one.kills
+
+    killed = setting.side_by_side(worker, QUICK_RUNS)
+    tally.expect(sum(killed) >= len(killed), f"most runs had ended before they were killed: {killed}")
+    return {"kills": sum(killed), "rounds": len(killed)}
+
+
 def kills(setting, tally, wanted):
     """So many, over as many rounds as it takes, on all cores."""
     done = {"kills": 0, "rounds": 0}
@@ -121,7 +158,7 @@ def kills(setting, tally, wanted):
                 one = Round(setting, tally, name, folder, chance)
                 if name not in wholes:
                     wholes[name] = one.whole()
-                while one.kill():
+                while one.kill(chance.random() >= 0.5):
                     one.check()
                     with lock:
                         done["kills"] += 1
@@ -143,8 +180,9 @@ def kills(setting, tally, wanted):
 def killed_with_a_journal(setting, tally, folder):
     """What a run of many cases has left that was killed: its file, its journal; None where it had ended before."""
     file, journal = folder / "r.json", folder / "r.json.journal"
-    process = setting.start(*RUNS["many cases"], "--json", file)
-    wait_for(lambda: (journal.stat().st_size if journal.exists() else 0) > 500_000 or process.poll() is not None)
+    process = setting.start(*runs(setting)["many cases"], "--json", file)
+    enough = setting.number(500_000, 500_000, 60_000)
+    wait_for(lambda: (journal.stat().st_size if journal.exists() else 0) > enough or process.poll() is not None)
     end_group(process)
     process.wait()
     return (file, journal) if tally.expect(journal.exists(), "a killed run has left no journal") else None
@@ -161,7 +199,7 @@ def damaged_journals(setting, tally):
         kept = folder / "r.json.journal.damaged"
         state, whole = file.read_bytes(), journal.read_bytes()
         known = count_of_samples(read_json(file))
-        places = [random.Random(2).randrange(60, len(whole) - 20_000) for _ in range(setting.number(50, 3))]
+        places = [random.Random(2).randrange(60, len(whole) - 20_000) for _ in range(setting.number(50, 3, 1))]
         for at in places:
             damaged = whole[:at] + b"\x01" + whole[at + 1:]
             file.write_bytes(state)
@@ -191,7 +229,7 @@ def torn_journals(setting, tally):
             return 0
         file, journal = left
         state, whole = file.read_bytes(), journal.read_bytes()
-        cuts = [random.Random(1).randrange(1, 20_000) for _ in range(setting.number(100, 4))]
+        cuts = [random.Random(1).randrange(1, 20_000) for _ in range(setting.number(100, 4, 2))]
         for cut in cuts:
             file.write_bytes(state)
             journal.write_bytes(whole[:-cut])
@@ -213,7 +251,7 @@ def skipped_cases_run_again(setting, tally):
             with setting.scratch() as folder:
                 file = folder / "r.json"
                 fault = {"XFERBENCH_INJECT": f"lose:{call}:{nth}"}
-                lost = setting.run(*RUNS["one turn"], "--json", file, environment=fault)
+                lost = setting.run(*runs(setting)["one turn"], "--json", file, environment=fault)
                 tally.expect(not lost.by_signal and not lost.hung, lambda: f"lost at {call} {nth}: {how(lost)}")
                 before = statuses(read_json(file))
                 if "skipped" not in before.values():
@@ -253,14 +291,14 @@ def fuzz_program(setting):
 
 def resume_keeps_its_word(setting):
     tally, skipped = Tally(setting), Tally(setting)
-    wanted = setting.number(1000, 10)
-    done = kills(setting, tally, wanted)
+    wanted = setting.number(1000, 10, 2 * len(QUICK_RUNS))
+    done = kills_of_each(setting, tally) if setting.quick else kills(setting, tally, wanted)
     resumed = skipped_cases_run_again(setting, skipped)
     torn = Tally(setting)
     cuts = torn_journals(setting, torn)
     damaged = Tally(setting)
     places = damaged_journals(setting, damaged)
-    return [
+    found = [
         Figure(
             f"samples never fewer over {wanted} kills, turns included",
             f"{tally.bad} of {tally.tried} checks failed over {done['kills']} kills of {done['rounds']} runs",
@@ -272,5 +310,7 @@ def resume_keeps_its_word(setting):
                torn.bad == 0 and cuts > 0),
         Figure("journals damaged anywhere", f"{damaged.bad} of {damaged.tried} checks failed over {places} journals",
                damaged.bad == 0 and places > 0),
-        mutated_files(setting, setting.number(100_000, 300)),
     ]
+    if not setting.quick:  # the tests try some by themselves, fuzz.reader
+        found.append(mutated_files(setting, setting.number(100_000, 300)))
+    return found

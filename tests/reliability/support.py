@@ -67,11 +67,12 @@ class Tally:
 
 
 class Setting:
-    """What a promise is shown with."""
+    """What a promise is shown with. Its size is full, short or quick."""
 
-    def __init__(self, program, short, folder):
+    def __init__(self, program, size, folder):
         self.program = str(pathlib.Path(program).resolve())
-        self.short = short
+        self.quick = size == "quick"
+        self.short = size != "full"
         self.folder = pathlib.Path(folder)
         self.workers = max(2, os.cpu_count() or 2)
         self._shim = None
@@ -79,8 +80,10 @@ class Setting:
     def say(self, text):
         print(text, file=sys.stderr, flush=True)
 
-    def number(self, in_full, in_short):
-        """So many trials."""
+    def number(self, in_full, in_short, in_quick=None):
+        """So many trials; where the quick form has no number of its own, it is that of the short one."""
+        if self.quick and in_quick is not None:
+            return in_quick
         return in_short if self.short else in_full
 
     @contextlib.contextmanager

@@ -7,7 +7,7 @@ from .support import STUCK, Figure, Tally, is_results, read_json, statuses, wait
 
 TITLE = "the watchdog"
 
-RUN = ("overlap", "--simulate", "--size", "1M", "--streams", "1:4:+1", "--chunks", "4", "--max-samples", "10",
+RUN = ("overlap", "--simulate", "--size", "64K", "--streams", "1:4:+1", "--chunks", "4", "--max-samples", "10",
        "--progress", "plain")
 # Where a program waits for a device, or is in the middle of one of its calls.
 WAITS = ("synchronize-event", "launch", "copy", "record", "elapsed", "close-gate")
