@@ -1,0 +1,53 @@
+"""What `cmake --install` puts into a folder, without a package: test_installed.py BUILD PORTABLE
+
+Packages are made of the same; test_packages.py looks at them and uses them, which takes minutes.
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import elf
+
+BUILD = pathlib.Path(sys.argv[1])
+PORTABLE = sys.argv[2].upper() in ("ON", "TRUE", "1")
+OF_GLIBC = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2"}
+EXPECTED = (
+    *("bin/xferbench", "bin/xferbench-report", "bin/xferbench-validate-results", "share/man/man1/xferbench.1"),
+    *("share/xferbench/schemas/results-schema.json", "share/xferbench/suites/ci.json", "share/xferbench/scripts/report"),
+    *("share/xferbench/scripts/xferbench_report/templates/page.html", "share/bash-completion/completions/xferbench"),
+)
+
+
+class Installed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory(prefix="xferbench-installed-")
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        command = ["cmake", "--install", BUILD, "--prefix", cls.folder]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=120)
+
+    def test_all_that_is_expected_is_there(self):
+        self.assertEqual([name for name in EXPECTED if not (self.folder / name).exists()], [])
+        self.assertEqual(list(self.folder.rglob("__pycache__")), [])
+
+    def test_the_program_answers(self):
+        program = self.folder / "bin/xferbench"
+        command = [program, "--suite", "ci", "--simulate", "--dry-run"]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=120)
+
+    def test_programs_need_glibc_and_nothing_else(self):
+        if not PORTABLE:
+            self.skipTest("this build needs libraries of this machine: XFERBENCH_PORTABLE is off")
+        found = [path for path in self.folder.rglob("*") if not path.is_symlink() and elf.is_elf(path)]
+        self.assertTrue(found)
+        for path in found:
+            allowed = OF_GLIBC | ({"libmpi.so.40"} if path.name == "libxferbench-mpi.so" else set())
+            self.assertLessEqual(elf.read(path).libraries, allowed, path.name)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
