@@ -143,7 +143,7 @@ def same_label(size):
 
 
 def labels_in_results(size):
-    one = ",".join(f'"{i}":""' for i in range(10_000))
+    one = ",".join(f'"{i}":""' for i in range(min(10_000, size // 200)))
     yield from results(lambda i: result(f"memcpy/{i}", labels=one), size)
 
 
@@ -178,17 +178,17 @@ def metric_results(size):
 
 
 def metrics(size):
-    one = ",".join(f'"{i}":{{"value":1,"unit":"s"}}' for i in range(9_999))
+    one = ",".join(f'"{i}":{{"value":1,"unit":"s"}}' for i in range(min(9_999, size // 200)))
     yield from results(lambda i: result(f"memcpy/{i}", metrics=one), size)
 
 
 def measurements(size):
-    one = ",".join(_MEASUREMENT % (i, "", 0, "0") for i in range(9_999))
+    one = ",".join(_MEASUREMENT % (i, "", 0, "0") for i in range(min(9_999, size // 200)))
     yield from results(lambda i: result(f"memcpy/{i}", measurements=one), size)
 
 
 def tiny_warnings(size):
-    one = ",".join('""' for i in range(9_999))
+    one = ",".join('""' for i in range(min(9_999, size // 200)))
     yield from results(lambda i: result(f"memcpy/{i}", warnings=one), size)
 
 
@@ -200,7 +200,7 @@ def different_warnings(size):
 
 
 def long_texts(size):
-    text = "x" * 1_000_000
+    text = "x" * min(1_000_000, size // 2)
     yield from results(lambda i: result(f"memcpy/{i}", status="failed", reason=text), size)
 
 
@@ -226,7 +226,7 @@ def endless_text(size):
 
 def long_numbers(size):
     yield head() + '"unknown": ['
-    yield from many(lambda i: "1" * 1_000_000, size)
+    yield from many(lambda i: "1" * min(1_000_000, size // 2), size)
     yield '], "results": [' + measured("memcpy/first") + "]}"
 
 
@@ -248,7 +248,7 @@ def declared_scenarios(size):
 
 
 def declared_metrics(size):
-    one = ",".join(_DECLARATION % i for i in range(9_999))
+    one = ",".join(_DECLARATION % i for i in range(min(9_999, size // 200)))
     yield head() + '"metrics_declared": {'
     yield from many(lambda i: f'"{i}":[{one}]', size)
     yield '}, "results": [' + measured("memcpy/first") + "]}"
@@ -268,7 +268,7 @@ def command_words(size):
 
 
 def variables(size):
-    one = ",".join(f'"{i}":""' for i in range(9_999))
+    one = ",".join(f'"{i}":""' for i in range(min(9_999, size // 200)))
     yield head(variables=one) + '"unknown": "", "results": [' + measured("memcpy/first") + "]}"
 
 
@@ -297,7 +297,7 @@ def few_expectations(size):
     pattern = "*a" * 50
     yield '{"schema": "xferbench-expect/1", "expect": ['
     yield ",".join(
-        '{"case":"%s*%d","metric":"bandwidth","at_least":"1 GB/s","optional":true}' % (pattern, i) for i in range(9_999)
+        '{"case":"%s*%d","metric":"bandwidth","at_least":"1 GB/s","optional":true}' % (pattern, i) for i in range(min(9_999, size // 200))
     )
     yield "]}"
 

@@ -39,8 +39,8 @@ QUICK_RUNS = {
         *("--simulate", "--turns", "2", "--min-samples", "40", "--max-samples", "40", "--quiet"),
     ),
     "many cases": (
-        *("memcpy", "--size", "1K:160K:+1K", "--dir", "h2d", "--host", "pinned", "--simulate", "--no-verify", "--quiet"),
-        *("--min-samples", "20", "--max-samples", "20"),
+        *("memcpy", "--size", "1K:160K:+1K", "--dir", "h2d", "--host", "pinned", "--simulate", "--no-verify"),
+        *("--min-samples", "20", "--max-samples", "20", "--quiet"),
     ),
 }
 FUZZED = re.compile(r"(\d+) damaged files")

@@ -200,7 +200,8 @@ def standard_error_is_never_fatal(setting):
             for progress in ("auto", "plain"):
                 for with_output in (False, True):
                     folder = scratch / f"terminal-{number}-{progress}-{with_output}"
-                    amid += terminal_is_lost(setting, lost, folder, [*run, "--progress", progress], with_output, expected)
+                    shown = [*run, "--progress", progress]
+                    amid += terminal_is_lost(setting, lost, folder, shown, with_output, expected)
             for with_output in (False, True):
                 terminal_of_a_run_without_files_is_lost(setting, lost, with_output)
     return [
