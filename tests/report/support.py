@@ -2,6 +2,8 @@
 
 import atexit
 import contextlib
+import fnmatch
+import functools
 import io
 import json
 import lzma
@@ -16,21 +18,38 @@ import tempfile
 import unittest
 
 
-def unpacked(folder):
-    """A folder of these results files in which none is compressed; it is gone when the program ends."""
-    whole = pathlib.Path(tempfile.mkdtemp(prefix="xferbench-results-"))
-    atexit.register(shutil.rmtree, whole)
-    for path in folder.glob("*.json"):
-        (whole / path.name).symlink_to(path)
-    for path in folder.glob("*.json.xz"):
-        (whole / path.stem).write_bytes(lzma.decompress(path.read_bytes()))
-    return whole
-
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts"
-RESULTS = unpacked(ROOT / "docs" / "results")
 TIMELINES = ROOT / "docs" / "timelines"
+
+
+class Unpacked:
+    """The files of a folder of results, none compressed: each is unpacked when it is asked for first, and all are gone
+    when the program ends."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    @functools.cached_property
+    def whole(self):
+        whole = pathlib.Path(tempfile.mkdtemp(prefix="xferbench-results-"))
+        atexit.register(shutil.rmtree, whole)
+        return whole
+
+    def __truediv__(self, name):
+        path, packed = self.whole / name, self.folder / f"{name}.xz"
+        if packed.exists() and not path.exists():
+            path.write_bytes(lzma.decompress(packed.read_bytes()))
+        elif (self.folder / name).exists() and not path.exists():
+            path.symlink_to(self.folder / name)
+        return path
+
+    def glob(self, pattern):
+        names = {path.name.removesuffix(".xz") for path in self.folder.iterdir()}
+        return [self / name for name in fnmatch.filter(sorted(names), pattern)]
+
+
+RESULTS = Unpacked(ROOT / "docs" / "results")
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SCRIPTS))
@@ -60,14 +79,13 @@ def require_program():
         sys.exit("XFERBENCH_PROGRAM does not name the program to test with; ctest sets it")
 
 
-def smallest_of_each_scenario():
-    """Of the results that the documentation shows; those of a search count apart."""
-    found = {}
-    for path in sorted(RESULTS.glob("*.json"), key=lambda path: path.stat().st_size):
-        cases = json.loads(path.read_text(encoding="utf-8"))["results"]
-        for one in cases:
-            found.setdefault((one["scenario"], "measured_in" in one.get("labels", {})), path)
-    return list(dict.fromkeys(found.values()))
+def main():
+    """Runs the classes that the command names. Without a name all but those whose own ends in Long, which take long and
+    whose faults the others find as well, in a shorter form; by the name Long those."""
+    long = sys.argv[1:] == ["Long"]
+    ours = {name: one for name, one in vars(sys.modules["__main__"]).items() if isinstance(one, type)}
+    tests = [name for name, one in ours.items() if issubclass(one, unittest.TestCase)]
+    unittest.main(argv=sys.argv[:1] if long else None, defaultTest=[name for name in tests if name.endswith("Long") == long])
 
 
 class Folder(unittest.TestCase):
@@ -220,13 +238,20 @@ def start_browser(dark=False, width=1360, height=1000, reach=""):
     return browser
 
 
+@functools.cache
+def browser():
+    """The one that serves all tests of a program: to start it takes as long as a page or two."""
+    started = start_browser()
+    unittest.addModuleCleanup(started.quit)
+    return started
+
+
 class BrowserTest(Folder):
-    """A test that looks at pages. One browser serves a class."""
+    """A test that looks at pages."""
 
     @classmethod
     def setUpClass(cls):
-        cls.browser = start_browser()
-        cls.addClassCleanup(cls.browser.quit)
+        cls.browser = browser()
 
     def open(self, page, draw=True):
         """Loads a page with all its charts, and forgets what the browser logged before."""
@@ -270,13 +295,14 @@ class BrowserTest(Folder):
                });"""
         )
 
-    def violations(self):
-        """What of the figures is not in Plotly's schema; Plotly ignores what it does not know."""
+    def violations(self, figures=None):
+        """What of these figures, or of the page's, is not in Plotly's schema; Plotly ignores what it does not know."""
         return self.run_js(
-            """const figures = JSON.parse(document.getElementById('figures').textContent);
+            """const figures = arguments[0] || JSON.parse(document.getElementById('figures').textContent);
                return Object.entries(figures).flatMap(([name, one]) =>
                  (Plotly.validate(one.data, one.layout) || []).filter((found) => found.code !== 'unused')
-                   .map((found) => name + ': ' + found.msg));"""
+                   .map((found) => name + ': ' + found.msg));""",
+            figures,
         )
 
     def assert_all_drawn(self):

@@ -224,11 +224,12 @@ class OpenMetrics(Written):
         path = self.folder / "run.prom"
         path.write_text("before\n", encoding="utf-8")
         results = self.folder / "r.json"
-        words = ["memcpy", "--size", "4K:1G:x2", "--simulate", "--quiet", "--json", results, "--openmetrics", path]
+        words = ["memcpy", "--size", "4K:64M:x2", "--simulate", "--quiet", "--json", results, "--openmetrics", path]
         running = subprocess.Popen([PROGRAM, *map(str, words)], stdout=subprocess.DEVNULL)
         while running.poll() is None:
             text = path.read_text(encoding="utf-8")
             self.assertTrue(text == "before\n" or text.endswith("# EOF\n"), text[-100:])
+            time.sleep(0.005)
         self.assertTrue(path.read_text(encoding="utf-8").endswith("# EOF\n"))
         self.assertEqual((self.folder / "run.prom~").read_text(encoding="utf-8"), "before\n")
 
