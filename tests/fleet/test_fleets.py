@@ -35,6 +35,7 @@ class Fleets(unittest.TestCase):
         self._folder = tempfile.TemporaryDirectory(prefix="xferbench-fleet-")
         self.addCleanup(self._folder.cleanup)
         self.folder = pathlib.Path(self._folder.name)
+        self.results = self.folder / "results.json"
 
     @classmethod
     def setUpClass(cls):
@@ -48,13 +49,20 @@ class Fleets(unittest.TestCase):
 
     def run_fleet(self, fleet, flags, ranks=RANKS, cases=CASES, **how):
         """mpirun to its end, and what the results file has."""
-        results = self.folder / "results.json"
         outcome = hosts.mpirun(
-            ranks, fleet, [PROGRAM, *cases, "--timeout", TIMEOUT, "--json", results, *flags], **how
+            ranks, fleet, [PROGRAM, *cases, "--timeout", TIMEOUT, "--json", self.results, *flags], **how
         )
         self.assertFalse(outcome.hung, outcome.err)
-        report = json.loads(results.read_text("utf-8")) if results.exists() else None
-        return outcome, report
+        return outcome, self.report()
+
+    def report(self):
+        """What the results file has by now; None while there is none."""
+        text = self.results.read_text("utf-8") if self.results.exists() else ""
+        return json.loads(text) if text else None
+
+    def measured(self):
+        report = self.report()
+        return len(report["results"]) if report else 0
 
 
 def flags_of(report):
@@ -63,13 +71,16 @@ def flags_of(report):
 
 
 class Faults(Fleets):
-    """Each fault is named for what it is, and nobody else is."""
+    """Each fault is named for what it is, and nobody else is: one fleet of each fault, with few samples."""
+
+    SEEDS = range(1)
+    CASES = [*CASES, "--max-samples", "8", "--budget", "0.05"]
 
     def all_are_named(self, fault):
         with hosts.network(2) as fleet:
-            for seed in range(FLEETS):
+            for seed in self.SEEDS:
                 flags, truth = self.simulate(seed, fault)
-                outcome, report = self.run_fleet(fleet, flags)
+                outcome, report = self.run_fleet(fleet, flags, cases=self.CASES)
                 with self.subTest(fault=fault, seed=seed):
                     expected = {(fault, truth.ranks)} if fault != "none" else set()
                     self.assertEqual(flags_of(report), expected, outcome.out + outcome.err)
@@ -92,55 +103,61 @@ class Faults(Fleets):
         self.all_are_named("host")
 
 
+class FaultsLong(Faults):
+    """Many fleets of each fault, with as many samples as a user's run takes."""
+
+    SEEDS = range(FLEETS)
+    CASES = CASES
+
+
 class Exchanged(Fleets):
     """Transfers between ranks: a slow end is told from those it exchanges with."""
 
-    CASES = ["exchange", "--pairs", "all", "--method", "pipeline", "--chunk", "1M", "--depth", "4", "--size", "16M",
-             "--max-samples", "4", "--no-verify", "--quiet"]  # fmt: skip
-    SLOW = 4
+    RANKS = 4
+    HOSTS = 2
+    SLOW = 2
+    SHORT = ["--budget", "0.05"]
 
     def test_a_slow_link(self):
-        each, _ = profiles.fleet(7, ranks=6, hosts=3)
+        each, _ = profiles.fleet(7, ranks=self.RANKS, hosts=self.HOSTS)
         each[self.SLOW]["scale"]["link"] = 0.2
         profiles.write(self.folder, each)
         flags = ["--simulate", self.folder / "rank-%r.json"]
-        outcome, report = self.run_fleet(None, flags, ranks=6, cases=self.CASES, seconds=150)
+        cases = ["exchange", "--pairs", "all", "--method", "pipeline", "--chunk", "1M", "--depth", "4",
+                 "--size", "16M", "--max-samples", "4", "--no-verify", "--quiet", *self.SHORT]  # fmt: skip
+        outcome, report = self.run_fleet(None, flags, ranks=self.RANKS, cases=cases, seconds=150)
         self.assertEqual(outcome.code, 1, outcome.out + outcome.err)
         self.assertEqual(flags_of(report), {("host", (self.SLOW,))}, outcome.out)
         self.assertIn("its link", report["fleet"]["flagged"][0]["text"])
 
 
-class Killed(Fleets):
-    """kill -9 of a rank at any moment: everything ends, and what was measured stays."""
+class ExchangedLong(Exchanged):
+    """More ranks on more hosts, with the budget that a user's run has."""
 
-    MOMENTS = 20
+    RANKS = 6
+    HOSTS = 3
+    SLOW = 4
+    SHORT = []
+
+
+class Kills(Fleets):
+    """kill -9 of a rank: everything ends, and the results that were measured stay in the file."""
+
+    RANKS = RANKS
     CASES = ["memcpy", "--size", "1M:64M:x2", "--dir", "h2d,d2h,d2d", "--host", "pinned", "--min-samples", "60", "--no-verify"]
     PATIENT = 20  # seconds for --timeout: long beside what a busy machine takes to end the others
     MPI_LOST_ITSELF = "PMIX ERROR"
 
-    def test_killed_ranks(self):
-        chance = random.Random(17)
+    def setUp(self):
+        super().setUp()
         flags, _ = self.simulate(1)
-        self.results = self.folder / "results.json"
-        command = [PROGRAM, *self.CASES, "--timeout", self.PATIENT, "--json", self.results, *flags]
-        self.outcomes = collections.Counter()
-        with hosts.network(2) as fleet:
-            undisturbed = hosts.mpirun(RANKS, fleet, command)
-            self.assertEqual(undisturbed.code, 0, undisturbed.err)
-            for trial in range(self.MOMENTS):
-                victim, moment = chance.randrange(RANKS), chance.uniform(0.03, 0.9) * undisturbed.seconds
-                with self.subTest(trial=trial, victim=victim, moment=moment):
-                    self.one_is_killed(fleet, command, victim, moment)
-        print(dict(self.outcomes), file=sys.stderr)
-        # Who is killed while all start, and rank 0, cannot be named; nor where mpirun leaves no time on a busy machine.
-        self.assertGreater(self.outcomes["named"], self.MOMENTS // 4)
-        self.assertLessEqual(self.outcomes["not named"], self.MOMENTS // 10)
-        self.assertLessEqual(self.outcomes["MPI lost itself"], self.MOMENTS // 10)
+        self.command = [PROGRAM, *self.CASES, "--timeout", self.PATIENT, "--json", self.results, *flags]
 
-    def one_is_killed(self, fleet, command, victim, moment):
+    def one_is_killed(self, fleet, victim, wait):
+        """Kills the rank after `wait`; what came of it."""
         self.results.unlink(missing_ok=True)
-        with hosts.start(RANKS, fleet, command) as run:
-            time.sleep(moment)
+        with hosts.start(self.RANKS, fleet, self.command) as run:
+            wait(run)
             pid = run.ranks().get(victim)
             killed = pid is not None and run.process.poll() is None
             if killed:
@@ -148,30 +165,78 @@ class Killed(Fleets):
             begin = time.monotonic()
             outcome = run.finish(LONG)
             took = time.monotonic() - begin
-        begun = self.results.exists() and self.results.read_text("utf-8")
+        report = self.report()
         # Of a rank that dies while mpirun connects its hosts, Open MPI's own servers may lose track and wait for ever.
-        if killed and not begun and outcome.hung and self.MPI_LOST_ITSELF in outcome.err:
-            self.outcomes["MPI lost itself"] += 1
-            return
+        if killed and not report and outcome.hung and self.MPI_LOST_ITSELF in outcome.err:
+            return "MPI lost itself"
         self.assertFalse(outcome.hung, outcome.err)
         self.assertLess(took, self.PATIENT / 2 if killed else LONG, outcome.err)
         if not killed:
-            self.outcomes["through before"] += 1
-            return
+            return "through before"
         self.assertNotEqual(outcome.code, 0)
-        if not begun:
-            self.outcomes["before the first file"] += 1
-            return
-        report = json.loads(begun)
+        if not report:
+            return "before the first file"
         if report["complete"]:
-            self.outcomes["through by then"] += 1
-            return
-        self.outcomes["named" if report["fleet"].get("missing") else "not named" if victim else "rank 0"] += 1
-        if victim != 0 and report["fleet"].get("missing"):
-            self.assertEqual(report["fleet"]["missing"], [victim])
-            self.assertIn(f"rank {victim} ", outcome.err)
+            return "through by then"
         for result in report["results"]:
             self.assertIn(result["status"], ("ok", "failed", "skipped"))
+        if not report["fleet"].get("missing"):
+            return "not named" if victim else "rank 0"
+        if victim != 0:
+            self.assertEqual(report["fleet"]["missing"], [victim])
+            self.assertIn(f"rank {victim} ", outcome.err)
+        return "named"
+
+
+class Killed(Kills):
+    """One kill in each phase of a run."""
+
+    RANKS = 4
+
+    def kill_when(self, fleet, victim, begun):
+        """Kills the rank as soon as `begun` holds of the run; what came of it."""
+
+        def wait(run):
+            while run.process.poll() is None and not begun(run):
+                time.sleep(0.02)
+
+        return self.one_is_killed(fleet, victim, wait)
+
+    def has_measured(self, _):
+        return self.measured() > self.RANKS
+
+    def test_a_rank_that_starts(self):
+        self.assertEqual(self.kill_when(None, 1, lambda run: 1 in run.ranks()), "before the first file")
+
+    def test_a_rank_that_measures(self):
+        with hosts.network(2) as fleet:
+            self.assertEqual(self.kill_when(fleet, 2, self.has_measured), "named")
+
+    def test_rank_0(self):
+        with hosts.network(2) as fleet:
+            self.assertEqual(self.kill_when(fleet, 0, self.has_measured), "rank 0")
+
+
+class KilledLong(Kills):
+    """Kills at many moments of a run."""
+
+    MOMENTS = 20
+
+    def test_killed_ranks(self):
+        chance = random.Random(17)
+        outcomes = collections.Counter()
+        with hosts.network(2) as fleet:
+            undisturbed = hosts.mpirun(RANKS, fleet, self.command)
+            self.assertEqual(undisturbed.code, 0, undisturbed.err)
+            for trial in range(self.MOMENTS):
+                victim, moment = chance.randrange(RANKS), chance.uniform(0.03, 0.9) * undisturbed.seconds
+                with self.subTest(trial=trial, victim=victim, moment=moment):
+                    outcomes[self.one_is_killed(fleet, victim, lambda _, moment=moment: time.sleep(moment))] += 1
+        print(dict(outcomes), file=sys.stderr)
+        # Who is killed while all start, and rank 0, cannot be named; nor where mpirun leaves no time on a busy machine.
+        self.assertGreater(outcomes["named"], self.MOMENTS // 4)
+        self.assertLessEqual(outcomes["not named"], self.MOMENTS // 10)
+        self.assertLessEqual(outcomes["MPI lost itself"], self.MOMENTS // 10)
 
 
 class Ended(Fleets):
@@ -183,7 +248,6 @@ class Ended(Fleets):
     def under_way(self, ranks, *flags, cases=MANY, timeout=TIMEOUT, environment=None):
         """A run that has written results of some cases."""
         profiles_of, _ = self.simulate(1)
-        self.results = self.folder / "results.json"
         command = [PROGRAM, *cases, *profiles_of, "--timeout", timeout, "--json", self.results, *flags]
         with hosts.start(ranks, None, command, environment=environment) as run:
             end = time.monotonic() + 30
@@ -191,10 +255,6 @@ class Ended(Fleets):
                 time.sleep(0.05)
             self.assertIsNone(run.process.poll(), "it had ended by then")
             yield run
-
-    def measured(self):
-        text = self.results.read_text("utf-8") if self.results.exists() else ""
-        return len(json.loads(text)["results"]) if text else 0
 
     def end_of(self, run, seconds=20):
         """`took` is until all ranks have ended: mpirun may take seconds more."""
@@ -204,7 +264,7 @@ class Ended(Fleets):
         self.took = time.monotonic() - begin
         outcome = run.finish(seconds)
         self.assertFalse(outcome.hung, outcome.err)
-        report = json.loads(self.results.read_text("utf-8"))
+        report = self.report()
         self.assertFalse(report["complete"])
         self.assertGreater(len(report["results"]), 0)
         return outcome, report
@@ -396,7 +456,7 @@ class Wrong(Fleets):
             self.assertGreater(result["fleet"]["passes"], len(result["fleet"]["begins"]))
 
 
-class Starting(Fleets):
+class StartingLong(Fleets):
     def test_as_soon_as_one_process(self):
         """Start to first sample on 8 ranks within 2 s of a single process'."""
         flags, _ = self.simulate(1)
@@ -415,6 +475,8 @@ class Starting(Fleets):
         print(f"1 process: {single:.2f} s, mpirun -n {RANKS}: {together:.2f} s", file=sys.stderr)
         self.assertLess(together - single, 2)
 
+
+class Starting(Fleets):
     def error(self, ranks, *arguments, environment=None):
         outcome = hosts.mpirun(ranks, None, [PROGRAM, *arguments], environment=environment)
         self.assertFalse(outcome.hung)
@@ -473,11 +535,10 @@ class Starting(Fleets):
 
     def test_a_launcher_that_counts_otherwise(self):
         """As where containers of one host share no memory, turned round."""
-        results = self.folder / "results.json"
         counted = ["sh", "-c", 'OMPI_COMM_WORLD_LOCAL_RANK=0 exec "$@"', "sh", PROGRAM]
-        outcome = hosts.mpirun(2, None, [*counted, *LOUD, "--simulate", "--json", results])
+        outcome = hosts.mpirun(2, None, [*counted, *LOUD, "--simulate", "--json", self.results])
         self.assertEqual(outcome.code, 0, outcome.err)
-        differences = json.loads(results.read_text("utf-8"))["fleet"]["differences"]
+        differences = self.report()["fleet"]["differences"]
         self.assertEqual(len(differences), 1, differences)
         self.assertIn("ranks 0 and 1 are counted otherwise", differences[0])
         self.assertEqual(outcome.err.count(f"xferbench: {differences[0]}"), 1, outcome.err)
