@@ -3,10 +3,14 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
+#include <stop_token>
 #include <string_view>
+#include <utility>
 
 namespace xferbench {
 
@@ -71,5 +75,16 @@ void install_interrupt_handlers(HangUp hang_up, Acknowledge acknowledge) {
 }
 
 int interrupted() { return g_signal; }
+
+KeptHandlers::KeptHandlers() {
+  std::array<std::pair<int, struct sigaction>, 2> kept{{{SIGINT, {}}, {SIGTERM, {}}}};
+  for (auto& [signal, action] : kept) sigaction(signal, nullptr, &action);
+  thread_ = std::jthread([kept](const std::stop_token& stop) {
+    for (; !stop.stop_requested(); std::this_thread::sleep_for(std::chrono::milliseconds(1))) {
+      if (interrupted() != 0) continue;  // on_signal() has chosen what a second signal does
+      for (const auto& [signal, action] : kept) sigaction(signal, &action, nullptr);
+    }
+  });
+}
 
 }  // namespace xferbench

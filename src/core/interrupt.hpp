@@ -1,6 +1,8 @@
 // Ctrl-C as a question that the sampling loop asks between samples.
 #pragma once
 
+#include <thread>
+
 namespace xferbench {
 
 /// What the end of the terminal that a program was started from is to it.
@@ -19,5 +21,15 @@ void install_interrupt_handlers(HangUp hang_up, Acknowledge acknowledge = Acknow
 
 /// The number of the signal that has come; 0 while none has.
 int interrupted();
+
+/// While one lives, SIGINT and SIGTERM keep their handlers: a thread puts them back each millisecond. NVRTC installs
+/// handlers of its own while it compiles, and these end the process with exit code 4.
+class KeptHandlers {
+ public:
+  KeptHandlers();
+
+ private:
+  std::jthread thread_;
+};
 
 }  // namespace xferbench

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/interrupt.hpp"
 #include "device/kernel_image.hpp"
 
 namespace xferbench {
@@ -100,6 +101,7 @@ int run_compiler(const Nvrtc& nvrtc, Program program, const std::vector<std::str
   std::vector<const char*> words;
   words.reserve(options.size());
   for (const std::string& option : options) words.push_back(option.c_str());
+  const KeptHandlers kept;
   return nvrtc.call("nvrtcCompileProgram", program, static_cast<int>(words.size()),
                     static_cast<const char* const*>(words.data()));
 }

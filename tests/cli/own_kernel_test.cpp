@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 
 #include "cli/support.hpp"
 #include "support/nvrtc_here.hpp"
@@ -107,6 +110,27 @@ TEST(OwnKernel, ThatDoesNotCompileFailsWithTheLinesOfTheFile) {
       "mine.cu does not compile for sm_90: line 3: identifier \"retur\" is undefined: `if (i >= "
       "n) retur;`; line 4: identifier \"j\" is undefined: `out[i] = in[j];`";
   EXPECT_TRUE(contains(o.out, says)) << o.out;
+}
+
+TEST(OwnKernel, ThatCompilesForLongIsInterruptedAsEverythingElse) {
+  if (!has_nvrtc()) GTEST_SKIP() << "libnvrtc is not installed";
+  const TemporaryFolder folder;
+  const std::string file = folder / "long.cu";
+  std::ofstream source(file);
+  source << "extern \"C\" __global__ void mine(const float* in, float* out, size_t n) {\n";
+  for (int i = 0; i < 20000; ++i) source << "  out[" << i << "] = " << i << " * sinf(in[" << i % 1000 << "]);\n";
+  source << "}\n";
+  source.close();
+  Process process(XFERBENCH_PROGRAM, {"overlap", "--simulate", "--size", "4M", "--kernel-file", file, "--kernel-name",
+                                      "mine", "--kernel-arch", "sm_90", "--quiet"});
+  const std::string maps = "/proc/" + std::to_string(process.pid()) + "/maps";
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!contains(read_file(maps), "libnvrtc")) ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  process.send(SIGINT);
+  const Outcome o = process.wait();
+  EXPECT_EQ(o.exit_code, 130) << o.err;
+  EXPECT_TRUE(contains(o.err, "interrupted in the middle of")) << o.err;
 }
 
 TEST(OwnKernel, InCompiledCodeIsLookedAtWithoutAGpu) {
