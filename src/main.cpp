@@ -3,6 +3,7 @@
 
 #include <new>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -15,7 +16,7 @@
 
 namespace {
 
-int complain(const char* what, xferbench::ExitCode code) noexcept {
+int complain(std::string_view what, xferbench::ExitCode code) noexcept {
   xferbench::tell(what);
   return static_cast<int>(code);
 }
@@ -53,6 +54,6 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc& error) {
     return complain("out of memory", exit_code_of(error));
   } catch (const std::exception& error) {
-    return complain(error.what(), exit_code_of(error));
+    return complain(message_of(error), exit_code_of(error));
   }
 }

@@ -31,7 +31,7 @@ std::vector<NamedReport> read_all(const std::vector<std::string>& files) {
   };
   for (std::size_t i = 0; i < files.size(); i += 2) {
     std::future<void> other;
-    if (i + 1 < files.size()) other = std::async(std::launch::async, read, i + 1);
+    if (i + 1 < files.size()) other = std::async(read, i + 1);  // later here where no thread can be started
     read(i);
     if (other.valid()) other.get();
   }

@@ -6,6 +6,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace xferbench {
 
@@ -65,12 +66,23 @@ struct MeasurementError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// What the error says. Where the system starts no more threads it only says "Resource temporarily unavailable".
+[[nodiscard]] inline std::string message_of(const std::exception& error) {
+  const auto* const refused = dynamic_cast<const std::system_error*>(&error);
+  if (refused == nullptr || refused->code() != std::errc::resource_unavailable_try_again) return error.what();
+  return std::string(error.what()) +
+         ": no thread or process can be started; allow more of them (ulimit -u, a container's pids limit) or more "
+         "memory "
+         "(ulimit -v)";
+}
+
 /// What the program ends with where nobody catches the error before.
 [[nodiscard]] inline ExitCode exit_code_of(const std::exception& error) {
   if (dynamic_cast<const NoDeviceError*>(&error) != nullptr) return ExitCode::no_device;
   const bool usage =
       dynamic_cast<const UsageError*>(&error) != nullptr || dynamic_cast<const InputError*>(&error) != nullptr ||
-      dynamic_cast<const OutputError*>(&error) != nullptr || dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+      dynamic_cast<const OutputError*>(&error) != nullptr || dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+      dynamic_cast<const std::system_error*>(&error) != nullptr;
   return usage ? ExitCode::usage : ExitCode::failed;
 }
 

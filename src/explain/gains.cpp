@@ -134,7 +134,7 @@ double seconds_with(const Program& program, const Mend& mend, double scale) {
 Tried tried(const Program& program, const Candidate& candidate, double scale) {
   std::vector<std::future<double>> running;
   for (const Mend& mend : candidate.mends) {
-    running.push_back(std::async(std::launch::async, seconds_with, std::cref(program), std::cref(mend), scale));
+    running.push_back(std::async(seconds_with, std::cref(program), std::cref(mend), scale));
   }
   Tried all;
   for (std::future<double>& time : running) all.times.push_back(time.get());

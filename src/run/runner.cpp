@@ -284,7 +284,7 @@ std::string failure_of(const std::function<void()>& body) {
   } catch (const std::bad_alloc&) {
     return "the host ran out of memory; choose a smaller --size";
   } catch (const std::exception& error) {
-    return *error.what() != '\0' ? error.what() : "an error without a message";
+    return *error.what() != '\0' ? message_of(error) : "an error without a message";
   }
 }
 

@@ -27,7 +27,7 @@ Problem problem_of(const std::function<void()>& body) {
     body();
     return {};
   } catch (const std::exception& error) {
-    return {static_cast<int>(exit_code_of(error)), error.what()};
+    return {static_cast<int>(exit_code_of(error)), message_of(error)};
   }
 }
 
