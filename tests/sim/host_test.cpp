@@ -3,6 +3,7 @@
 #include <string>
 
 #include "measure/worker.hpp"
+#include "sim/failing_allocation.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -184,6 +185,18 @@ TEST_F(HostTest, WaitingForWhatNeverComesIsAnErrorAndNoHang) {
   const auto other = thread([&] { static_cast<void>(channel_->take()); });
   EXPECT_THROW(other->join(), std::logic_error);
 }  // and the thread is let go
+
+TEST_F(HostTest, AThreadEndsWithItsOwnerWhereMemoryIsShort) {
+  for (long nth = 0; nth < 40; ++nth) {
+    std::unique_ptr<HostThread> other = thread([this] {
+      for (int i = 0; i < 3; ++i) stream_.synchronize();
+      channel_->take();  // which never comes
+    });
+    const FailingAllocation failing(nth);
+    other.reset();
+  }
+  work(1e-3);  // and the host goes on
+}
 
 TEST_F(HostTest, ManyThreadsComeAndGo) {
   for (int i = 0; i < 50; ++i) {

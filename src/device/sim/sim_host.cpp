@@ -33,9 +33,8 @@ class SimHost::SimThread final : public HostThread {
     if (!thread_.joinable()) return;
     try {
       wait_for_end();
-    } catch (const std::logic_error&) {
-      state_->abandoned = true;
-      host_.wait([this] { return ended(); });
+    } catch (...) {  // it waits for what never comes, or memory is short
+      host_.abandon(*state_);
     }
     thread_.join();
   }
@@ -122,6 +121,7 @@ void SimHost::wait_until(double moment) {
 
 void SimHost::wait(Condition condition) {
   Thread& self = *running_;
+  if (self.abandoned) throw Abandoned{};
   self.condition = std::move(condition);
   try {
     take_turns();
@@ -184,7 +184,7 @@ std::size_t SimHost::working() const {
 void SimHost::wake_ready_threads() {
   for (const auto& t : threads_) {
     if (!t->condition) continue;
-    const auto since = t->abandoned ? std::optional(t->now) : t->condition();
+    const auto since = t->condition();
     if (!since) continue;
     t->now = std::max(t->now, *since);
     t->condition = nullptr;
@@ -227,15 +227,28 @@ void SimHost::hand_over_to(Thread& next) {
   next.turn.notify_one();
 }
 
+void SimHost::give_turn_to(Thread& next) {
+  Thread& self = *running_;
+  hand_over_to(next);
+  std::unique_lock lock(mutex_);
+  self.turn.wait(lock, [&] { return running_ == &self; });
+}
+
 void SimHost::take_turns() {
   Thread& self = *running_;
   Thread& next = due();
   if (&next == &self) return;
-  hand_over_to(next);
-  std::unique_lock lock(mutex_);
-  self.turn.wait(lock, [&] { return running_ == &self; });
-  lock.unlock();
+  give_turn_to(next);
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+}
+
+void SimHost::abandon(Thread& thread) {
+  thread.abandoned = true;
+  while (!thread.done) {
+    thread.condition = nullptr;
+    give_turn_to(thread);
+  }
+  error_ = nullptr;
 }
 
 void SimHost::run_body(Thread& self, const std::function<void()>& body) {

@@ -82,6 +82,10 @@ class SimHost final : public HostRuntime {
   /// Hands over to whoever is due and returns at this thread's next turn.
   void take_turns();
   void hand_over_to(Thread& next);
+  /// Hands over and returns at this thread's next turn.
+  void give_turn_to(Thread& next);
+  /// Ends a thread at its next wait. Needs no memory.
+  void abandon(Thread& thread);
   void run_body(Thread& self, const std::function<void()>& body);
 
   EventSimulator& events_;
