@@ -1,5 +1,6 @@
 // Keeps GPUs busy for hours, and says what became of their data and their rates.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -81,7 +83,7 @@ class SoakOutput {
   void add(SoakInterval interval) {
     const std::scoped_lock lock(mutex_);
     last_ = std::move(interval);
-    if (file_) attempt(file_error_, [this] { file_->append(to_json(*last_)); });
+    if (file_) attempt(file_error_, [this] { restore_file(), file_->append(to_json(*last_)); });
     if (metrics_) attempt(metrics_error_, [this] { metrics_->update([this](const Sink& sink) { sink(metrics()); }); });
     if (shows_lines()) attempt(table_error_, [this] { write_standard_output(soak_lines(header_, *last_, style())); });
     if (const bool keeps = has_file() || metrics_; !keeps && table_error_) throw OutputError(*table_error_);
@@ -92,9 +94,10 @@ class SoakOutput {
   void finish() {
     const std::scoped_lock lock(mutex_);
     if (!last_) return;
+    if (file_ && !file_error_) attempt(file_error_, [this] { restore_file(); });
     if (metrics_) attempt(metrics_error_, [this] { metrics_->finish(metrics()); });
     if (shows_table_) attempt(table_error_, [this] { write_standard_output(soak_verdict(header_, *last_, style())); });
-    for (const auto& error : {file_error_, metrics_error_, table_error_}) {
+    for (const auto& error : {file_error_, file_harm_, metrics_error_, table_error_}) {
       if (error) throw OutputError(*error);
     }
   }
@@ -129,6 +132,12 @@ class SoakOutput {
       error = failed.what();
     }
   }
+  void restore_file() {
+    std::string harm = file_->restore();
+    if (harm.empty()) return;
+    tell(harm);
+    file_harm_ = std::move(harm);
+  }
   [[nodiscard]] bool shows_lines() const { return shows_table_ && !show_.quiet; }
   [[nodiscard]] Style style() const { return style_of(show_); }
   [[nodiscard]] std::string metrics() const { return openmetrics::to_text(soak_metrics(header_, *last_)); }
@@ -140,6 +149,7 @@ class SoakOutput {
   std::optional<SoakInterval> last_;
   std::optional<ResultsFile> metrics_;
   Error file_error_;
+  Error file_harm_;  // by another program
   Error metrics_error_;
   Error table_error_;
   cli::Presentation show_;
@@ -306,18 +316,40 @@ cli::SoakCommand soak_command_of(const SoakHeader& header, const std::string& fi
   throw InputError(fmt::format("{}: its command is no soak", file));
 }
 
-int resume_soak(const cli::SoakCommand& command) {
+/// Throws InputError where the flags of the command would be refused that has these settings.
+void check_stored(const SoakSettings& settings, const std::string& file) {
+  std::vector<std::string_view> loads;
+  for (const SoakLoad load : settings.loads) loads.push_back(to_text(load));
+  const std::vector<std::string> flags{"soak",
+                                       fmt::format("--for={}s", settings.seconds),
+                                       fmt::format("--interval={}s", settings.interval),
+                                       fmt::format("--floor={}%", 100 * settings.floor),
+                                       fmt::format("--size={}", settings.size),
+                                       fmt::format("--load={}", fmt::join(loads, ","))};
+  try {
+    static_cast<void>(cli::parse(flags, scenarios()));
+  } catch (const UsageError& error) {
+    throw InputError(fmt::format("{}: its settings are refused as flags would be: {}", file, error.what()));
+  }
+}
+
+int resume_soak(cli::SoakCommand command) {
+  const std::string& name = *command.resume;
   StoredSoak stored;
-  SoakFile file = SoakFile::go_on(*command.resume, stored);
+  SoakFile file = SoakFile::go_on(name, stored);
   if (stored.last && stored.last->so_far.seconds > 0) stored.header.settings.seconds = stored.last->so_far.seconds;
   if (command.seconds) stored.header.settings.seconds = *command.seconds;
+  check_stored(stored.header.settings, name);
   if (stored.last && stored.last->elapsed >= stored.header.settings.seconds) {
-    tell(fmt::format("{} is complete: nothing is missing; --for with a longer time makes it go on", *command.resume));
+    tell(fmt::format("{} is complete: nothing is missing; --for with a longer time makes it go on", name));
     write_standard_output(soak_verdict(stored.header, *stored.last, style_of(command.show)));
     return static_cast<int>(soak::is_well(stored.last->so_far) ? ExitCode::ok : ExitCode::failed);
   }
-  WatchedMachine watched(soak_command_of(stored.header, *command.resume).device, {});
-  refuse_another_machine(*command.resume, stored.header.environment, stored.header.tool, watched.device());
+  const cli::SoakCommand begun = soak_command_of(stored.header, name);
+  if (!command.files.openmetrics) command.files.openmetrics = begun.files.openmetrics;
+  WatchedMachine watched(begun.device, {});
+  refuse_another_machine(name, stored.header.environment, stored.header.tool, watched.device());
+  stored.header.settings.loads = loads_for(stored.header.settings.loads, watched.machine->devices().size());
   return soak_with(command, std::move(stored.header), watched, std::move(file), std::move(stored.last));
 }
 

@@ -196,17 +196,24 @@ std::string read_part(const std::string& path, const Descriptor& file, std::uint
   return text;
 }
 
-/// What a file that ends in this begins its last whole line with, and where that line ends; of a file's end alone.
 struct LastLine {
-  std::string_view text{};
-  std::size_t end = 0;  ///< in the tail, behind its line break
+  std::string text{};
+  std::uint64_t end = 0;  ///< in the file, behind its line break
 };
-std::optional<LastLine> last_line(std::string_view tail) {
+/// The last whole line that begins at `first` or later; of a long file only the end is read.
+std::optional<LastLine> last_line(const std::string& path, const Descriptor& file, std::uint64_t first,
+                                  std::uint64_t size) {
+  const std::uint64_t at = std::max(first, size - std::min<std::uint64_t>(size, kLongestLine));
+  const std::string tail = read_part(path, file, at, size - std::min(at, size));
   const std::size_t end = tail.rfind('\n');
-  if (end == std::string_view::npos) return std::nullopt;
+  if (end == std::string::npos) return std::nullopt;
   const std::size_t before = tail.rfind('\n', end == 0 ? 0 : end - 1);
-  const std::size_t begin = end == 0 || before == std::string_view::npos ? 0 : before + 1;
-  return LastLine{tail.substr(begin, end - begin), end + 1};
+  const std::size_t begin = end == 0 || before == std::string::npos ? 0 : before + 1;
+  return LastLine{tail.substr(begin, end - begin), at + end + 1};
+}
+
+void cut(const std::string& path, const Descriptor& file, std::uint64_t bytes) {
+  if (ftruncate(file.number(), static_cast<off_t>(bytes)) != 0) cannot_write(path, std::strerror(errno));
 }
 
 }  // namespace
@@ -233,7 +240,7 @@ SoakFile SoakFile::go_on(const std::string& path, StoredSoak& stored) {
   lock_for_writing(path, file);
   struct stat status {};
   if (fstat(file.number(), &status) != 0) cannot_write(path, std::strerror(errno));
-  const auto size = static_cast<std::size_t>(status.st_size);
+  const auto size = static_cast<std::uint64_t>(status.st_size);
   const std::string head = read_part(path, file, 0, kLongestLine);
   const std::size_t first = head.find('\n');
   if (first == std::string::npos) {
@@ -243,15 +250,13 @@ SoakFile SoakFile::go_on(const std::string& path, StoredSoak& stored) {
                     path));
   }
   stored.header = parse_soak_header(std::string_view(head).substr(0, first), path);
-  const std::size_t begin = std::max(first + 1, size - std::min(size, kLongestLine));
-  const std::string tail = read_part(path, file, begin, size - begin);
-  const auto last = last_line(tail);
+  const auto last = last_line(path, file, first + 1, size);
   if (last) stored.last = parse_soak_interval(last->text, path + " (its last line)");
-  const std::size_t whole = begin + (last ? last->end : 0);
-  if (whole != size && ftruncate(file.number(), static_cast<off_t>(whole)) != 0) {
-    cannot_write(path, std::strerror(errno));
-  }
-  return SoakFile(path, std::move(file));
+  SoakFile soak(path, std::move(file));
+  soak.first_ = head.substr(0, first + 1);
+  soak.bytes_ = last ? last->end : first + 1;
+  if (soak.bytes_ != size) cut(path, soak.file_, soak.bytes_);
+  return soak;
 }
 
 void SoakFile::append(const std::string& line) {
@@ -264,8 +269,28 @@ void SoakFile::append(const std::string& line) {
     if (ordinary) static_cast<void>(ftruncate(file, before.st_size));
     cannot_write(path_, std::strerror(error));
   }
+  if (first_.empty()) first_ = line;
+  bytes_ = static_cast<std::uint64_t>(before.st_size) + line.size();
   if (const int error = ordinary ? file_io::synchronize(file) : 0; error != 0)
     cannot_write(path_, std::strerror(error));
+}
+
+std::string SoakFile::restore() {
+  struct stat now {};
+  if (fstat(file_.number(), &now) != 0 || !S_ISREG(now.st_mode)) return {};
+  const auto size = static_cast<std::uint64_t>(now.st_size);
+  if (size < bytes_) {
+    const auto last = last_line(path_, file_, 0, size);
+    cut(path_, file_, bytes_ = last ? last->end : 0);
+    if (!last) append(first_);
+    return fmt::format("{} was cut by another program: some of its lines are lost", path_);
+  }
+  if (now.st_nlink > 0) return {};
+  SoakFile again = create(path_);
+  again.first_ = first_;
+  again.append(read_part(path_, file_, 0, size));
+  *this = std::move(again);
+  return fmt::format("{} was deleted by another program: all its lines were written again", path_);
 }
 
 }  // namespace xferbench

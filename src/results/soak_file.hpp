@@ -3,6 +3,7 @@
 // to write the longer a soak goes on, and its last line alone is what a soak goes on from.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,12 +40,17 @@ class SoakFile {
   [[nodiscard]] bool is_standard_output() const { return path_ == "-"; }
   /// Throws OutputError (a full disk), ClosedPipeError; the file then ends with the last whole line.
   void append(const std::string& line);
+  /// Where somebody has deleted the file, writes it again with all its lines; where somebody has cut it, with its first
+  /// line and what is left. What has happened, in words; empty: nothing. Throws OutputError.
+  [[nodiscard]] std::string restore();
 
  private:
   SoakFile(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
 
   std::string path_;
-  Descriptor file_;  // none: standard output
+  Descriptor file_;          // none: standard output
+  std::string first_{};      // line
+  std::uint64_t bytes_ = 0;  // in the file
 };
 
 }  // namespace xferbench

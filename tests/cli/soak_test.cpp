@@ -189,6 +189,48 @@ TEST_F(SoakCommandTest, GoesOnWithoutATableWhereTheFileIsThere) {
   EXPECT_EQ(documents(file_).back()["end"], "complete");
 }
 
+TEST_F(SoakCommandTest, TellsThatItsFileWasDeletedAndKeepsItsLines) {
+  Process process(XFERBENCH_PROGRAM, soak({"--for", "10d", "--interval", "1s", "--load", "h2d", "--json", file_}));
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+  while (!std::filesystem::exists(file_) || std::filesystem::file_size(file_) < 5000) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no lines yet";
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  std::filesystem::remove(file_);
+  ASSERT_TRUE(process.wait_for_error_text("soak.jsonl was deleted by another program"));
+  process.send(SIGINT);
+  EXPECT_EQ(process.wait().exit_code, 2);
+  const std::vector<Json> all = documents(file_);
+  ASSERT_GT(all.size(), 2U);
+  EXPECT_EQ(all.front()["schema"], "xferbench-soak/1");
+  EXPECT_EQ(all.back()["end"], "interrupted");
+}
+
+TEST_F(SoakCommandTest, RefusesStoredSettingsThatFlagsCouldNotHave) {
+  expect_success(xferbench(soak({"--for", "1s", "--quiet", "--json", file_})));
+  std::vector<Json> all = documents(file_);
+  const auto stored_with = [&](const char* setting, const Json& value) {
+    Json header = all.front();
+    header["settings"][setting] = value;
+    write_file(file_, header.dump() + "\n" + all.back().dump() + "\n");
+    return xferbench({"soak", "--resume", file_, "--for", "2s"});
+  };
+  expect_refusal(stored_with("size", 1), 2, "its settings are refused as flags would be: --size");
+  expect_refusal(stored_with("size", 5000), 2, "no multiple of 4 KiB");
+  expect_refusal(stored_with("loads", Json::array()), 2, "--load");
+  expect_refusal(stored_with("loads", {"h2d", "p2p"}), 2, "--load p2p needs two GPUs");
+  expect_refusal(stored_with("floor", 0), 2, "--floor");
+  expect_refusal(stored_with("interval", 0), 2, "--interval");
+}
+
+TEST_F(SoakCommandTest, GoesOnWithTheMetricsOfTheCommandThatBeganIt) {
+  const std::filesystem::path metrics = folder_ / "soak.prom";
+  expect_success(xferbench(soak({"--for", "1s", "--quiet", "--json", file_, "--openmetrics", metrics})));
+  std::filesystem::remove(metrics);
+  expect_success(xferbench({"soak", "--resume", file_, "--for", "2s", "--quiet"}));
+  EXPECT_TRUE(contains(read_file(metrics), "\nxferbench_soak_running 0\n"));
+}
+
 TEST_F(SoakCommandTest, ADryRunSaysWhatWouldBeDone) {
   const Outcome o = xferbench({"soak", "--for", "8h", "--interval", "5m", "--load", "h2d,both", "--dry-run"});
   expect_success(o);

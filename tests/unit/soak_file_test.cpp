@@ -159,6 +159,30 @@ TEST_F(SoakFileTest, OnlyOneWritesIt) {
   EXPECT_THROW(static_cast<void>(SoakFile::create(path())), OutputError);
 }
 
+TEST_F(SoakFileTest, AFileThatWasDeletedIsWrittenAgainWithAllItsLines) {
+  SoakFile file = SoakFile::create(path());
+  file.append(to_json(header()));
+  file.append(to_json(interval(60)));
+  EXPECT_EQ(file.restore(), "");
+  fs::remove(path());
+  EXPECT_EQ(file.restore(), path() + " was deleted by another program: all its lines were written again");
+  file.append(to_json(interval(120)));
+  EXPECT_EQ(text(), to_json(header()) + to_json(interval(60)) + to_json(interval(120)));
+  EXPECT_EQ(file.restore(), "");
+}
+
+TEST_F(SoakFileTest, AFileThatWasCutGoesOnWithItsFirstLineAndWhatIsLeft) {
+  SoakFile file = SoakFile::create(path());
+  file.append(to_json(header()));
+  const std::string first = to_json(interval(60));
+  for (const std::size_t left : {std::size_t{0}, to_json(header()).size() / 2, to_json(header()).size() + 9}) {
+    file.append(first);
+    fs::resize_file(path(), left);
+    EXPECT_EQ(file.restore(), path() + " was cut by another program: some of its lines are lost") << left;
+    EXPECT_EQ(text(), to_json(header())) << left;
+  }
+}
+
 TEST_F(SoakFileTest, AFullDiskIsTold) {
   SoakFile file = SoakFile::create("/dev/full");
   EXPECT_THROW(file.append(to_json(header())), OutputError);
