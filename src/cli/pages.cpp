@@ -188,7 +188,7 @@ Verdicts:
 Exit codes:
   0 nothing regressed   1 a case regressed, or fails that did not   2 usage, or a file that cannot be read or compared
   4 most cases could not have shown a slow-down of twice the threshold: too few processes, or too much noise;
-    with --strict also where a case is inconclusive, changed or missing
+    or no case has a number on both sides; with --strict also where a case is inconclusive, changed or missing
 )";
 }
 

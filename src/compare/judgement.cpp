@@ -121,7 +121,7 @@ bool is_blind(const Comparison& comparison, double sought) {
     const auto least = row.least_slowdown();
     if (least && *least <= sought) ++found;
   }
-  return compared > 0 && 2 * found < compared;
+  return 2 * found < compared;
 }
 
 std::string blind_text(const Comparison& comparison, double sought) {
@@ -161,9 +161,13 @@ Outcome outcome_of(const Comparison& comparison) {
   const double sought = 2 * threshold;
   Outcome outcome = comparison.outcome;
   const std::string undecided = undecided_text(comparison);
+  const std::string in_brackets = undecided.empty() ? "" : " (" + undecided + ")";
   if (const std::string worse = worse_text(comparison); !worse.empty()) {
     outcome.code = ExitCode::failed;
     outcome.because = worse;
+  } else if (std::ranges::none_of(comparison.rows, on_both_sides)) {
+    outcome.code = ExitCode::undecided;
+    outcome.because = "no case has a number on both sides, so nothing was compared" + in_brackets;
   } else if (is_blind(comparison, sought)) {
     outcome.code = ExitCode::undecided;
     outcome.because = blind_text(comparison, sought);
@@ -174,7 +178,7 @@ Outcome outcome_of(const Comparison& comparison) {
     outcome.because = "both sides are the very same samples, of which nothing can have changed";
   } else {
     outcome.because = fmt::format("nothing {}is worse by more than {}{}", undecided.empty() ? "" : "that was judged ",
-                                  percent(threshold), undecided.empty() ? "" : " (" + undecided + ")");
+                                  percent(threshold), in_brackets);
   }
   return outcome;
 }

@@ -117,6 +117,17 @@ TEST_F(Compare, StrictIsExitCodeFourWhereACaseIsMissing) {
   EXPECT_TRUE(contains(compare({b, a}).out, "1 new"));
 }
 
+TEST_F(Compare, IsExitCodeFourWhereTheNewRunMeasuredNothing) {
+  Json skipped = scaled(1, 1);
+  for (Json& result : skipped["results"]) {
+    result["status"] = "skipped";
+    result["reason"] = "no memory";
+  }
+  const Outcome o = compare({write("a.json", scaled(1, 1)), write("b.json", skipped)});
+  EXPECT_EQ(o.exit_code, 4) << o.out;
+  EXPECT_TRUE(contains(o.out, "exit 4 because no case has a number on both sides")) << o.out;
+}
+
 TEST_F(Compare, SeveralFilesASideAreSeveralProcesses) {
   Arguments arguments{"--base"};
   for (int i = 0; i < 6; ++i) {

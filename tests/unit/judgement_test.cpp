@@ -141,6 +141,20 @@ TEST(Reasons, OfTheExitCode) {
   EXPECT_EQ(strict.because, "1 missing, and --strict wants all judged");
 }
 
+TEST(Reasons, NothingIsJudgedWhereNoCaseHasANumberOnBothSides) {
+  const NamedReport measured = named("a", {stored("j", ten_around(1)), stored("k", ten_around(1))});
+  const NamedReport skipped =
+      named("b", {not_ok("j", Status::skipped, "no memory"), not_ok("k", Status::skipped, "no memory")});
+  const NamedReport interrupted = named("b", {stored("j", {}), stored("k", {})});
+  const NamedReport of_other_cases = named("b", {not_ok("j", Status::skipped, "no memory"), stored("l", {1, 2})});
+  for (const NamedReport& next : {skipped, interrupted, of_other_cases}) {
+    const Outcome told = compare_one(measured, next).outcome;
+    EXPECT_EQ(told.code, ExitCode::undecided);
+    EXPECT_EQ(told.because, "no case has a number on both sides, so nothing was compared (2 missing)");
+  }
+  EXPECT_EQ(compare_one(skipped, measured).outcome.code, ExitCode::undecided);
+}
+
 TEST(Warnings, OfAllCasesThatMovedTogether) {
   const auto warnings = [](double factor, double first) {
     return compare::compare(processes({1}, 29), processes({factor}, 29, first), {}).warnings;
