@@ -116,6 +116,24 @@ TEST(CheckOpenMetrics, TellsOfEachFileWhetherItPassesAndByHowMuch) {
   EXPECT_TRUE(text.ends_with("# EOF\n"));
 }
 
+TEST(CheckJunit, TellsFilesOfOneNameAndExpectationsOfOneNameApart) {
+  std::vector<Checked> two(2, checked());
+  two[1].results = "other/node-1.json";
+  two[1].rows.push_back(row("slow", Verdict::holds));
+  const std::string text = to_check_junit(two);
+  EXPECT_TRUE(mentions(text, "<testsuite name=\"node-1\""));
+  EXPECT_TRUE(mentions(text, "<testsuite name=\"node-1 (2)\""));
+  EXPECT_TRUE(mentions(text, "<testcase name=\"slow (2)\" classname=\"check.h200.node-1 (2)\""));
+}
+
+TEST(CheckOpenMetrics, HaveEachOfTheExpectationsOfOneName) {
+  Checked one = checked();
+  one.rows = {row("h2d", Verdict::holds), row("h2d", Verdict::fails)};
+  const std::string text = openmetrics_of(one);
+  EXPECT_TRUE(mentions(text, "expectation=\"h2d\"} 0.058\n"));
+  EXPECT_TRUE(mentions(text, "expectation=\"h2d (2)\"} -0.2\n"));
+}
+
 TEST(CheckOpenMetrics, HasEachSeriesOnceWhateverAFileSays) {
   std::vector<Checked> twice(2, checked());
   for (Checked& one : twice) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -42,6 +43,16 @@ std::string injected(const Checked& checked) {
 
 bool nothing_was_checked(const Checked& checked) {
   return checked.complete && checked.count(Verdict::not_measured) == checked.rows.size();
+}
+
+std::vector<std::string> made_distinct(std::vector<std::string> names) {
+  std::map<std::string, std::size_t> times;
+  for (std::string& name : names) {
+    const std::string plain = name;
+    while (times.contains(name)) name = fmt::format("{} ({})", plain, ++times[plain]);
+    times.emplace(name, 1);
+  }
+  return names;
 }
 
 std::string summary(const Checked& checked) {

@@ -38,6 +38,8 @@ std::string injected(const check::Checked& checked);
 bool nothing_was_checked(const check::Checked& checked);
 /// "4 hold, 1 fails, 3 not measured".
 std::string summary(const check::Checked& checked);
+/// Behind a name that came before "(2)", "(3)" and so on: readers of OpenMetrics and JUnit keep one of equal names.
+std::vector<std::string> made_distinct(std::vector<std::string> names);
 /// The case that decides, or why there is none.
 std::string about(const check::Row& row);
 

@@ -80,6 +80,10 @@ std::vector<TestCase> cases_of(const check::Checked& checked) {
     cases.push_back(
         {.name = "something was checked", .element = "error", .type = "unchecked", .message = summary(checked)});
   }
+  std::vector<std::string> names;
+  for (const TestCase& one : cases) names.push_back(one.name);
+  names = made_distinct(std::move(names));
+  for (std::size_t i = 0; i < cases.size(); ++i) cases[i].name = names[i];
   return cases;
 }
 
@@ -100,9 +104,8 @@ std::string property(std::string_view name, std::string_view value) {
   return fmt::format("      <property name=\"{}\" value=\"{}\"/>\n", name, xml_escaped(value));
 }
 
-std::string suite_text(const check::Checked& checked, std::size_t number) {
+std::string suite_text(const check::Checked& checked, const std::string& name, std::size_t number) {
   const std::string package = "check." + class_part(checked.expectations);
-  const std::string name = class_part(checked.results);
   const std::vector<TestCase> cases = cases_of(checked);
   const auto count = [&](std::string_view element) {
     return std::ranges::count_if(cases, [&](const TestCase& one) { return one.element == element; });
@@ -125,7 +128,10 @@ std::string suite_text(const check::Checked& checked, std::size_t number) {
 
 std::string to_check_junit(AllChecked all) {
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n";
-  for (std::size_t i = 0; i < all.size(); ++i) text += suite_text(all[i], i);
+  std::vector<std::string> names;
+  for (const check::Checked& checked : all) names.push_back(class_part(checked.results));
+  names = made_distinct(std::move(names));
+  for (std::size_t i = 0; i < all.size(); ++i) text += suite_text(all[i], names[i], i);
   return text + "</testsuites>\n";
 }
 

@@ -22,14 +22,15 @@ Family results_info() {
       .name = "xferbench_check_results", .type = openmetrics::Type::info, .help = "A results file that was checked."};
 }
 
-/// One sample for each expectation that has a margin; of two with one name the first.
+/// One sample for each expectation that has a margin.
 void add_margins(Family& margins, const Checked& checked) {
-  std::map<std::string, double> known;
-  for (const check::Row& row : checked.rows) {
-    if (row.margin) known.emplace(printable(row.name), *row.margin);
-  }
-  for (const auto& [name, margin] : known) {
-    margins.samples.push_back({.labels = {{"results", checked.results}, {"expectation", name}}, .value = margin});
+  std::vector<std::string> names;
+  for (const check::Row& row : checked.rows) names.push_back(printable(row.name));
+  names = made_distinct(std::move(names));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!checked.rows[i].margin) continue;
+    margins.samples.push_back({.labels = {{"results", checked.results}, {"expectation", names[i]}},
+                               .value = *checked.rows[i].margin});
   }
 }
 
