@@ -235,7 +235,9 @@ std::string LiveReport::what_now(const Output& output) const {
                      goes_on);
 }
 
-bool LiveReport::has_whole_journal() const { return journal_ && journal_->has_begun() && !journal_error_; }
+bool LiveReport::has_whole_journal() const {
+  return journal_ && journal_->has_begun() && !journal_error_ && !journal_->is_changed();
+}
 
 void LiveReport::begin_journal() {
   journal_->begin(report_, indexes_);
@@ -344,6 +346,11 @@ void LiveReport::write_all_the_last_time() {
   }
   const std::string has =
       news_.empty() ? "what was measured" : fmt::format("what was measured but for {} results", news_.size());
+  if (journal_->is_changed()) {
+    json_->error = OutputError(
+        fmt::format("{}; --resume {} measures again what it lost", json_->error->what(), json_->file.path()));
+    return;
+  }
   json_->error = OutputError(fmt::format(
       "{}; {}{} has {}: --resume {} writes it once it can, for which a new {} needs room beside both",
       json_->error->what(), json_->file.path(), kJournalEnding, has, json_->file.path(), json_->file.path()));

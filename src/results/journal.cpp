@@ -156,6 +156,7 @@ std::string Journal::text(std::size_t number) const {
   const Entry& entry = entries_.at(number);
   std::string text = read_at(file_.number(), entry.begin, static_cast<std::size_t>(entry.bytes));
   if (text.size() == entry.bytes && text.starts_with('{') && text.ends_with(kEndOfResult)) return text;
+  is_changed_ = true;
   throw OutputError(fmt::format("{} has been changed by another program", path()));
 }
 

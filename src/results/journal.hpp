@@ -70,6 +70,8 @@ class Journal {
   [[nodiscard]] bool has(std::size_t number) const { return number < entries_.size() && entries_[number].bytes > 0; }
   /// Throws OutputError where it is not there any more.
   [[nodiscard]] std::string text(std::size_t number) const;
+  /// Whether text() has found that another program cut it or wrote over it.
+  [[nodiscard]] bool is_changed() const { return is_changed_; }
   [[nodiscard]] Result result(std::size_t number) const;
   /// Whether more than half of it is results that later ones have taken the place of.
   [[nodiscard]] bool is_mostly_old() const;
@@ -91,6 +93,7 @@ class Journal {
   std::uint64_t end_ = 0;
   std::uint64_t old_ = 0;  // bytes of results that do not count any more
   bool is_empty_ = true;
+  mutable bool is_changed_ = false;
 };
 
 }  // namespace xferbench
