@@ -17,6 +17,7 @@
 #include "core/printable.hpp"
 #include "core/units.hpp"
 #include "report/calibrate/calibrate_report.hpp"
+#include "results/file_io.hpp"
 #include "results/json.hpp"
 
 namespace xferbench::app {
@@ -33,6 +34,7 @@ bool looks_like_results(std::string_view text) {
 
 /// So many bytes of a file at most.
 std::string beginning_of(const std::string& path, std::size_t most) {
+  file_io::refuse_named_pipe(path);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw InputError(fmt::format("cannot read {}: {}", printable(path), std::strerror(errno)));
   std::string text;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <system_error>
 #include <vector>
@@ -67,19 +68,25 @@ bool JudgementFiles::shows_table() const {
   return std::ranges::none_of(outputs_, [](const Output& output) { return output.file.is_standard_output(); });
 }
 
-void JudgementFiles::finish(std::string_view flag, const Text& text) {
-  const auto output = std::ranges::find(outputs_, flag, &Output::flag);
-  if (output != outputs_.end()) output->file.finish(text());
-}
-
 void JudgementFiles::write(const Texts& texts) {
-  finish("json", texts.json);
-  finish("markdown", texts.markdown);
-  finish("junit", texts.junit);
-  finish("openmetrics", texts.openmetrics);
-  const auto timeline = std::ranges::find(outputs_, std::string_view("timeline"), &Output::flag);
-  if (timeline != outputs_.end()) timeline->file.finish(texts.timeline);
+  std::exception_ptr lost;
+  const auto finish = [&](std::string_view flag, const TextWriter& write) {
+    const auto output = std::ranges::find(outputs_, flag, &Output::flag);
+    if (output == outputs_.end()) return;
+    try {
+      output->file.finish(write);
+    } catch (const OutputError&) {  // which costs neither the other files nor the table
+      if (!lost) lost = std::current_exception();
+    }
+  };
+  const auto at_once = [](const Text& text) { return [&text](const Sink& sink) { sink(text()); }; };
+  finish("json", at_once(texts.json));
+  finish("markdown", at_once(texts.markdown));
+  finish("junit", at_once(texts.junit));
+  finish("openmetrics", at_once(texts.openmetrics));
+  finish("timeline", texts.timeline);
   if (shows_table()) write_standard_output(texts.table());
+  if (lost) std::rethrow_exception(lost);
 }
 
 }  // namespace xferbench::app

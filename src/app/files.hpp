@@ -38,11 +38,10 @@ class JudgementFiles {
   JudgementFiles(const cli::OutputFiles& files, std::span<const std::string> inputs);
 
   [[nodiscard]] bool shows_table() const;
+  /// All of them, also where one cannot be written. Then throws OutputError for the first of these.
   void write(const Texts& texts);
 
  private:
-  void finish(std::string_view flag, const Text& text);
-
   struct Output {
     std::string_view flag;
     ResultsFile file;

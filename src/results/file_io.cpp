@@ -1,10 +1,17 @@
 #include "results/file_io.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "core/error.hpp"
+#include "core/printable.hpp"
 
 namespace xferbench::file_io {
 
@@ -23,6 +30,13 @@ int write_all(std::string_view text, const WriteSome& write_some) {
 }
 
 }  // namespace
+
+Descriptor open_to_append(const std::string& path, int more_flags) {
+  constexpr mode_t kMode = 0666;  // less the umask
+  Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | more_flags, kMode));
+  if (file) static_cast<void>(fcntl(file.number(), F_SETFL, fcntl(file.number(), F_GETFL) & ~O_NONBLOCK));
+  return file;
+}
 
 int write(int file, std::string_view text) {
   return write_all(text, [file](std::string_view rest) { return ::write(file, rest.data(), rest.size()); });
@@ -58,6 +72,13 @@ bool lock(int file) { return flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWO
 bool is_ordinary(int file) {
   struct stat status {};
   return fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+void refuse_named_pipe(const std::string& path) {
+  std::error_code unknown;
+  // A link in /proc to a pipe without a name leads to no path.
+  if (!std::filesystem::is_fifo(path, unknown) || std::filesystem::canonical(path, unknown).empty()) return;
+  throw InputError(fmt::format("cannot read {}: it is a named pipe; give an ordinary file", printable(path)));
 }
 
 }  // namespace xferbench::file_io

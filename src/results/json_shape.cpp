@@ -23,6 +23,7 @@
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "core/spelling.hpp"
+#include "results/file_io.hpp"
 
 namespace xferbench::json {
 
@@ -355,6 +356,7 @@ void read_from(Source source, const std::string& name, Target whole) {
 }
 
 File open_to_read(const std::string& path) {
+  file_io::refuse_named_pipe(path);
   File file(std::fopen(path.c_str(), "rb"), std::fclose);
   if (!file) throw InputError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
   return file;

@@ -33,7 +33,8 @@ void write_to(int descriptor, const std::string& path, const TextWriter& write_t
 
 /// Behind what cannot be replaced: what it holds is not ours.
 void append_to(const std::string& path, const TextWriter& write_text) {
-  const Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  const Descriptor file = file_io::open_to_append(path);
+  if (!file && errno == ENXIO) throw OutputError(fmt::format("cannot write {}: nobody reads from this pipe", path));
   if (!file) fail(path, errno);
   write_to(file.number(), path, write_text);
 }

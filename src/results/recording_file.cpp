@@ -22,7 +22,7 @@ namespace {
 /// The bytes of a file, one block in memory at a time.
 class Blocks {
  public:
-  explicit Blocks(const std::string& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  explicit Blocks(const std::string& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (!file_) throw InputError(fmt::format("cannot read {}: {}", path_, std::strerror(errno)));
     struct stat status {};
     if (fstat(file_.number(), &status) != 0 || !S_ISREG(status.st_mode)) {

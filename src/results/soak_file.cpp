@@ -223,10 +223,8 @@ SoakFile SoakFile::create(const std::string& path) {
   struct stat status {};
   const bool is_there = stat(path.c_str(), &status) == 0;
   if (is_there && S_ISREG(status.st_mode) && status.st_size > 0) set_aside(path);  // it may hold days
-  // Not to wait for somebody who opens a pipe's other end; but then for one who reads slowly.
-  Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0666));
+  Descriptor file = file_io::open_to_append(path, O_CREAT);
   if (!file) cannot_write(path, std::strerror(errno));
-  static_cast<void>(fcntl(file.number(), F_SETFL, fcntl(file.number(), F_GETFL) & ~O_NONBLOCK));
   if (file_io::is_ordinary(file.number())) lock_for_writing(path, file);
   return SoakFile(path, std::move(file));
 }

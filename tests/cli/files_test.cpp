@@ -1,5 +1,6 @@
 // The files of a run beside the JSON: CSV and Markdown as a user asks for them.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 
@@ -79,6 +80,32 @@ INSTANTIATE_TEST_SUITE_P(OfEveryTwo, SharedFile,
                                          std::pair("--json", "--markdown"), std::pair("--json", "--timeline"),
                                          std::pair("--csv", "--markdown"), std::pair("--csv", "--timeline"),
                                          std::pair("--markdown", "--timeline")));
+
+TEST(NamedPipe, AsOutputThatNobodyReadsCostsNeitherTheRunNorItsTable) {
+  const TemporaryFolder folder;
+  const std::string pipe = folder / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const Outcome o = xferbench(small_run({"--json", pipe}));
+  EXPECT_EQ(o.exit_code, 2);
+  EXPECT_EQ(o.err, "xferbench: cannot write " + pipe + ": nobody reads from this pipe\n");
+  EXPECT_EQ(o.out, xferbench(small_run()).out);
+  const std::string json = folder / "r.json";
+  expect_success(xferbench(small_run({"--json", json, "--quiet"})));
+  const Outcome judged = xferbench({"compare", json, json, "--json", pipe});
+  EXPECT_EQ(judged.exit_code, 2);
+  EXPECT_TRUE(contains(judged.out, "same")) << judged.out;
+}
+
+TEST(NamedPipe, AsInputIsRefusedBeforeItIsOpened) {
+  const TemporaryFolder folder;
+  const std::string pipe = folder / "pipe.json";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const Arguments& arguments :
+       {Arguments{"expect", pipe}, Arguments{"check", pipe, "--expect", "h200"},
+        Arguments{"--simulate", "--suite", pipe}, Arguments{"info", "--simulate", pipe}, Arguments{"--resume", pipe}}) {
+    expect_refusal(xferbench(arguments), 2, pipe + ": it is a named pipe; give an ordinary file");
+  }
+}
 
 class LostFile : public testing::TestWithParam<std::string> {};
 

@@ -2,10 +2,12 @@
 #include "results/journal.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -207,11 +209,14 @@ TEST_F(LongRun, ThatEndsWhileItsFileIsReadIsReadAsItWas) {
   kill_after(kMany);
   const std::string state = to_json(of_cases(begun(), kMany / 2));
   fs::remove(file());
-  ASSERT_EQ(mkfifo(file().c_str(), 0600), 0);
+  write(file(), state);
+  const int opened = inotify_init1(IN_CLOEXEC);
+  ASSERT_GE(inotify_add_watch(opened, file().c_str(), IN_OPEN), 0);
   std::thread end([&] {
-    std::ofstream behind(file(), std::ios::binary);  // comes back when the reader has opened it
-    behind << state << std::flush;
-    fs::remove(journal());  // as the run does when its file has everything
+    std::array<char, 4096> event{};
+    EXPECT_GT(::read(opened, event.data(), event.size()), 0);  // comes back when the reader has opened it
+    fs::remove(journal());                                     // as the run does when its file has everything
+    close(opened);
   });
   EXPECT_EQ(read_back().results.size(), kMany);
   end.join();
@@ -401,6 +406,16 @@ TEST_F(LongRun, OnAFullDiskSaysSoOnceAndKeepsWhatItHas) {
   EXPECT_TRUE(is_named) << told.front();
   report.finish({});  // there is space again
   EXPECT_EQ(read_back().results, parse_report(to_json(of_cases(begun(), kMany)), "whole").results);
+}
+
+TEST_F(LongRun, WhoseJournalAnotherProgramCutDoesNotClaimThatItHasTheResults) {
+  LiveReport report = live();
+  for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
+  fs::resize_file(journal(), fs::file_size(journal()) / 2);
+  report.finish({});
+  const std::string told = message_of<OutputError>([&] { report.rethrow(); });
+  EXPECT_TRUE(mentions(told, "r.json.journal has been changed by another program; --resume ")) << told;
+  EXPECT_EQ(told.find("has what was measured"), std::string::npos) << told;
 }
 
 TEST_F(LongRun, ThatCannotWriteItsFileInTheEndLeavesItsJournal) {
