@@ -50,11 +50,12 @@ std::optional<std::size_t> direction_of(const Operation& o) {
 }
 
 /// Copies of a device and a direction at once share its engine, and are slower beside those of the other direction.
-void set_work_of_copies(Program& program, std::uint32_t device) {
+/// These are all of a device.
+void set_work_of_copies(Program& program, const std::vector<Index>& copies) {
   std::vector<Edge> edges;
-  for (const Operation& o : program.operations) {
+  for (const Index i : copies) {
+    const Operation& o = program.operations[i];
     const auto direction = direction_of(o);
-    if (!direction || o.device != device) continue;
     edges.push_back({o.begin, 1, *direction});
     edges.push_back({o.end, -1, *direction});
   }
@@ -72,9 +73,10 @@ void set_work_of_copies(Program& program, std::uint32_t device) {
     active[edge.direction] += edge.change;
     time = edge.time;
   }
-  for (Operation& o : program.operations) {
+  for (const Index i : copies) {
+    Operation& o = program.operations[i];
     const auto direction = direction_of(o);
-    if (direction && o.device == device) o.work = progress[*direction].at(o.end) - progress[*direction].at(o.begin);
+    o.work = progress[*direction].at(o.end) - progress[*direction].at(o.begin);
   }
 }
 
@@ -119,12 +121,13 @@ std::size_t kernels_at_once(const Program& program) {
 }
 
 void set_work(Program& program) {
-  std::map<std::uint32_t, bool> devices;
-  for (Operation& o : program.operations) {
+  std::map<std::uint32_t, std::vector<Index>> copies;  // of each device
+  for (Index i = 0; i < program.operations.size(); ++i) {
+    Operation& o = program.operations[i];
     o.work = o.end - o.begin;
-    devices[o.device] = true;
+    if (direction_of(o)) copies[o.device].push_back(i);
   }
-  for (const auto& [device, has_copies] : devices) set_work_of_copies(program, device);
+  for (const auto& [device, of_device] : copies) set_work_of_copies(program, of_device);
   find_kernels_side_by_side(program);
   program.kernels_at_once = kernels_at_once(program);
 }
@@ -197,6 +200,7 @@ void set_delays(Program& program, const Costs& costs) {
   for (Index i = 0; i < program.operations.size(); ++i) {
     const Operation& o = program.operations[i];
     const Cause& cause = causes.emplace_back(cause_of(program, o, free[i]));
+    if (o.is_join) continue;
     if (was_free(o, cause)) {
       delays.see({o.engine, o.in_graph}, o.begin - cause.called);
     } else if (was_held_up(o, cause, cause.dependency)) {
@@ -207,6 +211,7 @@ void set_delays(Program& program, const Costs& costs) {
   handovers.settle();
   for (Index i = 0; i < program.operations.size(); ++i) {
     Operation& o = program.operations[i];
+    if (o.is_join) continue;
     const Cause& cause = causes[i];
     const double usual_delay = delays.of({o.engine, o.in_graph});
     const double usual_handover = std::min(handovers.of(o.engine), kShortHandover);
@@ -261,8 +266,10 @@ constexpr double kLongCall = 30e-6;
 /// Of calls that enqueue and took long while much was enqueued: they wait for the operation that ended last before.
 void find_full_queues(Program& program) {
   std::vector<double> ends;
-  std::vector<Index> by_end(program.operations.size());
-  for (Index i = 0; i < by_end.size(); ++i) by_end[i] = i;
+  std::vector<Index> by_end;
+  for (Index i = 0; i < program.operations.size(); ++i) {
+    if (!program.operations[i].is_join) by_end.push_back(i);
+  }
   std::ranges::sort(by_end, {}, [&program](Index i) { return program.operations[i].end; });
   for (const Index i : by_end) ends.push_back(program.operations[i].end);
   std::size_t enqueued = 0;

@@ -49,6 +49,7 @@ std::vector<std::string> notes_of(const Recording& r) {
 Counts counts_of(const Program& p) {
   Counts counts;
   for (const Operation& o : p.operations) {
+    if (o.is_join) continue;
     ++(o.is_copy ? counts.copies : o.name != 0 ? counts.kernels : counts.fills);
     if (o.in_graph) ++counts.graph_nodes;
   }

@@ -1,16 +1,28 @@
 #include "explain/order.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <numeric>
 
 namespace xferbench::explain {
 
 using recording::StreamFlag;
 
 Order::Order(Program& program)
-    : program_(program), streams_(program.streams.size()), placed_(program.operations.size(), false) {
+    : program_(program), streams_(program.streams.size()), groups_(1), positions_(program.operations.size(), 0) {
+  const auto join_group = [this](Index s, Index group) {
+    if (group == groups_.size()) groups_.emplace_back();
+    groups_[group].streams.push_back(s);
+    streams_[s].groups.push_back(group);
+  };
+  const auto group_of = [this](std::map<std::uint32_t, Index>& groups, std::uint32_t context) {
+    return groups.try_emplace(context, static_cast<Index>(groups_.size())).first->second;
+  };
   for (Index s = 0; s < program.streams.size(); ++s) {
-    indexes_[{program.streams[s].context, program.streams[s].stream}] = s;
+    const StreamOf& stream = program.streams[s];
+    indexes_[{stream.context, stream.stream}] = s;
+    join_group(s, 0);
+    join_group(s, group_of(contexts_, stream.context));
+    if (stream.flag == StreamFlag::blocking) join_group(s, group_of(blocking_, stream.context));
   }
   for (Index i = 0; i < program.operations.size(); ++i) {
     const Operation& o = program.operations[i];
@@ -38,16 +50,24 @@ void Order::enqueue_without_call(double until) {
 }
 
 void Order::place(Index i) {
-  if (placed_[i]) return;
-  placed_[i] = true;
+  if (positions_[i] != 0) return;
+  positions_[i] = ++placed_;
   Operation& o = program_.operations[i];
   State& stream = streams_[o.stream];
   depend(o, o.in_graph ? graph_predecessor(o).value_or(stream.tail) : stream.tail);
   for (const Index held : std::exchange(stream.held, {})) depend(o, held);
   if (!o.in_graph) depend_on_legacy(o);
   const bool is_last = stream.tail == kNone || !o.in_graph || program_.operations[stream.tail].end <= o.end;
-  if (is_last) stream.tail = i;
+  if (is_last) set_tail(o.stream, i);
   if (program_.streams[o.stream].flag == StreamFlag::legacy) legacy_[program_.streams[o.stream].context] = i;
+}
+
+void Order::set_tail(Index s, Index i) {
+  const Index before = std::exchange(streams_[s].tail, i);
+  for (const Index g : streams_[s].groups) {
+    Group& group = groups_[g];
+    if (before == kNone || positions_[before] <= group.joined_at) group.changed.push_back(s);
+  }
 }
 
 /// Of a graph only times tell what waits for what: the node before is the one that ended last before this began.
@@ -73,31 +93,69 @@ void Order::depend_on_legacy(Operation& o) {
     if (found != legacy_.end()) depend(o, found->second, true);
     return;
   }
-  if (own.flag != StreamFlag::legacy) return;
-  for (Index s = 0; s < program_.streams.size(); ++s) {
-    const StreamOf& other = program_.streams[s];
-    if (other.context == own.context && other.flag == StreamFlag::blocking) depend(o, streams_[s].tail, true);
+  const auto blocking = blocking_.find(own.context);
+  if (own.flag != StreamFlag::legacy || blocking == blocking_.end()) return;
+  for (const Index other : point_of(groups_[blocking->second])) depend(o, other, true);
+}
+
+// --- Points ---------------------------------------------------------------------------------------------------------
+
+const Operation& Order::operation(Index i) const {
+  const std::size_t recorded = program_.operations.size();
+  return i < recorded ? program_.operations[i] : joins_[i - recorded];
+}
+
+/// Of two operations of a stream, or two joins of an owner, the later one has the larger number.
+Index Order::position(Index i) const { return i < positions_.size() ? positions_[i] : i; }
+
+/// What came last in a stream stands for all that came before.
+void Order::add(Point& point, Index i) const {
+  if (i == kNone) return;
+  const auto same = std::ranges::find(point, operation(i).stream, [this](Index o) { return operation(o).stream; });
+  if (same == point.end()) {
+    point.push_back(i);
+  } else if (position(*same) < position(i)) {
+    *same = i;
   }
+}
+
+/// Each owner's next join comprises the one before.
+Index Order::join(const Point& point, Index owner) {
+  Operation& made = joins_.emplace_back();
+  made.is_join = true;
+  made.stream = static_cast<Index>(streams_.size()) + owner;
+  for (const Index i : point) made.after.push_back({i});
+  return static_cast<Index>(program_.operations.size() + joins_.size() - 1);
+}
+
+/// Its last operation, what it was made to wait for since, and in the legacy default stream all blocking streams.
+Point Order::point_of(Index stream) {
+  Point point = streams_[stream].held;
+  add(point, streams_[stream].tail);
+  const StreamOf& own = program_.streams[stream];
+  const auto blocking = blocking_.find(own.context);
+  if (own.flag != StreamFlag::legacy || blocking == blocking_.end()) return point;
+  for (const Index other : point_of(groups_[blocking->second])) add(point, other);
+  return point;
+}
+
+/// The last operations of all streams. Of many streams a join has those that changed, and the join before.
+Point Order::point_of(Group& group) {
+  Point point;
+  const bool few = group.streams.size() <= kMostWithoutJoin;
+  for (const Index s : few ? group.streams : group.changed) {
+    if (streams_[s].tail != kNone) point.push_back(streams_[s].tail);
+  }
+  if (few) return point;
+  if (group.join != kNone) point.push_back(group.join);
+  if (point.size() <= 1) return point;
+  group.changed.clear();
+  group.joined_at = placed_;
+  group.join = join(point, static_cast<Index>(streams_.size() + (&group - groups_.data())));
+  return {group.join};
 }
 
 // --- Events and waits -----------------------------------------------------------------------------------------------
-
-/// Its last operation, what it was made to wait for since, and in the legacy default stream all blocking streams. What
-/// is there twice does no harm.
-Point Order::point_of(Index stream) const {
-  Point point = streams_[stream].held;
-  const auto add_tail = [&](Index s) {
-    if (streams_[s].tail != kNone) point.push_back(streams_[s].tail);
-  };
-  add_tail(stream);
-  const StreamOf& own = program_.streams[stream];
-  if (own.flag != StreamFlag::legacy) return point;
-  for (Index s = 0; s < program_.streams.size(); ++s) {
-    const StreamOf& other = program_.streams[s];
-    if (other.context == own.context && other.flag == StreamFlag::blocking) add_tail(s);
-  }
-  return point;
-}
 
 void Order::record(const recording::Event& event) {
   const Point point = of_stream(event.context, event.stream);
@@ -108,7 +166,11 @@ void Order::record(const recording::Event& event) {
 void Order::hold(const recording::Synchronization& sync) {
   const auto stream = indexes_.find({sync.context, sync.stream});
   if (stream == indexes_.end()) return;  // nothing is enqueued there
-  std::ranges::copy(of_event(sync), std::back_inserter(streams_[stream->second].held));
+  State& state = streams_[stream->second];
+  for (const Index i : of_event(sync)) add(state.held, i);
+  if (state.held.size() <= kMostWithoutJoin) return;
+  add(state.held, state.tail);
+  state.held = {join(state.held, stream->second)};
 }
 
 Point Order::of_event(const recording::Synchronization& sync) const {
@@ -120,18 +182,37 @@ Point Order::of_event(const recording::Synchronization& sync) const {
   return found == latest_.end() ? Point() : found->second;
 }
 
-Point Order::of_stream(std::uint32_t context, std::uint32_t stream) const {
+Point Order::of_stream(std::uint32_t context, std::uint32_t stream) {
   const auto found = indexes_.find({context, stream});
   return found == indexes_.end() ? Point() : point_of(found->second);
 }
 
-Point Order::of_all(std::optional<std::uint32_t> context) const {
-  Point point;  // each operation once: streams have their own
-  for (Index s = 0; s < streams_.size(); ++s) {
-    if (context && program_.streams[s].context != *context) continue;
-    if (streams_[s].tail != kNone) point.push_back(streams_[s].tail);
+Point Order::of_all(std::optional<std::uint32_t> context) {
+  if (!context) return point_of(groups_.front());
+  const auto found = contexts_.find(*context);
+  return found == contexts_.end() ? Point() : point_of(groups_[found->second]);
+}
+
+Point Order::ended_within(double begin, double end) {
+  const auto ends = [this](Index i) { return program_.operations[i].end; };
+  if (by_end_.empty()) {
+    by_end_.resize(program_.operations.size());
+    std::iota(by_end_.begin(), by_end_.end(), Index{0});
+    std::ranges::sort(by_end_, {}, ends);
+  }
+  Point point;
+  for (auto i = std::ranges::upper_bound(by_end_, begin, {}, ends); i != by_end_.end() && ends(*i) <= end; ++i) {
+    if (streams_[program_.operations[*i].stream].tail == *i) point.push_back(*i);
   }
   return point;
+}
+
+void Order::add_joins() {
+  for (Operation& join : joins_) {
+    for (const Dependency& d : join.after) join.end = std::max(join.end, program_.operations[d.operation].end);
+    join.begin = join.end;
+    program_.operations.push_back(std::move(join));
+  }
 }
 
 }  // namespace xferbench::explain

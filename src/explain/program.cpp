@@ -32,7 +32,8 @@ bool is_wait(const HostCall& call) {
 
 Index kernel_at(const Program& program, std::uint32_t device, double time) {
   constexpr std::size_t kLooks = 64;  // so many operations at once are more than a GPU carries out
-  auto next = std::ranges::upper_bound(program.operations, time, {}, &Operation::begin);
+  const auto joins = std::ranges::partition_point(program.operations, [](const Operation& o) { return !o.is_join; });
+  auto next = std::ranges::upper_bound(program.operations.begin(), joins, time, {}, &Operation::begin);
   for (std::size_t looks = 0; next != program.operations.begin() && looks < kLooks; ++looks) {
     const Operation& o = *--next;
     if (o.engine == Engine::compute && o.device == device && time < o.end) {
@@ -81,6 +82,7 @@ class Builder {
     for (const std::uint32_t correlation : earlier_) carry_out_earlier(correlation, order);
     for (Index c = 0; c < program_.calls.size(); ++c) carry_out(c, order);
     order.enqueue_without_call(program_.seconds);
+    order.add_joins();
     add_end();
     return std::move(program_);
   }
@@ -279,23 +281,18 @@ class Builder {
   /// A copy's call that ended after the copy had, or in the middle of one of pageable memory, has waited for it: no
   /// record says so.
   void wait_for_own(HostCall& call) {
+    Point own;
     for (const Index i : call.operations) {
       const Operation& o = program_.operations[i];
       const bool carried_by_host = o.host == Memory::pageable && call.end > o.begin;
       const bool waited = !call.asynchronous && call.end >= o.end;
-      if (waited || carried_by_host) wait_for(call, {i});
+      if (waited || carried_by_host) own.push_back(i);
     }
+    wait_for(call, own);
   }
 
   /// Freeing waits for the device where that has something to do.
-  void wait_if_it_did(HostCall& call, const Order& order) {
-    Point point = order.of_all(std::nullopt);
-    std::erase_if(point, [&](Index tail) {
-      const Operation& o = program_.operations[tail];
-      return o.end <= call.begin || o.end > call.end;
-    });
-    wait_for(call, point);
-  }
+  static void wait_if_it_did(HostCall& call, Order& order) { wait_for(call, order.ended_within(call.begin, call.end)); }
 
   // --- The end of the stretch ---
 

@@ -56,7 +56,8 @@ struct Operation {
   bool is_copy = false;
   bool side_by_side = false;  ///< a kernel that ran beside another one for most of its time, or of that one's
   bool in_graph = false;
-  bool varies = false;  ///< from run to run: what the host carries, and kernels that wait for managed pages
+  bool is_join = false;  ///< nothing that ran: it is done once all in `after` are, and has a stream number of its own
+  bool varies = false;   ///< from run to run: what the host carries, and kernels that wait for managed pages
 };
 
 /// Of the host.
@@ -86,7 +87,7 @@ struct StreamOf {
 struct Program {
   double seconds = 0;                   ///< of the stretch, as recorded
   std::vector<HostCall> calls{};        ///< by begin; the last one is the end of the stretch
-  std::vector<Operation> operations{};  ///< by begin
+  std::vector<Operation> operations{};  ///< by begin, and behind them joins
   std::vector<StreamOf> streams{};
   double duplex_h2d = 1;  ///< the share of its speed that a copy to the GPU keeps while one from it runs
   double duplex_d2h = 1;

@@ -59,7 +59,9 @@ struct Happening {
 /// An engine of one device.
 struct EngineState {
   std::deque<Index> ready;
-  std::vector<Index> running;
+  std::size_t running = 0;
+  std::size_t alone = 0;   // of those, that run beside no other
+  Index last = kNone;      // that began; of copies it is the only one that runs, if any does
   Index kept_for = kNone;  // what is about to be ready, and comes before all that are
 };
 
@@ -143,7 +145,7 @@ class Simulation {
       const Operation& o = p_.operations[i];
       OperationState& state = operations_[i];
       state.missing = static_cast<std::uint32_t>(o.after.size()) + (o.call == kNone ? 0 : 1);
-      state.ready = o.call == kNone ? o.begin : 0;
+      state.ready = o.call == kNone && !o.is_join ? o.begin : 0;
       if (state.missing == 0) push(state.ready, What::operation_ready, i);
     }
     for (Index i = 0; i < p_.calls.size(); ++i) {
@@ -236,7 +238,7 @@ class Simulation {
   /// so when it was recorded, although others are ready a moment sooner.
   [[nodiscard]] Index next_in_order(Index ended, const EngineState& engine) const {
     constexpr double kMoment = 2e-6;
-    if (!engine.running.empty() || engine.ready.empty()) return kNone;
+    if (engine.running > 0 || engine.ready.empty()) return kNone;
     const Operation& o = p_.operations[ended];
     for (const Index next : dependents_.of(ended)) {
       const Operation& other = p_.operations[next];
@@ -249,17 +251,17 @@ class Simulation {
 
   /// One at a time, but for kernels that ran side by side: no more of them than did so.
   [[nodiscard]] bool can_start(const EngineState& engine, Index i) const {
-    if (engine.running.empty()) return true;
-    if (engine.running.size() >= p_.kernels_at_once) return false;
-    const auto shares = [this](Index other) { return p_.operations[other].side_by_side; };
-    return shares(i) && std::ranges::all_of(engine.running, shares);
+    if (engine.running == 0) return true;
+    return engine.running < p_.kernels_at_once && engine.alone == 0 && p_.operations[i].side_by_side;
   }
 
   void start_what_can(EngineState& engine) {
     while (engine.kept_for == kNone && !engine.ready.empty() && can_start(engine, engine.ready.front())) {
       const Index i = engine.ready.front();
       engine.ready.pop_front();
-      engine.running.push_back(i);
+      ++engine.running;
+      if (!p_.operations[i].side_by_side) ++engine.alone;
+      engine.last = i;
       start(i);
     }
   }
@@ -282,7 +284,8 @@ class Simulation {
     for (const Index c : waiting_.of(i)) operation_seen(c, now_);
     if (o.engine == Engine::none) return;
     EngineState& engine = engine_of(o);
-    std::erase(engine.running, i);
+    --engine.running;
+    if (!o.side_by_side) --engine.alone;
     if (engine.kept_for == kNone) engine.kept_for = next_in_order(i, engine);
     start_what_can(engine);
     change_speed_of_opposite(o);
@@ -299,7 +302,7 @@ class Simulation {
     const Engine other = opposite(o.engine);
     if (other == Engine::none) return 1;
     const auto found = engines_.find({o.device, other});
-    if (found == engines_.end() || found->second.running.empty()) return 1;
+    if (found == engines_.end() || found->second.running == 0) return 1;
     return o.engine == Engine::h2d ? p_.duplex_h2d : p_.duplex_d2h;
   }
 
@@ -319,8 +322,7 @@ class Simulation {
     const Engine other = opposite(o.engine);
     if (other == Engine::none) return;
     const auto found = engines_.find({o.device, other});
-    if (found == engines_.end()) return;
-    for (const Index running : found->second.running) foresee_end(running);
+    if (found != engines_.end() && found->second.running > 0) foresee_end(found->second.last);
   }
 
   const Program& p_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
@@ -32,20 +34,36 @@ Key most_frequent(const std::map<Key, std::size_t>& counted) {
 /// Of many, enough to tell what most have in common.
 constexpr std::size_t kLooks = 256;
 
+using Ranges = std::vector<const recording::Range*>;
+
+/// The innermost of those that have begun, each behind those that began before it. What has ended by then goes.
+const recording::Range* innermost(Ranges& begun, recording::Time time) {
+  while (!begun.empty() && begun.back()->end != 0 && begun.back()->end <= time) begun.pop_back();
+  return begun.empty() ? nullptr : begun.back();
+}
+
 /// The innermost range of the thread, or of the process, around each of these calls.
 std::string range_around(const Evidence& e, std::span<const Index> calls) {
+  std::vector<Index> some;
+  for (std::size_t i = 0; i < calls.size(); i += calls.size() / kLooks + 1) some.push_back(calls[i]);
+  std::ranges::sort(some);  // by begin, as ranges are
   std::map<std::string, std::size_t> counted;
-  for (std::size_t i = 0; i < calls.size(); i += calls.size() / kLooks + 1) {
-    const HostCall& call = e.program.calls[calls[i]];
-    const auto at = static_cast<std::int64_t>(call.begin * 1e9) + static_cast<std::int64_t>(e.window.begin);
-    const recording::Range* innermost = nullptr;
-    for (const recording::Range& range : e.recording.ranges) {
-      const bool around = static_cast<std::int64_t>(range.begin) <= at &&
-                          (range.end == 0 || at < static_cast<std::int64_t>(range.end)) &&
-                          (range.of_process != 0 || range.thread == call.thread);
-      if (around && (innermost == nullptr || range.begin >= innermost->begin)) innermost = &range;
+  Ranges of_process;
+  std::map<std::uint32_t, Ranges> of_threads;
+  auto range = e.recording.ranges.begin();
+  for (const Index c : some) {
+    const HostCall& call = e.program.calls[c];
+    const auto at = static_cast<recording::Time>(static_cast<std::int64_t>(call.begin * 1e9) +
+                                                 static_cast<std::int64_t>(e.window.begin));
+    for (; range != e.recording.ranges.end() && range->begin <= at; ++range) {
+      (range->of_process != 0 ? of_process : of_threads[range->thread]).push_back(&*range);
     }
-    ++counted[innermost == nullptr ? std::string() : std::string(e.recording.name(innermost->name))];
+    const recording::Range* around = innermost(of_threads[call.thread], at);
+    const recording::Range* other = innermost(of_process, at);
+    if (around == nullptr || (other != nullptr && std::pair(other->begin, other) > std::pair(around->begin, around))) {
+      around = other;
+    }
+    ++counted[around == nullptr ? std::string() : std::string(e.recording.name(around->name))];
   }
   return most_frequent(counted);
 }

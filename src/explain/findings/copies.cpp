@@ -87,16 +87,14 @@ Usual<Index> usual_gaps(const Program& program) {
 /// A copy that the host carries displaces what its caches held, and what the program does next takes up to a few times
 /// as long as what it does before such a call elsewhere (PyTorch's loop on an H200's host: 121 us where it takes 38,
 /// and 23 with pinned memory). What takes even longer is other work, which stays.
-void warm_caches(Program& program, Index copy_call, const Usual<Index>& gaps, std::uint64_t bytes) {
+void warm_caches(Program& program, Index copy_call, const std::vector<Index>& next, const Usual<Index>& gaps,
+                 std::uint64_t bytes) {
   constexpr std::uint64_t kCache = 2 * MiB;  // of a core
   constexpr double kRefill = 20e9;           // bytes per second, from memory
   constexpr double kMostSlowdown = 4;
   const double most = static_cast<double>(std::min(bytes, kCache)) / kRefill;
-  Index previous = copy_call;
-  for (Index c = copy_call + 1; c < program.calls.size(); ++c) {
+  for (Index c = next[copy_call]; c != kNone; c = next[c]) {
     HostCall& call = program.calls[c];
-    if (call.follows != previous) continue;
-    previous = c;
     if (is_wait(call)) continue;  // of the copy, which does nothing else
     const double usual = gaps.of(call.name);
     if (call.gap <= kMostSlowdown * usual) call.gap -= std::clamp(call.gap - usual, 0., most);
@@ -104,9 +102,20 @@ void warm_caches(Program& program, Index copy_call, const Usual<Index>& gaps, st
   }
 }
 
+/// Of each call the first that follows it.
+std::vector<Index> next_calls(const Program& program) {
+  std::vector<Index> next(program.calls.size(), kNone);
+  for (auto c = static_cast<Index>(program.calls.size()); c-- > 0;) {
+    const Index before = program.calls[c].follows;
+    if (before != kNone) next[before] = c;
+  }
+  return next;
+}
+
 /// `once`: what it costs within the stretch.
 void pin(Program& program, std::span<const Index> operations, const Costs& costs, double once) {
   const Usual<Index> gaps = usual_gaps(program);
+  const std::vector<Index> next = next_calls(program);
   for (const Index i : operations) {
     Operation& o = program.operations[i];
     if (o.host != Memory::pageable || o.bytes == 0) continue;  // gathered into another one
@@ -116,7 +125,7 @@ void pin(Program& program, std::span<const Index> operations, const Costs& costs
     if (o.call == kNone) continue;
     HostCall& call = program.calls[o.call];
     call.gap += std::exchange(once, 0.);
-    warm_caches(program, o.call, gaps, o.bytes);
+    warm_caches(program, o.call, next, gaps, o.bytes);
     // Who copies to the GPU need not wait; who copies back by a call that blocks reads the result.
     if (o.copy == CopyKind::h2d || call.asynchronous) make_asynchronous(call, costs.asynchronous_copy);
   }
@@ -194,7 +203,25 @@ using Run = std::vector<Index>;
 /// Longer after the one before, a copy is there for something else.
 constexpr double kLongestPause = 200e-6;
 
-bool belongs_to(const Program& p, const Run& run, Index i) {
+/// What a thread did before each of its calls, counted.
+struct Before {
+  std::size_t launches = 0;
+  std::size_t waits = 0;
+};
+
+std::vector<Before> before_calls(const Program& p) {
+  std::vector<Before> all;
+  std::map<std::uint32_t, Before> threads;
+  for (const HostCall& call : p.calls) {
+    Before& so_far = threads[call.thread];
+    all.push_back(so_far);
+    if (call.kind == CudaCallKind::launch || call.kind == CudaCallKind::graph_launch) ++so_far.launches;
+    if (is_wait(call)) ++so_far.waits;
+  }
+  return all;
+}
+
+bool belongs_to(const Program& p, const std::vector<Before>& before_call, const Run& run, Index i) {
   const Operation& last = p.operations[run.back()];
   const Operation& o = p.operations[i];
   if (o.copy != last.copy || o.host != last.host || o.call == kNone || last.call == kNone) return false;
@@ -202,18 +229,15 @@ bool belongs_to(const Program& p, const Run& run, Index i) {
   const HostCall& call = p.calls[o.call];
   if (call.thread != before.thread || o.call <= last.call || call.begin > before.end + kLongestPause) return false;
   // What is launched in between may use what the one before brought; who waits for what came back reads it.
-  for (Index c = last.call + 1; c < o.call; ++c) {
-    const HostCall& between = p.calls[c];
-    if (between.thread != call.thread) continue;
-    const bool launches = between.kind == CudaCallKind::launch || between.kind == CudaCallKind::graph_launch;
-    if (launches || (is_wait(between) && o.copy == CopyKind::d2h)) return false;
-  }
-  return true;
+  const Before& then = before_call[last.call];  // which is a copy, and neither of both
+  const Before& now = before_call[o.call];
+  return now.launches == then.launches && (now.waits == then.waits || o.copy != CopyKind::d2h);
 }
 
 std::vector<Run> runs_of_small_copies(const Program& p) {
   std::vector<Run> runs;
   std::map<Index, Run> open;  // of each stream
+  const std::vector<Before> before_call = before_calls(p);
   const auto close = [&runs](Run& run) {
     if (run.size() >= kLeastInRun) runs.push_back(run);
     run.clear();
@@ -222,7 +246,7 @@ std::vector<Run> runs_of_small_copies(const Program& p) {
     const Operation& o = p.operations[i];
     Run& run = open[o.stream];
     const bool small = crosses_the_link(o) && o.bytes <= kSmallCopy && !o.in_graph;
-    if (!run.empty() && (!small || !belongs_to(p, run, i))) close(run);
+    if (!run.empty() && (!small || !belongs_to(p, before_call, run, i))) close(run);
     if (small) run.push_back(i);
   }
   for (auto& [stream, run] : open) close(run);

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "explain/candidates.hpp"
 #include "explain/findings/steps.hpp"
@@ -87,19 +88,28 @@ class Covered {
 
   void wait_for_all(Program& p) const {
     std::vector<Index> more;
+    std::vector<std::size_t> known(p.operations.size(), 0);  // the last list that each was in
+    std::size_t list = 0;
+    const auto is_new = [&](Index i) { return std::exchange(known[i], list) != list; };
     for (HostCall& call : p.calls) {
+      ++list;
       more.clear();
-      for (const Index i : call.waits_for) add_others(i, more);
-      for (const Index other : more) {
-        if (std::ranges::find(call.waits_for, other) == call.waits_for.end()) call.waits_for.push_back(other);
+      for (const Index i : call.waits_for) {
+        known[i] = list;
+        add_others(i, more);
       }
+      std::ranges::copy_if(more, std::back_inserter(call.waits_for), is_new);
     }
     for (Operation& o : p.operations) {
+      ++list;
       more.clear();
       for (const Dependency& d : o.after) {
+        known[d.operation] = list;
         if (p.operations[d.operation].stream != o.stream) add_others(d.operation, more);
       }
-      for (const Index other : more) depend(o, other);
+      for (const Index other : more) {
+        if (is_new(other)) o.after.push_back({other});
+      }
     }
   }
 
@@ -131,16 +141,26 @@ void wait_a_step_later(Program& p, const std::vector<Chain>& chains) {
       for (const Index i : chain[s].all) instead[i] = s == 0 ? kNone : result_of(chain[s - 1]);
     }
   }
+  const auto later = [&](Index i) {
+    const auto found = instead.find(i);
+    const bool carried_by_host = p.operations[i].host == Memory::pageable;
+    return found == instead.end() || carried_by_host ? i : found->second;
+  };
+  for (Index i = 0, count = static_cast<Index>(p.operations.size()); i < count; ++i) {
+    if (!p.operations[i].is_join) continue;
+    Operation join = p.operations[i];
+    for (Dependency& d : join.after) d.operation = later(d.operation);
+    std::erase_if(join.after, [](const Dependency& d) { return d.operation == kNone; });
+    instead[i] = join.after.empty() ? kNone : static_cast<Index>(p.operations.size());
+    if (!join.after.empty()) p.operations.push_back(std::move(join));
+  }
   const Index last = last_wait(p);
   for (Index c = 0; c < p.calls.size(); ++c) {
     HostCall& call = p.calls[c];
     if (c == last || !(is_wait(call) || call.kind == CudaCallKind::copy)) continue;
     std::vector<Index> waits;
     for (const Index i : call.waits_for) {
-      const auto found = instead.find(i);
-      const bool carried_by_host = p.operations[i].host == Memory::pageable;
-      const Index wait = found == instead.end() || carried_by_host ? i : found->second;
-      if (wait != kNone) waits.push_back(wait);
+      if (const Index wait = later(i); wait != kNone) waits.push_back(wait);
     }
     call.waits_for = std::move(waits);
   }
@@ -203,8 +223,19 @@ void split(Program& p, const Step& step, std::size_t parts, const Costs& costs) 
   for (const auto& [whole, part] : last_part) join(p, whole, part);
 }
 
+/// How many calls before each one wait for something.
+std::vector<std::size_t> waits_before(const Program& p) {
+  std::vector<std::size_t> before;
+  std::size_t waits = 0;
+  for (const HostCall& call : p.calls) {
+    before.push_back(waits);
+    if (!call.waits_for.empty()) ++waits;
+  }
+  return before;
+}
+
 /// Whether all of the step is enqueued before the host waits for any of it: parts cannot overtake a wait.
-bool can_be_split(const Program& p, const Step& step) {
+bool can_be_split(const Program& p, const Step& step, const std::vector<std::size_t>& waits) {
   if (!step.in_order) return false;
   Index first = kNone;
   Index last = 0;
@@ -214,10 +245,7 @@ bool can_be_split(const Program& p, const Step& step) {
     first = std::min(first, call);
     last = std::max(last, call);
   }
-  for (Index c = first; c < last; ++c) {
-    if (!p.calls[c].waits_for.empty()) return false;
-  }
-  return true;
+  return first > last || waits[first] == waits[last];
 }
 
 // --- Is it worth a word? --------------------------------------------------------------------------------------------
@@ -264,9 +292,10 @@ Mend in_parts(const std::vector<Index>& streams, std::size_t parts, const Costs&
                   "and go back at the same time (xferbench tune finds the best number for sizes like these)",
                   parts),
       "The kernels can work on parts", [streams, parts, costs](Program& p) {
+        const std::vector<std::size_t> waits = waits_before(p);
         for (const Chain& chain : chains_of(p, streams)) {
           for (const Step& step : chain) {
-            if (can_be_split(p, step)) split(p, step, parts, costs);
+            if (can_be_split(p, step, waits)) split(p, step, parts, costs);
           }
         }
       }};

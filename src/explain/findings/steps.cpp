@@ -41,7 +41,7 @@ void add_to(Chain& chain, const Program& p, Index i) {
 std::vector<Chain> chains_of(const Program& p) {
   std::vector<Chain> chains(p.streams.size());
   for (Index i = 0; i < p.operations.size(); ++i) {
-    if (!p.operations[i].in_graph) add_to(chains[p.operations[i].stream], p, i);
+    if (!p.operations[i].in_graph && !p.operations[i].is_join) add_to(chains[p.operations[i].stream], p, i);
   }
   const auto large = [&p](Index i) { return p.operations[i].bytes >= kLeastPayload; };
   for (Chain& chain : chains) {

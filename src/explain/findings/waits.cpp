@@ -29,15 +29,17 @@ struct Waits {
 class Account {
  public:
   explicit Account(const Program& program)
-      : p_(program), streams_(program.streams.size()), places_(program.operations.size(), 0) {}
+      : p_(program),
+        streams_(program.streams.size()),
+        places_(program.operations.size(), 0),
+        results_(program.operations.size(), kNone) {}
 
   void enqueue(Index i) {
     const Operation& o = p_.operations[i];
     Stream& own = streams_[o.stream];
     places_[i] = ++own.enqueued;
     const auto brings_result = [this, &o](const Dependency& d) {
-      const Index other = p_.operations[d.operation].stream;
-      return other != o.stream && streams_[other].has_result_by(places_[d.operation]);
+      return p_.operations[d.operation].stream != o.stream && result_at(d.operation) != kNone;
     };
     const bool is_result = o.is_copy && o.copy == CopyKind::d2h;
     if (is_result || std::ranges::any_of(o.after, brings_result)) own.results.push_back(places_[i]);
@@ -47,9 +49,8 @@ class Account {
   bool take(const std::vector<Index>& operations) {
     bool found = false;
     for (const Index i : operations) {
-      Stream& stream = streams_[p_.operations[i].stream];
-      while (stream.has_result_by(places_[i])) {
-        stream.results.pop_front();
+      for (Index result = result_at(i); result != kNone; result = result_at(i)) {
+        streams_[p_.operations[result].stream].results.pop_front();
         found = true;
       }
     }
@@ -63,9 +64,40 @@ class Account {
     [[nodiscard]] bool has_result_by(std::uint32_t place) const { return !results.empty() && results.front() <= place; }
   };
 
+  [[nodiscard]] bool has_result(Index i) const {
+    return i != kNone && streams_[p_.operations[i].stream].has_result_by(places_[i]);
+  }
+
+  /// An operation with a result at or before it: this one, or one that the join comprises. kNone: there is none.
+  /// A part without one never has one again, and is not looked at twice: of a join, places_ counts such parts.
+  Index result_at(Index i) {
+    if (!p_.operations[i].is_join) return has_result(i) ? i : kNone;
+    for (std::vector<Index> open{i}; !open.empty();) {
+      const Index join = open.back();
+      const std::vector<Dependency>& parts = p_.operations[join].after;
+      const bool looks_on = places_[join] < parts.size();
+      if (!has_result(results_[join]) && looks_on) {
+        const Index part = parts[places_[join]].operation;
+        if (p_.operations[part].is_join) {
+          open.push_back(part);
+          continue;
+        }
+        results_[join] = part;
+      }
+      if (has_result(results_[join])) {
+        for (const Index above : open) results_[above] = results_[join];
+        return results_[i];
+      }
+      if (!looks_on) open.pop_back();
+      if (!open.empty()) ++places_[open.back()];
+    }
+    return kNone;
+  }
+
   const Program& p_;
   std::vector<Stream> streams_;
   std::vector<std::uint32_t> places_;  // of each operation in its stream, from 1 on
+  std::vector<Index> results_;         // of each join: what was found last
 };
 
 bool blocks_for_result(const Program& p, const HostCall& call) {

@@ -82,9 +82,13 @@ void TraceEvents::end(const Json& other) {
 }
 
 std::size_t Lanes::lane_of(std::int64_t begin, std::int64_t end) {
-  const auto free = std::ranges::find_if(ends_, [begin](std::int64_t busy_until) { return busy_until <= begin; });
-  const auto lane = static_cast<std::size_t>(std::distance(ends_.begin(), free));
-  (free == ends_.end() ? ends_.emplace_back() : *free) = end;
+  while (!busy_.empty() && busy_.top().first <= begin) {
+    free_.push(busy_.top().second);
+    busy_.pop();
+  }
+  const std::size_t lane = free_.empty() ? busy_.size() : free_.top();
+  if (!free_.empty()) free_.pop();
+  busy_.emplace(end, lane);
   return lane;
 }
 

@@ -4,10 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <queue>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "results/sink.hpp"
@@ -55,7 +58,10 @@ class Lanes {
   std::size_t lane_of(std::int64_t begin, std::int64_t end);
 
  private:
-  std::vector<std::int64_t> ends_;
+  template <class Item>
+  using Least = std::priority_queue<Item, std::vector<Item>, std::greater<>>;
+  Least<std::pair<std::int64_t, std::size_t>> busy_;  // lanes by when they become free
+  Least<std::size_t> free_;
 };
 
 /// What viewers call a lane of a row: "kernel", "kernel 2", "inside the GPU".

@@ -1,0 +1,99 @@
+// What a program becomes grows no faster than what was recorded of it, whatever that is.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "explain/program.hpp"
+#include "explain/replay.hpp"
+#include "unit/explained.hpp"
+
+namespace xferbench::explain {
+namespace {
+
+using recording::StreamFlag;
+
+std::vector<std::uint32_t> streams(MadeRecording& m, int count, StreamFlag flag) {
+  std::vector<std::uint32_t> made;
+  for (int i = 0; i < count; ++i) made.push_back(m.stream(flag));
+  return made;
+}
+
+/// Streams that only wait for each other's events and record them, behind one that works.
+Recording events(int steps, int count) {
+  return whole([=](MadeRecording& m) {
+    const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::non_blocking);
+    for (int step = 0; step < steps; ++step) {
+      m.kernel("work", 1e-6, s[0]);
+      for (int i = 0; i < count; ++i) {
+        m.record(s[i], s[i]);
+        m.make_wait(s[(i + 1) % count], s[i]);
+      }
+    }
+    m.wait_device();
+  });
+}
+
+/// Each worker waits for a stream that waits for all of them.
+Recording forks_and_joins(int steps, int count) {
+  return whole([=](MadeRecording& m) {
+    const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::non_blocking);
+    for (int step = 0; step < steps; ++step) {
+      for (int i = 1; i < count; ++i) {
+        m.kernel("work", 1e-6, s[i]);
+        m.record(s[i], s[i]);
+        m.make_wait(s[0], s[i]);
+      }
+      m.record(s[0], s[0]);
+      for (int i = 1; i < count; ++i) m.make_wait(s[i], s[0]);
+    }
+    m.wait_device();
+  });
+}
+
+Recording beside_legacy(int steps, int count) {
+  return whole([=](MadeRecording& m) {
+    const std::uint32_t legacy = m.stream(StreamFlag::legacy);
+    const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::blocking);
+    for (int step = 0; step < steps; ++step) {
+      m.kernel("work", 1e-6, s[step % count]);
+      m.kernel("legacy", 1e-6, legacy);
+      m.wait(legacy);
+    }
+  });
+}
+
+Recording device_waits(int steps, int count) {
+  return whole([=](MadeRecording& m) {
+    const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::non_blocking);
+    for (const std::uint32_t stream : s) m.kernel("work", 1e-6, stream);
+    for (int step = 0; step < steps; ++step) {
+      m.kernel("work", 1e-6, s[step % count]);
+      m.wait_device();
+    }
+  });
+}
+
+/// Nothing is said to wait for more than a few things for each record.
+void expect_few_edges(const Recording& r) {
+  const Program program = program_of(r, window_of(r, std::nullopt), MadeRecording::costs());
+  std::size_t edges = 0;
+  for (const Operation& o : program.operations) edges += o.after.size();
+  for (const HostCall& call : program.calls) edges += call.waits_for.size();
+  const std::size_t records = r.calls.size() + r.kernels.size() + r.events.size() + r.synchronizations.size();
+  EXPECT_LE(edges, 4 * records);
+  EXPECT_LE(program.operations.size(), r.kernels.size() + records);
+  EXPECT_NEAR(replay(program).seconds, program.seconds, 0.03 * program.seconds);
+}
+
+TEST(ExplainGrowth, StreamsThatOnlyWaitForEventsAndRecordThem) {
+  expect_few_edges(events(100, 5));
+  expect_few_edges(events(20, 40));
+}
+TEST(ExplainGrowth, ForksAndJoinsOfManyStreams) { expect_few_edges(forks_and_joins(10, 100)); }
+TEST(ExplainGrowth, BlockingStreamsBesideTheLegacyOne) { expect_few_edges(beside_legacy(600, 200)); }
+TEST(ExplainGrowth, WaitsForADeviceOfManyStreams) { expect_few_edges(device_waits(600, 200)); }
+
+}  // namespace
+}  // namespace xferbench::explain
