@@ -94,7 +94,7 @@ Shares shares_unwatched(const Program& unwatched, const Replay& replayed, double
     timed.calls[c].end = replayed.call_ends[c];
   }
   Shares shares = shares_of(timed, std::nullopt);
-  const double scale = std::min(bare, watched) / shares.total();
+  const double scale = bare / shares.total();
   for (double Shares::*share : {&Shares::kernels, &Shares::copies, &Shares::both, &Shares::waiting, &Shares::calls,
                                 &Shares::loading, &Shares::program}) {
     shares.*share *= scale;

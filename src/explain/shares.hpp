@@ -15,7 +15,7 @@ namespace xferbench::explain {
 Shares shares_of(const Program& program, std::optional<double> bare);
 
 /// The same of the program as it is unwatched (gains.hpp) and replayed: what watching added is taken from where it was.
-/// Seconds; `watched` and `bare` are of the stretch, and the shares add up to `watched`.
+/// Seconds; `watched` and `bare` are of the stretch, and the shares without that add up to `bare`.
 Shares shares_unwatched(const Program& unwatched, const Replay& replayed, double watched, double bare);
 
 }  // namespace xferbench::explain

@@ -225,6 +225,15 @@ TEST(Explain, SharesAddUpToTheStretch) {
   }
 }
 
+TEST(Explain, SharesAddUpToTheTimeWithoutWatchingWhereThatWasLonger) {
+  const Write write = steps_that_wait(true);
+  const double bare = 1.15 * seconds_of(write);
+  const ProcessExplanation told = explained(write, {bare});
+  ASSERT_EQ(told.withheld, "");
+  EXPECT_NEAR(told.shares.total(), bare, 1e-9);
+  EXPECT_EQ(told.shares.watching, 0);
+}
+
 TEST(Explain, GainsAreToldOfTheTimeWithoutWatching) {
   const Write write = steps_that_wait(true);
   const double watched = seconds_of(write);

@@ -159,6 +159,10 @@ Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
       all.warnings.insert(all.warnings.end(), r.notes.begin(), r.notes.end());
     }
   }
+  const auto is_cut = [](const Recording& r) { return r.end && r.end->reason == recording::EndReason::max_records; };
+  if (all.processes.empty() && all.blind.empty() && std::ranges::any_of(folder.recordings, is_cut)) {
+    all.blind = "Recording stopped at --max-records before the program used a GPU";
+  }
   if (all.processes.empty() && all.blind.empty() && run.from > 0) {
     all.blind = "Nothing of CUDA was in the time that --from and --for name";
   }

@@ -180,8 +180,10 @@ RecordedRun begin_run(const cli::ExplainCommand& command) {
 }
 
 void keep(const RecordingFolder& folder, const Watched& one, const fs::path& to) {
+  std::error_code failed;
   for (const auto& entry : fs::directory_iterator(one.folder)) {
-    fs::copy_file(entry.path(), to / entry.path().filename());
+    if (fs::copy_file(entry.path(), to / entry.path().filename(), failed)) continue;
+    throw OutputError(fmt::format("cannot keep the recording in {}: {}", to.string(), failed.message()));
   }
   ResultsFile((to / kRunFile).string()).finish(to_json(folder.run));
   if (folder.limits) ResultsFile((to / kLimitsFile).string()).finish(to_json(*folder.limits));
