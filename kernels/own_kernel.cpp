@@ -52,7 +52,7 @@ void OwnKernel::compute_part(std::size_t offset, std::span<std::byte> result) co
   for (std::size_t begin = 0; begin < result.size(); begin += kBlock) {
     const std::size_t count = std::min(kBlock, result.size() - begin);
     Sums sums;
-    sums.fill(1);
+    std::fill_n(sums.begin(), count, std::uint8_t{1});
     std::uint8_t weight = 1;  // odd, so that no byte's change is lost, and different, so that no two are exchanged
     for (const std::span<const std::byte> input : inputs) {
       add(sums, input.data() + offset + begin, count, weight);
