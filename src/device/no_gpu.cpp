@@ -8,7 +8,7 @@ std::unique_ptr<Machine> open_gpus(const GpuSelection&, const NumaPolicy& numa) 
   require_node(numa);
   throw NoDeviceError(
       "no usable GPU: this program was built without CUDA (nvcc was not found, or -DXFERBENCH_CUDA=OFF); build it with "
-      "the CUDA Toolkit, or try: xferbench --simulate h200");
+      "the CUDA Toolkit; without a GPU, add --simulate to the same command");
 }
 
 }  // namespace xferbench

@@ -277,16 +277,19 @@ std::string SoakFile::restore() {
   struct stat now {};
   if (fstat(file_.number(), &now) != 0 || !S_ISREG(now.st_mode)) return {};
   const auto size = static_cast<std::uint64_t>(now.st_size);
+  if (size >= bytes_ && now.st_nlink > 0) return {};
+  // It may be open for writing only, and under its name there may be none or another one.
+  const Descriptor readable(open(fmt::format("/proc/self/fd/{}", file_.number()).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!readable) cannot_write(path_, fmt::format("another program changed it ({})", std::strerror(errno)));
   if (size < bytes_) {
-    const auto last = last_line(path_, file_, 0, size);
+    const auto last = last_line(path_, readable, 0, size);
     cut(path_, file_, bytes_ = last ? last->end : 0);
     if (!last) append(first_);
     return fmt::format("{} was cut by another program: some of its lines are lost", path_);
   }
-  if (now.st_nlink > 0) return {};
   SoakFile again = create(path_);
   again.first_ = first_;
-  again.append(read_part(path_, file_, 0, size));
+  again.append(read_part(path_, readable, 0, size));
   *this = std::move(again);
   return fmt::format("{} was deleted by another program: all its lines were written again", path_);
 }

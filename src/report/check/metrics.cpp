@@ -29,8 +29,8 @@ void add_margins(Family& margins, const Checked& checked) {
   names = made_distinct(std::move(names));
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!checked.rows[i].margin) continue;
-    margins.samples.push_back({.labels = {{"results", checked.results}, {"expectation", names[i]}},
-                               .value = *checked.rows[i].margin});
+    margins.samples.push_back(
+        {.labels = {{"results", checked.results}, {"expectation", names[i]}}, .value = *checked.rows[i].margin});
   }
 }
 
