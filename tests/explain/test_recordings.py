@@ -85,7 +85,9 @@ class Recordings(unittest.TestCase):
         for example in self.examples:
             with self.subTest(example.name):
                 process = PROVE["process_of"](self.explained(example.name))
-                self.assertAlmostEqual(sum(process["shares"].values()), process["stretch"]["seconds"], places=9)
+                stretch = process["stretch"]  # which may have been faster watched
+                whole = max(stretch["seconds"], stretch.get("bare") or 0)
+                self.assertAlmostEqual(sum(process["shares"].values()), whole, places=9)
 
 
 if __name__ == "__main__":
