@@ -1,6 +1,9 @@
-# Compiles through ccache where it is installed, unless a launcher is chosen already.
+# Compiles through ccache where it is installed when a build folder is made, unless a launcher is chosen already. Not
+# where it is installed later: all of the folder would be compiled anew.
 
-find_program(XFERBENCH_CCACHE ccache)
+if(NOT DEFINED XFERBENCH_CCACHE)
+  find_program(XFERBENCH_CCACHE ccache)
+endif()
 mark_as_advanced(XFERBENCH_CCACHE)
 if(XFERBENCH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   if(DEFINED ENV{CCACHE_SLOPPINESS})

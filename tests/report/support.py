@@ -85,7 +85,8 @@ def main():
     long = sys.argv[1:] == ["Long"]
     ours = {name: one for name, one in vars(sys.modules["__main__"]).items() if isinstance(one, type)}
     tests = [name for name, one in ours.items() if issubclass(one, unittest.TestCase)]
-    unittest.main(argv=sys.argv[:1] if long else None, defaultTest=[name for name in tests if name.endswith("Long") == long])
+    wanted = [name for name in tests if name.endswith("Long") == long]
+    unittest.main(argv=sys.argv[:1] if long else None, defaultTest=wanted)
 
 
 class Folder(unittest.TestCase):
