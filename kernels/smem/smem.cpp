@@ -103,6 +103,10 @@ std::span<std::byte> Smem::output() const {
   return {args_.out, static_cast<std::size_t>(shape_.op == SmemOp::read ? shape_.sum_bytes() : shape_.buffer_bytes())};
 }
 
+std::optional<std::vector<std::span<const std::byte>>> Smem::reads() const {
+  return {{{args_.in, static_cast<std::size_t>(shape_.buffer_bytes())}, output()}};
+}
+
 void Smem::compute(std::span<std::byte> result) const {
   const bool reads = shape_.op == SmemOp::read;
   if (reads) {

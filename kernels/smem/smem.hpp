@@ -152,6 +152,7 @@ class Smem final : public Kernel {
   /// What SmemPart::compute leaves behind is not specified. For read, the whole sum stands in the first word, and zeros
   /// follow.
   void compute(std::span<std::byte> result) const override;
+  [[nodiscard]] std::optional<std::vector<std::span<const std::byte>>> reads() const override;
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Smem>(*this); }
 #if XFERBENCH_WITH_CUDA
   void preload() const override;
