@@ -66,9 +66,17 @@ TEST_F(Suites, ThoseThatComeWithTheProgramAreFoundByNameAndMakeCases) {
     EXPECT_GE(lines(o.out).size(), 10U) << name;
     EXPECT_FALSE(contains(o.out, "(skipped")) << name;
   }
+  for (const auto& [name, gpus] : {std::pair{"quick", "h200"}, {"gpus", "h200-x2"}}) {
+    const Arguments few{"--suite", name, "--simulate", gpus, "--quiet", "--max-samples", "2", "--no-verify"};
+    EXPECT_EQ(xferbench(few).exit_code, 0) << name;
+  }
+  EXPECT_EQ(xferbench({"--suite", "gpus", "--simulate", "h200", "--quiet"}).exit_code, 5) << "which has one";
+}
+
+using SuitesLong = Suites;
+TEST_F(SuitesLong, ThoseThatComeWithTheProgramVerify) {
   EXPECT_EQ(xferbench({"--suite", "quick", "--simulate", "--quiet"}).exit_code, 0);
   EXPECT_EQ(xferbench({"--suite", "gpus", "--simulate", "h200-x2", "--quiet", "--max-samples", "2"}).exit_code, 0);
-  EXPECT_EQ(xferbench({"--suite", "gpus", "--simulate", "h200", "--quiet"}).exit_code, 5) << "which has one";
 }
 
 TEST_F(Suites, WhatIsWrongWithOneIsSaidWithItsPlace) {

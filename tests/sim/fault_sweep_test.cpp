@@ -1,6 +1,6 @@
 // A device that fails any of its calls, once or for good, in every scenario: the case fails and says why, later ones
-// run or are skipped, nobody hangs, no thread stays behind. Here a selection of calls; all of them, one after the
-// other:
+// run or are skipped, nobody hangs, no thread stays behind. Here a selection of calls, of which the long form has three
+// times as many; all of them, one after the other:
 //   XFERBENCH_EVERY_CALL=1 sim_tests --gtest_filter='*DeviceFaults*'
 #include <algorithm>
 #include <atomic>
@@ -139,6 +139,22 @@ class DeviceFaults : public testing::TestWithParam<std::size_t> {
  protected:
   const std::string& scenario_ = small_cases()[GetParam()].first;
 
+  /// Of all cases of the scenario together about so many calls.
+  void sweep(std::size_t calls) const {
+    const bool every_call = std::getenv("XFERBENCH_EVERY_CALL") != nullptr;
+    std::vector<PlannedCase> cases;
+    for (const std::string& line : small_cases()[GetParam()].second) {
+      for (const PlannedCase& planned : cases_of_line(line)) {
+        const auto machine = willing_machine_for(planned);
+        const auto all = expanded(std::vector{planned}, {machine->device().capabilities().environment});
+        cases.insert(cases.end(), all.begin(), all.end());
+      }
+    }
+    const std::size_t of_each = std::max<std::size_t>(1, calls / cases.size());
+    for (const PlannedCase& planned : cases) sweep(planned, every_call ? std::size_t{1} << 30 : of_each);
+  }
+
+ private:
   void sweep(const PlannedCase& planned, std::size_t count) const {
     InterceptedSim<Sequence> well(willing_machine_for(planned));
     RunContext bench = quick_bench(well.device());
@@ -151,7 +167,6 @@ class DeviceFaults : public testing::TestWithParam<std::size_t> {
     }
   }
 
- private:
   void fail(const PlannedCase& planned, const InjectedFault& fault) const {
     const std::string what = fmt::format("{}, call {}: {}", planned.config.key(), fault.nth, to_text(fault.effect));
     SCOPED_TRACE(what);
@@ -182,21 +197,15 @@ class DeviceFaults : public testing::TestWithParam<std::size_t> {
   }
 };
 
-TEST_P(DeviceFaults, FailTheCaseAndNothingElse) {
-  const bool every_call = std::getenv("XFERBENCH_EVERY_CALL") != nullptr;
-  std::vector<PlannedCase> cases;
-  for (const std::string& line : small_cases()[GetParam()].second) {
-    for (const PlannedCase& planned : cases_of_line(line)) {
-      const auto machine = willing_machine_for(planned);
-      const auto all = expanded(std::vector{planned}, {machine->device().capabilities().environment});
-      cases.insert(cases.end(), all.begin(), all.end());
-    }
-  }
-  for (const PlannedCase& planned : cases) sweep(planned, every_call ? std::size_t{1} << 30 : 30 / cases.size());
-}
+using DeviceFaultsLong = DeviceFaults;
 
-INSTANTIATE_TEST_SUITE_P(OfEvery, DeviceFaults, testing::Range(std::size_t{0}, small_cases().size()),
-                         [](const auto& scenario) { return small_cases()[scenario.param].first; });
+TEST_P(DeviceFaults, FailTheCaseAndNothingElse) { sweep(10); }
+TEST_P(DeviceFaultsLong, FailTheCaseAndNothingElse) { sweep(30); }
+
+const auto kEvery = testing::Range(std::size_t{0}, small_cases().size());
+const auto kItsName = [](const auto& scenario) { return small_cases()[scenario.param].first; };
+INSTANTIATE_TEST_SUITE_P(OfEvery, DeviceFaults, kEvery, kItsName);
+INSTANTIATE_TEST_SUITE_P(OfEvery, DeviceFaultsLong, kEvery, kItsName);
 
 /// Of those that are about several ranks, exchange_test.cpp tries it.
 TEST(DeviceFaultsOfScenarios, AreTriedForEveryScenario) {

@@ -155,7 +155,7 @@ TEST_F(MultipathOnTwo, TuneTimesAllByOneClock) {
 }
 
 TEST_F(MultipathOnTwo, TuneFindsWhatAnExhaustiveSearchFinds) {
-  const auto cases = cases_on(machine_, Words{"tune", "multipath", "--size", "64M"});
+  const auto cases = cases_on(machine_, Words{"tune", "multipath", "--size", "4M"});
   std::vector<Case> space;
   for (const PlannedCase& c : cases) space.push_back(c.config);
   RunContext bench = quick_bench(machine_.device());

@@ -67,7 +67,7 @@ TEST_F(OverlapThroughNeighbours, OfAHeavyKernelIsNoFasterThanTheKernel) {
 
 TEST_F(OverlapThroughNeighbours, IsRightHoweverThePayloadIsCut) {
   expect_all(run("--size 1000004 --chunks 1,2,3,7,40 --slots 1,2,4 --in-place=no,yes"), Status::ok, "", 5U * 3 * 2);
-  expect_all(run("--size 8,4100,38797324 --chunks 1,2"), Status::ok, "", 3U * 2);
+  expect_all(run("--size 8,4100,4718604 --chunks 1,2"), Status::ok, "", 3U * 2);
   expect_all(run("--size 4194308 --chunks 9 --growth 0.9,1.1 --rounds 1,3 --slots 2"), Status::ok, "", 2U * 2);
   expect_all(run("--size 100004 --kernel fma,vector-add,sincos --kernels-per-chunk 1,3 --chunks 5"), Status::ok, "",
              3U * 2);

@@ -53,7 +53,7 @@ TEST_F(ScenariosOnSim, AllCasesOfAllScenariosVerify) {
        "depth,breadth", "--stream-kind", "nonblocking,blocking,default"},
       {"overlap", "--size", "4,28", "--chunks", "1"},
       {"overlap", "--size", "1M", "--chunks", "500", "--streams", "40"},
-      {"overlap", "--size", "38797324", "--chunks", "7", "--streams", "3"},
+      {"overlap", "--size", "4718604", "--chunks", "7", "--streams", "3"},
   };
   for (const Words& command : commands) expect_all(run(command), Status::ok);
 }

@@ -101,18 +101,18 @@ TEST_F(StagingTest, OddSizesAndSlotsVerify) {
   expect_all(
       run({"--method", "threads", "--size", "1,4095,1048580", "--threads", "1,3", "--slot", "4K", "--slots", "1,2"}),
       Status::ok);
-  expect_all(run({"--method", "threads", "--size", "1,38797324", "--threads", "3,20", "--slots", "1,2"}), Status::ok);
+  expect_all(run({"--method", "threads", "--size", "1,4718604", "--threads", "3,20", "--slots", "1,2"}), Status::ok);
 }
 
 TEST_F(StagingTest, EveryWayToCarryVerifies) {
-  expect_all(run({"--method", "threads", "--size", "1,9000001", "--threads", "5", "--slots", "1,2", "--slot", "1M",
+  expect_all(run({"--method", "threads", "--size", "1,4300001", "--threads", "5", "--slots", "1,2", "--slot", "256K",
                   "--crew", "all", "--chunk-sizes", "equal,tapered"}),
              Status::ok);
   expect_all(run_willingly({"--method", "threads", "--size", "4095,3M", "--threads", "3", "--stores", "all",
                             "--slot-memory", "pinned,registered-huge", "--idle", "all"}),
              Status::ok, "", 2 * 2 * 2 * 2 * 2);
-  expect_all(run({"--method", "register-chunks", "--size", "1,9000001", "--threads", "3", "--slot", "64K,1M", "--slots",
-                  "2", "--chunk-sizes", "equal,tapered"}),
+  expect_all(run({"--method", "register-chunks", "--size", "1,4300001", "--threads", "3", "--slot", "64K,256K",
+                  "--slots", "2", "--chunk-sizes", "equal,tapered"}),
              Status::ok);
 }
 

@@ -341,7 +341,7 @@ TEST(RegionOverTwo, TellsWhenEachStreamEnded) {
 TEST(TogetherOnEight, NamesTheSocketsAndNothingElse) {
   sim::SimMachine machine(profile("h200-x8"), kEight);
   const std::vector<Result> results =
-      run_group(machine, {"--pattern", "both", "--size", "16M", "--group", "pairs,growing"});
+      run_group(machine, {"--pattern", "both", "--size", "4M", "--group", "pairs,growing"});
   const std::vector<Finding> bottleneck = found(results, "bottleneck");
   ASSERT_EQ(bottleneck.size(), 1U);
   EXPECT_TRUE(
@@ -365,7 +365,7 @@ TEST(TogetherOnEight, NamesTheSocketsAndNothingElse) {
 
 TEST(TogetherOnEight, ClaimsNothingOfPairsThatWereNotMeasured) {
   sim::SimMachine machine(profile("h200-x8"), kEight);
-  const std::vector<Result> results = run_group(machine, {"--pattern", "both", "--size", "16M", "--group", "growing"});
+  const std::vector<Result> results = run_group(machine, {"--pattern", "both", "--size", "4M", "--group", "growing"});
   const std::string text = found(results, "bottleneck").at(0).text;
   EXPECT_TRUE(text.starts_with("both ways: 0 and 1 share a bottleneck: together they get ")) << text;
   EXPECT_TRUE(text.ends_with("; not measured for 27 of 28 pairs")) << text;
