@@ -155,10 +155,10 @@ TEST_F(MultipathOnTwo, TuneTimesAllByOneClock) {
 }
 
 TEST_F(MultipathOnTwo, TuneFindsWhatAnExhaustiveSearchFinds) {
-  const auto cases = cases_on(machine_, Words{"tune", "multipath", "--size", "4M"});
+  const auto cases = cases_on(machine_, Words{"tune", "multipath", "--size", "64M"});
   std::vector<Case> space;
   for (const PlannedCase& c : cases) space.push_back(c.config);
-  RunContext bench = quick_bench(machine_.device());
+  RunContext bench = quick_bench(machine_.device(), false);
   bench.policy = {.budget = 6};
   const TuneObserver nobody{.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}};
   const auto command_of = [](const Case& c) { return c.key(); };
@@ -173,7 +173,8 @@ TEST_F(MultipathOnTwo, TuneFindsWhatAnExhaustiveSearchFinds) {
 
 TEST(Multipath, SaysHowManyHelpersAreEnough) {
   sim::SimMachine eight(profile("h200-x8"), {0, 1, 2, 3, 4, 5, 6, 7});
-  const auto results = run_on_gpus(eight, Words{"multipath", "--dir", "h2d", "--via", "growing", "--size", "64M"});
+  const auto results =
+      run_on_gpus(eight, Words{"multipath", "--dir", "h2d", "--via", "growing", "--size", "64M"}, false);
   expect_all(results, Status::ok, "", 7);
   const Words all = sentences(results);
   ASSERT_EQ(all.size(), 8U);

@@ -26,8 +26,10 @@ TEST_F(OverlapOnTwo, KeysSayOnHowManyGpus) {
 
 TEST_F(OverlapOnTwo, IsAsFastAsBothTogetherCanBe) {
   for (const char* split : {"each", "shared"}) {
-    const auto results = run_on_gpus(machine_, Words{"overlap", "--size", "64M", "--split", split, "--strategy",
-                                                     "streams,engines,double-buffer,graph"});
+    const auto results = run_on_gpus(
+        machine_,
+        Words{"overlap", "--size", "64M", "--split", split, "--strategy", "streams,engines,double-buffer,graph"},
+        false);
     expect_all(results, Status::ok, "", 4);
     for (const Result& r : results) {
       EXPECT_GT(metric(r, "efficiency"), 0.8) << r.config.key();

@@ -190,11 +190,12 @@ inline std::unique_ptr<sim::SimMachine> willing_machine_for(const PlannedCase& p
   return several ? willing_machine("h200-x2", {0, 1}) : willing_machine();
 }
 
-/// A few samples are enough: simulated times repeat exactly.
-inline RunContext quick_bench(Device& device) {
+/// A few samples are enough: simulated times repeat exactly. They are the same where nothing is verified, and no data
+/// move, which is most of what a simulated run takes.
+inline RunContext quick_bench(Device& device, bool verify = true) {
   SamplingPolicy policy;
   policy.min_samples = policy.max_samples = 6;
-  return {device.machine(), device, policy, 5, true, [](const SamplingProgress&) {}};
+  return {device.machine(), device, policy, 5, verify, [](const SamplingProgress&) {}};
 }
 
 /// A simulated H200, and a payload that goes from in_ over gpu_ to out_.
@@ -247,8 +248,8 @@ inline std::vector<Result> run_all(std::span<const PlannedCase> cases, const Run
 }
 
 /// A command's cases, one after another with a few samples each.
-inline std::vector<Result> run_on(Device& device, const Words& command) {
-  return run_all(cases_of(command), quick_bench(device));
+inline std::vector<Result> run_on(Device& device, const Words& command, bool verify = true) {
+  return run_all(cases_of(command), quick_bench(device, verify));
 }
 
 /// Throws if the result has no such metric.
@@ -287,8 +288,8 @@ inline std::vector<PlannedCase> cases_on(const Machine& machine, const std::stri
 
 /// Runs them there.
 template <class Command>
-std::vector<Result> run_on_gpus(Machine& machine, const Command& command) {
-  return run_all(cases_on(machine, command), quick_bench(machine.device()));
+std::vector<Result> run_on_gpus(Machine& machine, const Command& command, bool verify = true) {
+  return run_all(cases_on(machine, command), quick_bench(machine.device(), verify));
 }
 
 inline Words keys_of(std::span<const PlannedCase> cases) {
@@ -350,9 +351,10 @@ inline std::vector<std::string> sentences(std::span<const Result> results) {
 /// Commands run on a simulated H200.
 class OnSim : public testing::Test {
  protected:
-  std::vector<Result> run(const Words& command) { return run_on(device_, command); }
+  std::vector<Result> run(const Words& command) { return run_on(device_, command, verify_); }
   Result run_one(const Words& command) { return run(command).front(); }
 
+  bool verify_ = true;
   sim::SimMachine machine_{profile("h200")};
   Device& device_ = machine_.device();
 };
