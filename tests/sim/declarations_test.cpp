@@ -96,9 +96,9 @@ const std::vector<std::pair<std::string, Everything>>& commands() {
        {.runs = {{"callback", "--size", "1M"},
                  {"callback", "--size", "1M", "--kernel-file", example_kernel("sobel"), "--kernel-name", "sobel"}}}},
       {"smem",
-       {.runs = {{"smem", "--size", "128K", "--method", "sync,bulk", "--op", "copy,read", "--intensity", "2",
-                  "--stages", "1", "--schedule", "dynamic"}},
-        .tunes = {{"tune", "smem", "--size", "128K", "--method", "sync,bulk", "--stages", "1", "--schedule", "dynamic",
+       {.runs = {{"smem", "--size", "1M", "--method", "sync,bulk", "--op", "copy,read", "--intensity", "2", "--stages",
+                  "1", "--schedule", "dynamic"}},
+        .tunes = {{"tune", "smem", "--size", "1M", "--method", "sync,bulk", "--stages", "1", "--schedule", "dynamic",
                    "--tile", "4K", "--threads", "128", "--intensity", "2"}}}},
       {"dynpar", {.runs = {{"dynpar", "--task", "children", "--children", "16"}}}},
   };

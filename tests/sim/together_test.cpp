@@ -19,10 +19,10 @@ std::vector<PlannedCase> group_cases(const Machine& machine, Words flags) {
   return cases_on(machine, flags);
 }
 
-/// For what is said of times.
-std::vector<Result> run_group(Machine& machine, const Words& flags) {
-  return run_all(group_cases(machine, flags), quick_bench(machine.device(), false));
+std::vector<Result> run_group(Machine& machine, const Words& flags, bool verify = true) {
+  return run_all(group_cases(machine, flags), quick_bench(machine.device(), verify));
 }
+std::vector<Result> time_group(Machine& machine, const Words& flags) { return run_group(machine, flags, false); }
 
 double of_gpu(const Result& r, std::string_view name, int gpu) {
   const Metric* found = r.metric(name, gpu);
@@ -128,7 +128,7 @@ TEST(TogetherCases, BetweenGpusThatCannotReachEachOtherAreSkipped) {
 
 TEST(TogetherOnTwo, CountsAllBytesOverTheMakespan) {
   sim::SimMachine machine(profile("h200-x2"), kTwo);
-  const std::vector<Result> results = run_group(machine, {"--pattern", "h2d,d2h,both", "--size", "64M"});
+  const std::vector<Result> results = time_group(machine, {"--pattern", "h2d,d2h,both", "--size", "64M"});
   expect_all(results, Status::ok, "", 9);
   for (const Result& r : results) {
     const TogetherCase c = together_case(r.config);
@@ -143,7 +143,7 @@ TEST(TogetherOnTwo, CountsAllBytesOverTheMakespan) {
 
 TEST(TogetherOnTwo, SetsEachGpuBesideItselfAlone) {
   sim::SimMachine machine(profile("h200-x2"), kTwo);
-  const Result r = run_group(machine, {"--pattern", "both", "--size", "64M", "--group", "0+1"}).front();
+  const Result r = time_group(machine, {"--pattern", "both", "--size", "64M", "--group", "0+1"}).front();
   ASSERT_EQ(r.status, Status::ok) << r.reason;
   double alone = 0;
   for (const int gpu : kTwo) {
@@ -165,14 +165,14 @@ TEST(TogetherOnTwo, SetsEachGpuBesideItselfAlone) {
 
 TEST(TogetherOnTwo, AloneIsWhatMemcpySays) {
   sim::SimMachine machine(profile("h200-x2"), kTwo);
-  const Result group = run_group(machine, {"--pattern", "h2d", "--size", "64M", "--group", "0+1"}).front();
+  const Result group = time_group(machine, {"--pattern", "h2d", "--size", "64M", "--group", "0+1"}).front();
   const Result one = run_on(machine.device(), {"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "64M"}).front();
   for (const int gpu : kTwo) EXPECT_NEAR(of_gpu(group, "gpu_alone_bandwidth", gpu), metric(one, "bandwidth"), 0.5);
 }
 
 TEST(TogetherOnTwo, SaysWhereCopiesAreTooShort) {
   sim::SimMachine machine(profile("h200-x2"), kTwo);
-  const std::vector<Result> results = run_group(machine, {"--pattern", "ring", "--size", "1M"});
+  const std::vector<Result> results = time_group(machine, {"--pattern", "ring", "--size", "1M"});
   ASSERT_EQ(results.front().status, Status::ok) << results.front().reason;
   EXPECT_NE(results.front().warnings.at(0).find("starting and joining 2 GPUs"), std::string::npos);
   const std::vector<Finding> shares = found(results, "shares");
@@ -342,7 +342,7 @@ TEST(RegionOverTwo, TellsWhenEachStreamEnded) {
 TEST(TogetherOnEight, NamesTheSocketsAndNothingElse) {
   sim::SimMachine machine(profile("h200-x8"), kEight);
   const std::vector<Result> results =
-      run_group(machine, {"--pattern", "both", "--size", "16M", "--group", "pairs,growing"});
+      time_group(machine, {"--pattern", "both", "--size", "16M", "--group", "pairs,growing"});
   const std::vector<Finding> bottleneck = found(results, "bottleneck");
   ASSERT_EQ(bottleneck.size(), 1U);
   EXPECT_TRUE(
@@ -366,7 +366,7 @@ TEST(TogetherOnEight, NamesTheSocketsAndNothingElse) {
 
 TEST(TogetherOnEight, ClaimsNothingOfPairsThatWereNotMeasured) {
   sim::SimMachine machine(profile("h200-x8"), kEight);
-  const std::vector<Result> results = run_group(machine, {"--pattern", "both", "--size", "16M", "--group", "growing"});
+  const std::vector<Result> results = time_group(machine, {"--pattern", "both", "--size", "16M", "--group", "growing"});
   const std::string text = found(results, "bottleneck").at(0).text;
   EXPECT_TRUE(text.starts_with("both ways: 0 and 1 share a bottleneck: together they get ")) << text;
   EXPECT_TRUE(text.ends_with("; not measured for 27 of 28 pairs")) << text;
@@ -375,7 +375,7 @@ TEST(TogetherOnEight, ClaimsNothingOfPairsThatWereNotMeasured) {
 TEST(TogetherOnEight, SaysWhatOnlyMoreThanTwoFill) {
   sim::SimMachine machine(profile("h200-x8"), kEight);
   const std::vector<Result> results =
-      run_group(machine, {"--pattern", "h2d", "--size", "16M", "--group", "0+1,0+2,0+3,1+2,1+3,2+3,0+1+2,0+1+2+3"});
+      time_group(machine, {"--pattern", "h2d", "--size", "16M", "--group", "0+1,0+2,0+3,1+2,1+3,2+3,0+1+2,0+1+2+3"});
   EXPECT_EQ(found(results, "bottleneck").front().text, "host to GPU: no two GPUs share a bottleneck");
   const std::string text = found(results, "at-once").front().text;
   EXPECT_NE(text.find("already share what no two of them fill"), std::string::npos) << text;
@@ -384,7 +384,7 @@ TEST(TogetherOnEight, SaysWhatOnlyMoreThanTwoFill) {
 TEST(TogetherOnEight, SetsOwnMemoryBesideShared) {
   sim::SimMachine machine(profile("h200-x8"), kEight);
   const std::vector<Result> results =
-      run_group(machine, {"--pattern", "h2d", "--size", "16M", "--group", "growing", "--memory", "own,shared"});
+      time_group(machine, {"--pattern", "h2d", "--size", "16M", "--group", "growing", "--memory", "own,shared"});
   expect_all(results, Status::ok, "", 14);
   std::vector<Finding> memory = found(results, "memory");
   ASSERT_EQ(memory.size(), 7U);
@@ -396,7 +396,7 @@ TEST(TogetherOnEight, SetsOwnMemoryBesideShared) {
 
 TEST(TogetherOnTwo, SaysWhatTheyShareAndHowMuchItIs) {
   sim::SimMachine machine(profile("h200-x2"), kTwo);
-  std::vector<Result> results = run_group(machine, {"--size", "64M"});
+  std::vector<Result> results = time_group(machine, {"--size", "64M"});
   const std::vector<Finding> shares = found(results, "shares");
   ASSERT_EQ(shares.size(), 3U);
   EXPECT_TRUE(shares[0].text.starts_with("host to GPU: 0 and 1 share no bottleneck: together they get 109."))
