@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <set>
+#include <unordered_map>
 
 #include "check/command.hpp"
 #include "core/error.hpp"
@@ -99,11 +100,32 @@ bool names_gpus(const Expectation& e) {
          std::ranges::any_of(e.where, [](const Condition& c) { return c.axis == kGpusOfCase; });
 }
 
-bool is_pattern(const std::string& text) { return text.find_first_of("*?") != std::string::npos; }
-
 bool meets_all(const Expectation& e, const Result& result, Effort& effort) {
   return std::ranges::all_of(e.where, [&](const Condition& condition) { return meets(result, condition, effort); });
 }
+
+/// The cases of a run. Derived limits name theirs, and there may be thousands of both: these are found by their keys.
+class Cases {
+ public:
+  explicit Cases(const std::vector<Result>& results) {
+    for (const Result& result : results) {
+      all_.push_back(&result);
+      by_key_[result.config.key()].push_back(&result);
+    }
+  }
+  /// Those that it may be about.
+  [[nodiscard]] const std::vector<const Result*>& near(const Expectation& e) const {
+    const bool is_pattern = e.cases.find_first_of("*?") != std::string::npos;
+    if (e.cases.empty() || is_pattern) return all_;
+    const auto found = by_key_.find(e.cases);
+    return found == by_key_.end() ? none_ : found->second;
+  }
+
+ private:
+  std::vector<const Result*> all_;
+  std::vector<const Result*> none_;
+  std::unordered_map<std::string_view, std::vector<const Result*>> by_key_;
+};
 
 // --- Numbers --------------------------------------------------------------------------------------------------------
 
@@ -165,11 +187,11 @@ class Judge {
   Judge(const Expectation& e, const Report& report, const std::string& source, Descriptors scenarios, Effort& effort)
       : e_(e), report_(report), source_(source), scenarios_(scenarios), effort_(effort) {}
 
-  [[nodiscard]] Row row() {
-    for (const Result& result : report_.results) {
-      if (!is_about(result)) continue;
-      refuse_conditions(result);
-      if (result.status != Status::skipped && meets_all(e_, result, effort_)) look_at(result);
+  [[nodiscard]] Row row(const Cases& cases) {
+    for (const Result* result : cases.near(e_)) {
+      if (!is_about(*result)) continue;
+      refuse_conditions(*result);
+      if (result->status != Status::skipped && meets_all(e_, *result, effort_)) look_at(*result);
     }
     Row row;
     row.name = e_.name;
@@ -197,9 +219,8 @@ class Judge {
     effort_.spend(1);
     if (result.in_fleet && result.in_fleet->round > 1) return false;  // only some were measured again
     if (result.config.has(kGpusOfCase) && !names_gpus(e_)) return false;
-    const std::string& key = result.config.key();
-    const bool by_key = e_.cases.empty() || (is_exact_ ? e_.cases == key : effort_.matches(e_.cases, key));
-    return by_key && (e_.scenario.empty() || effort_.matches(e_.scenario, result.config.scenario()));
+    return (e_.cases.empty() || effort_.matches(e_.cases, result.config.key())) &&
+           (e_.scenario.empty() || effort_.matches(e_.scenario, result.config.scenario()));
   }
 
   static bool has_note(const Judged& j) { return !j.note.empty(); }
@@ -284,6 +305,7 @@ class Judge {
 
   /// An axis that no case has at all was perhaps meant to be another.
   [[nodiscard]] std::string misspelt_axis() const {
+    if (e_.where.empty()) return {};
     std::set<std::string> axes;
     for (const Result& result : report_.results) {
       if (!e_.scenario.empty() && !effort_.matches(e_.scenario, result.config.scenario())) continue;
@@ -396,7 +418,6 @@ class Judge {
   const std::string& source_;
   Descriptors scenarios_;
   Effort& effort_;
-  bool is_exact_ = !is_pattern(e_.cases);  // as derived limits name their cases, of which there may be thousands
   std::vector<Judged> judged_;
   std::vector<const Result*> lacking_;  // cases that match and have no such number
 };
@@ -474,9 +495,10 @@ Checked check(const Report& report, std::string_view name, const Expectations& e
   checked.started_at = report.started_at;
   checked.complete = report.complete && (!report.fleet || report.fleet->missing.empty());
   checked.verified = report.verified;
+  const Cases cases(report.results);
   Effort effort(expectations.source);
   for (const Expectation& e : expectations.all) {
-    checked.rows.push_back(Judge(e, report, expectations.source, options.scenarios, effort).row());
+    checked.rows.push_back(Judge(e, report, expectations.source, options.scenarios, effort).row(cases));
   }
   return checked;
 }

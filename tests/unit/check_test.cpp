@@ -377,6 +377,24 @@ TEST(CheckReport, SaysThatAFaultWasInjected) {
   EXPECT_TRUE(test::mentions(to_check_json(c), "\"injected_fault\": \"corrupt:copy:3\""));
 }
 
+TEST(Check, FindsCasesThatAreNamedByTheirKeysWithoutLookingAtAll) {
+  constexpr std::uint64_t kMany = 18'000;  // of each: all with all would be more than check() is willing to look at
+  Report report = report_of_three();
+  Expectations expectations{.source = "e.json"};
+  for (std::uint64_t i = 1; i <= kMany; ++i) {
+    report.results.push_back(copy("d2d", i, 50));
+    const std::string key =
+        i % 2 == 0 ? report.results.back().config.key() : "memcpy/of=others/size=" + std::to_string(i);
+    Expectation& e = expectations.all.emplace_back();
+    e.name = e.cases = key;
+    e.number = "bandwidth";
+    e.at_least = Limit{.amount = {.value = 1, .unit = "GB/s"}, .of = ""};
+  }
+  const Checked c = check(report, "r.json", expectations);
+  EXPECT_EQ(c.count(Verdict::holds), kMany / 2);
+  EXPECT_EQ(c.count(Verdict::no_case), kMany / 2);
+}
+
 TEST(Check, RefusesWhatWouldKeepItBusyForDays) {
   Report report = report_of_three();
   const std::string key(10'000, 'a');
