@@ -90,6 +90,12 @@ ProfileText made_of(Report report, const std::string& path) {
 }  // namespace
 
 Calibration calibration_of(std::span<const NamedReport> runs, const std::string& base, bool simulated_too) {
+  const auto has_measured = [](const NamedReport& run) {
+    return std::ranges::find(run.report.results, Status::ok, &Result::status) != run.report.results.end();
+  };
+  if (std::ranges::none_of(runs, has_measured)) {
+    throw InputError("none of these results was measured; xferbench --suite calibrate measures what a profile has");
+  }
   for (const NamedReport& run : runs) require_legal_params(run.report, run.name);
   return calibrate(
       runs, [&base](std::string_view field) { return number_of_profile(base, field); }, simulated_too);

@@ -16,7 +16,7 @@ namespace xferbench::app {
 inline constexpr const char* kUsualBase = "h200";
 
 /// What these results say of a machine, beside what the built-in profile `base` does. Throws as calibrate() does, and
-/// InputError where a case of theirs is none that its scenario could have.
+/// InputError where none of them was measured, or a case of theirs is none that its scenario could have.
 Calibration calibration_of(std::span<const NamedReport> runs, const std::string& base, bool simulated_too);
 
 /// Takes out what a profile cannot have, as a cost below zero; a sentence about each number that is so left out.

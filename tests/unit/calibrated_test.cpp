@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 #include <string>
 
+#include "core/error.hpp"
 #include "core/printable.hpp"
 
 namespace xferbench::app {
@@ -15,6 +17,16 @@ TEST(Calibrated, ResultsSayNothingOfRanks) {
   EXPECT_EQ(rank_modelled_by(XFERBENCH_SOURCE_DIR "/docs/results/h200-quick.json"), ModelledRank());
   EXPECT_EQ(rank_modelled_by("h200"), ModelledRank());
   EXPECT_THROW(static_cast<void>(rank_modelled_by("no/such/file")), std::exception);
+}
+
+TEST(Calibrated, RefusesResultsOfWhichNoneWasMeasured) {
+  Report report;
+  report.environment.backend = "cuda";
+  report.environment.gpu.multiprocessors = 132;  // a number of a profile, but not what anybody calibrates for
+  Result& skipped = report.results.emplace_back(Case("memcpy"));
+  skipped.status = Status::skipped;
+  const std::array runs{NamedReport{"a.json", report}};
+  EXPECT_THROW(static_cast<void>(calibration_of(runs, "h200", false)), InputError);
 }
 
 TEST(Calibrated, DropsWhatNoProfileCanHave) {
