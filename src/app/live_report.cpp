@@ -20,12 +20,6 @@ namespace xferbench::app {
 
 namespace {
 
-std::size_t samples_of(const Result& result) {
-  std::size_t samples = 0;
-  for (const Measurement& m : result.measurements) samples += m.samples.size();
-  return samples;
-}
-
 /// Whether the file is to have each case as soon as that has ended. Not a timeline, which is long; nor what monitoring
 /// reads, where numbers of the run before would be gone while this one goes on.
 bool follows(std::string_view flag) { return flag != "timeline" && flag != "openmetrics"; }
@@ -229,6 +223,7 @@ bool LiveReport::is_due(const Output& output) const {
 /// Of a file that could not be written.
 std::string LiveReport::what_now(const Output& output) const {
   const std::string goes_on = "the run goes on, and tries again after each case";
+  if (&output == json_ && has_changed_journal()) return "the run goes on, and " + measured_again();
   if (&output != json_ || !has_whole_journal()) return goes_on;
   const std::string& file = output.file.path();
   return fmt::format("{}{} has each result, and a new {} needs room beside both: {}", file, kJournalEnding, file,
@@ -236,7 +231,14 @@ std::string LiveReport::what_now(const Output& output) const {
 }
 
 bool LiveReport::has_whole_journal() const {
-  return journal_ && journal_->has_begun() && !journal_error_ && !journal_->is_changed();
+  return journal_ && journal_->has_begun() && !journal_error_ && !has_changed_journal();
+}
+
+/// Then no whole file can be written: what other programs took from the journal is nowhere else.
+bool LiveReport::has_changed_journal() const { return journal_ && journal_->is_changed(); }
+
+std::string LiveReport::measured_again() const {
+  return fmt::format("--resume {} measures again what it lost", json_->file.path());
 }
 
 void LiveReport::begin_journal() {
@@ -287,8 +289,11 @@ std::vector<std::string> LiveReport::keep_journal() {
   const bool is_news = error && !journal_error_;
   if (error || journal_->has_begun()) journal_error_ = error;
   if (!is_news) return {};
-  return {fmt::format("{}; the run goes on, and writes the whole file from time to time{}", error->what(),
-                      journal_->has_begun() ? ", which needs room beside both" : "")};
+  const std::string how = has_changed_journal()
+                              ? measured_again()
+                              : fmt::format("writes the whole file as often as a tenth of the time allows{}",
+                                            journal_->has_begun() ? ", which needs room beside both" : "");
+  return {fmt::format("{}; the run goes on, and {}", error->what(), how)};
 }
 
 std::optional<std::string> LiveReport::text_of(const Result& result) const {
@@ -344,13 +349,12 @@ void LiveReport::write_all_the_last_time() {
   } catch (const OutputError&) {
   } catch (const std::bad_alloc&) {
   }
-  const std::string has =
-      news_.empty() ? "what was measured" : fmt::format("what was measured but for {} results", news_.size());
-  if (journal_->is_changed()) {
-    json_->error = OutputError(
-        fmt::format("{}; --resume {} measures again what it lost", json_->error->what(), json_->file.path()));
+  if (has_changed_journal()) {
+    json_->error = OutputError(fmt::format("{}; {}", json_->error->what(), measured_again()));
     return;
   }
+  const std::string has =
+      news_.empty() ? "what was measured" : fmt::format("what was measured but for {} results", news_.size());
   json_->error = OutputError(fmt::format(
       "{}; {}{} has {}: --resume {} writes it once it can, for which a new {} needs room beside both",
       json_->error->what(), json_->file.path(), kJournalEnding, has, json_->file.path(), json_->file.path()));

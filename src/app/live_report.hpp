@@ -102,6 +102,8 @@ class LiveReport {
   [[nodiscard]] std::vector<std::string> keep_journal();
   [[nodiscard]] bool needs_journal() const;
   [[nodiscard]] bool has_whole_journal() const;
+  [[nodiscard]] bool has_changed_journal() const;
+  [[nodiscard]] std::string measured_again() const;
   [[nodiscard]] std::string what_now(const Output& output) const;
   void begin_journal();
   void put_news_into_journal();

@@ -20,13 +20,13 @@
 
 namespace xferbench {
 
-namespace {
-
 std::size_t samples_of(const Result& result) {
   std::size_t samples = 0;
   for (const Measurement& m : result.measurements) samples += m.samples.size();
   return samples;
 }
+
+namespace {
 
 /// How much is known of a case.
 auto rank_of(const Result& result) {

@@ -48,6 +48,9 @@ class JournalBeside {
 /// Whether both are of the same run, by what does not change when a run goes on later.
 bool is_same_run(const Report& a, const Report& b);
 
+/// Of all measurements of a case together.
+std::size_t samples_of(const Result& result);
+
 /// Each case as whichever says more of it: one that has ended before one that has not, then one with more samples, then
 /// one that failed before one that was skipped.
 void take_in(Report& report, std::vector<Result> more);

@@ -412,6 +412,11 @@ TEST_F(LongRun, WhoseJournalAnotherProgramCutDoesNotClaimThatItHasTheResults) {
   LiveReport report = live();
   for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
   fs::resize_file(journal(), fs::file_size(journal()) / 2);
+  std::vector<std::string> news;
+  for (std::uint64_t i = kMany; news.empty() && i < 100 * kMany; ++i) news = report.put(i, sampled(i));
+  ASSERT_EQ(news.size(), 1U) << "when the file is to be written whole";
+  EXPECT_TRUE(mentions(news[0], "the run goes on, and --resume ")) << news[0];
+  EXPECT_EQ(news[0].find("tries again"), std::string::npos) << news[0];
   report.finish({});
   const std::string told = message_of<OutputError>([&] { report.rethrow(); });
   EXPECT_TRUE(mentions(told, "r.json.journal has been changed by another program; --resume ")) << told;
