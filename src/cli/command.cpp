@@ -596,6 +596,11 @@ std::vector<NamedFile> OutputFiles::named() const {
 
 void refuse_shared_files(std::span<const NamedFile> files) {
   for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto keeps = [&](const NamedFile& other) { return other.path + "~" == files[i].path; };
+    if (const auto other = std::ranges::find_if(files, keeps); other != files.end()) {
+      throw UsageError(fmt::format("--{} and --{} name the same file: what was in {} may be kept as {}; choose another",
+                                   other->flag, files[i].flag, other->path, files[i].path));
+    }
     for (std::size_t j = 0; j < i; ++j) {
       if (files[i].path != files[j].path) continue;
       const std::string both = fmt::format("--{} and --{}", files[j].flag, files[i].flag);

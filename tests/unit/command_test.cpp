@@ -355,6 +355,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"--dry-run", "--timeline", "x"}, {"--timeline", "--dry-run", "contradict"}},
                     Mistake{{"--json", "-", "--timeline", "-"}, {"--json", "--timeline", "standard output"}},
                     Mistake{{"--json", "x", "--timeline", "x"}, {"--json", "--timeline", "same file"}},
+                    Mistake{{"--csv", "x~", "--json", "x"}, {"--json and --csv name the same file", "kept as x~"}},
+                    Mistake{{"--markdown", "x", "--json", "x~"}, {"--markdown and --json", "kept as x~"}},
                     Mistake{{"--min-samples", "20", "--max-samples", "19"}, {"--min-samples 20", "--max-samples 19"}},
                     Mistake{{"--numa", "0", "--simulate"}, {"--numa", "--simulate", "contradict"}},
                     Mistake{{"--numa", "local", "--simulate"}, {"--numa", "--simulate", "contradict"}},
