@@ -346,7 +346,7 @@ double parse_duration(std::string_view text, std::string_view flag) {
       std::ranges::find(kUnits, number ? number->rest : "?", &std::pair<std::string_view, double>::first);
   const double seconds = number && unit != kUnits.end() ? number->value * unit->second : 0;
   if (seconds >= 1e-3 && seconds <= kMost) return seconds;
-  throw UsageError(fmt::format("{}: '{}' is no time from 1 ms to 10 years, as 90s, 20m, 8h or 2d", flag, text));
+  throw UsageError(fmt::format("{}: '{}' is no time from 0.001s to 3652d, as 90s, 20m, 8h or 2d", flag, text));
 }
 
 double parse_percent(std::string_view text, std::string_view flag) {

@@ -1,6 +1,7 @@
 // What a profile file may say, what is made of it, and what is said of one that is wrong.
 #include "device/sim/profile_file.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -211,6 +212,10 @@ TEST(ProfileFile, HoldsNumbersToTheirLimits) {
                            R"("network": {"within": {"latency": 0, "bandwidth": 0}})",
                            R"("scale": {"link": 1e999})"}) {
     expect_refused_profile(", " + std::string(rest), {"number"});
+  }
+  for (const auto* copy_engines : {"-1", "1.5", "0"}) {
+    expect_refused_profile(fmt::format(R"(, "set": {{"copy_engines": {}}})", copy_engines),
+                           {fmt::format("found the number {}, expected a whole number from 1 to 2", copy_engines)});
   }
   for (const auto* rest : {R"("clock": {"offset": -5, "drift": -1e-4})", R"("set": {"wake_up": 0})",
                            R"("set": {"gpus": 2, "sockets": 1})", R"("scale": {"link": 1000, "gpu": 0.001})"}) {

@@ -313,6 +313,15 @@ TEST(Printable, HasNoControlCharacters) {
   EXPECT_EQ(printable("a\nb\tc", ' '), "a b c");
 }
 
+TEST(Durations, AreRefusedInUnitsInWhichTheyCanBeWritten) {
+  EXPECT_EQ(parse_duration("0.001s", "--for"), 1e-3);
+  EXPECT_EQ(parse_duration("3652d", "--for"), 3652 * 86400.0);
+  for (const char* text : {"1ms", "1 ms", "10y", "0", "3653d"}) {
+    const std::string told = message_of<UsageError>([text] { static_cast<void>(parse_duration(text, "--for")); });
+    EXPECT_TRUE(mentions(told, "no time from 0.001s to 3652d, as 90s, 20m, 8h or 2d")) << told;
+  }
+}
+
 TEST(Printable, HasNothingThatTurnsTextOrCannotBeSeen) {
   for (const char* hidden : {"\xE2\x80\xAE", "\xE2\x80\xAA", "\xE2\x81\xA6", "\xE2\x81\xA9", "\xE2\x80\x8E",
                              "\xE2\x80\x8F", "\xEF\xBB\xBF", "\xE2\x80\xA8", "\xD8\x9C", "\xF3\xA0\x81\x81"}) {

@@ -165,20 +165,19 @@ constexpr Shape kScale{.expected = kFactors.expected,
                        .end = kFactors.end,
                        .each = kFactors.each};
 
-constexpr Shape kFieldNumber{.expected = "a number",
-                             .take =
-                                 [](Reader& in, void* into) {
-                                   auto& setting = as<Named>(into);
-                                   const Quantity& q = *find_profile_field(setting.name)->quantity;
-                                   setting.number =
-                                       q.whole ? static_cast<double>(in.as_whole(static_cast<std::uint64_t>(q.least),
-                                                                                 static_cast<std::uint64_t>(q.most)))
-                                               : in.as_number();
-                                   if (setting.number >= q.least && setting.number <= q.most) return;
-                                   in.fail(fmt::format("found the number {}, expected one from {} to {} ({})",
-                                                       setting.number, q.least, q.most, q.unit));
-                                 },
-                             .give = number_given};
+constexpr Shape kFieldNumber{
+    .expected = "a number",
+    .take =
+        [](Reader& in, void* into) {
+          auto& setting = as<Named>(into);
+          const Quantity& q = *find_profile_field(setting.name)->quantity;
+          setting.number = in.as_number();
+          const bool is_kind = in.is_whole() || !q.whole;
+          if (is_kind && setting.number >= q.least && setting.number <= q.most) return;
+          in.fail(fmt::format("found the number {}, expected {} from {} to {} ({})", setting.number,
+                              q.whole ? "a whole number" : "one", q.least, q.most, q.unit));
+        },
+    .give = number_given};
 constexpr const Shape& kFieldNumbers = kEntriesOf<Named, &Named::name, kFieldNumber>;
 
 /// There are too many to list in a message.
