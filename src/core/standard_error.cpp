@@ -24,9 +24,9 @@ void put(std::string_view text) noexcept {
 }
 
 /// In one piece: what several processes write is not mixed within a line.
-void put_line(const char* front, std::string_view text) noexcept {
+void put_line(const char* front, std::string_view text, std::size_t longest = std::string::npos) noexcept {
   try {
-    put(front + printable(text) + "\n");
+    put(front + printable(shortened(text, longest)) + "\n");
   } catch (...) {
     put("xferbench: out of memory, and a message was lost\n");
   }
@@ -35,11 +35,15 @@ void put_line(const char* front, std::string_view text) noexcept {
 }  // namespace
 
 bool is_able_terminal(int descriptor) {
-  const char* kind = std::getenv("TERM");
-  return isatty(descriptor) == 1 && (kind == nullptr || std::string_view(kind) != "dumb");
+  const char* set = std::getenv("TERM");
+  const std::string_view kind = set != nullptr ? set : "";
+  return isatty(descriptor) == 1 && !kind.empty() && kind != "dumb";
 }
 
-void tell(std::string_view text) noexcept { put_line("xferbench: ", text); }
+void tell(std::string_view text) noexcept {
+  constexpr std::size_t kLongest = 2000;  // a word that nobody knows may have any length
+  put_line("xferbench: ", text, kLongest);
+}
 
 void show_line(std::string_view text) noexcept { put_line("", text); }
 

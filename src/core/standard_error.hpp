@@ -7,11 +7,11 @@
 namespace xferbench {
 
 /// Whether a terminal is behind the descriptor, and one that obeys what moves the cursor and changes colours: not one
-/// that says of itself that it is dumb (TERM=dumb).
+/// that says of itself that it is dumb (TERM=dumb), and none of which nothing is known (no TERM).
 bool is_able_terminal(int descriptor);
 
 /// One line with the program's name in front. Control characters, as text from files may have them, become question
-/// marks.
+/// marks; of more than 2000 bytes only the beginning and the end are shown.
 void tell(std::string_view text) noexcept;
 
 /// The same without the name: progress that was asked for line by line.

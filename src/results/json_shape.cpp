@@ -36,18 +36,11 @@ constexpr std::size_t kMostPieces = 5;            // that one text or number may
 constexpr std::uint64_t kMostBytes = 1ULL << 32;  // a file that never ends must end somewhere
 constexpr unsigned kDeepest = 64;                 // levels of what is read over
 
-/// As much of a text as suits a message, not cut within a character.
-std::string_view beginning(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
-  return text.substr(0, most);
-}
-
 }  // namespace
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t kMost = 60;
-  return "'" + printable(beginning(text, kMost)) + (text.size() > kMost ? "...'" : "'");
+  return "'" + printable(shortened(text, kMost)) + "'";
 }
 
 // --- The bytes of a file --------------------------------------------------------------------------------------------
@@ -192,7 +185,7 @@ void Reader::refuse_unknown(std::string_view found, std::string_view word,
                             std::span<const std::string_view> known) const {
   const std::vector<std::string> words(known.begin(), known.end());
   fail(fmt::format("{} {}, expected one of {}{}", found, in_quotes(word), fmt::join(words, ", "),
-                   suggestion(beginning(word, 60), words)));
+                   suggestion(word, words)));
 }
 
 void Reader::account_for(std::size_t bytes, std::size_t besides) {

@@ -84,7 +84,8 @@ Ends open_sink(const Sink& sink) {
 }
 
 std::vector<std::string> changed_environment(Variables changes) {
-  for (const char* name : {"NO_COLOR", "TERM"}) changes.try_emplace(name, std::nullopt);
+  changes.try_emplace("NO_COLOR", std::nullopt);
+  changes.try_emplace("TERM", "xterm");
   std::vector<std::string> variables;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;

@@ -45,9 +45,9 @@ TEST(Color, NoColorIsRespectedUnlessItIsEmpty) {
   EXPECT_TRUE(colours(Sink::terminal(), {}, {{"NO_COLOR", ""}}));
 }
 
-TEST(Color, IsNotForATerminalThatIsDumb) {
+TEST(Color, IsNotForATerminalThatIsDumbOrOfWhichNothingIsKnown) {
   EXPECT_FALSE(colours(Sink::terminal(), {}, {{"TERM", "dumb"}}));
-  EXPECT_TRUE(colours(Sink::terminal(), {}, {{"TERM", "xterm"}}));
+  EXPECT_FALSE(colours(Sink::terminal(), {}, {{"TERM", std::nullopt}}));
   EXPECT_TRUE(colours(Sink::terminal(), {"--color", "always"}, {{"TERM", "dumb"}}));
 }
 

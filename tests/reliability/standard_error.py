@@ -122,7 +122,7 @@ def on_a_terminal(setting, arguments, with_output):
     redirection = '2<>"$0"' + (' >&2' if with_output else "")
     process = subprocess.Popen(
         ["sh", "-c", f'exec "$@" {redirection}', terminal.name, setting.program, *arguments],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True, env={**os.environ, "TERM": "xterm"},
     )
     return process, terminal
 
