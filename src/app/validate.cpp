@@ -105,7 +105,10 @@ class MeasuredCases {
     if (scenario == nullptr) return "of a scenario that this program does not have";
     const Measurement* headline = headline_of(r, scenario->descriptor().metrics);
     if (headline == nullptr || headline->unit != "s") return "without a time as headline";
-    if (!(headline->median > 0)) return "measured to take no time at all";
+    constexpr double kLeast = 1e-12;  // seconds: what is divided by less is no number that anybody reads
+    constexpr double kMost = 1e12;
+    if (!(headline->median >= kLeast)) return "measured to take no time at all";
+    if (headline->median > kMost) return "measured to take longer than anything lasts";
     try {
       Case c = legal_case(*scenario, r.config);
       if (!keys_.insert(r.config.key()).second) return "of a case that is there before, whose first result counts";

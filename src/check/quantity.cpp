@@ -20,6 +20,7 @@ struct Unit {
 };
 
 constexpr double kKi = 1024;
+constexpr std::string_view kPercent = "%";
 
 // Sizes as on the command line: K, M, G, T are powers of 1024, KB, MB, GB, TB of 1000.
 constexpr std::array kUnits{
@@ -36,7 +37,7 @@ constexpr std::array kUnits{
     Unit{"kHz", 1e3, "Hz"},
     Unit{"MHz", 1e6, "Hz"},
     Unit{"GHz", 1e9, "Hz"},
-    Unit{"%", 1e-2, "1"},
+    Unit{kPercent, 1e-2, "1"},
     Unit{"B", 1, "B"},
     Unit{"K", kKi, "B"},
     Unit{"M", kKi* kKi, "B"},
@@ -77,7 +78,7 @@ namespace {
 Unit shown_unit(const Quantity& like) {
   const std::string_view name = !like.written.empty() ? std::string_view(like.written) : std::string_view(like.unit);
   // A ratio that was written without a unit reads better in percent.
-  const auto* const known = std::ranges::find(kUnits, name.empty() || name == "1" ? "%" : name, &Unit::name);
+  const auto* const known = std::ranges::find(kUnits, name.empty() || name == "1" ? kPercent : name, &Unit::name);
   return known != kUnits.end() ? *known : Unit{name, 1, name};
 }
 
@@ -87,12 +88,15 @@ std::string with_unit(const std::string& number, const Unit& unit) { return fmt:
 
 std::string in_written_unit(double value, const Quantity& like) {
   const Unit unit = shown_unit(like);
-  return with_unit(format_significant(value / unit.factor), unit);
+  const std::string number = format_significant(value / unit.factor);
+  const bool has_exponent = number.find('e') != std::string::npos;
+  return has_exponent && unit.name == kPercent ? format_percent_short(value, 4) : with_unit(number, unit);
 }
 
 std::string written(const Quantity& limit) {
   constexpr int kDigits = 6;  // as many as people write; the factor leaves more behind them
   const Unit unit = shown_unit(limit);
+  if (unit.name == kPercent) return format_percent_short(limit.value, kDigits);
   return with_unit(fmt::format("{:.{}g}", limit.value / unit.factor, kDigits), unit);
 }
 

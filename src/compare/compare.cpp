@@ -12,6 +12,7 @@
 #include "compare/judgement.hpp"
 #include "compare/spreads.hpp"
 #include "core/error.hpp"
+#include "core/units.hpp"
 #include "measure/statistics.hpp"
 
 namespace xferbench::compare {
@@ -221,7 +222,7 @@ class Comparer {
                                       next.sample.effective_size));
     }
     if (const double drift = std::max(base.drift, next.drift); drift > 0) {
-      row.notes.push_back(fmt::format("drift of {:.1f} % counts as spread", drift * 100));
+      row.notes.push_back(fmt::format("drift of {} counts as spread", format_percent(drift)));
     }
   }
 

@@ -36,6 +36,14 @@ std::optional<std::string> in_decimal_unit(std::uint64_t bytes) {
 
 std::size_t digits(const std::string& size) { return size.find(' '); }
 
+std::string in_percent(double fraction, const char* format, int digits) {
+  constexpr double kMost = 1e6;
+  const double percent = fraction * 100;
+  if (std::isnan(percent)) return "-";
+  if (std::abs(percent) <= kMost) return fmt::format(fmt::runtime(format), percent, digits);
+  return fmt::format("{} {:.0f} %", percent > 0 ? "over" : "below", std::copysign(kMost, percent));
+}
+
 }  // namespace
 
 std::string format_size_readable(std::uint64_t bytes) {
@@ -117,7 +125,15 @@ std::string format_seconds(double seconds) {
   return fmt::format("{} s", format_significant(seconds));
 }
 
-std::string format_percent(double fraction) { return fmt::format("{:.1f} %", fraction * 100); }
+std::string format_percent(double fraction, int decimals) { return in_percent(fraction, "{:.{}f} %", decimals); }
+
+std::string format_change(double fraction, int decimals) { return in_percent(fraction, "{:+.{}f} %", decimals); }
+
+std::string format_percent_short(double fraction, int digits) {
+  const std::string text = in_percent(fraction, "{:.{}g} %", digits);
+  if (text.find("e-") != std::string::npos) return "under 0.0001 %";
+  return text.find("e+") == std::string::npos ? text : format_percent(fraction, 0);
+}
 
 bool is_whole(std::string_view unit) {
   constexpr std::array<std::string_view, 5> kWhole{"copies", "iterations", "launches", "round trips", "stages"};

@@ -58,7 +58,13 @@ std::string format_quantity(double value, std::string_view unit);
 /// The same, always with its unit: "12 copies".
 std::string format_with_unit(double value, std::string_view unit);
 
-/// "94.1 %" from 0.941.
-std::string format_percent(double fraction);
+/// "94.1 %" from 0.941. Files may hold numbers that nobody measured: "over 1000000 %", and "-" for what is no number.
+std::string format_percent(double fraction, int decimals = 1);
+
+/// The same with its sign: "+8.1 %".
+std::string format_change(double fraction, int decimals = 1);
+
+/// Rounded to so many significant digits, or to whole percents, and without an exponent: "0.53 %", "2 %", "180 %".
+std::string format_percent_short(double fraction, int digits = 2);
 
 }  // namespace xferbench

@@ -9,6 +9,7 @@
 #include <optional>
 #include <tuple>
 
+#include "core/units.hpp"
 #include "measure/statistics.hpp"
 
 namespace xferbench::fleet {
@@ -530,8 +531,8 @@ void FirstRound::note_clocks() {
   const std::string of = without_verdict_.size() == 1 ? without_verdict_.front()
                                                       : fmt::format("{} tests, the first of them {}",
                                                                     without_verdict_.size(), without_verdict_.front());
-  notes_.push_back(fmt::format("no verdict from {}: the common clock may be off by {:.2g} % of the time measured", of,
-                               worst_clock_share_ * 100));
+  notes_.push_back(fmt::format("no verdict from {}: the common clock may be off by {} of the time measured", of,
+                               format_percent_short(worst_clock_share_)));
 }
 
 }  // namespace xferbench::fleet

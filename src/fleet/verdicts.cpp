@@ -17,7 +17,7 @@ std::string number_text(const Test& test, double speed) {
 }
 
 std::string less_text(const Test& test, double shortfall) {
-  return fmt::format("{:.1f} % {}", shortfall * 100, test.better == Better::lower ? "slower" : "less");
+  return fmt::format("{} {}", format_percent(shortfall), test.better == Better::lower ? "slower" : "less");
 }
 
 /// What a suspicion is held against.
@@ -372,10 +372,10 @@ std::vector<std::string> Verdicts::notes() const {
     const Shown& most = worst_of(doubts);
     const std::string more = doubts.size() > 1 ? fmt::format(", and in {} more tests,", doubts.size() - 1) : "";
     const char* than = most.test->better == Better::lower ? "slower than" : "below";
-    all.push_back(fmt::format("{} was {:.1f} % {} {} in {}{} and {}",
+    all.push_back(fmt::format("{} was {} {} {} in {}{} and {}",
                               subject_text(subject, most.suspicion->ranks, first_.places()),
-                              most.suspicion->shortfall() * 100, than, against_text(*most.suspicion), most.test->name(),
-                              more, outcome_text(most.again.seen)));
+                              format_percent(most.suspicion->shortfall()), than, against_text(*most.suspicion),
+                              most.test->name(), more, outcome_text(most.again.seen)));
   }
   return all;
 }

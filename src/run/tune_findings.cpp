@@ -47,7 +47,7 @@ Finding finding(const char* about, std::string text, const Case& configuration) 
 }
 
 std::string behind(const Contestant& one, const Contestant& best) {
-  return fmt::format("{:+.1f} %", (one.seconds / best.seconds - 1) * 100);
+  return format_change(one.seconds / best.seconds - 1);
 }
 
 model::Estimate time_of(const Contestant& c) { return {c.seconds, c.interval}; }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "report/calibrate/calibrate_report.hpp"
 #include "validate/validation.hpp"
 
 namespace xferbench {
@@ -158,6 +159,15 @@ TEST(Validate, TellsErrorsAndWhatTheWrongWinnerCosts) {
   EXPECT_FALSE(groups[0].coverage) << "nothing is known of how sure the predictions are";
   EXPECT_EQ(groups[1].regret, 0);
   EXPECT_EQ(validation::errors_of(all).cases, 4U);
+}
+
+TEST(Validate, HasCellsOfFewDigitsWhateverIsPredicted) {
+  Validated validated{.profile = "p", .files = {"a.json"}, .predictions = {}, .left_out = {}};
+  validated.predictions = {prediction("a", "g", 1e-12, 1e300), prediction("b", "g", 1e12, 1e-300)};
+  const std::string table = to_validation_table(validated, {});
+  EXPECT_NE(table.find("over 1000000 %"), std::string::npos) << table;
+  EXPECT_EQ(table.find("nan"), std::string::npos) << table;
+  EXPECT_EQ(table.find("000000000"), std::string::npos) << table;
 }
 
 TEST(Validate, CoversWhatMeetsThePredictedInterval) {

@@ -91,7 +91,9 @@ TEST(Quantity, IsShownInTheUnitInWhichItWasWritten) {
   EXPECT_EQ(shown(0.9123, "90 %"), "91.23 %");
   EXPECT_EQ(shown(0.9123, "0.9"), "91.23 %");
   EXPECT_EQ(shown(12, "10 copies"), "12.00 copies");
-  for (const char* limit : {"52 GB/s", "10 us", "86.25 ns", "90 %", "256 MiB", "2.5 TB/s", "12 copies"}) {
+  EXPECT_EQ(shown(1e300, "90 %"), "over 1000000 %");
+  EXPECT_EQ(shown(1e-7, "90 %"), "under 0.0001 %");
+  for (const char* limit : {"52 GB/s", "10 us", "86.25 ns", "90 %", "1000000 %", "256 MiB", "2.5 TB/s", "12 copies"}) {
     EXPECT_EQ(written(*parse_quantity(limit)), limit);
   }
 }

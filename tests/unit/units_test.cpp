@@ -94,6 +94,26 @@ TEST(FormatSeconds, ChangesUnitAtItsPowerOfAThousand) {
 TEST(FormatPercent, HasOneDecimal) {
   const Shown<double> shares{{0.941, "94.1 %"}, {0, "0.0 %"}, {1.0049, "100.5 %"}, {-0.25, "-25.0 %"}};
   for (const auto& [share, text] : shares) EXPECT_EQ(format_percent(share), text);
+  EXPECT_EQ(format_percent(0.12345, 2), "12.35 %");
+  EXPECT_EQ(format_change(0.081), "+8.1 %");
+  EXPECT_EQ(format_change(-0.081, 2), "-8.10 %");
+}
+
+TEST(FormatPercent, IsOfFewDigitsWhateverAFileHolds) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Shown<double> shares{{1e300, "over 1000000 %"}, {infinity, "over 1000000 %"}, {-1e300, "below -1000000 %"}};
+  for (const auto& [share, text] : shares) {
+    EXPECT_EQ(format_percent(share, 2), text);
+    EXPECT_EQ(format_change(share), text);
+    EXPECT_EQ(format_percent_short(share), text);
+  }
+  EXPECT_EQ(format_change(-std::numeric_limits<double>::quiet_NaN()), "-");
+}
+
+TEST(FormatPercentShort, HasNoExponent) {
+  const Shown<double> shares{{0.0053, "0.53 %"}, {0.02, "2 %"},    {0.018, "1.8 %"}, {0.996, "100 %"},
+                             {1.8, "180 %"},     {123, "12300 %"}, {0, "0 %"},       {1e-9, "under 0.0001 %"}};
+  for (const auto& [share, text] : shares) EXPECT_EQ(format_percent_short(share), text);
 }
 
 // --- Values and cases -----------------------------------------------------------------------------------------------

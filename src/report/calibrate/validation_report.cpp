@@ -15,11 +15,10 @@ using validation::Errors;
 using validation::Group;
 using validation::Prediction;
 
-std::string percent(double share) { return fmt::format("{:.2f} %", share * 100); }
-std::string signed_percent(double share) { return fmt::format("{:+.2f} %", share * 100); }
+std::string percent(double share) { return format_percent(share, 2); }
 
 Grid::Row row_of(const std::string& name, const Errors& e) {
-  return {.cells = {name, fmt::format("{}", e.cases), signed_percent(e.bias), percent(e.median), percent(e.p95)}};
+  return {.cells = {name, fmt::format("{}", e.cases), format_change(e.bias, 2), percent(e.median), percent(e.p95)}};
 }
 
 Grid grid_of(const std::vector<Group>& groups, const Errors& all) {

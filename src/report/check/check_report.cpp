@@ -10,6 +10,7 @@
 
 #include "core/environment.hpp"
 #include "core/printable.hpp"
+#include "core/units.hpp"
 #include "report/cells.hpp"
 #include "report/grid.hpp"
 
@@ -71,7 +72,7 @@ std::string files(std::size_t n) { return fmt::format("{} file{}", n, n == 1 ? "
 // --- One file -------------------------------------------------------------------------------------------------------
 
 /// "+4.2 %": so far inside its limit.
-std::string margin_text(const check::Row& row) { return row.margin ? fmt::format("{:+.1f} %", *row.margin * 100) : ""; }
+std::string margin_text(const check::Row& row) { return row.margin ? format_change(*row.margin) : ""; }
 
 /// What is long stands last, where it may go beneath its row.
 Grid grid_of(const Checked& checked) {

@@ -21,7 +21,7 @@ std::string change_text(const std::optional<double>& ratio) {
   // Beyond that, a percentage is no longer what people read.
   constexpr double kMany = 10;
   if (*ratio >= kMany || *ratio <= 1 / kMany) return "x " + format_significant(*ratio);
-  return fmt::format("{:+.1f} %", (*ratio - 1) * 100);
+  return format_change(*ratio - 1);
 }
 
 std::string change_text(const std::optional<Interval>& ratio) {
@@ -94,14 +94,15 @@ std::string method(const compare::Comparison& comparison) {
     tests.emplace_back(comparison.several_files() ? "Welch's t on the logarithms of the processes' medians"
                                                   : "one process a side, with the spread between processes");
   }
-  if (tests.empty()) return fmt::format("threshold {:g} %; nothing was tested", options.threshold * 100);
+  const std::string threshold = format_percent_short(options.threshold, 6);
+  if (tests.empty()) return fmt::format("threshold {}; nothing was tested", threshold);
   const char* change =
       options.bootstrap ? "ratio of the medians (bootstrap)"
       : used(compare::TestUsed::ranks) || !comparison.several_files()
           ? "median of the ratios new/base of all pairs, which may differ from that of the medians shown"
           : "ratio new/base";
-  return fmt::format("threshold {:g} %; {}; change: {}; 95 % intervals; p over all cases (Holm), 5 %",
-                     options.threshold * 100, fmt::join(tests, ", "), change);
+  return fmt::format("threshold {}; {}; change: {}; 95 % intervals; p over all cases (Holm), 5 %", threshold,
+                     fmt::join(tests, ", "), change);
 }
 
 std::string conclusion(const compare::Outcome& outcome) {

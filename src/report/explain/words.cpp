@@ -71,9 +71,7 @@ std::string change_text(double before, double after) {
   return fmt::format("{}{} -> {} {}", from.number, unit, to.number, to.unit);
 }
 
-std::string share_text(double share) {
-  return share > 0 && share < 0.0095 ? fmt::format("{:.1f} %", share * 100) : fmt::format("{:.0f} %", share * 100);
-}
+std::string share_text(double share) { return format_percent(share, share > 0 && share < 0.0095 ? 1 : 0); }
 
 std::string speedup_text(double before, double after, bool at_most) {
   const double ratio = after > 0 ? before / after : 1;
@@ -285,8 +283,8 @@ std::vector<std::string> watching(const ProcessExplanation& process) {
                                     time_text(stretch.seconds)));
   }
   if (stretch.replayed && stretch.seconds > 0) {
-    sentences.push_back(fmt::format("replayed unchanged {}: {:+.1f} %", time_text(*stretch.replayed),
-                                    (*stretch.replayed / stretch.seconds - 1) * 100));
+    sentences.push_back(fmt::format("replayed unchanged {}: {}", time_text(*stretch.replayed),
+                                    format_change(*stretch.replayed / stretch.seconds - 1)));
   }
   return sentences;
 }
@@ -343,7 +341,7 @@ Grid grid_of_traffic(const ProcessExplanation& process, std::size_t most) {
                  rate_text(t.bytes, t.seconds),
                  rate_text(t.bytes, t.reachable),
                  pageable(t) ? rate_text(t.bytes, t.pinned) : "",
-                 fmt::format("{:.1f} %", share * 100)};
+                 format_percent(share)};
   }
   if (has_pinned) return grid;
   constexpr std::ptrdiff_t kPinned = 8;

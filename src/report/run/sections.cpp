@@ -22,9 +22,7 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-std::string half_width_text(const std::optional<double>& width) {
-  return width ? fmt::format("{:.1f} %", *width * 100) : "";
-}
+std::string half_width_text(const std::optional<double>& width) { return width ? format_percent(*width) : ""; }
 
 /// Of a metric whose ends are metrics.
 std::optional<double> half_width_of(const Result& result, const Metric& metric) {

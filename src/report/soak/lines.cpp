@@ -39,7 +39,7 @@ std::string rate_of(const SoakGpu& gpu, SoakLoad load) {
 std::string spread_of(const SoakGpu& gpu) {
   double most = 0;
   for (const SoakRate& r : gpu.rates) most = std::max(most, r.median > 0 ? (r.highest - r.lowest) / r.median : 0);
-  return gpu.rates.empty() ? "-" : fmt::format("{:.1f} %", 100 * most);
+  return gpu.rates.empty() ? "-" : format_percent(most);
 }
 
 /// Reasons that mean something: an idle GPU is no news, and clocks that somebody has set are no surprise.

@@ -71,7 +71,7 @@ std::string wrong_in_words(const SoakTotals& totals) {
 }
 
 std::string drops_in_words(const SoakHeader& header, const SoakTotals& totals) {
-  const std::string floor = fmt::format("{:g} %", header.settings.floor * 100);
+  const std::string floor = format_percent_short(header.settings.floor, 6);
   const auto is_judged = [](const SoakLoadTotals& t) { return t.lowest.has_value(); };
   if (std::ranges::none_of(totals.loads, is_judged)) {
     return "  drops were not looked for: nothing ran after the first minutes, which rates are held against\n";
