@@ -4,6 +4,7 @@ Its HTML is in templates/, where every name is escaped by Jinja.
 """
 
 import base64
+import functools
 import hashlib
 import pathlib
 
@@ -83,6 +84,7 @@ def answer(sides, timelines, compared=()):
     }
 
 
+@functools.cache
 def environment():
     """Whatever a template prints is one line that can be encoded, and escaped unless it is markup."""
     found = jinja2.Environment(
@@ -241,11 +243,13 @@ def not_verified_line(runs):
     return f"NOT VERIFIED: {which} were measured with --no-verify; nobody looked whether data is right"
 
 
+@functools.cache
 def plotly_source():
     """The script that draws charts, as it can stand inside <script>."""
     source = vendor.source(vendor.PLOTLY).replace("\r", "")  # which the browser would drop: another text, another hash
     return source.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
+@functools.cache
 def hash_of(script):
     return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

@@ -1,5 +1,6 @@
 """Whether a results file keeps the contract of docs/results-schema.json. Needs Python's jsonschema."""
 
+import functools
 import json
 import math
 
@@ -67,7 +68,7 @@ def problems(data, validator):
     return violations(value, validator)
 
 
+@functools.cache
 def make_validator(path=SCHEMA):
-    schema = json.loads(path.read_text(encoding="utf-8"))
-    jsonschema.Draft202012Validator.check_schema(schema)
-    return jsonschema.Draft202012Validator(schema)
+    """Of a schema of ours, which is taken to be one: to check it takes longer than to check most files."""
+    return jsonschema.Draft202012Validator(json.loads(path.read_text(encoding="utf-8")))

@@ -18,6 +18,7 @@ import tarfile
 import unittest
 import unittest.mock
 
+import jsonschema
 import support
 from support import ROOT, case, measurement, results
 
@@ -575,6 +576,17 @@ class Vendor(support.Folder):
         with unittest.mock.patch.object(vendor, "FOLDER", self.folder / "vendor"):
             with self.assertRaisesRegex(vendor.Missing, "scripts/setup --report"):
                 vendor.source(vendor.PLOTLY)
+
+
+class Schemas(unittest.TestCase):
+    """What files are held against is not checked again each time."""
+
+    def test_are_valid_themselves(self):
+        paths = [files.TIMELINE, *(ROOT / "docs").glob("*-schema.json")]
+        self.assertGreater(len(paths), 5)
+        for path in paths:
+            with self.subTest(path.name):
+                jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text(encoding="utf-8")))
 
 
 class Names(unittest.TestCase):
