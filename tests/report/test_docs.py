@@ -89,6 +89,9 @@ class Links(unittest.TestCase):
 class Commands(support.Folder):
     """Every line of a shell's block that begins with xferbench is understood as it stands."""
 
+    # What programs that explain runs do, and what calibrate has where there is no GPU to measure.
+    EXPLAINED, MEASURED = {"xferbench": "", "python3": ""}, " base.json"
+
     def test_are_understood(self):
         for name in ("base.json", "new.json", "results.json", "today.json", "a100.json", "h200.json", "quick.json", "c-1.json", "c-2.json",
                      "grid.json", "smem.json"):
@@ -101,23 +104,26 @@ class Commands(support.Folder):
             '{"schema": "xferbench-suite/1", "description": "One case", "runs": ["memcpy --dir h2d --size 4K"]}'
         )
         (self.folder / "bin").mkdir()
-        (self.folder / "bin" / "xferbench").symlink_to(PROGRAM)  # which explain runs as any program
+        for name, script in self.EXPLAINED.items():
+            (self.folder / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+            (self.folder / "bin" / name).chmod(0o755)
         (self.folder / "my_app").write_text("#!/bin/sh\n")
         (self.folder / "my_app").chmod(0o755)
         (self.folder / "train.py").write_text("")
         (self.folder / "docs").symlink_to(ROOT / "docs")
         (self.folder / "examples").symlink_to(ROOT / "examples")
         shutil.copy(ROOT / "docs" / "examples" / "h200-spread.json", self.folder / "spread.json")
-        commands = 0
+        commands = {}
         for page in PAGES:
             for line in "".join(blocks(page, "sh")).splitlines():
                 command = line.split(" #")[0].strip()
                 if not re.match(r"xferbench($| (?!\[|SCENARIO|tune\||explain \[))", command) or "--resume" in command:
                     continue  # a form, and no command; a run that goes on would measure
-                commands += 1
-                with self.subTest(page=str(page.relative_to(ROOT)), command=command):
-                    self.assert_understood(command)
-        self.assertGreater(commands, 60)
+                commands.setdefault(command, str(page.relative_to(ROOT)))
+        self.assertGreater(len(commands), 60)
+        for command, page in commands.items():
+            with self.subTest(page=page, command=command):
+                self.assert_understood(command)
 
     def assert_understood(self, command):
         """It runs dry, which leaves out the files that only a run can write; what only reads runs as it is."""
@@ -126,7 +132,7 @@ class Commands(support.Folder):
         if runs:
             command = re.sub(r" --(json|csv|markdown|timeline|openmetrics|repeat|spread)[ =]\S+", "", command) + " --dry-run"
         if word == "calibrate" and not re.search(r"calibrate \S+\.json", command):
-            command += " --simulate"  # there is no GPU to measure
+            command += self.MEASURED
         command = command.replace("/tmp/", f"{self.folder}/")
         shell = f'xferbench() {{ "$XFERBENCH_PROGRAM" "$@"; }}; {command}'
         outcome = subprocess.run(
@@ -139,6 +145,14 @@ class Commands(support.Folder):
             env=os.environ | {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}"},
         )
         self.assertEqual(outcome.returncode, 0, outcome.stderr)
+
+
+@unittest.skipUnless(PROGRAM, "XFERBENCH_PROGRAM does not name the program")
+class CommandsLong(support.Folder):
+    """With all that explain runs and calibrate measures."""
+
+    EXPLAINED, MEASURED = {"xferbench": f'exec {PROGRAM} "$@"'}, " --simulate"
+    test_are_understood, assert_understood = Commands.test_are_understood, Commands.assert_understood
 
 
 @unittest.skipUnless(PROGRAM, "XFERBENCH_PROGRAM does not name the program")
@@ -215,4 +229,4 @@ class Expectations(support.Folder):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

@@ -15,6 +15,8 @@ GOOD = [
 ]
 BAD = {";": "a;b", "#": "a#b", '"': 'a"b', "\\": "a\\b", "[": "a[b", "]": "a]b", "|": "a|b", "<": "a<b", ">": "a>b",
        "a line break": "a\nb"}
+# What does not begin there.
+COMMANDS = (("build", "simulator"), ("setup", "--tests"), ("xferbench", "version"), ("test",))
 
 # Configures and builds by noting down that it was asked to.
 CMAKE = """#!/bin/sh
@@ -50,7 +52,7 @@ class Scripts(support.Folder):
         self.tools.mkdir()
         self.log = self.folder / "log"
         self.put(self.tools / "cmake", CMAKE)
-        self.put(self.tools / "dpkg-query", "#!/bin/sh\necho installed \"$@\" | tr ' ' '\\n' | sed 's/^/installed /'\n")
+        self.put(self.tools / "dpkg-query", "#!/bin/sh\nprintf 'installed %s\\n' \"$@\"\n")
 
     def put(self, path, text):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,6 +65,12 @@ class Scripts(support.Folder):
         shutil.copytree(support.SCRIPTS, root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(support.ROOT / "CMakePresets.json", root)
         self.put(root / "build/simulator/xferbench", PROGRAM)
+        return root
+
+    def built_checkout(self):
+        """One that asks nobody whether there is something to build."""
+        root = self.checkout("repo")
+        self.put(root / "scripts/build", "#!/bin/sh\n")
         return root
 
     def run_in(self, folder, *command, **environment):
@@ -88,7 +96,7 @@ class Program(Scripts):
         return outcome.stdout.strip(), outcome.stderr
 
     def test_what_measures_nothing_or_says_on_what_is_passed_on_as_it_is(self):
-        self.root = self.checkout("repo")
+        self.root = self.built_checkout()
         for line in (
             *("--resume r.json", "--resume=r.json", "--suite quick --resume r.json", "help", "help memcpy", "version"),
             *("-V", "--version", "-h", "--help", "tune --help", "memcpy -h", "man", "completion bash", "list", "info"),
@@ -100,7 +108,7 @@ class Program(Scripts):
                 self.assertEqual(passed, "".join(f"<{word}>" for word in line.split()))
 
     def test_what_would_measure_is_simulated_and_says_so(self):
-        self.root = self.checkout("repo")
+        self.root = self.built_checkout()
         for line in ("", "memcpy", "run --size 4K", "tune overlap", "--suite quick", "--size 4K --json helper.json"):
             with self.subTest(arguments=line):
                 passed, said = self.arguments_for(*line.split())
@@ -110,7 +118,7 @@ class Program(Scripts):
         self.assertNotIn("simulating", self.arguments_for("expect", "good.json")[1])
 
     def test_what_is_refused_is_not_said_to_be_simulated(self):
-        self.root = self.checkout("repo")
+        self.root = self.built_checkout()
         for line in ("--nosuch", "memcpy --json r.json --nosuch", "memcpy --nosuch --repeat=3 --json=r.json"):
             with self.subTest(arguments=line):
                 outcome = self.run_in(self.root, "scripts/xferbench", *line.split())
@@ -124,6 +132,9 @@ class Program(Scripts):
             with self.subTest(standard_error=nobody):
                 outcome = self.run_in(self.root, "bash", "-c", f"sleep 0.05; exec scripts/xferbench memcpy {nobody}")
                 self.assertEqual((outcome.returncode, outcome.stdout.strip()), (0, "<--simulate><h200><memcpy>"))
+
+    def called_in(self, root):
+        return [(root, "scripts/xferbench")]
 
     def test_what_people_export_for_their_own_shells_changes_nothing(self):
         root = self.checkout("repo")
@@ -145,15 +156,27 @@ class Program(Scripts):
             ("BASH_FUNC_cd%%", '() { builtin cd "$@"; echo elsewhere; }'),
             ("TERM", "dumb"),
         ):
-            for folder, script in ((root, "scripts/xferbench"), (root / "scripts", "./xferbench")):
+            for folder, script in self.called_in(root):
                 with self.subTest(exported=name, value=value, called=script):
                     outcome = self.run_in(folder, script, "version", **{name: value})
                     self.assertEqual((outcome.returncode, outcome.stdout), (0, "<version>\n"), outcome.stderr)
 
 
+class ProgramLong(Scripts):
+    setUpClass = Program.setUpClass
+
+    def called_in(self, root):
+        return [(root, "scripts/xferbench"), (root / "scripts", "./xferbench")]
+
+    test_what_people_export = Program.test_what_people_export_for_their_own_shells_changes_nothing
+
+
 class Folders(Scripts):
+    GOOD = ["a b", "".join(GOOD)]
+    REFUSED = {character: [COMMANDS[number % len(COMMANDS)]] for number, character in enumerate(BAD)}
+
     def test_with_usual_and_unusual_names_are_configured_and_built(self):
-        for name in GOOD:
+        for name in self.GOOD:
             with self.subTest(folder=name):
                 root = self.checkout(name)
                 outcome = self.run_in(root, "scripts/build", "--program", "clang")
@@ -164,7 +187,7 @@ class Folders(Scripts):
     def test_that_cmake_cannot_have_are_refused_before_anything_is_done(self):
         for character, name in BAD.items():
             root = self.checkout(name)
-            for command in (("build", "simulator"), ("setup", "--tests"), ("xferbench", "version"), ("test",)):
+            for command in self.REFUSED[character]:
                 with self.subTest(character=character, command=command):
                     before = sorted(root.rglob("*"))
                     outcome = self.run_in(root, f"scripts/{command[0]}", *command[1:])
@@ -188,6 +211,14 @@ class Folders(Scripts):
                 self.assertEqual(outcome.returncode, 1)
                 self.assertIn(f"A folder whose name has {character} in it", outcome.stderr)
                 self.assertNotIn("compiler", outcome.stdout + outcome.stderr)
+
+
+class FoldersLong(Scripts):
+    """Of each name, and by each script."""
+
+    GOOD, REFUSED = GOOD, dict.fromkeys(BAD, COMMANDS)
+    test_with_usual_and_unusual_names = Folders.test_with_usual_and_unusual_names_are_configured_and_built
+    test_that_cmake_cannot_have = Folders.test_that_cmake_cannot_have_are_refused_before_anything_is_done
 
 
 class Setup(Scripts):
@@ -253,4 +284,4 @@ class Setup(Scripts):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    support.main()

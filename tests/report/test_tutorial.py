@@ -55,8 +55,8 @@ class Follower(support.Folder):
         return subprocess.run(["bash", "-c", line], cwd=self.folder, env=environment, capture_output=True, text=True,
                               check=False, timeout=120, stdin=subprocess.DEVNULL)
 
-    def run_line(self, line):
-        """What comes of it. What would measure on a GPU is only looked at, and nothing is installed."""
+    def run_line(self, line, more=""):
+        """What comes of it, with `more` where it is simulated. What would measure on a GPU is only looked at, and nothing is installed."""
         words = line.split()
         if words[0] == "scripts/setup":
             self.assertIn(words[1], (ROOT / "scripts" / "setup").read_text(encoding="utf-8"))
@@ -64,9 +64,8 @@ class Follower(support.Folder):
         if words == ["cd", "/usr/share/doc/xferbench"]:  # where packages put what this folder has
             return ""
         line = line.replace("/tmp/", f"{self.folder}/")
-        measures = words[0] == "xferbench" and words[1] not in READS and "--simulate" not in words
-        if measures:
-            line = re.sub(r" --timeline \S+", "", line) + " --dry-run"
+        if words[0] == "xferbench" and words[1] not in READS:
+            line = line + more if "--simulate" in words else re.sub(r" --timeline \S+", "", line) + " --dry-run"
         outcome = self.type(line)
         nothing = outcome.returncode == NOTHING_MEASURED and "NOTHING MEASURED" in outcome.stdout
         refused = words[1:] == ["info"] and outcome.returncode == 3  # without a GPU it says so
@@ -85,16 +84,18 @@ class Follower(support.Folder):
 
 
 class Commands(Follower):
+    FEWER = " --no-verify --max-samples 2 --min-samples 2"  # where nothing is quoted
+
     def test_run_and_print_what_is_quoted(self):
         quotes = 0
         for page in [TUTORIAL / "README.md", *LESSONS]:
-            printed = None
-            for language, text in blocks(page):
+            printed, found = None, blocks(page)
+            for (language, text), (following, _) in zip(found, [*found[1:], (None, "")]):
                 with self.subTest(page=page.name, block=text):
                     if language == "sh":
                         lines = [line.partition("#")[0].strip() for line in text.splitlines()]
-                        outputs = [self.run_line(line) for line in lines if line]
-                        printed = outputs[-1]
+                        fewer = "" if following == "" else self.FEWER
+                        printed = [self.run_line(line, fewer) for line in lines if line][-1]
                     elif language == "":
                         quotes += 1
                         self.assertTrue(text.startswith("SIMULATED"), "what is quoted says that it is simulated")
@@ -110,6 +111,11 @@ class Commands(Follower):
                 if language == "sh" and lines:
                     with self.subTest(page=page.name, block=text):
                         self.assertEqual([f"{line} --simulate" for line in lines[::2]], lines[1::2])
+
+
+class CommandsLong(Follower):
+    FEWER = ""
+    test_run_and_print_what_is_quoted = Commands.test_run_and_print_what_is_quoted
 
 
 def children_of(row):
@@ -201,6 +207,8 @@ def pictures():
 
 
 class Pictures(support.Folder):
+    DRAWN = ["1-calls"]
+
     def test_each_lesson_has_one_with_words_and_names_its_run(self):
         drawn = {f"{one.name}.png": one for one in pictures().ALL}
         shown = []
@@ -216,18 +224,29 @@ class Pictures(support.Folder):
 
     @unittest.skipUnless(support.BROWSER and support.DRIVER, "no chromium or chromedriver on PATH")
     def test_can_be_drawn_again(self):
-        command = [ROOT / "scripts" / "tutorial-pictures", "-o", self.folder]
+        """One in a browser, and of all others the chart."""
+        for one in pictures().ALL:
+            with self.subTest(picture=one.name):
+                self.assertIn(one.title, pictures().chart_page(one))
+        command = [ROOT / "scripts" / "tutorial-pictures", "-o", self.folder, *self.DRAWN]
         outcome = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
         self.assertEqual((outcome.returncode, outcome.stdout, outcome.stderr), (0, "", ""))
-        for path in TUTORIAL.glob("*.png"):
+        drawn = sorted(self.folder.glob("*.png"))
+        self.assertEqual([path.stem for path in drawn], self.DRAWN or [one.name for one in pictures().ALL])
+        for path in drawn:
             with self.subTest(picture=path.name):
-                self.assertEqual(size_of(self.folder / path.name)[0], size_of(path)[0])
+                self.assertEqual(size_of(path)[0], size_of(TUTORIAL / path.name)[0])
 
     def test_unknown_ones_are_refused(self):
         command = [ROOT / "scripts" / "tutorial-pictures", "8-nothing"]
         outcome = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
         self.assertEqual((outcome.returncode, outcome.stdout), (2, ""))
         self.assertIn("no picture 8-nothing; there are 1-calls", outcome.stderr)
+
+
+class PicturesLong(support.Folder):
+    DRAWN = []  # all
+    test_can_be_drawn_again = Pictures.test_can_be_drawn_again
 
 
 def size_of(picture):
@@ -237,4 +256,4 @@ def size_of(picture):
 
 if __name__ == "__main__":
     support.require_program()
-    unittest.main()
+    support.main()
