@@ -54,7 +54,7 @@ RESULTS = Unpacked(ROOT / "docs" / "results")
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(SCRIPTS))
 
-from xferbench_report import command  # noqa: E402  found only now
+from xferbench_report import command, vendor  # noqa: E402  found only now
 
 PROGRAM = os.environ.get("XFERBENCH_PROGRAM", "")
 
@@ -305,6 +305,17 @@ class BrowserTest(Folder):
                    .map((found) => name + ': ' + found.msg));""",
             figures,
         )
+
+    def serious(self):
+        """What axe-core finds, but for what it calls moderate or minor."""
+        self.run_js(vendor.source(vendor.AXE))
+        found = self.browser.execute_async_script(
+            """const done = arguments[0];
+               const said = (one) => ({id: one.id, impact: one.impact,
+                                       at: one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))});
+               axe.run(document, {resultTypes: ['violations']}).then((found) => done(found.violations.map(said)));"""
+        )
+        return [one for one in found if one["impact"] in ("serious", "critical")]
 
     def assert_all_drawn(self):
         """Every chart of the page is there, has something in it, and nothing was complained of."""

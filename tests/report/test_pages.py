@@ -11,7 +11,7 @@ import unittest.mock
 import several_gpus
 import support
 from support import RESULTS, TIMELINES, case, compare, measurement, results, simulate
-from xferbench_report import files, page, sides, validation, vendor
+from xferbench_report import files, page, sides, validation
 
 EXPLANATIONS = support.ROOT / "tests" / "unit" / "golden" / "explain"
 SKIPPED = 77  # what CTest takes for a test that did not run
@@ -688,17 +688,7 @@ class Spread(support.BrowserTest):
 
 
 class Axe(support.BrowserTest):
-    """What axe-core finds of pages."""
-
-    def serious(self):
-        """All but what it calls moderate or minor."""
-        self.run_js(vendor.source(vendor.AXE))
-        found = self.browser.execute_async_script(
-            "const done = arguments[0]; axe.run(document, {resultTypes: ['violations']}).then((found) => done("
-            "found.violations.map((one) => "
-            "({id: one.id, impact: one.impact, at: one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))}))));"
-        )
-        return [one for one in found if one["impact"] in ("serious", "critical")]
+    """Pages, and what axe-core finds of them."""
 
     def assert_nothing_serious(self, kind, page, dark):
         width, height = (420, 800) if dark else (1280, 900)
