@@ -10,7 +10,7 @@ import unittest
 import support
 
 TINY = ["--sizes", "64K,1M", "--streams", "1,2", "--chunks", "2,4"]
-SIMULATED = ["--", "--simulate", "--max-samples", "10", "--quiet"]
+SIMULATED = ["--", "--simulate", "--no-verify", "--max-samples", "10", "--quiet"]
 
 
 class Sweep(support.Folder):
