@@ -84,10 +84,10 @@ void report_calls(const Series& series, Result& result) {
 
 /// So many passes that ten samples are slower than p99, unless the user wants fewer.
 SamplingPolicy for_percentiles(const SamplingPolicy& wanted, std::size_t samples_per_pass = 1) {
-  constexpr std::size_t kEnough = 1000;
+  constexpr std::size_t kForTheRarest = 1000;
   const auto passes = [=](std::size_t samples) { return (samples + samples_per_pass - 1) / samples_per_pass; };
   SamplingPolicy policy = wanted;
-  policy.min_samples = passes(std::min(std::max(wanted.min_samples, kEnough), wanted.max_samples));
+  policy.min_samples = passes(std::min(std::max(wanted.min_samples, kForTheRarest), wanted.max_samples));
   policy.max_samples = passes(wanted.max_samples);
   return policy;
 }
