@@ -12,12 +12,6 @@
 
 namespace xferbench {
 
-/// Results, and what messages call their file.
-struct NamedReport {
-  std::string name;
-  Report report;
-};
-
 /// What the base profile has for a field, in that field's unit.
 using BaseNumber = std::function<double(std::string_view field)>;
 

@@ -75,10 +75,8 @@ void Payload::run_at_once(std::byte* to) {
   std::byte* const in = device_in() + room;
   std::byte* const out = shape_.in_place ? in + aligned_on_device(shape_.bytes) : device_out() + room;
   const OwnKernelChoice& own = *shape_.own;
-  const std::size_t read = shape_.bytes + 2 * halo;
-  poison_device(in - halo, read);  // of a part of a payload, the simulated device computes no more
   poison_device(out, shape_.bytes);
-  device_.copy_and_wait({in - halo, host_in() - halo, read, Direction::h2d});
+  device_.copy_and_wait({in - halo, host_in() - halo, shape_.bytes + 2 * halo, Direction::h2d});
   stream_.launch(kernels::OwnKernel(own.source.name, *own_kernel_,
                                     {.in = in,
                                      .out = out,

@@ -14,12 +14,6 @@ kernels::MemoryCopy kernel_for(const Copy& c) {
   return kernels::MemoryCopy({c.destination, c.source, c.bytes, c.direction});
 }
 
-void poison_memory(Device& device, const DeviceView& memory) {
-  const Stream legacy = device.make_stream(StreamKind::legacy_default);
-  legacy.fill(memory, pattern::kPoison);
-  device.synchronize();
-}
-
 }  // namespace
 
 PeerTransfer::PeerTransfer(const PeerTransferSpec& spec)
@@ -33,11 +27,14 @@ PeerTransfer::PeerTransfer(const PeerTransferSpec& spec)
 
 void PeerTransfer::prepare() {
   pattern::fill_bytes({host_.data, host_.bytes}, spec_.seed, part_);
-  poison_memory(spec_.from, source_);  // of a part of a payload, the simulated device's kernels copy no more
   spec_.from.copy_and_wait({source_.data, host_.data, spec_.bytes, Direction::h2d});
 }
 
-void PeerTransfer::poison() { poison_memory(spec_.to, destination_); }
+void PeerTransfer::poison() {
+  const Stream legacy = spec_.to.make_stream(StreamKind::legacy_default);
+  legacy.fill(destination_, pattern::kPoison);
+  spec_.to.synchronize();
+}
 
 void PeerTransfer::submit(StreamView stream) {
   spec_.engine == Engine::multiprocessors ? stream.launch(kernel_for(copy())) : stream.copy(copy());

@@ -27,14 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<NamedReport> read_runs(const std::vector<std::string>& files) {
-  std::vector<NamedReport> runs;
-  for (const std::string& file : files) {
-    runs.push_back({file == "-" ? "standard input" : printable(file), read_report(file)});
-  }
-  return runs;
-}
-
 /// Where what is measured is kept: mine.results.json beside mine.json. Nowhere, if the profile goes to no file.
 std::optional<std::string> file_of_results(const cli::CalibrateCommand& command, const ResultsFile& profile) {
   if (command.json) return command.json;
@@ -120,7 +112,8 @@ int perform(const cli::CalibrateCommand& command) {
   ResultsFile output(command.output, Previous::kept);
   const bool measures = command.results.empty();
   const std::optional<std::string> kept = measures ? file_of_results(command, output) : std::nullopt;
-  const MeasuredHere from = measures ? measured_here(command, kept) : MeasuredHere{.runs = read_runs(command.results)};
+  const MeasuredHere from =
+      measures ? measured_here(command, kept) : MeasuredHere{.runs = read_reports(command.results)};
   if (from.given_up != 0) return from.given_up;
   const bool simulated_too = command.allow_simulated || command.device.simulate.has_value();
   Calibration made = calibration_of(from.runs, command.base, simulated_too);

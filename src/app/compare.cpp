@@ -1,4 +1,3 @@
-#include <future>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,35 +7,15 @@
 #include "app/session.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
-#include "core/printable.hpp"
 #include "core/standard_error.hpp"
 #include "report/annotations.hpp"
 #include "report/compare/cells.hpp"
 #include "report/compare/compare_report.hpp"
-#include "results/json.hpp"
 #include "results/spread_file.hpp"
 
 namespace xferbench::app {
 
 namespace {
-
-using xferbench::compare::NamedReport;
-
-/// Two at a time: that halves the wait for two large files, and more would only need more memory at once.
-std::vector<NamedReport> read_all(const std::vector<std::string>& files) {
-  std::vector<NamedReport> reports(files.size());
-  const auto read = [&](std::size_t i) {
-    reports[i].name = files[i] == "-" ? "standard input" : printable(files[i]);
-    reports[i].report = read_report(files[i]);
-  };
-  for (std::size_t i = 0; i < files.size(); i += 2) {
-    std::future<void> other;
-    if (i + 1 < files.size()) other = std::async(read, i + 1);  // later here where no thread can be started
-    read(i);
-    if (other.valid()) other.get();
-  }
-  return reports;
-}
 
 /// With what this program knows of scenarios, for files that do not say it themselves.
 xferbench::compare::Options with_declared(xferbench::compare::Options options) {
@@ -57,7 +36,7 @@ void warn(const std::vector<std::string>& warnings) {
 
 int show_across(const cli::CompareCommand& command) {
   JudgementFiles files(command.files, command.across);
-  const auto table = xferbench::compare::across(read_all(command.across), with_declared(command.options));
+  const auto table = xferbench::compare::across(read_reports(command.across), with_declared(command.options));
   if (!command.show.quiet) warn(table.warnings);
   write(files, table, [&] { return to_table(table, style_of(command.show)); });
   return static_cast<int>(ExitCode::ok);
@@ -78,7 +57,7 @@ int perform(const cli::CompareCommand& command) {
     throw UsageError(
         "compare: --all is of the table, which is not shown beside --json - or --markdown -; leave it out");
   }
-  const std::vector<NamedReport> reports = read_all(inputs);
+  const std::vector<NamedReport> reports = read_reports(inputs);
   const std::span<const NamedReport> all(reports);
   xferbench::compare::Options options = with_declared(command.options);
   if (command.spread) options.known_spreads = read_spread(*command.spread);

@@ -10,25 +10,15 @@
 #include "app/files.hpp"
 #include "app/session.hpp"
 #include "check/derive.hpp"
-#include "core/printable.hpp"
 #include "core/shell.hpp"
 #include "core/standard_error.hpp"
 #include "core/units.hpp"
 #include "report/check/expect_json.hpp"
-#include "results/json.hpp"
 #include "results/output_file.hpp"
 
 namespace xferbench::app {
 
 namespace {
-
-std::vector<check::GoodRun> read_good_runs(const std::vector<std::string>& files) {
-  std::vector<check::GoodRun> runs;
-  for (const std::string& file : files) {
-    runs.push_back({file == "-" ? "standard input" : printable(file), read_report(file)});
-  }
-  return runs;
-}
 
 std::string what_was_made(const check::Derived& derived, const std::string& output) {
   const std::size_t limits = derived.expectations.all.size();
@@ -46,7 +36,7 @@ int perform(const cli::ExpectCommand& command) {
   refuse_to_overwrite(command.good, std::array{cli::NamedFile{"output", command.output}});
   // Limits may have been edited by hand, so what was there is kept.
   ResultsFile output(command.output, Previous::kept);
-  const std::vector<check::GoodRun> runs = read_good_runs(command.good);
+  const std::vector<NamedReport> runs = read_reports(command.good);
   check::DeriveOptions options{.allow_simulated = command.allow_simulated,
                                .allow_doubtful = command.allow_doubtful,
                                .assumed_spread = command.assumed_spread,

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <future>
 #include <system_error>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/printable.hpp"
+#include "results/json.hpp"
 
 namespace xferbench::app {
 
@@ -52,6 +55,21 @@ void refuse_same_twice(std::span<const std::string> files) {
           files[i] == files[j] ? "" : fmt::format(" (as {}, too)", files[j])));
     }
   }
+}
+
+std::vector<NamedReport> read_reports(const std::vector<std::string>& files) {
+  std::vector<NamedReport> reports(files.size());
+  const auto read = [&](std::size_t i) {
+    reports[i].name = files[i] == "-" ? "standard input" : printable(files[i]);
+    reports[i].report = read_report(files[i]);
+  };
+  for (std::size_t i = 0; i < files.size(); i += 2) {
+    std::future<void> other;
+    if (i + 1 < files.size()) other = std::async(read, i + 1);  // later here where no thread can be started
+    read(i);
+    if (other.valid()) other.get();
+  }
+  return reports;
 }
 
 JudgementFiles::JudgementFiles(const cli::OutputFiles& files, std::span<const std::string> inputs) {

@@ -9,6 +9,7 @@
 
 #include "cli/command.hpp"
 #include "results/output_file.hpp"
+#include "results/result.hpp"
 
 namespace xferbench::app {
 
@@ -18,6 +19,10 @@ void refuse_to_overwrite(std::span<const std::string> inputs, std::span<const cl
 
 /// Throws UsageError if two of the files that stand for different processes are the same.
 void refuse_same_twice(std::span<const std::string> files);
+
+/// Results files; "-" is standard input. Two are read at a time: that halves the wait for two large ones, and more
+/// would only need more memory at once. Throws as read_report() does.
+std::vector<NamedReport> read_reports(const std::vector<std::string>& files);
 
 /// The files of a command that judges results or recordings; unless one of them is standard output, the table goes
 /// there.

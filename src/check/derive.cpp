@@ -82,7 +82,7 @@ namespace {
 
 // --- Which runs -----------------------------------------------------------------------------------------------------
 
-void refuse_unlike(const GoodRun& one, const GoodRun& other) {
+void refuse_unlike(const NamedReport& one, const NamedReport& other) {
   const Environment& a = one.report.environment;
   const Environment& b = other.report.environment;
   const auto differ = [&](const std::string& of_a, const std::string& of_b) {
@@ -97,7 +97,7 @@ void refuse_unlike(const GoodRun& one, const GoodRun& other) {
 }
 
 /// Why a run may be no good one; empty if it is.
-std::vector<std::string> doubts_of(const GoodRun& run) {
+std::vector<std::string> doubts_of(const NamedReport& run) {
   std::vector<std::string> doubts;
   const auto failed = std::ranges::count(run.report.results, Status::failed, &Result::status);
   if (!run.report.complete) doubts.push_back(run.name + " was cut off, or still goes on");
@@ -106,9 +106,9 @@ std::vector<std::string> doubts_of(const GoodRun& run) {
   return doubts;
 }
 
-std::vector<std::string> refuse_unsuitable(std::span<const GoodRun> runs, const DeriveOptions& options) {
+std::vector<std::string> refuse_unsuitable(std::span<const NamedReport> runs, const DeriveOptions& options) {
   std::vector<std::string> doubts;
-  for (const GoodRun& run : runs) {
+  for (const NamedReport& run : runs) {
     const Environment& e = run.report.environment;
     refuse_unlike(runs.front(), run);
     if (run.report.fleet) {
@@ -164,8 +164,8 @@ double number_of(const Measurement& m, Better better, bool alone) {
 /// In the order in which the runs have them.
 class Headlines {
  public:
-  Headlines(std::span<const GoodRun> runs, const DeriveOptions& options) : alone_(runs.size() == 1) {
-    for (const GoodRun& run : runs) {
+  Headlines(std::span<const NamedReport> runs, const DeriveOptions& options) : alone_(runs.size() == 1) {
+    for (const NamedReport& run : runs) {
       for (const Result& result : run.report.results) {
         const auto declared = declared_in(run.report, result.config.scenario(), options);
         const Measurement* m = result.status == Status::ok ? headline_of(result, declared) : nullptr;
@@ -242,11 +242,11 @@ Expectation expectation_for(const Headline& headline, double log_limit, std::siz
   return e;
 }
 
-std::string description_of(std::span<const GoodRun> runs, const DeriveOptions& options, const CommonSpread& spread,
+std::string description_of(std::span<const NamedReport> runs, const DeriveOptions& options, const CommonSpread& spread,
                            std::size_t limits, const std::vector<std::string>& doubts) {
   const Environment& e = runs.front().report.environment;
   std::vector<std::string> names;
-  for (const GoodRun& run : runs) names.push_back(fmt::format("{} of {}", run.name, run.report.started_at));
+  for (const NamedReport& run : runs) names.push_back(fmt::format("{} of {}", run.name, run.report.started_at));
   const std::string assumed = format_percent(options.assumed_spread);
   const std::string known =
       spread.freedom == 0
@@ -263,7 +263,7 @@ std::string description_of(std::span<const GoodRun> runs, const DeriveOptions& o
 
 }  // namespace
 
-Derived derive(std::span<const GoodRun> runs, const DeriveOptions& options) {
+Derived derive(std::span<const NamedReport> runs, const DeriveOptions& options) {
   Derived derived;
   derived.warnings = refuse_unsuitable(runs, options);
   const std::vector<std::string> doubts = derived.warnings;

@@ -11,11 +11,6 @@
 
 namespace xferbench::check {
 
-struct GoodRun {
-  std::string name;  ///< the file, as messages call it
-  Report report;
-};
-
 struct DeriveOptions {
   bool allow_simulated = false;  ///< limits may come from simulated runs
   bool allow_doubtful = false;   ///< of runs that were cut off, failed in cases, or were not verified
@@ -30,9 +25,9 @@ struct Derived {
   double most_margin = 0;
 };
 
-/// An expectation for the headline of each case of these runs, at least one. Throws UsageError where they do not belong
-/// together (other GPUs, simulated and real ones), are no good runs, or have no case with a number.
-Derived derive(std::span<const GoodRun> runs, const DeriveOptions& options);
+/// An expectation for the headline of each case of these good runs, at least one. Throws UsageError where they do not
+/// belong together (other GPUs, simulated and real ones), are no good runs, or have no case with a number.
+Derived derive(std::span<const NamedReport> runs, const DeriveOptions& options);
 
 /// The same case in several runs, where less is better, on the scale of logarithms.
 using LogsOfCase = std::vector<double>;

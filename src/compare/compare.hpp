@@ -17,12 +17,6 @@
 
 namespace xferbench::compare {
 
-/// A results file and what messages call it.
-struct NamedReport {
-  std::string name;
-  Report report;
-};
-
 /// What tells the ranks of fleets apart.
 enum class Match {
   uuid,  ///< that of the GPU, wherever it is

@@ -210,6 +210,12 @@ struct Report {
   friend bool operator==(const Report&, const Report&) = default;
 };
 
+/// A results file and what messages call it.
+struct NamedReport {
+  std::string name;
+  Report report;
+};
+
 /// The same case as several processes measured it.
 struct SameCase {
   std::string identity;                ///< Result::identity()

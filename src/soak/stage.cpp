@@ -9,7 +9,6 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/units.hpp"
-#include "measure/pattern.hpp"
 #include "soak/words.hpp"
 
 namespace xferbench::soak {
@@ -81,11 +80,7 @@ Stage::Gpu::Gpu(Device& its, std::size_t bytes)
     buffer = device.allocate_host(bytes, HostMemory::pinned);
     part = device.payload_part(buffer);
   };
-  // Poisoned: a simulated device moves a part of a large payload, and kernels keep the poison of the rest as it is.
-  const auto on_device = [&](DeviceBuffer& buffer) {
-    buffer = device.allocate_device(bytes);
-    in.fill(buffer, pattern::kPoison);
-  };
+  const auto on_device = [&](DeviceBuffer& buffer) { buffer = device.allocate_device(bytes); };
   std::ranges::for_each(host_source, on_host);
   std::ranges::for_each(host_ring.slots, on_host);
   std::ranges::for_each(source, on_device);

@@ -14,7 +14,7 @@ class Resume : public testing::Test {
  protected:
   /// Some seconds of cases.
   Arguments run(const char* turns = "1") {
-    return {"--simulate", "--size", "16M",          "--streams", "1:6:+1", "--chunks",      "2:32", "--turns",
+    return {"--simulate", "--size", "4M",           "--streams", "1:6:+1", "--chunks",      "2:32", "--turns",
             turns,        "--json", file_.string(), "--ci",      "0.001",  "--max-samples", "40"};
   }
   static constexpr std::size_t kCases = 6 * 5;

@@ -3,7 +3,7 @@
 // ranks, noise of 1 % hides a fault of 10 % in more than one fleet of a hundred, or makes one in as many.
 //
 //   fleet_trials --fleets 1000          the table, in some minutes
-//   fleet_trials --fleets 20            the short form that runs among the tests
+//   fleet_trials --fleets 20            as scripts/test --full does; without --full, 3
 #include <fmt/format.h>
 
 #include <algorithm>

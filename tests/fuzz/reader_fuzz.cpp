@@ -155,9 +155,9 @@ void mend_medians(Report& report) {
 bool compare_results(const Damaged& file, const std::optional<SpreadFile>& spreads) {
   auto read = parsed(parse_report, file.text);
   if (!read) return false;
-  std::array<compare::NamedReport, 2> files{compare::NamedReport{"valid", parse_report(file.valid, "valid")},
-                                            {"damaged", std::move(*read)}};
-  for (compare::NamedReport& named : files) {
+  std::array<NamedReport, 2> files{NamedReport{"valid", parse_report(file.valid, "valid")},
+                                   {"damaged", std::move(*read)}};
+  for (NamedReport& named : files) {
     try {
       compare::across({&named, 1}, {});
     } catch (const InputError&) {
@@ -165,7 +165,7 @@ bool compare_results(const Damaged& file, const std::optional<SpreadFile>& sprea
     } catch (const UsageError&) {  // it has no case
     }
   }
-  const std::span<const compare::NamedReport> all(files);
+  const std::span<const NamedReport> all(files);
   try {
     const auto comparison =
         compare::compare(all.first(1), all.last(1), {.allow_simulated = true, .known_spreads = spreads});
@@ -180,7 +180,7 @@ bool compare_results(const Damaged& file, const std::optional<SpreadFile>& sprea
 
 /// Limits that come from whatever was read can be written, and read again.
 void derive_limits(const Report& report) {
-  const std::array runs{check::GoodRun{"good.json", report}};
+  const std::array runs{NamedReport{"good.json", report}};
   try {
     const auto derived = check::derive(runs, {.allow_simulated = true, .allow_doubtful = true});
     const std::string text = to_expect_json(derived.expectations);

@@ -99,7 +99,7 @@ const std::vector<std::pair<std::string, Everything>>& commands() {
        {.runs = {{"smem", "--size", "1M", "--method", "sync,bulk", "--op", "copy,read", "--intensity", "2", "--stages",
                   "1", "--schedule", "dynamic"}},
         .tunes = {{"tune", "smem", "--size", "1M", "--method", "sync,bulk", "--stages", "1", "--schedule", "dynamic",
-                   "--tile", "4K", "--threads", "128", "--intensity", "2"}}}},
+                   "--tile", "4K", "--threads", "128", "--intensity", "2", "--l2", "resident"}}}},
       {"dynpar", {.runs = {{"dynpar", "--task", "children", "--children", "16"}}}},
   };
   return all;

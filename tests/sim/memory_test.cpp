@@ -26,7 +26,9 @@ Bytes content(const sim::DeviceMemory& memory, std::size_t offset, std::size_t b
 
 TEST(SimulatedMemory, HoldsWhatPlainMemoryWouldAfterAnyFillsAndWrites) {
   sim::DeviceMemory memory(kSize, 0);
+  EXPECT_EQ(content(memory, 0, kSize), Bytes(kSize, std::byte{0xFF})) << "never written: what kernels need not look at";
   Bytes plain(kSize);
+  memory.fill(0, kSize, std::byte{0});
   std::mt19937 random(5);
   const auto below = [&random](std::size_t limit) { return random() % limit; };
   for (int step = 0; step < 400; ++step) {

@@ -33,8 +33,8 @@ inline Result not_ok(const std::string& key, Status status, const std::string& r
   return result;
 }
 
-inline compare::NamedReport named(const std::string& name, std::vector<Result> results) {
-  compare::NamedReport report;
+inline NamedReport named(const std::string& name, std::vector<Result> results) {
+  NamedReport report;
   report.name = name;
   report.report.complete = true;
   report.report.started_at = "2026-11-21T10:00:00Z";
@@ -63,8 +63,8 @@ inline std::vector<double> ten_around(double mean) {
 }
 
 /// One file a side; of what two processes show themselves, unless another spread between processes is given.
-inline compare::Comparison compare_one(const compare::NamedReport& base, const compare::NamedReport& next,
-                                       compare::Options options = {}, double spread = 0) {
+inline compare::Comparison compare_one(const NamedReport& base, const NamedReport& next, compare::Options options = {},
+                                       double spread = 0) {
   options.assumed_spread = spread;
   return compare::compare({&base, 1}, {&next, 1}, options);
 }

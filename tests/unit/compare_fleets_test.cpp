@@ -16,7 +16,6 @@ namespace {
 
 using compare::Comparison;
 using compare::Match;
-using compare::NamedReport;
 using compare::Verdict;
 
 Comparison compare_fleets(const Report& base, const Report& next, const compare::Options& options = {}) {
@@ -271,7 +270,7 @@ TEST(CheckedFleets, MayBeHeldAgainstLimitsOfOnePace) {
 }
 
 TEST(CheckedFleets, MakeNoLimits) {
-  const std::vector<check::GoodRun> runs{{"f.json", test::fleet_report()}};
+  const std::vector<NamedReport> runs{{"f.json", test::fleet_report()}};
   EXPECT_THROW(static_cast<void>(check::derive(runs, {.allow_simulated = true})), UsageError);
 }
 

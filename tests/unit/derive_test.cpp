@@ -36,8 +36,8 @@ Result measured_case(const std::string& scenario, std::uint64_t size, double med
   return r;
 }
 
-GoodRun good_run(const std::string& name, std::vector<Result> results) {
-  GoodRun run{name, {}};
+NamedReport good_run(const std::string& name, std::vector<Result> results) {
+  NamedReport run{name, {}};
   run.report.complete = true;
   run.report.started_at = "2026-11-21T10:00:00Z";
   run.report.environment.backend = "cuda";
@@ -49,7 +49,7 @@ GoodRun good_run(const std::string& name, std::vector<Result> results) {
 }
 
 /// With every time, and what is better when higher, so much slower.
-GoodRun slower(GoodRun run, double factor) {
+NamedReport slower(NamedReport run, double factor) {
   for (Result& result : run.report.results) {
     Measurement& m = result.measurements.front();
     const double by = m.unit == "s" ? factor : 1 / factor;
@@ -58,8 +58,8 @@ GoodRun slower(GoodRun run, double factor) {
   return run;
 }
 
-std::vector<GoodRun> three_runs() {
-  std::vector<GoodRun> runs;
+std::vector<NamedReport> three_runs() {
+  std::vector<NamedReport> runs;
   for (const double factor : {1.0, 1.004, 0.995}) {
     runs.push_back(
         good_run("run-" + std::to_string(runs.size() + 1) + ".json",
@@ -79,12 +79,12 @@ Expectations through_a_file(const Expectations& expectations) {
 }
 
 TEST(Derive, GoodRunsKeepTheirLimitsAndOneThatIsAFifthSlowerDoesNot) {
-  const std::vector<GoodRun> runs = three_runs();
+  const std::vector<NamedReport> runs = three_runs();
   for (const std::size_t n : {1U, 2U, 3U}) {
-    const std::span<const GoodRun> some = std::span(runs).first(n);
+    const std::span<const NamedReport> some = std::span(runs).first(n);
     const Expectations mine = through_a_file(derive(some, {}).expectations);
     ASSERT_EQ(mine.all.size(), 3U);
-    for (const GoodRun& run : some) EXPECT_TRUE(holds(run.report, mine)) << n;
+    for (const NamedReport& run : some) EXPECT_TRUE(holds(run.report, mine)) << n;
     const Checked slow = check(slower(runs[0], 1.2).report, "slow.json", mine);
     EXPECT_EQ(slow.count(Verdict::fails), 3U) << n << " runs: every case is found";
     EXPECT_EQ(mine.gpu, "NVIDIA H200");
@@ -92,7 +92,7 @@ TEST(Derive, GoodRunsKeepTheirLimitsAndOneThatIsAFifthSlowerDoesNot) {
 }
 
 TEST(Derive, MarginsComeFromTheSpreadBetweenRuns) {
-  const std::vector<GoodRun> three = three_runs();
+  const std::vector<NamedReport> three = three_runs();
   const Derived one = derive(std::span(three).first(1), {});
   EXPECT_GT(one.least_margin, 0.05) << "2 % is assumed of a single run";
   EXPECT_TRUE(mentions(one.expectations.description, "1 good run (run-1.json of 2026-11-21T10:00:00Z)"));
@@ -123,58 +123,58 @@ TEST(Derive, LimitsGoTheWayThatIsDeclaredAndAreWrittenAsPeopleReadThem) {
 }
 
 TEST(Derive, ACaseThatNotEveryRunHasMayBeMissing) {
-  std::vector<GoodRun> runs = three_runs();
+  std::vector<NamedReport> runs = three_runs();
   runs[2].report.results.pop_back();
   const Expectations mine = through_a_file(derive(runs, {}).expectations);
   EXPECT_FALSE(mine.all[0].optional);
   EXPECT_TRUE(mine.all[2].optional);
-  for (const GoodRun& run : runs) EXPECT_TRUE(holds(run.report, mine));
+  for (const NamedReport& run : runs) EXPECT_TRUE(holds(run.report, mine));
   runs[0].report.results.erase(runs[0].report.results.begin());
   EXPECT_FALSE(holds(runs[0].report, mine)) << "one that every run had must be there";
 }
 
 TEST(Derive, TakesGoodRunsOfOneMachineOnly) {
   const auto refusal = [](const auto& change, const DeriveOptions& options = {}) {
-    std::vector<GoodRun> runs = three_runs();
+    std::vector<NamedReport> runs = three_runs();
     change(runs[1]);
     return message_of<UsageError>([&] { static_cast<void>(derive(runs, options)); });
   };
-  const auto simulate = [](GoodRun& run) {
+  const auto simulate = [](NamedReport& run) {
     run.report.environment.backend = "simulated";
     run.report.environment.profile = "h200";
   };
   const DeriveOptions all{.allow_simulated = true, .allow_doubtful = true};
   EXPECT_TRUE(mentions(refusal(simulate, all), "run-1.json is real, but run-2.json is simulated (profile h200)"));
   EXPECT_TRUE(
-      mentions(refusal([](GoodRun& r) { r.report.environment.gpu.name = "NVIDIA A100"; }, all), "'NVIDIA A100'"));
+      mentions(refusal([](NamedReport& r) { r.report.environment.gpu.name = "NVIDIA A100"; }, all), "'NVIDIA A100'"));
   EXPECT_TRUE(mentions(refusal(
-                           [](GoodRun& r) {
+                           [](NamedReport& r) {
                              r.report.environment.variables = {{kInjectVariable, "x"}};
                            },
                            all),
                        "was given a fault"));
-  const auto cut = [](GoodRun& r) { r.report.complete = false; };
-  const auto failed = [](GoodRun& r) { r.report.results[0].status = Status::failed; };
-  const auto unverified = [](GoodRun& r) { r.report.verified = false; };
+  const auto cut = [](NamedReport& r) { r.report.complete = false; };
+  const auto failed = [](NamedReport& r) { r.report.results[0].status = Status::failed; };
+  const auto unverified = [](NamedReport& r) { r.report.verified = false; };
   EXPECT_TRUE(mentions(refusal(cut), "run-2.json was cut off, or still goes on"));
   EXPECT_TRUE(mentions(refusal(failed), "run-2.json has 1 failed case; "));
   EXPECT_TRUE(mentions(refusal(unverified), "--allow-doubtful"));
-  std::vector<GoodRun> runs = three_runs();
+  std::vector<NamedReport> runs = three_runs();
   cut(runs[0]);
   failed(runs[1]);
   const Derived told = derive(runs, {.allow_doubtful = true});
   EXPECT_EQ(told.warnings.size(), 2U);
   EXPECT_TRUE(mentions(told.expectations.description, "doubtful: run-1.json was cut off"));
-  for (GoodRun& run : runs) simulate(run);
+  for (NamedReport& run : runs) simulate(run);
   EXPECT_TRUE(mentions(message_of<UsageError>([&] { static_cast<void>(derive(runs, {.allow_doubtful = true})); }),
                        "--allow-simulated"));
   EXPECT_TRUE(derive(runs, all).expectations.description.starts_with("SIMULATED by profile h200; "));
-  for (GoodRun& run : runs) run.report.results.clear();
+  for (NamedReport& run : runs) run.report.results.clear();
   EXPECT_THROW(static_cast<void>(derive(runs, all)), UsageError) << "there is nothing to expect";
 }
 
 TEST(Derive, SaysWhichCasesHaveNoLimit) {
-  std::vector<GoodRun> runs = three_runs();
+  std::vector<NamedReport> runs = three_runs();
   runs.resize(1);
   runs[0].report.metrics_declared["counting"][0].better = Better::neither;
   const Derived derived = derive(runs, {});

@@ -17,6 +17,7 @@ constexpr std::size_t kStretches = 4096;
 constexpr std::size_t kWindow = 256;
 constexpr std::size_t kHostPage = 4096;
 constexpr std::size_t kLongestStretch = std::size_t{1} << 20;
+constexpr std::byte kNan{0xFF};  // which kernels that work by position keep
 
 /// The memory of a map by address that holds `address`, and where in it; nullptr if none does.
 template <class Map>
@@ -66,7 +67,7 @@ void DeviceMemory::for_each(std::size_t offset, std::size_t bytes, const Stretch
     const std::int16_t noted = noted_[page];
     while (end_of(page) < end && noted_[page + 1] == noted) ++page;
     const std::size_t stop = std::min(end, end_of(page));
-    const auto value = noted == kUntouched ? std::byte{0} : static_cast<std::byte>(noted);
+    const auto value = noted == kUntouched ? kNan : static_cast<std::byte>(noted);
     body(offset, stop - offset, noted == kWritten ? std::nullopt : std::optional(value));
     offset = stop;
   }
@@ -238,7 +239,6 @@ void Memory::write_out_what_is_read(const Kernel& kernel) {
 }
 
 void Memory::compute(const Kernel& kernel, InFlight& data) {
-  constexpr std::byte kNan{0xFF};  // which kernels that work by position keep
   const std::span<std::byte> output = kernel.output();
   const auto inputs = kernel.inputs_by_position();
   data.pieces_.clear();

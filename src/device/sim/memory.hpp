@@ -28,7 +28,8 @@ PayloadPart part_of_payload(std::size_t bytes);
 using Stretch = std::function<void(std::size_t offset, std::size_t bytes, std::optional<std::byte> value)>;
 
 /// One allocation on the simulated GPU. Whole pages that are filled with a value only take a note of it until a part of
-/// them is written; what was never written is zero, and copies of it move nothing.
+/// them is written. What was never written may hold anything, as on a GPU: copies take 0xFF from it, which kernels by
+/// position keep, so that neither has anything to do.
 class DeviceMemory {
  public:
   DeviceMemory(std::size_t bytes, std::size_t device);
