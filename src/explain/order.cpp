@@ -151,7 +151,7 @@ Point Order::point_of(Group& group) {
   if (point.size() <= 1) return point;
   group.changed.clear();
   group.joined_at = placed_;
-  group.join = join(point, static_cast<Index>(streams_.size() + (&group - groups_.data())));
+  group.join = join(point, static_cast<Index>(streams_.size()) + static_cast<Index>(&group - groups_.data()));
   return {group.join};
 }
 

@@ -9,7 +9,7 @@ namespace xferbench {
 
 namespace {
 
-constexpr int kTag = Communicator::kOwnTags + 1;
+constexpr int kClockTag = Communicator::kOwnTags + 1;
 constexpr int kFirstRoundTrips = 100;
 constexpr int kLaterRoundTrips = 10;
 constexpr int kFewestRoundTrips = 3;
@@ -86,10 +86,10 @@ void CommonClock::synchronise(const Patience& patience) {
 void CommonClock::teach(int student, const Patience& patience) {
   const std::string what = "synchronising clocks with rank " + std::to_string(student);
   do {
-    wait_for(*ranks_.receive(student, kTag, std::as_writable_bytes(std::span(question_))), patience, what);
+    wait_for(*ranks_.receive(student, kClockTag, std::as_writable_bytes(std::span(question_))), patience, what);
     const double own = host_.now();
     answer_ = {line_.common(own), line_.uncertainty_at(own)};
-    wait_for(*ranks_.send(student, kTag, std::as_bytes(std::span(answer_))), patience, what);
+    wait_for(*ranks_.send(student, kClockTag, std::as_bytes(std::span(answer_))), patience, what);
   } while (question_[0] == 0);
 }
 
@@ -111,9 +111,9 @@ void CommonClock::learn(int teacher, const Patience& patience) {
 ClockOffset CommonClock::round_trip(int teacher, bool last, const Patience& patience) {
   const std::string what = "synchronising clocks with rank " + std::to_string(teacher);
   question_ = {last ? 1.0 : 0.0};
-  const PendingPtr answer = ranks_.receive(teacher, kTag, std::as_writable_bytes(std::span(answer_)));
+  const PendingPtr answer = ranks_.receive(teacher, kClockTag, std::as_writable_bytes(std::span(answer_)));
   const double asked = host_.now();
-  const PendingPtr question = ranks_.send(teacher, kTag, std::as_bytes(std::span(question_)));
+  const PendingPtr question = ranks_.send(teacher, kClockTag, std::as_bytes(std::span(question_)));
   wait_for(*answer, patience, what);
   const double answered = host_.now();
   wait_for(*question, patience, what);

@@ -64,12 +64,12 @@ std::vector<std::string> ahead_in(const model::Front& front, std::span<const std
 }  // namespace
 
 std::string ahead_text(const model::Front& front, std::span<const std::string> names) {
-  constexpr std::size_t kMostNamed = 3;
+  constexpr std::size_t kMost = 3;
   const std::vector<std::string> ahead = ahead_in(front, names);
   if (ahead.size() == 1) return ahead.front();
-  const bool cut = ahead.size() > kMostNamed;
-  const auto first = std::span(ahead).first(cut ? kMostNamed - 1 : ahead.size() - 1);
-  const std::string last = cut ? fmt::format("{} more", ahead.size() - kMostNamed + 1) : ahead.back();
+  const bool cut = ahead.size() > kMost;
+  const auto first = std::span(ahead).first(cut ? kMost - 1 : ahead.size() - 1);
+  const std::string last = cut ? fmt::format("{} more", ahead.size() - kMost + 1) : ahead.back();
   return fmt::format("{}{} or {}", fmt::join(first, separator(ahead)), has_comma(ahead) ? ";" : "", last);
 }
 
@@ -82,8 +82,8 @@ std::string told_apart(const model::Front& front, std::span<const std::string> n
                        std::string_view equals) {
   const std::vector<std::string> ahead = ahead_in(front, names);
   if (ahead.size() == 1) return fmt::format("{} {}", ahead.front(), is_best);
-  constexpr std::size_t kMostNamed = 5;
-  const std::string all = listed(ahead, kMostNamed);
+  constexpr std::size_t kMost = 5;
+  const std::string all = listed(ahead, kMost);
   if (front.equal) return fmt::format("{} {} (within 1 %)", all, equals);
   return fmt::format("{} cannot be told apart{}", all, front.sampled ? "" : fmt::format(" ({})", kTooFewSamples));
 }

@@ -163,7 +163,7 @@ TEST_F(Dynpar, MoreRoomThanTheDeviceHasIsRefused) {
 }
 
 TEST_F(Dynpar, RoomTakesNoMoreMemoryThanIsSaid) {
-  for (const std::size_t pending : {4096, 32'768, 262'144}) {
+  for (const std::size_t pending : {4096UL, 32'768UL, 262'144UL}) {
     const std::uint64_t free_before = device().memory().free_bytes;
     const LaunchRoom room(device(), pending);
     EXPECT_GE(device().memory().free_bytes + LaunchRoom::bytes(pending), free_before) << pending;

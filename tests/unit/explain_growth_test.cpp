@@ -14,19 +14,19 @@ namespace {
 
 using recording::StreamFlag;
 
-std::vector<std::uint32_t> streams(MadeRecording& m, int count, StreamFlag flag) {
+std::vector<std::uint32_t> streams(MadeRecording& m, std::size_t count, StreamFlag flag) {
   std::vector<std::uint32_t> made;
-  for (int i = 0; i < count; ++i) made.push_back(m.stream(flag));
+  for (std::size_t i = 0; i < count; ++i) made.push_back(m.stream(flag));
   return made;
 }
 
 /// Streams that only wait for each other's events and record them, behind one that works.
-Recording events(int steps, int count) {
+Recording events(std::size_t steps, std::size_t count) {
   return whole([=](MadeRecording& m) {
     const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::non_blocking);
-    for (int step = 0; step < steps; ++step) {
+    for (std::size_t step = 0; step < steps; ++step) {
       m.kernel("work", 1e-6, s[0]);
-      for (int i = 0; i < count; ++i) {
+      for (std::size_t i = 0; i < count; ++i) {
         m.record(s[i], s[i]);
         m.make_wait(s[(i + 1) % count], s[i]);
       }
@@ -36,27 +36,27 @@ Recording events(int steps, int count) {
 }
 
 /// Each worker waits for a stream that waits for all of them.
-Recording forks_and_joins(int steps, int count) {
+Recording forks_and_joins(std::size_t steps, std::size_t count) {
   return whole([=](MadeRecording& m) {
     const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::non_blocking);
-    for (int step = 0; step < steps; ++step) {
-      for (int i = 1; i < count; ++i) {
+    for (std::size_t step = 0; step < steps; ++step) {
+      for (std::size_t i = 1; i < count; ++i) {
         m.kernel("work", 1e-6, s[i]);
         m.record(s[i], s[i]);
         m.make_wait(s[0], s[i]);
       }
       m.record(s[0], s[0]);
-      for (int i = 1; i < count; ++i) m.make_wait(s[i], s[0]);
+      for (std::size_t i = 1; i < count; ++i) m.make_wait(s[i], s[0]);
     }
     m.wait_device();
   });
 }
 
-Recording beside_legacy(int steps, int count) {
+Recording beside_legacy(std::size_t steps, std::size_t count) {
   return whole([=](MadeRecording& m) {
     const std::uint32_t legacy = m.stream(StreamFlag::legacy);
     const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::blocking);
-    for (int step = 0; step < steps; ++step) {
+    for (std::size_t step = 0; step < steps; ++step) {
       m.kernel("work", 1e-6, s[step % count]);
       m.kernel("legacy", 1e-6, legacy);
       m.wait(legacy);
@@ -64,11 +64,11 @@ Recording beside_legacy(int steps, int count) {
   });
 }
 
-Recording device_waits(int steps, int count) {
+Recording device_waits(std::size_t steps, std::size_t count) {
   return whole([=](MadeRecording& m) {
     const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::non_blocking);
     for (const std::uint32_t stream : s) m.kernel("work", 1e-6, stream);
-    for (int step = 0; step < steps; ++step) {
+    for (std::size_t step = 0; step < steps; ++step) {
       m.kernel("work", 1e-6, s[step % count]);
       m.wait_device();
     }

@@ -11,6 +11,8 @@ namespace xferbench {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 using validation::Errors;
 using validation::Group;
 using validation::Prediction;
@@ -72,7 +74,6 @@ std::string to_validation_markdown(const Validated& v) {
 }
 
 std::string to_validation_json(const Validated& v) {
-  using Json = nlohmann::ordered_json;
   const auto errors = [](const Errors& e) {
     return Json{{"cases", e.cases}, {"bias", e.bias}, {"median", e.median}, {"p95", e.p95}};
   };
