@@ -1,16 +1,16 @@
-# What the compilers make of kernels, for tests that need no GPU and for people who want to read it.
+# What the compiler made of kernels, for tests that need no GPU and for people who want to read it. Taken out of the
+# program's own objects, as compiling kernels twice would take a minute. Only in builds for compute capability 9.0 alone
+# (the presets ci and hopper), where objects hold their PTX as text: all methods exist there, and registers are counted
+# for one GPU.
 #
-# xferbench_device_code(sources... [RELOCATABLE sources...])
-#   sources      .cu files, relative to the project; their base names must differ
-#   RELOCATABLE  those of them that the program, too, is built from with -rdc=true
+# xferbench_device_code(targets... [RELOCATABLE targets...])
+#   targets      libraries with .cu files, whose base names must differ
+#   RELOCATABLE  those of them that are built with -rdc=true
 # defines the target device_code, which makes in build/PRESET/device_code/ for each NAME.cu
-#   NAME.ptx     by nvcc, with the flags of the build
+#   NAME.ptx     out of the object
 #   NAME.cubin   by the assembler from it
 #   NAME.txt     the assembler's report: registers, spills and shared memory of each kernel
 # and sets XFERBENCH_DEVICE_CODE_FOLDER.
-
-# All methods exist from here on, and what the numbers of registers are is the same wherever it is built.
-set(XFERBENCH_DEVICE_CODE_ARCHITECTURE 90)
 
 function(xferbench_device_code)
   cmake_parse_arguments(PARSE_ARGV 0 code "" "" "RELOCATABLE")
@@ -19,33 +19,28 @@ function(xferbench_device_code)
   mark_as_advanced(XFERBENCH_PTXAS)
   set(folder ${PROJECT_BINARY_DIR}/device_code)
   file(MAKE_DIRECTORY ${folder})
+  set(reader ${PROJECT_SOURCE_DIR}/tests/device_code/ptx_of.py)
   set(reports "")
-  foreach(source IN LISTS code_UNPARSED_ARGUMENTS code_RELOCATABLE)
-    cmake_path(GET source STEM name)
-    if(source IN_LIST code_RELOCATABLE)
-      set(relocatable ON)
+  foreach(target IN LISTS code_UNPARSED_ARGUMENTS code_RELOCATABLE)
+    set(assembler_flags "")
+    if(target IN_LIST code_RELOCATABLE)
       set(assembler_flags --compile-only)
-    else()
-      set(relocatable OFF)
-      set(assembler_flags "")
     endif()
-    # A library for each file, so that its one object has a name that a command can ask for. CMake then sees to flags,
-    # dependencies on headers, and files being compiled side by side, as for any other source.
-    add_library(device_code_${name} OBJECT EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/${source})
-    target_link_libraries(device_code_${name} PRIVATE xferbench_settings)
-    set_target_properties(device_code_${name} PROPERTIES
-      CUDA_PTX_COMPILATION ON
-      CUDA_SEPARABLE_COMPILATION ${relocatable}
-      CUDA_ARCHITECTURES ${XFERBENCH_DEVICE_CODE_ARCHITECTURE}-virtual)
-    set(path ${folder}/${name})
-    add_custom_command(OUTPUT ${path}.txt
-      BYPRODUCTS ${path}.ptx ${path}.cubin
-      COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_OBJECTS:device_code_${name}> ${path}.ptx
-      COMMAND ${XFERBENCH_PTXAS} --verbose --gpu-name sm_${XFERBENCH_DEVICE_CODE_ARCHITECTURE} ${assembler_flags}
-              --output-file ${path}.cubin ${path}.ptx 2> ${path}.txt
-      DEPENDS device_code_${name} $<TARGET_OBJECTS:device_code_${name}>
-      COMMENT "Assembling device_code/${name}.ptx" VERBATIM)
-    list(APPEND reports ${path}.txt)
+    get_target_property(sources ${target} SOURCES)
+    list(FILTER sources INCLUDE REGEX "\\.cu$")
+    foreach(source IN LISTS sources)
+      cmake_path(GET source STEM name)
+      set(path ${folder}/${name})
+      set(object $<FILTER:$<TARGET_OBJECTS:${target}>,INCLUDE,/${name}\\.cu\\.>)
+      add_custom_command(OUTPUT ${path}.txt
+        BYPRODUCTS ${path}.ptx ${path}.cubin
+        COMMAND /usr/bin/python3 ${reader} ${object} ${path}.ptx
+        COMMAND ${XFERBENCH_PTXAS} --verbose --gpu-name sm_90 ${assembler_flags}
+                --output-file ${path}.cubin ${path}.ptx 2> ${path}.txt
+        DEPENDS ${object} ${reader}
+        COMMENT "Assembling device_code/${name}.ptx" VERBATIM)
+      list(APPEND reports ${path}.txt)
+    endforeach()
   endforeach()
   add_custom_target(device_code ALL DEPENDS ${reports})
   set(XFERBENCH_DEVICE_CODE_FOLDER ${folder} PARENT_SCOPE)
