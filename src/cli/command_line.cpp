@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "cli/command_flags.hpp"
@@ -272,10 +273,12 @@ CLI::Option* shaped(CLI::Option* option, const Axis& axis, const CLI::App& flags
 
 void CommandLine::add_shared_axes() {
   app_.option_defaults()->group(kOfScenarios);
+  std::set<std::string> added;  // CLI11 would look through all of them for each
+  for (const CLI::Option* option : app_.get_options()) added.insert(option->get_name());
   for (const Scenario* scenario : scenarios_) {
     for (const Axis& axis : described(*scenario).axes) {
       const std::string flag = "--" + axis.name;
-      if (app_.get_option_no_throw(flag) != nullptr) continue;
+      if (!added.insert(flag).second) continue;
       const CLI::callback_t read = [this, name = axis.name](const CLI::results_t& texts) {
         const Scenario* behind = scenario_of(innermost());
         if (behind == nullptr || axis_flags_ == AxisFlags::of_all) {

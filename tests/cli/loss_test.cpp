@@ -97,7 +97,7 @@ class Terminal : public testing::Test {
     return process.wait();
   }
   static Arguments some_seconds(Arguments more) {
-    more.insert(more.end(), {"memcpy", "--simulate", "--dir", "h2d", "--host", "pinned", "--size", "4K:404K:+1K",
+    more.insert(more.end(), {"memcpy", "--simulate", "--dir", "h2d", "--host", "pinned", "--size", "4K:84K:+1K",
                              "--min-samples", "400", "--max-samples", "400", "--ci", "0.001", "--progress", "plain"});
     return more;
   }
@@ -109,7 +109,7 @@ class Terminal : public testing::Test {
 TEST_F(Terminal, ThatIsClosedDoesNotEndARunThatWritesAFile) {
   const Outcome o = run_that_loses_its_terminal(some_seconds({"--json", file_}));
   EXPECT_EQ(o.signal == 0 ? 0 : SIGPIPE, o.signal) << "standard output, whose reader is gone, comes last";
-  EXPECT_TRUE(has_all_cases(file_, 401));
+  EXPECT_TRUE(has_all_cases(file_, 81));
 }
 
 TEST_F(Terminal, ThatIsClosedEndsARunThatNobodyCouldRead) {
