@@ -1,6 +1,8 @@
-// What every test includes, compiled once for all test programs.
+// What most tests include, compiled once for all test programs.
 #pragma once
 
 #include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
 
 #include "cmake/precompiled.hpp"

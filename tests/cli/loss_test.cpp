@@ -267,12 +267,6 @@ TEST_F(ResultsOfARun, NeverHasFewerSamplesThanBefore) {
 
 // --- Devices --------------------------------------------------------------------------------------------------------
 
-Options with_fault(const char* fault) {
-  Options options;
-  options.environment["XFERBENCH_INJECT"] = fault;
-  return options;
-}
-
 TEST_F(ResultsOfARun, IsCompletedByResumeWhereTheDeviceWasLost) {
   const Outcome o = xferbench(talkative_run(file_), with_fault("lose:record:60"));
   EXPECT_EQ(o.exit_code, 1) << "a case failed";

@@ -21,12 +21,6 @@ std::vector<Json> documents(const std::filesystem::path& file) {
   return all;
 }
 
-Options with_fault(const char* fault) {
-  Options options;
-  options.environment["XFERBENCH_INJECT"] = fault;
-  return options;
-}
-
 class SoakCommandTest : public testing::Test {
  protected:
   TemporaryFolder folder_;

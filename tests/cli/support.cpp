@@ -12,6 +12,12 @@ Arguments few_samples(const std::string& scenario, Arguments more) {
   return more;
 }
 
+Options with_fault(const char* fault) {
+  Options options;
+  options.environment["XFERBENCH_INJECT"] = fault;
+  return options;
+}
+
 Options without_gpu() {
   Options options;
   options.environment["CUDA_VISIBLE_DEVICES"] = "-1";

@@ -22,6 +22,9 @@ Arguments small_run(Arguments more = {});
 /// A run of the scenario with few samples, and what else it is to do.
 Arguments few_samples(const std::string& scenario, Arguments more = {});
 
+/// Options with that fault injected: "lose:copy:60".
+Options with_fault(const char* fault);
+
 /// Options that hide every GPU of the machine from the program.
 Options without_gpu();
 /// Whether the program still finds one.

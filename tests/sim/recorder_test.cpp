@@ -27,7 +27,7 @@ using recording::SyncKind;
 using recording::Time;
 
 constexpr Time kBegin = 1'000'000'000;  // of the virtual clock
-constexpr std::size_t kBytes = 4 * MiB;
+constexpr std::size_t kRecorded = 4 * MiB;
 
 Recording recording_of(const SimProgram& program, const RecordingRequest& request = {}) {
   return recorded(program, request).recording;
@@ -63,12 +63,12 @@ TEST(SimRecorder, TellsOfTheProcessAndItsMachine) {
 
 TEST(SimRecorder, HasCallsOfCudaByTheirNames) {
   const Recording r = recording_of([](ProgramMachine& m) {
-    const HostView host = m.host(HostMemory::pinned, kBytes);
-    const DeviceView gpu = m.gpu(kBytes);
-    m.host(HostMemory::pageable, kBytes);
+    const HostView host = m.host(HostMemory::pinned, kRecorded);
+    const DeviceView gpu = m.gpu(kRecorded);
+    m.host(HostMemory::pageable, kRecorded);
     const Stream stream = m.stream();
     const Event event = m.device().make_event(EventKind::ordering);
-    stream.copy(copy_in(gpu, host, 0, kBytes));
+    stream.copy(copy_in(gpu, host, 0, kRecorded));
     stream.fill(gpu, std::byte{1});
     launch(stream, 1e-6);
     stream.record(event);
@@ -76,7 +76,7 @@ TEST(SimRecorder, HasCallsOfCudaByTheirNames) {
     event.synchronize();
     stream.synchronize();
     m.device().synchronize();
-    m.device().copy_blocking(copy_out(host, gpu, 0, kBytes));
+    m.device().copy_blocking(copy_out(host, gpu, 0, kRecorded));
   });
   EXPECT_EQ(names_of_calls(r),
             (std::vector<std::string>{"cudaMallocHost", "cudaMalloc", "cudaMemcpyAsync", "cudaMemsetAsync",
@@ -87,12 +87,12 @@ TEST(SimRecorder, HasCallsOfCudaByTheirNames) {
 
 TEST(SimRecorder, TellsWhereCopiesComeFromAndGoTo) {
   const Recording r = recording_of([](ProgramMachine& m) {
-    const HostView pinned = m.host(HostMemory::pinned, kBytes);
-    const HostView pageable = m.host(HostMemory::pageable, kBytes);
-    const DeviceView gpu = m.gpu(kBytes);
+    const HostView pinned = m.host(HostMemory::pinned, kRecorded);
+    const HostView pageable = m.host(HostMemory::pageable, kRecorded);
+    const DeviceView gpu = m.gpu(kRecorded);
     const Stream stream = m.stream();
-    stream.copy(copy_in(gpu, pinned, 0, kBytes));
-    stream.copy(copy_out(pageable, gpu, 0, kBytes));
+    stream.copy(copy_in(gpu, pinned, 0, kRecorded));
+    stream.copy(copy_out(pageable, gpu, 0, kRecorded));
     stream.copy({gpu.data, gpu.data + KiB, KiB, Direction::d2d});
     stream.synchronize();
     m.device().copy_blocking(copy_in(gpu, pageable, 0, 8));
@@ -100,7 +100,7 @@ TEST(SimRecorder, TellsWhereCopiesComeFromAndGoTo) {
   });
   ASSERT_EQ(r.copies.size(), 4U);
   EXPECT_EQ(r.copies[0].kind, CopyKind::h2d);
-  EXPECT_EQ(r.copies[0].bytes, kBytes);
+  EXPECT_EQ(r.copies[0].bytes, kRecorded);
   EXPECT_EQ(r.copies[0].source, Memory::pinned);
   EXPECT_EQ(r.copies[0].destination, Memory::device);
   EXPECT_EQ(r.copies[0].asynchronous, 1U);
@@ -118,10 +118,10 @@ TEST(SimRecorder, TellsWhereCopiesComeFromAndGoTo) {
 TEST(SimRecorder, TellsTheOtherEndOfCopiesBetweenGpus) {
   const auto program = [](ProgramMachine& m) {
     Device& other = m.machine().device(1);
-    const DeviceView from = m.gpu(kBytes);
-    const DeviceBuffer to = other.allocate_device(kBytes);
+    const DeviceView from = m.gpu(kRecorded);
+    const DeviceBuffer to = other.allocate_device(kRecorded);
     const Stream stream = m.stream();
-    stream.copy({to.data, from.data, kBytes, Direction::p2p});
+    stream.copy({to.data, from.data, kRecorded, Direction::p2p});
     stream.synchronize();
   };
   const Recording r = recorded(program, {}, "h200-x2", {0, 1}).recording;
@@ -228,7 +228,7 @@ TEST(SimRecorder, TellsThreadsApart) {
 
 TEST(SimRecorder, HasNothingOfWhatOnlyMeasures) {
   const Recording r = recording_of([](ProgramMachine& m) {
-    const HostView slots = m.host(HostMemory::pinned, kBytes);
+    const HostView slots = m.host(HostMemory::pinned, kRecorded);
     const Stream stream = m.stream();
     const Gate gate = m.machine().make_gate();
     gate.close(stream);
@@ -266,7 +266,7 @@ TEST(SimRecorder, HasRangesThatNest) {
 TEST(SimRecorder, SaysWhichCallsFailed) {
   const Recording r = recording_of([](ProgramMachine& m) {
     EXPECT_THROW(m.gpu(std::size_t{1} << 60U), DeviceError);
-    m.gpu(kBytes);
+    m.gpu(kRecorded);
   });
   EXPECT_NE(r.calls.at(0).result, 0);
   EXPECT_EQ(r.calls.at(1).result, 0);

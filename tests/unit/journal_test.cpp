@@ -34,13 +34,8 @@ namespace fs = std::filesystem;
 using app::LiveReport;
 using test::mentions;
 using test::message_of;
-
-std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+using test::read;
+using test::write;
 
 /// Bytes that this process has handed to the system to be written.
 std::uint64_t bytes_written() {

@@ -20,13 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 using test::mentions;
 using test::message_of;
-
-std::string read(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void write(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+using test::read;
+using test::write;
 
 std::string refusal(const fs::path& path) {
   return message_of<OutputError>([&] { ResultsFile{path.string()}; });
