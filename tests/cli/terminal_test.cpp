@@ -120,12 +120,13 @@ TEST_P(Width, IsThatOfTheTerminal) {
 
 INSTANTIATE_TEST_SUITE_P(
     Commands, Width,
-    testing::Values(small_run({"--streams", "8"}), small_run({"--strategy", "all"}),
+    testing::Values(small_run({"--streams", "8"}), small_run({"--strategy", "all", "--max-samples", "6"}),
                     Arguments{"memcpy", "--simulate", "--size", "1M,64M", "--host", "pinned,pageable", "--max-samples",
                               "6"},
                     Arguments{"staging", "--simulate", "--size", "16M", "--max-samples", "6"},
-                    small_run({"--streams", "1:8", "--chunks", "1:32"}), small_run({"--timeline", "/dev/null"}),
-                    Arguments{"tune", "--simulate", "--size", "16M", "--budget", "2"},
+                    small_run({"--streams", "1:8", "--chunks", "1:32", "--max-samples", "6"}),
+                    small_run({"--timeline", "/dev/null"}),
+                    Arguments{"tune", "--simulate", "--size", "4M", "--budget", "0.5"},
                     Arguments{"compare", stored_result("h200-ci.json"), stored_result("h200-quick.json")},
                     Arguments{"compare", "--across", stored_result("h200-ci.json"), stored_result("h200-quick.json")},
                     Arguments{"check", stored_result("h200-ci.json"), "--expect", "h200"}));
