@@ -122,7 +122,7 @@ void pageable_mended(ProgramMachine& m) {
 SimProgram chunked(std::size_t chunks, std::size_t streams) {
   return [=](ProgramMachine& m) {
     constexpr std::size_t kBytes = 16 * MiB;
-    constexpr double kWork = 250e-6;
+    constexpr double kWorkSeconds = 250e-6;
     const HostView batch = m.host(HostMemory::pinned, kBytes);
     const DeviceView gpu = m.gpu(kBytes);
     std::vector<Stream> all(streams);
@@ -133,7 +133,7 @@ SimProgram chunked(std::size_t chunks, std::size_t streams) {
         const std::size_t at = i % chunks * bytes;
         const Stream& stream = all[i % streams];
         stream.copy(copy_in(gpu, batch, at, bytes));
-        launch(stream, kWork / static_cast<double>(chunks));
+        launch(stream, kWorkSeconds / static_cast<double>(chunks));
         stream.copy(copy_out(batch, gpu, at, bytes));
       }
       m.device().synchronize();

@@ -1,0 +1,64 @@
+"""What compiling the program takes, counted, so that it is the same on every machine: the lines that compilers read, and
+who reads headers that take a second. test_budget.py BUILD_FOLDER [unittest's arguments]; reads what Ninja knows of a
+unity build."""
+
+import collections
+import functools
+import re
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+# Of our own files, in all units of the program. To lower it: include less in headers, or compile rooms together that
+# include the same (cmake/unity.cmake). `clang++ -ftime-trace` says what takes long in one unit.
+MOST_LINES = 146_000
+# Units that may read what takes about a second each.
+MOST_UNITS = {"nlohmann/json.hpp": 4, "CLI/App.hpp": 1, "regex": 0, "fmt/chrono.h": 0}
+_PROGRAM = re.compile(r"^CMakeFiles/xferbench(_core|_hot|_fmt)?\.dir/.*\.c(xx|pp)\.o$")
+
+
+@functools.cache
+def lines_of(path):
+    return path.read_bytes().count(b"\n")
+
+
+def files_read(folder):
+    """{unit of the program: the files that compiling it reads}"""
+    said = subprocess.run(["ninja", "-t", "deps"], cwd=folder, check=True, capture_output=True, text=True).stdout
+    read = collections.defaultdict(list)
+    unit = None
+    for line in said.splitlines():
+        if not line.startswith(" "):
+            unit = line.partition(":")[0]
+        elif unit and _PROGRAM.search(unit):
+            read[unit].append((folder / line.strip()).resolve())
+    return read
+
+
+class Budget(unittest.TestCase):
+    folder: Path
+
+    @classmethod
+    def setUpClass(cls):
+        cls.read = files_read(cls.folder)
+        cls.source = Path(__file__).resolve().parents[2]
+
+    def test_our_own_lines_are_few(self):
+        lines = {
+            unit: sum(lines_of(f) for f in files if f.is_relative_to(self.source) and not f.is_relative_to(self.folder))
+            for unit, files in self.read.items()
+        }
+        largest = sorted(lines.items(), key=lambda entry: -entry[1])[:5]
+        self.assertGreater(len(lines), 15, "these are not all units of the program")
+        self.assertLessEqual(sum(lines.values()), MOST_LINES, f"the most are in {largest}")
+
+    def test_few_units_read_what_takes_long(self):
+        for header, most in MOST_UNITS.items():
+            readers = sorted(unit for unit, files in self.read.items() if any(str(f).endswith("/" + header) for f in files))
+            self.assertLessEqual(len(readers), most, f"{header} is read by {readers}")
+
+
+if __name__ == "__main__":
+    Budget.folder = Path(sys.argv[1]).resolve()
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

@@ -1,0 +1,57 @@
+"""GCC, which releases are built by, takes all C++ without a warning where this build was made by clang.
+
+test_gcc.py BUILD_FOLDER; reads its compile_commands.json, and compiles nothing to code. Takes minutes.
+"""
+
+import concurrent.futures
+import json
+import os
+import shlex
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+# What only clang knows, with the word that follows; what GCC warns of in vain is in CMakeLists.txt.
+_CLANGS = {"-Xclang": 1, "-Winvalid-pch": 0, "-fpch-instantiate-templates": 0, "-Werror": 0, "-c": 1, "-o": 1}
+_GCCS = ["-fsyntax-only", "-Werror", "-Wno-restrict", "-Wno-stringop-overflow", "-Wno-stringop-overread",
+         "-Wno-array-bounds"]
+
+
+def as_gcc(entry):
+    """The command for GCC, and the file."""
+    words = iter(shlex.split(entry["command"]))
+    while not next(words).endswith("clang++"):
+        pass
+    kept = []
+    for word in words:
+        if word in _CLANGS:
+            for _ in range(_CLANGS[word]):
+                next(words)
+        else:
+            kept.append(word)
+    return ["g++", *kept, *_GCCS, entry["file"]]
+
+
+class Gcc(unittest.TestCase):
+    maxDiff = None
+    folder: Path
+
+    def test_takes_every_unit_without_a_warning(self):
+        entries = [e for e in json.loads((self.folder / "compile_commands.json").read_text())
+                   if e["file"].endswith((".cpp", "_cxx.cxx")) and "clang++ " in e["command"]]
+        if not entries:
+            self.skipTest("this build was not made by clang")
+
+        def said_of(entry):
+            done = subprocess.run(as_gcc(entry), cwd=entry["directory"], check=False, capture_output=True, text=True)
+            return done.stderr if done.returncode != 0 else ""
+
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            said = "".join(pool.map(said_of, entries))
+        self.assertEqual(said, "")
+
+
+if __name__ == "__main__":
+    Gcc.folder = Path(sys.argv[1]).resolve()
+    unittest.main(argv=[sys.argv[0]])
