@@ -17,6 +17,7 @@ OF_GLIBC = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so
 EXPECTED = (
     *("bin/xferbench", "bin/xferbench-report", "bin/xferbench-validate-results", "share/man/man1/xferbench.1"),
     *("share/xferbench/schemas/results-schema.json", "share/xferbench/suites/ci.json"),
+    *("share/xferbench/expectations/h200.json", "share/doc/xferbench/README.md"),
     *("share/xferbench/scripts/report",),
     *("share/xferbench/scripts/xferbench_report/templates/page.html", "share/bash-completion/completions/xferbench"),
 )
