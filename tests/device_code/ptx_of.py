@@ -5,7 +5,7 @@ from pathlib import Path
 
 BEGIN = b".version "  # PTX begins so, and ends before a zero
 
-_, found, *more = Path(sys.argv[1]).read_bytes().split(BEGIN)
-if more:
-    sys.exit(f"{sys.argv[1]} holds PTX for several architectures")
-Path(sys.argv[2]).write_bytes(BEGIN + found.partition(b"\0")[0])
+_, *found = Path(sys.argv[1]).read_bytes().split(BEGIN)
+if len(found) != 1:
+    sys.exit(f"{sys.argv[1]} holds {len(found)} readable texts of PTX; one was expected")
+Path(sys.argv[2]).write_bytes(BEGIN + found[0].partition(b"\0")[0])
