@@ -18,6 +18,13 @@ using recording::Time;
 
 namespace {
 
+/// Once: whoever comes first, the thread below or the one that ends the process.
+void end_recording(Recorder& recorder) {
+  if (!recorder.is_live()) return;
+  write_open_ranges(recorder);
+  recorder.stop(recording::EndReason::exit, now());
+}
+
 /// Has CUPTI hand over what is complete, every half second, on a thread of its own.
 class Flusher {
  public:
@@ -33,8 +40,9 @@ class Flusher {
     }
   }
 
-  /// At the end of the process: has CUPTI hand over all there is. By that thread, too: the one that ends the process
-  /// may be in the middle of CUPTI, interrupted by a signal whose handler calls exit(), and would wait for itself.
+  /// At the end of the process: has CUPTI hand over all there is, and ends the recording. By that thread, too: the one
+  /// that ends the process may be in the middle of CUPTI or of malloc, interrupted by a signal whose handler calls
+  /// exit(), and would wait for itself.
   /// While records come it is waited for, and some seconds without.
   void finish() {
     constexpr auto kPatience = std::chrono::seconds(3);
@@ -61,7 +69,10 @@ class Flusher {
       lock.lock();
     }
     lock.unlock();
-    if (goes_on) activities_.flush(true);
+    if (goes_on) {
+      activities_.flush(true);
+      end_recording(recorder_);
+    }
     lock.lock();
     ended_ = true;
     wake_.notify_all();
@@ -102,8 +113,7 @@ void at_exit() {
   Recorder* const recorder = Recorder::instance();
   if (recorder == nullptr || !recorder->is_live()) return;
   if (the_flusher() != nullptr) the_flusher()->finish();
-  write_open_ranges(*recorder);
-  recorder->stop(recording::EndReason::exit, now());
+  end_recording(*recorder);  // where there is no such thread, or where CUPTI does not answer it
 }
 
 /// The last handler that is registered runs first. CUPTI registers its own when it is loaded: ours is registered anew

@@ -240,15 +240,17 @@ int handles_size_signal() {
   return 0;
 }
 
-/// A handler that ends the process, as many have for Ctrl-C, comes in the middle of anything.
+/// A handler that ends the process, as many have for Ctrl-C, comes in the middle of the library or of CUPTI: never in
+/// the middle of what only this test does, as to look a function up, whose memory is half allocated then.
 int ends_in_a_handler() {
   begin();
+  auto* const step = fake<void(unsigned)>("fake_cuda_steps");
   std::signal(SIGALRM, [](int) { std::exit(6); });
   ualarm(20'000, 0);
   for (;;) {
     nvtxRangePushA("step");
     nvtxRangePop();
-    work(1);
+    if (step != nullptr) step(1);
   }
 }
 
