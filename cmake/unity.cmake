@@ -7,11 +7,9 @@ function(compile_rooms_together target)
   set(groups
     "^scenarios/(overlap|together|smem)"
     "^scenarios"
-    "^src/(check|compare|soak|validate)"
-    "^src/(core|measure|device)$"
+    "^src/(check|compare|soak|validate)|^src/(core|measure|device)$"
     "^src/(run|results)"
-    "^src/(app/fleet|fleet|ranks)"
-    "^src/app"
+    "^src/(app|fleet|ranks)"
     "^src/(cli|explain/findings)"
     "^src/report/explain"
     "^src/report/(calibrate|soak)"

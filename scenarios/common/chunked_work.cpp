@@ -281,14 +281,14 @@ void ChunkedWork::compare(std::span<const std::byte> bytes, const std::byte* rig
 void ChunkedWork::check(const std::string& what) const {
   const std::span<const std::byte> bytes = output({0, elements()});
   if (shape_.own) return compare(bytes, payload_->expected_bytes(), what);
-  if (shape_.op != ElementwiseOp::vector_add) return check_plus_work(bytes, what);
+  if (shape_.op != ElementwiseOp::vector_add) return check_plus(shape_.work, bytes, what);
   check_output({reinterpret_cast<const float*>(bytes.data()), elements()}, payload_->part(), what,
                [this](std::size_t i) { return expected(i); });
 }
 
-void ChunkedWork::check_plus_work(std::span<const std::byte> bytes, const std::string& what) const {
+void ChunkedWork::check_plus(std::uint32_t work, std::span<const std::byte> bytes, const std::string& what) const {
   const std::span<const float> output(reinterpret_cast<const float*>(bytes.data()), elements());
-  const auto added = static_cast<float>(shape_.work);
+  const auto added = static_cast<float>(work);
   if (const auto wrong = pattern::check_elements_plus(output, payload_->shape().seed, added, payload_->part())) {
     throw VerificationError(what + ": " + wrong->describe());
   }
@@ -332,7 +332,7 @@ std::size_t ChunkedWork::last_in_place_of(std::size_t i) const {
 }
 
 void ChunkedWork::check_stages(const std::string& what) const {
-  if (shape_.own) return check(what);
+  if (shape_.own || is_one_piece()) return check(what);
   const std::span<const float> all(reinterpret_cast<const float*>(payload_->host_out()), elements());
   check_output(all, payload_->part(), what, [this](std::size_t i) { return expected(last_in_place_of(i)); });
 }
@@ -343,6 +343,7 @@ void ChunkedWork::check_stage_input(const std::string& what) {
       {payload_->host_out(), payload_->device_in() + in_place_of_pieces(), piece_bytes(), Direction::d2h});
   const std::span<const std::byte> bytes(payload_->host_out(), piece_bytes());
   if (shape_.own) return compare(bytes, payload_->host_in(), what);
+  if (is_one_piece()) return check_plus(0, bytes, what);
   check_output({reinterpret_cast<const float*>(bytes.data()), piece_elements()}, payload_->part(), what,
                [this](std::size_t i) { return payload_->input(last_in_place_of(i)); });
 }

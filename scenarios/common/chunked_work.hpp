@@ -137,8 +137,8 @@ class ChunkedWork {
   [[nodiscard]] kernels::Elementwise built_in(const model::Chunk& chunk, std::size_t place, std::size_t out_place,
                                               unsigned blocks) const;
   [[nodiscard]] kernels::OwnKernel own_kernel(const std::byte* in, std::byte* out, std::size_t elements) const;
-  /// Throws VerificationError unless they are the input with the work added, as most kernels leave it.
-  void check_plus_work(std::span<const std::byte> bytes, const std::string& what) const;
+  /// Throws VerificationError unless they are all of the input with the work added, as most kernels leave it.
+  void check_plus(std::uint32_t work, std::span<const std::byte> bytes, const std::string& what) const;
   /// Throws VerificationError unless the bytes are the right ones: NaNs are right where their bytes are.
   void compare(std::span<const std::byte> bytes, const std::byte* right, const std::string& what) const;
   [[nodiscard]] Copy copy(Direction direction, const model::Chunk& chunk, std::size_t place) const;
@@ -146,6 +146,7 @@ class ChunkedWork {
   [[nodiscard]] std::vector<model::Chunk> pieces() const { return pieces_of(piece_elements()); }
   [[nodiscard]] std::vector<model::Chunk> pieces_of(std::size_t step) const;
   [[nodiscard]] std::size_t piece_elements() const;
+  [[nodiscard]] bool is_one_piece() const { return piece_elements() == elements(); }
   /// The last element of the payload that was in the place of element `i` when all pieces have been on the device.
   [[nodiscard]] std::size_t last_in_place_of(std::size_t i) const;
   [[nodiscard]] std::size_t piece_bytes() const { return piece_elements() * shape_.element_bytes(); }

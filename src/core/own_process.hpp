@@ -11,4 +11,7 @@ std::string own_command();
 /// The path of its program; empty where the system does not tell.
 std::string own_executable();
 
+/// The name of the host that it runs on; empty where the system does not tell.
+std::string host_name();
+
 }  // namespace xferbench

@@ -313,9 +313,9 @@ TEST_F(SimDeviceTest, OneGateHoldsSeveralStreamsAndIsArmedAnew) {
 
 // --- Events ---------------------------------------------------------------------------------------------------------
 
-enum class Wait { none, once, and_recorded_again };
+enum class HandOver { none, once, and_recorded_again };
 
-class TwoStreamHandOver : public SimTest, public testing::WithParamInterface<Wait> {};
+class TwoStreamHandOver : public SimTest, public testing::WithParamInterface<HandOver> {};
 
 TEST_P(TwoStreamHandOver, IsRightWithAnEventAndCaughtAsWrongDataWithout) {
   prepare();
@@ -324,14 +324,14 @@ TEST_P(TwoStreamHandOver, IsRightWithAnEventAndCaughtAsWrongDataWithout) {
   const Event arrived = event();
   producer.copy(in());
   producer.record(arrived);
-  if (GetParam() != Wait::none) consumer.wait(arrived);
-  if (GetParam() == Wait::and_recorded_again) consumer.record(arrived);  // says nothing of what is waited for above
+  if (GetParam() != HandOver::none) consumer.wait(arrived);
+  if (GetParam() == HandOver::and_recorded_again) consumer.record(arrived);  // says nothing of what is waited for above
   consumer.copy(out());
-  EXPECT_EQ(came_back(), GetParam() != Wait::none);
+  EXPECT_EQ(came_back(), GetParam() != HandOver::none);
 }
 
 INSTANTIATE_TEST_SUITE_P(WaitingOrNot, TwoStreamHandOver,
-                         testing::Values(Wait::none, Wait::once, Wait::and_recorded_again));
+                         testing::Values(HandOver::none, HandOver::once, HandOver::and_recorded_again));
 
 TEST_F(SimDeviceTest, ElapsedRefusesEventsThatCannotTell) {
   const Event ordering = event(EventKind::ordering);

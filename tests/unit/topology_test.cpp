@@ -11,8 +11,6 @@
 namespace xferbench {
 namespace {
 
-using Kind = NvLinkEnd::Kind;
-
 /// A tree of buses as sysfs has it, with a link to each device.
 class PciTree : public testing::Test {
  protected:
@@ -47,16 +45,17 @@ TEST(PciAddress, IsTheSameHoweverItIsWritten) {
 }
 
 TEST(NvLinks, LeadToAnotherGpuDirectly) {
-  const std::vector<NvLinkEnd> one{
-      {Kind::gpu, "0000:0f:00.0"}, {Kind::gpu, "0000:0f:00.0"}, {Kind::gpu, "0000:1f:00.0"}};
+  const std::vector<NvLinkEnd> one{{NvLinkEnd::Kind::gpu, "0000:0f:00.0"},
+                                   {NvLinkEnd::Kind::gpu, "0000:0f:00.0"},
+                                   {NvLinkEnd::Kind::gpu, "0000:1f:00.0"}};
   EXPECT_EQ(nvlinks_between(one, {}, "00000000:0F:00.0", true), 2U);
   EXPECT_EQ(nvlinks_between(one, {}, "0000:2f:00.0", std::nullopt), 0U);
   EXPECT_EQ(nvlinks_between(one, {}, "0000:0f:00.0", false), 0U) << "the driver says that they lead nowhere";
 }
 
 TEST(NvLinks, LeadThroughSwitchesToWhoeverHasAsMany) {
-  const std::vector<NvLinkEnd> one(18, {Kind::nvswitch});
-  const std::vector<NvLinkEnd> other(16, {Kind::nvswitch});
+  const std::vector<NvLinkEnd> one(18, {NvLinkEnd::Kind::nvswitch});
+  const std::vector<NvLinkEnd> other(16, {NvLinkEnd::Kind::nvswitch});
   EXPECT_EQ(nvlinks_between(one, other, "0000:0f:00.0", std::nullopt), 16U);
   EXPECT_EQ(nvlinks_between(one, {}, "0000:0f:00.0", true), 0U) << "the other has none";
 }

@@ -1,10 +1,8 @@
 #include "app/explain/machine_limits.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <ctime>
@@ -16,6 +14,7 @@
 #include "app/fleet/membership.hpp"
 #include "app/session.hpp"
 #include "core/error.hpp"
+#include "core/own_process.hpp"
 #include "core/standard_error.hpp"
 #include "results/json.hpp"
 #include "results/output_file.hpp"
@@ -49,11 +48,6 @@ std::string as_name(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; }, '_');
   return text;
-}
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "host";
 }
 
 /// Where files that can be made again are kept; nothing without a home.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -14,6 +13,7 @@
 #include "app/fleet/deadline.hpp"
 #include "app/run_parts.hpp"
 #include "core/error.hpp"
+#include "core/own_process.hpp"
 #include "core/standard_error.hpp"
 #include "ranks/modelled_network.hpp"
 #include "ranks/mpi_plugin.hpp"
@@ -22,11 +22,6 @@
 namespace xferbench::app {
 
 namespace {
-
-std::string host_name() {
-  char name[256]{};
-  return gethostname(name, sizeof(name) - 1) == 0 ? name : "";
-}
 
 /// Flags that make no sense for many processes at once.
 void refuse_flags_of_one_process(const cli::RunCommand& command) {
