@@ -265,8 +265,8 @@ TEST_F(Explain, HelpsWithoutRunningAnything) {
 // --- Simulated runs -------------------------------------------------------------------------------------------------
 
 TEST_F(Explain, TellsOfRunsOnTheSimulatedDevice) {
-  const Arguments program{XFERBENCH_PROGRAM, "overlap", "--simulate", "h200",   "--strategy",
-                          "serial",          "--size",  "64M",        "--quiet"};
+  const Arguments program{XFERBENCH_PROGRAM, "overlap", "--simulate",    "h200", "--strategy", "serial",
+                          "--size",          "16M",     "--max-samples", "6",    "--quiet"};
   const Json json = explained({"--limits", limits(), "--no-bare", "--recording", folder_ / "recording"}, program);
   EXPECT_EQ(json["simulated"], true);
   EXPECT_EQ(json["profile"], "h200");

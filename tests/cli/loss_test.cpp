@@ -98,7 +98,7 @@ class Terminal : public testing::Test {
   }
   static Arguments some_seconds(Arguments more) {
     more.insert(more.end(), {"memcpy", "--simulate", "--dir", "h2d", "--host", "pinned", "--size", "4K:84K:+1K",
-                             "--min-samples", "400", "--max-samples", "400", "--ci", "0.001", "--progress", "plain"});
+                             "--min-samples", "200", "--max-samples", "200", "--ci", "0.001", "--progress", "plain"});
     return more;
   }
 
@@ -245,15 +245,14 @@ std::map<std::string, std::size_t> samples_in(const std::filesystem::path& file)
 
 // Of a run of several turns, a resume once dropped what the turns before had sampled, and was then killed itself.
 TEST_F(ResultsOfARun, NeverHasFewerSamplesThanBefore) {
-  const Arguments turns{"--simulate", "--size",        "2M",      "--streams", "1:4:+1",
-                        "--chunks",   "2:64",          "--turns", "3",         "--ci",
-                        "0.001",      "--max-samples", "60",      "--json",    file_.string()};
+  const Arguments turns{"--simulate", "--size", "2M",    "--streams",     "1,4", "--chunks", "2:64",        "--turns",
+                        "3",          "--ci",   "0.001", "--max-samples", "60",  "--json",   file_.string()};
   std::map<std::string, std::size_t> before;
   bool ended = false;
-  for (int i = 0; i < 12 && !ended; ++i) {
+  for (int i = 0; i < 7 && !ended; ++i) {
     const bool first = !std::filesystem::exists(file_);
     Process process(XFERBENCH_PROGRAM, first ? turns : Arguments{"--resume", file_, "--quiet"});
-    std::this_thread::sleep_for(std::chrono::milliseconds(40 + 35 * i));
+    std::this_thread::sleep_for(std::chrono::milliseconds(40 + 50 * i));
     process.send(SIGKILL);
     ended = process.wait().signal == 0;
     if (!std::filesystem::exists(file_)) continue;

@@ -12,10 +12,10 @@ namespace {
 
 class Resume : public testing::Test {
  protected:
-  /// Some seconds of cases.
+  /// Two seconds of cases.
   Arguments run(const char* turns = "1") {
     return {"--simulate", "--size", "4M",           "--streams", "1:6:+1", "--chunks",      "2:32", "--turns",
-            turns,        "--json", file_.string(), "--ci",      "0.001",  "--max-samples", "40"};
+            turns,        "--json", file_.string(), "--ci",      "0.001",  "--max-samples", "15"};
   }
   static constexpr std::size_t kCases = 6 * 5;
 
@@ -110,7 +110,7 @@ TEST_F(Resume, HasWhatWasMeasuredInTheFileBeforeItsFirstCaseEnds) {
   json["results"].erase(0);
   json["command"].push_back("--min-samples=1000000");  // the one case that is missing takes long
   for (Json& word : json["command"]) {
-    if (word == "40") word = "1000000";
+    if (word == "15") word = "1000000";
   }
   write_file(file_, json.dump());
   ASSERT_TRUE(killed_after(std::chrono::milliseconds(700), {}));

@@ -130,7 +130,7 @@ TEST(SeveralGpus, AreNotTunedButSwept) {
     EXPECT_EQ(o.exit_code, 2) << o.out;
     EXPECT_TRUE(contains(o.err, leave_out) && contains(o.err, sweep)) << o.err;
   }
-  const Outcome swept = xferbench({"--gpus", "all", "--strategy", "all", "--chunks", "4:128", "--simulate", "h200-x2",
+  const Outcome swept = xferbench({"--gpus", "all", "--strategy", "all", "--chunks", "4:8", "--simulate", "h200-x2",
                                    "--size", "1M", "--max-samples", "6", "--budget", "0.01"});
   EXPECT_EQ(swept.exit_code, 0) << swept.err;
   EXPECT_TRUE(contains(swept.out, "multipath")) << swept.out;

@@ -124,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Arguments{"memcpy", "--simulate", "--size", "1M,64M", "--host", "pinned,pageable", "--max-samples",
                               "6"},
                     Arguments{"staging", "--simulate", "--size", "16M", "--max-samples", "6"},
-                    small_run({"--streams", "1:8", "--chunks", "1:32", "--max-samples", "6"}),
+                    small_run({"--streams", "1,8", "--chunks", "1:32", "--max-samples", "6"}),
                     small_run({"--timeline", "/dev/null"}),
                     Arguments{"tune", "--simulate", "--size", "4M", "--budget", "0.5"},
                     Arguments{"compare", stored_result("h200-ci.json"), stored_result("h200-quick.json")},

@@ -45,14 +45,14 @@ class ScenariosOnSim : public OnSim {};
 TEST_F(ScenariosOnSim, AllCasesOfAllScenariosVerify) {
   const std::vector<Words> commands{
       {"memcpy", "--size", "1,3,4097,1M"},
-      {"memcpy", "--size", "1,4095,1M", "--dir", "h2d,d2h,bidirectional", "--host",
+      {"memcpy", "--size", "1,100K", "--dir", "h2d,d2h,bidirectional", "--host",
        "pageable,pageable-small,pageable-huge,pinned,portable,mapped,write-combined,registered,registered-huge"},
       {"memcpy", "--size", "1,4095,1M", "--dir", "h2d,d2h", "--host", "pinned,mapped", "--engine", "sm"},
       {"memcpy", "--size", "1,4095,1M", "--dir", "h2d,d2h,bidirectional", "--api", "sync"},
-      {"overlap", "--size", "1M", "--streams", "1,3", "--chunks", "1,7", "--kernel", "fma,vector-add,sincos", "--issue",
-       "depth,breadth", "--stream-kind", "nonblocking,blocking,default"},
+      {"overlap", "--size", "100K", "--streams", "1,3", "--chunks", "1,7", "--kernel", "fma,vector-add,sincos",
+       "--issue", "depth,breadth", "--stream-kind", "nonblocking,blocking,default"},
       {"overlap", "--size", "4,28", "--chunks", "1"},
-      {"overlap", "--size", "1M", "--chunks", "500", "--streams", "40"},
+      {"overlap", "--size", "100K", "--chunks", "500", "--streams", "40"},
       {"overlap", "--size", "4718604", "--chunks", "7", "--streams", "3"},
   };
   for (const Words& command : commands) expect_all(run(command), Status::ok);
