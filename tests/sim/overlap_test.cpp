@@ -69,31 +69,45 @@ struct Predicted {
   const char* flags;
 };
 
-class ModelOnSim : public OverlapOnSim, public testing::WithParamInterface<Predicted> {};
-
-TEST_P(ModelOnSim, PredictsWhatIsMeasured) {
-  for (const Result& r : run(GetParam().flags)) {
-    EXPECT_LT(std::abs(metric(r, "residual")), 0.02) << r.config.key() << " " << metric(r, "residual");
-    EXPECT_DOUBLE_EQ(metric(r, "residual"), metric(r, "makespan") / metric(r, "modelled") - 1);
+class ModelOnSim : public OverlapOnSim, public testing::WithParamInterface<Predicted> {
+ protected:
+  void expect_predicted() {
+    for (const Result& r : run(GetParam().flags)) {
+      EXPECT_LT(std::abs(metric(r, "residual")), 0.02) << r.config.key() << " " << metric(r, "residual");
+      EXPECT_DOUBLE_EQ(metric(r, "residual"), metric(r, "makespan") / metric(r, "modelled") - 1);
+    }
   }
-}
+};
+using ModelOnSimLong = ModelOnSim;
+
+TEST_P(ModelOnSim, PredictsWhatIsMeasured) { expect_predicted(); }
+TEST_P(ModelOnSimLong, PredictsWhatIsMeasured) { expect_predicted(); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, ModelOnSimLong,
+    testing::Values(Predicted{"Streams", "--streams 1,2,3,4,8,16 --chunks 1,2,3,4,8,16,32,64,128,256"},
+                    Predicted{"StreamsOfSmallPayloads", "--size 1M,16M --streams 1,2,4,8 --chunks 1,4,32,128,256"},
+                    Predicted{"DoubleBuffers",
+                              "--strategy double-buffer --chunks 1,2,3,4,8,16,32,64,128 --slots 2,3,4"},
+                    Predicted{"Batches", "--strategy batch --chunks 4,8,16,32,64,128,256 --batch 1,2,4,8"}),
+    [](const auto& tested) { return std::string(tested.param.what); });
 
 INSTANTIATE_TEST_SUITE_P(
     Of, ModelOnSim,
     testing::Values(
-        Predicted{"Streams", "--streams 1,2,3,4,8,16 --chunks 1,2,3,4,8,16,32,64,128,256"},
+        Predicted{"Streams", "--streams 1,2,3,8,16 --chunks 1,2,3,8,32,256"},
         // Where the host is slower than the GPU, and where so much is queued that submission is part of the time.
-        Predicted{"StreamsOfSmallPayloads", "--size 1M,16M --streams 1,2,4,8 --chunks 1,4,32,128,256"},
+        Predicted{"StreamsOfSmallPayloads", "--size 1M,16M --streams 1,2,8 --chunks 1,4,32,256"},
         Predicted{"StreamsByBreadth", "--streams 2,4,8 --chunks 4,32,128 --issue breadth"},
         Predicted{"StreamsOfOtherKinds", "--streams 4 --chunks 4,32 --stream-kind blocking,default"},
         Predicted{"Engines", "--strategy engines --chunks 1,2,3,4,8,16,32,64,128,256"},
         Predicted{"EnginesWithSlots", "--strategy engines --chunks 4,32,128 --slots 1,2,3,8"},
         Predicted{"EnginesOfSmallPayloadsBehindAGate", "--size 4M,16M --strategy engines --chunks 1,4,32,64"},
-        Predicted{"DoubleBuffers", "--strategy double-buffer --chunks 1,2,3,4,8,16,32,64,128 --slots 2,3,4"},
+        Predicted{"DoubleBuffers", "--strategy double-buffer --chunks 1,2,3,8,32,128 --slots 2,3"},
         // Where no gate hides them, every call counts.
         Predicted{"ManyKernelsWithoutAGate", "--strategy engines --chunks 64 --kernels-per-chunk 16 --work 1"},
         Predicted{"ManyChunksWithoutAGate", "--strategy double-buffer --chunks 256"},
-        Predicted{"Batches", "--strategy batch --chunks 4,8,16,32,64,128,256 --batch 1,2,4,8"},
+        Predicted{"Batches", "--strategy batch --chunks 4,16,64,256 --batch 1,2,8"},
         Predicted{"BatchesWithSlots", "--strategy batch --chunks 32,64 --batch 4 --slots 8,12"},
         Predicted{"BatchesLargerThanAll", "--strategy batch --chunks 8 --batch 64"},
         Predicted{"Graphs", "--strategy graph --chunks 1,4,32,128,256"},
