@@ -40,13 +40,16 @@ void check_even(std::size_t elements, std::size_t chunks, std::size_t alignment)
   }
 }
 
-TEST(Partition, CoversEverySmallPayload) {
+void check_all_even(std::size_t most_elements) {
   for (const std::size_t alignment : {1U, 4U, 64U}) {
-    for (std::size_t elements = 1; elements <= 300; ++elements) {
+    for (std::size_t elements = 1; elements <= most_elements; ++elements) {
       for (std::size_t chunks = 1; chunks <= elements; ++chunks) check_even(elements, chunks, alignment);
     }
   }
 }
+
+TEST(Partition, CoversEverySmallPayload) { check_all_even(150); }
+TEST(PartitionLong, CoversEverySmallPayload) { check_all_even(300); }
 
 TEST(Partition, CoversLargePayloadsWithoutOverflow) {
   constexpr std::size_t kHuge = std::numeric_limits<std::size_t>::max() / 2;
