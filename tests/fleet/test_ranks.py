@@ -26,7 +26,13 @@ def lines_of(outcome):
 
 class Ranks(unittest.TestCase):
     def check(self, ranks, fleet, *arguments, seconds=hosts.LONG):
-        return hosts.mpirun(ranks, fleet, [RANKS_CHECK, *arguments], environment=WITH_PLUGIN, seconds=seconds)
+        """Now and then Open MPI 4.1 crashes as it ends, in a thread of its own whose code it has unloaded. We have no
+        threads there and unload nothing: what is wrong of ours is so each time."""
+        for _ in range(3):
+            outcome = hosts.mpirun(ranks, fleet, [RANKS_CHECK, *arguments], environment=WITH_PLUGIN, seconds=seconds)
+            if outcome.code != 128 + signal.SIGSEGV or "Failing at address" not in outcome.err:
+                break
+        return outcome
 
     def ends_well(self, outcome):
         self.assertEqual((outcome.code, outcome.hung), (0, False), outcome.err)
