@@ -1,6 +1,7 @@
 // What the driver and NVTX call when a program starts to use them, because the environment names this library
 // (CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH). Nothing here prints, throws or ends the process: whatever goes wrong,
 // the program goes on as if this were not there.
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -18,9 +19,10 @@ using recording::Time;
 
 namespace {
 
-/// Once: whoever comes first, the thread below or the one that ends the process.
+/// Once, by whoever comes first: the thread below or the one that ends the process.
 void end_recording(Recorder& recorder) {
-  if (!recorder.is_live()) return;
+  static std::atomic_flag begun;
+  if (!recorder.is_live() || begun.test_and_set()) return;
   write_open_ranges(recorder);
   recorder.stop(recording::EndReason::exit, now());
 }
