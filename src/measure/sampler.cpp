@@ -60,6 +60,7 @@ namespace {
 
 constexpr double kWarmupShare = 0.2;  // of the budget, at most
 constexpr double kThrottled = 0.9;    // of the largest clock rate
+constexpr std::size_t kEnoughToTell = 20;  // samples: of fewer, the width of an interval says little
 
 class Loop {
  public:
@@ -159,10 +160,18 @@ class Loop {
       for (const std::size_t i : own) times[i].push_back(time_or_throw(i).elapsed);
       observe_({});
     }
+    if (!own.empty()) warm_up_others(own);
     const bool converged = all_warm();
     for (std::size_t i = 0; i < timers_.size(); ++i) {
       series_[i].elapsed.warmup_runs = (i < given_ ? ungated : 0) + times[i].size();
       series_[i].elapsed.warmup_converged = timers_[i].region().warmed_by_another ? converged : warm(times[i]);
+    }
+  }
+
+  /// A pass of each that has no warm-up of its own, behind that of the others: its first one is slow even so.
+  void warm_up_others(const std::vector<std::size_t>& warmed) {
+    for (std::size_t i = 0; i < timers_.size(); ++i) {
+      if (!std::ranges::binary_search(warmed, i) && !stopped()) time_or_throw(i);
     }
   }
 
@@ -189,6 +198,7 @@ class Loop {
   }
 
   void take_samples() {
+    sampling_begun_ = spent();
     const auto looks = statistics::check_points(policy_.min_samples, policy_.max_samples);
     for (std::size_t n = 1;; ++n) {
       const Round round = n == looks.back() ? Round::checked : Round::usual;
@@ -212,7 +222,20 @@ class Loop {
     if (look && !any(!all_settled())) return Stop::ci;
     if (n >= policy_.max_samples) return Stop::max_samples;
     if (n >= policy_.min_samples && !any(spent() < policy_.budget)) return Stop::budget;
+    if (look && n >= kEnoughToTell && any(is_out_of_reach(n))) return Stop::out_of_reach;
     return std::nullopt;
+  }
+
+  /// Whether so many samples say that the budget will not do: the widest interval would not be narrow enough, or a
+  /// first sample was slow and remains so.
+  [[nodiscard]] bool is_out_of_reach(std::size_t n) const {
+    const auto slow = [](const Measurement* m) { return statistics::slow_first(m->samples); };
+    if (std::ranges::any_of(deciding(), slow)) return true;
+    const auto width = widest_half_width();
+    if (policy_.ci <= 0 || !width || *width <= policy_.ci) return false;
+    const auto have = static_cast<double>(n);
+    const double round = (spent() - sampling_begun_) / have;
+    return statistics::samples_for(policy_.ci, have, *width) * round > policy_.budget - sampling_begun_;
   }
 
   enum class Round { usual, checked };
@@ -365,6 +388,7 @@ class Loop {
   Pace* pace_;
   double begun_;
   double checking_ = 0;                      // seconds
+  double sampling_begun_ = 0;                // seconds that were spent before
   std::optional<std::size_t> just_checked_;  // the region, if no pass has followed yet
   std::size_t given_ = 0;  // of the timers, those of the regions as given; behind them those of add_alike()
   std::vector<RegionTimer> timers_;

@@ -162,6 +162,11 @@ std::optional<double> half_width(std::span<const double> samples) {
   return centre > 0 ? (interval->high - interval->low) / 2 / centre : 0;
 }
 
+double samples_for(double ci, double samples, double width) {
+  const double times = width / ci;
+  return ci > 0 ? std::ceil(samples * times * times) : std::numeric_limits<double>::infinity();
+}
+
 bool settled(std::span<const double> samples, double ci) {
   const auto width = half_width(samples);
   return width && *width <= ci && !drifting(samples) && !slow_first(samples);

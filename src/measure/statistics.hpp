@@ -47,6 +47,9 @@ bool settled(std::span<const double> samples, double ci);
 /// Why sampling of one thing ended, where that of all that is sampled together ended for that reason: whoever has
 /// settled says so itself, and nobody else does.
 Stop stop_of(std::span<const double> samples, double ci, Stop all);
+/// How many samples an interval of half-width `ci` takes, where so many have one of `width`: it shrinks as the root of
+/// their number. Infinite for a `ci` of 0.
+double samples_for(double ci, double samples, double width);
 /// Half the interval over the median; nothing where there is no interval.
 std::optional<double> half_width(std::span<const double> samples);
 

@@ -44,9 +44,10 @@ enum class Stop {
   max_samples,
   interrupted,
   others,  ///< all that decide had reached their target; this one, which does not, has not
+  out_of_reach,  ///< the samples said that the budget would not do
 };
 constexpr auto texts_of(Stop) {
-  return std::to_array<std::string_view>({"ci", "budget", "max-samples", "interrupted", "others"});
+  return std::to_array<std::string_view>({"ci", "budget", "max-samples", "interrupted", "others", "out-of-reach"});
 }
 
 struct Interval {

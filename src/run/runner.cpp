@@ -1,19 +1,24 @@
 #include "run/runner.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <exception>
 #include <map>
 #include <new>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/units.hpp"
 #include "device/host.hpp"
+#include "measure/statistics.hpp"
 #include "run/health.hpp"
 
 namespace xferbench {
@@ -71,27 +76,43 @@ std::string_view advice_on(std::string_view flag) {
   return found == advice.end() ? std::string_view() : found->second;
 }
 
-/// Where an interval has remained too wide.
-std::string_view what_to_raise(Stop stop) {
-  return stop == Stop::others ? "--min-samples, as sampling does not go on for it" : "--budget, --max-samples or --ci";
+/// Of all whose interval has remained too wide, the widest, and how many samples it would have taken.
+std::optional<std::string> unsteady(const Result& result, const SamplingPolicy& policy) {
+  const Measurement* widest = nullptr;
+  std::size_t others = 0;
+  for (const Measurement& m : result.measurements) {
+    const auto width = relative_half_width(m);
+    if (m.auxiliary || m.stop == Stop::ci || m.stop == Stop::interrupted || !width || *width <= policy.ci) continue;
+    if (widest != nullptr) ++others;
+    if (widest == nullptr || *width > *relative_half_width(*widest)) widest = &m;
+  }
+  if (widest == nullptr) return std::nullopt;
+  const double width = *relative_half_width(*widest);
+  const auto have = static_cast<double>(widest->samples.size());
+  const double needed = statistics::samples_for(policy.ci, have, width);
+  std::string text = fmt::format("not steady: read times as +-{} ({}), not the +-{} asked for", format_percent(width),
+                                 others == 0 ? widest->name : fmt::format("{} and {} more", widest->name, others),
+                                 format_percent(policy.ci));
+  constexpr double kMost = 1e6;  // samples that somebody might wait for
+  if (needed > kMost) return text;
+  text += fmt::format("; that takes some {:.0f} samples, not {:.0f}: --min-samples {:.0f}", needed, have, needed);
+  if (needed > static_cast<double>(policy.max_samples)) text += fmt::format(" --max-samples {:.0f}", needed);
+  return text;
 }
 
 }  // namespace
 
 void warn(Result& result, const SamplingPolicy& policy) {
-  std::set<std::string> told;
+  if (auto text = unsteady(result, policy)) result.warnings.push_back(*std::move(text));
+  std::map<std::string, std::vector<std::string>> flagged;
   for (const Measurement& m : result.measurements) {
     if (m.auxiliary) continue;
-    for (const std::string& flag : m.flags) {
-      const std::string_view advice = advice_on(flag);
-      if (advice.empty() || !told.insert(flag).second) continue;
-      result.warnings.push_back(fmt::format("{} ({}): {}", flag, m.name, advice));
-    }
-    const auto width = relative_half_width(m);
-    if (m.stop != Stop::ci && m.stop != Stop::interrupted && width && *width > policy.ci) {
-      result.warnings.push_back(fmt::format("the interval of {} is +-{}, wider than the {} asked for: raise {}", m.name,
-                                            format_percent(*width), format_percent(policy.ci), what_to_raise(m.stop)));
-    }
+    for (const std::string& flag : m.flags) flagged[flag].push_back(m.name);
+  }
+  for (const auto& [flag, names] : flagged) {
+    const std::string_view advice = advice_on(flag);
+    if (advice.empty()) continue;
+    result.warnings.push_back(fmt::format("{} ({}): {}", flag, fmt::join(names, ", "), advice));
   }
 }
 

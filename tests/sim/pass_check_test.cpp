@@ -160,6 +160,7 @@ TEST_F(CheckedSampling, APassThatNobodyTimesFollowsEachCheckButTheLast) {
 
 TEST_F(CheckedSampling, ChecksAreInNoSampleAndNotInTheBudget) {
   policy_.budget = 1;
+  policy_.ci = 0;
   policy_.max_samples = 100'000;
   const auto unsteady = [this] {  // every other pass takes nearly twice as long, so only the budget ends it
     Region r = region('a', 0);

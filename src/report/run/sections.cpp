@@ -461,10 +461,15 @@ Section section_of(const Report& report, const ScenarioDescriptor& scenario, Fin
   return section;
 }
 
-/// Warnings that differ only in their numbers are of one kind.
+/// Warnings that differ only in their numbers, and in what stands in parentheses, are of one kind.
 std::string kind_of(const std::string& warning) {
-  std::string kind = warning;
-  std::erase_if(kind, [](unsigned char c) { return std::isdigit(c) != 0; });
+  std::string kind;
+  int depth = 0;
+  for (const char c : warning) {
+    if (c == '(') ++depth;
+    if (depth == 0 && std::isdigit(static_cast<unsigned char>(c)) == 0) kind += c;
+    if (c == ')' && depth > 0) --depth;
+  }
   return kind;
 }
 
@@ -495,7 +500,8 @@ std::vector<std::string> warning_lines(const Report& report) {
   for (const Result& r : report.results) {
     for (const std::string& warning : r.warnings) {
       const auto [place, is_new] = places.try_emplace(kind_of(warning), kinds.size());
-      if (is_new) kinds.push_back({.first = fmt::format("{}: {}", r.identity(), warning)});
+      const bool alone = report.results.size() == 1;
+      if (is_new) kinds.push_back({.first = alone ? warning : fmt::format("{}: {}", r.identity(), warning)});
       ++kinds[place->second].cases;
     }
   }
