@@ -292,7 +292,6 @@ Command CommandLine::run_command() {
 }
 
 Command CommandLine::tune_command() {
-  constexpr double kBudget = 6;  // seconds, for a whole space; the help of --budget says so
   constexpr double kDay = 86400;
   const auto after = words_after_command();
   const auto chosen = tune_app_->get_subcommands();
@@ -302,7 +301,7 @@ Command CommandLine::tune_command() {
                                  after.empty() ? name_of(*scenarios_.front()) : after.front()->get_name(),
                                  names_where(can_tune, scenarios_)));
   }
-  finish_measuring(tune_.exhaustive ? kDay : kBudget);
+  finish_measuring(tune_.exhaustive ? kDay : SamplingPolicy().budget);
   tune_.measuring = measuring_;
   const std::vector<ScenarioFlags> flags = flags_of_scenarios(*tune_app_);
   refuse_gpus_for_one(flags);

@@ -139,7 +139,7 @@ void CommandLine::add_sampling_flags() {
             {.name = "budget",
              .kind = AxisKind::real,
              .defaults = fmt::format("{}", defaults.budget),
-             .help = "seconds of warm-up and sampling per case, at most; for tune of all cases, and then 6",
+             .help = "seconds of warm-up and sampling per case, at most; for tune of all cases together",
              .min = 0.001,
              .max = 86400},
             "SECONDS", into(sampling.budget));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -17,6 +18,10 @@ constexpr double kWeightOfAll = 2;
 bool usable(double seconds) { return std::isfinite(seconds) && seconds > 0; }
 
 }  // namespace
+
+double CandidateSearch::Runner::log_ratio() const { return std::log(median / prediction.seconds); }
+
+double CandidateSearch::Runner::half_width() const { return std::log(interval.high / interval.low) / 2; }
 
 CandidateSearch::CandidateSearch(std::vector<Prediction> predictions, const CandidateSearchPolicy& policy)
     : policy_(policy) {
@@ -54,6 +59,7 @@ void CandidateSearch::record(std::size_t index, double median, const std::option
   runner.median = median;
   // Too few samples for an interval: all that is known is the median, give or take what the model is given, too.
   runner.interval = interval.value_or(Interval{median * (1 - policy_.model_error), median * (1 + policy_.model_error)});
+  runner.interval.low = std::max(runner.interval.low, std::numeric_limits<double>::min());
   learn();
 }
 
@@ -68,19 +74,20 @@ void CandidateSearch::fail(std::size_t index) {
 /// may be good at another. Each bias is fitted to the same ratios and takes a degree of freedom.
 void CandidateSearch::learn() {
   for (auto& [name, family] : families_) family = {};
-  const auto log_ratio = [](const Runner& r) { return std::log(r.median / r.prediction.seconds); };
   for (const Runner& r : runners_) {
     Family& family = families_[r.prediction.family];
     family.failed += r.failed ? 1 : 0;
     if (r.rounds == 0) continue;
     ++family.measured;
-    family.bias += log_ratio(r);
+    const double weight = 1 / (policy_.model_error * policy_.model_error + r.half_width() * r.half_width());
+    family.weight += weight;
+    family.bias += weight * r.log_ratio();
   }
   double common = 0;
   double known = 0;
   for (auto& [name, family] : families_) {
     if (family.measured == 0) continue;
-    family.bias /= static_cast<double>(family.measured);
+    family.bias /= family.weight;
     common += family.bias;
     ++known;
   }
@@ -89,9 +96,10 @@ void CandidateSearch::learn() {
   for (const Runner& r : runners_) {
     if (r.rounds == 0) continue;
     Family& family = families_[r.prediction.family];
-    const double residual = log_ratio(r) - family.bias;
-    family.squares += residual * residual;
-    of_all += residual * residual;
+    const double residual = r.log_ratio() - family.bias;
+    const double of_model = std::max(0.0, residual * residual - r.half_width() * r.half_width());  // not of noise
+    family.squares += of_model;
+    of_all += of_model;
     ++weight;
   }
   of_all /= weight;

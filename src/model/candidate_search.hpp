@@ -68,13 +68,16 @@ class CandidateSearch {
     double median = 0;
     Interval interval;
     [[nodiscard]] bool fresh() const { return rounds == 0 && !failed; }
+    [[nodiscard]] double log_ratio() const;   ///< of measured to predicted
+    [[nodiscard]] double half_width() const;  ///< of its interval, in the same logarithms
   };
   /// How wrong the model has been about a family, in logarithms.
   struct Family {
     std::size_t measured = 0;
     std::size_t failed = 0;
     double bias = 0;
-    double squares = 0;  ///< sum of what is left of the ratios' logarithms without it
+    double weight = 0;   ///< of all that says so: what was disturbed while it was measured says little
+    double squares = 0;  ///< sum of what is left of the ratios' logarithms without it and their noise
     double error = 0;    ///< of a prediction that is corrected by `bias`
   };
 

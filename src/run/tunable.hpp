@@ -74,9 +74,9 @@ class Tunable {
   [[nodiscard]] virtual double model_error() const { return 0.03; }
   /// Throws DeviceError if the device cannot; only that configuration drops out.
   [[nodiscard]] virtual std::unique_ptr<Candidate> prepare(const Case&) = 0;
-  /// Adds the scenario's own metrics and labels, given the case's median in seconds: bandwidth, efficiency, what limits
-  /// it. The tuner adds `makespan`, `predicted`, `residual` and `behind_best`.
-  virtual void describe(const Case&, double seconds, Result&) const = 0;
+  /// Adds the scenario's own metrics and labels, given the median in seconds of the case and of the fastest so far:
+  /// bandwidth, efficiency, what limits it. The tuner adds `makespan`, `predicted`, `residual` and `behind_best`.
+  virtual void describe(const Case&, double seconds, double fastest, Result&) const = 0;
   /// What was measured at construction, for the report; names differ from those of the candidates' regions.
   [[nodiscard]] virtual std::vector<Measurement> stages() const = 0;
 };

@@ -144,7 +144,10 @@ std::vector<Metric> account_metrics(const TuneAccount& a) {
 
 Finding search(const TuneSummary& summary) {
   std::vector<double> errors;
-  for (const Contestant& c : summary.contestants) errors.push_back(std::abs(c.seconds / c.predicted - 1));
+  for (const Contestant& c : summary.contestants) {
+    if (!c.disturbed) errors.push_back(std::abs(c.seconds / c.predicted - 1));
+  }
+  const std::size_t disturbed = summary.contestants.size() - errors.size();
   std::string text = fmt::format("measured {} of {} configurations", summary.contestants.size(), summary.space.size());
   if (summary.failed > 0) text += fmt::format(", {} failed", summary.failed);
   Finding f = finding("search", {});
@@ -158,6 +161,7 @@ Finding search(const TuneSummary& summary) {
     f.metrics.push_back({"model_error", *middle, "1"});
     text += fmt::format("; the model was off by {} for half of them and by {} at most", format_percent(*middle),
                         format_percent(*std::ranges::max_element(errors)));
+    if (disturbed > 0) text += fmt::format(" (not counting {} whose samples lie too far apart)", disturbed);
   }
   if (summary.account.passes > 0) {
     text += fmt::format("; {:.1f} s: {}", summary.account.all(), where_time_went(summary.account));

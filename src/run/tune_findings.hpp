@@ -21,6 +21,7 @@ struct Contestant {
   double complexity = 0;   ///< fewer is simpler
   bool confirmed = false;  ///< measured in the last round, beside the others that are
   bool out = false;        ///< clearly slower by what the search saw of it
+  bool disturbed = false;  ///< its samples lie too far apart to say how far the prediction is off
 };
 
 /// Where the time of a tune went; seconds by the host's clock.

@@ -251,13 +251,16 @@ class Tuner {
       if (!entry.failure.empty()) ++summary.failed;
       if (!counts(entry)) continue;
       const Measurement* time = decisive(entry);
+      const auto interval = interval_of(*time);
+      constexpr double kDisturbed = 0.1;  // of the time, from end to end of its interval
       summary.contestants.push_back({.config = entry.config,
                                      .seconds = time->median,
                                      .interval = time->ci95,
                                      .predicted = entry.predicted,
                                      .complexity = tunable_->complexity(entry.config),
                                      .confirmed = entry.fresh.has_value(),
-                                     .out = std::ranges::find(standing, i) == standing.end()});
+                                     .out = std::ranges::find(standing, i) == standing.end(),
+                                     .disturbed = interval && interval->high - interval->low > kDisturbed * time->median});
     }
     summary.objective = bench_.objective;
     summary.account = account_;
@@ -516,7 +519,7 @@ class Tuner {
       result.warnings.push_back("the host submits no faster than the GPU works (" + format_seconds(entry.host_blocked) +
                                 " of calls), which a gate hides here; a program would wait for it");
     }
-    tunable_->describe(entry.config, time->median, result);
+    tunable_->describe(entry.config, time->median, decisive(*best)->median, result);
     if (&entry == best) std::ranges::move(tunable_->stages(), std::back_inserter(result.measurements));
     result.add(kBehindBest, time->median / decisive(*best)->median - 1, "1");
     if (entry.fresh) warn(result, bench_.policy);

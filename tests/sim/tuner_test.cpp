@@ -70,7 +70,7 @@ class Copies final : public Tunable {
     script_.prepare(c);
     return std::make_unique<One>(*this, c);
   }
-  void describe(const Case& c, double seconds, Result& result) const override {
+  void describe(const Case& c, double seconds, double /*fastest*/, Result& result) const override {
     result.add("bandwidth", static_cast<double>(bytes_of(c, script_.bytes)) / seconds / 1e9, "GB/s");
   }
   [[nodiscard]] std::vector<Measurement> stages() const override {

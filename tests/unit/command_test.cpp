@@ -608,7 +608,7 @@ TEST(Tune, TriesTheValuesToTuneWhereNoFlagIsGiven) {
 }
 
 TEST(Tune, HasABudgetAndLimitsOfItsOwn) {
-  EXPECT_DOUBLE_EQ(tune({"tune"}).measuring.policy.budget, 6);
+  EXPECT_DOUBLE_EQ(tune({"tune"}).measuring.policy.budget, 3);
   EXPECT_DOUBLE_EQ(tune({"tune", "--budget", "3"}).measuring.policy.budget, 3);
   EXPECT_FALSE(tune({"tune"}).exhaustive);
   EXPECT_TRUE(tune({"tune", "cutter", "--parts", "2", "--exhaustive"}).exhaustive);
