@@ -21,6 +21,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/timer_on_host.hpp"
+#include "model/bounds.hpp"
 #include "model/relation.hpp"
 #include "run/scenario.hpp"
 #include "run/wording.hpp"
@@ -447,7 +448,7 @@ class Callback final : public ScenarioOf<callback_case> {
     const double bound =
         std::max(result.needed_measurement("no-cpu-stage").median, result.needed_measurement("cpu-stage").median);
     result.add("bound", bound, "s");
-    result.add("efficiency", bound / makespan, "1");
+    result.add("efficiency", model::share_of_limit(bound, makespan), "1");
     if (const Measurement* naive = result.measurement("naive")) {
       result.add("speedup_over_naive", naive->median / makespan, "1");
     }

@@ -16,6 +16,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/host.hpp"
+#include "model/bounds.hpp"
 #include "model/exchange.hpp"
 #include "ranks/gpu_probe.hpp"
 #include "run/scenario.hpp"
@@ -92,7 +93,7 @@ void report_limits(const ExchangeAtWork& at, const ExchangeSamples& samples, dou
   result.add("mpi_bandwidth", gigabytes_per_second(at.c.bytes, mpi.median), "GB/s");
   result.add("h2d_bandwidth", gigabytes_per_second(at.c.bytes, h2d), "GB/s");
   const auto slowest = std::ranges::max_element(stages, {}, [](const auto& stage) { return stage.second; });
-  result.add("efficiency", slowest->second / seconds, "1");
+  result.add("efficiency", model::share_of_limit(slowest->second, seconds), "1");
   result.labels.emplace_back("limited_by", slowest->first);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "model/bounds.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/common/transfer.hpp"
 #include "scenarios/multipath/case.hpp"
@@ -43,7 +44,7 @@ void report(const MultipathCase& c, const Cut& cut, std::span<const Series> seri
   const double own_links = series[3].elapsed.median;
   add_rates(c, cut, seconds, series[2].elapsed.median, result);
   result.add("own_links_bandwidth", gigabytes_per_second(c.bytes, own_links), "GB/s");
-  result.add("of_own_links", own_links / seconds, "1");
+  result.add("of_own_links", model::share_of_limit(own_links, seconds), "1");
   if (series[0].elapsed.clock == Clock::event) {
     result.warnings.emplace_back(
         "so many chunks do not fit behind a gate: all times include what the host takes to submit; choose a larger "

@@ -84,7 +84,7 @@ class MultipathSpace final : public Tunable {
     return std::make_unique<MultipathCandidate>(bench_.machine, payload_, widest, clock_);
   }
 
-  void describe(const Case& c, double seconds, Result& result) const override {
+  void describe(const Case& c, double seconds, double /*fastest*/, Result& result) const override {
     const MultipathCase m = multipath_case(c);
     add_rates(m, cut_of(m), seconds, stages_.front().median, result);
   }

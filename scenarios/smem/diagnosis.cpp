@@ -82,9 +82,9 @@ void add_best(const Results& work, const std::vector<std::string>& axes, std::ve
       {.kind = "winner",
        .labels = {{"case", best.config.key()}, {"outcome", outcome_text(front)}},
        .metrics = {best.needed_metric("memory_traffic")},
-       .text = fmt::format("{}{}: {} GB/s of traffic, {} of a copy by cudaMemcpyAsync", called.common,
+       .text = fmt::format("{}{}: {} GB/s of traffic, {} times a copy by cudaMemcpyAsync", called.common,
                            told_apart(front, called.names, "is the fastest"),
-                           format_significant(best.value("memory_traffic")), format_percent(best.value("vs_d2d")))});
+                           format_significant(best.value("memory_traffic")), factor_text(best.value("vs_d2d")))});
 }
 
 /// Whether what holds the loop up is memory: not arithmetic, not blocks that begin, not the counter of tiles.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "model/bounds.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/smem/case.hpp"
 #include "scenarios/smem/diagnosis.hpp"
@@ -87,7 +88,7 @@ void derive(const Tiles& tiles, const Capabilities& can, Result& result) {
   if (computes(shape)) {
     const double memory = result.median("memory");
     const double compute = result.median("compute");
-    result.add("overlap_efficiency", std::max(memory, compute) / time, "1");
+    result.add("overlap_efficiency", model::share_of_limit(std::max(memory, compute), time), "1");
     result.add("memory_to_compute", memory / compute, "1");
   }
   const double in_flight = in_flight_per_block(shape) * tiles.placed().per_multiprocessor;

@@ -84,7 +84,7 @@ class SmemSpace final : public Tunable {
     return std::make_unique<SmemCandidate>(context_.device, bench_, placed_.at(c.key()).shape);
   }
 
-  void describe(const Case& c, double seconds, Result& result) const override {
+  void describe(const Case& c, double seconds, double /*fastest*/, Result& result) const override {
     add_rates(placed_.at(c.key()).shape, seconds, bench_.theoretical_bandwidth(), result);
     const double copied = bench_.device_copy_traffic(stages_.front().median);
     result.add("vs_d2d", result.value("memory_traffic") / copied, "1");

@@ -15,6 +15,7 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
+#include "model/bounds.hpp"
 #include "model/relation.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
@@ -188,15 +189,15 @@ class Staging final : public ScenarioOf<staging_case> {
   }
 
   static void derive(std::size_t size, Result& result) {
-    const auto rate = [&](const char* name) {
+    const auto time = [&](const char* name) {
       const Measurement* m = result.measurement(name);
-      return static_cast<double>(size) / (m != nullptr ? *m : result.needed_measurement("staging")).median / 1e9;
+      return (m != nullptr ? *m : result.needed_measurement("staging")).median;
     };
-    result.add("bandwidth", rate("staging"), "GB/s");
-    result.add("direct_bandwidth", rate("direct"), "GB/s");
-    result.add("pinned_bandwidth", rate("pinned"), "GB/s");
-    result.add("speedup", rate("staging") / rate("direct"), "1");
-    result.add("of_pinned", rate("staging") / rate("pinned"), "1");
+    result.add("bandwidth", gigabytes_per_second(size, time("staging")), "GB/s");
+    result.add("direct_bandwidth", gigabytes_per_second(size, time("direct")), "GB/s");
+    result.add("pinned_bandwidth", gigabytes_per_second(size, time("pinned")), "GB/s");
+    result.add("speedup", time("direct") / time("staging"), "1");
+    result.add("of_pinned", model::share_of_limit(time("pinned"), time("staging")), "1");
   }
 };
 

@@ -54,10 +54,10 @@ void report_members(const TogetherCase& c, const GroupCopies& copies, const std:
     const double alone = gigabytes_per_second(bytes, series.at(i + 1).elapsed.median);
     result.add("gpu_bandwidth", at_once, "GB/s", gpu);
     result.add("gpu_alone_bandwidth", alone, "GB/s", gpu);
-    result.add("gpu_of_alone", at_once / alone, "1", gpu);
+    result.add("gpu_of_alone", std::min(1.0, at_once / alone), "1", gpu);
     sum += alone;
   }
-  result.add("of_alone", result.value("bandwidth") / sum, "1");
+  result.add("of_alone", std::min(1.0, result.value("bandwidth") / sum), "1");
   result.add("skew", skew_of(series.front()), "s");
 }
 

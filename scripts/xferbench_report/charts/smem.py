@@ -23,7 +23,9 @@ def headlines(_, cases):
 
 def limit_of(case):
     beside, rate = case.metric("vs_d2d"), case.rate()
-    return headline.rate_limit(rate.value / beside if beside else None), "a copy by the driver"
+    # Some kernels are faster than the driver's copy, and none stands above its limit.
+    limit = rate.value / min(beside, 1) if beside else None
+    return headline.rate_limit(limit), "a copy by the driver, or this kernel where it is faster"
 
 
 def split(series, axis):
