@@ -234,16 +234,27 @@ std::vector<Chunk> ChunkedWork::pieces_of(std::size_t step) const {
   return all;
 }
 
-void ChunkedWork::copy_all_in(StreamView stream) {
-  for (const Chunk& piece : pieces()) stream.copy(copy(Direction::h2d, piece, in_place_of_pieces()));
+void ChunkedWork::copy_all(Direction direction, std::size_t place, std::size_t parts, StreamView stream) {
+  const std::size_t unit = shape_.unit_bytes() / shape_.element_bytes();
+  for (const Chunk& piece : pieces()) {
+    const std::size_t units = piece.count / unit;
+    const auto cuts = model::partition(units, std::min(parts, units), elements_alignment(shape_));
+    for (const Chunk& part : in_elements(cuts, shape_)) {
+      stream.copy(copy(direction, {piece.first + part.first, part.count}, place + part.first * shape_.element_bytes()));
+    }
+  }
+}
+
+void ChunkedWork::copy_all_in(StreamView stream, std::size_t parts) {
+  copy_all(Direction::h2d, in_place_of_pieces(), parts, stream);
 }
 
 void ChunkedWork::launch_all(StreamView stream) {
   for (const Chunk& piece : pieces()) launch_over(piece, in_place_of_pieces(), out_place(), 0, stream);
 }
 
-void ChunkedWork::copy_all_out(StreamView stream) {
-  for (const Chunk& piece : pieces()) stream.copy(copy(Direction::d2h, piece, out_place()));
+void ChunkedWork::copy_all_out(StreamView stream, std::size_t parts) {
+  copy_all(Direction::d2h, out_place(), parts, stream);
 }
 
 void ChunkedWork::run_blocking(StreamView default_stream) {

@@ -87,10 +87,11 @@ class ChunkedWork {
   /// A kernel over one element, or one row, that does next to nothing.
   void launch_empty(StreamView stream);
 
-  // Each stage of the whole payload, in as few operations as fit the device: one, where all of it does.
-  void copy_all_in(StreamView stream);
+  // Each stage of the whole payload, in as few operations as fit the device: one, where all of it does. The copies of
+  // what fits can be cut into so many equal parts, as far as it has units.
+  void copy_all_in(StreamView stream, std::size_t parts = 1);
   void launch_all(StreamView stream);
-  void copy_all_out(StreamView stream);
+  void copy_all_out(StreamView stream, std::size_t parts = 1);
   [[nodiscard]] std::size_t operations_for_all() const { return pieces().size(); }
   /// All three by blocking copies, piece after piece.
   void run_blocking(StreamView default_stream);
@@ -142,6 +143,8 @@ class ChunkedWork {
   /// Throws VerificationError unless the bytes are the right ones: NaNs are right where their bytes are.
   void compare(std::span<const std::byte> bytes, const std::byte* right, const std::string& what) const;
   [[nodiscard]] Copy copy(Direction direction, const model::Chunk& chunk, std::size_t place) const;
+  /// All pieces, each from or to this place.
+  void copy_all(Direction direction, std::size_t place, std::size_t parts, StreamView stream);
   /// Parts of the whole payload that fit the device at once. In place, input and output of a stage share the buffer.
   [[nodiscard]] std::vector<model::Chunk> pieces() const { return pieces_of(piece_elements()); }
   [[nodiscard]] std::vector<model::Chunk> pieces_of(std::size_t step) const;

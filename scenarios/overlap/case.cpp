@@ -66,9 +66,10 @@ std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
 
 /// What the operations of this pipeline cost.
 model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, bool gated) {
+  const bool streams = c.pipeline.strategy == Strategy::streams;
   // The edges of a graph are no events: they cost what a stream's order costs.
-  const bool events = c.pipeline.strategy != Strategy::streams && !c.pipeline.graph;
-  model::StageCosts costs = events ? measured.across_streams : measured.in_stream;
+  const bool events = !streams && !c.pipeline.graph;
+  model::StageCosts costs = streams ? measured.in_turns : events ? measured.across_streams : measured.in_stream;
   const std::size_t batch = std::min(c.pipeline.batch, c.work.chunks * c.work.rounds);
   const auto group = static_cast<double>(c.pipeline.strategy == Strategy::batch ? batch : 1);
   const double kernels = static_cast<double>(c.work.kernels_per_chunk) * group;
@@ -233,14 +234,12 @@ std::optional<std::size_t> best_chunks(const StageCosts& costs, const OverlapCas
   return std::ranges::find_if(tried, [&](const auto& t) { return t.second <= kAlike * fastest; })->first;
 }
 
-void add_efficiency(const OverlapCase& c, const model::Stages& stages, unsigned copy_engines, double makespan,
-                    Result& result) {
-  const double bound = model::lower_bound(stages, copy_engines);
-  const bool by_kernel = model::limiting_stage(stages, copy_engines) == model::Limit::kernel;
-  result.labels.emplace_back("limited_by", by_kernel ? "kernel" : "link");
+void add_efficiency(const OverlapCase& c, const model::Bound& limit, double makespan, Result& result) {
+  result.labels.emplace_back("limited_by", limit.by == model::SetBy::kernel ? "kernel" : "link");
+  result.labels.emplace_back("limit_set_by", to_text(limit.by));
   result.add("bandwidth", 2e-9 * static_cast<double>(c.work.bytes * c.work.rounds) / makespan, "GB/s");
-  result.add("bound", bound, "s");
-  result.add("efficiency", bound / makespan, "1");
+  result.add("bound", limit.seconds, "s");
+  result.add("efficiency", limit.seconds / makespan, "1");
   if (c.work.rounds > 1) result.add("round_time", makespan / static_cast<double>(c.work.rounds), "s");
 }
 

@@ -69,8 +69,7 @@ std::optional<Suggestion> suggestion(const StageCosts& costs, const OverlapCase&
 /// those that suggestion() tries. Nothing where the model does not cover the pipeline, or where it has no chunks.
 std::optional<std::size_t> best_chunks(const StageCosts& costs, const OverlapCase& c, bool gated);
 
-/// Adds bandwidth, limit, efficiency and what sets the limit. `stages`: of all rounds.
-void add_efficiency(const OverlapCase& c, const model::Stages& stages, unsigned copy_engines, double makespan,
-                    Result& result);
+/// Adds bandwidth, limit, efficiency and what sets the limit. `limit`: of all rounds; no more than the makespan.
+void add_efficiency(const OverlapCase& c, const model::Bound& limit, double makespan, Result& result);
 
 }  // namespace xferbench

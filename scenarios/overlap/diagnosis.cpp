@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/units.hpp"
 #include "model/relation.hpp"
@@ -32,11 +34,23 @@ std::string work_of(const Result& r) {
 
 constexpr double kRounding = 1e-12;  // seconds
 
+/// What sets the limit, in words. Files of older versions do not say by which arrangement of the copies.
+std::string limit_text(const Result& r) {
+  static const std::map<std::string_view, std::string_view> arrangements{
+      {"copies-in-turn", ", one direction after the other"},
+      {"whole-copies", ", both directions in one copy each"},
+      {"chunked-copies", ", both directions in 8 chunks each"},
+      {"both-rates", ", both directions at the rates that they have while both run"},
+      {"this-pipeline", ", which this pipeline uses better than any arrangement of copies alone"}};
+  const auto found = arrangements.find(r.label("limit_set_by"));
+  return r.label("limited_by") + std::string(found == arrangements.end() ? "" : found->second);
+}
+
 /// The parts in words; they add up to the makespan. Those of nothing are left out.
 std::string diagnosis(const Result& r) {
   const bool link = r.label("limited_by") == "link";
   std::string text = fmt::format("{} makespan: {} are the limit, set by the {}", format_seconds(r.value("makespan")),
-                                 format_seconds(r.value("bound")), r.label("limited_by"));
+                                 format_seconds(r.value("bound")), limit_text(r));
   if (link && r.value("time_contention") > 0) {
     const bool several = overlap_case(r.config).gpus > 1;
     text += fmt::format(" ({} of it because {} slow each other)", format_seconds(r.value("time_contention")),

@@ -209,8 +209,10 @@ class Overlap final : public ScenarioOf<overlap_case> {
 
     Region gated = checked_region_of(*pipeline, work, "pipeline");
     gated.repeated_alike = true;
-    std::vector<Region> regions{gated,        wall_of(gated), stages.h2d(),   stages.kernel(),
-                                stages.d2h(), stages.both(),  stages.serial()};
+    std::vector<Region> regions{gated,        wall_of(gated), stages.h2d(),          stages.kernel(),
+                                stages.d2h(), stages.both(),  stages.both_chunked(), stages.serial()};
+    // What is true of each copy and each engine alone is true of them together.
+    for (std::size_t i = regions.size() - 3; i < regions.size(); ++i) regions[i].warmed_by_another = true;
     std::optional<CutPipeline> one_round;
     if (o.work.rounds > 1) {
       one_round.emplace(one_round_of(bench.device, o, work));
@@ -221,6 +223,9 @@ class Overlap final : public ScenarioOf<overlap_case> {
     const std::vector<Series> series = bench.sample(std::move(regions));
     for (const Series& s : series) {
       s.elapsed.name == kWall ? add_wall(s, result) : result.measurements.push_back(s.elapsed);
+    }
+    if (all_sampled(series)) {
+      if (auto rates = at_both_rates(series)) result.measurements.push_back(*std::move(rates));
     }
     result.measurements.push_back(series.front().submit);
     result.measurements.push_back(joined.elapsed);
@@ -264,7 +269,11 @@ std::vector<MetricDeclaration> overlap_metrics() {
                    "what no pipeline can beat here: the longer of the kernel and both copies through the link at once, "
                    "as measured")
           .column("limit"),
-      label("limited_by", "which of the two that is: the kernel, or the link").column("set by"),
+      label("limited_by", "which of the two that is: the kernel, or the link"),
+      label("limit_set_by",
+            "the kernel, or the fastest arrangement of both copies: in turn, each in one piece, each in chunks, at the "
+            "rates that they have while both run; this-pipeline: it was faster than all of them")
+          .column("set by"),
       derived("efficiency", "1", higher,
               "limit over makespan; what is missing is chunking, filling, draining and submission")
           .column("of limit", percent, {interval}),
@@ -289,6 +298,8 @@ std::vector<MetricDeclaration> overlap_metrics() {
       measured("kernel", "the kernel over the whole payload, alone"),
       measured("d2h", "copying the whole payload to the host, alone"),
       measured("both", "both copies at once, from the start of both to the end of the later one"),
+      measured(kBothChunked, "the same, each in 8 chunks"),
+      measured(kAtBothRates, "the same, if both kept the rates that they have while both run"),
       measured("one-gpu", "of several GPUs, the first alone: with its own payload, or with all of one that is shared"),
       derived("helper_memory", "MiB", lower, "with multipath, that each helper holds for it"),
       derived_time("skew", "of several, from the first GPU's end to the last one's"),

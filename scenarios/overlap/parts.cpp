@@ -58,6 +58,10 @@ Region PartsOnGpus::both() const {
   return all("both", [](PartOnGpu& p) { return p.stages.both(); });
 }
 
+Region PartsOnGpus::both_chunked() const {
+  return all(kBothChunked, [](PartOnGpu& p) { return p.stages.both_chunked(); });
+}
+
 Region PartsOnGpus::pipelines() const {
   return all("pipeline", [](PartOnGpu& p) { return checked_region_of(*p.own.pipeline, *p.own.work, "pipeline"); });
 }

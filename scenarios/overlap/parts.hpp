@@ -43,6 +43,7 @@ class PartsOnGpus {
   [[nodiscard]] Region kernel() const;
   [[nodiscard]] Region d2h() const;
   [[nodiscard]] Region both() const;
+  [[nodiscard]] Region both_chunked() const;
   [[nodiscard]] Region pipelines() const;
 
   void prepare() const;

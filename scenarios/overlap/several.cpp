@@ -123,8 +123,8 @@ void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& r
   use_common_clock({&pipelines, &one_gpu});
   // One GPU's pipeline beside all of them, and not beside copies out, which are checked against what the kernels of the
   // stages have left on the device.
-  const std::vector<Series> series =
-      bench.sample({pipelines, wall_of(pipelines), one_gpu, parts.h2d(), parts.kernel(), parts.d2h(), parts.both()});
+  const std::vector<Series> series = bench.sample({pipelines, wall_of(pipelines), one_gpu, parts.h2d(), parts.kernel(),
+                                                   parts.d2h(), parts.both(), parts.both_chunked()});
   add_measurements(series, result);
   result.measurements.push_back(series.front().submit);
   add_kernel(*parts.first().own.work, bench.verify, result);

@@ -19,10 +19,6 @@ namespace xferbench {
 
 namespace {
 
-/// What operations cost carries from one size to another, and larger payloads take their time. Half the samples of a
-/// run that explains itself: the search corrects what predictions have in common.
-constexpr CostEffort kEnoughForCosts{.most_bytes = 64 * MiB, .samples = 10, .warm = true};
-
 /// Of what the model says of a configuration, beside what is wrong with it for all of its strategy (relative). Half of
 /// those of an H200 are within 0.3 %.
 constexpr double kModelError = 0.01;
@@ -52,7 +48,7 @@ class OverlapSpace final : public Tunable {
     bench_.policy.budget /= 2;  // warm-up takes its share of it more than once
     measure_stages();
     if (has_costs(whole_.shape()))
-      costs_ = measure_stage_costs(bench_, std::array{OnGpu{&bench.device, &whole_}}, kEnoughForCosts);
+      costs_ = measure_stage_costs(bench_, std::array{OnGpu{&bench.device, &whole_}});
     if (bench.objective == Objective::wall && has_costs(whole_.shape())) {
       wall_costs_ = measure_wall_costs(bench_, whole_, costs_);
     }
@@ -103,10 +99,11 @@ class OverlapSpace final : public Tunable {
     return std::make_unique<OverlapCandidate>(bench_.device, parsed(c), payload_);
   }
 
-  void describe(const Case& c, double seconds, Result& result) const override {
-    const auto median = [this](std::size_t i) { return stages_[i].median; };
-    const model::Stages stages{median(0), median(1), median(2), median(3)};
-    add_efficiency(parsed(c), stages, costs_.in_stream.copy_engines, seconds, result);
+  void describe(const Case& c, double seconds, double fastest, Result& result) const override {
+    const auto median = [this](std::size_t i) { return i < stages_.size() ? stages_[i].median : 0; };
+    const model::Stages stages{median(0), median(1), median(2), median(3), median(4), median(5)};
+    const double least = std::min(seconds, fastest);
+    add_efficiency(parsed(c), model::lower_bound(stages, costs_.in_stream.copy_engines, least), seconds, result);
     if (whole_.shape().own) add_kernel(whole_, bench_.verify, result);
   }
 
@@ -152,7 +149,7 @@ class OverlapSpace final : public Tunable {
   void measure_stages() {
     constexpr std::size_t kSamples = 10;
     Stages stages(bench_.device, whole_);
-    std::vector<Region> regions{stages.h2d(), stages.kernel(), stages.d2h(), stages.both()};
+    std::vector<Region> regions{stages.h2d(), stages.kernel(), stages.d2h(), stages.both(), stages.both_chunked()};
     for (Region& r : regions) {
       r.warmed_by_another = bench_.verify;  // they have run to be verified
       r.batch = passes_;
@@ -162,6 +159,7 @@ class OverlapSpace final : public Tunable {
     if (!stages_.empty() && !all_sampled(series)) return;  // interrupted
     stages_.clear();
     for (const Series& s : series) stages_.push_back(s.elapsed);
+    if (auto rates = at_both_rates(series)) stages_.push_back(*std::move(rates));
   }
 
   /// What the model does not cover is measured: one kernel on host memory, for each number of blocks.
@@ -180,7 +178,7 @@ class OverlapSpace final : public Tunable {
   RunContext bench_;
   std::shared_ptr<Payload> payload_;
   ChunkedWork whole_;
-  std::vector<Measurement> stages_;  // h2d, kernel, d2h, both
+  std::vector<Measurement> stages_;  // in the order of model::Stages
   StageCosts costs_;
   WallCosts wall_costs_;
   std::map<unsigned, Unmodelled> unmodelled_;  // zero-copy, by blocks

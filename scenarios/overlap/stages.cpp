@@ -34,34 +34,35 @@ Stages::Stages(Device& device, ChunkedWork& work)
 
 /// The limit that it belongs to is held against the pipeline's time.
 Region Stages::alone(const char* name, StageOfAll stage) {
-  Region r = gated(name, {streams_[0]}, work_.operations_for_all(), [this, stage] { (work_.*stage)(streams_[0]); });
+  Region r = gated(name, {streams_[0]}, work_.operations_for_all(),
+                   [this, stage = std::move(stage)] { stage(streams_[0]); });
   r.repeated_alike = true;
   return r;
 }
 
 Region Stages::h2d() {
-  Region r = alone("h2d", &ChunkedWork::copy_all_in);
+  Region r = alone("h2d", [this](StreamView stream) { work_.copy_all_in(stream); });
   r.check = [this] { work_.check_stage_input("what arrived on the device"); };
   return r;
 }
 
 Region Stages::kernel() {
-  Region r = alone("kernel", &ChunkedWork::launch_all);
+  Region r = alone("kernel", [this](StreamView stream) { work_.launch_all(stream); });
   r.check = [this] { work_.check_stage_output("what it computed", streams_[0]); };
   return r;
 }
 
 Region Stages::d2h() {
-  Region r = alone("d2h", &ChunkedWork::copy_all_out);
+  Region r = alone("d2h", [this](StreamView stream) { work_.copy_all_out(stream); });
   // Otherwise what is there to be copied depends on which region ran before.
   if (work_.holds_all_output()) r.check = [this] { work_.check_stages("what came back"); };
   return r;
 }
 
-Region Stages::both() {
-  Region r = gated("both", {streams_[0], streams_[1]}, work_.operations_for_all(), [this] {
-    work_.copy_all_in(streams_[0]);
-    work_.copy_all_out(streams_[1]);
+Region Stages::both(const char* name, std::size_t parts) {
+  Region r = gated(name, {streams_[0], streams_[1]}, parts * work_.operations_for_all(), [this, parts] {
+    work_.copy_all_in(streams_[0], parts);
+    work_.copy_all_out(streams_[1], parts);
   });
   r.per_stream = true;
   r.repeated_alike = true;
@@ -94,6 +95,10 @@ void Stages::verify() {
   run_once(device_.machine(), both());
   work_.check_stages("both directions, D2H");
   work_.poison_host_out();
+  work_.poison_stage_input();
+  run_once(device_.machine(), both_chunked());
+  work_.check_stages("both directions in chunks, D2H");
+  work_.poison_host_out();
   work_.poison_stage_output();
   run_once(device_.machine(), kernel());
   run_once(device_.machine(), d2h());
@@ -106,11 +111,32 @@ void Stages::verify_serial() {
   work_.check("serial");
 }
 
+std::optional<Measurement> at_both_rates(std::span<const Series> series) {
+  const auto named = [&](const std::string& name) {
+    return std::ranges::find(series, name, [](const Series& s) { return s.elapsed.name; });
+  };
+  // Of as many passes in a row as the pipeline.
+  auto both = named(std::string("both") + kAlikeSuffix);
+  if (both == series.end()) both = named("both");
+  const Samples& h2d = named("h2d")->elapsed.samples;
+  const Samples& d2h = named("d2h")->elapsed.samples;
+  std::vector<double> times;
+  for (std::size_t i = 0; i < both->stream_times.size(); ++i) {
+    const std::vector<double>& ends = both->stream_times[i];
+    if (ends.size() != 2) return std::nullopt;
+    times.push_back(model::time_at_both_rates(h2d[i], d2h[i], ends[0], ends[1]));
+  }
+  if (times.empty()) return std::nullopt;
+  Measurement m = of_same_passes(*both, kAtBothRates, std::move(times));
+  m.auxiliary = true;
+  return m;
+}
+
 // --- What operations cost -------------------------------------------------------------------------------------------
 
 StageCosts of_passes_in_a_row(StageCosts costs, unsigned passes) {
   const double first = 1.0 / passes;
-  for (model::StageCosts* c : {&costs.in_stream, &costs.across_streams}) {
+  for (model::StageCosts* c : costs.all()) {
     c->start = first * c->start + (1 - first) * c->handoff.copy_to_copy;
   }
   return costs;
@@ -139,6 +165,10 @@ std::size_t pieces_for(const ChunkedWork::Shape& shape, std::size_t bytes) {
 /// How many whole payloads pieces are beside, so that their end is not alone: what a piece costs beside its payload,
 /// with a switch of streams, is taken to be no more than some 8 us, in which a link of 55 GB/s carries 400 KiB.
 std::size_t opposing_for(std::size_t bytes, std::size_t pieces) { return 1 + (pieces * 400 * KiB + bytes - 1) / bytes; }
+
+/// Chunks that take turns on streams, as in pipelines.
+constexpr std::size_t kTurns = 16;
+constexpr std::size_t kTurnStreams = 4;
 
 /// Small chunks, one after the other through all three engines.
 constexpr std::size_t kLinks = 16;
@@ -179,6 +209,8 @@ class CostRegions {
         pieces_(recut(device, work, bytes_, pieces_for(work.shape(), bytes_))),
         opposing_(opposing_for(bytes_, pieces_.chunks().size())),
         whole_(recut(device, work, bytes_, 1)),
+        few_(recut(device, work, bytes_, std::clamp<std::size_t>(bytes_ / MiB, 1, kChunksOfBoth))),
+        turns_(recut(device, work, bytes_, kTurns)),
         links_(recut(device, work, kLinks * work.shape().in_units(kLinkBytes), kLinks)),
         small_(recut(device, work, work.shape().in_units(kSmallBytes), 1)) {
     for (Event& event : events_) event = device.make_event(EventKind::ordering);
@@ -193,7 +225,7 @@ class CostRegions {
             alone("h2d", pieces_, &ChunkedWork::copy_in),
             alone("kernel", pieces_, &ChunkedWork::launch),
             alone("d2h", pieces_, &ChunkedWork::copy_out),
-            both({whole_, 1}, {whole_, 1}),
+            both({few_, 1}, {few_, 1}),
             both({pieces_, 1}, {whole_, opposing_}),
             both({whole_, opposing_}, {pieces_, 1}),
             alone("h2d", small_, &ChunkedWork::copy_in),
@@ -204,12 +236,15 @@ class CostRegions {
             chain(false, true),
             chain(false, false),
             chain(true, true),
-            chain(true, false)};
+            chain(true, false),
+            turns()};
   }
 
   /// Of the payload, as much as the device holds.
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   [[nodiscard]] std::size_t pieces() const { return pieces_.chunks().size(); }
+  /// Of each direction where both are timed, each long enough for its rate to show.
+  [[nodiscard]] std::size_t few() const { return few_.chunks().size(); }
   /// Whole payloads that pieces are beside.
   [[nodiscard]] std::size_t opposing() const { return opposing_; }
   /// Bytes of each chunk of a chain, and of one small operation.
@@ -300,13 +335,26 @@ class CostRegions {
     }));
   }
 
+  /// The copies of chunks that take turns on all streams.
+  Region turns() {
+    const std::vector<StreamView> streams(streams_.begin(), streams_.end());
+    return single(gated("turns", streams, 2 * kTurns / streams_.size(), [this, streams] {
+      for (std::size_t i = 0; i < kTurns; ++i) {
+        turns_.copy_in(i, streams[i % streams.size()]);
+        turns_.copy_out(i, streams[i % streams.size()]);
+      }
+    }));
+  }
+
   std::size_t bytes_;
   ChunkedWork pieces_;
   std::size_t opposing_;
   ChunkedWork whole_;
+  ChunkedWork few_;
+  ChunkedWork turns_;
   ChunkedWork links_;
   ChunkedWork small_;
-  std::array<Stream, 4> streams_;
+  std::array<Stream, kTurnStreams> streams_;
   std::array<Event, 2> events_;
 };
 
@@ -323,6 +371,7 @@ class Sampled {
             .small_bytes = static_cast<double>(of_.small_bytes()),
             .small = three_from(9),
             .both = ends_of(series_[6]),
+            .both_pieces = of_.few(),
             .opposing = of_.opposing(),
             .h2d_pieces_beside = ends_of(series_[7]).h2d,
             .d2h_pieces_beside = ends_of(series_[8]).d2h,
@@ -333,6 +382,15 @@ class Sampled {
     const std::size_t first = across_streams ? 16 : 14;
     return {kLinks, static_cast<double>(of_.link_bytes()), median(first), median(first + 1)};
   }
+  /// Whether the chunks that take turns are long enough for their rates to show, and not only what each costs.
+  [[nodiscard]] bool has_long_turns() const { return of_.bytes() >= kTurns * MiB; }
+  /// How these are arranged, and how long they take.
+  [[nodiscard]] model::Arrangement turns() const {
+    return {.chunks = std::vector<double>(kTurns, static_cast<double>(of_.bytes()) / kTurns),
+            .h2d_after_d2h = kTurnStreams,
+            .streams = kTurnStreams};
+  }
+  [[nodiscard]] double turns_makespan() const { return median(18); }
   /// Host time of each call that submits a piece of a stage.
   [[nodiscard]] double call(std::size_t stage) const {
     return series_[3 + stage].submit.median / static_cast<double>(of_.pieces());
@@ -352,16 +410,33 @@ class Sampled {
   const CostRegions& of_;
 };
 
+/// As if the copy out of a chunk followed its copy in.
+model::StageCosts copies_only(model::StageCosts costs) {
+  costs.kernel = {};
+  costs.handoff.copy_to_kernel = costs.handoff.copy_to_copy;
+  costs.handoff.kernel_to_copy = 0;
+  return costs;
+}
+
 StageCosts costs_from(const Sampled& sampled, unsigned copy_engines) {
   StageCosts costs;
   costs.in_stream = model::fit_stage_costs(sampled.stages());
   costs.in_stream.copy_engines = copy_engines;
-  costs.in_stream.submit_h2d = sampled.call(0);
-  costs.in_stream.submit_kernel = sampled.call(1);
-  costs.in_stream.submit_d2h = sampled.call(2);
   costs.across_streams = costs.in_stream;
   costs.in_stream.handoff = model::fit_handoff(costs.in_stream, sampled.chains(false));
   costs.across_streams.handoff = model::fit_handoff(costs.in_stream, sampled.chains(true));
+  costs.in_turns = costs.in_stream;
+  if (sampled.has_long_turns()) {
+    const model::StageCosts copies = copies_only(costs.in_stream);
+    const model::StageCosts fitted = model::with_rates_of(copies, sampled.turns(), sampled.turns_makespan());
+    costs.in_turns.h2d = fitted.h2d;
+    costs.in_turns.d2h = fitted.d2h;
+  }
+  for (model::StageCosts* c : costs.all()) {
+    c->submit_h2d = sampled.call(0);
+    c->submit_kernel = sampled.call(1);
+    c->submit_d2h = sampled.call(2);
+  }
   costs.event_call = sampled.event_call();
   return costs;
 }
@@ -373,12 +448,15 @@ bool has_costs(const ChunkedWork::Shape& shape) {
   return shape.bytes >= std::max(kLeastForCosts, kMostUnits * shape.unit_bytes());
 }
 
-StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all, const CostEffort& effort) {
+StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all) {
+  // What operations cost carries from one size to another, and larger payloads take their time.
+  constexpr std::size_t kMostBytes = 64 * MiB;
+  constexpr std::size_t kSamples = 10;
   std::vector<std::unique_ptr<CostRegions>> of_gpus;
   std::vector<std::vector<Region>> regions;  // by what they are of, then by GPU
   for (const auto& [device, work] : all) {
     if (!has_costs(work->shape())) throw std::logic_error("a payload too small for costs to be measured");
-    of_gpus.push_back(std::make_unique<CostRegions>(*device, *work, effort.most_bytes));
+    of_gpus.push_back(std::make_unique<CostRegions>(*device, *work, kMostBytes));
     std::vector<Region> own = of_gpus.back()->all();
     regions.resize(own.size());
     for (std::size_t i = 0; i < own.size(); ++i) regions[i].push_back(std::move(own[i]));
@@ -387,9 +465,9 @@ StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> a
   for (std::vector<Region>& same : regions) {
     const std::string name = same.front().name;
     together.push_back(same.size() == 1 ? std::move(same.front()) : at_once(name, std::move(same)));
-    together.back().warmed_by_another = effort.warm;
+    together.back().warmed_by_another = true;
   }
-  const std::vector<Series> series = sample_few(bench, std::move(together), effort.samples);
+  const std::vector<Series> series = sample_few(bench, std::move(together), kSamples);
   return costs_from({series, *of_gpus.front()}, bench.device.capabilities().environment.gpu.copy_engines);
 }
 

@@ -4,8 +4,9 @@
 
 #include <array>
 #include <cstddef>
-#include <limits>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,10 @@
 
 namespace xferbench {
 
+inline constexpr const char* kBothChunked = "both-chunked";    ///< name of what Stages::both_chunked() times
+inline constexpr const char* kAtBothRates = "both-at-rates";  ///< name of what at_both_rates() says
+inline constexpr std::size_t kChunksOfBoth = 8;  ///< few, so that what each costs is little; of an H100 the fastest
+
 /// The stages of one payload as regions to time. The work must outlive it.
 class Stages {
  public:
@@ -29,7 +34,9 @@ class Stages {
   [[nodiscard]] Region kernel();
   [[nodiscard]] Region d2h();
   /// Both copies at once; also times when each direction ends.
-  [[nodiscard]] Region both();
+  [[nodiscard]] Region both() { return both("both", 1); }
+  /// The same in chunks, between which neither direction gives way to the other as it can in one long copy.
+  [[nodiscard]] Region both_chunked() { return both(kBothChunked, kChunksOfBoth); }
   /// What one writes first: blocking copies around a kernel, all in the default stream.
   [[nodiscard]] Region serial();
 
@@ -38,8 +45,9 @@ class Stages {
   void verify_serial();  ///< the same of that
 
  private:
-  using StageOfAll = void (ChunkedWork::*)(StreamView);
+  using StageOfAll = std::function<void(StreamView)>;
   [[nodiscard]] Region alone(const char* name, StageOfAll stage);
+  [[nodiscard]] Region both(const char* name, std::size_t parts);
 
   Device& device_;
   ChunkedWork& work_;
@@ -47,11 +55,18 @@ class Stages {
   std::array<Stream, 2> streams_;
 };
 
+/// Of each round in which both copies were timed one beside the other and alone: model::time_at_both_rates(). Nothing
+/// where the ends of the directions are not known, as of several GPUs. `series`: of what Stages times.
+std::optional<Measurement> at_both_rates(std::span<const Series> series);
+
 /// What operations of the stages cost. The way from one engine to the next differs.
 struct StageCosts {
   model::StageCosts in_stream;       ///< where a stream's order is all the order there is
   model::StageCosts across_streams;  ///< where events keep order between streams
+  model::StageCosts in_turns;        ///< the same where chunks take turns on several streams
   double event_call = 0;             ///< host time of recording an event or waiting for one
+
+  [[nodiscard]] std::array<model::StageCosts*, 3> all() { return {&in_stream, &across_streams, &in_turns}; }
 };
 
 /// The same of so many passes in a row within a sample: only the first begins behind a gate, the others when the one
@@ -67,13 +82,6 @@ struct OnGpu {
   ChunkedWork* work = nullptr;
 };
 
-/// How much is done to learn what operations cost.
-struct CostEffort {
-  std::size_t most_bytes = std::numeric_limits<std::size_t>::max();  ///< of the payload
-  std::size_t samples = 20;                                          ///< of each region
-  bool warm = false;  ///< the same work has just run, and the GPU has not rested since
-};
-
 /// Below this, a payload cannot be cut into enough pieces to tell what one more costs (bytes).
 inline constexpr std::size_t kLeastForCosts = std::size_t{1} << 20;
 
@@ -82,9 +90,9 @@ bool has_costs(const ChunkedWork::Shape& shape);
 
 /// Measures them: the whole payload in one piece against the same in many, alone and both directions at once, and
 /// chunks so small that only the way from one engine to the next is left. Uses the memory of `work` and leaves anything
-/// in it. Times are event-gated, so that submission is in none of them but the submit_* ones. Throws std::logic_error
-/// unless it has_costs(): a mistake in the scenario. On several GPUs everything runs on all of them at
-/// once, and the costs are those of the first in such company.
-StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all, const CostEffort& effort = {});
+/// in it. Times are event-gated, so that submission is in none of them but the submit_* ones. The same work must have
+/// run just before: nothing is warmed up. Throws std::logic_error unless it has_costs(): a mistake in the scenario. On
+/// several GPUs everything runs on all of them at once, and the costs are those of the first in such company.
+StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all);
 
 }  // namespace xferbench

@@ -13,23 +13,38 @@ double duplex_ratio(const Stages& s) {
   return 1 / (1 + (s.both - longer) / shorter);
 }
 
-double link_bound(double h2d, double d2h, double beta) {
-  return std::max(h2d, d2h) + std::min(h2d, d2h) * std::clamp(1 / beta - 1, 0.0, 1.0);
+double time_at_both_rates(double h2d, double d2h, double h2d_end, double d2h_end) {
+  const double first = std::min(h2d_end, d2h_end);
+  const double alone = h2d_end > d2h_end ? h2d : d2h;
+  if (alone <= 0) return 0;
+  // Of the later copy's payload, what has moved by the end of the first.
+  const double moved = std::clamp(1 - std::abs(h2d_end - d2h_end) / alone, 0.0, 1.0);
+  return 2 * first / (1 + moved);
 }
 
 namespace {
 
-double link_time(const Stages& s, unsigned copy_engines) {
-  return copy_engines < 2 ? s.h2d + s.d2h : link_bound(s.h2d, s.d2h, duplex_ratio(s));
+Bound link_limit(const Stages& s, unsigned copy_engines) {
+  const Bound in_turn{s.h2d + s.d2h, SetBy::copies_in_turn};
+  if (copy_engines < 2) return in_turn;
+  Bound least = in_turn;
+  for (const Bound& b : {Bound{s.both, SetBy::whole_copies}, Bound{s.chunked, SetBy::chunked_copies},
+                         Bound{s.at_both_rates, SetBy::both_rates}}) {
+    if (b.seconds > 0 && b.seconds < least.seconds) least = b;
+  }
+  least.seconds = std::max({least.seconds, s.h2d, s.d2h});
+  return least;
 }
 
 }  // namespace
 
-double lower_bound(const Stages& s, unsigned copy_engines) { return std::max(s.kernel, link_time(s, copy_engines)); }
-
-Limit limiting_stage(const Stages& s, unsigned copy_engines) {
-  return s.kernel > link_time(s, copy_engines) ? Limit::kernel : Limit::link;
+Bound lower_bound(const Stages& s, unsigned copy_engines, double fastest) {
+  const Bound link = link_limit(s, copy_engines);
+  const Bound stages = s.kernel > link.seconds ? Bound{s.kernel, SetBy::kernel} : link;
+  return fastest < stages.seconds ? Bound{fastest, SetBy::pipeline} : stages;
 }
+
+double share_of_limit(double limit, double seconds) { return std::min(limit, seconds) / seconds; }
 
 double hidden_fraction(double serial, double pipeline, double bound) {
   return serial > bound ? (serial - pipeline) / (serial - bound) : 0;

@@ -206,7 +206,7 @@ Stages least_times(const StageCosts& costs, double bytes) {
 double makespan(const StageCosts& costs, const Arrangement& arrangement) { return Schedule(costs, arrangement).run(); }
 
 double lower_bound(const StageCosts& costs, double bytes) {
-  return lower_bound(least_times(costs, bytes), costs.copy_engines);
+  return lower_bound(least_times(costs, bytes), costs.copy_engines).seconds;
 }
 
 Losses explain(const StageCosts& costs, const Arrangement& arrangement, double measured_makespan,
@@ -214,7 +214,7 @@ Losses explain(const StageCosts& costs, const Arrangement& arrangement, double m
   Losses losses;
   losses.limit = measured_limit;
   const Stages stages = least_times(costs, total(arrangement.chunks));
-  if (limiting_stage(stages, costs.copy_engines) == Limit::link) {
+  if (lower_bound(stages, costs.copy_engines).by != SetBy::kernel) {
     losses.contention = std::max(0.0, measured_limit - std::max({stages.h2d, stages.kernel, stages.d2h}));
   }
   const StageCosts hidden = without_submission(costs);

@@ -74,11 +74,12 @@ CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& row_in,
 namespace {
 
 /// What the directions cost each other: corrected until the model's ends are those measured. Each of the four numbers
-/// is led by the end that it moves most: rates by those in one piece, overheads by those in many.
+/// is led by the end that it moves most: rates by those in few pieces, overheads by those in many.
 void fit_duplex(const StageTimes& t, StageCosts& c) {
   constexpr int kRounds = 300;
   constexpr double kLeastRate = 0.1;
   constexpr double kMostOverhead = 10;
+  const CopyRow few{t.bytes, t.both_pieces};
   const CopyRow pieces{t.bytes, t.pieces};
   const CopyRow opposing{t.bytes * static_cast<double>(t.opposing), t.opposing};
   const double together = std::min(t.both.h2d, t.both.d2h);
@@ -91,9 +92,9 @@ void fit_duplex(const StageTimes& t, StageCosts& c) {
     if (all > 0) cost.duplex_overhead = std::clamp(cost.duplex_overhead + missing / all, 1.0, kMostOverhead);
   };
   for (int round = 0; round < kRounds; ++round) {
-    const CopyEnds whole = copies_at_once(c.h2d, c.d2h, {t.bytes, 1}, {t.bytes, 1});
-    correct_rate(c.h2d, whole.h2d - t.both.h2d);
-    correct_rate(c.d2h, whole.d2h - t.both.d2h);
+    const CopyEnds both = copies_at_once(c.h2d, c.d2h, few, few);
+    correct_rate(c.h2d, both.h2d - t.both.h2d);
+    correct_rate(c.d2h, both.d2h - t.both.d2h);
     if (t.pieces == 1) continue;
     correct_overhead(c.h2d, t.h2d_pieces_beside - copies_at_once(c.h2d, c.d2h, pieces, opposing).h2d);
     correct_overhead(c.d2h, t.d2h_pieces_beside - copies_at_once(c.h2d, c.d2h, opposing, pieces).d2h);
@@ -120,6 +121,21 @@ StageCosts fit_stage_costs(const StageTimes& t) {
     c.stream_switch = std::max(0.0, excess / 2 / static_cast<double>(t.pieces - 1));
   }
   return c;
+}
+
+StageCosts with_rates_of(StageCosts costs, const Arrangement& arrangement, double measured) {
+  const auto corrected = [&costs](double factor) {
+    StageCosts c = costs;
+    for (Cost* copy : {&c.h2d, &c.d2h}) copy->duplex_rate = std::min(1.0, copy->duplex_rate * factor);
+    return c;
+  };
+  double low = 0.8;  // no more than that is a matter of rates
+  double high = 1.1;
+  for (int halved = 0; halved < 30; ++halved) {
+    const double middle = (low + high) / 2;
+    (makespan(corrected(middle), arrangement) > measured ? low : high) = middle;
+  }
+  return corrected(high);
 }
 
 Handoff fit_handoff(const StageCosts& costs, const ChainTimes& t) {

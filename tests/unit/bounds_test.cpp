@@ -27,38 +27,55 @@ TEST(DuplexRatio, IsTheRateOfEachWhileBothRunOverItsRateAlone) {
   }
 }
 
-TEST(LinkBound, ReachesFromTheLongerCopyToTheirSum) {
-  EXPECT_DOUBLE_EQ(link_bound(3, 2, 1), 3);
-  EXPECT_DOUBLE_EQ(link_bound(3, 2, 0.8), 3.5);
-  EXPECT_DOUBLE_EQ(link_bound(2, 3, 0.8), 3.5) << "whichever is the longer";
-  EXPECT_DOUBLE_EQ(link_bound(3, 2, 0.5), 5);
-  EXPECT_DOUBLE_EQ(link_bound(3, 2, 0.25), 5) << "never longer than taking turns";
+TEST(TimeAtBothRates, IsThatOfBothPayloadsAtTheRatesThatTheyHaveTogether) {
+  EXPECT_DOUBLE_EQ(time_at_both_rates(1, 1, 1.25, 1.25), 1.25) << "both end together";
+  // Of an H100: when D2H has ended after 5.2 ms, H2D, which takes 4.9 ms alone, has 0.98 ms to go, a fifth of it. The
+  // 1.8 payloads of that time leave 0.2 for another 0.578 ms.
+  EXPECT_NEAR(time_at_both_rates(4.9, 4.8, 6.18, 5.2), 5.2 * 2 / 1.8, 1e-12);
+  EXPECT_NEAR(time_at_both_rates(4.8, 4.9, 5.2, 6.18), 5.2 * 2 / 1.8, 1e-12) << "whichever is the later";
+  EXPECT_DOUBLE_EQ(time_at_both_rates(1, 1, 1, 2), 2) << "they take turns";
+  EXPECT_DOUBLE_EQ(time_at_both_rates(1, 1, 1, 5), 2) << "more cannot be left than all of it";
+  EXPECT_DOUBLE_EQ(time_at_both_rates(0, 1, 2, 1), 0) << "nothing to tell it by";
 }
 
-TEST(LowerBound, ReproducesTheMeasuredTimeOfBothCopies) {
-  for (const double both : {2.0, 2.1, 2.5, 3.0, 3.4}) {
-    EXPECT_NEAR(lower_bound({.h2d = 2, .kernel = 0.1, .d2h = 1.4, .both = both}, 2), both, 1e-12) << both;
-    EXPECT_NEAR(lower_bound({.h2d = 1.4, .kernel = 0.1, .d2h = 2, .both = both}, 2), both, 1e-12) << both;
-  }
+/// What a limit is, and what sets it.
+void expect_limit(const Stages& stages, unsigned copy_engines, double seconds, SetBy by) {
+  const Bound bound = lower_bound(stages, copy_engines);
+  EXPECT_DOUBLE_EQ(bound.seconds, seconds) << to_text(by);
+  EXPECT_EQ(to_text(bound.by), to_text(by));
 }
 
-TEST(LowerBound, IsThatOfTheKernelOrOfTheLinkWhicheverTakesLonger) {
-  struct Bound {
-    double kernel;
-    unsigned copy_engines;
-    double bound;
-    Limit limit;
+TEST(LowerBound, IsTheFastestArrangementOfBothCopies) {
+  const Stages all{.h2d = 2, .kernel = 0.1, .d2h = 1.4, .both = 3, .chunked = 2.8, .at_both_rates = 2.5};
+  const auto with = [&all](double Stages::*time, double seconds) {
+    Stages s = all;
+    s.*time = seconds;
+    return s;
   };
-  for (const Bound& b : {Bound{2.6, 2, 2.6, Limit::kernel},
-                         {2.4, 2, 2.5, Limit::link},
-                         {2.6, 1, 3, Limit::link},  // one engine: the sum of the copies
-                         {3.5, 1, 3.5, Limit::kernel}}) {
-    const Stages stages{.h2d = 2, .kernel = b.kernel, .d2h = 1, .both = 2.5};
-    EXPECT_DOUBLE_EQ(lower_bound(stages, b.copy_engines), b.bound) << b.kernel;
-    EXPECT_EQ(limiting_stage(stages, b.copy_engines), b.limit) << b.kernel;
-  }
-  // 5 s for copies of 2 and 1 s: something else was in the way, and taking turns would do it in 3.
-  EXPECT_DOUBLE_EQ(lower_bound({.h2d = 2, .kernel = 0, .d2h = 1, .both = 5}, 2), 3);
+  expect_limit(all, 2, 2.5, SetBy::both_rates);
+  expect_limit(with(&Stages::at_both_rates, 0), 2, 2.8, SetBy::chunked_copies);
+  expect_limit(with(&Stages::both, 2.4), 2, 2.4, SetBy::whole_copies);
+  expect_limit({.h2d = 2, .d2h = 1.4, .both = 3}, 2, 3, SetBy::whole_copies);
+  expect_limit(with(&Stages::both, 1.9), 2, 2, SetBy::whole_copies);  // not less than one copy alone
+  expect_limit({.h2d = 2, .d2h = 1, .both = 5, .chunked = 4}, 2, 3, SetBy::copies_in_turn);
+  expect_limit(all, 1, 3.4, SetBy::copies_in_turn);  // one engine
+  expect_limit(with(&Stages::kernel, 2.6), 2, 2.6, SetBy::kernel);
+  expect_limit(with(&Stages::kernel, 2.4), 2, 2.5, SetBy::both_rates);
+  expect_limit(with(&Stages::kernel, 3.5), 1, 3.5, SetBy::kernel);
+}
+
+TEST(LowerBound, IsThePipelineWhereThatIsFaster) {
+  const Stages stages{.h2d = 2, .kernel = 0.1, .d2h = 1.4, .both = 3};
+  EXPECT_DOUBLE_EQ(lower_bound(stages, 2, 2.9).seconds, 2.9);
+  EXPECT_EQ(lower_bound(stages, 2, 2.9).by, SetBy::pipeline);
+  EXPECT_DOUBLE_EQ(lower_bound(stages, 2, 3.1).seconds, 3);
+  EXPECT_EQ(lower_bound({.h2d = 2, .kernel = 4, .d2h = 1.4, .both = 3}, 2, 3.9).by, SetBy::pipeline);
+}
+
+TEST(ShareOfLimit, IsAllOfItAtMost) {
+  EXPECT_DOUBLE_EQ(share_of_limit(3, 4), 0.75);
+  EXPECT_DOUBLE_EQ(share_of_limit(4, 4), 1);
+  EXPECT_DOUBLE_EQ(share_of_limit(4.1, 4), 1) << "what was faster is the limit";
 }
 
 TEST(HiddenFraction, ReachesFromNothingToAll) {

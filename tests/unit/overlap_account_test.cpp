@@ -68,5 +68,30 @@ TEST(OverlapAccount, HoldsTheMakespanAgainstStagesThatAreRepeatedAlike) {
   EXPECT_NEAR(r.value("both_bandwidth"), 2 * 16.777216e-3 / r.median("both"), 1e-9) << "of both alone";
 }
 
+/// Copies of which the pipeline, and they in chunks, are faster than in one piece.
+TEST(OverlapAccount, HoldsTheMakespanAgainstTheFastestArrangementAndNeverAboveIt) {
+  OverlapCase c;
+  c.work.bytes = std::size_t{16} << 20;
+  const auto derived = [&c](double pipeline, double chunked) {
+    Result r = sampled(moved(pipeline));
+    r.measurements.push_back(measured(kBothChunked, moved(chunked)));
+    derive(c, 2, r);
+    return r;
+  };
+  const Result below = derived(0.77e-3, 0.75e-3);
+  EXPECT_EQ(below.label("limit_set_by"), "chunked-copies");
+  EXPECT_NEAR(below.value("efficiency"), 0.75 / 0.77, 1e-3);
+  const auto says_so = [](const Result& r) {
+    return std::ranges::any_of(r.warnings, [](const std::string& w) { return w.ends_with("it is the limit itself"); });
+  };
+  EXPECT_FALSE(says_so(below));
+  const Result above = derived(0.7e-3, 0.75e-3);
+  EXPECT_EQ(above.label("limit_set_by"), "this-pipeline");
+  EXPECT_EQ(above.label("limited_by"), "link");
+  EXPECT_DOUBLE_EQ(above.value("bound"), above.value("makespan"));
+  for (const char* name : {"efficiency", "efficiency_low", "efficiency_high"}) EXPECT_EQ(above.value(name), 1) << name;
+  EXPECT_TRUE(says_so(above));
+}
+
 }  // namespace
 }  // namespace xferbench

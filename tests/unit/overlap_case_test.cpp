@@ -38,6 +38,8 @@ StageCosts costs() {
   s.submit_kernel = 2.2e-6;
   c.across_streams = s;
   c.across_streams.handoff = model::Handoff::alike(1.3e-6);
+  c.in_turns = s;
+  c.in_turns.d2h.duplex_rate = 0.9;
   return c;
 }
 
@@ -105,7 +107,7 @@ TEST(Predicted, SerialIsTheSumOfTheStages) {
 }
 
 TEST(Predicted, IsTheMakespanOfWhatTheStrategyArranges) {
-  const model::StageCosts in_stream = hidden(costs().in_stream);
+  const model::StageCosts in_turns = hidden(costs().in_turns);
   const model::StageCosts across = hidden(costs().across_streams);
   const auto with_kernels = [](model::StageCosts c, double kernels) {
     c.kernel.per_operation *= kernels;
@@ -119,11 +121,11 @@ TEST(Predicted, IsTheMakespanOfWhatTheStrategyArranges) {
     model::Arrangement arrangement;
   };
   const std::vector<Arranged> all{
-      {"--streams 3", in_stream, {.chunks = parts, .h2d_after_d2h = 3}},
-      {"--streams 3 --issue breadth", in_stream, {.chunks = parts, .h2d_after_d2h = 3, .wave = 3}},
-      {"--streams 3 --stream-kind default", in_stream, {.chunks = parts, .h2d_after_d2h = 1}},
-      {"--rounds 3", in_stream, {.chunks = even(3 * kCaseBytes, 96), .h2d_after_d2h = 4}},
-      {"--kernels-per-chunk 3", with_kernels(in_stream, 3), {.chunks = parts, .h2d_after_d2h = 4}},
+      {"--streams 3", in_turns, {.chunks = parts, .h2d_after_d2h = 3}},
+      {"--streams 3 --issue breadth", in_turns, {.chunks = parts, .h2d_after_d2h = 3, .wave = 3}},
+      {"--streams 3 --stream-kind default", in_turns, {.chunks = parts, .h2d_after_d2h = 1}},
+      {"--rounds 3", in_turns, {.chunks = even(3 * kCaseBytes, 96), .h2d_after_d2h = 4}},
+      {"--kernels-per-chunk 3", with_kernels(in_turns, 3), {.chunks = parts, .h2d_after_d2h = 4}},
       {"--strategy engines", across, {.chunks = parts}},
       {"--strategy engines --slots 3", across, {.chunks = parts, .h2d_after_kernel = 3, .kernel_after_d2h = 3}},
       {"--strategy engines --slots 3 --in-place", across, {.chunks = parts, .h2d_after_d2h = 3}},
