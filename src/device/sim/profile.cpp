@@ -104,6 +104,53 @@ const Profile kH200{
     .host_function_end = 5e-6,
 };
 
+/// One of two NVIDIA H100 80GB HBM3, driver 580, CUDA 13.0, in a virtual machine with 32 CPUs. What `calibrate` said of
+/// it (docs/results/h100-x2-calibrate.json.xz), and suite gpus of copies between the two and of both at once; all else
+/// as of the H200. Its copies of pageable memory followed no straight line, so that what each costs is the H200's, too.
+Profile h100(Profile profile) {
+  profile.name = "h100";
+  profile.description = "NVIDIA H100 SXM, PCIe Gen5 x16, two copy engines";
+  profile.gpu_name = "NVIDIA H100 80GB HBM3";
+  profile.memory_bytes = 85'017'493'504;
+  profile.l2_bytes = 50 * 1024 * 1024;
+  profile.memory_bandwidth = 3.352e12;
+  profile.socket_memory = {.in = 108.3e9, .out = 106.0e9, .duplex_in = 56e9, .duplex_out = 94e9};
+  profile.peer_read_rate = 391.3e9;
+  profile.peer_write_rate = 395.8e9;
+  profile.peer_duplex_rate = 0.987;
+  profile.kernel_peer_read_rate = 373.9e9;
+  profile.kernel_peer_write_rate = 373.1e9;
+  profile.kernel_peer_write_duplex = 0.985;
+  profile.h2d_rate = 53.87e9;
+  profile.d2h_rate = 55.17e9;
+  profile.h2d_overhead = 2.5e-6;
+  profile.d2h_overhead = 2.8e-6;
+  profile.h2d_duplex_rate = 0.929;
+  profile.d2h_duplex_rate = 0.920;
+  profile.h2d_duplex_overhead = 1.63;
+  profile.d2h_duplex_overhead = 1.78;
+  profile.d2d_rate = 1.508e12;
+  profile.fill_rate = 3.16e12;  // the H200's, as the bandwidths of their memories are to each other
+  profile.pageable_h2d_rate = 13.9e9;
+  profile.pageable_d2h_rate = 14.9e9;
+  profile.kernel_overhead = 3.0e-6;
+  profile.kernel_traffic_rate = 2.986e12;
+  profile.fma_rate = 26.3e12;
+  profile.kernel_h2d_rate = 50.86e9;
+  profile.kernel_d2h_rate = 52.47e9;
+  profile.kernel_link_overhead = 1.9e-6;
+  profile.kernel_duplex_ratio = 0.809;
+  profile.copy_to_kernel = 4.0e-6;
+  profile.kernel_to_copy = 4.0e-6;
+  profile.copy_to_copy = 2.8e-6;
+  profile.stream_switch = 0.56e-6;
+  profile.copy_call = 2.4e-6;
+  profile.launch_call = 3.5e-6;
+  profile.order_cost = 0.65e-6;
+  profile.wake_up = 4.1e-6;
+  return profile;
+}
+
 Profile with_one_copy_engine(Profile profile) {
   profile.name = "h200-one-engine";
   profile.description = "what if: the h200 with a single copy engine for both directions";
@@ -118,8 +165,8 @@ Profile with_one_copy_engine(Profile profile) {
 /// the GPUs gets 68 GB/s where 60 to 68 were seen, and the other one all that the GPUs' links leave it, 101 where 105
 /// were seen. peer_event_cost is an estimate, and so is that a GPU sends one copy at a time and fetches one.
 Profile two_of(Profile profile) {
-  profile.name = "h200-x2";
-  profile.description = "two of the h200 on one socket, with 18 NVLinks between them";
+  profile.description = "two of the " + profile.name + " on one socket, with 18 NVLinks between them";
+  profile.name += "-x2";
   profile.gpus = 2;
   profile.nvlinks = 18;
   return profile;
@@ -140,7 +187,8 @@ Profile eight_of(Profile profile) {
   return profile;
 }
 
-const std::array<Profile, 4> kProfiles{kH200, with_one_copy_engine(kH200), two_of(kH200), eight_of(kH200)};
+const std::array<Profile, 6> kProfiles{kH200,           with_one_copy_engine(kH200), two_of(kH200),
+                                       eight_of(kH200), h100(kH200),                 two_of(h100(kH200))};
 
 }  // namespace
 
