@@ -37,11 +37,11 @@ constexpr double kRounding = 1e-12;  // seconds
 /// What sets the limit, in words. Files of older versions do not say by which arrangement of the copies.
 std::string limit_text(const Result& r) {
   static const std::map<std::string_view, std::string_view> arrangements{
-      {"copies-in-turn", ", one direction after the other"},
-      {"whole-copies", ", both directions in one copy each"},
-      {"chunked-copies", ", both directions in 8 chunks each"},
-      {"both-rates", ", both directions at the rates that they have while both run"},
-      {"this-pipeline", ", which this pipeline uses better than any arrangement of copies alone"}};
+      {"in-turn", ", one direction after the other"},
+      {"whole", ", both directions in one copy each"},
+      {"chunked", ", both directions in 8 chunks each"},
+      {"rates", ", both directions at the rates that they have while both run"},
+      {"itself", ", which this pipeline uses better than any arrangement of copies alone"}};
   const auto found = arrangements.find(r.label("limit_set_by"));
   return r.label("limited_by") + std::string(found == arrangements.end() ? "" : found->second);
 }

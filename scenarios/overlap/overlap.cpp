@@ -271,8 +271,8 @@ std::vector<MetricDeclaration> overlap_metrics() {
           .column("limit"),
       label("limited_by", "which of the two that is: the kernel, or the link"),
       label("limit_set_by",
-            "the kernel, or the fastest arrangement of both copies: in turn, each in one piece, each in chunks, at the "
-            "rates that they have while both run; this-pipeline: it was faster than all of them")
+            "the kernel, or the fastest arrangement of both copies: in-turn; whole, each in one piece; chunked; rates, "
+            "those that they have while both run; itself: this pipeline was faster than all of them")
           .column("set by"),
       derived("efficiency", "1", higher,
               "limit over makespan; what is missing is chunking, filling, draining and submission")

@@ -1,3 +1,4 @@
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,12 +58,15 @@ int perform(const cli::CompareCommand& command) {
     throw UsageError(
         "compare: --all is of the table, which is not shown beside --json - or --markdown -; leave it out");
   }
-  const std::vector<NamedReport> reports = read_reports(inputs);
-  const std::span<const NamedReport> all(reports);
+  std::vector<NamedReport> next = read_reports(inputs);
+  const auto behind_base = next.begin() + static_cast<std::ptrdiff_t>(command.base.size());
+  std::vector<NamedReport> base(std::move_iterator(next.begin()), std::move_iterator(behind_base));
+  next.erase(next.begin(), behind_base);
+  base = by_process(std::move(base));
+  next = by_process(std::move(next));
   xferbench::compare::Options options = with_declared(command.options);
   if (command.spread) options.known_spreads = read_spread(*command.spread);
-  const auto comparison =
-      xferbench::compare::compare(all.first(command.base.size()), all.subspan(command.base.size()), options);
+  const auto comparison = xferbench::compare::compare(base, next, options);
   if (!command.show.quiet) {
     warn(comparison.warnings);
     std::vector<std::string> differences;

@@ -158,6 +158,19 @@ void report(const cli::RunCommand& command, const std::vector<std::string>& file
   write_standard_output(to_repeat_table(processes.front(), cases, processes.size(), style_of(command.measuring.show)));
 }
 
+/// What all processes measured, in the file of --json; their own go.
+void put_together(const std::vector<std::string>& files, ResultsFile& whole) {
+  Report all = read_report(files.front());
+  std::erase_if(all.command, [](const std::string& word) { return word.starts_with("--process="); });
+  for (const std::string& file : std::span(files).subspan(1)) {
+    Report one = read_report(file);
+    all.complete = all.complete && one.complete;
+    all.further_processes.push_back({std::move(one.started_at), std::move(one.results)});
+  }
+  whole.finish(to_json(all));
+  for (const std::string& file : files) std::filesystem::remove(file);
+}
+
 /// After process number `last`, from 1, was interrupted. Each process is gone on with by itself.
 void tell_how_to_continue(const std::vector<std::string>& files, std::size_t last) {
   tell(fmt::format("continue: xferbench --resume {}", shell_word(files[last - 1])));
@@ -206,6 +219,8 @@ int repeat(const cli::RunCommand& command) {
   const std::string& json = *command.measuring.files.json;
   refuse_longer_repeat(json, *command.repeat);
   std::optional<ResultsFile> spread;
+  std::optional<ResultsFile> whole;
+  if (command.into_one_file) whole.emplace(json);
   if (command.spread) spread.emplace(*command.spread);
   if (spread && spread->exists()) read_spread(*command.spread);  // what cannot be added to is told before hours of work
   std::vector<std::string> files;
@@ -226,6 +241,7 @@ int repeat(const cli::RunCommand& command) {
     code = std::max(code, ended);
   }
   report(command, files, spread);
+  if (whole) put_together(files, *whole);
   return code;
 }
 

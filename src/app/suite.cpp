@@ -66,6 +66,11 @@ void refuse_gpus_for_one(const cli::RunCommand& whole) {
                                *whole.suite));
 }
 
+/// Each of several processes would write what else is asked for.
+bool writes_results_only(const cli::OutputFiles& files) {
+  return files.json && *files.json != "-" && files.named().size() == 1;
+}
+
 }  // namespace
 
 cli::RunCommand with_suite(const cli::RunCommand& command) {
@@ -75,6 +80,10 @@ cli::RunCommand with_suite(const cli::RunCommand& command) {
   const Suite suite = read_suite(file.string());
   cli::RunCommand whole = command;
   whole.turns = command.turns.value_or(suite.turns);
+  if (suite.processes > 1 && !command.repeat && !command.process && writes_results_only(command.measuring.files)) {
+    whole.repeat = suite.processes;
+    whole.into_one_file = true;
+  }
   std::set<std::string> keys;
   for (std::size_t i = 0; i < suite.runs.size(); ++i) {
     try {

@@ -265,7 +265,8 @@ Command CommandLine::run_command() {
   for (const char* flag : {"pace", "threshold", "timeout", "share-gpus"}) {
     if (given(("--" + std::string(flag)).c_str())) run_.fleet.flags.emplace_back(flag);
   }
-  if (run_.repeat && (!measuring_.files.json || measuring_.files.json == "-")) {
+  if (run_.process && !run_.repeat && !run_.suite) throw UsageError("--process is one of --repeat, or of a suite");
+  if ((run_.repeat || run_.process) && (!measuring_.files.json || measuring_.files.json == "-")) {
     throw UsageError("--repeat needs --json FILE: each process writes one of its own, FILE-1.json and so on");
   }
   if (run_.spread) {

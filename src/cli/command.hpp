@@ -102,6 +102,7 @@ struct RunCommand {
   std::optional<std::string> resume;   ///< file whose command is to be finished; `cases` is empty
   std::optional<std::size_t> turns;    ///< times that the run goes through all cases
   std::optional<std::size_t> repeat;   ///< fresh processes that do all of it
+  bool into_one_file = false;          ///< what these measured, as a suite says
   std::optional<std::string> spread;   ///< file that is to know how far these processes lie apart
   std::optional<std::size_t> process;  ///< which of them this one is, from 1; absent in the one that starts them
   std::vector<std::string> flags;      ///< without dashes: those of a run, not those of axes, that were given

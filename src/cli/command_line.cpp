@@ -207,8 +207,8 @@ void CommandLine::add_whole_run_flags() {
            measuring_.files.timeline);
   app_.add_flag("--all-findings", measuring_.show.all_findings,
                 "below tables, all that the results say together, not only the most telling");
-  // Hidden: how --repeat tells a process that it starts which one it is.
-  add_value(app_, {.name = "process", .max = 1000}, "N", into(run_.process))->needs(repeat)->group("");
+  // Hidden: how --repeat, or a suite of several processes, tells one that it starts which it is.
+  add_value(app_, {.name = "process", .max = 1000}, "N", into(run_.process))->group("");
 }
 
 void CommandLine::add_fleet_flags() {

@@ -140,6 +140,7 @@ class Comparer {
   /// Fills in what the numbers of the rows say.
   void weigh_all() {
     MannWhitney ranks;
+    pool();
     Weighing how{.cases = pending_.size(),
                  .threshold = comparison_.options.threshold,
                  .bootstrap = comparison_.options.bootstrap};
@@ -231,8 +232,21 @@ class Comparer {
     if (known != known_spreads_.end()) {
       return {known->second->spread, static_cast<double>(known->second->processes - 1), SpreadSource::known};
     }
+    if (pooled_) return *pooled_;
     const double assumed = comparison_.options.assumed_spread;
     return {assumed, assumed > 0 ? kAssumedFreedom : 0, SpreadSource::assumed};
+  }
+
+  /// What the processes of all cases show together.
+  void pool() {
+    std::vector<SeenVariance> all;
+    for (const Pending& pending : pending_) {
+      if (comparison_.rows[pending.row].identical) continue;
+      if (const auto seen = seen_variance(pending.base, pending.next)) all.push_back(*seen);
+    }
+    if (const auto seen = pooled(all)) {
+      pooled_ = {std::sqrt(seen->value), seen->freedom, SpreadSource::measured, true};
+    }
   }
 
   /// A row whose numbers have not been weighed.
@@ -247,6 +261,7 @@ class Comparer {
   std::size_t next_files_;
   std::map<std::pair<std::string_view, std::string_view>, const CaseSpread*> known_spreads_;
   std::vector<Pending> pending_;
+  std::optional<SpreadBefore> pooled_{};
 };
 
 /// Spreads say nothing of another kind of GPU, and little of another one of the same kind.

@@ -75,7 +75,9 @@ double mean_log(Numbers numbers) {
 /// is sure. Processes cannot be closer than their own samples let them be.
 Variance process_variance(Numbers numbers, const SpreadBefore& before) {
   const Variance own = own_variance(numbers);
-  const Variance expected = sum({of_spread(before), own});
+  const Variance spread = of_spread(before);
+  const Variance expected =
+      before.of_medians ? Variance{std::max(spread.value, own.value), spread.freedom} : sum({spread, own});
   if (numbers.size() == 1) return expected;
   const double shown = std::max(log_variance(medians_of(numbers)), own.value);
   const double weight_shown = static_cast<double>(numbers.size() - 1);
@@ -148,17 +150,25 @@ Evidence weigh_two_processes(MannWhitney& ranks, const ProcessNumber& base, cons
   return evidence;
 }
 
-/// What the processes of both sides show, each side around its own middle; nothing of one process a side.
-std::optional<double> seen_spread(Numbers base, Numbers next) {
-  double squares = 0;
-  double freedom = 0;
+/// What the processes of both sides show, each side around its own middle, and no less than `least` says of a side;
+/// nothing of one process a side.
+template <class Least>
+std::optional<SeenVariance> variance_within(Numbers base, Numbers next, const Least& least) {
+  SeenVariance seen;
   for (const Numbers side : {base, next}) {
     if (side.size() < 2) continue;
     const double own = static_cast<double>(side.size() - 1);
-    squares += own * log_variance(medians_of(side));
-    freedom += own;
+    seen.value += own * std::max(log_variance(medians_of(side)), least(side));
+    seen.freedom += own;
   }
-  return freedom > 0 ? std::optional(std::sqrt(squares / freedom)) : std::nullopt;
+  if (seen.freedom <= 0) return std::nullopt;
+  seen.value /= seen.freedom;
+  return seen;
+}
+
+std::optional<double> seen_spread(Numbers base, Numbers next) {
+  const auto seen = variance_within(base, next, [](Numbers) { return 0.0; });
+  return seen ? std::optional(std::sqrt(seen->value)) : std::nullopt;
 }
 
 Evidence weigh_by_welch(Numbers base, Numbers next, const Weighing& how) {
@@ -246,6 +256,12 @@ std::optional<std::size_t> processes_needed(double spread, double sought, const 
     if (evidence.least_found->high <= 1 + sought) return processes;
   }
   return std::nullopt;
+}
+
+std::optional<SeenVariance> seen_variance(Numbers base, Numbers next) {
+  const auto above_zero = [](const ProcessNumber& n) { return n.median > 0; };
+  if (!std::ranges::all_of(base, above_zero) || !std::ranges::all_of(next, above_zero)) return std::nullopt;
+  return variance_within(base, next, [](Numbers side) { return own_variance(side).value; });
 }
 
 ProcessNumber process_number(std::span<const double> in_run_order) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compare/compare.hpp"
+#include "compare/pooling.hpp"
 #include "compare/statistics.hpp"
 
 namespace xferbench::compare {
@@ -34,6 +35,7 @@ struct SpreadBefore {
   double spread = 0;              ///< standard deviation of the logarithms of processes' medians
   double degrees_of_freedom = 0;  ///< how sure that is, as of so many more processes than one; 0: nothing is taken
   SpreadSource source = SpreadSource::assumed;
+  bool of_medians = false;  ///< what the samples within each process add is in it
 };
 
 /// How cases are judged.
@@ -61,6 +63,10 @@ struct Evidence {
 /// How many processes a side would find a slow-down of `sought` (a share), if they lie so far apart; nothing if even
 /// thirty would not.
 std::optional<std::size_t> processes_needed(double spread, double sought, const Weighing& how);
+
+/// What the processes of a case show of their spread, no less than what their own samples let it be; nothing where no
+/// side has two of them.
+std::optional<SeenVariance> seen_variance(std::span<const ProcessNumber> base, std::span<const ProcessNumber> next);
 
 /// Tests that can decide: Mann-Whitney where four processes stand on each side and so many cases leave it a chance;
 /// else Welch's t on the logarithms of the processes' numbers, each side's variance estimated from what its processes

@@ -145,7 +145,9 @@ void check_medians(const Files& files) {
 std::vector<std::string> doubts_of(const Files& files) {
   std::vector<std::string> all;
   for (const NamedReport* named : files) {
-    for (std::string& doubt : doubts(*named)) all.push_back(std::move(doubt));
+    for (std::string& doubt : doubts(*named)) {
+      if (std::ranges::find(all, doubt) == all.end()) all.push_back(std::move(doubt));  // of several processes of a file
+    }
   }
   return all;
 }

@@ -63,10 +63,7 @@ std::string reason_of(const Row& row, double threshold) {
   if (significant(row)) {
     return fmt::format("differs, but not surely by more than {}", percent(threshold));
   }
-  const char* what =
-      low > 1 + threshold || high < 1 - threshold ? "may be chance among so many cases" : "too uncertain";
-  if (!row.least_found) return what;
-  return fmt::format("{}: a slow-down would show from {} on", what, percent(*row.least_slowdown()));
+  return low > 1 + threshold || high < 1 - threshold ? "may be chance among so many cases" : "too uncertain";
 }
 
 void judge_rows(Comparison& comparison) {
@@ -237,7 +234,7 @@ std::vector<std::string> reach_of(const Comparison& comparison) {
   const bool weighed = std::ranges::any_of(comparison.rows, [](const Row& row) {
     return row.test == TestUsed::welch && row.spread_seen && row.spread != row.spread_seen;
   });
-  if (weighed) add_spread("taken, with what was known or assumed", from(SpreadSource::measured));
+  if (weighed) add_spread("taken, with that of all cases, or known or assumed", from(SpreadSource::measured));
   add_spread("known", from(SpreadSource::known));
   add_spread("assumed", from(SpreadSource::assumed));
   return lines;

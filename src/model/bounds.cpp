@@ -25,11 +25,11 @@ double time_at_both_rates(double h2d, double d2h, double h2d_end, double d2h_end
 namespace {
 
 Bound link_limit(const Stages& s, unsigned copy_engines) {
-  const Bound in_turn{s.h2d + s.d2h, SetBy::copies_in_turn};
+  const Bound in_turn{s.h2d + s.d2h, SetBy::in_turn};
   if (copy_engines < 2) return in_turn;
   Bound least = in_turn;
-  for (const Bound& b : {Bound{s.both, SetBy::whole_copies}, Bound{s.chunked, SetBy::chunked_copies},
-                         Bound{s.at_both_rates, SetBy::both_rates}}) {
+  for (const Bound& b : {Bound{s.both, SetBy::whole}, Bound{s.chunked, SetBy::chunked},
+                         Bound{s.at_both_rates, SetBy::rates}}) {
     if (b.seconds > 0 && b.seconds < least.seconds) least = b;
   }
   least.seconds = std::max({least.seconds, s.h2d, s.d2h});
@@ -41,7 +41,7 @@ Bound link_limit(const Stages& s, unsigned copy_engines) {
 Bound lower_bound(const Stages& s, unsigned copy_engines, double fastest) {
   const Bound link = link_limit(s, copy_engines);
   const Bound stages = s.kernel > link.seconds ? Bound{s.kernel, SetBy::kernel} : link;
-  return fastest < stages.seconds ? Bound{fastest, SetBy::pipeline} : stages;
+  return fastest < stages.seconds ? Bound{fastest, SetBy::itself} : stages;
 }
 
 double share_of_limit(double limit, double seconds) { return std::min(limit, seconds) / seconds; }

@@ -28,15 +28,15 @@ double duplex_ratio(const Stages& stages);
 double time_at_both_rates(double h2d, double d2h, double h2d_end, double d2h_end);
 
 /// What sets a limit: the kernel, one of the arrangements of both copies, or the pipeline that is held against it.
-enum class SetBy { kernel, copies_in_turn, whole_copies, chunked_copies, both_rates, pipeline };
+enum class SetBy { kernel, in_turn, whole, chunked, rates, itself };
 constexpr auto texts_of(SetBy) {
   return std::to_array<std::string_view>(
-      {"kernel", "copies-in-turn", "whole-copies", "chunked-copies", "both-rates", "this-pipeline"});
+      {"kernel", "in-turn", "whole", "chunked", "rates", "itself"});
 }
 
 struct Bound {
   double seconds = 0;
-  SetBy by = SetBy::whole_copies;
+  SetBy by = SetBy::whole;
 };
 
 /// Least makespan of any pipeline over these stages: the kernel, or the fastest arrangement of both copies, whichever

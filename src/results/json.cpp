@@ -504,6 +504,13 @@ void check_report(Reader& in, void* whole) {
 
 constexpr const Shape& kResults = kListOf<Result, kResult, kMostResults>;
 
+constexpr std::array kFurtherFields{
+    field<&FurtherProcess::started_at>("started_at"),
+    field<&FurtherProcess::results, kResults>("results"),
+};
+constexpr Shape kFurther = record(kFurtherFields);
+constexpr std::size_t kMostProcesses = 100;
+
 constexpr std::array kReportFields{
     part("schema", kSchema<kVersion1>),
     field<&Report::complete>("complete"),
@@ -517,6 +524,7 @@ constexpr std::array kReportFields{
     field<&Report::fleet, kFleet>("fleet", if_known),
     field<&Report::findings, kListOf<Finding, kFinding, kMostResults>>("findings", optional),
     field<&Report::resumed_at>("resumed_at", if_known),
+    field<&Report::further_processes, kListOf<FurtherProcess, kFurther, kMostProcesses>>("further_processes", if_known),
 };
 constexpr Shape kReport{.expected = "a results file, as xferbench --json writes it",
                         .is_object = true,

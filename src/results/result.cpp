@@ -122,6 +122,20 @@ double Result::value(std::string_view name) const {
   return m == nullptr ? 0 : m->value;
 }
 
+std::vector<NamedReport> by_process(std::vector<NamedReport> files) {
+  std::vector<NamedReport> all;
+  for (NamedReport& file : files) {
+    const std::vector<FurtherProcess> further = std::exchange(file.report.further_processes, {});
+    all.push_back(std::move(file));
+    for (const FurtherProcess& process : further) {
+      all.push_back(all.back());
+      all.back().report.started_at = process.started_at;
+      all.back().report.results = process.results;
+    }
+  }
+  return all;
+}
+
 std::vector<SameCase> same_cases(std::span<const Report* const> reports) {
   return same_cases(reports, [](const Report&, const Result& result) { return result.identity(); });
 }

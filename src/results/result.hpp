@@ -196,6 +196,13 @@ struct Tool {
 /// The program that is running.
 Tool this_tool();
 
+/// What a further process measured of the same command, on the same machine.
+struct FurtherProcess {
+  std::string started_at;
+  std::vector<Result> results;
+  friend bool operator==(const FurtherProcess&, const FurtherProcess&) = default;
+};
+
 struct Report {
   bool complete = false;
   bool verified = true;                 ///< false with --no-verify; files from before there was this say nothing
@@ -208,6 +215,7 @@ struct Report {
   std::vector<Result> results;
   std::optional<Fleet> fleet{};   ///< of a run under mpirun or srun
   std::vector<Finding> findings;  ///< empty until the last case has ended
+  std::vector<FurtherProcess> further_processes{};  ///< of a suite that takes several: all after the first
   friend bool operator==(const Report&, const Report&) = default;
 };
 
@@ -216,6 +224,9 @@ struct NamedReport {
   std::string name;
   Report report;
 };
+
+/// One for each process: a file with further processes counts as that many files.
+std::vector<NamedReport> by_process(std::vector<NamedReport> files);
 
 /// The same case as several processes measured it.
 struct SameCase {

@@ -54,6 +54,7 @@ constexpr std::array kSuiteFields{
     part("schema", kSchema<kSuiteVersion1>),
     field<&Suite::description>("description"),
     field<&Suite::turns, kWhole<std::size_t, 1, kMostTurns>>("turns", Rule::optional),
+    field<&Suite::processes, kWhole<std::size_t, 1, kMostTurns>>("processes", Rule::optional),
     field<&Suite::sampling, kSampling>("sampling", Rule::optional),
     field<&Suite::runs, kListOf<std::vector<std::string>, kRun, kMostEntries, check_runs>>("runs"),
 };

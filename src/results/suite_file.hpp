@@ -12,6 +12,7 @@ namespace xferbench {
 struct Suite {
   std::string description;
   std::size_t turns = 1;
+  std::size_t processes = 1;  ///< that measure all of it, where only a results file is written
   std::vector<std::pair<std::string, std::string>> sampling;  ///< for all runs: {"budget", "0.5"}
   std::vector<std::vector<std::string>> runs;                 ///< words of each command line
 };

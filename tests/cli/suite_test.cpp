@@ -42,6 +42,40 @@ TEST_F(Suites, TheCommandLineStandsAboveWhatASuiteSaysOfSampling) {
   for (const Json& r : whole["results"]) EXPECT_EQ(r["measurements"][0]["n"], 7) << r["key"];
 }
 
+TEST_F(Suites, OfSeveralProcessesWriteOneFileThatIsComparedAsSeveral) {
+  const auto run = [this](const char* json) {
+    const Outcome o = xferbench({"--suite",
+                                 suite(R"("processes": 3, "runs": ["memcpy --dir h2d --size 1M,2M --host pinned"])"),
+                                 "--simulate", "--json", folder_ / json, "--max-samples", "8"});
+    ASSERT_EQ(o.exit_code, 0) << o.err;
+    EXPECT_TRUE(contains(o.out, "medians of 3 processes")) << o.out;
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "base-1.json")) << "put together";
+    expect_valid_results(folder_ / json);
+  };
+  run("base.json");
+  const Json file = read_json(folder_ / "base.json");
+  EXPECT_EQ(file["command"][1], "--suite") << "as it was typed";
+  EXPECT_EQ(file["results"].size(), 2U);
+  ASSERT_EQ(file["further_processes"].size(), 2U);
+  for (const Json& process : file["further_processes"]) EXPECT_EQ(process["results"].size(), 2U);
+  run("new.json");
+  const Outcome compared = xferbench({"compare", folder_ / "base.json", folder_ / "new.json", "--json", "-", "--quiet"});
+  ASSERT_EQ(compared.exit_code, 0) << compared.err;
+  for (const Json& row : parse_json(compared.out)["cases"]) {
+    EXPECT_EQ(row["base"]["n"], 3) << row;
+    EXPECT_EQ(row["new"]["n"], 3) << row;
+  }
+}
+
+TEST_F(Suites, OfSeveralProcessesAreOneWhereMoreThanResultsAreWritten) {
+  const Outcome o =
+      xferbench({"--suite", suite(R"("processes": 3, "runs": ["memcpy --dir h2d --size 1M --host pinned"])"),
+                 "--simulate", "--json", folder_ / "r.json", "--csv", folder_ / "r.csv", "--max-samples", "8"});
+  ASSERT_EQ(o.exit_code, 0) << o.err;
+  EXPECT_FALSE(read_json(folder_ / "r.json").contains("further_processes"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "r.csv"));
+}
+
 TEST_F(Suites, TurnsSampleEveryCaseSeveralTimes) {
   const std::filesystem::path json = folder_ / "r.json";
   const Outcome o =

@@ -79,14 +79,14 @@ TEST(OverlapAccount, HoldsTheMakespanAgainstTheFastestArrangementAndNeverAboveIt
     return r;
   };
   const Result below = derived(0.77e-3, 0.75e-3);
-  EXPECT_EQ(below.label("limit_set_by"), "chunked-copies");
+  EXPECT_EQ(below.label("limit_set_by"), "chunked");
   EXPECT_NEAR(below.value("efficiency"), 0.75 / 0.77, 1e-3);
   const auto says_so = [](const Result& r) {
     return std::ranges::any_of(r.warnings, [](const std::string& w) { return w.ends_with("it is the limit itself"); });
   };
   EXPECT_FALSE(says_so(below));
   const Result above = derived(0.7e-3, 0.75e-3);
-  EXPECT_EQ(above.label("limit_set_by"), "this-pipeline");
+  EXPECT_EQ(above.label("limit_set_by"), "itself");
   EXPECT_EQ(above.label("limited_by"), "link");
   EXPECT_DOUBLE_EQ(above.value("bound"), above.value("makespan"));
   for (const char* name : {"efficiency", "efficiency_low", "efficiency_high"}) EXPECT_EQ(above.value(name), 1) << name;

@@ -1,0 +1,51 @@
+// Spreads of several cases together: against draws from distributions whose scale is known.
+#include "compare/pooling.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace xferbench::compare {
+namespace {
+
+/// Variances of eight degrees of freedom around 1e-4 times what `scale_of` says of each case.
+template <class ScaleOf>
+std::vector<SeenVariance> drawn(std::size_t cases, const ScaleOf& scale_of) {
+  constexpr double kFreedom = 8;
+  std::mt19937_64 random(1);
+  std::chi_squared_distribution<double> chi_squared(kFreedom);
+  std::vector<SeenVariance> all;
+  for (std::size_t i = 0; i < cases; ++i) all.push_back({1e-4 * scale_of(i) * chi_squared(random) / kFreedom, kFreedom});
+  return all;
+}
+
+TEST(Pooled, CasesThatAreAlikeSayAllOfEachOther) {
+  const auto seen = pooled(drawn(200, [](std::size_t) { return 1.0; }));
+  ASSERT_TRUE(seen);
+  EXPECT_NEAR(seen->value, 1e-4, 0.1e-4);
+  EXPECT_GT(seen->freedom, 50);
+  EXPECT_LE(seen->freedom, 200 * 8) << "not more than they show";
+}
+
+TEST(Pooled, CasesThatDifferSayLittleOfEachOther) {
+  const auto seen = pooled(drawn(200, [](std::size_t i) { return std::exp(4 * std::sin(static_cast<double>(i))); }));
+  ASSERT_TRUE(seen);
+  EXPECT_LT(seen->freedom, 2);
+}
+
+TEST(Pooled, FewCasesSayNothing) {
+  EXPECT_FALSE(pooled(drawn(4, [](std::size_t) { return 1.0; })));
+  EXPECT_TRUE(pooled(drawn(5, [](std::size_t) { return 1.0; })));
+}
+
+/// As of a simulated machine without noise.
+TEST(Pooled, ProcessesThatAgreeToTheLastDigitHaveASpreadAllTheSame) {
+  const auto seen = pooled(std::vector<SeenVariance>(10, {0, 8}));
+  ASSERT_TRUE(seen);
+  EXPECT_GT(seen->value, 1e-9);
+}
+
+}  // namespace
+}  // namespace xferbench::compare
