@@ -48,7 +48,7 @@ class OverlapSpace final : public Tunable {
     bench_.policy.budget /= 2;  // warm-up takes its share of it more than once
     measure_stages();
     if (has_costs(whole_.shape()))
-      costs_ = measure_stage_costs(bench_, std::array{OnGpu{&bench.device, &whole_}});
+      costs_ = measure_stage_costs(bench_, std::array{OnGpu{&bench.device, &whole_}}, 3);
     if (bench.objective == Objective::wall && has_costs(whole_.shape())) {
       wall_costs_ = measure_wall_costs(bench_, whole_, costs_);
     }
@@ -67,9 +67,11 @@ class OverlapSpace final : public Tunable {
 
   void repeat_passes(unsigned passes) override {
     passes_ = passes;
+    stages_.clear();
     measure_stages();
     measure_unmodelled();
   }
+  void measure_again() override { measure_stages(); }
 
   [[nodiscard]] double predict(const Case& c) const override {
     const OverlapCase o = parsed(c);
@@ -145,7 +147,7 @@ class OverlapSpace final : public Tunable {
     return sum;
   }
 
-  /// What the limit of all configurations is made of.
+  /// What the limit of all configurations is made of: of each, the fastest time that it was measured.
   void measure_stages() {
     constexpr std::size_t kSamples = 10;
     Stages stages(bench_.device, whole_);
@@ -157,9 +159,14 @@ class OverlapSpace final : public Tunable {
     }
     const std::vector<Series> series = sample_few(bench_, std::move(regions), kSamples);
     if (!stages_.empty() && !all_sampled(series)) return;  // interrupted
-    stages_.clear();
-    for (const Series& s : series) stages_.push_back(s.elapsed);
-    if (auto rates = at_both_rates(series)) stages_.push_back(*std::move(rates));
+    std::vector<Measurement> measured;
+    for (const Series& s : series) measured.push_back(s.elapsed);
+    if (auto rates = at_both_rates(series)) measured.push_back(*std::move(rates));
+    stages_.resize(measured.size());
+    for (std::size_t i = 0; i < measured.size(); ++i) {
+      const bool first = stages_[i].samples.empty();
+      if (first || measured[i].median < stages_[i].median) stages_[i] = std::move(measured[i]);
+    }
   }
 
   /// What the model does not cover is measured: one kernel on host memory, for each number of blocks.

@@ -93,6 +93,7 @@ bool has_costs(const ChunkedWork::Shape& shape);
 /// in it. Times are event-gated, so that submission is in none of them but the submit_* ones. The same work must have
 /// run just before: nothing is warmed up. Throws std::logic_error unless it has_costs(): a mistake in the scenario. On
 /// several GPUs everything runs on all of them at once, and the costs are those of the first in such company.
-StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all);
+/// `attempts`: where something else was in the way, so many times at most; what was fastest counts.
+StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all, int attempts = 1);
 
 }  // namespace xferbench

@@ -211,6 +211,7 @@ std::string numbered(const std::string& file, std::size_t number) {
 cli::RunCommand one_process(const cli::RunCommand& command) {
   cli::RunCommand one = command;
   one.measuring.files.json = numbered(*command.measuring.files.json, *command.process);
+  one.measuring.device.rank = static_cast<int>(*command.process);  // the noise of a simulated machine is not the same
   return one;
 }
 

@@ -66,6 +66,9 @@ class Tunable {
   /// held against, have to be of as many. Called at most once, before the first candidate is prepared; until then it is
   /// one.
   virtual void repeat_passes(unsigned) {}
+  /// What candidates are held against, once more: called before the last round and after it, since a machine may have
+  /// been busier at the beginning. What was fastest counts.
+  virtual void measure_again() {}
   /// Fewer is simpler; among configurations that are equally fast the simplest is named.
   [[nodiscard]] virtual double complexity(const Case&) const = 0;
   /// Cases whose predictions are likely to be wrong alike. Here: those that agree in every word.

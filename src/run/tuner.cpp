@@ -303,6 +303,7 @@ class Tuner {
     confirming_ = true;
     const std::vector<std::size_t> best = ready(finalists());
     if (best.empty()) return;
+    tunable_->measure_again();
     SamplingPolicy policy = bench_.policy;
     policy.budget = std::max(left_until(1), 0.0);
     const Sampled all = sampled(best, policy);
@@ -318,6 +319,7 @@ class Tuner {
         append(entries_[i].search, series);
       }
     }
+    if (may_go_on()) tunable_->measure_again();
   }
 
   /// Prepared and verified; those that fail drop out. Nothing when interrupted.
