@@ -57,8 +57,8 @@ void add_interval_of_efficiency(unsigned copy_engines, Result& result) {
   if (!interval) return;
   if (interval->low > 1) {
     result.warnings.emplace_back(fmt::format(
-        "this pipeline is {} faster than both copies at once in any arrangement measured beside it: it is the limit "
-        "itself",
+        "this pipeline is {} faster than its kernel, or both copies at once in any arrangement, measured beside it: it "
+        "is the limit itself",
         format_percent(interval->low - 1)));
   }
   result.add("efficiency_low", std::min(interval->low, 1.0), "1");

@@ -235,7 +235,7 @@ std::optional<std::size_t> best_chunks(const StageCosts& costs, const OverlapCas
 }
 
 void add_efficiency(const OverlapCase& c, const model::Bound& limit, double makespan, Result& result) {
-  result.labels.emplace_back("limited_by", limit.by == model::SetBy::kernel ? "kernel" : "link");
+  result.labels.emplace_back("limited_by", limit.is_of_kernel ? "kernel" : "link");
   result.labels.emplace_back("limit_set_by", to_text(limit.by));
   result.add("bandwidth", 2e-9 * static_cast<double>(c.work.bytes * c.work.rounds) / makespan, "GB/s");
   result.add("bound", limit.seconds, "s");

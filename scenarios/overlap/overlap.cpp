@@ -266,13 +266,13 @@ std::vector<MetricDeclaration> overlap_metrics() {
       measured("serial", "the same work without overlap").column("serial"),
       derived("speedup", "1", higher, "how many times the makespan that takes").column("speedup", ratio),
       derived_time("bound",
-                   "what no pipeline can beat here: the longer of the kernel and both copies through the link at once, "
-                   "as measured")
+                   "what no pipeline can beat here: the longer of the kernel and of both copies through the link, in the "
+                   "fastest arrangement that was measured")
           .column("limit"),
-      label("limited_by", "which of the two that is: the kernel, or the link"),
+      label("limited_by", "whether that is the kernel or the link"),
       label("limit_set_by",
             "the kernel, or the fastest arrangement of both copies: in-turn; whole, each in one piece; chunked; rates, "
-            "those that they have while both run; itself: this pipeline was faster than all of them")
+            "those that they have while both run; fastest: this pipeline, of tune the fastest, was faster than all that")
           .column("set by"),
       derived("efficiency", "1", higher,
               "limit over makespan; what is missing is chunking, filling, draining and submission")
@@ -299,7 +299,7 @@ std::vector<MetricDeclaration> overlap_metrics() {
       measured("d2h", "copying the whole payload to the host, alone"),
       measured("both", "both copies at once, from the start of both to the end of the later one"),
       measured(kBothChunked, "the same, each in 8 chunks"),
-      measured(kAtBothRates, "the same, if both kept the rates that they have while both run"),
+      measured(kAtBothRates, "the same, computed: if both kept the rates that they have while both run"),
       measured("one-gpu", "of several GPUs, the first alone: with its own payload, or with all of one that is shared"),
       derived("helper_memory", "MiB", lower, "with multipath, that each helper holds for it"),
       derived_time("skew", "of several, from the first GPU's end to the last one's"),

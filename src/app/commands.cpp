@@ -211,6 +211,9 @@ int perform(const cli::RunCommand& command) {
   if (launch) return run_in_fleet(whole, *launch);
   if (auto& profile = whole.measuring.device.simulate) profile = profile_of_only_rank(*profile);
   if (whole.process) return run_once(one_process(whole));
+  if (whole.is_one_of_several && !whole.measuring.show.quiet) {
+    tell("this suite is several processes where --json FILE alone is written; this is one, which says less to compare");
+  }
   return whole.repeat ? repeat(whole) : run_once(std::move(whole));
 }
 

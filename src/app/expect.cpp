@@ -36,7 +36,7 @@ int perform(const cli::ExpectCommand& command) {
   refuse_to_overwrite(command.good, std::array{cli::NamedFile{"output", command.output}});
   // Limits may have been edited by hand, so what was there is kept.
   ResultsFile output(command.output, Previous::kept);
-  const std::vector<NamedReport> runs = read_reports(command.good);
+  const std::vector<NamedReport> runs = by_process(read_reports(command.good));
   check::DeriveOptions options{.allow_simulated = command.allow_simulated,
                                .allow_doubtful = command.allow_doubtful,
                                .assumed_spread = command.assumed_spread,

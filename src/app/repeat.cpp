@@ -150,30 +150,40 @@ void keep_spread(const std::string& path, ResultsFile& file, const std::vector<R
   file.finish(to_json(spread));
 }
 
-void report(const cli::RunCommand& command, const std::vector<std::string>& files, std::optional<ResultsFile>& spread) {
-  std::vector<Report> processes;
-  for (const std::string& file : files) processes.push_back(read_report(file));
+void report(const cli::RunCommand& command, const std::vector<Report>& processes, std::optional<ResultsFile>& spread) {
   if (spread) keep_spread(*command.spread, *spread, processes);
   const std::vector<RepeatedCase> cases = cases_of(processes);
   write_standard_output(to_repeat_table(processes.front(), cases, processes.size(), style_of(command.measuring.show)));
 }
 
-/// What all processes measured, in the file of --json; their own go.
-void put_together(const std::vector<std::string>& files, ResultsFile& whole) {
-  Report all = read_report(files.front());
+/// What failed in a further process stands with the first's results, for those who look at nothing else.
+void show_failures(std::vector<Result>& first, std::vector<Result>& further) {
+  for (Result& r : further) {
+    const auto same = [&r](const Result& other) { return other.identity() == r.identity(); };
+    const auto shown = std::ranges::find_if(first, same);
+    if (r.status == Status::failed && shown != first.end() && shown->status == Status::ok) std::swap(*shown, r);
+  }
+}
+
+/// What all processes measured, as one file.
+Report put_together(std::vector<Report> processes) {
+  Report all = std::move(processes.front());
   std::erase_if(all.command, [](const std::string& word) { return word.starts_with("--process="); });
-  for (const std::string& file : std::span(files).subspan(1)) {
-    Report one = read_report(file);
+  for (Report& one : std::span(processes).subspan(1)) {
     all.complete = all.complete && one.complete;
+    all.verified = all.verified && one.verified;
+    show_failures(all.results, one.results);
     all.further_processes.push_back({std::move(one.started_at), std::move(one.results)});
   }
-  whole.finish(to_json(all));
-  for (const std::string& file : files) std::filesystem::remove(file);
+  return all;
 }
 
 /// After process number `last`, from 1, was interrupted. Each process is gone on with by itself.
 void tell_how_to_continue(const std::vector<std::string>& files, std::size_t last) {
-  tell(fmt::format("continue: xferbench --resume {}", shell_word(files[last - 1])));
+  if (std::filesystem::exists(files[last - 1])) {
+    tell(fmt::format("continue: xferbench --resume {}", shell_word(files[last - 1])));
+  }
+  if (last > 1) tell("what the processes before it measured can be compared: xferbench compare takes several files");
   if (last < files.size()) {
     const std::string which = last + 1 == files.size() ? fmt::format("process {}", last + 1)
                                                        : fmt::format("processes {} to {}", last + 1, files.size());
@@ -202,6 +212,13 @@ void refuse_longer_repeat(const std::string& json, std::size_t processes) {
 
 }  // namespace
 
+namespace {
+
+/// Of a file that several processes write together.
+std::string part_of(const std::string& file, std::size_t number) { return fmt::format("{}.process-{}", file, number); }
+
+}  // namespace
+
 std::string numbered(const std::string& file, std::size_t number) {
   std::filesystem::path path(file);
   const std::string extension = path.extension().string();
@@ -210,7 +227,8 @@ std::string numbered(const std::string& file, std::size_t number) {
 
 cli::RunCommand one_process(const cli::RunCommand& command) {
   cli::RunCommand one = command;
-  one.measuring.files.json = numbered(*command.measuring.files.json, *command.process);
+  const std::string& json = *command.measuring.files.json;
+  one.measuring.files.json = command.repeat ? numbered(json, *command.process) : part_of(json, *command.process);
   one.measuring.device.rank = static_cast<int>(*command.process);  // the noise of a simulated machine is not the same
   return one;
 }
@@ -218,14 +236,19 @@ cli::RunCommand one_process(const cli::RunCommand& command) {
 int repeat(const cli::RunCommand& command) {
   install_interrupt_handlers(HangUp::ignored, command.measuring.show.quiet ? Acknowledge::no : Acknowledge::yes);
   const std::string& json = *command.measuring.files.json;
-  refuse_longer_repeat(json, *command.repeat);
+  if (!command.into_one_file) refuse_longer_repeat(json, *command.repeat);
   std::optional<ResultsFile> spread;
   std::optional<ResultsFile> whole;
-  if (command.into_one_file) whole.emplace(json);
+  if (command.into_one_file) {
+    set_aside(json);  // an old one would look as if it were of these processes
+    whole.emplace(json);
+  }
   if (command.spread) spread.emplace(*command.spread);
   if (spread && spread->exists()) read_spread(*command.spread);  // what cannot be added to is told before hours of work
   std::vector<std::string> files;
-  for (std::size_t i = 1; i <= *command.repeat; ++i) files.push_back(numbered(json, i));
+  for (std::size_t i = 1; i <= *command.repeat; ++i) {
+    files.push_back(command.into_one_file ? part_of(json, i) : numbered(json, i));
+  }
   // Until its process comes, an old file would look as if it were of this repeat.
   for (const std::string& file : files) set_aside(file);
   int code = 0;
@@ -241,8 +264,13 @@ int repeat(const cli::RunCommand& command) {
     if (!could_run(ended)) return ended;
     code = std::max(code, ended);
   }
-  report(command, files, spread);
-  if (whole) put_together(files, *whole);
+  std::vector<Report> processes;
+  for (const std::string& file : files) processes.push_back(read_report(file));
+  if (whole) {
+    whole->finish(to_json(put_together(processes)));
+    for (const std::string& file : files) std::filesystem::remove(file);
+  }
+  report(command, processes, spread);
   return code;
 }
 

@@ -68,7 +68,10 @@ void refuse_gpus_for_one(const cli::RunCommand& whole) {
 
 /// Each of several processes would write what else is asked for.
 bool writes_results_only(const cli::OutputFiles& files) {
-  return files.json && *files.json != "-" && files.named().size() == 1;
+  if (!files.json || *files.json == "-" || files.named().size() != 1) return false;
+  std::error_code unknown;
+  const std::filesystem::file_status there = std::filesystem::status(*files.json, unknown);
+  return !std::filesystem::exists(there) || std::filesystem::is_regular_file(there);
 }
 
 }  // namespace
@@ -84,6 +87,7 @@ cli::RunCommand with_suite(const cli::RunCommand& command) {
     whole.repeat = suite.processes;
     whole.into_one_file = true;
   }
+  whole.is_one_of_several = suite.processes > 1 && !whole.repeat && !command.process;
   std::set<std::string> keys;
   for (std::size_t i = 0; i < suite.runs.size(); ++i) {
     try {

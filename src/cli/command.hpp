@@ -103,6 +103,7 @@ struct RunCommand {
   std::optional<std::size_t> turns;    ///< times that the run goes through all cases
   std::optional<std::size_t> repeat;   ///< fresh processes that do all of it
   bool into_one_file = false;          ///< what these measured, as a suite says
+  bool is_one_of_several = false;      ///< that a suite would have where only a results file is written
   std::optional<std::string> spread;   ///< file that is to know how far these processes lie apart
   std::optional<std::size_t> process;  ///< which of them this one is, from 1; absent in the one that starts them
   std::vector<std::string> flags;      ///< without dashes: those of a run, not those of axes, that were given

@@ -146,7 +146,7 @@ class Comparer {
                  .bootstrap = comparison_.options.bootstrap};
     for (const Pending& pending : pending_) {
       Row& row = comparison_.rows[pending.row];
-      how.before = spread_before(row);
+      how.before = spread_before(row, pending.base.size() + pending.next.size() > 2);
       how.seed = seed_of(row.key);
       const Evidence found = weigh(ranks, pending.base, pending.next, how);
       row.test = found.test;
@@ -227,12 +227,12 @@ class Comparer {
     }
   }
 
-  [[nodiscard]] SpreadBefore spread_before(const Row& row) const {
+  [[nodiscard]] SpreadBefore spread_before(const Row& row, bool several_processes) const {
     const auto known = known_spreads_.find({row.key, row.measured});
     if (known != known_spreads_.end()) {
       return {known->second->spread, static_cast<double>(known->second->processes - 1), SpreadSource::known};
     }
-    if (pooled_) return *pooled_;
+    if (pooled_ && several_processes) return *pooled_;
     const double assumed = comparison_.options.assumed_spread;
     return {assumed, assumed > 0 ? kAssumedFreedom : 0, SpreadSource::assumed};
   }
@@ -287,8 +287,10 @@ void warn_of_same_runs(std::span<const NamedReport> base, std::span<const NamedR
   for (const NamedReport& a : base) {
     for (const NamedReport& b : next) {
       if (a.report.started_at != b.report.started_at || a.report.results != b.report.results) continue;
-      comparison.warnings.push_back(
-          fmt::format("{} and {} are the same run: compared with itself nothing changes", a.name, b.name));
+      std::string text = fmt::format("{} and {} are the same run: compared with itself nothing changes", a.name, b.name);
+      if (std::ranges::find(comparison.warnings, text) == comparison.warnings.end()) {
+        comparison.warnings.push_back(std::move(text));  // once, of files of several processes
+      }
     }
   }
 }

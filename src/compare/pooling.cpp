@@ -37,6 +37,7 @@ double inverse_trigamma(double value) {
 
 std::optional<SeenVariance> pooled(std::span<const SeenVariance> cases) {
   constexpr std::size_t kFewest = 5;
+  constexpr double kLeastFreedom = 30;  // of all: of less, how alike they are is chance
   constexpr double kLeast = 1e-8;  // 0.01 %: whatever agrees better agrees by chance, or is simulated
   if (cases.size() < kFewest) return std::nullopt;
   const auto n = static_cast<double>(cases.size());
@@ -52,6 +53,7 @@ std::optional<SeenVariance> pooled(std::span<const SeenVariance> cases) {
     by_chance += trigamma(c.freedom / 2) / n;
     all += c.freedom;
   }
+  if (all < kLeastFreedom) return std::nullopt;
   double squares = 0;
   for (const SeenVariance& c : cases) squares += (level(c) - mean) * (level(c) - mean);
   const double between = squares / (n - 1) - by_chance;

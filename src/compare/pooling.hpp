@@ -17,7 +17,7 @@ struct SeenVariance {
 /// What to expect of a case before it is looked at, by what all of them show: their variances are taken to be drawn
 /// from a scaled inverse chi-squared distribution (empirical Bayes, as G. K. Smyth's moderated t, 2004), whose scale is
 /// the value and whose degrees of freedom say how alike the cases are: few where their spreads differ much. Nothing
-/// of fewer than five cases.
+/// of fewer than five cases, nor of 30 degrees of freedom in all.
 std::optional<SeenVariance> pooled(std::span<const SeenVariance> cases);
 
 }  // namespace xferbench::compare

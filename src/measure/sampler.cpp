@@ -229,10 +229,10 @@ class Loop {
   /// Whether so many samples say that the budget will not do: the widest interval would not be narrow enough, or a
   /// first sample was slow and remains so.
   [[nodiscard]] bool is_out_of_reach(std::size_t n) const {
-    const auto slow = [](const Measurement* m) { return statistics::slow_first(m->samples); };
-    if (std::ranges::any_of(deciding(), slow)) return true;
     const auto width = widest_half_width();
-    if (policy_.ci <= 0 || !width || *width <= policy_.ci) return false;
+    if (policy_.ci <= 0 || !width) return false;
+    const auto slow = [](const Measurement* m) { return statistics::slow_first(m->samples); };
+    if (*width <= policy_.ci) return std::ranges::any_of(deciding(), slow);
     const auto have = static_cast<double>(n);
     const double round = (spent() - sampling_begun_) / have;
     return statistics::samples_for(policy_.ci, have, *width) * round > policy_.budget - sampling_begun_;

@@ -28,15 +28,16 @@ double duplex_ratio(const Stages& stages);
 double time_at_both_rates(double h2d, double d2h, double h2d_end, double d2h_end);
 
 /// What sets a limit: the kernel, one of the arrangements of both copies, or the pipeline that is held against it.
-enum class SetBy { kernel, in_turn, whole, chunked, rates, itself };
+enum class SetBy { kernel, in_turn, whole, chunked, rates, fastest };
 constexpr auto texts_of(SetBy) {
   return std::to_array<std::string_view>(
-      {"kernel", "in-turn", "whole", "chunked", "rates", "itself"});
+      {"kernel", "in-turn", "whole", "chunked", "rates", "fastest"});
 }
 
 struct Bound {
   double seconds = 0;
   SetBy by = SetBy::whole;
+  bool is_of_kernel = false;  ///< whether the kernel takes longer than both copies; else the link sets it
 };
 
 /// Least makespan of any pipeline over these stages: the kernel, or the fastest arrangement of both copies, whichever

@@ -214,7 +214,7 @@ Losses explain(const StageCosts& costs, const Arrangement& arrangement, double m
   Losses losses;
   losses.limit = measured_limit;
   const Stages stages = least_times(costs, total(arrangement.chunks));
-  if (lower_bound(stages, costs.copy_engines).by != SetBy::kernel) {
+  if (!lower_bound(stages, costs.copy_engines).is_of_kernel) {
     losses.contention = std::max(0.0, measured_limit - std::max({stages.h2d, stages.kernel, stages.d2h}));
   }
   const StageCosts hidden = without_submission(costs);

@@ -49,7 +49,7 @@ TEST_F(Suites, OfSeveralProcessesWriteOneFileThatIsComparedAsSeveral) {
                                  "--simulate", "--json", folder_ / json, "--max-samples", "8"});
     ASSERT_EQ(o.exit_code, 0) << o.err;
     EXPECT_TRUE(contains(o.out, "medians of 3 processes")) << o.out;
-    EXPECT_FALSE(std::filesystem::exists(folder_ / "base-1.json")) << "put together";
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "base.json.process-1")) << "put together";
     expect_valid_results(folder_ / json);
   };
   run("base.json");

@@ -75,7 +75,7 @@ TEST(Processes, ThatCouldNotHaveFoundTwiceTheThresholdAreNoSuccess) {
       compare::compare(processes({1, 1.001, 0.999}, 4), processes({1.001, 1, 0.999}, 4, 1.001), {});
   EXPECT_GT(*few.rows[1].spread, 0.01) << "with the assumption";
   EXPECT_TRUE(says(c.outcome.reach, "as they show it: 0.11 %")) << fmt::format("{}", fmt::join(c.outcome.reach, "\n"));
-  EXPECT_TRUE(says(c.outcome.reach, "taken, with that of all cases, or known or assumed: 0.1"));
+  EXPECT_TRUE(says(c.outcome.reach, "as it is used, with that of all cases, or what was known or assumed: 0.1"));
 }
 
 TEST(Processes, OneASideIsWarnedOfAndLabelled) {

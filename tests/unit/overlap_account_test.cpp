@@ -86,7 +86,7 @@ TEST(OverlapAccount, HoldsTheMakespanAgainstTheFastestArrangementAndNeverAboveIt
   };
   EXPECT_FALSE(says_so(below));
   const Result above = derived(0.7e-3, 0.75e-3);
-  EXPECT_EQ(above.label("limit_set_by"), "itself");
+  EXPECT_EQ(above.label("limit_set_by"), "fastest");
   EXPECT_EQ(above.label("limited_by"), "link");
   EXPECT_DOUBLE_EQ(above.value("bound"), above.value("makespan"));
   for (const char* name : {"efficiency", "efficiency_low", "efficiency_high"}) EXPECT_EQ(above.value(name), 1) << name;

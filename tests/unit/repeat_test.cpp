@@ -18,6 +18,8 @@ TEST(Repeat, AProcessWritesAFileOfItsOwn) {
   cli::RunCommand command;
   command.measuring.files.json = "r.json";
   command.process = 2;
+  EXPECT_EQ(one_process(command).measuring.files.json, "r.json.process-2") << "of a suite";
+  command.repeat = 3;
   EXPECT_EQ(one_process(command).measuring.files.json, "r-2.json");
 }
 
