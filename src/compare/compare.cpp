@@ -237,8 +237,9 @@ class Comparer {
     return {assumed, assumed > 0 ? kAssumedFreedom : 0, SpreadSource::assumed};
   }
 
-  /// What the processes of all cases show together.
+  /// What the processes of all cases show together; nothing where nothing but a case itself is to count.
   void pool() {
+    if (comparison_.options.assumed_spread <= 0) return;
     std::vector<SeenVariance> all;
     for (const Pending& pending : pending_) {
       if (comparison_.rows[pending.row].identical) continue;
