@@ -265,14 +265,16 @@ std::vector<MetricDeclaration> overlap_metrics() {
           .column("of one GPU", ratio),
       measured("serial", "the same work without overlap").column("serial"),
       derived("speedup", "1", higher, "how many times the makespan that takes").column("speedup", ratio),
-      derived_time("bound",
-                   "what no pipeline can beat here: the longer of the kernel and of both copies through the link, in the "
-                   "fastest arrangement that was measured")
+      derived_time(
+          "bound",
+          "what no pipeline can beat here: the longer of the kernel and of both copies through the link, in the "
+          "fastest arrangement that was measured")
           .column("limit"),
       label("limited_by", "whether that is the kernel or the link"),
-      label("limit_set_by",
-            "the kernel, or the fastest arrangement of both copies: in-turn; whole, each in one piece; chunked; rates, "
-            "those that they have while both run; fastest: this pipeline, of tune the fastest, was faster than all that")
+      label(
+          "limit_set_by",
+          "the kernel, or the fastest arrangement of both copies: in-turn; whole, each in one piece; chunked; rates, "
+          "those that they have while both run; fastest: this pipeline, of tune the fastest, was faster than all that")
           .column("set by"),
       derived("efficiency", "1", higher,
               "limit over makespan; what is missing is chunking, filling, draining and submission")

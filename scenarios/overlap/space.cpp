@@ -47,8 +47,7 @@ class OverlapSpace final : public Tunable {
     if (bench.verify) stages.verify();
     bench_.policy.budget /= 2;  // warm-up takes its share of it more than once
     measure_stages();
-    if (has_costs(whole_.shape()))
-      costs_ = measure_stage_costs(bench_, std::array{OnGpu{&bench.device, &whole_}}, 3);
+    if (has_costs(whole_.shape())) costs_ = measure_stage_costs(bench_, std::array{OnGpu{&bench.device, &whole_}}, 3);
     if (bench.objective == Objective::wall && has_costs(whole_.shape())) {
       wall_costs_ = measure_wall_costs(bench_, whole_, costs_);
     }

@@ -34,8 +34,8 @@ Stages::Stages(Device& device, ChunkedWork& work)
 
 /// The limit that it belongs to is held against the pipeline's time.
 Region Stages::alone(const char* name, StageOfAll stage) {
-  Region r = gated(name, {streams_[0]}, work_.operations_for_all(),
-                   [this, stage = std::move(stage)] { stage(streams_[0]); });
+  Region r =
+      gated(name, {streams_[0]}, work_.operations_for_all(), [this, stage = std::move(stage)] { stage(streams_[0]); });
   r.repeated_alike = true;
   return r;
 }

@@ -19,7 +19,7 @@
 
 namespace xferbench {
 
-inline constexpr const char* kBothChunked = "both-chunked";    ///< name of what Stages::both_chunked() times
+inline constexpr const char* kBothChunked = "both-chunked";   ///< name of what Stages::both_chunked() times
 inline constexpr const char* kAtBothRates = "both-at-rates";  ///< name of what at_both_rates() says
 inline constexpr std::size_t kChunksOfBoth = 8;  ///< few, so that what each costs is little; of an H100 the fastest
 

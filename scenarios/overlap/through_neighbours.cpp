@@ -202,9 +202,8 @@ void measure_through_neighbours(const OverlapCase& c, const RunContext& bench, R
   pipeline.repeated_alike = true;
   Region alone = checked_region_of(*one.alone, one.work, "one-gpu");
   use_common_clock({&pipeline, &alone});
-  const std::vector<Series> series =
-      bench.sample({pipeline, wall_of(pipeline), alone, parts.h2d(), one.kernel(), parts.d2h(), parts.both(),
-                    parts.both_chunked()});
+  const std::vector<Series> series = bench.sample(
+      {pipeline, wall_of(pipeline), alone, parts.h2d(), one.kernel(), parts.d2h(), parts.both(), parts.both_chunked()});
   add_measurements(series, result);
   result.measurements.push_back(series.front().submit);
   add_kernel(one.work, bench.verify, result);

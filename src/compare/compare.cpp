@@ -288,7 +288,8 @@ void warn_of_same_runs(std::span<const NamedReport> base, std::span<const NamedR
   for (const NamedReport& a : base) {
     for (const NamedReport& b : next) {
       if (a.report.started_at != b.report.started_at || a.report.results != b.report.results) continue;
-      std::string text = fmt::format("{} and {} are the same run: compared with itself nothing changes", a.name, b.name);
+      std::string text =
+          fmt::format("{} and {} are the same run: compared with itself nothing changes", a.name, b.name);
       if (std::ranges::find(comparison.warnings, text) == comparison.warnings.end()) {
         comparison.warnings.push_back(std::move(text));  // once, of files of several processes
       }

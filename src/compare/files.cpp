@@ -146,7 +146,8 @@ std::vector<std::string> doubts_of(const Files& files) {
   std::vector<std::string> all;
   for (const NamedReport* named : files) {
     for (std::string& doubt : doubts(*named)) {
-      if (std::ranges::find(all, doubt) == all.end()) all.push_back(std::move(doubt));  // of several processes of a file
+      if (std::ranges::find(all, doubt) == all.end())
+        all.push_back(std::move(doubt));  // of several processes of a file
     }
   }
   return all;

@@ -234,7 +234,8 @@ std::vector<std::string> reach_of(const Comparison& comparison) {
   const bool weighed = std::ranges::any_of(comparison.rows, [](const Row& row) {
     return row.test == TestUsed::welch && row.spread_seen && row.spread != row.spread_seen;
   });
-  if (weighed) add_spread("as it is used, with that of all cases, or what was known or assumed", from(SpreadSource::measured));
+  if (weighed)
+    add_spread("as it is used, with that of all cases, or what was known or assumed", from(SpreadSource::measured));
   add_spread("known", from(SpreadSource::known));
   add_spread("assumed", from(SpreadSource::assumed));
   return lines;

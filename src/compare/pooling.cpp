@@ -38,7 +38,7 @@ double inverse_trigamma(double value) {
 std::optional<SeenVariance> pooled(std::span<const SeenVariance> cases) {
   constexpr std::size_t kFewest = 5;
   constexpr double kLeastFreedom = 30;  // of all: of less, how alike they are is chance
-  constexpr double kLeast = 1e-8;  // 0.01 %: whatever agrees better agrees by chance, or is simulated
+  constexpr double kLeast = 1e-8;       // 0.01 %: whatever agrees better agrees by chance, or is simulated
   if (cases.size() < kFewest) return std::nullopt;
   const auto n = static_cast<double>(cases.size());
   // Of the logarithm of each, without what its few degrees of freedom take off on average.

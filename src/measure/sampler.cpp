@@ -58,8 +58,8 @@ double skew_of(const Series& series) {
 
 namespace {
 
-constexpr double kWarmupShare = 0.2;  // of the budget, at most
-constexpr double kThrottled = 0.9;    // of the largest clock rate
+constexpr double kWarmupShare = 0.2;       // of the budget, at most
+constexpr double kThrottled = 0.9;         // of the largest clock rate
 constexpr std::size_t kEnoughToTell = 20;  // samples: of fewer, the width of an interval says little
 
 class Loop {

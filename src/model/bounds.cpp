@@ -28,8 +28,9 @@ Bound link_limit(const Stages& s, unsigned copy_engines) {
   const Bound in_turn{.seconds = s.h2d + s.d2h, .by = SetBy::in_turn};
   if (copy_engines < 2) return in_turn;
   Bound least = in_turn;
-  for (const Bound& b : {Bound{.seconds = s.both, .by = SetBy::whole}, Bound{.seconds = s.chunked, .by = SetBy::chunked},
-                         Bound{.seconds = s.at_both_rates, .by = SetBy::rates}}) {
+  for (const Bound& b :
+       {Bound{.seconds = s.both, .by = SetBy::whole}, Bound{.seconds = s.chunked, .by = SetBy::chunked},
+        Bound{.seconds = s.at_both_rates, .by = SetBy::rates}}) {
     if (b.seconds > 0 && b.seconds < least.seconds) least = b;
   }
   least.seconds = std::max({least.seconds, s.h2d, s.d2h});

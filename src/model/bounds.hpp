@@ -30,8 +30,7 @@ double time_at_both_rates(double h2d, double d2h, double h2d_end, double d2h_end
 /// What sets a limit: the kernel, one of the arrangements of both copies, or the pipeline that is held against it.
 enum class SetBy { kernel, in_turn, whole, chunked, rates, fastest };
 constexpr auto texts_of(SetBy) {
-  return std::to_array<std::string_view>(
-      {"kernel", "in-turn", "whole", "chunked", "rates", "fastest"});
+  return std::to_array<std::string_view>({"kernel", "in-turn", "whole", "chunked", "rates", "fastest"});
 }
 
 struct Bound {

@@ -43,7 +43,7 @@ enum class Stop {
   budget,
   max_samples,
   interrupted,
-  others,  ///< all that decide had reached their target; this one, which does not, has not
+  others,        ///< all that decide had reached their target; this one, which does not, has not
   out_of_reach,  ///< the samples said that the budget would not do
 };
 constexpr auto texts_of(Stop) {
@@ -213,8 +213,8 @@ struct Report {
   Environment environment;
   MetricsDeclared metrics_declared;  ///< of the scenarios of its results
   std::vector<Result> results;
-  std::optional<Fleet> fleet{};   ///< of a run under mpirun or srun
-  std::vector<Finding> findings;  ///< empty until the last case has ended
+  std::optional<Fleet> fleet{};                     ///< of a run under mpirun or srun
+  std::vector<Finding> findings;                    ///< empty until the last case has ended
   std::vector<FurtherProcess> further_processes{};  ///< of a suite that takes several: all after the first
   friend bool operator==(const Report&, const Report&) = default;
 };

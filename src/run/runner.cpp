@@ -90,10 +90,9 @@ std::optional<std::string> unsteady(const Result& result, const SamplingPolicy& 
   const double width = *relative_half_width(*widest);
   const auto have = static_cast<double>(widest->samples.size());
   const double needed = statistics::samples_for(policy.ci, have, width);
-  std::string text =
-      fmt::format("not steady: times are +-{} after {:.0f} samples ({}), not +-{}", format_percent(width), have,
-                  others == 0 ? widest->name : fmt::format("{} and {} more", widest->name, others),
-                  format_percent(policy.ci));
+  std::string text = fmt::format(
+      "not steady: times are +-{} after {:.0f} samples ({}), not +-{}", format_percent(width), have,
+      others == 0 ? widest->name : fmt::format("{} and {} more", widest->name, others), format_percent(policy.ci));
   constexpr double kMost = 1e6;  // samples that somebody might wait for
   if (needed > kMost) return text;
   text += fmt::format(", which would take about {:.0f}: --min-samples {:.0f}", needed, needed);

@@ -253,14 +253,15 @@ class Tuner {
       const Measurement* time = decisive(entry);
       const auto interval = interval_of(*time);
       constexpr double kDisturbed = 0.1;  // of the time, from end to end of its interval
-      summary.contestants.push_back({.config = entry.config,
-                                     .seconds = time->median,
-                                     .interval = time->ci95,
-                                     .predicted = entry.predicted,
-                                     .complexity = tunable_->complexity(entry.config),
-                                     .confirmed = entry.fresh.has_value(),
-                                     .out = std::ranges::find(standing, i) == standing.end(),
-                                     .disturbed = interval && interval->high - interval->low > kDisturbed * time->median});
+      summary.contestants.push_back(
+          {.config = entry.config,
+           .seconds = time->median,
+           .interval = time->ci95,
+           .predicted = entry.predicted,
+           .complexity = tunable_->complexity(entry.config),
+           .confirmed = entry.fresh.has_value(),
+           .out = std::ranges::find(standing, i) == standing.end(),
+           .disturbed = interval && interval->high - interval->low > kDisturbed * time->median});
     }
     summary.objective = bench_.objective;
     summary.account = account_;

@@ -60,7 +60,8 @@ TEST(Diagnosis, StandsUnderTheTableForTheFastest) {
   for (const std::string& line : lines(o.out)) EXPECT_LE(line.size(), 160U) << line;
   const std::regex sentence(
       "  streams 4, chunks 32: [0-9.]+ ms makespan: [0-9.]+ ms are the limit, set by the link, both directions at the "
-      "rates that they have while both run \\([0-9.]+ us of it because the two directions slow each other\\); [0-9.]+ us filling and draining; [0-9.]+ us what each operation costs; "
+      "rates that they have while both run \\([0-9.]+ us of it because the two directions slow each other\\); [0-9.]+ "
+      "us filling and draining; [0-9.]+ us what each operation costs; "
       "([0-9.]+ [un]s waiting for slots or streams; )?"
       "-?[0-9.]+ [un]s unexplained");
   EXPECT_TRUE(std::regex_match(found, sentence)) << found;

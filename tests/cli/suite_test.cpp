@@ -44,9 +44,9 @@ TEST_F(Suites, TheCommandLineStandsAboveWhatASuiteSaysOfSampling) {
 
 TEST_F(Suites, OfSeveralProcessesWriteOneFileThatIsComparedAsSeveral) {
   const auto run = [this](const char* json) {
-    const Outcome o = xferbench({"--suite",
-                                 suite(R"("processes": 3, "runs": ["memcpy --dir h2d --size 1M,2M --host pinned"])"),
-                                 "--simulate", "--json", folder_ / json, "--max-samples", "8"});
+    const Outcome o =
+        xferbench({"--suite", suite(R"("processes": 3, "runs": ["memcpy --dir h2d --size 1M,2M --host pinned"])"),
+                   "--simulate", "--json", folder_ / json, "--max-samples", "8"});
     ASSERT_EQ(o.exit_code, 0) << o.err;
     EXPECT_TRUE(contains(o.out, "medians of 3 processes")) << o.out;
     EXPECT_FALSE(std::filesystem::exists(folder_ / "base.json.process-1")) << "put together";
@@ -59,7 +59,8 @@ TEST_F(Suites, OfSeveralProcessesWriteOneFileThatIsComparedAsSeveral) {
   ASSERT_EQ(file["further_processes"].size(), 2U);
   for (const Json& process : file["further_processes"]) EXPECT_EQ(process["results"].size(), 2U);
   run("new.json");
-  const Outcome compared = xferbench({"compare", folder_ / "base.json", folder_ / "new.json", "--json", "-", "--quiet"});
+  const Outcome compared =
+      xferbench({"compare", folder_ / "base.json", folder_ / "new.json", "--json", "-", "--quiet"});
   ASSERT_EQ(compared.exit_code, 0) << compared.err;
   for (const Json& row : parse_json(compared.out)["cases"]) {
     EXPECT_EQ(row["base"]["n"], 3) << row;

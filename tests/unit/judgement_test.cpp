@@ -71,8 +71,7 @@ TEST(Processes, ThatCouldNotHaveFoundTwiceTheThresholdAreNoSuccess) {
   const Comparison c = compare::compare(four, processes({1.001, 1, 0.999, 1.0005}, 29, 1.001), {});
   EXPECT_NEAR(*c.rows[1].spread_seen, 0.0011, 0.0002);
   EXPECT_NEAR(*c.rows[1].spread, 0.0012, 0.0003) << "of 29 cases that all show it, and no assumption";
-  const Comparison few =
-      compare::compare(processes({1, 1.001, 0.999}, 4), processes({1.001, 1, 0.999}, 4, 1.001), {});
+  const Comparison few = compare::compare(processes({1, 1.001, 0.999}, 4), processes({1.001, 1, 0.999}, 4, 1.001), {});
   EXPECT_GT(*few.rows[1].spread, 0.01) << "with the assumption";
   EXPECT_TRUE(says(c.outcome.reach, "as they show it: 0.11 %")) << fmt::format("{}", fmt::join(c.outcome.reach, "\n"));
   EXPECT_TRUE(says(c.outcome.reach, "as it is used, with that of all cases, or what was known or assumed: 0.1"));

@@ -17,7 +17,8 @@ std::vector<SeenVariance> drawn(std::size_t cases, const ScaleOf& scale_of) {
   std::mt19937_64 random(1);
   std::chi_squared_distribution<double> chi_squared(kFreedom);
   std::vector<SeenVariance> all;
-  for (std::size_t i = 0; i < cases; ++i) all.push_back({1e-4 * scale_of(i) * chi_squared(random) / kFreedom, kFreedom});
+  for (std::size_t i = 0; i < cases; ++i)
+    all.push_back({1e-4 * scale_of(i) * chi_squared(random) / kFreedom, kFreedom});
   return all;
 }
 

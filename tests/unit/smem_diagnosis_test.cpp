@@ -96,7 +96,8 @@ TEST(SmemDiagnosis, TellsTheBestOfEachMethodAndOfAll) {
             (std::vector<std::pair<std::string, std::string>>{{"method", "sync"}, {"schedule", "persistent"}}));
   EXPECT_EQ(said[1].labels[1].second, "dynamic");
   EXPECT_EQ(said[2].kind, "winner");
-  EXPECT_TRUE(mentions(said[2].text, "tma, dynamic is the fastest: 4295 GB/s of traffic, 1.00 times a copy")) << said[2].text;
+  EXPECT_TRUE(mentions(said[2].text, "tma, dynamic is the fastest: 4295 GB/s of traffic, 1.00 times a copy"))
+      << said[2].text;
 }
 
 TEST(SmemDiagnosis, NamesAWinnerOnlyWhereItsIntervalSaysSo) {

@@ -187,8 +187,8 @@ Profile eight_of(Profile profile) {
   return profile;
 }
 
-const std::array<Profile, 6> kProfiles{kH200,           with_one_copy_engine(kH200), two_of(kH200),
-                                       eight_of(kH200), h100(kH200),                 two_of(h100(kH200))};
+const std::array<Profile, 6> kProfiles{kH200,       with_one_copy_engine(kH200), two_of(kH200), eight_of(kH200),
+                                       h100(kH200), two_of(h100(kH200))};
 
 }  // namespace
 
