@@ -43,7 +43,9 @@ model::Stages stages_alike(const Result& result) {
 void add_interval_of_efficiency(unsigned copy_engines, Result& result) {
   const Measurement& pipeline = result.needed_measurement("pipeline");
   std::size_t rounds = pipeline.samples.size();
-  stage_times(result, [&](const Measurement& m) { return rounds = std::min(rounds, m.samples.size()), 0.0; });
+  for (const char* stage : kStages) {
+    if (result.measurement(stage) != nullptr) rounds = std::min(rounds, alike(result, stage).samples.size());
+  }
   std::vector<double> drawn;
   const auto stopped = [] { return interrupted() != 0; };
   const auto interval = statistics::interval_over_rounds(rounds, stopped, [&](std::span<const std::size_t> places) {

@@ -165,19 +165,6 @@ void show_failures(std::vector<Result>& first, std::vector<Result>& further) {
   }
 }
 
-/// What all processes measured, as one file.
-Report put_together(std::vector<Report> processes) {
-  Report all = std::move(processes.front());
-  std::erase_if(all.command, [](const std::string& word) { return word.starts_with("--process="); });
-  for (Report& one : std::span(processes).subspan(1)) {
-    all.complete = all.complete && one.complete;
-    all.verified = all.verified && one.verified;
-    show_failures(all.results, one.results);
-    all.further_processes.push_back({std::move(one.started_at), std::move(one.results)});
-  }
-  return all;
-}
-
 /// After process number `last`, from 1, was interrupted. Each process is gone on with by itself.
 void tell_how_to_continue(const std::vector<std::string>& files, std::size_t last) {
   if (std::filesystem::exists(files[last - 1])) {
@@ -225,6 +212,18 @@ std::string numbered(const std::string& file, std::size_t number) {
   return path.replace_extension().string() + fmt::format("-{}", number) + extension;
 }
 
+Report put_together(std::vector<Report> processes) {
+  Report all = std::move(processes.front());
+  std::erase_if(all.command, [](const std::string& word) { return word.starts_with("--process="); });
+  for (Report& one : std::span(processes).subspan(1)) {
+    all.complete = all.complete && one.complete;
+    all.verified = all.verified && one.verified;
+    show_failures(all.results, one.results);
+    all.further_processes.push_back({std::move(one.started_at), std::move(one.results)});
+  }
+  return all;
+}
+
 cli::RunCommand one_process(const cli::RunCommand& command) {
   cli::RunCommand one = command;
   const std::string& json = *command.measuring.files.json;
@@ -238,11 +237,7 @@ int repeat(const cli::RunCommand& command) {
   const std::string& json = *command.measuring.files.json;
   if (!command.into_one_file) refuse_longer_repeat(json, *command.repeat);
   std::optional<ResultsFile> spread;
-  std::optional<ResultsFile> whole;
-  if (command.into_one_file) {
-    set_aside(json);  // an old one would look as if it were of these processes
-    whole.emplace(json);
-  }
+  if (command.into_one_file) set_aside(json);  // an old one would look as if it were of these processes
   if (command.spread) spread.emplace(*command.spread);
   if (spread && spread->exists()) read_spread(*command.spread);  // what cannot be added to is told before hours of work
   std::vector<std::string> files;
@@ -266,8 +261,8 @@ int repeat(const cli::RunCommand& command) {
   }
   std::vector<Report> processes;
   for (const std::string& file : files) processes.push_back(read_report(file));
-  if (whole) {
-    whole->finish(to_json(put_together(processes)));
+  if (command.into_one_file) {
+    ResultsFile(json).finish(to_json(put_together(processes)));
     for (const std::string& file : files) std::filesystem::remove(file);
   }
   report(command, processes, spread);

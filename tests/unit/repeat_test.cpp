@@ -1,7 +1,11 @@
 // The files and command lines of the processes of --repeat.
 #include "app/repeat.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 #include "report/run/repeat_table.hpp"
 
@@ -21,6 +25,31 @@ TEST(Repeat, AProcessWritesAFileOfItsOwn) {
   EXPECT_EQ(one_process(command).measuring.files.json, "r.json.process-2") << "of a suite";
   command.repeat = 3;
   EXPECT_EQ(one_process(command).measuring.files.json, "r-2.json");
+}
+
+TEST(Repeat, ProcessesOfASuiteAreOneFileAndCanBeTakenApart) {
+  const auto process = [](const char* started, Status of_second) {
+    Report report;
+    report.complete = true;
+    report.started_at = started;
+    report.command = {"xferbench", fmt::format("--process={}", started), "--suite", "ci"};
+    for (const char* scenario : {"one", "two"}) report.results.emplace_back(Case(scenario));
+    report.results[1].status = of_second;
+    return report;
+  };
+  const Report whole = put_together({process("1", Status::ok), process("2", Status::failed), process("3", Status::ok)});
+  EXPECT_EQ(whole.command, (std::vector<std::string>{"xferbench", "--suite", "ci"}));
+  EXPECT_EQ(whole.results[1].status, Status::failed) << "seen by whoever looks at the first only";
+  const std::vector<NamedReport> apart = by_process({{"r.json", whole}});
+  ASSERT_EQ(apart.size(), 3U);
+  std::size_t failed = 0;
+  for (std::size_t i = 0; i < apart.size(); ++i) {
+    EXPECT_EQ(apart[i].report.started_at, std::to_string(i + 1));
+    EXPECT_TRUE(apart[i].report.further_processes.empty());
+    ASSERT_EQ(apart[i].report.results.size(), 2U);
+    failed += apart[i].report.results[1].status == Status::failed ? 1 : 0;
+  }
+  EXPECT_EQ(failed, 1U) << "once, wherever it stands";
 }
 
 TEST(RepeatTable, ShowsHowFarProcessesAreApartAndWhereOneIsMissing) {

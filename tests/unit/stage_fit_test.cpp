@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include <string>
 #include <utility>
 
@@ -115,6 +117,44 @@ TEST(StageFit, TheHandOversAreWhatChainsTakeBesideTheirOperations) {
   EXPECT_NEAR(found.copy_to_kernel, 3.5e-6, 1e-12);
   EXPECT_NEAR(found.kernel_to_copy, 3.5e-6, 1e-12);
   EXPECT_NEAR(found.copy_to_copy, 2e-6, 1e-12);
+}
+
+TEST(StageFit, TheRatesOfAnArrangementAreThoseThatMakeItsMakespan) {
+  StageCosts costs;
+  costs.h2d = {2.5e-6, 1 / 55e9, 0.93, 1.6};
+  costs.d2h = {2.8e-6, 1 / 55e9, 0.92, 1.8};
+  const Arrangement turns{.chunks = std::vector<double>(16, 4e6), .h2d_after_d2h = 4, .streams = 4};
+  StageCosts slower = costs;
+  slower.h2d.duplex_rate *= 0.95;
+  slower.d2h.duplex_rate *= 0.95;
+  const StageCosts found = with_rates_of(costs, turns, makespan(slower, turns));
+  EXPECT_NEAR(found.h2d.duplex_rate, slower.h2d.duplex_rate, 1e-6);
+  EXPECT_NEAR(found.d2h.duplex_rate, slower.d2h.duplex_rate, 1e-6);
+  EXPECT_EQ(found.h2d.per_operation, costs.h2d.per_operation) << "nothing else is corrected";
+  const StageCosts same = with_rates_of(costs, turns, makespan(costs, turns));
+  EXPECT_NEAR(same.h2d.duplex_rate, costs.h2d.duplex_rate, 1e-6);
+}
+
+/// As of an H100: each in 8 chunks, though whole copies would end otherwise.
+TEST(StageFit, BothDirectionsAreTakenToBeInAsManyPiecesAsTheyWereMeasured) {
+  const Cost in{2.5e-6, 1 / 55e9, 0.93, 1};
+  const Cost out{2.8e-6, 1 / 55e9, 0.92, 1};
+  constexpr double kBytes = 64e6;
+  const auto alone = [](const Cost& c, std::size_t pieces) {
+    return static_cast<double>(pieces) * c.per_operation + kBytes * c.per_byte;
+  };
+  StageTimes t{.bytes = kBytes, .pieces = 64};
+  t.whole = {.h2d = alone(in, 1), .d2h = alone(out, 1)};
+  t.in_pieces = {.h2d = alone(in, 64), .d2h = alone(out, 64)};
+  t.both = copies_at_once(in, out, {kBytes, 8}, {kBytes, 8});
+  t.both_pieces = 8;
+  t.opposing = 2;
+  t.h2d_pieces_beside = copies_at_once(in, out, {kBytes, 64}, {2 * kBytes, 2}).h2d;
+  t.d2h_pieces_beside = copies_at_once(in, out, {2 * kBytes, 2}, {kBytes, 64}).d2h;
+  EXPECT_NEAR(fit_stage_costs(t).h2d.duplex_rate, in.duplex_rate, 1e-4);
+  EXPECT_NEAR(fit_stage_costs(t).d2h.duplex_rate, out.duplex_rate, 1e-4);
+  t.both_pieces = 1;
+  EXPECT_LT(fit_stage_costs(t).h2d.duplex_rate, in.duplex_rate - 1e-3) << "what chunks cost would be laid to the rates";
 }
 
 TEST(CopiesAtOnce, EachDirectionIsSlowedWhileTheOtherMoves) {
