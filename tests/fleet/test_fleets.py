@@ -250,12 +250,14 @@ class Ended(Fleets):
     def under_way(self, ranks, *flags, cases=MANY, timeout=TIMEOUT, environment=None):
         """A run that has written results of some cases."""
         profiles_of, _ = self.simulate(1)
+        self.results.unlink(missing_ok=True)  # an earlier try's would pass for this run's
         command = [PROGRAM, *cases, *profiles_of, "--timeout", timeout, "--json", self.results, *flags]
         with hosts.start(ranks, None, command, environment=environment) as run:
             end = time.monotonic() + 30
             while time.monotonic() < end and run.process.poll() is None and self.measured() < ranks:
                 time.sleep(0.05)
             self.assertIsNone(run.process.poll(), "it had ended by then")
+            self.assertGreaterEqual(self.measured(), ranks, "no result in 30 s")
             yield run
 
     def end_of(self, run, seconds=20):
