@@ -11,6 +11,7 @@
 #include "report/annotations.hpp"
 #include "report/check/check_report.hpp"
 #include "results/json.hpp"
+#include "words/check.hpp"
 
 namespace xferbench::app {
 
@@ -31,9 +32,9 @@ int perform(const cli::CheckCommand& command) {
   if (command.annotations == cli::Annotations::github) {
     for (const std::string& line : github_lines(annotations_of(all))) show_line(line);
   }
-  files.write({.table = [&] { return to_check_table(all, style_of(command.show)); },
+  files.write({.table = [&] { return to_terminal(document_of(all), style_of(command.show)); },
                .json = [&] { return to_check_json(all); },
-               .markdown = [&] { return to_check_markdown(all); },
+               .document = [&] { return document_of(all); },
                .junit = [&] { return to_check_junit(all); },
                .openmetrics = [&] { return to_check_openmetrics(all); }});
   return static_cast<int>(all_hold(all) ? ExitCode::ok : ExitCode::failed);

@@ -33,7 +33,6 @@
 #include "device/open.hpp"
 #include "ranks/gpu_probe.hpp"
 #include "ranks/mpi_plugin.hpp"
-#include "report/run/info.hpp"
 #include "report/run/run_report.hpp"
 #include "report/trace/timeline.hpp"
 #include "results/json.hpp"
@@ -42,6 +41,7 @@
 #include "run/findings.hpp"
 #include "run/runner.hpp"
 #include "scenarios/scenarios.hpp"
+#include "words/machine.hpp"
 
 namespace xferbench::app {
 

@@ -10,9 +10,10 @@
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
 #include "report/annotations.hpp"
-#include "report/compare/cells.hpp"
 #include "report/compare/compare_report.hpp"
 #include "results/spread_file.hpp"
+#include "words/compare.hpp"
+#include "words/compared.hpp"
 
 namespace xferbench::app {
 
@@ -24,12 +25,9 @@ xferbench::compare::Options with_declared(xferbench::compare::Options options) {
   return options;
 }
 
-/// Of two records, both of which reports write alike.
-template <class Record>
-void write(JudgementFiles& files, const Record& record, const JudgementFiles::Text& table) {
-  files.write(
-      {.table = table, .json = [&] { return to_json(record); }, .markdown = [&] { return to_markdown(record); }});
-}
+/// A comment may have 65,536 characters; the summary of a CI job's step takes 1 MiB. What is shorter than the one fits
+/// into the other, and bytes are never fewer than characters.
+constexpr MarkdownLimits kComment{.most = 65'000, .title_level = 3};
 
 void warn(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) tell("warning: " + warning);
@@ -39,7 +37,10 @@ int show_across(const cli::CompareCommand& command) {
   JudgementFiles files(command.files, command.across);
   const auto table = xferbench::compare::across(read_reports(command.across), with_declared(command.options));
   if (!command.show.quiet) warn(table.warnings);
-  write(files, table, [&] { return to_table(table, style_of(command.show)); });
+  files.write({.table = [&] { return to_terminal(document_of(table), style_of(command.show)); },
+               .json = [&] { return to_json(table); },
+               .document = [&] { return document_of(table); },
+               .limits = kComment});
   return static_cast<int>(ExitCode::ok);
 }
 
@@ -76,7 +77,10 @@ int perform(const cli::CompareCommand& command) {
   if (command.annotations == cli::Annotations::github) {
     for (const std::string& line : github_lines(annotations_of(comparison))) show_line(line);
   }
-  write(files, comparison, [&] { return to_table(comparison, command.all, style_of(command.show)); });
+  files.write({.table = [&] { return to_terminal(document_of(comparison, command.all), style_of(command.show)); },
+               .json = [&] { return to_json(comparison); },
+               .document = [&] { return document_of(comparison); },
+               .limits = kComment});
   return static_cast<int>(comparison.outcome.code);
 }
 

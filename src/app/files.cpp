@@ -99,7 +99,7 @@ void JudgementFiles::write(const Texts& texts) {
   };
   const auto at_once = [](const Text& text) { return [&text](const Sink& sink) { sink(text()); }; };
   finish("json", at_once(texts.json));
-  finish("markdown", at_once(texts.markdown));
+  finish("markdown", [&](const Sink& sink) { sink(to_markdown(texts.document(), texts.limits)); });
   finish("junit", at_once(texts.junit));
   finish("openmetrics", at_once(texts.openmetrics));
   finish("timeline", texts.timeline);

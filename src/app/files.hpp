@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "paper/writers.hpp"
 #include "results/output_file.hpp"
 #include "results/result.hpp"
 
@@ -33,7 +34,8 @@ class JudgementFiles {
   struct Texts {
     Text table;
     Text json;
-    Text markdown;
+    std::function<Document()> document;  ///< as Markdown shows it
+    MarkdownLimits limits{};
     Text junit{};
     Text openmetrics{};
     TextWriter timeline{};

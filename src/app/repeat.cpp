@@ -23,11 +23,12 @@
 #include "core/shell.hpp"
 #include "core/standard_error.hpp"
 #include "measure/statistics.hpp"
-#include "report/run/repeat_table.hpp"
+#include "paper/writers.hpp"
 #include "results/json.hpp"
 #include "results/output_file.hpp"
 #include "results/replaced_file.hpp"
 #include "results/spread_file.hpp"
+#include "words/repeat.hpp"
 
 namespace xferbench::app {
 
@@ -153,7 +154,8 @@ void keep_spread(const std::string& path, ResultsFile& file, const std::vector<R
 void report(const cli::RunCommand& command, const std::vector<Report>& processes, std::optional<ResultsFile>& spread) {
   if (spread) keep_spread(*command.spread, *spread, processes);
   const std::vector<RepeatedCase> cases = cases_of(processes);
-  write_standard_output(to_repeat_table(processes.front(), cases, processes.size(), style_of(command.measuring.show)));
+  write_standard_output(
+      to_terminal(document_of(processes.front(), cases, processes.size()), style_of(command.measuring.show)));
 }
 
 /// What failed in a further process stands with the first's results, for those who look at nothing else.

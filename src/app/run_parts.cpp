@@ -7,11 +7,12 @@
 #include "core/error.hpp"
 #include "core/shell.hpp"
 #include "core/standard_error.hpp"
-#include "report/run/run_report.hpp"
+#include "paper/writers.hpp"
 #include "report/trace/timeline.hpp"
 #include "results/output_file.hpp"
 #include "run/findings.hpp"
 #include "scenarios/scenarios.hpp"
+#include "words/run.hpp"
 
 namespace xferbench::app {
 
@@ -45,13 +46,17 @@ FindingsShown findings_of(const cli::RunCommand& command) {
 
 std::string shown(const Report& report, const cli::RunCommand& command) {
   const Style style = style_of(command.measuring.show);
-  const std::string next = report.complete ? "" : how_to_continue(command, report);
-  return to_table(report, descriptors(), style, findings_of(command)) + (next.empty() ? "" : next + "\n") +
-         to_gantts(report, style, glyphs());
+  const Document document = document_of(report, descriptors(),
+                                        {.findings = findings_of(command),
+                                         .every_row = style.every_row,
+                                         .next = report.complete ? "" : how_to_continue(command, report)});
+  return to_terminal(document, style) + to_gantts(report, style, glyphs());
 }
 
 ToText markdown_of(const cli::RunCommand& command) {
-  return [which = findings_of(command)](const Report& report) { return to_markdown(report, descriptors(), which); };
+  return [which = findings_of(command)](const Report& report) {
+    return to_markdown(document_of(report, descriptors(), {.findings = which}));
+  };
 }
 
 std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase> cases) {

@@ -13,8 +13,8 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/standard_error.hpp"
-#include "report/run/run_report.hpp"
 #include "scenarios/scenarios.hpp"
+#include "words/run.hpp"
 
 namespace xferbench::app {
 

@@ -11,7 +11,7 @@
 #include "device/intercepted.hpp"
 #include "device/machine.hpp"
 #include "device/open.hpp"
-#include "report/style.hpp"
+#include "paper/style.hpp"
 #include "results/result.hpp"
 #include "run/watchdog.hpp"
 

@@ -22,12 +22,14 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/standard_error.hpp"
+#include "paper/writers.hpp"
 #include "report/openmetrics/openmetrics.hpp"
 #include "report/soak/soak_report.hpp"
 #include "results/output_file.hpp"
 #include "results/soak_file.hpp"
 #include "scenarios/scenarios.hpp"
 #include "soak/stage.hpp"
+#include "words/soak.hpp"
 
 namespace xferbench::app {
 
@@ -96,7 +98,8 @@ class SoakOutput {
     if (!last_) return;
     if (file_ && !file_error_) attempt(file_error_, [this] { restore_file(); });
     if (metrics_) attempt(metrics_error_, [this] { metrics_->finish(metrics()); });
-    if (shows_table_) attempt(table_error_, [this] { write_standard_output(soak_verdict(header_, *last_, style())); });
+    if (shows_table_)
+      attempt(table_error_, [this] { write_standard_output(to_terminal(document_of(header_, *last_), style())); });
     for (const auto& error : {file_error_, file_harm_, metrics_error_, table_error_}) {
       if (error) throw OutputError(*error);
     }
@@ -342,7 +345,7 @@ int resume_soak(cli::SoakCommand command) {
   check_stored(stored.header.settings, name);
   if (stored.last && stored.last->elapsed >= stored.header.settings.seconds) {
     tell(fmt::format("{} is complete: nothing is missing; --for with a longer time makes it go on", name));
-    write_standard_output(soak_verdict(stored.header, *stored.last, style_of(command.show)));
+    write_standard_output(to_terminal(document_of(stored.header, *stored.last), style_of(command.show)));
     return static_cast<int>(soak::is_well(stored.last->so_far) ? ExitCode::ok : ExitCode::failed);
   }
   const cli::SoakCommand begun = soak_command_of(stored.header, name);

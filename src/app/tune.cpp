@@ -11,9 +11,10 @@
 #include "app/session.hpp"
 #include "cli/progress.hpp"
 #include "core/interrupt.hpp"
-#include "report/run/run_report.hpp"
+#include "paper/writers.hpp"
 #include "results/output_file.hpp"
 #include "run/tuner.hpp"
+#include "words/run.hpp"
 
 namespace xferbench::app {
 
@@ -77,11 +78,14 @@ int perform(const cli::TuneCommand& command) {
   const std::array shown{&tuned_scenario};
   LiveReport live(
       begin_report(measuring, machine.device(), shown), measuring.files,
-      [&shown](const Report& report) { return to_markdown(with_fastest(report), shown); }, std::nullopt,
+      [&shown](const Report& report) { return to_markdown(document_of(with_fastest(report), shown)); }, std::nullopt,
       Growth::as_a_whole);
   install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends,
                              measuring.show.quiet ? Acknowledge::no : Acknowledge::yes);
-  const auto table = [&] { return to_table(with_fastest(live.report()), shown, style_of(measuring.show)); };
+  const auto table = [&] {
+    const Style style = style_of(measuring.show);
+    return to_terminal(document_of(with_fastest(live.report()), shown, {.every_row = style.every_row}), style);
+  };
   Tuned tuned = tune_with_progress(command, machine, space, live, table);
   static_cast<void>(live.replace(std::move(tuned.results)));  // what is wrong with a file shows at its end, too
   live.finish(std::move(tuned.findings));

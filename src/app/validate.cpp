@@ -23,6 +23,7 @@
 #include "run/runner.hpp"
 #include "validate/grouping.hpp"
 #include "validate/validation.hpp"
+#include "words/validation.hpp"
 
 namespace xferbench::app {
 
@@ -239,9 +240,9 @@ int perform(const cli::ValidateCommand& command) {
   for (std::string& sentence : not_held_out(command.results, by.sources)) {
     validated.left_out.push_back(std::move(sentence));
   }
-  files.write({.table = [&] { return to_validation_table(validated, style_of(command.show)); },
+  files.write({.table = [&] { return to_terminal(document_of(validated), style_of(command.show)); },
                .json = [&] { return to_validation_json(validated); },
-               .markdown = [&] { return to_validation_markdown(validated); }});
+               .document = [&] { return document_of(validated); }});
   return 0;
 }
 

@@ -9,9 +9,9 @@
 #include "device/features.hpp"
 #include "device/host.hpp"
 #include "ranks/mpi_plugin.hpp"
-#include "report/run/info.hpp"
 #include "results/output_file.hpp"
 #include "version.hpp"
+#include "words/machine.hpp"
 
 namespace xferbench::app {
 

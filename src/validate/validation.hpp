@@ -49,3 +49,15 @@ std::vector<Group> groups_of(std::span<const Prediction> predictions);
 Errors errors_of(std::span<const Prediction> predictions);
 
 }  // namespace xferbench::validation
+
+namespace xferbench {
+
+/// What was validated.
+struct Validated {
+  std::string profile;                              ///< as tables call it
+  std::vector<std::string> files;                   ///< that it was held against
+  std::vector<validation::Prediction> predictions;  ///< of their cases
+  std::vector<std::string> left_out;                ///< what was not predicted, and why
+};
+
+}  // namespace xferbench

@@ -54,6 +54,7 @@
 #include "fuzz/mutator.hpp"
 #include "fuzz/recordings.hpp"
 #include "measure/statistics.hpp"
+#include "paper/writers.hpp"
 #include "report/check/check_report.hpp"
 #include "report/check/expect_json.hpp"
 #include "report/compare/compare_report.hpp"
@@ -66,6 +67,9 @@
 #include "run/findings.hpp"
 #include "scenarios/scenarios.hpp"
 #include "support/made_recording.hpp"
+#include "words/compare.hpp"
+#include "words/explain.hpp"
+#include "words/run.hpp"
 
 namespace xferbench::fuzz {
 namespace {
@@ -118,10 +122,11 @@ auto parsed(const Parse& parse, const std::string& text) -> std::optional<declty
 }
 
 /// In every form of output.
-template <class Record, class Table>
-void check_written(const Record& record, const Table& table) {
-  check_text(table);
-  check_text(to_markdown(record));
+template <class Record>
+void check_written(const Record& record) {
+  const Document document = document_of(record);
+  check_text(to_terminal(document, Style{}));
+  check_text(to_markdown(document));
   check_text(to_json(record));
 }
 
@@ -169,9 +174,9 @@ bool compare_results(const Damaged& file, const std::optional<SpreadFile>& sprea
   try {
     const auto comparison =
         compare::compare(all.first(1), all.last(1), {.allow_simulated = true, .known_spreads = spreads});
-    check_written(comparison, to_table(comparison, true, Style{}));
+    check_written(comparison);
     const auto across = compare::across(all, {.allow_simulated = true});
-    check_written(across, to_table(across, Style{}));
+    check_written(across);
   } catch (const UsageError& error) {
     require(*error.what() != '\0', "an error that says nothing");
   }
@@ -195,8 +200,8 @@ bool check_results(const Report& report, const check::Expectations& expectations
   derive_limits(report);
   try {
     const std::array checked{check::check(report, "results", expectations, {.allow_simulated = true})};
-    check_text(to_check_table(checked, Style{}));
-    check_text(to_check_markdown(checked));
+    check_text(to_terminal(document_of(AllChecked(checked)), Style{}));
+    check_text(to_markdown(document_of(AllChecked(checked))));
     check_text(to_check_json(checked));
   } catch (const UsageError& error) {
     require(*error.what() != '\0', "an error that says nothing");
@@ -291,8 +296,8 @@ bool resume(const File& file, const std::string& text, const std::map<std::strin
   for (const auto& [index, result] : results) report.results.push_back(result);
   report.findings = conclude(scenarios(), report.results);  // may not throw any more
   const auto descriptors = app::descriptors();
-  check_text(to_table(report, descriptors, Style{}));
-  check_text(to_markdown(report, descriptors));
+  check_text(to_terminal(document_of(report, descriptors, {.every_row = false}), Style{}));
+  check_text(to_markdown(document_of(report, descriptors)));
   check_text(to_csv(report, descriptors));
   const std::string stored_again = to_json(report);
   check_text(stored_again);
@@ -309,7 +314,7 @@ bool explain_recording(const File& file, const std::string& bytes) {
       explain::Explanation told;
       told.processes.push_back(
           explain::explain(read, MadeRecording::costs(), {}, std::nullopt, {.range = range, .least_share = 0.001}));
-      check_written(told, to_table(told, true, Style{}));
+      check_written(told);
       write_chrome_trace(std::array{RecordedStretch{read, explain::window_of(read, range)}}, check_text);
     }
     return true;

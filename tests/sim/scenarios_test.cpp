@@ -1,8 +1,9 @@
 // Every scenario's logic, on the simulated device.
 #include "core/units.hpp"
-#include "report/run/run_report.hpp"
+#include "paper/writers.hpp"
 #include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"
+#include "words/run.hpp"
 
 namespace xferbench::test {
 
@@ -322,11 +323,13 @@ TEST_F(ScenariosOnSim, ASweepThatChangesItsClockShowsIt) {
   report.environment = device_.capabilities().environment;
   report.results = run_all(cases, quick_bench(device_));
   const std::array views{&cases[0].scenario->descriptor()};
-  EXPECT_NE(to_table(report, views, Style{}).find("event-gated"), std::string::npos);
+  EXPECT_NE(to_terminal(document_of(report, views, {.every_row = false}), Style{}).find("event-gated"),
+            std::string::npos);
   // One clock for all is no news.
   report.results[1] = report.results[0];
   report.results[1].config = cases[1].config;
-  EXPECT_EQ(to_table(report, views, Style{}).find("event-gated"), std::string::npos);
+  EXPECT_EQ(to_terminal(document_of(report, views, {.every_row = false}), Style{}).find("event-gated"),
+            std::string::npos);
 }
 
 TEST_F(ScenariosOnSim, WithoutVerificationNoDataIsTouchedAndTimesAreTheSame) {

@@ -183,11 +183,14 @@ const std::vector<Room>& rooms() {
       {"fleet", {"core", "results", "measure"}},
       {"explain", {"core", "results", "measure"}},
       {"validate", {"core", "results", "measure"}},
-      {"report", {"core", "results", "model", "measure", "soak", "compare", "check", "fleet", "explain", "validate"}},
+      {"paper", {"core"}},
+      {"words",
+       {"core", "results", "model", "measure", "soak", "compare", "check", "fleet", "explain", "validate", "paper"}},
+      {"report", {"core", "results", "model", "soak", "compare", "check", "explain", "validate", "paper", "words"}},
       {"cli", {"core", "device", "ranks", "results", "measure", "run", "compare", "explain"}},
       {"app",
        {"core", "device", "ranks", "results", "measure", "run", "scenarios", "soak", "compare", "check", "fleet",
-        "explain", "validate", "report", "cli"}},
+        "explain", "validate", "paper", "words", "report", "cli"}},
       {"main.cpp", {"core", "scenarios", "app"}},
   };
   return all;

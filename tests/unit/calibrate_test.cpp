@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "paper/writers.hpp"
 #include "report/calibrate/calibrate_report.hpp"
 #include "validate/validation.hpp"
+#include "words/validation.hpp"
 
 namespace xferbench {
 namespace {
@@ -164,7 +166,7 @@ TEST(Validate, TellsErrorsAndWhatTheWrongWinnerCosts) {
 TEST(Validate, HasCellsOfFewDigitsWhateverIsPredicted) {
   Validated validated{.profile = "p", .files = {"a.json"}, .predictions = {}, .left_out = {}};
   validated.predictions = {prediction("a", "g", 1e-12, 1e300), prediction("b", "g", 1e12, 1e-300)};
-  const std::string table = to_validation_table(validated, {});
+  const std::string table = to_terminal(document_of(validated), Style{});
   EXPECT_NE(table.find("over 1000000 %"), std::string::npos) << table;
   EXPECT_EQ(table.find("nan"), std::string::npos) << table;
   EXPECT_EQ(table.find("000000000"), std::string::npos) << table;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "paper/writers.hpp"
 #include "report/check/check_report.hpp"
 #include "results/json.hpp"
 #include "support/golden.hpp"
@@ -188,9 +189,10 @@ TEST(Check, ARunThatWasCutOffDoesNotPass) {
   const std::array c{checked(R"({"metric": "bandwidth", "at_least": "1 GB/s"})", report)};
   EXPECT_EQ(c[0].count(Verdict::holds), 1U);
   EXPECT_FALSE(c[0].all_hold());
-  EXPECT_TRUE(test::mentions(to_check_table(c, {}), "INCOMPLETE: the run was cut off"));
-  EXPECT_TRUE(test::mentions(to_check_table(c, {}), "; continue: xferbench --resume r.json\n"));
-  EXPECT_TRUE(test::mentions(to_check_markdown(c), "**INCOMPLETE: the run was cut off"));
+  EXPECT_TRUE(test::mentions(to_terminal(document_of(AllChecked(c)), Style{}), "INCOMPLETE: the run was cut off"));
+  EXPECT_TRUE(
+      test::mentions(to_terminal(document_of(AllChecked(c)), Style{}), "; continue: xferbench --resume r.json\n"));
+  EXPECT_TRUE(test::mentions(to_markdown(document_of(AllChecked(c))), "**INCOMPLETE: the run was cut off"));
   EXPECT_TRUE(test::mentions(to_check_json(c), "\"note\": \"INCOMPLETE: the run was cut off"));
   report.command = {"xferbench", "tune", "overlap"};
   EXPECT_EQ(checked(R"({"metric": "bandwidth", "at_least": "1 GB/s"})", report).continued_by, "")
@@ -229,8 +231,8 @@ TEST(CheckReport, IsTheseTexts) {
                  {"name": "other", "case": "x", "metric": "m", "at_least": 1, "optional": true},
                  {"name": "inside", "case": {"scenario": "memcpy", "dir": "d2d"}, "metric": "bandwidth",
                   "at_least": "2 TB/s", "optional": true})")};
-  expect_golden("check/table.txt", to_check_table(c, {}));
-  expect_golden("check/markdown.md", to_check_markdown(c));
+  expect_golden("check/table.txt", to_terminal(document_of(AllChecked(c)), Style{}));
+  expect_golden("check/markdown.md", to_markdown(document_of(AllChecked(c))));
   expect_golden("check/json.json", to_check_json(c));
 }
 
@@ -241,7 +243,7 @@ TEST(CheckReport, KeepsControlCharactersFromTheTerminal) {
       "h\xC2\x9B"
       "31m";
   c.rows[0].note = "failed: \x1b[2J";
-  const std::string text = to_check_table(std::array{c}, {});
+  const std::string text = to_terminal(document_of(std::array{c}), Style{});
   EXPECT_TRUE(test::mentions(text, "NVIDIA ?]0;renamed?"));
   EXPECT_TRUE(test::mentions(text, "profile h?31m:"));
   EXPECT_TRUE(test::mentions(text, "failed: ?[2J"));
@@ -258,7 +260,7 @@ TEST(CheckReport, OfSeveralFilesHasATableForEachAndOneSummary) {
   std::vector<Checked> two{checked(expectations), checked(expectations, slow)};
   two[1].results = "slow.json";
   EXPECT_FALSE(all_hold(two));
-  const std::string table = to_check_table(two, {});
+  const std::string table = to_terminal(document_of(AllChecked(two)), Style{});
   EXPECT_TRUE(test::mentions(table, "r.json: NVIDIA H200"));
   EXPECT_TRUE(test::mentions(table, "slow.json: NVIDIA H200"));
   EXPECT_TRUE(test::mentions(table, "\n2 files: 1 passes, 1 does not: slow.json\n"));
@@ -266,7 +268,7 @@ TEST(CheckReport, OfSeveralFilesHasATableForEachAndOneSummary) {
   EXPECT_TRUE(test::mentions(table, "  inside        xferbench memcpy --dir d2d\n"));
   EXPECT_FALSE(test::contains(table, "  out           xferbench")) << "one of the files has it";
   expect_golden("check/several.json", to_check_json(two));
-  expect_golden("check/several.md", to_check_markdown(two));
+  expect_golden("check/several.md", to_markdown(document_of(AllChecked(two))));
 }
 
 TEST(Check, FoundNumbersAreInTheUnitOfTheirLimitAndSayHowFarInsideTheyAre) {
@@ -372,8 +374,8 @@ TEST(CheckReport, SaysThatAFaultWasInjected) {
   Report report = report_of_three();
   report.environment.variables = {{kInjectVariable, "corrupt:copy:3"}};
   const std::array c{checked(R"({"metric": "bandwidth", "at_least": "1 GB/s"})", report)};
-  EXPECT_TRUE(test::mentions(to_check_table(c, {}), "FAULT INJECTED: corrupt:copy:3"));
-  EXPECT_TRUE(test::mentions(to_check_markdown(c), "**FAULT INJECTED"));
+  EXPECT_TRUE(test::mentions(to_terminal(document_of(AllChecked(c)), Style{}), "FAULT INJECTED: corrupt:copy:3"));
+  EXPECT_TRUE(test::mentions(to_markdown(document_of(AllChecked(c))), "**FAULT INJECTED"));
   EXPECT_TRUE(test::mentions(to_check_json(c), "\"injected_fault\": \"corrupt:copy:3\""));
 }
 

@@ -8,8 +8,9 @@
 #include "check/derive.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
-#include "report/compare/compare_report.hpp"
+#include "paper/writers.hpp"
 #include "unit/fleet_fixture.hpp"
+#include "words/compare.hpp"
 
 namespace xferbench {
 namespace {
@@ -194,11 +195,11 @@ TEST(ComparedFleets, SayWhereInTheirReports) {
   Report next = test::fleet_report();
   test::slow_down(next, 3, 0.8);
   const Comparison found = compare_fleets(test::fleet_report(), next);
-  const std::string table = to_table(found, true, {});
+  const std::string table = to_terminal(document_of(found, true), Style{});
   EXPECT_NE(table.find("rank 3, GPU 3 of node0"), std::string::npos) << table;
   EXPECT_NE(table.find("8 x NVIDIA H200 on 2 hosts"), std::string::npos) << table;
   EXPECT_NE(table.find("ranks are matched by their GPUs' UUIDs"), std::string::npos) << table;
-  EXPECT_NE(to_markdown(found).find("rank 3, GPU 3 of node0"), std::string::npos);
+  EXPECT_NE(to_markdown(document_of(found)).find("rank 3, GPU 3 of node0"), std::string::npos);
   const std::string json = to_json(found);
   EXPECT_NE(json.find("\"matched_by\": \"uuid\""), std::string::npos);
   EXPECT_NE(json.find("\"place\":\"rank 3, GPU 3 of node0\""), std::string::npos) << json;

@@ -4,10 +4,12 @@
 #include <sstream>
 #include <string>
 
-#include "report/compare/cells.hpp"
+#include "paper/writers.hpp"
 #include "report/compare/compare_report.hpp"
 #include "support/golden.hpp"
 #include "unit/support.hpp"
+#include "words/compare.hpp"
+#include "words/compared.hpp"
 
 namespace xferbench {
 namespace {
@@ -62,41 +64,47 @@ Comparison comparison() {
   return c;
 }
 
+/// As perform() of compare writes it.
+template <class Record>
+std::string comment(const Record& record) {
+  return to_markdown(document_of(record), {.most = 65'000, .title_level = 3});
+}
+
 TEST(CompareReport, IsTheseTexts) {
-  expect_golden("compare/table.txt", to_table(comparison(), false, {}));
-  expect_golden("compare/markdown.md", to_markdown(comparison()));
+  expect_golden("compare/table.txt", to_terminal(document_of(comparison(), false), Style{}));
+  expect_golden("compare/markdown.md", comment(comparison()));
   expect_golden("compare/json.json", to_json(comparison()));
   Comparison simulated = comparison();
   simulated.simulated = "h200";
-  EXPECT_EQ(to_table(simulated, false, {}).find("SIMULATED by profile h200"), 0U);
-  EXPECT_TRUE(mentions(to_markdown(simulated), "**SIMULATED** by profile <code>h200</code>"));
+  EXPECT_EQ(to_terminal(document_of(simulated, false), Style{}).find("SIMULATED by profile h200"), 0U);
+  EXPECT_TRUE(mentions(comment(simulated), "**SIMULATED by profile h200: modelled"));
 }
 
 TEST(CompareReport, SaysWhichFilesWereNotVerified) {
   Comparison c = comparison();
-  EXPECT_FALSE(contains(to_table(c, false, {}), "NOT VERIFIED"));
-  EXPECT_FALSE(contains(to_markdown(c), "NOT VERIFIED"));
+  EXPECT_FALSE(contains(to_terminal(document_of(c, false), Style{}), "NOT VERIFIED"));
+  EXPECT_FALSE(contains(comment(c), "NOT VERIFIED"));
   c.next.front().verified = false;
   const std::string name = c.next.front().name;
-  const std::string table = to_table(c, false, {});
-  EXPECT_TRUE(table.starts_with("NOT VERIFIED: new " + name + "\n")) << table;
+  const std::string table = to_terminal(document_of(c, false), Style{});
+  EXPECT_TRUE(table.starts_with("NOT VERIFIED: new " + name + ": measured")) << table;
   EXPECT_TRUE(mentions(table, ", NOT VERIFIED\n")) << "beside the file";
-  EXPECT_TRUE(mentions(to_markdown(c), "**NOT VERIFIED**: new <code>"));
+  EXPECT_TRUE(mentions(comment(c), "**NOT VERIFIED: new "));
   EXPECT_TRUE(mentions(to_json(c), "\"verified\":false"));
   compare::Across across;
   across.sources = {{.name = "a.json", .started_at = {}, .gpu = {}, .version = {}, .verified = false}};
-  EXPECT_TRUE(to_table(across, {}).starts_with("NOT VERIFIED: a.json\n"));
-  EXPECT_TRUE(mentions(to_markdown(across), "**NOT VERIFIED**: <code>a.json</code>"));
+  EXPECT_TRUE(to_terminal(document_of(across), Style{}).starts_with("NOT VERIFIED: a.json: measured"));
+  EXPECT_TRUE(mentions(comment(across), "**NOT VERIFIED: a.json: measured"));
 }
 
 TEST(CompareTable, OnlyCountsWhatIsQuietWhereThereIsMuch) {
   Comparison c = comparison();
   for (int i = 0; i < 100; ++i) c.rows.push_back(row("copy/size=" + std::to_string(i + 10) + "B", Verdict::same, 1));
-  const std::string folded = to_table(c, false, {});
+  const std::string folded = to_terminal(document_of(c, false), Style{});
   EXPECT_FALSE(contains(folded, "size=10B"));
   EXPECT_TRUE(mentions(folded, "regressed  +5.0 %"));
   EXPECT_TRUE(mentions(folded, "101 of 103 cases are not listed; --all lists them"));
-  EXPECT_TRUE(mentions(to_table(c, true, {}), "size=10B"));
+  EXPECT_TRUE(mentions(to_terminal(document_of(c, true), Style{}), "size=10B"));
 }
 
 TEST(CompareTable, SaysOnceWhatHoldsOfManyRows) {
@@ -105,7 +113,7 @@ TEST(CompareTable, SaysOnceWhatHoldsOfManyRows) {
     c.rows.push_back(row("copy/size=" + std::to_string(i + 10) + "B", Verdict::inconclusive, 1));
     c.rows.back().reason = i == 0 ? "of its own" : "too uncertain";
   }
-  const std::string text = to_table(c, true, {});
+  const std::string text = to_terminal(document_of(c, true), Style{});
   EXPECT_TRUE(mentions(text, "inconclusive rows of which nothing else is said: too uncertain\n"));
   EXPECT_EQ(text.find("too uncertain"), text.rfind("too uncertain"));
   EXPECT_TRUE(mentions(text, "      of its own\n"));
@@ -114,7 +122,7 @@ TEST(CompareTable, SaysOnceWhatHoldsOfManyRows) {
 TEST(CompareTable, ColoursVerdictsAndKeepsControlCharactersFromTheTerminal) {
   Comparison c = comparison();
   c.rows[1].key = "copy/\x1b[31mred\n";
-  const std::string text = to_table(c, false, {true});
+  const std::string text = to_terminal(document_of(c, false), Style{true});
   EXPECT_TRUE(mentions(text, "\x1b[1;31mregressed\x1b[0m"));
   EXPECT_TRUE(mentions(text, "?[31mred?"));
 }
@@ -124,15 +132,16 @@ TEST(CompareTable, FitsTheTerminalAndKeepsEveryKeyWhole) {
   for (compare::Row& r : c.rows) r.key += "/kernel=fma/work=64/issue=depth/stream-kind=nonblocking";
   c.rows[0].key += "/strategy=graph-streams/streams=16/chunks=128";
   for (const std::size_t columns : {80U, 100U, 120U, 200U}) {
-    const std::string text = to_table(c, false, {.color = false, .columns = columns});
+    const std::string text = to_terminal(document_of(c, false), Style{.color = false, .columns = columns});
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << text;
     EXPECT_TRUE(mentions(text, "kernel=fma, work=64, issue=depth, stream-kind=nonblocking")) << "what all have, once";
     EXPECT_TRUE(mentions(text, "size=1B/strategy=graph-streams/streams=16/chunks=128"));
     EXPECT_TRUE(mentions(text, "+4.0 % to +6.0 %"));
   }
-  EXPECT_TRUE(mentions(to_table(c, false, {.color = false, .columns = 60}), "not in 60 columns: n, p, measured"));
-  EXPECT_FALSE(contains(to_table(c, false, {}), "--wide"));
+  EXPECT_TRUE(mentions(to_terminal(document_of(c, false), Style{.color = false, .columns = 60}),
+                       "not in 60 columns: n, p, measured"));
+  EXPECT_FALSE(contains(to_terminal(document_of(c, false), Style{}), "--wide"));
 }
 
 TEST(CompareCells, WriteChanges) {
@@ -147,7 +156,11 @@ TEST(CompareCells, WriteChanges) {
 }
 
 TEST(CompareMarkdown, LetsNoTextLeaveItsCell) {
-  EXPECT_EQ(markdown_text("a|b<c>&@d\n`*_"), "a&#124;b&#60;c&#62;&#38;&#64;d &#96;&#42;&#95;");
+  Comparison c = comparison();
+  c.rows[1].key = "a|b<c>&@d\n`*_";
+  EXPECT_TRUE(mentions(comment(c), "<code>a&#124;b&#60;c&#62;&#38;&#64;d &#96;&#42;&#95;</code>"));
+  c.outcome.because = "a|b<c>&@d\n`*_";
+  EXPECT_TRUE(mentions(comment(c), "a\\|b&lt;c>&amp;&#64;d \\`\\*\\_**"));
 }
 
 TEST(CompareMarkdown, LeavesACellEmptyWhereACaseThatFailsNowHadNoNumber) {
@@ -155,13 +168,13 @@ TEST(CompareMarkdown, LeavesACellEmptyWhereACaseThatFailsNowHadNoNumber) {
   c.rows = {row("copy/size=2B", Verdict::missing, 1)};
   c.rows[0].measured = "";
   c.rows[0].failed = true;
-  EXPECT_TRUE(mentions(to_markdown(c), "| <code>copy/size=2B</code> |  | "));
+  EXPECT_TRUE(mentions(comment(c), "| 10, 12 | | <code>copy/size=2B</code> |"));
 }
 
 TEST(CompareMarkdown, CutsNoCharacterInTwo) {
   Comparison c = comparison();
   c.warnings = {std::string(149, 'x') + "\xC3\xA9 and more"};
-  EXPECT_TRUE(mentions(to_markdown(c), std::string(149, 'x') + "</code>"));
+  EXPECT_TRUE(mentions(comment(c), std::string(149, 'x') + "</code>"));
 }
 
 TEST(CompareMarkdown, FitsIntoAComment) {
@@ -170,7 +183,7 @@ TEST(CompareMarkdown, FitsIntoAComment) {
     c.rows.push_back(
         row("copy/size=" + std::to_string(i + 10) + "B", i % 2 == 0 ? Verdict::same : Verdict::regressed, 1));
   }
-  const std::string text = to_markdown(c);
+  const std::string text = comment(c);
   EXPECT_LT(text.size(), 65'536U);
   EXPECT_TRUE(mentions(text, "more cases do not fit here"));
 }
@@ -188,13 +201,13 @@ TEST(CompareMarkdown, FitsIntoACommentWhateverIsInTheFiles) {
     for (compare::Source& source : *side)
       source = {.name = longest, .started_at = "", .gpu = longest, .version = longest};
   }
-  const std::string text = to_markdown(c);
+  const std::string text = comment(c);
   EXPECT_LT(text.size(), 65'536U);
   EXPECT_TRUE(mentions(text, "What else could explain a change: 502 things</summary>"));
 }
 
 TEST(CompareMarkdown, BeginsWithTheVerdict) {
-  const std::string text = to_markdown(comparison());
+  const std::string text = comment(comparison());
   EXPECT_LT(text.find("**exit 1 because"), text.find("| verdict |"));
 }
 
@@ -212,8 +225,8 @@ compare::Across side_by_side() {
 }
 
 TEST(Across, IsATableWithTheBestMarked) {
-  expect_golden("compare/across.txt", to_table(side_by_side(), Style{}));
-  expect_golden("compare/across.md", to_markdown(side_by_side()));
+  expect_golden("compare/across.txt", to_terminal(document_of(side_by_side()), Style{}));
+  expect_golden("compare/across.md", comment(side_by_side()));
   expect_golden("compare/across.json", to_json(side_by_side()));
 }
 

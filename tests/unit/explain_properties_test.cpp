@@ -10,9 +10,9 @@
 #include "explain/gains.hpp"
 #include "explain/program.hpp"
 #include "explain/replay.hpp"
-#include "report/explain/words.hpp"
 #include "support/made_recording.hpp"
 #include "unit/explained.hpp"
+#include "words/explained.hpp"
 
 namespace xferbench::explain {
 namespace {
@@ -267,7 +267,7 @@ TEST(ExplainProperties, CopiesInsideTheGpuAreNoTransfers) {
       m.wait(s);
     }
   });
-  const std::string text = explain_report::answer(explained(r));
+  const std::string text = explained::answer(explained(r));
   EXPECT_TRUE(text.starts_with("Transfers cost 0")) << text;
 }
 
@@ -398,8 +398,7 @@ TEST(ExplainProperties, WhatWasChosenAndIsNotThereIsNotToldAsAGain) {
                                         m.wait(s);
                                       }),
                                       {FindingKind::pageable});
-  EXPECT_EQ(explain_report::chosen_text(told).find("times as fast"), std::string::npos)
-      << explain_report::chosen_text(told);
+  EXPECT_EQ(explained::chosen_text(told).find("times as fast"), std::string::npos) << explained::chosen_text(told);
 }
 
 TEST(ExplainProperties, CopiesOfSeveralSizesAreNotToldAsOfOne) {
@@ -411,7 +410,7 @@ TEST(ExplainProperties, CopiesOfSeveralSizesAreNotToldAsOfOne) {
     }
     m.wait(s);
   }));
-  const std::string text = explain_report::answer(told);
+  const std::string text = explained::answer(told);
   EXPECT_EQ(text.find("copies of 2 MiB"), std::string::npos) << text;
 }
 

@@ -13,12 +13,14 @@
 #include "core/printable.hpp"
 #include "core/units.hpp"
 #include "explain/explain.hpp"
-#include "report/cells.hpp"
-#include "report/explain/words.hpp"
+#include "paper/text.hpp"
+#include "paper/writers.hpp"
 #include "support/golden.hpp"
 #include "support/made_recording.hpp"
 #include "unit/explanations.hpp"
 #include "unit/support.hpp"
+#include "words/explain.hpp"
+#include "words/explained.hpp"
 
 namespace xferbench::explain {
 namespace {
@@ -29,23 +31,30 @@ using test::expect_golden;
 
 const Style kUsual{.columns = 100};
 
-std::string table(const Explanation& explanation, bool all = false) { return to_table(explanation, all, kUsual); }
+std::string drawn(const Explanation& explanation, bool all, const Style& style) {
+  return to_terminal(document_of(explanation, {.all_processes = all,
+                                               .all_copies = all,
+                                               .whole_stacks = all,
+                                               .bars = style.columns == 0 || style.columns >= 90 ? 30U : 0U}),
+                     style);
+}
+std::string table(const Explanation& explanation, bool all = false) { return drawn(explanation, all, kUsual); }
 
 TEST(ExplainReport, SaysWhatMendingATorchLoopGains) {
   expect_golden("explain/torch.txt", table(test::torch_loop()));
-  expect_golden("explain/torch.md", to_markdown(test::torch_loop()));
+  expect_golden("explain/torch.md", to_markdown(document_of(test::torch_loop())));
   expect_golden("explain/torch.json", to_json(test::torch_loop()));
 }
 
 TEST(ExplainReport, IsReadableInNarrowTerminals) {
-  const std::string text = to_table(test::torch_loop(), false, {.columns = 60});
+  const std::string text = drawn(test::torch_loop(), false, Style{.columns = 60});
   expect_golden("explain/narrow.txt", text);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(width(line), 60U) << line;
 }
 
 TEST(ExplainReport, PaintsWhatMattersWhereColoursAreWanted) {
-  expect_golden("explain/colours.txt", to_table(test::torch_loop(), false, {.color = true, .columns = 100}));
+  expect_golden("explain/colours.txt", drawn(test::torch_loop(), false, Style{.color = true, .columns = 100}));
 }
 
 TEST(ExplainReport, SaysWhyGainsAreWithheld) {
@@ -56,7 +65,7 @@ TEST(ExplainReport, SaysWhyGainsAreWithheld) {
   process.findings.clear();
   process.together.clear();
   expect_golden("explain/withheld.txt", table(e));
-  expect_golden("explain/withheld.md", to_markdown(e));
+  expect_golden("explain/withheld.md", to_markdown(document_of(e)));
 }
 
 TEST(ExplainReport, SaysWhatTheTimeIsSpentOnWhereNothingWasFound) {
@@ -69,7 +78,7 @@ TEST(ExplainReport, IsKindToProgramsWithoutAGpu) {
   Explanation e;
   e.command = {"./sort"};
   expect_golden("explain/no_gpu.txt", table(e));
-  expect_golden("explain/no_gpu.md", to_markdown(e));
+  expect_golden("explain/no_gpu.md", to_markdown(document_of(e)));
   expect_golden("explain/no_gpu.json", to_json(e));
 }
 
@@ -85,7 +94,7 @@ Explanation several_processes() {
 TEST(ExplainReport, TellsOtherProcessesInALineEach) {
   expect_golden("explain/several.txt", table(several_processes()));
   expect_golden("explain/several_all.txt", table(several_processes(), true));
-  expect_golden("explain/several.md", to_markdown(several_processes()));
+  expect_golden("explain/several.md", to_markdown(document_of(several_processes())));
 }
 
 TEST(ExplainReport, MarksWhatIsSimulated) {
@@ -96,7 +105,7 @@ TEST(ExplainReport, MarksWhatIsSimulated) {
   e.warnings = {"the limits of this machine are 90 days old; --calibrate measures them anew"};
   expect_golden("explain/simulated.txt", table(e));
   EXPECT_TRUE(table(e).starts_with("SIMULATED by profile h200"));
-  EXPECT_TRUE(to_markdown(e).find("**SIMULATED by profile h200") != std::string::npos);
+  EXPECT_TRUE(to_markdown(document_of(e)).find("**SIMULATED by profile h200") != std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(to_json(e))["profile"], "h200");
 }
 
@@ -129,12 +138,12 @@ Explanation hostile() {
 
 TEST(ExplainReport, KeepsHostileNamesInTheirPlace) {
   for (const std::size_t columns : {60U, 100U}) {
-    const std::string text = to_table(hostile(), true, {.columns = columns});
+    const std::string text = drawn(hostile(), true, Style{.columns = columns});
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) EXPECT_EQ(find_control(line).bytes, 0U) << line;
   }
-  expect_golden("explain/hostile.txt", to_table(hostile(), true, kUsual));
-  const std::string markdown = to_markdown(hostile());
+  expect_golden("explain/hostile.txt", drawn(hostile(), true, kUsual));
+  const std::string markdown = to_markdown(document_of(hostile()));
   expect_golden("explain/hostile.md", markdown);
   EXPECT_EQ(markdown.find("<img"), std::string::npos);
   std::istringstream json(to_json(hostile()));
@@ -147,37 +156,37 @@ TEST(ExplainReport, KeepsHostileNamesInTheirPlace) {
 TEST(ExplainReport, SharesAddUpToAWhole) {
   const std::vector<std::vector<double>> all{{1, 1, 1}, {1, 2, 3, 1e-9}, {0.3334, 0.3333, 0.3333}, {5}, {0, 7, 0}};
   for (const auto& parts : all) {
-    const std::vector<int> tenths = explain_report::tenths_of_percent(parts);
+    const std::vector<int> tenths = explained::tenths_of_percent(parts);
     EXPECT_EQ(std::accumulate(tenths.begin(), tenths.end(), 0), 1000);
   }
-  EXPECT_EQ(explain_report::tenths_of_percent({1, 1, 1}), (std::vector<int>{334, 333, 333}));
-  EXPECT_EQ(explain_report::tenths_of_percent({0, 0}), (std::vector<int>{0, 0}));
+  EXPECT_EQ(explained::tenths_of_percent({1, 1, 1}), (std::vector<int>{334, 333, 333}));
+  EXPECT_EQ(explained::tenths_of_percent({0, 0}), (std::vector<int>{0, 0}));
 }
 
 TEST(ExplainReport, TimesHaveThreeDigits) {
-  EXPECT_EQ(explain_report::time_text(53.02e-3), "53.0 ms");
-  EXPECT_EQ(explain_report::time_text(1.7e-6), "1.70 us");
-  EXPECT_EQ(explain_report::time_text(12345), "12345 s");
-  EXPECT_EQ(explain_report::time_text(0), "0 ns");
-  EXPECT_EQ(explain_report::time_text(999.96e-6), "1.00 ms");
-  EXPECT_EQ(explain_report::change_text(53e-3, 31.2e-3), "53.0 -> 31.2 ms");
-  EXPECT_EQ(explain_report::change_text(1.2, 0.9), "1.20 s -> 900 ms");
-  EXPECT_EQ(explain_report::speedup_text(53, 31.2, true), "at most 1.7 times as fast");
-  EXPECT_EQ(explain_report::speedup_text(53, 50, false), "about 1.06 times as fast");
-  EXPECT_EQ(explain_report::share_text(0.004), "0.4 %");
+  EXPECT_EQ(explained::time_text(53.02e-3), "53.0 ms");
+  EXPECT_EQ(explained::time_text(1.7e-6), "1.70 us");
+  EXPECT_EQ(explained::time_text(12345), "12345 s");
+  EXPECT_EQ(explained::time_text(0), "0 ns");
+  EXPECT_EQ(explained::time_text(999.96e-6), "1.00 ms");
+  EXPECT_EQ(explained::change_text(53e-3, 31.2e-3), "53.0 -> 31.2 ms");
+  EXPECT_EQ(explained::change_text(1.2, 0.9), "1.20 s -> 900 ms");
+  EXPECT_EQ(explained::speedup_text(53, 31.2, true), "at most 1.7 times as fast");
+  EXPECT_EQ(explained::speedup_text(53, 50, false), "about 1.06 times as fast");
+  EXPECT_EQ(explained::share_text(0.004), "0.4 %");
 }
 
 TEST(ExplainReport, AFindingMayGainOnlyAfterThoseAboveIt) {
   ProcessExplanation process = test::torch_loop().processes.front();
   process.findings[1].seconds_after = process.stretch.reference();
-  EXPECT_EQ(explain_report::gain_text(process, 1),
+  EXPECT_EQ(explained::gain_text(process, 1),
             "53.0 -> 53.0 ms alone, but 31.2 -> 23.0 ms once those above are mended: about 1.4 times as fast");
   process.findings[1].seconds_after.reset();
-  EXPECT_EQ(explain_report::gain_text(process, 1), "");
+  EXPECT_EQ(explained::gain_text(process, 1), "");
 }
 
 TEST(ExplainReport, SaysWhereInTheProgramSomethingIs) {
-  using explain_report::place_text;
+  using explained::place_text;
   EXPECT_EQ(place_text({}), "");
   EXPECT_EQ(place_text({.call = "cudaMemcpy", .range = "load"}), "cudaMemcpy in range load");
   EXPECT_EQ(place_text({.kernel_before = "a", .kernel_after = "b"}), "after kernel a and before b");
@@ -193,7 +202,7 @@ TEST(ExplainReport, TellsTheTimeWithWhatWasChosenMended) {
   e.processes.front().seconds_mended = 26.5e-3;
   const std::string sentence = "With pageable mended: 53.0 -> 26.5 ms, about 2.0 times as fast";
   EXPECT_NE(table(e).find(sentence), std::string::npos);
-  EXPECT_NE(to_markdown(e).find("With pageable mended: 53.0 -> 26.5 ms"), std::string::npos);
+  EXPECT_NE(to_markdown(document_of(e)).find("With pageable mended: 53.0 -> 26.5 ms"), std::string::npos);
 }
 
 // --- The contract ---------------------------------------------------------------------------------------------------

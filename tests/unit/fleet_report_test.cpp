@@ -4,9 +4,11 @@
 #include <array>
 #include <string>
 
+#include "paper/writers.hpp"
 #include "report/run/run_report.hpp"
 #include "support/golden.hpp"
 #include "unit/fleet_fixture.hpp"
+#include "words/run.hpp"
 
 namespace xferbench {
 namespace {
@@ -14,7 +16,7 @@ namespace {
 const std::array<const ScenarioDescriptor*, 1> kCopy{&test::copy_descriptor()};
 
 std::string table_of(const Report& report, bool every_row = false) {
-  return to_table(report, kCopy, {.every_row = every_row});
+  return to_terminal(document_of(report, kCopy, {.every_row = every_row}), Style{.every_row = every_row});
 }
 
 /// Two hosts and three paces, with a slow link, a lost rank, a failure and late ranks.
@@ -63,7 +65,8 @@ TEST(FleetReport, NamesLateRanksByTheirShareOfAllPasses) {
 }
 
 TEST(FleetReport, FitsATerminal) {
-  const std::string table = to_table(troubled_fleet(), kCopy, {.columns = 80});
+  const std::string table =
+      to_terminal(document_of(troubled_fleet(), kCopy, {.every_row = false}), Style{.columns = 80});
   std::size_t longest = 0;
   for (std::size_t at = 0, end = 0; (end = table.find('\n', at)) != std::string::npos; at = end + 1) {
     longest = std::max(longest, end - at);
@@ -72,7 +75,7 @@ TEST(FleetReport, FitsATerminal) {
 }
 
 TEST(FleetReport, HasItsMarkdownForTickets) {
-  const std::string text = to_markdown(troubled_fleet(), kCopy);
+  const std::string text = to_markdown(document_of(troubled_fleet(), kCopy));
   test::expect_golden("fleet.md", text);
   EXPECT_LT(text.find("## Flagged"), text.find("## copy"));
 }
@@ -96,7 +99,7 @@ TEST(FleetReport, SaysWhereNothingCouldBeJudged) {
   Report report = test::fleet_report();
   const auto said_of = [&](const FleetJudgement& judgement) {
     report.fleet->judgement = judgement;
-    return to_table(report, kCopy, {.color = true});
+    return to_terminal(document_of(report, kCopy, {.every_row = false}), Style{.color = true});
   };
   const std::string good = said_of({.tests = 2, .judged = 2});
   const std::string mark = good.substr(good.find("nothing is flagged") - 7, 7);
@@ -111,7 +114,7 @@ TEST(FleetReport, SaysWhereNothingCouldBeJudged) {
   const std::string open = said_of({.tests = 2, .judged = 2, .unresolved = 1});
   EXPECT_NE(open.find("nothing is flagged; a suspicion could be neither"), std::string::npos);
   EXPECT_FALSE(is_green(open));
-  EXPECT_NE(to_markdown(report, kCopy).find("a suspicion could be neither"), std::string::npos);
+  EXPECT_NE(to_markdown(document_of(report, kCopy)).find("a suspicion could be neither"), std::string::npos);
 }
 
 TEST(FleetReport, TellsRoundsApartInWhatFailedAndSkipsWhoWasNotAskedAgain) {

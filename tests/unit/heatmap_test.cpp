@@ -1,4 +1,4 @@
-#include "report/run/heatmap.hpp"
+#include "words/heat_maps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "report/run/run_report.hpp"
+#include "paper/writers.hpp"
 #include "support/golden.hpp"
 #include "unit/report_fixture.hpp"
 #include "unit/support.hpp"
+#include "words/run.hpp"
 
 namespace xferbench::test {
 namespace {
@@ -23,7 +24,7 @@ std::string drawn(const std::vector<Result>& results, const ScenarioDescriptor& 
   const HeatMaps maps = heat_maps(scenario, pointers, real_report().environment);
   EXPECT_TRUE(maps.over_gpus.empty() && maps.notes_over_gpus.empty());
   std::string text;
-  for (const Matrix& map : maps.over_counts) text += to_lines(map, Style{color});
+  for (const Matrix& map : maps.over_counts) text += "\n" + to_terminal(map, Style{color});
   for (const std::string& note : maps.notes_over_counts) text += "\n  " + note + "\n";
   return text;
 }
@@ -83,7 +84,8 @@ TEST(HeatMap, GoesOnBeneathItselfWhereTheTerminalIsNarrow) {
   report.results = results;
   const ScenarioDescriptor scenario = pipe_descriptor();
   const std::array shown{&scenario};
-  const std::string text = to_table(report, shown, {.color = false, .columns = 60});
+  const std::string text =
+      to_terminal(document_of(report, shown, {.every_row = false}), Style{.color = false, .columns = 60});
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 60U) << text;
   EXPECT_NE(text.find("streams \\ chunks"), text.rfind("streams \\ chunks")) << text;
@@ -102,7 +104,7 @@ TEST(HeatMap, StandsBelowTheTable) {
   report.results = four();
   const ScenarioDescriptor scenario = pipe_descriptor();
   const std::array shown{&scenario};
-  const std::string text = to_table(report, shown, Style{});
+  const std::string text = to_terminal(document_of(report, shown, {.every_row = false}), Style{});
   EXPECT_LT(text.find("of limit"), text.find("streams \\ chunks")) << text;
 }
 

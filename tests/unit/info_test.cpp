@@ -1,5 +1,5 @@
 // What is said of a machine: its link, its NUMA nodes, its GPUs and what is between them.
-#include "report/run/info.hpp"
+#include "words/machine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "report/run/repeat_table.hpp"
+#include "paper/writers.hpp"
+#include "words/repeat.hpp"
 
 namespace xferbench::app {
 namespace {
@@ -59,7 +60,7 @@ TEST(RepeatTable, ShowsHowFarProcessesAreApartAndWhereOneIsMissing) {
   const std::vector<RepeatedCase> cases{
       {.key = "memcpy/size=1MiB", .unit = "s", .median = 1e-3, .low = 0.99e-3, .high = 1.01e-3, .processes = 3},
       {.key = "latency", .unit = "s", .median = 2e-6, .low = 2e-6, .high = 2e-6, .processes = 2}};
-  EXPECT_EQ(to_repeat_table(report, cases, 3, {}),
+  EXPECT_EQ(to_terminal(document_of(report, cases, 3), Style{}),
             "NVIDIA H200\n"
             "\n"
             "medians of 3 processes\n"
@@ -73,12 +74,12 @@ TEST(RepeatTable, SaysWhatIsNotWhatItMightBeTakenFor) {
   report.environment.backend = "cuda";
   report.environment.gpu.name = "NVIDIA H200";
   report.verified = false;
-  EXPECT_TRUE(to_repeat_table(report, {}, 2, {}).starts_with("NOT VERIFIED: measured with --no-verify"));
-  EXPECT_NE(to_repeat_table(report, {}, 2, {}).find("\nNVIDIA H200\n\nmedians"), std::string::npos);
+  EXPECT_TRUE(to_terminal(document_of(report, {}, 2), Style{}).starts_with("NOT VERIFIED: measured with --no-verify"));
+  EXPECT_NE(to_terminal(document_of(report, {}, 2), Style{}).find("\nNVIDIA H200\n\nmedians"), std::string::npos);
   report.environment.backend = "simulated";
   report.environment.profile = "h200";
-  EXPECT_TRUE(to_repeat_table(report, {}, 2, {}).starts_with("SIMULATED by profile h200"));
-  EXPECT_NE(to_repeat_table(report, {}, 2, {}).find("\nNOT VERIFIED"), std::string::npos);
+  EXPECT_TRUE(to_terminal(document_of(report, {}, 2), Style{}).starts_with("SIMULATED by profile h200"));
+  EXPECT_NE(to_terminal(document_of(report, {}, 2), Style{}).find("\nNOT VERIFIED"), std::string::npos);
 }
 
 }  // namespace

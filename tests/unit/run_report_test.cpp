@@ -11,19 +11,22 @@
 #include <string_view>
 #include <vector>
 
-#include "report/grid.hpp"
+#include "paper/writers.hpp"
 #include "report/run/run_report.hpp"
 #include "scenarios/scenarios.hpp"
 #include "support/golden.hpp"
 #include "unit/report_fixture.hpp"
 #include "unit/support.hpp"
+#include "words/run.hpp"
 
 namespace xferbench::test {
 namespace {
 
 std::vector<const ScenarioDescriptor*> shown() { return {&copy_descriptor(), &tail_descriptor()}; }
 
-std::string table(const Report& report, bool color = false) { return to_table(report, shown(), Style{color}); }
+std::string table(const Report& report, bool color = false) {
+  return to_terminal(document_of(report, shown(), {.every_row = false}), Style{color});
+}
 
 /// One copy of 2 ms with an interval of +- 1 %.
 Result good(const Case& c, double bandwidth) {
@@ -212,13 +215,14 @@ TEST(RunReport, ShowsTheIntervalOfAMetricOfWhichItIsKnown) {
   EXPECT_FALSE(contains(table(report), "3.0 %"));
   r.add("of_limit_high", 0.927, "1");
   EXPECT_TRUE(test::mentions(table(report), "90.0 %   3.0 %"));
-  EXPECT_TRUE(test::mentions(to_markdown(report, shown()), "| 90.0 % | 3.0 % |"));
+  EXPECT_TRUE(test::mentions(to_markdown(document_of(report, shown())), "| 90.0 % | 3.0 % |"));
 }
 
 TEST(RunReport, ShowsAllFindingsWhereTheseAreAskedFor) {
   const Report report = many_findings();
   for (const std::string& text :
-       {to_table(report, shown(), Style{}, FindingsShown::all), to_markdown(report, shown(), FindingsShown::all)}) {
+       {to_terminal(document_of(report, shown(), {.findings = FindingsShown::all, .every_row = false}), Style{}),
+        to_markdown(document_of(report, shown(), {.findings = FindingsShown::all}))}) {
     for (int i = 1; i <= 8; ++i) {
       EXPECT_TRUE(test::mentions(text, fmt::format("sentence {}\n", i)));
       EXPECT_TRUE(test::mentions(text, fmt::format("detail {}\n", i)));
@@ -230,7 +234,7 @@ TEST(RunReport, ShowsAllFindingsWhereTheseAreAskedFor) {
 
 TEST(RunReport, IsThisMarkdown) {
   for (const auto& [name, report] : reports()) {
-    expect_golden("run/" + std::string(name) + ".md", to_markdown(report, shown()));
+    expect_golden("run/" + std::string(name) + ".md", to_markdown(document_of(report, shown())));
   }
 }
 
@@ -240,12 +244,12 @@ TEST(RunReport, OfALongListShowsAThousandRowsUnlessAllAreAskedFor) {
   constexpr std::uint64_t kRows = 1003;
   for (std::uint64_t i = 0; i < kRows; ++i) report.results.push_back(good(copy_case("h2d", "pinned", 4096 + i), 50));
   const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
-  const std::string all = to_table(report, shown(), Style{.every_row = true});
+  const std::string all = to_terminal(document_of(report, shown(), {.every_row = true}), Style{.every_row = true});
   const std::string some = table(report);
   EXPECT_TRUE(test::mentions(some, "3 rows more are left out; --wide shows them"));
   EXPECT_FALSE(test::mentions(all, "left out"));
   EXPECT_EQ(lines(all) - lines(some), 2) << "three rows, and the line that tells of them";
-  EXPECT_TRUE(test::mentions(to_markdown(report, shown()), "5098 B")) << "Markdown has them all";
+  EXPECT_TRUE(test::mentions(to_markdown(document_of(report, shown())), "5098 B")) << "Markdown has them all";
 }
 
 TEST(RunReport, IsThisCsv) {
@@ -258,7 +262,7 @@ TEST(RunReport, SaysSimulatedEverywhereOrNowhere) {
   for (const auto& [name, report] : reports()) {
     const bool simulated = report.environment.backend == "simulated";
     EXPECT_EQ(contains(table(report), "SIMULATED"), simulated) << name;
-    EXPECT_EQ(contains(to_markdown(report, shown()), "SIMULATED"), simulated) << name;
+    EXPECT_EQ(contains(to_markdown(document_of(report, shown())), "SIMULATED"), simulated) << name;
   }
 }
 
@@ -267,7 +271,7 @@ TEST(RunReport, SaysThatAFaultWasInjected) {
   EXPECT_FALSE(contains(table(report), "FAULT INJECTED"));
   report.environment.variables = {{"CUDA_VISIBLE_DEVICES", "0"}, {"XFERBENCH_INJECT", "lose:copy:3"}};
   EXPECT_TRUE(test::mentions(table(report), "FAULT INJECTED: lose:copy:3"));
-  EXPECT_TRUE(test::mentions(to_markdown(report, shown()), "**FAULT INJECTED"));
+  EXPECT_TRUE(test::mentions(to_markdown(document_of(report, shown())), "**FAULT INJECTED"));
   EXPECT_TRUE(test::mentions(to_csv(report, shown()), ",yes,lose:copy:3,"));
 }
 
@@ -276,7 +280,7 @@ TEST(RunReport, SaysNotVerifiedEverywhereOrNowhere) {
     for (const bool verified : {true, false}) {
       report.verified = verified;
       const std::string text = table(report);
-      const std::string markdown = to_markdown(report, shown());
+      const std::string markdown = to_markdown(document_of(report, shown()));
       EXPECT_EQ(contains(text, "NOT VERIFIED: measured with --no-verify"), !verified) << name;
       EXPECT_EQ(contains(markdown, "**NOT VERIFIED: measured with --no-verify"), !verified) << name;
     }
@@ -284,7 +288,7 @@ TEST(RunReport, SaysNotVerifiedEverywhereOrNowhere) {
   Report both = simulated();
   both.verified = false;
   EXPECT_TRUE(test::mentions(table(both), "\ncopy  host pinned  size 4 KiB  SIMULATED  NOT VERIFIED\n"));
-  EXPECT_TRUE(test::mentions(to_markdown(both, shown()), "\n## copy (SIMULATED, NOT VERIFIED)\n"));
+  EXPECT_TRUE(test::mentions(to_markdown(document_of(both, shown())), "\n## copy (SIMULATED, NOT VERIFIED)\n"));
   EXPECT_TRUE(test::mentions(table(both, true), "\x1b[1;33mNOT VERIFIED\x1b[0m\n"));
 }
 

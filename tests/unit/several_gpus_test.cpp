@@ -8,10 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "report/run/run_report.hpp"
+#include "paper/writers.hpp"
 #include "support/golden.hpp"
 #include "unit/report_fixture.hpp"
 #include "unit/support.hpp"
+#include "words/run.hpp"
 
 namespace xferbench::test {
 namespace {
@@ -81,12 +82,12 @@ void set_rate(Report& report, int from, int to, double rate) {
 
 std::string pairs_table(const Report& report, const Style& style = {}) {
   const std::array shown{&pair_descriptor()};
-  return to_table(report, shown, style);
+  return to_terminal(document_of(report, shown, {.every_row = style.every_row}), style);
 }
 
 std::string pairs_markdown(const Report& report) {
   const std::array shown{&pair_descriptor()};
-  return to_markdown(report, shown);
+  return to_markdown(document_of(report, shown));
 }
 
 std::string from_map_on(const std::string& text) { return text.substr(text.find("\n  bandwidth, GB/s")); }
@@ -174,8 +175,9 @@ TEST(SeveralGpus, HaveSoManyMatricesAndANoteOfTheRest) {
     for (const int from : {0, 1}) report.results.push_back(copied(from, 1 - from, size, 390));
   }
   const std::array shown{&all_sizes};
-  EXPECT_TRUE(contains(to_table(report, shown, Style{}), "\n  2 more heat maps are left out\n"));
-  EXPECT_TRUE(contains(to_markdown(report, shown), "\n- 2 more heat maps are left out\n"));
+  EXPECT_TRUE(contains(to_terminal(document_of(report, shown, {.every_row = false}), Style{}),
+                       "\n  2 more heat maps are left out\n"));
+  EXPECT_TRUE(contains(to_markdown(document_of(report, shown)), "\n- 2 more heat maps are left out\n"));
 }
 
 // --- Findings about pairs -------------------------------------------------------------------------------------------
@@ -278,13 +280,13 @@ Report groups_report(int gpus) {
 
 std::string groups_table(const Report& report, std::size_t columns = 0) {
   const std::array shown{&group_descriptor()};
-  return to_table(report, shown, {.color = false, .columns = columns});
+  return to_terminal(document_of(report, shown, {.every_row = false}), Style{.color = false, .columns = columns});
 }
 
 TEST(SeveralGpus, HaveAColumnEach) {
   const std::array shown{&group_descriptor()};
   expect_golden("gpus/groups.txt", groups_table(groups_report(2)));
-  expect_golden("gpus/groups.md", to_markdown(groups_report(2), shown));
+  expect_golden("gpus/groups.md", to_markdown(document_of(groups_report(2), shown)));
 }
 
 TEST(SeveralGpus, HaveColumnsBeneathEachOtherWhereTheTerminalIsNarrow) {

@@ -4,9 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "paper/writers.hpp"
 #include "report/soak/soak_report.hpp"
-#include "report/soak/words.hpp"
 #include "soak/tally.hpp"
+#include "words/soak.hpp"
+#include "words/soak_terms.hpp"
 
 namespace xferbench::soak {
 namespace {
@@ -210,7 +212,7 @@ TEST(SoakReport, SaysWhereAWrongByteIs) {
   tally.add(turn_with(w), 1, moment(1));
   SoakInterval last = tally.close(moment(5), {state()});
   last.end = SoakEnd::interrupted;
-  const std::string text = soak_verdict({.settings = settings()}, last, {});
+  const std::string text = to_terminal(document_of(SoakHeader{.settings = settings()}, last), Style{});
   EXPECT_NE(text.find("not all is well: interrupted after 0:00:05"), std::string::npos) << text;
   EXPECT_NE(text.find("1 wrong byte in 1 buffer"), std::string::npos) << text;
   EXPECT_NE(text.find("in the memory of GPU 0 at 0x7f0000000064, 100 bytes into its buffer"), std::string::npos)
@@ -221,7 +223,9 @@ TEST(SoakReport, DoesNotSayThatThereWereNoDropsBeforeItLooksForThem) {
   Tally tally(settings(), {state()});
   tally.add(turn(50), 1, moment(1));
   const SoakInterval last = tally.close(moment(5), {state()});
-  EXPECT_NE(soak_verdict({.settings = settings()}, last, {}).find("drops were not looked for"), std::string::npos);
+  EXPECT_NE(
+      to_terminal(document_of(SoakHeader{.settings = settings()}, last), Style{}).find("drops were not looked for"),
+      std::string::npos);
 }
 
 TEST(SoakReport, MetricsAreReadableAndCountUp) {

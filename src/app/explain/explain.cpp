@@ -25,6 +25,7 @@
 #include "report/explain/explain_report.hpp"
 #include "report/explain/timeline.hpp"
 #include "results/output_file.hpp"
+#include "words/explain.hpp"
 
 namespace xferbench::app {
 
@@ -194,14 +195,25 @@ std::vector<std::string> inputs_of(const cli::ExplainCommand& command) {
   return inputs;
 }
 
+/// On a terminal. Bars have no room in narrow ones.
+ExplanationShown shown_by(const cli::ExplainCommand& command) {
+  constexpr std::size_t kWide = 90;
+  const Style style = style_of(command.show);
+  return {.all_processes = command.all,
+          .all_copies = command.all,
+          .whole_stacks = command.all,
+          .bars = style.columns == 0 || style.columns >= kWide ? 30U : 0U};
+}
+
 void write(const cli::ExplainCommand& command, const Told& told, JudgementFiles& files) {
   if (!command.show.quiet && !files.shows_table()) {  // which has them, too
     for (const std::string& warning : told.explanation.warnings) tell("warning: " + warning);
   }
-  files.write({.table = [&] { return to_table(told.explanation, command.all, style_of(command.show)); },
-               .json = [&] { return to_json(told.explanation); },
-               .markdown = [&] { return to_markdown(told.explanation); },
-               .timeline = [&](const Sink& sink) { write_chrome_trace(told.stretches, sink); }});
+  files.write(
+      {.table = [&] { return to_terminal(document_of(told.explanation, shown_by(command)), style_of(command.show)); },
+       .json = [&] { return to_json(told.explanation); },
+       .document = [&] { return document_of(told.explanation); },
+       .timeline = [&](const Sink& sink) { write_chrome_trace(told.stretches, sink); }});
 }
 
 }  // namespace

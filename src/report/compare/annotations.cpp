@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "report/compare/cells.hpp"
 #include "report/compare/compare_report.hpp"
+#include "words/compared.hpp"
 
 namespace xferbench {
 

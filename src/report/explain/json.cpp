@@ -1,8 +1,8 @@
 #include <array>
 
 #include "report/explain/explain_report.hpp"
-#include "report/explain/words.hpp"
 #include "results/json_shape.hpp"
+#include "words/explained.hpp"
 
 /// Of its own: names of explanations are names of results, too.
 namespace xferbench::explain_json {
@@ -73,7 +73,7 @@ constexpr Shape kCounts = on_one_line(record(kCountsFields));
 constexpr Shape kShares{.is_object = true,
                         .each =
                             [](const void* from, const Visit& visit) {
-                              for (const auto& share : explain_report::shares_of(as<Shares>(from))) {
+                              for (const auto& share : explained::shares_of(as<Shares>(from))) {
                                 visit(share.field, kNumber, &share.seconds);
                               }
                             },
@@ -160,7 +160,7 @@ constexpr std::array kProcessFields{
 };
 /// Its fields, and before them the sentence that the terminal begins with.
 constexpr Shape kProcess{.is_object = true, .each = [](const void* from, const Visit& visit) {
-                           const std::string answer = explain_report::answer(as<ProcessExplanation>(from)) + ".";
+                           const std::string answer = explained::answer(as<ProcessExplanation>(from)) + ".";
                            visit("answer", kText, &answer);
                            for (const Field& field : kProcessFields) {
                              const void* value = field.from(from, field.rule != if_known);

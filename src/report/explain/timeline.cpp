@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "explain/timeline.hpp"
+#include "paper/document.hpp"
 #include "report/trace/trace_events.hpp"
 #include "version.hpp"
 
@@ -124,7 +125,7 @@ Json description_of(std::span<const RecordedStretch> processes) {
   }
   Json other = {
       {"source", joined(sources)}, {"tool", std::string("xferbench ") + build::kVersion}, {"gpu", joined(gpus)}};
-  if (!profiles.empty()) other["SIMULATED"] = simulated_mark(joined(profiles));
+  for (const Trust::Mark& mark : Trust(joined(profiles), true, {}, true).marks()) other[mark.word] = mark.said;
   return other;
 }
 

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "core/units.hpp"
-#include "report/run/sections.hpp"
 #include "report/soak/soak_report.hpp"
-#include "report/soak/words.hpp"
+#include "words/soak_terms.hpp"
+#include "words/trust.hpp"
 
 namespace xferbench {
 
@@ -92,7 +92,7 @@ std::string soak_plan(const SoakSettings& settings) {
 std::string soak_heading(const SoakHeader& header, const Style& style) {
   const SoakSettings& s = header.settings;
   std::string text;
-  for (const std::string& alarm : alarms(header.environment)) text += style.notice(alarm) + "\n";
+  for (const std::string& alarm : trust_of(header.environment, true, true).alarms()) text += style.notice(alarm) + "\n";
   text += fmt::format("{}, for {}, a line each {}, copies of {}, rates in GB/s\n\n", header.environment.gpu.name,
                       duration_text(s.seconds), duration_text(s.interval), format_size_readable(s.size));
   std::string heads = fmt::format("{:>9} {:>3}", "time", "GPU");

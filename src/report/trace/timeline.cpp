@@ -18,9 +18,10 @@
 #include "core/printable.hpp"
 #include "core/units.hpp"
 #include "model/occupancy.hpp"
-#include "report/cells.hpp"
+#include "paper/text.hpp"
 #include "report/trace/trace_events.hpp"
 #include "version.hpp"
+#include "words/trust.hpp"
 
 namespace xferbench {
 
@@ -285,10 +286,7 @@ std::string to_chrome_trace(const Report& report) {
   Json other = {{"source", fmt::format("{}", fmt::join(sources, ", "))},
                 {"tool", std::string("xferbench ") + build::kVersion},
                 {"gpu", report.environment.gpu.name}};
-  if (report.environment.simulated()) {
-    other["SIMULATED"] = simulated_mark(report.environment.profile_text(kChangesInHeadings));
-  }
-  if (!report.verified) other[kNotVerifiedMark] = "measured with --no-verify; nobody looked whether data is right";
+  for (const Trust::Mark& mark : trust_of(report).marks()) other[mark.word] = mark.said;
   events.end(other);
   return text;
 }
@@ -326,9 +324,9 @@ std::string to_gantts(const Report& report, const Style& style, Glyphs glyphs) {
   std::size_t traced = 0;
   for (const Result& r : report.results) {
     if (!r.trace || ++traced > kMost) continue;
-    std::string mark = report.environment.simulated() ? " SIMULATED" : "";
-    if (!report.verified) mark += fmt::format(" {}", kNotVerifiedMark);
-    text += "\n" + paragraph("timeline " + r.config.key() + mark, Tone::bold, style) +
+    std::string marks;
+    for (const std::string& word : trust_of(report).words()) marks += " " + word;
+    text += "\n" + paragraph("timeline " + r.config.key() + marks, Tone::bold, style) +
             to_gantt(*r.trace, columns, style, glyphs, gpu_names(report.environment));
   }
   if (traced > kMost) {

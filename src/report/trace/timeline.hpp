@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "report/style.hpp"
+#include "paper/style.hpp"
 #include "results/result.hpp"
 
 namespace xferbench {

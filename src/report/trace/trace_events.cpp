@@ -101,8 +101,4 @@ std::string track_name(std::string_view row, std::size_t lane) {
 
 std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
-std::string simulated_mark(const std::string& profile) {
-  return fmt::format("by profile {}: modelled times, not measurements", profile);
-}
-
 }  // namespace xferbench

@@ -69,7 +69,4 @@ std::string track_name(std::string_view row, std::size_t lane);
 
 std::int64_t nanoseconds(double seconds);
 
-/// What `otherData` says of simulated results.
-std::string simulated_mark(const std::string& profile);
-
 }  // namespace xferbench

@@ -1,0 +1,38 @@
+// Numbers in rows and columns that have names. Drawn as a map of coloured cells, or as a table.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "paper/table.hpp"
+
+namespace xferbench {
+
+struct Matrix {
+  std::string title{};
+  std::string corner{};  ///< what rows and columns are
+  std::vector<std::string> rows{};
+  std::vector<std::string> columns{};
+  std::vector<std::optional<double>> cells{};  ///< row by row; what there is nothing of is a dash
+  std::vector<bool> marked{};                  ///< of the same cells, those with an asterisk
+  std::string note{};                          ///< what the asterisk says; empty where the reader knows
+  enum class Form { significant, percent, hundredths } form = Form::significant;
+  std::optional<double> darkest{};  ///< what has the darkest colour, unless a cell has less
+
+  Matrix() = default;
+  Matrix(std::vector<std::string> its_rows, std::vector<std::string> its_columns);
+  /// Where the cell of that row and column is; both are there.
+  [[nodiscard]] std::size_t place(const std::string& row, const std::string& column) const;
+  [[nodiscard]] bool empty() const;
+  /// The number of a cell behind its mark; "-" where there is none.
+  [[nodiscard]] std::string cell_text(std::size_t cell) const;
+  /// The lowest and the highest colour's numbers.
+  [[nodiscard]] std::pair<double, double> range() const;
+};
+
+/// The same as a table, without its note.
+Table to_table(const Matrix& matrix);
+
+}  // namespace xferbench

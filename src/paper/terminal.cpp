@@ -1,0 +1,103 @@
+#include <sstream>
+
+#include "core/printable.hpp"
+#include "paper/text.hpp"
+#include "paper/writers.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// Longer lines lose the reader, whatever the window is.
+std::size_t readable_columns(const Style& style) {
+  constexpr std::size_t kReadable = 116;
+  return style.columns > 0 ? std::min(style.columns, kReadable) : kReadable;
+}
+
+/// Each line in its tone, so that nothing is coloured beyond its end.
+std::string painted_lines(const std::string& lines, Tone tone, const Style& style) {
+  std::istringstream all(lines);
+  std::string painted;
+  for (std::string line; std::getline(all, line);) painted += style.painted(tone, line) + "\n";
+  return painted;
+}
+
+/// With a label, lines stand behind it; in a margin, what goes on stands two columns deeper.
+std::string lines_of(const Sentence& sentence, const Style& style) {
+  const std::string margin(sentence.margin, ' ');
+  const bool labelled = !sentence.label.empty() || sentence.margin > 2;
+  const std::string rest = labelled ? margin + std::string(width(sentence.label), ' ') : margin + "  ";
+  const std::size_t columns = sentence.margin == 2 ? readable_columns(style) : style.columns;
+  return painted_lines(wrapped(printable(sentence.text), columns, margin + sentence.label, rest), sentence.tone, style);
+}
+
+/// What it is about, what its cases have in common and its marks, in as many lines as it takes.
+std::string lines_of(const Heading& heading, const Style& style) {
+  std::vector<std::pair<std::string, Tone>> words{{printable(heading.text), Tone::bold}};
+  for (const std::string& one : heading.common) words.emplace_back(printable(one), Tone::bold);
+  for (const std::string& mark : heading.marks) words.emplace_back(printable(mark), Tone::notice);
+  std::string text;
+  std::size_t used = 0;
+  for (const auto& [word, tone] : words) {
+    const bool breaks = used > 0 && style.columns > 0 && used + 2 + width(word) > style.columns;
+    text += (breaks ? "\n  " : used > 0 ? "  " : "") + style.painted(tone, word);
+    used = (breaks || used > 0 ? 2 : 0) + (breaks ? 0 : used) + width(word);
+  }
+  return text + "\n";
+}
+
+std::string joined(const std::string& first, const char* between, const std::string& second) {
+  return first.empty() || second.empty() ? first + second : first + between + second;
+}
+
+std::string lines_of(const List& list, const Style& style) {
+  std::string text = list.title.empty() ? "" : "  " + style.bold(printable(list.title)) + "\n";
+  for (std::size_t i = 0; i < list.items.size(); ++i) {
+    const Item& item = list.items[i];
+    const std::string number = list.numbered ? std::to_string(i + 1) + ". " : "";
+    if (list.numbered && i > 0) text += "\n";
+    text += lines_of(Sentence{.text = number + joined(joined(item.strong, ": ", item.text), ": ", item.code),
+                              .tone = list.tone,
+                              .margin = list.margin},
+                     style);
+    for (const Sentence& below : item.below) text += lines_of(below, style);
+  }
+  return text;
+}
+
+std::string lines_of(const Table& table, const Style& style) { return to_terminal(table, style); }
+std::string lines_of(const Matrix& matrix, const Style& style) { return to_terminal(matrix, style); }
+
+std::string lines_of(const std::vector<Part>& parts, const Style& style) {
+  std::string text;
+  for (const Part& part : parts) {
+    if (part.shown == Shown::elsewhere) continue;
+    if (part.apart) text += "\n";
+    if (const auto* fold = std::get_if<Fold>(&part.content)) {
+      text += style.dim(printable(fold->title)) + "\n" + lines_of(fold->parts, style);
+      continue;
+    }
+    text += std::visit(
+        [&]<class Content>(const Content& content) {
+          if constexpr (std::is_same_v<Content, Fold>)
+            return std::string();
+          else
+            return lines_of(content, style);
+        },
+        part.content);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_terminal(const Document& document, const Style& style) {
+  std::string text;
+  for (const std::string& alarm : document.trust.alarms()) text += paragraph(alarm, Tone::notice, style);
+  text += lines_of(document.parts, style);
+  const std::string incomplete = document.trust.incomplete_text();
+  if (!incomplete.empty()) text += "\n" + paragraph(incomplete, Tone::notice, style);
+  return document.trust.next.empty() ? text : text + printable(document.trust.next) + "\n";
+}
+
+}  // namespace xferbench

@@ -1,0 +1,85 @@
+// Matrices as maps of coloured cells.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+
+#include "core/printable.hpp"
+#include "paper/text.hpp"
+#include "paper/writers.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// From low to high in ANSI's 256 colours: dark and blue to bright and yellow, in even steps of lightness.
+constexpr std::array kColours{53, 54, 60, 61, 67, 73, 72, 78, 114, 149, 185, 227};
+constexpr std::size_t kFirstBright = 5;  // from here on black is read better than white
+
+std::string coloured(const std::string& cell, double share, const Style& style) {
+  if (!style.color) return cell;
+  const auto last = static_cast<double>(kColours.size() - 1);
+  const auto step = static_cast<std::size_t>(std::lround(std::clamp(share, 0., 1.) * last));
+  const int text = step < kFirstBright ? 231 : 16;
+  return fmt::format("\x1b[48;5;{}m\x1b[38;5;{}m{}\x1b[0m", kColours[step], text, cell);
+}
+
+/// How the cells of a matrix are drawn.
+class Map {
+ public:
+  Map(const Matrix& matrix, const Style& style) : matrix_(matrix), style_(style), left_(width(matrix.corner)) {
+    for (const std::string& row : matrix.rows) left_ = std::max(left_, width(row));
+    for (const std::string& column : matrix.columns) cell_width_ = std::max(cell_width_, width(column));
+    for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
+      const std::size_t mark = matrix.marked[i] ? 0 : 1;  // room for an asterisk, wherever there is none
+      cell_width_ = std::max(cell_width_, width(matrix.cell_text(i)) + mark);
+    }
+    std::tie(low_, high_) = matrix.range();
+  }
+
+  /// How many columns fit into a line.
+  [[nodiscard]] std::size_t at_once() const {
+    if (style_.columns == 0) return matrix_.columns.size();
+    const std::size_t room = style_.columns > left_ + 2 ? (style_.columns - left_ - 2) / (cell_width_ + 2) : 1;
+    return std::max<std::size_t>(room, 1);
+  }
+
+  [[nodiscard]] std::string columns(std::size_t from, std::size_t to) const {
+    std::string all = "  " + style_.dim(padded(matrix_.corner, left_, true));
+    for (std::size_t i = from; i < to; ++i) all += style_.dim("  " + padded(matrix_.columns[i], cell_width_, false));
+    for (std::size_t row = 0; row < matrix_.rows.size(); ++row) {
+      all += "\n  " + style_.dim(padded(matrix_.rows[row], left_, true));
+      for (std::size_t i = from; i < to; ++i) all += cell(row * matrix_.columns.size() + i);
+    }
+    return all + "\n";
+  }
+
+ private:
+  [[nodiscard]] std::string cell(std::size_t i) const {
+    std::string text = "  " + padded(matrix_.cell_text(i), cell_width_, false);
+    if (!matrix_.cells[i]) return text;
+    return coloured(text, high_ > low_ ? (*matrix_.cells[i] - low_) / (high_ - low_) : 1, style_);
+  }
+
+  const Matrix& matrix_;
+  const Style& style_;
+  std::size_t left_;
+  std::size_t cell_width_ = 0;
+  double low_ = 0;
+  double high_ = 0;
+};
+
+}  // namespace
+
+std::string to_terminal(const Matrix& matrix, const Style& style) {
+  const Map map(matrix, style);
+  std::string all = "  " + style.bold(printable(matrix.title)) + "\n";
+  for (std::size_t from = 0; from < matrix.columns.size(); from += map.at_once()) {
+    all += map.columns(from, std::min(from + map.at_once(), matrix.columns.size()));
+  }
+  return matrix.note.empty() ? all : all + style.dim(wrapped(printable(matrix.note), style.columns, "  ", "    "));
+}
+
+}  // namespace xferbench

@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/printable.hpp"
+#include "paper/text.hpp"
+#include "paper/writers.hpp"
+
+namespace xferbench {
+
+namespace {
+
+std::vector<std::size_t> widths_of(const Table& table) {
+  std::vector<std::size_t> widths;
+  for (std::size_t i = 0; i < table.header.size(); ++i) {
+    std::size_t widest = width(printable(table.header[i]));
+    for (const Table::Row& row : table.rows) {
+      if (i < row.cells.size() && !table.runs_on(row, i))
+        widest = std::max(widest, width(printable(row.cells[i].text)));
+    }
+    widths.push_back(widest);
+  }
+  return widths;
+}
+
+/// A text that begins in that column, in lines that fit; of what is not a sentence (`begin` is 0) as it is.
+std::string painted_lines(const std::string& text, std::size_t begin, Tone tone, const Style& style) {
+  constexpr std::size_t kNarrow = 20;
+  if (begin == 0 || style.columns < begin + kNarrow) return style.painted(tone, text);
+  const std::string margin(begin, ' ');
+  std::string lines = wrapped(text, style.columns, margin, margin).substr(begin);
+  lines.pop_back();
+  return style.painted(tone, lines);
+}
+
+std::string line(const Table& table, const Table::Row& row, const std::vector<std::size_t>& widths,
+                 const Style& style) {
+  std::string text;
+  std::string blanks = "  ";  // only written when something follows
+  for (std::size_t i = 0; i < row.cells.size(); ++i) {
+    const std::string cell = printable(row.cells[i].text);
+    const std::size_t end = cell.find_last_not_of(' ') + 1;
+    const bool sentence = table.runs_on(row, i);
+    const std::size_t room = i < widths.size() && !sentence ? widths[i] - width(cell) : 0;
+    const bool left = i < table.left_columns || (table.last_left && i + 1 == table.header.size());
+    if (!left) blanks.append(room, ' ');
+    if (end > 0) {
+      const std::size_t begin = width(text) + blanks.size();
+      text += blanks + painted_lines(cell.substr(0, end), sentence ? begin : 0, row.cells[i].tone, style);
+      blanks.clear();
+    }
+    blanks.append(cell.size() - end + (left ? room : 0) + table.gap, ' ');
+  }
+  text += "\n";
+  for (const std::string& sentence : row.below) text += wrapped(printable(sentence), style.columns, "      ", "      ");
+  return text;
+}
+
+std::size_t length_of(const Table& table, const std::vector<std::size_t>& widths) {
+  std::size_t all = 2;
+  for (const std::size_t w : widths) all += w + table.gap;
+  return widths.empty() ? 0 : all - table.gap;
+}
+
+/// The cells of the last column beneath their rows.
+void stack_last(Table& table) {
+  const std::size_t last = table.header.size() - 1;
+  for (Table::Row& row : table.rows) {
+    if (row.cells.size() != table.header.size()) continue;
+    row.below.insert(row.below.begin(), row.cells[last].text);
+    row.cells.pop_back();
+  }
+  table.header.pop_back();
+  table.last_left = false;
+  std::erase(table.least_important, last);
+}
+
+bool fits(const Table& table, std::size_t columns) { return length_of(table, widths_of(table)) <= columns; }
+
+/// Leaves out columns as long as it must and can; the headings of those that are gone.
+std::vector<std::string> leave_out_least_important(Table& table, std::size_t columns) {
+  std::vector<std::string> left_out;
+  std::size_t fewest = 1;  // columns, so that what runs on still does
+  for (const Table::Row& row : table.rows) {
+    if (row.cells.size() < table.header.size()) fewest = std::max(fewest, row.cells.size() + 1);
+  }
+  while (!table.least_important.empty() && table.header.size() > fewest && !fits(table, columns)) {
+    const std::size_t column = table.least_important.front();
+    left_out.push_back(table.header[column]);
+    table.erase_column(column);
+  }
+  return left_out;
+}
+
+/// Makes a table fit; the headings of the columns that are not in it any more.
+std::vector<std::string> fit(Table& table, std::size_t columns) {
+  Table with_last = table;
+  std::vector<std::string> left_out = leave_out_least_important(with_last, columns);
+  if (fits(with_last, columns) || !table.last_left || table.header.size() < 2) {
+    table = std::move(with_last);
+    return left_out;
+  }
+  stack_last(table);
+  return leave_out_least_important(table, columns);
+}
+
+std::string lines_of(const Table& whole, const Style& style) {
+  Table table = whole;
+  const std::vector<std::string> left_out = style.columns > 0 ? fit(table, style.columns) : std::vector<std::string>();
+  const std::vector<std::size_t> widths = widths_of(table);
+  Table::Row header;
+  for (const std::string& name : table.header) header.cells.emplace_back(name, Tone::dim);
+  std::string all = table.header.empty() ? "" : line(table, header, widths, style);
+  for (const Table::Row& row : table.rows) all += line(table, row, widths, style);
+  if (left_out.empty()) return all;
+  const std::string note =
+      fmt::format("not in {} columns: {}; --wide shows all", style.columns, fmt::join(left_out, ", "));
+  return all + paragraph(note, Tone::dim, style);
+}
+
+/// The columns on the left, and those from one place up to another.
+Table piece_of(const Table& table, std::size_t from, std::size_t to) {
+  const auto kept = [&]<class T>(const std::vector<T>& all) {
+    const auto at = [&all](std::size_t i) {
+      return all.begin() + static_cast<std::ptrdiff_t>(std::min(i, all.size()));
+    };
+    std::vector<T> some(all.begin(), at(table.left_columns));
+    some.insert(some.end(), at(from), at(to));
+    return some;
+  };
+  Table piece{.header = kept(table.header), .left_columns = table.left_columns, .gap = table.gap};
+  for (const Table::Row& row : table.rows) {
+    Table::Row some{.cells = kept(row.cells)};
+    const auto begin =
+        some.cells.begin() + static_cast<std::ptrdiff_t>(std::min(table.left_columns, some.cells.size()));
+    if (std::any_of(begin, some.cells.end(), [](const Cell& cell) { return !cell.text.empty(); })) {
+      piece.rows.push_back(std::move(some));
+    }
+  }
+  return piece;
+}
+
+/// The same table in pieces that fit into so many columns (0: as one): each has the columns on the left and as many of
+/// the others as fit, at least one, and the rows that have something in these.
+std::vector<Table> in_pieces(const Table& table, std::size_t columns) {
+  const std::size_t all = table.header.size();
+  std::vector<Table> pieces;
+  for (std::size_t from = table.left_columns; from < all;) {
+    std::size_t to = columns == 0 ? all : from + 1;
+    while (to < all && fits(piece_of(table, from, to + 1), columns)) ++to;
+    pieces.push_back(piece_of(table, from, to));
+    from = to;
+  }
+  return pieces;
+}
+
+}  // namespace
+
+std::string to_terminal(const Table& table, const Style& style) {
+  std::string text = table.title.empty() ? "" : "  " + style.bold(printable(table.title)) + "\n";
+  if (!table.in_pieces) return text + lines_of(table, style);
+  for (const Table& piece : in_pieces(table, style.columns)) text += lines_of(piece, style);
+  return text;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,33 @@
+// Documents as terminals and Markdown show them. Pure functions; what texts of documents could do to either (control
+// characters, Markdown, HTML) is made harmless here and nowhere else.
+#pragma once
+
+#include <string>
+
+#include "paper/document.hpp"
+#include "paper/style.hpp"
+
+namespace xferbench {
+
+/// Lines that fit into the columns of the style. Each part ends with a line feed.
+std::string to_terminal(const Document& document, const Style& style);
+
+/// Lines of aligned cells; a line more says which columns were left out. A header without any column is not drawn.
+std::string to_terminal(const Table& table, const Style& style);
+
+/// A map of coloured cells; one that is wider than the lines may be goes on beneath itself.
+std::string to_terminal(const Matrix& matrix, const Style& style);
+
+struct MarkdownLimits {
+  std::size_t most = 0;  ///< bytes, 0: as many as it takes. Rows that do not fit are counted, those of folds first
+  int title_level = 1;   ///< of the document's title: "#" is 1
+};
+
+/// As GitHub renders it.
+std::string to_markdown(const Document& document, const MarkdownLimits& limits = {});
+
+/// Text that Markdown shows as it is: in one line, with nothing in it that means emphasis, a link, HTML, the next cell,
+/// a person or an issue.
+std::string markdown_escaped(const std::string& text);
+
+}  // namespace xferbench

@@ -1,0 +1,230 @@
+#include "words/compare.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
+
+#include "words/compared.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using compare::Verdict;
+
+constexpr std::size_t kManyRows = 50;
+
+Tone tone_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::regressed:
+    case Verdict::missing: return Tone::bad;
+    case Verdict::improved: return Tone::good;
+    case Verdict::changed:
+    case Verdict::inconclusive: return Tone::notice;
+    case Verdict::same:
+    case Verdict::added: break;
+  }
+  return Tone::plain;
+}
+
+bool is_quiet(const compare::Row& row) {
+  return row.verdict == Verdict::same || row.verdict == Verdict::inconclusive || row.verdict == Verdict::added;
+}
+
+/// What would stand beneath many rows alike, and is said once; empty where there is nothing of the kind.
+std::string usual_remark(const compare::Comparison& comparison) {
+  constexpr std::ptrdiff_t kMany = 4;
+  std::map<std::string, std::ptrdiff_t> counts;
+  for (const compare::Row& row : comparison.rows) {
+    if (row.verdict == Verdict::inconclusive) ++counts[remarks(row)];
+  }
+  const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
+  if (most == counts.end() || most->second < kMany || most->first.empty()) return "";
+  // Rows without a remark of their own would seem to be meant.
+  const bool all_say_something = std::ranges::none_of(comparison.rows, [](const compare::Row& row) {
+    return row.verdict == Verdict::inconclusive && remarks(row).empty();
+  });
+  return all_say_something ? most->first : "";
+}
+
+Table begun_table(const compare::Comparison& comparison) {
+  return {.header = {"verdict", "change", "95 % interval", "base", "new", "p",
+                     comparison.several_files() ? "files" : "n", "measured", "case"},
+          .left_columns = 1,
+          .last_left = true,
+          .gap = 2,
+          .least_important = {6, 5, 7, 3, 4},
+          .below = "why"};
+}
+
+/// `key`: of the case, or what is left of it.
+Table::Row row_of(const compare::Row& row, const std::string& key) {
+  const auto value = [&row](const std::optional<compare::Side>& side) {
+    return side ? compared_value(side->median, row.unit) : "-";
+  };
+  Cell verdict(std::string(to_text(row.verdict)), tone_of(row.verdict));
+  verdict.strong = verdict.tone == Tone::bad;
+  return {
+      .cells = {verdict, change_text(row.ratio), change_text(row.interval), value(row.base), value(row.next),
+                p_text(row.p_holm), sizes_text(row), Cell::as_code(row.measured), Cell::as_code(with_place(key, row))},
+      .below = remarks(row).empty() ? std::vector<std::string>() : std::vector{remarks(row)}};
+}
+
+/// Texts from files may be of any length: the first so many bytes, less what would be a part of a character.
+std::string clipped(const std::string& text, std::size_t most = 150) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
+  return text.substr(0, most);
+}
+
+std::vector<std::string> unverified(const std::vector<compare::Source>& sources, const std::string& side) {
+  std::vector<std::string> names;
+  for (const compare::Source& s : sources) {
+    if (!s.verified) names.push_back(side + clipped(s.name));
+  }
+  return names;
+}
+
+/// The first fault of any file: a side with one is no measurement.
+std::string fault_of(std::initializer_list<const std::vector<compare::Source>*> sides) {
+  for (const auto* sources : sides) {
+    for (const compare::Source& s : *sources) {
+      if (!s.fault.empty()) return fmt::format("{} ({})", clipped(s.fault), clipped(s.name));
+    }
+  }
+  return {};
+}
+
+Trust trust_of(const std::optional<std::string>& profile, const std::vector<std::string>& unverified,
+               const std::string& fault) {
+  Trust trust(clipped(profile.value_or("")), unverified.empty(), fault, true);
+  trust.unverified = clipped(fmt::format("{}", fmt::join(unverified, ", ")), 500);
+  return trust;
+}
+
+void add_sources(const std::vector<compare::Source>& sources, const char* side, Document& document) {
+  const std::string blank(std::string_view(side).size(), ' ');
+  for (const compare::Source& s : sources) {
+    const std::string marks = s.verified ? "" : ", NOT VERIFIED";
+    document.add(
+        Sentence{.text = fmt::format("{}: {}, {}, xferbench {}{}", s.name, s.gpu, s.started_at, s.version, marks),
+                 .label = &s == &sources.front() ? side : blank},
+        false, Shown::terminal);
+  }
+}
+
+std::string sources_text(const char* side, const std::vector<compare::Source>& sources) {
+  const compare::Source& first = sources.front();
+  std::string text =
+      fmt::format("{} {}: {}, xferbench {}", side, clipped(first.name), clipped(first.gpu), clipped(first.version));
+  return sources.size() > 1 ? text + fmt::format(" and {} more files", sources.size() - 1) : text;
+}
+
+/// All cases in a table; of many, those of which something is known to have changed.
+void add_rows(const compare::Comparison& comparison, bool all, Document& document) {
+  const bool fold = !all && comparison.rows.size() > kManyRows;
+  const CommonKey common = common_key(comparison);
+  const std::string usual = usual_remark(comparison);
+  Table table = begun_table(comparison);
+  for (const compare::Row* row : by_verdict(comparison)) {
+    if (fold && is_quiet(*row)) continue;
+    table.rows.push_back(row_of(*row, common.rest(row->key)));
+    if (!usual.empty() && table.rows.back().below == std::vector{usual}) table.rows.back().below.clear();
+  }
+  const std::size_t folded = comparison.rows.size() - table.rows.size();
+  if (!common.parts.empty()) {
+    document.add(Sentence{.text = "all cases: " + common.text(), .tone = Tone::dim}, true, Shown::terminal);
+  }
+  if (!table.rows.empty()) document.add(std::move(table), common.parts.empty(), Shown::terminal);
+  if (!usual.empty()) {
+    document.add(Sentence{.text = "inconclusive rows of which nothing else is said: " + usual}, true, Shown::terminal);
+  }
+  document.add(Sentence{.text = summary(comparison), .tone = Tone::bold}, true, Shown::terminal);
+  if (folded > 0) {
+    const std::string text =
+        fmt::format("{} of {} cases are not listed; --all lists them", folded, comparison.rows.size());
+    document.add(Sentence{.text = text}, false, Shown::terminal);
+  }
+}
+
+/// What is news open, what else could explain it, and the rest folded away.
+void add_folded_rows(const compare::Comparison& comparison, Document& document) {
+  constexpr std::size_t kMostOpen = 5;
+  Table news = begun_table(comparison);
+  Table others = begun_table(comparison);
+  for (const compare::Row* row : by_verdict(comparison)) {
+    (is_quiet(*row) ? others : news).rows.push_back(row_of(*row, row->key));
+  }
+  if (!news.rows.empty()) document.add(std::move(news), true, Shown::elsewhere);
+  std::vector<std::string> doubts = comparison.warnings;
+  for (const compare::Difference& d : comparison.differences) doubts.push_back(difference_text(d));
+  List list;
+  for (const std::string& doubt : doubts) list.items.push_back({.code = clipped(doubt)});
+  if (!doubts.empty() && doubts.size() <= kMostOpen) {
+    document.add(Sentence{.text = "What else could explain a change:"}, true, Shown::elsewhere);
+    document.add(std::move(list), false, Shown::elsewhere);
+  } else if (!doubts.empty()) {
+    document.add(Fold{fmt::format("What else could explain a change: {} things", doubts.size()), {{std::move(list)}}},
+                 true, Shown::elsewhere);
+  }
+  if (others.rows.empty()) return;
+  document.add(Fold{"Cases without a change that is sure", {{std::move(others)}}}, true, Shown::elsewhere);
+}
+
+}  // namespace
+
+Document document_of(const compare::Comparison& comparison, bool all) {
+  std::vector<std::string> names = unverified(comparison.base, "base ");
+  std::ranges::move(unverified(comparison.next, "new "), std::back_inserter(names));
+  Document document("xferbench: " + summary(comparison),
+                    trust_of(comparison.simulated, names, fault_of({&comparison.base, &comparison.next})));
+  const compare::Outcome& outcome = comparison.outcome;
+  const Tone tone = outcome.code == ExitCode::ok       ? Tone::bold
+                    : outcome.code == ExitCode::failed ? Tone::bad
+                                                       : Tone::notice;
+  const Sentence answer{.text = conclusion(outcome), .tone = tone, .strong = true};
+  document.add(answer, false, Shown::elsewhere);
+  add_sources(comparison.base, "base  ", document);
+  add_sources(comparison.next, "new   ", document);
+  add_rows(comparison, all, document);
+  add_folded_rows(comparison, document);
+  document.add(Sentence{.text = method(comparison), .tone = Tone::dim});
+  if (!comparison.matched.empty()) document.add(Sentence{.text = comparison.matched, .tone = Tone::dim});
+  for (const std::string& sentence : outcome.reach) document.add(Sentence{.text = sentence, .tone = Tone::dim});
+  document.add(Sentence{.text = sources_text("Base", comparison.base)}, false, Shown::elsewhere);
+  document.add(Sentence{.text = sources_text("New", comparison.next), .goes_on = true}, false, Shown::elsewhere);
+  document.add(answer, false, Shown::terminal);
+  return document;
+}
+
+Document document_of(const compare::Across& across) {
+  Document document("xferbench: side by side",
+                    trust_of(across.simulated, unverified(across.sources, ""), fault_of({&across.sources})));
+  Table table{.header = across.columns, .last_left = true, .gap = 2, .least_important = {across.columns.size()}};
+  table.header.insert(table.header.end(), {"measured", "case"});
+  for (const compare::Across::Row& row : across.rows) {
+    Table::Row& line = table.rows.emplace_back();
+    for (const auto& cell : row.cells) {
+      const bool best = cell && cell->best;
+      Cell& shown =
+          line.cells.emplace_back((cell ? compared_value(cell->median, row.unit) : "-") + (best ? " *" : "  "),
+                                  best ? Tone::good : Tone::plain);
+      shown.strong = best;
+    }
+    line.cells.push_back(Cell::as_code(row.measured));
+    line.cells.push_back(Cell::as_code(row.key));
+  }
+  document.add(std::move(table));
+  document.add(Sentence{.text = "* the best, or not to be told from it by the 95 % intervals", .tone = Tone::dim},
+               true);
+  List warnings;
+  for (const std::string& warning : across.warnings) warnings.items.push_back({.code = clipped(warning)});
+  if (!warnings.items.empty()) document.add(std::move(warnings), true, Shown::elsewhere);
+  return document;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,17 @@
+// Comparisons in words. Pure functions from records to documents.
+#pragma once
+
+#include "compare/compare.hpp"
+#include "paper/document.hpp"
+
+namespace xferbench {
+
+/// What is worse first. On a terminal, of many cases those of which nothing is known to have changed are only counted,
+/// unless `all` are wanted; elsewhere they are folded away. What doubts there are is not on the terminal: that belongs
+/// to standard error.
+Document document_of(const compare::Comparison& comparison, bool all = false);
+
+/// One column for each file, one row for each case; the best, and what cannot be told from it, is marked.
+Document document_of(const compare::Across& across);
+
+}  // namespace xferbench

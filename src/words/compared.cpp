@@ -1,0 +1,139 @@
+#include "words/compared.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "core/units.hpp"
+
+namespace xferbench {
+
+std::string compared_value(double value, const std::string& unit) {
+  if (unit == "s") return format_seconds(value);
+  if (unit == "1") return format_significant(value);
+  return format_significant(value) + " " + unit;
+}
+
+std::string change_text(const std::optional<double>& ratio) {
+  if (!ratio) return "";
+  // Beyond that, a percentage is no longer what people read.
+  constexpr double kMany = 10;
+  if (*ratio >= kMany || *ratio <= 1 / kMany) return "x " + format_significant(*ratio);
+  return format_change(*ratio - 1);
+}
+
+std::string change_text(const std::optional<Interval>& ratio) {
+  return ratio ? change_text(std::optional(ratio->low)) + " to " + change_text(std::optional(ratio->high)) : "";
+}
+
+std::string p_text(const std::optional<double>& p) {
+  constexpr double kLeast = 1e-4;
+  if (!p) return "";
+  return *p < kLeast ? "< 0.0001" : fmt::format("{:.4f}", *p);
+}
+
+std::string sizes_text(const compare::Row& row) {
+  const auto size = [](const std::optional<compare::Side>& side) { return side ? fmt::format("{}", side->n) : "-"; };
+  return size(row.base) + ", " + size(row.next);
+}
+
+std::string summary(const compare::Comparison& comparison) {
+  std::string text;
+  for (const compare::Verdict verdict : compare::kVerdicts) {
+    const std::size_t count = comparison.count(verdict);
+    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, to_text(verdict));
+  }
+  if (comparison.not_compared > 0) text += fmt::format(", {} without a number on either side", comparison.not_compared);
+  return text;
+}
+
+namespace {
+
+/// Its scenario, its axes, and behind blanks what tells ranks of fleets apart.
+std::vector<std::string> parts_of(std::string key) {
+  std::vector<std::string> parts;
+  if (const std::size_t ranks = key.find(" pace="); ranks != std::string::npos) {
+    std::replace(key.begin() + static_cast<std::ptrdiff_t>(ranks), key.end(), ' ', '/');
+  }
+  std::istringstream stream(std::move(key));
+  for (std::string part; std::getline(stream, part, '/');) parts.push_back(part);
+  return parts;
+}
+
+}  // namespace
+
+std::string CommonKey::text() const { return fmt::format("{}", fmt::join(parts, ", ")); }
+
+std::string CommonKey::rest(const std::string& key) const {
+  std::vector<std::string> own = parts_of(key);
+  std::erase_if(own, [this](const std::string& part) { return std::ranges::find(parts, part) != parts.end(); });
+  return own.empty() ? key : fmt::format("{}", fmt::join(own, "/"));
+}
+
+CommonKey common_key(const compare::Comparison& comparison) {
+  CommonKey common;
+  if (comparison.rows.size() < 2) return common;
+  common.parts = parts_of(comparison.rows.front().key);
+  for (const compare::Row& row : comparison.rows) {
+    const std::vector<std::string> own = parts_of(row.key);
+    std::erase_if(common.parts, [&own](const std::string& part) { return std::ranges::find(own, part) == own.end(); });
+  }
+  return common;
+}
+
+std::string method(const compare::Comparison& comparison) {
+  const compare::Options& options = comparison.options;
+  const auto used = [&](compare::TestUsed test) {
+    return std::ranges::any_of(comparison.rows, [test](const compare::Row& row) { return row.test == test; });
+  };
+  std::vector<std::string> tests;
+  if (used(compare::TestUsed::ranks)) tests.emplace_back("Mann-Whitney on the processes' medians");
+  if (used(compare::TestUsed::welch)) {
+    tests.emplace_back(comparison.several_files() ? "Welch's t on the logarithms of the processes' medians"
+                                                  : "one process a side, with the spread between processes");
+  }
+  const std::string threshold = format_percent_short(options.threshold, 6);
+  if (tests.empty()) return fmt::format("threshold {}; nothing was tested", threshold);
+  const char* change =
+      options.bootstrap ? "ratio of the medians (bootstrap)"
+      : used(compare::TestUsed::ranks) || !comparison.several_files()
+          ? "median of the ratios new/base of all pairs, which may differ from that of the medians shown"
+          : "ratio new/base";
+  return fmt::format("threshold {}; {}; change: {}; 95 % intervals; p over all cases (Holm), 5 %", threshold,
+                     fmt::join(tests, ", "), change);
+}
+
+std::string conclusion(const compare::Outcome& outcome) {
+  return outcome.code == ExitCode::ok
+             ? "exit 0: " + outcome.because
+             : fmt::format("exit {} because {}", static_cast<int>(outcome.code), outcome.because);
+}
+
+std::string with_place(const std::string& key, const compare::Row& row) {
+  return row.place.empty() ? key : fmt::format("{} ({})", key, row.place);
+}
+
+std::string remarks(const compare::Row& row) {
+  std::vector<std::string> all;
+  if (!row.reason.empty()) all.push_back(row.reason);
+  all.insert(all.end(), row.notes.begin(), row.notes.end());
+  return fmt::format("{}", fmt::join(all, "; "));
+}
+
+std::string difference_text(const compare::Difference& d) {
+  return fmt::format("{}: {} in base, {} in new", d.what, d.base, d.next);
+}
+
+std::vector<const compare::Row*> by_verdict(const compare::Comparison& comparison) {
+  std::vector<const compare::Row*> rows;
+  for (const compare::Verdict verdict : compare::kVerdicts) {
+    for (const compare::Row& row : comparison.rows) {
+      if (row.verdict == verdict) rows.push_back(&row);
+    }
+  }
+  return rows;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,58 @@
+// Pieces of text that comparisons are made of, whatever shows them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/compare.hpp"
+
+namespace xferbench {
+
+/// "5.617 ms", "52.10 GB/s", "94.1 %": a number in its unit.
+std::string compared_value(double value, const std::string& unit);
+
+/// "+5.1 %" of the ratio 1.051; empty if there is none.
+std::string change_text(const std::optional<double>& ratio);
+
+/// "+4.0 % to +6.2 %"; empty if there is none.
+std::string change_text(const std::optional<Interval>& ratio);
+
+/// "0.0312", "< 0.0001"; empty if there was no test.
+std::string p_text(const std::optional<double>& p);
+
+/// "30, 30": samples or files on both sides.
+std::string sizes_text(const compare::Row& row);
+
+/// "2 regressed, 1 missing, 37 same".
+std::string summary(const compare::Comparison& comparison);
+
+/// What the keys of all cases of a comparison have in common, so that it need not stand in each line.
+struct CommonKey {
+  std::vector<std::string> parts;  ///< "memcpy", "host=pinned", in the order of the keys
+  /// "memcpy, host=pinned".
+  [[nodiscard]] std::string text() const;
+  /// The key without these parts; the whole key if nothing would be left.
+  [[nodiscard]] std::string rest(const std::string& key) const;
+};
+CommonKey common_key(const compare::Comparison& comparison);
+
+/// How it was judged, in a sentence without its full stop.
+std::string method(const compare::Comparison& comparison);
+
+/// "exit 1 because 2 cases regressed", "exit 0: nothing is worse by more than 3 %".
+std::string conclusion(const compare::Outcome& outcome);
+
+/// A case, or what is left of its key, and where it was measured.
+std::string with_place(const std::string& key, const compare::Row& row);
+
+/// Why its verdict is what it is, and what is doubtful about its numbers; empty where there is nothing to say.
+std::string remarks(const compare::Row& row);
+
+/// "driver: 580.1 in base, 580.2 in new".
+std::string difference_text(const compare::Difference& difference);
+
+/// Rows of one verdict after the other, in the order in which people want to read them.
+std::vector<const compare::Row*> by_verdict(const compare::Comparison& comparison);
+
+}  // namespace xferbench

@@ -1,0 +1,130 @@
+#include "words/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "words/explained.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using explain::Explanation;
+using explain::ProcessExplanation;
+
+Item item_of(const ProcessExplanation& process, std::size_t at, bool whole_stack) {
+  constexpr std::size_t kFrames = 4;
+  const explain::Finding& finding = process.findings[at];
+  const std::string gain = explained::gain_text(process, at);
+  Item item{.text = gain.empty() ? "gain not known" : gain, .strong = std::string(to_text(finding.kind))};
+  const auto add = [&item](const char* label, const std::string& text) {
+    if (!text.empty()) item.below.push_back({.text = text, .label = label, .margin = 3});
+  };
+  add("", finding.what);
+  add("do: ", finding.mend);
+  add("if: ", finding.assumption);
+  add("at: ", explained::place_text(finding.place));
+  add("in: ", explained::stack_text(finding.place, whole_stack ? std::numeric_limits<std::size_t>::max() : kFrames));
+  return item;
+}
+
+void add_traffic(const ProcessExplanation& process, bool all, Document& document) {
+  constexpr std::size_t kRows = 8;
+  if (process.traffic.empty()) return;
+  Table table = explained::table_of_traffic(process, all ? process.traffic.size() : kRows);
+  const std::size_t left = process.traffic.size() - table.rows.size();
+  document.add(std::move(table), true);
+  if (left > 0) {
+    document.add(Sentence{.text = fmt::format("{} more kinds of copies; --all lists them", left), .tone = Tone::dim});
+  }
+}
+
+void add_findings(const ProcessExplanation& process, bool whole_stacks, Document& document) {
+  List list;
+  list.numbered = true;
+  list.tone = Tone::bold;
+  list.margin = 0;
+  for (std::size_t i = 0; i < process.findings.size(); ++i) list.items.push_back(item_of(process, i, whole_stacks));
+  if (!list.items.empty()) document.add(std::move(list), true);
+  for (const std::string& text : {explained::together_text(process), explained::chosen_text(process)}) {
+    if (!text.empty()) document.add(Sentence{.text = text, .tone = Tone::bold}, true);
+  }
+  const std::string rest = explained::rest_text(process);
+  if (!rest.empty()) {
+    document.add(Sentence{.text = rest, .tone = process.withheld.empty() ? Tone::plain : Tone::notice}, true);
+  }
+}
+
+/// What watching cost, and how well the replay does.
+void add_watching(const ProcessExplanation& process, Shown where, Document& document) {
+  for (const std::string& sentence : explained::watching(process)) {
+    document.add(Sentence{.text = sentence, .tone = Tone::dim}, false, where);
+  }
+}
+
+/// All that is said of a process but the answer.
+void tell_in_full(const ProcessExplanation& process, const ExplanationShown& shown, Document& document) {
+  document.add(Sentence{.text = explained::head(process), .tone = Tone::dim}, false, Shown::terminal);
+  add_watching(process, Shown::terminal, document);
+  if (!process.ending.empty()) {
+    document.add(Sentence{.text = process.ending, .tone = Tone::notice, .strong = true});
+  }
+  for (const std::string& note : process.notes) {
+    document.add(Sentence{.text = "note: " + note, .tone = Tone::notice});
+  }
+  if (Table shares = explained::table_of_shares(process.shares, shown.bars); !shares.rows.empty()) {
+    document.add(std::move(shares), true);
+  }
+  add_traffic(process, shown.all_copies, document);
+  add_findings(process, shown.whole_stacks, document);
+  add_watching(process, Shown::elsewhere, document);
+}
+
+void add_process(const Explanation& explanation, std::size_t at, const ExplanationShown& shown, Document& document) {
+  const ProcessExplanation& process = explanation.processes[at];
+  const bool in_full = at == 0 || shown.all_processes;
+  const std::string answer = explained::answer(process) + ".";
+  if (at > 0) {
+    const std::string of = process.command.empty() ? "" : " (" + process.command + ")";
+    document.add(Sentence{.text = fmt::format("process {}{}: {}", process.pid, of, answer),
+                          .tone = in_full ? Tone::bold : Tone::plain},
+                 true, Shown::terminal);
+  }
+  if (!in_full) return;
+  document.add(Heading{.text = explained::head(process)}, true, Shown::elsewhere);
+  document.add(Sentence{.text = answer, .strong = true}, false, Shown::elsewhere);
+  tell_in_full(process, shown, document);
+}
+
+/// What the gains rest on.
+void add_basis(const Explanation& explanation, Shown where, Document& document) {
+  document.add(Sentence{.text = explained::limits_text(explanation), .tone = Tone::dim}, true, where);
+  const std::string runs = explained::runs_text(explanation);
+  if (!runs.empty()) document.add(Sentence{.text = runs, .tone = Tone::dim}, false, where);
+}
+
+}  // namespace
+
+Document document_of(const Explanation& explanation, const ExplanationShown& shown) {
+  Document document("xferbench explain", {explanation.simulated ? explanation.profile : "", true, "", true});
+  const bool none = explanation.processes.empty();
+  document.add(Sentence{.text = explained::answer(explanation), .tone = Tone::bold, .strong = true}, false,
+               none ? Shown::everywhere : Shown::terminal);
+  for (const std::string& warning : explanation.warnings) {
+    document.add(Sentence{.text = "warning: " + warning, .tone = Tone::notice, .strong = true});
+  }
+  if (none) {
+    document.add(Sentence{.text = explained::advice(explanation)});
+    return document;
+  }
+  add_basis(explanation, Shown::terminal, document);
+  for (std::size_t i = 0; i < explanation.processes.size(); ++i) add_process(explanation, i, shown, document);
+  if (!shown.all_processes && explanation.processes.size() > 1) {
+    document.add(Sentence{.text = "--all tells of all processes in full", .tone = Tone::dim});
+  }
+  add_basis(explanation, Shown::elsewhere, document);
+  return document;
+}
+
+}  // namespace xferbench

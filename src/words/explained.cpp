@@ -1,0 +1,435 @@
+#include "words/explained.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <numeric>
+
+#include "core/units.hpp"
+#include "explain/explain.hpp"
+
+namespace xferbench::explained {
+
+namespace {
+
+using explain::Explanation;
+using explain::Finding;
+using explain::FindingKind;
+using explain::ProcessExplanation;
+using explain::Traffic;
+using recording::CopyKind;
+using recording::Memory;
+
+std::string counted(std::size_t count, std::string_view one, std::string_view several) {
+  return fmt::format("{} {}", count, count == 1 ? one : several);
+}
+
+/// "one", "two" ... and digits of what is more.
+std::string number_word(std::size_t number) {
+  constexpr std::array<std::string_view, 10> kWords{"no",   "one", "two",   "three", "four",
+                                                    "five", "six", "seven", "eight", "nine"};
+  return number < kWords.size() ? std::string(kWords[number]) : fmt::format("{}", number);
+}
+
+/// "both", "all three".
+std::string of_all(std::size_t number) { return number == 2 ? "both" : fmt::format("all {}", number_word(number)); }
+
+/// Three significant digits without an exponent.
+std::string three_digits(double value) {
+  if (!(value > 0)) return "0";
+  constexpr double kRoundsUp = 1.0005;  // 9.996 has as many digits before its point as 10.0
+  const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(value * kRoundsUp))), 0, 6);
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+struct InUnit {
+  std::string number;
+  std::string_view unit;
+};
+
+InUnit in_unit(double seconds) {
+  if (seconds < 0.9995e-6) return {three_digits(seconds * 1e9), "ns"};
+  if (seconds < 0.9995e-3) return {three_digits(seconds * 1e6), "us"};
+  if (seconds < 0.9995) return {three_digits(seconds * 1e3), "ms"};
+  return {three_digits(seconds), "s"};
+}
+
+}  // namespace
+
+std::string time_text(double seconds) {
+  const InUnit time = in_unit(seconds);
+  return fmt::format("{} {}", time.number, time.unit);
+}
+
+std::string change_text(double before, double after) {
+  const InUnit from = in_unit(before);
+  const InUnit to = in_unit(after);
+  const std::string unit = from.unit == to.unit ? "" : fmt::format(" {}", from.unit);
+  return fmt::format("{}{} -> {} {}", from.number, unit, to.number, to.unit);
+}
+
+std::string share_text(double share) { return format_percent(share, share > 0 && share < 0.0095 ? 1 : 0); }
+
+std::string speedup_text(double before, double after, bool at_most) {
+  const double ratio = after > 0 ? before / after : 1;
+  return fmt::format("{} {:.{}f} times as fast", at_most ? "at most" : "about", ratio, ratio < 1.195 ? 2 : 1);
+}
+
+// --- Shares ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::string_view kWatching = "watching";
+
+}  // namespace
+
+std::array<Share, 8> shares_of(const explain::Shares& s) {
+  return {{{"copies", "copies alone", s.copies},
+           {"both", "kernels beside copies", s.both},
+           {"kernels", "kernels alone", s.kernels},
+           {"waiting", "GPU idle: waiting for its answer", s.waiting},
+           {"calls", "GPU idle: inside CUDA calls", s.calls},
+           {"loading", "GPU idle: starting, loading, allocating", s.loading},
+           {"program", "GPU idle: the program's own work", s.program},
+           {kWatching, "watching, on top", s.watching}}};
+}
+
+std::vector<int> tenths_of_percent(const std::vector<double>& parts) {
+  const double whole = std::accumulate(parts.begin(), parts.end(), 0.);
+  std::vector<int> tenths(parts.size(), 0);
+  if (!(whole > 0)) return tenths;
+  std::vector<std::size_t> by_rest(parts.size());
+  std::iota(by_rest.begin(), by_rest.end(), 0);
+  const auto exact = [&](std::size_t i) { return std::max(0., parts[i] / whole * 1000); };
+  int left = 1000;
+  for (const std::size_t i : by_rest) left -= tenths[i] = static_cast<int>(exact(i));
+  // What rounding down has left goes to those that lost most by it.
+  std::ranges::stable_sort(by_rest, std::ranges::greater(), [&](std::size_t i) { return exact(i) - tenths[i]; });
+  for (const std::size_t i : by_rest) {
+    if (left-- > 0) ++tenths[i];
+  }
+  return tenths;
+}
+
+Table table_of_shares(const explain::Shares& shares, std::size_t bars) {
+  Table table{.header = {"where the time went", "share", "time"}, .left_columns = 1};
+  if (bars > 0) {
+    table.header.emplace_back("");
+    table.last_left = true;
+    table.least_important = {3};
+  }
+  const auto all = shares_of(shares);
+  std::vector<double> seconds;  // of the program by itself: what watching added comes on top
+  for (const Share& share : all) seconds.push_back(share.field == kWatching ? 0 : share.seconds);
+  const double whole = std::accumulate(seconds.begin(), seconds.end(), 0.);
+  const std::vector<int> tenths = tenths_of_percent(seconds);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool on_top = all[i].field == kWatching;
+    const int shown = on_top && whole > 0 ? static_cast<int>(std::lround(all[i].seconds / whole * 1000)) : tenths[i];
+    if (shown == 0) continue;
+    Table::Row& row = table.rows.emplace_back();
+    row.cells = {std::string(all[i].what), fmt::format("{}{:.1f} %", on_top ? "+" : "", shown / 10.),
+                 time_text(all[i].seconds)};
+    const auto length = static_cast<std::size_t>(std::lround(shown * static_cast<double>(bars) / 1000));
+    if (bars > 0) row.cells.emplace_back(std::string(std::min(length, bars), '#'));
+  }
+  return table;
+}
+
+// --- The answer -----------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::string copies_of(const Finding& finding) {
+  const std::string copies = counted(finding.count, "copy", "copies");
+  if (finding.bytes == 0 || finding.count == 0) return copies;
+  if (finding.each_size > 0) return fmt::format("{} of {}", copies, format_size(finding.each_size));
+  return fmt::format("{} ({} in all)", copies, format_size(finding.bytes));
+}
+
+/// What mending it is, as the beginning of a sentence.
+std::string mending(const Finding& finding) {
+  switch (finding.kind) {
+    case FindingKind::pageable: return "pinning the host memory of " + copies_of(finding);
+    case FindingKind::small_copies: return "making few large copies of " + copies_of(finding);
+    case FindingKind::slow_copies: return "making " + copies_of(finding) + " as fast as this machine can";
+    case FindingKind::no_overlap: return "overlapping copies with kernels";
+    case FindingKind::needless_wait: return "leaving out " + counted(finding.count, "wait", "waits");
+    case FindingKind::result_wait: return fmt::format("not waiting {} times for a result", finding.count);
+    case FindingKind::blocking_copy: return fmt::format("not blocking in {}", copies_of(finding));
+    case FindingKind::launch_bound: return "launching kernels by graphs";
+    case FindingKind::setup: return "setting up before";
+    case FindingKind::default_stream: return "leaving the legacy default stream";
+    case FindingKind::managed: return "prefetching managed memory";
+  }
+  return {};
+}
+
+/// The share of the time unwatched; what watching added is nobody's fault.
+double share_of(const ProcessExplanation& process, double seconds) {
+  const double whole = process.shares.total() - process.shares.watching;
+  return whole > 0 ? seconds / whole : 0;
+}
+
+std::string all_together(const ProcessExplanation& process) {
+  if (process.together.empty()) return {};
+  const bool at_most = std::ranges::any_of(process.findings, &Finding::at_most);
+  return fmt::format("; with {} mended: {}", of_all(process.together.size() + 1),
+                     speedup_text(process.stretch.reference(), process.together.back(), at_most));
+}
+
+/// Of nothing that could be mended: what takes most.
+std::string mostly(const ProcessExplanation& process) {
+  explain::Shares unwatched = process.shares;
+  unwatched.watching = 0;
+  const auto shares = shares_of(unwatched);
+  const auto most = std::ranges::max_element(shares, {}, &Share::seconds);
+  return fmt::format("most of the time is {} ({})", most->what, share_text(share_of(process, most->seconds)));
+}
+
+}  // namespace
+
+std::string answer(const ProcessExplanation& process) {
+  const double reference = process.stretch.reference();
+  std::string text = fmt::format("Transfers cost {} of {}", share_text(share_of(process, process.shares.copies)),
+                                 time_text(reference));
+  if (std::ranges::find(process.findings, FindingKind::managed, &Finding::kind) != process.findings.end()) {
+    text += ", and pages of managed memory move besides";
+  }
+  if (!process.withheld.empty()) return text + "; what mending would gain is not told";
+  if (process.findings.empty()) {
+    return text +
+           fmt::format("; nothing was found that gains more than {} if it is mended", share_text(process.least_share));
+  }
+  const Finding& first = process.findings.front();
+  text += "; " + mending(first);
+  if (!first.seconds_after) return text + " may help";
+  return text + ": " + speedup_text(reference, *first.seconds_after, first.at_most) + all_together(process);
+}
+
+std::string answer(const Explanation& explanation) {
+  if (explanation.processes.empty() && !explanation.blind.empty()) {
+    return "Nothing of the program was recorded: there is nothing to explain.";
+  }
+  if (explanation.processes.empty()) return "The program used no GPU: there is nothing to explain.";
+  return answer(explanation.processes.front()) + ".";
+}
+
+std::string advice(const Explanation& explanation) {
+  if (!explanation.blind.empty()) return explanation.blind + ".";
+  return "If it should have used one: does nvidia-smi show a GPU here, does CUDA_VISIBLE_DEVICES hide it, and is the "
+         "program (PyTorch, say) one that was built with CUDA? Work that is handed to a server that already runs is "
+         "not seen: explain that server instead.";
+}
+
+// --- What it is about -----------------------------------------------------------------------------------------------
+
+std::string head(const ProcessExplanation& process) {
+  std::string text = process.command.empty() ? "" : process.command + ", ";
+  text += fmt::format("process {}", process.pid);
+  if (!process.gpus.empty()) text += fmt::format(", on {}", fmt::join(process.gpus, ", "));
+  const explain::Stretch& stretch = process.stretch;
+  if (stretch.range.empty()) return text;
+  return text +
+         fmt::format("; range {}{}", stretch.range, stretch.times == 1 ? "" : fmt::format(", {} times", stretch.times));
+}
+
+std::string limits_text(const Explanation& explanation) {
+  if (explanation.limits_of.empty()) {
+    return "This machine's limits are not known: what it could do is left out, and gains that need it, too";
+  }
+  std::string text = "limits of " + explanation.limits_of;
+  const explain::LimitTimes& times = explanation.limit_times;
+  std::vector<std::string> parts;
+  const auto add = [&parts](std::string_view what, std::optional<double> seconds) {
+    if (seconds) parts.push_back(fmt::format("{} {}", what, time_text(*seconds)));
+  };
+  add("a launch's call takes", times.launch_call);
+  add("its kernel begins after", times.kernel_start);
+  add("a hand-over takes", times.handover);
+  add("a wait ends late by", times.wake);
+  if (times.pin_per_byte) add("registering a GiB takes", *times.pin_per_byte * GiB);
+  return parts.empty() ? text : fmt::format("{}: {}", text, fmt::join(parts, ", "));
+}
+
+std::string runs_text(const Explanation& explanation) {
+  const auto listed = [](const std::vector<double>& runs) {
+    std::vector<std::string> texts;
+    for (const double run : runs) texts.push_back(time_text(run));
+    return fmt::format("{}", fmt::join(texts, ", "));
+  };
+  if (explanation.bare_runs.empty()) return {};
+  std::string text = "the whole program unwatched: " + listed(explanation.bare_runs);
+  if (!explanation.watched_runs.empty()) text += "; watched: " + listed(explanation.watched_runs);
+  return text;
+}
+
+std::vector<std::string> watching(const ProcessExplanation& process) {
+  const explain::Stretch& stretch = process.stretch;
+  std::vector<std::string> sentences;
+  if (const auto ratio = stretch.watching()) {
+    sentences.push_back(fmt::format("unwatched {}, watched {}: {:.3f} times as long", time_text(*stretch.bare),
+                                    time_text(stretch.seconds), *ratio));
+  } else {
+    sentences.push_back(fmt::format("watched {}; what watching cost is not known: there is no unwatched time of this",
+                                    time_text(stretch.seconds)));
+  }
+  if (stretch.replayed && stretch.seconds > 0) {
+    sentences.push_back(fmt::format("replayed unchanged {}: {}", time_text(*stretch.replayed),
+                                    format_change(*stretch.replayed / stretch.seconds - 1)));
+  }
+  return sentences;
+}
+
+// --- Traffic --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::string_view direction_text(CopyKind kind) {
+  switch (kind) {
+    case CopyKind::h2d: return "to the GPU";
+    case CopyKind::d2h: return "from the GPU";
+    case CopyKind::d2d: return "inside the GPU";
+    case CopyKind::p2p: return "between GPUs";
+    case CopyKind::h2h: return "on the host";
+    case CopyKind::other: break;
+  }
+  return "other";
+}
+
+std::string memory_text(Memory memory) {
+  return memory == Memory::device || memory == Memory::unknown ? "" : std::string(to_text(memory));
+}
+
+std::string sizes_text(const Traffic& t) {
+  if (t.smallest == t.largest) return format_size(t.smallest);
+  return fmt::format("{} to {}", format_size(t.smallest), format_size(t.largest));
+}
+
+std::string rate_text(std::uint64_t bytes, std::optional<double> seconds) {
+  if (!seconds || !(*seconds > 0)) return "-";
+  return three_digits(gigabytes_per_second(bytes, *seconds));
+}
+
+}  // namespace
+
+Table table_of_traffic(const ProcessExplanation& process, std::size_t most) {
+  Table table{
+      .header = {"copies", "memory", "count", "size", "in all", "each", "GB/s", "reachable", "pinned", "of time"},
+      .left_columns = 2,
+      .gap = 2,
+      .least_important = {5, 4, 8, 3, 7}};
+  const auto pageable = [](const Traffic& t) { return t.host == Memory::pageable && t.pinned; };
+  const bool has_pinned = std::ranges::any_of(process.traffic, pageable);
+  for (const Traffic& t : process.traffic) {
+    if (table.rows.size() == most) break;
+    const double share = process.stretch.seconds > 0 ? t.busy / process.stretch.seconds : 0;
+    Table::Row& row = table.rows.emplace_back();
+    row.cells = {std::string(direction_text(t.kind)),
+                 memory_text(t.host),
+                 fmt::format("{}", t.count),
+                 sizes_text(t),
+                 format_size(t.bytes),
+                 time_text(t.count > 0 ? t.seconds / static_cast<double>(t.count) : 0),
+                 rate_text(t.bytes, t.seconds),
+                 rate_text(t.bytes, t.reachable),
+                 pageable(t) ? rate_text(t.bytes, t.pinned) : "",
+                 format_percent(share)};
+  }
+  if (has_pinned) return table;
+  constexpr std::size_t kPinned = 8;
+  table.erase_column(kPinned);
+  return table;
+}
+
+// --- Findings -------------------------------------------------------------------------------------------------------
+
+std::string gain_text(const ProcessExplanation& process, std::size_t at) {
+  const Finding& finding = process.findings[at];
+  if (!finding.seconds_after) return {};
+  const double reference = process.stretch.reference();
+  std::string text = change_text(reference, *finding.seconds_after);
+  if (reference - *finding.seconds_after >= process.least_share * reference || at == 0 || !finding.seconds_after_all) {
+    return text + ", " + speedup_text(reference, *finding.seconds_after, finding.at_most);
+  }
+  const double before = process.findings[at - 1].seconds_after_all.value_or(reference);
+  return text + fmt::format(" alone, but {} once those above are mended: {}",
+                            change_text(before, *finding.seconds_after_all),
+                            speedup_text(before, *finding.seconds_after_all, finding.at_most));
+}
+
+std::string place_text(const explain::Place& place) {
+  std::string text = place.call;
+  const auto add = [&text](std::string_view before, const std::string& name) {
+    if (!name.empty()) text += fmt::format("{}{} {}", text.empty() ? "" : " ", before, name);
+  };
+  add("in range", place.range);
+  if (place.kernel_before == place.kernel_after) {
+    add("between runs of kernel", place.kernel_before);
+    return text;
+  }
+  add("after kernel", place.kernel_before);
+  add(place.kernel_before.empty() ? "before kernel" : "and before", place.kernel_after);
+  return text;
+}
+
+std::string stack_text(const explain::Place& place, std::size_t most) {
+  const std::size_t shown = std::min(most, place.stack.size());
+  std::string text = fmt::format(
+      "{}", fmt::join(place.stack.begin(), place.stack.begin() + static_cast<std::ptrdiff_t>(shown), " < "));
+  if (shown < place.stack.size()) text += fmt::format(" < {} more", place.stack.size() - shown);
+  return text;
+}
+
+std::string together_text(const ProcessExplanation& process) {
+  constexpr std::size_t kNamed = 2;  // and all of them
+  const double reference = process.stretch.reference();
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < process.together.size(); ++i) {
+    const bool last = i + 1 == process.together.size();
+    if (i >= kNamed && !last) continue;
+    const std::string which = last ? of_all(i + 2) : fmt::format("the first {}", number_word(i + 2));
+    parts.push_back(fmt::format("{} {}", which, change_text(reference, process.together[i])));
+  }
+  if (parts.empty()) return {};
+  const bool at_most = std::ranges::any_of(process.findings, &Finding::at_most);
+  return fmt::format("Mended together: {}, {}", fmt::join(parts, "; "),
+                     speedup_text(reference, process.together.back(), at_most));
+}
+
+std::string chosen_text(const ProcessExplanation& process) {
+  std::vector<std::string> found;
+  std::ranges::copy_if(process.mended, std::back_inserter(found), [&process](const std::string& kind) {
+    return std::ranges::find(process.mended_missing, kind) == process.mended_missing.end();
+  });
+  std::string text;
+  if (process.seconds_mended) {
+    text = fmt::format("With {} mended: {}, {}", fmt::join(found, ", "),
+                       change_text(process.stretch.reference(), *process.seconds_mended),
+                       speedup_text(process.stretch.reference(), *process.seconds_mended, process.mended_at_most));
+  }
+  if (process.mended_missing.empty()) return text;
+  return text + fmt::format("{}no finding of {} to mend", text.empty() ? "Chosen to be mended: " : "; there is ",
+                            fmt::join(process.mended_missing, ", "));
+}
+
+std::string rest_text(const ProcessExplanation& process) {
+  if (!process.withheld.empty()) return "Gains are not told: " + process.withheld;
+  std::string text;
+  if (process.findings.empty()) {
+    text = fmt::format("Nothing was found whose mending gains more than {}: {}", share_text(process.least_share),
+                       mostly(process));
+  }
+  if (process.small_findings == 0) return text;
+  const bool all_tells_more =
+      process.least_share <= explain::Options().least_share && process.least_share > explain::kLeastOfAll;
+  return text + fmt::format("{}{} that {} less than {} {} left out{}", text.empty() ? "" : "; ",
+                            counted(process.small_findings, "finding", "findings"),
+                            process.small_findings == 1 ? "gains" : "gain", share_text(process.least_share),
+                            process.small_findings == 1 ? "is" : "are", all_tells_more ? " (--all)" : "");
+}
+
+}  // namespace xferbench::explained

@@ -1,0 +1,404 @@
+#include "words/fleet.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+#include <tuple>
+#include <unordered_map>
+
+#include "core/units.hpp"
+#include "fleet/judgement.hpp"
+#include "fleet/places.hpp"
+#include "measure/statistics.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using fleet::Summary;
+using fleet::Test;
+
+// --- Ranks in words -------------------------------------------------------------------------------------------------
+
+std::string rank_text(const Fleet& fleet, int rank) { return fleet::rank_text(fleet, rank, fleet::Detail::place); }
+
+/// Whose a number is; of a transfer between two ranks both.
+std::string whose(const Fleet& fleet, const Test::Value& value) {
+  if (!value.pair) return rank_text(fleet, value.rank);
+  return fmt::format("{} to {}", rank_text(fleet, value.pair->first), rank_text(fleet, value.pair->second));
+}
+
+std::string ranks_text(const Fleet& fleet, const std::vector<int>& ranks) {
+  return ranks.size() == 1 ? rank_text(fleet, ranks.front()) : fleet::ranks_text(ranks);
+}
+
+/// What GPUs and their links are, where all are the same.
+template <class Describe>
+std::string common_fact(const Fleet& fleet, const Describe& describe) {
+  std::set<std::string> facts;
+  for (const RankPlace& place : fleet.ranks) facts.insert(describe(place.environment));
+  return facts.size() == 1 ? *facts.begin() : "";
+}
+
+std::string head_of(const Fleet& fleet) {
+  std::vector<std::string> parts{gpus_text(fleet), fleet.mpi};
+  if (fleet.ranks.size() > 1) parts.insert(parts.begin() + 1, fmt::format("{} ranks", fleet.ranks.size()));
+  parts.push_back(common_fact(fleet, [](const Environment& e) {
+    return e.gpu.pcie ? fmt::format("PCIe Gen{} x{}", e.gpu.pcie->generation, e.gpu.pcie->width) : std::string();
+  }));
+  parts.push_back(
+      common_fact(fleet, [](const Environment& e) { return e.driver.empty() ? "" : "driver " + e.driver; }));
+  std::erase(parts, "");
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// Ranks that are simulated by other profiles than the first, as those with a part that was made slow.
+std::vector<std::string> other_profiles(const Report& report) {
+  std::vector<std::string> lines;
+  std::map<std::string, std::vector<int>> others;
+  for (const RankPlace& place : report.fleet->ranks) {
+    const Environment& e = place.environment;
+    if (e.simulated() && e.profile != report.environment.profile) others[e.profile].push_back(place.rank);
+  }
+  constexpr std::size_t kMostNamed = 3;
+  if (others.size() > kMostNamed) {
+    std::size_t count = 0;
+    for (const auto& [profile, ranks] : others) count += ranks.size();
+    lines.push_back(
+        fmt::format("SIMULATED by {} other profiles: {} other ranks, of each of which the results file says by which",
+                    others.size(), count));
+    return lines;
+  }
+  for (const auto& [profile, ranks] : others) {
+    lines.push_back(fmt::format("SIMULATED by profile {}: {}", profile, ranks_text(*report.fleet, ranks)));
+  }
+  return lines;
+}
+
+// --- Cases ----------------------------------------------------------------------------------------------------------
+
+std::vector<std::string> parts_of(const std::string& key) {
+  std::vector<std::string> parts;
+  std::istringstream stream(key);
+  for (std::string part; std::getline(stream, part, '/');) parts.push_back(part);
+  return parts;
+}
+
+/// What all keys of a scenario share, its name being the first.
+class SharedParts {
+ public:
+  explicit SharedParts(const std::vector<const Test*>& tests) : parts_(parts_of(tests.front()->key)) {
+    for (const Test* test : tests) {
+      const std::vector<std::string> own = parts_of(test->key);
+      std::erase_if(parts_, [&](const std::string& part) { return std::ranges::find(own, part) == own.end(); });
+    }
+  }
+  /// "host=pinned", "api=async".
+  [[nodiscard]] std::vector<std::string> axes() const { return {parts_.begin() + 1, parts_.end()}; }
+  /// What is left of a key, and of a scenario with a single case nothing.
+  [[nodiscard]] std::string rest(const std::string& key) const {
+    std::vector<std::string> own = parts_of(key);
+    std::erase_if(own, [this](const std::string& part) { return std::ranges::find(parts_, part) != parts_.end(); });
+    return fmt::format("{}", fmt::join(own, " "));
+  }
+
+ private:
+  std::vector<std::string> parts_;
+};
+
+std::string value_text(const Test& test, double value) { return format_with_unit(value, test.unit); }
+
+Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows, const SharedParts& shared) {
+  Table table{.header = {"case", "pace", "median", "lowest", "of", "highest", "of", "spread", "all together"},
+              .left_columns = 2,
+              .gap = 2,
+              .least_important = {6, 5, 8}};
+  // Who measured one after the other has moved nothing together.
+  const auto moved_together = [](const Summary* s) { return s->together && s->test->pace == Pacing::all; };
+  const bool has_sum = std::ranges::any_of(rows, moved_together);
+  const bool has_rest = std::ranges::any_of(rows, [&](const Summary* s) { return !shared.rest(s->test->key).empty(); });
+  if (!has_sum) {
+    table.header.pop_back();
+    table.least_important.pop_back();
+  }
+  for (const Summary* s : rows) {
+    const Test& test = *s->test;
+    Table::Row row;
+    row.cells = {shared.rest(test.key),       std::string(to_text(test.pace)),
+                 value_text(test, s->median), value_text(test, s->lowest.value),
+                 whose(fleet, s->lowest),     value_text(test, s->highest.value),
+                 whose(fleet, s->highest),    format_percent(s->spread)};
+    if (has_sum) row.cells.push_back(moved_together(s) ? value_text(test, *s->together) : "");
+    row.cells[2].tone = Tone::bold;
+    table.rows.push_back(std::move(row));
+  }
+  if (!has_rest) table.erase_column(0);
+  return table;
+}
+
+// --- Contention -----------------------------------------------------------------------------------------------------
+
+/// The medians over the ranks of each host.
+std::map<int, double> medians_by_node(const Fleet& fleet, const Test& test) {
+  std::map<int, std::vector<double>> values;
+  for (const Test::Value& value : test.values) {
+    if (const RankPlace* place = fleet.place(value.rank)) values[place->node].push_back(value.value);
+  }
+  std::map<int, double> medians;
+  for (const auto& [node, of_node] : values) medians[node] = statistics::median(of_node);
+  return medians;
+}
+
+std::string host_of(const Fleet& fleet, int node) {
+  const auto found = std::ranges::find(fleet.ranks, node, &RankPlace::node);
+  return found == fleet.ranks.end() ? fmt::format("node {}", node) : found->host;
+}
+
+/// "a 0.45x, b 0.60x": the hosts that lose most and least, where they differ; else empty.
+std::string by_host(const Fleet& fleet, const Test& all, const Test& one) {
+  constexpr double kDiffers = 0.05;  // of each other
+  const std::map<int, double> together = medians_by_node(fleet, all);
+  std::vector<std::pair<double, int>> ratios;
+  for (const auto& [node, alone] : medians_by_node(fleet, one)) {
+    const auto found = together.find(node);
+    if (found != together.end() && alone > 0) ratios.emplace_back(found->second / alone, node);
+  }
+  if (ratios.size() < 2) return {};
+  const auto [least, most] = std::ranges::minmax_element(ratios);
+  if (most->first - least->first <= kDiffers * most->first) return {};
+  return fmt::format("{} {:.2f}x, {} {:.2f}x", host_of(fleet, least->second), least->first,
+                     host_of(fleet, most->second), most->first);
+}
+
+/// The paces of one case, by their order in the enumeration; null where it did not run at one.
+using AtPaces = std::array<const Summary*, texts_of(Pacing{}).size()>;
+
+Table::Row contention_row(const Fleet& fleet, const AtPaces& at, const std::string& name) {
+  const auto [all, node, one] = at;
+  const auto median = [](const Summary* s) { return s == nullptr ? "" : value_text(*s->test, s->median); };
+  const auto ratio = [](const Summary* s, const Summary* to) {
+    return s == nullptr || to == nullptr || to->median <= 0 ? "" : fmt::format("{:.2f}x", s->median / to->median);
+  };
+  return {{name, median(one), median(node), median(all), ratio(node, one),
+           Cell(ratio(all, one == nullptr ? node : one), Tone::bold),
+           all == nullptr || one == nullptr ? "" : by_host(fleet, *all->test, *one->test)}};
+}
+
+Table table_of_contention(const Fleet& fleet, const std::vector<const Summary*>& rows, const SharedParts& shared) {
+  std::vector<std::pair<std::string, std::string>> order;
+  std::map<std::pair<std::string, std::string>, AtPaces> cases;
+  for (const Summary* s : rows) {
+    const auto [found, is_new] = cases.try_emplace({s->test->key, s->test->metric});
+    if (is_new) order.push_back(found->first);
+    found->second[static_cast<std::size_t>(s->test->pace)] = s;
+  }
+  Table table{
+      .header = {"case", "one at a time", "a node at a time", "all at once", "node / one", "all / one", "by host"},
+      .left_columns = 1,
+      .last_left = true,
+      .gap = 2,
+      .least_important = {4, 2},
+      .title = "What contention costs"};
+  for (const auto& name : order) {
+    const AtPaces& at = cases.at(name);
+    const auto paces = std::ranges::count_if(at, [](const Summary* s) { return s != nullptr; });
+    if (paces > 1) table.rows.push_back(contention_row(fleet, at, shared.rest(name.first)));
+  }
+  return table;
+}
+
+// --- Every rank -----------------------------------------------------------------------------------------------------
+
+Table table_of_ranks(const Fleet& fleet, const std::vector<const Test*>& tests, const SharedParts& shared) {
+  Table table{.header = {"rank", "host", "GPU"}, .left_columns = 3, .gap = 2, .in_pieces = true};
+  std::map<int, std::vector<std::string>> values;
+  for (std::size_t i = 0; i < tests.size(); ++i) {
+    const std::string rest = shared.rest(tests[i]->key);
+    table.header.push_back(fmt::format("{}{}{}", rest, rest.empty() ? "" : " ", to_text(tests[i]->pace)));
+    for (const Test::Value& value : tests[i]->values) {
+      std::vector<std::string>& of_rank = values[value.rank];
+      of_rank.resize(tests.size());
+      of_rank[i] = value_text(*tests[i], value.value);
+    }
+  }
+  for (auto& [rank, cells] : values) {
+    const RankPlace* place = fleet.place(rank);
+    Table::Row& row = table.rows.emplace_back();
+    row.cells = {fmt::format("{}", rank), place == nullptr ? "" : place->host,
+                 place == nullptr ? "" : gpu_text(*place)};
+    row.cells.insert(row.cells.end(), cells.begin(), cells.end());
+  }
+  return table;
+}
+
+/// The tests of one scenario: a row for each case and pace, what contention costs, and where wanted every rank.
+void add_tests(const Fleet& fleet, const std::vector<const Summary*>& rows, bool every_rank, Document& document) {
+  std::vector<const Test*> tests;
+  for (const Summary* s : rows) tests.push_back(s->test);
+  const SharedParts shared(tests);
+  const std::string& key = tests.front()->key;
+  document.add(Heading{.text = key.substr(0, key.find('/')), .common = shared.axes(), .marks = document.trust.words()},
+               true);
+  document.add(table_of_tests(fleet, rows, shared));
+  if (Table contention = table_of_contention(fleet, rows, shared); !contention.rows.empty()) {
+    document.add(std::move(contention), true);
+  }
+  if (every_rank) document.add(table_of_ranks(fleet, tests, shared), true, Shown::terminal);
+}
+
+void add_parts(const Fleet& fleet, const std::vector<Summary>& summaries, bool every_rank, Document& document) {
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<const Summary*>> by_scenario;
+  for (const Summary& s : summaries) {
+    const std::string scenario = s.test->key.substr(0, s.test->key.find('/'));
+    if (by_scenario[scenario].empty()) order.push_back(scenario);
+    by_scenario[scenario].push_back(&s);
+  }
+  for (const std::string& scenario : order) add_tests(fleet, by_scenario[scenario], every_rank, document);
+}
+
+// --- Sentences ------------------------------------------------------------------------------------------------------
+
+std::vector<std::string> flagged_lines(const Fleet& fleet) {
+  std::vector<std::string> lines;
+  for (const Flagged& f : fleet.flagged) {
+    const std::string who = f.text.find(f.name) == std::string::npos ? f.name + ": " : "";
+    lines.push_back(fmt::format("{}: {}{}", to_text(f.what), who, f.text));
+  }
+  return lines;
+}
+
+/// All is good only where all could be judged, and nobody is suspected any more.
+std::optional<Sentence> nothing_flagged(const Report& report) {
+  const Fleet& fleet = *report.fleet;
+  if (!fleet.flagged.empty() || !report.complete) return std::nullopt;
+  const FleetJudgement judgement = fleet.judgement.value_or(FleetJudgement{});
+  const bool known = fleet.judgement.has_value();
+  if (known && judgement.judged == 0) return Sentence{"nothing could be judged", Tone::notice};
+  Sentence nothing{"nothing is flagged", Tone::good};
+  if (judgement.judged < judgement.tests) {
+    nothing = {fmt::format("nothing is flagged in {} of {} tests; the others could not be judged", judgement.judged,
+                           judgement.tests),
+               Tone::notice};
+  }
+  if (judgement.unresolved > 0) {
+    nothing.text +=
+        fmt::format("; {} could be neither confirmed nor removed",
+                    judgement.unresolved == 1 ? "a suspicion" : fmt::format("{} suspicions", judgement.unresolved));
+    nothing.tone = Tone::notice;
+  }
+  return nothing;
+}
+
+/// Cases of one status, by case and reason: each with the ranks that have it. In the second round ranks are left out
+/// because nobody asks them, which is no news.
+std::vector<std::string> lines_of(const Report& report, Status status) {
+  std::map<std::tuple<std::string, Pacing, unsigned, std::string>, std::vector<int>> ranks;
+  for (const Result& r : report.results) {
+    if (r.status != status || !r.in_fleet || r.reason == kNotBegun) continue;
+    if (status == Status::skipped && r.in_fleet->round > 1) continue;
+    ranks[{r.config.key(), r.in_fleet->pace, r.in_fleet->round, r.reason}].push_back(r.in_fleet->rank);
+  }
+  constexpr std::size_t kMost = 20;
+  std::vector<std::string> lines;
+  for (const auto& [what, which] : ranks) {
+    const auto& [key, pace, round, reason] = what;
+    if (lines.size() == kMost) {
+      lines.push_back(fmt::format("{} more are in the results file", ranks.size() - kMost));
+      break;
+    }
+    const bool every = which.size() == report.fleet->ranks.size();
+    lines.push_back(fmt::format("{} pace={}{}: {}: {}", key, to_text(pace), round > 1 ? ", measured again" : "",
+                                every ? "every rank" : ranks_text(*report.fleet, which), reason));
+  }
+  return lines;
+}
+
+/// A rank that is missing is flagged as such, once the judgement was made.
+std::vector<std::string> missing_lines(const Fleet& fleet) {
+  std::vector<std::string> lines;
+  for (const int rank : fleet.missing) {
+    const bool is_flagged = std::ranges::any_of(fleet.flagged, [rank](const Flagged& f) {
+      return f.what == Flagged::What::rank && std::ranges::find(f.ranks, rank) != f.ranks.end();
+    });
+    if (!is_flagged) lines.push_back(rank_text(fleet, rank) + " is missing: it did not answer any more");
+  }
+  return lines;
+}
+
+/// Who made passes void, the worst first; empty if nobody did.
+std::string late_line(const Report& report) {
+  std::map<int, std::size_t> late;
+  std::map<int, std::size_t> of;
+  for (const Result& r : report.results) {
+    if (!r.in_fleet) continue;
+    if (r.in_fleet->late_passes > 0) late[r.in_fleet->rank] += r.in_fleet->late_passes;
+    of[r.in_fleet->rank] += r.in_fleet->passes;
+  }
+  // One now and then happens to any host. Older files do not say of how many.
+  constexpr std::size_t kOneIn = 20;
+  std::erase_if(late, [&](const auto& one) {
+    const std::size_t passes = of[one.first];
+    return passes == 0 || one.second * kOneIn < passes;
+  });
+  if (late.empty()) return {};
+  std::vector<std::pair<std::size_t, int>> worst;
+  for (const auto& [rank, passes] : late) worst.emplace_back(passes, rank);
+  std::ranges::sort(
+      worst, [](const auto& a, const auto& b) { return std::tie(b.first, a.second) < std::tie(a.first, b.second); });
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < worst.size() && i < kMost; ++i) {
+    const auto [passes, rank] = worst[i];
+    names.push_back(fmt::format("{} in {}", rank_text(*report.fleet, rank), passes));
+  }
+  const std::string more = worst.size() > kMost ? fmt::format(" and {} more ranks", worst.size() - kMost) : "";
+  return fmt::format("passes were repeated because ranks were late: {}{}", fmt::join(names, ", "), more);
+}
+
+/// What limits the judgement, ranks that were late, the clocks.
+std::vector<std::string> notes_of(const Report& report) {
+  std::vector<std::string> notes = report.fleet->differences;
+  notes.insert(notes.end(), report.fleet->notes.begin(), report.fleet->notes.end());
+  if (std::string late = late_line(report); !late.empty()) notes.push_back(std::move(late));
+  if (const double sure = report.fleet->clock_uncertainty; sure > 0) {
+    notes.push_back(fmt::format("the common clock is sure to {}", format_seconds(sure)));
+  }
+  return notes;
+}
+
+void add_list(const char* title, const std::vector<std::string>& sentences, Tone tone, Document& document) {
+  if (sentences.empty()) return;
+  document.add(Heading{.text = title}, true, Shown::elsewhere);
+  document.parts.push_back({.content = List(sentences, tone, 0), .apart = true});
+}
+
+}  // namespace
+
+void add_fleet(const Report& report, bool every_rank, Document& document) {
+  const Fleet& fleet = *report.fleet;
+  document.trust.besides = other_profiles(report);
+  document.add(Sentence{.text = head_of(fleet), .tone = Tone::bold});
+  std::vector<std::string> failed = missing_lines(fleet);
+  std::ranges::move(lines_of(report, Status::failed), std::back_inserter(failed));
+  add_list("Flagged", flagged_lines(fleet), Tone::bad, document);
+  add_list("Missing and failed", failed, Tone::bad, document);
+  if (auto nothing = nothing_flagged(report)) document.add(*std::move(nothing), true);
+  const std::vector<Test> tests = fleet::tests_of(report, 1);
+  add_parts(fleet, fleet::summarise(tests), every_rank, document);
+  std::vector<std::string> findings;
+  for (const Finding& finding : report.findings) {
+    if (!finding.text.empty() && !finding.row && !finding.detail) findings.push_back(finding.text);
+  }
+  add_list("Findings", findings, Tone::plain, document);
+  add_list("Skipped", lines_of(report, Status::skipped), Tone::dim, document);
+  add_list("Notes", notes_of(report), Tone::dim, document);
+}
+
+}  // namespace xferbench

@@ -1,0 +1,267 @@
+#include "words/machine.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "core/printable.hpp"
+#include "core/units.hpp"
+#include "model/pcie.hpp"
+#include "paper/text.hpp"
+#include "version.hpp"
+
+namespace xferbench {
+
+namespace {
+
+constexpr std::size_t kColumns = 80;
+constexpr std::size_t kNameColumns = 13;
+
+/// A name and what is said of it, on as many lines as that takes; nothing if there is nothing to say.
+std::string line(const std::string& name, const std::string& text) {
+  if (text.empty()) return {};
+  return wrapped(printable(text), kColumns, padded(name, kNameColumns, true), std::string(kNameColumns, ' '));
+}
+
+std::string counted(unsigned count, const char* one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+std::string rate(double bytes_per_second) { return format_significant(bytes_per_second / 1e9) + " GB/s"; }
+
+/// "packets of 256 bytes; read requests of 256 bytes assumed, 512 allowed".
+std::string packets_text(const Environment::Pcie& link) {
+  const model::PciePackets packets = model::pcie_packets(link);
+  if (packets.allowed_request) {
+    return fmt::format("packets of {} bytes; read requests of {} bytes assumed, {} allowed", packets.payload,
+                       packets.read_request, *packets.allowed_request);
+  }
+  return fmt::format("assuming packets of {} bytes, read requests of {}{}", packets.payload, packets.read_request,
+                     link.source == "profile" ? "" : "; only privileged users may read what they are");
+}
+
+std::string link_text(const Environment::Pcie& link) {
+  std::string text = fmt::format("PCIe Gen{} x{}", link.generation, link.width);
+  if (link.under_load) text += " under load";
+  if (const model::PcieLimits limits = model::pcie_limits(link); limits.h2d > 0) {
+    text += fmt::format(", at most {} of payload to the GPU, {} to the host, {} both ways at once ({})",
+                        rate(limits.h2d), rate(limits.d2h), rate(limits.both), packets_text(link));
+  }
+  if (link.below_maximum()) {
+    text += fmt::format("; the GPU can do Gen{} x{}: look at its slot, riser and BIOS settings", link.max_generation,
+                        link.max_width);
+  } else if (link.max_generation > 0 && !link.under_load) {
+    text += "; what it is under load could not be seen";
+  }
+  return text;
+}
+
+/// "0, the GPU's", "1; the GPU's is 0"; empty if there is nothing to say.
+std::string numa_text(const Environment::Host& host, std::size_t gpus) {
+  if (!host.numa_node && !host.gpu_numa_node && host.numa_note.empty()) return {};
+  std::string text = host.numa_node ? std::to_string(*host.numa_node) : "not a single one";
+  if (host.gpu_numa_node) {
+    const char* whose = gpus == 1 ? "the GPU's" : "the GPUs'";
+    text += host.gpu_numa_node == host.numa_node ? fmt::format(", {}", whose)
+                                                 : fmt::format("; {} is {}", whose, *host.gpu_numa_node);
+  }
+  return host.numa_note.empty() ? text : fmt::format("{} ({})", text, host.numa_note);
+}
+
+std::string nvlink_text(const Environment::Gpu& gpu) {
+  if (gpu.nvlinks == 0) return {};
+  std::string text = counted(gpu.nvlinks, "link");
+  if (gpu.nvlink_bandwidth > 0) text += fmt::format(", {} each way", rate(gpu.nvlink_bandwidth));
+  return text;
+}
+
+// --- How several reach each other -----------------------------------------------------------------------------------
+
+/// "over 18 NVLinks, 478.1 GB/s each way"
+std::string way_text(const Environment::PeerLink& link) {
+  if (!link.access) return "through the host, without peer access";
+  std::string text = "over " + (link.nvlinks == 0 ? "the PCI bus" : counted(link.nvlinks, "NVLink"));
+  if (link.bandwidth > 0) text += fmt::format(", {} each way", rate(link.bandwidth));
+  return link.atomics ? text : text + ", without atomics";
+}
+
+/// Pairs of GPUs between which the way is the same.
+struct Ways {
+  std::string text;
+  std::vector<std::string> pairs;
+};
+
+/// "0-1" where the way back is alike, "0 to 1" where it is not.
+std::vector<Ways> grouped_ways(const std::vector<Environment::PeerLink>& links) {
+  std::vector<Ways> groups;
+  for (const Environment::PeerLink& link : links) {
+    const std::string text = way_text(link);
+    const bool same_back = std::ranges::any_of(links, [&](const Environment::PeerLink& other) {
+      return other.from == link.to && other.to == link.from && way_text(other) == text;
+    });
+    if (same_back && link.from > link.to) continue;  // told with the way there
+    auto group = std::ranges::find(groups, text, &Ways::text);
+    if (group == groups.end()) group = groups.insert(groups.end(), {text, {}});
+    group->pairs.push_back(fmt::format("{}{}{}", link.from, same_back ? "-" : " to ", link.to));
+  }
+  return groups;
+}
+
+std::string peers_text(const Environment& e) {
+  const std::vector<Ways> groups = grouped_ways(e.links);
+  if (groups.empty()) return {};
+  const bool two = e.gpus.size() == 2;
+  if (groups.size() == 1 && e.links.front().access) {
+    return fmt::format("{} reach each other {}", two ? "both" : "all", groups.front().text);
+  }
+  if (groups.size() == 1) {
+    return fmt::format("{} memory: copies between them go through the host",
+                       two ? "neither reaches the other's" : "none reaches another's");
+  }
+  std::string text;
+  for (const Ways& group : groups) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : "; ", fmt::join(group.pairs, ", "), group.text);
+  }
+  return text;
+}
+
+/// Which of them come to the processor through the same bridge: the nearest for each group that shares one.
+std::string bridges_text(const Environment& e) {
+  std::vector<std::pair<std::vector<int>, std::string>> groups;
+  bool known = false;
+  for (const Environment::Gpu& gpu : e.gpus) {
+    for (const std::string& bridge : gpu.bridges) {
+      known = true;
+      std::vector<int> below;
+      for (std::size_t place = 0; place < e.gpus.size(); ++place) {
+        const auto& bridges = e.gpus[place].bridges;
+        if (std::ranges::find(bridges, bridge) != bridges.end()) below.push_back(e.number_of(place));
+      }
+      const bool told = std::ranges::find(groups, below, &decltype(groups)::value_type::first) != groups.end();
+      if (below.size() > 1 && !told) groups.emplace_back(below, bridge);
+    }
+  }
+  if (groups.empty()) return known ? "none is shared" : "";
+  std::vector<std::string> texts;
+  for (const auto& [below, bridge] : groups)
+    texts.push_back(fmt::format("{} share {}", fmt::join(below, ", "), bridge));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+/// "GPU 4", "GPUs 0 to 3", "GPUs 0, 1, 4 to 6".
+std::string numbered_gpus(const std::vector<int>& numbers) {
+  return fmt::format("GPU{} {}", numbers.size() == 1 ? "" : "s", fmt::join(in_ranges(numbers), ", "));
+}
+
+/// "0: GPUs 0 to 3; 1: GPUs 4 to 7"; empty where they are not known to be on several nodes.
+std::string nodes_text(const Environment& e) {
+  std::map<int, std::vector<int>> nodes;
+  for (std::size_t place = 0; place < e.gpu_count(); ++place) {
+    if (const auto node = e.gpu_at(place).numa_node) nodes[*node].push_back(e.number_of(place));
+  }
+  if (nodes.size() < 2) return {};
+  std::vector<std::string> texts;
+  for (const auto& [node, gpus] : nodes) texts.push_back(fmt::format("{}: {}", node, numbered_gpus(gpus)));
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+std::string describe_gpu(const Environment& e, const Environment::Gpu& gpu) {
+  std::string name = gpu.index ? fmt::format("{}: {}", *gpu.index, gpu.name) : gpu.name;
+  if (e.simulated()) name += fmt::format(" (SIMULATED by profile {})", e.profile_text());
+  if (gpu.mig) name += ", a part of a divided GPU (MIG)";
+  std::string text = line("GPU", name);
+  text += line("  chip", fmt::format("compute capability {}, {} multiprocessors up to {:.0f} MHz",
+                                     gpu.compute_capability, gpu.multiprocessors, gpu.max_sm_clock_hz / 1e6));
+  text += line("  engines", fmt::format("{} for copies", gpu.copy_engines));
+  std::string memory = format_memory(gpu.memory_bytes);
+  if (gpu.memory_bandwidth > 0) memory += ", at most " + rate(gpu.memory_bandwidth) + " read plus written";
+  if (gpu.ecc) memory += *gpu.ecc ? ", ECC on" : ", ECC off";
+  text += line("  memory", memory);
+  text += line("  link", gpu.pcie ? link_text(*gpu.pcie) : "unknown: neither NVML nor sysfs tells");
+  text += line("  NVLink", nvlink_text(gpu));
+  if (gpu.numa_node) text += line("  NUMA node", std::to_string(*gpu.numa_node));
+  return text + line("  id", fmt::format("{}{}{}", gpu.uuid, gpu.pci_bus_id.empty() ? "" : " at PCI ", gpu.pci_bus_id));
+}
+
+// --- In a line ------------------------------------------------------------------------------------------------------
+
+/// " (GPUs 0,4)" where they are not the first of the machine.
+std::string which_gpus(const Environment& e) {
+  const std::vector<int> numbers = e.gpu_numbers();
+  std::vector<int> first(numbers.size());
+  std::iota(first.begin(), first.end(), 0);
+  return numbers == first ? "" : fmt::format(" (GPUs {})", gpus_text(numbers, ','));
+}
+
+/// "NVIDIA H200"; of several "2 x NVIDIA H200", and of two kinds both.
+std::string gpus_in_words(const Environment& e) {
+  if (e.gpus.empty()) return e.gpu.name + (e.gpu.index.value_or(0) == 0 ? "" : fmt::format(" (GPU {})", *e.gpu.index));
+  std::vector<std::pair<std::string, std::size_t>> kinds;
+  for (const Environment::Gpu& gpu : e.gpus) {
+    auto kind = std::ranges::find(kinds, gpu.name, &std::pair<std::string, std::size_t>::first);
+    if (kind == kinds.end()) kind = kinds.insert(kinds.end(), {gpu.name, 0});
+    ++kind->second;
+  }
+  std::vector<std::string> words;
+  for (const auto& [name, count] : kinds) words.push_back(fmt::format("{} x {}", count, name));
+  return fmt::format("{}{}", fmt::join(words, " and "), which_gpus(e));
+}
+
+}  // namespace
+
+std::string version_line() {
+  std::string text = fmt::format("xferbench {}", build::kVersion);
+  if (*build::kGit != '\0') text += fmt::format(" ({})", build::kGit);
+  text += fmt::format(", {}", build::kCompiler);
+  text += *build::kCuda != '\0' ? fmt::format(", CUDA {}", build::kCuda)
+                                : std::string(", built without CUDA (simulated GPUs only)");
+  const std::string type = build::kType;
+  // CMake's None is a build whose flags are all its own, as those of the tests are.
+  return text + ", " + (type.empty() || type == "None" ? "no build type" : type);
+}
+
+std::vector<Metric> limits_of(const Environment::Gpu& gpu) {
+  const model::PcieLimits link = model::pcie_limits(gpu.pcie);
+  std::vector<Metric> limits{{"link", link.h2d / 1e9, "GB/s"},
+                             {"link_d2h", link.d2h / 1e9, "GB/s"},
+                             {"link_both", link.both / 1e9, "GB/s"},
+                             {"memory", gpu.memory_bandwidth / 1e9, "GB/s"},
+                             {"nvlink", gpu.nvlink_bandwidth / 1e9, "GB/s"}};
+  std::erase_if(limits, [](const Metric& limit) { return !(limit.value > 0); });
+  return limits;
+}
+
+std::string machine_line(const Environment& e) {
+  std::string text = gpus_in_words(e);
+  if (e.gpu.pcie) text += fmt::format(", PCIe Gen{} x{}", e.gpu.pcie->generation, e.gpu.pcie->width);
+  if (e.gpu.pcie && e.gpu.pcie->below_maximum()) {
+    text += fmt::format(" (the GPU can do Gen{} x{})", e.gpu.pcie->max_generation, e.gpu.pcie->max_width);
+  }
+  if (!e.driver.empty()) text += ", driver " + e.driver;
+  if (!e.host.cpu.empty() && !e.simulated()) text += ", " + e.host.cpu;
+  return text;
+}
+
+std::string describe_gpus(const Environment& e) {
+  std::string text;
+  for (std::size_t place = 0; place < e.gpu_count(); ++place) text += describe_gpu(e, e.gpu_at(place));
+  text += line("peers", peers_text(e));
+  text += line("NUMA nodes", nodes_text(e));
+  text += line("PCI bridges", bridges_text(e));
+  text += line("driver", e.driver);
+  return text + line("runtime", e.runtime.empty() ? "" : "CUDA " + e.runtime);
+}
+
+std::string describe_host(const Environment::Host& host, std::size_t gpus) {
+  std::string text =
+      line("host", fmt::format("{}, {} logical CPUs, {} of memory", host.cpu.empty() ? "unknown CPU" : host.cpu,
+                               host.logical_cpus, format_size(host.memory_bytes)));
+  text += line("  kernel", host.kernel);
+  return text + line("  NUMA node", numa_text(host, gpus));
+}
+
+}  // namespace xferbench

@@ -1,0 +1,156 @@
+#include "words/soak.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/units.hpp"
+#include "soak/tally.hpp"
+#include "words/soak_terms.hpp"
+#include "words/trust.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// "1.234 TB": decimal, as rates are.
+std::string amount(std::uint64_t bytes) {
+  constexpr std::array<std::pair<double, const char*>, 5> kUnits{
+      {{1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}}};
+  const auto value = static_cast<double>(bytes);
+  for (const auto& [unit, name] : kUnits) {
+    if (value >= unit) return fmt::format("{} {}", format_significant(value / unit), name);
+  }
+  return fmt::format("{} B", bytes);
+}
+
+std::string rate(double bytes_per_second) { return format_significant(bytes_per_second / kGiga) + " GB/s"; }
+
+std::string end_in_words(const SoakInterval& last) {
+  const std::string time = clock_text(last.elapsed);
+  switch (last.end) {
+    case SoakEnd::complete: return fmt::format("complete after {}", time);
+    case SoakEnd::interrupted: return fmt::format("interrupted after {}: what is said holds so far", time);
+    case SoakEnd::lost: return fmt::format("the GPU failed after {}: {}", time, last.reason);
+    case SoakEnd::stuck: return fmt::format("ended some time after {}: {}", time, last.reason);
+    case SoakEnd::goes_on: break;
+  }
+  return fmt::format("after {}, and it goes on", time);
+}
+
+Table totals_table(const SoakTotals& totals) {
+  Table table{.header = {"GPU", "load", "moved", "verified", "mean GB/s", "of the first minutes", "lowest"},
+              .left_columns = 2,
+              .gap = 2};
+  const auto in_gigabytes = [](const std::optional<double>& value) {
+    return value ? format_significant(*value / kGiga) : "-";
+  };
+  for (const SoakLoadTotals& t : totals.loads) {
+    const auto mean = t.busy > 0 ? std::optional(static_cast<double>(t.moved) / t.busy) : std::nullopt;
+    table.rows.push_back({{std::to_string(t.gpu), std::string(to_text(t.load)), amount(t.moved), amount(t.verified),
+                           in_gigabytes(mean), in_gigabytes(t.baseline), in_gigabytes(t.lowest)}});
+  }
+  return table;
+}
+
+std::string counted(std::size_t count, const char* one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+std::string wrong_text(const SoakWrong& w) {
+  return fmt::format(
+      "{} {}: GPU {}, {}: {} ({}) wrong in the memory of {} at {:#x}, {} bytes into its buffer{}; pattern {}, expected "
+      "{}, found {}",
+      clock_text(w.elapsed), w.at, w.gpu, to_text(w.load), counted(w.bytes, "byte"), counted(w.bits, "bit"),
+      w.memory == "host" ? "the host" : w.memory, w.address, w.offset,
+      w.bytes > 4 ? fmt::format(" and up to {}", w.last) : "", w.pattern, w.expected, w.found);
+}
+
+/// The first of them one by one.
+void add_wrong(const SoakTotals& totals, List& list) {
+  if (totals.wrong_buffers == 0) {
+    list.items.push_back({.text = "no wrong byte"});
+    return;
+  }
+  Item& item = list.items.emplace_back(
+      Item{.text = counted(totals.wrong_bytes, "wrong byte") + " in " + counted(totals.wrong_buffers, "buffer")});
+  for (const SoakWrong& w : totals.wrong) item.below.push_back({.text = wrong_text(w), .margin = 4});
+  if (totals.wrong.size() < totals.wrong_buffers) {
+    item.below.push_back(
+        {.text = fmt::format("and in {} more", totals.wrong_buffers - totals.wrong.size()), .margin = 4});
+  }
+}
+
+std::string drop_text(const SoakDrop& d) {
+  return fmt::format("{} to {} ({}): GPU {}, {}: down to {}; {}", clock_text(d.from), clock_text(d.to), d.at, d.gpu,
+                     to_text(d.load), rate(d.lowest),
+                     d.beside.empty() ? "nothing else that is watched changed then"
+                                      : fmt::format("then, too: {}", fmt::join(d.beside, "; ")));
+}
+
+void add_drops(const SoakHeader& header, const SoakTotals& totals, List& list) {
+  const std::string floor = format_percent_short(header.settings.floor, 6);
+  const auto is_judged = [](const SoakLoadTotals& t) { return t.lowest.has_value(); };
+  if (std::ranges::none_of(totals.loads, is_judged)) {
+    list.items.push_back({.text =
+                              "drops were not looked for: nothing ran after the first minutes, which rates are held "
+                              "against"});
+    return;
+  }
+  const char* some = std::ranges::all_of(totals.loads, is_judged) ? "" : ", of those that ran after these";
+  if (totals.drop_count == 0) {
+    list.items.push_back({.text = fmt::format("no rate fell below {} of its first minutes{}", floor, some)});
+    return;
+  }
+  Item& item = list.items.emplace_back(
+      Item{.text = fmt::format("{} a rate fell below {} of its first minutes, for {:.1f} s in all",
+                               counted(totals.drop_count, "time"), floor, totals.drop_seconds)});
+  for (const SoakDrop& d : totals.drops) item.below.push_back({.text = drop_text(d), .margin = 4});
+  if (totals.drops.size() < totals.drop_count) {
+    item.below.push_back({.text = fmt::format("and {} more", totals.drop_count - totals.drops.size()), .margin = 4});
+  }
+}
+
+std::string counters_text(const SoakCounters& c) {
+  std::vector<std::string> moved;
+  const auto add = [&moved](const std::optional<std::uint64_t>& count, const char* what) {
+    if (count.value_or(0) > 0) moved.push_back(fmt::format("{} {}", *count, what));
+  };
+  add(c.pcie_replays, "packets sent again over the link");
+  add(c.ecc_corrected, "memory errors corrected");
+  add(c.ecc_uncorrected, "memory errors not corrected");
+  if (c.xid_count > 0) moved.push_back(fmt::format("Xid {}", fmt::join(c.xids, ", ")));
+  const bool known = c.pcie_replays || c.ecc_corrected || c.ecc_uncorrected;
+  const std::string none = known ? "no counter moved" : "no counters, as the driver tells none";
+  return fmt::format("GPU {}: {}{}{}", c.gpu, moved.empty() ? none : fmt::format("{}", fmt::join(moved, ", ")),
+                     c.hottest ? fmt::format("; at most {:.0f} degrees C", *c.hottest) : "",
+                     c.throttle.empty() ? "" : fmt::format("; held down by {}", fmt::join(c.throttle, ", ")));
+}
+
+}  // namespace
+
+Document document_of(const SoakHeader& header, const SoakInterval& last) {
+  const SoakTotals& totals = last.so_far;
+  const bool well = soak::is_well(totals);
+  Document document("xferbench soak", trust_of(header.environment, true, true));
+  document.add(Sentence{.text = fmt::format("{}: {}", well ? "all is well" : "not all is well", end_in_words(last)),
+                        .tone = well ? Tone::good : Tone::bad,
+                        .strong = true},
+               true);
+  document.add(totals_table(totals));
+  List list;
+  add_wrong(totals, list);
+  add_drops(header, totals, list);
+  for (const SoakCounters& c : totals.counters) list.items.push_back({.text = counters_text(c)});
+  for (const std::string& lost : totals.lost) list.items.push_back({.text = "a GPU failed at " + lost});
+  if (!totals.resumed_at.empty()) {
+    list.items.push_back({.text = fmt::format("resumed {}", fmt::join(totals.resumed_at, ", "))});
+  }
+  document.add(std::move(list));
+  return document;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,16 @@
+#include "words/trust.hpp"
+
+#include <utility>
+
+namespace xferbench {
+
+Trust trust_of(const Environment& environment, bool verified, bool complete) {
+  std::string profile;
+  if (environment.simulated()) profile = environment.profile_text(kChangesInHeadings);
+  if (environment.simulated() && profile.empty()) profile = "that is not known";  // of a file that was cut by hand
+  return {std::move(profile), verified, environment.injected_fault(), complete};
+}
+
+Trust trust_of(const Report& report) { return trust_of(report.environment, report.verified, report.complete); }
+
+}  // namespace xferbench

@@ -1,0 +1,12 @@
+// How far measurements may be trusted, as documents say it.
+#pragma once
+
+#include "paper/document.hpp"
+#include "results/result.hpp"
+
+namespace xferbench {
+
+Trust trust_of(const Environment& environment, bool verified, bool complete);
+Trust trust_of(const Report& report);
+
+}  // namespace xferbench
