@@ -21,7 +21,7 @@ struct RunShown {
   FindingsShown findings = FindingsShown::main;
   bool every_row = true;  ///< else, where there are many, those whose numbers matrices from GPU to GPU show are left
                           ///< out, and of the others those after the first thousand
-  std::string next{};  ///< how to go on with a run that is not complete
+  std::string next{};     ///< how to go on with a run that is not complete
 };
 
 /// One table per scenario. Axes with one value stand in the heading, the others are columns; columns without any value

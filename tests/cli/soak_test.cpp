@@ -31,8 +31,8 @@ TEST_F(SoakCommandTest, ShowsALineEachIntervalAndAVerdict) {
   const Outcome o = xferbench(soak({"--for", "3s", "--interval", "1s", "--load", "h2d,d2h,kernel"}));
   expect_success(o);
   for (const char* part : {"SIMULATED by profile h200", "for 3 s, a line each 1 s, copies of 4 MiB",
-                           "     h2d     d2h  kernel", "\nall is well: complete after 0:00:03\n",
-                           "  no wrong byte\n", "  no rate fell below 90 % of its first minutes\n"}) {
+                           "     h2d     d2h  kernel", "\nall is well: complete after 0:00:03\n", "  no wrong byte\n",
+                           "  no rate fell below 90 % of its first minutes\n"}) {
     EXPECT_TRUE(contains(o.out, part)) << part << "\n" << o.out;
   }
   EXPECT_TRUE(contains(o.out, "\n  0:00:01   0 ")) << o.out;
