@@ -122,7 +122,8 @@ struct Source {
   std::string gpu;
   std::string version;  ///< of the program, with its commit where that is known
   bool verified = true;
-  std::string fault{};  ///< that its device was given on purpose; empty if none
+  std::string fault{};   ///< that its device was given on purpose; empty if none
+  bool complete = true;  ///< whether the run came to its end
 };
 
 /// What it comes to.

@@ -25,7 +25,8 @@ Source source_of(const NamedReport& named) {
           r.fleet ? gpus_text(*r.fleet) : r.environment.gpu.name,
           r.tool.git.empty() ? r.tool.version : r.tool.version + " " + r.tool.git,
           r.verified,
-          r.environment.injected_fault()};
+          r.environment.injected_fault(),
+          r.complete};
 }
 
 /// Empty for real times.

@@ -52,6 +52,14 @@ std::string line_of(const Annotation& note) {
 
 }  // namespace
 
+void add_marks(const Trust& trust, const std::string& command, const std::string& of, std::vector<Annotation>& notes) {
+  for (const Trust::Mark& mark : trust.marks()) {
+    notes.push_back({.weight = Annotation::Weight::warning,
+                     .title = command + ": " + mark.word,
+                     .message = of + (of.empty() ? "" : ": ") + mark.said});
+  }
+}
+
 std::vector<std::string> github_lines(const std::vector<Annotation>& annotations) {
   std::vector<std::string> lines;
   for (const Weight weight : {Weight::error, Weight::warning, Weight::notice}) {

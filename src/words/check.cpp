@@ -131,7 +131,8 @@ std::string summary_of_all(AllChecked all) {
          fmt::format(", {} do{} not: {}", failing.size(), failing.size() == 1 ? "es" : "", fmt::join(failing, ", "));
 }
 
-/// Of several files each mark with the names of those that have it.
+}  // namespace
+
 Trust trust_of(AllChecked all) {
   std::vector<std::string> profiles;
   std::vector<std::string> unverified;
@@ -141,7 +142,7 @@ Trust trust_of(AllChecked all) {
     if (!text.empty() && std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
   };
   Trust trust("", true, "", true);
-  for (const Checked& checked : all) {
+  for (const check::Checked& checked : all) {
     add_new(profiles, checked.simulated);
     if (!checked.verified) unverified.push_back(checked.results);
     if (!checked.injected_fault.empty()) {
@@ -156,8 +157,6 @@ Trust trust_of(AllChecked all) {
   trust.fault = fmt::format("{}", fmt::join(faults, ", "));
   return trust;
 }
-
-}  // namespace
 
 bool all_hold(AllChecked all) { return std::ranges::all_of(all, &check::Checked::all_hold); }
 

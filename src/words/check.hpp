@@ -13,6 +13,9 @@ namespace xferbench {
 
 using AllChecked = std::span<const check::Checked>;
 
+/// Of several files each mark with the names of those that have it.
+Trust trust_of(AllChecked all);
+
 /// Whether all expectations hold for every file.
 bool all_hold(AllChecked all);
 

@@ -81,28 +81,37 @@ std::string clipped(const std::string& text, std::size_t most = 150) {
   return text.substr(0, most);
 }
 
-std::vector<std::string> unverified(const std::vector<compare::Source>& sources, const std::string& side) {
-  std::vector<std::string> names;
-  for (const compare::Source& s : sources) {
-    if (!s.verified) names.push_back(side + clipped(s.name));
-  }
-  return names;
-}
+/// A side's files with its name before them; of files side by side the side is empty.
+struct NamedSide {
+  const std::vector<compare::Source>& sources;
+  const char* side;
+};
 
-/// The first fault of any file: a side with one is no measurement.
-std::string fault_of(std::initializer_list<const std::vector<compare::Source>*> sides) {
-  for (const auto* sources : sides) {
-    for (const compare::Source& s : *sources) {
-      if (!s.fault.empty()) return fmt::format("{} ({})", clipped(s.fault), clipped(s.name));
+/// Those files of which it holds, shortened: there may be hundreds.
+template <class Holds>
+std::string names_of(std::initializer_list<NamedSide> sides, const Holds& holds) {
+  constexpr std::size_t kMost = 500;
+  std::vector<std::string> names;
+  for (const auto& [sources, side] : sides) {
+    for (const compare::Source& s : sources) {
+      if (holds(s)) names.push_back(side + clipped(s.name));
     }
   }
-  return {};
+  return clipped(fmt::format("{}", fmt::join(names, ", ")), kMost);
 }
 
-Trust trust_of(const std::optional<std::string>& profile, const std::vector<std::string>& unverified,
-               const std::string& fault) {
-  Trust trust(clipped(profile.value_or("")), unverified.empty(), fault, true);
-  trust.unverified = clipped(fmt::format("{}", fmt::join(unverified, ", ")), 500);
+Trust trust_of(const std::optional<std::string>& profile, std::initializer_list<NamedSide> sides) {
+  Trust trust(clipped(profile.value_or("")), true, {}, true);
+  trust.unverified = names_of(sides, [](const compare::Source& s) { return !s.verified; });
+  trust.verified = trust.unverified.empty();
+  for (const auto& [sources, side] : sides) {
+    const auto faulty = std::ranges::find_if(sources, [](const compare::Source& s) { return !s.fault.empty(); });
+    if (faulty == sources.end() || !trust.fault.empty()) continue;
+    trust.fault = fmt::format("{}{}: {}", side, clipped(faulty->name), clipped(faulty->fault));
+  }
+  const std::string cut_off = names_of(sides, [](const compare::Source& s) { return !s.complete; });
+  trust.complete = cut_off.empty();
+  trust.incomplete = cut_off.empty() ? "" : fmt::format("INCOMPLETE: {}: not every case has run to its end", cut_off);
   return trust;
 }
 
@@ -177,11 +186,12 @@ void add_folded_rows(const compare::Comparison& comparison, Document& document) 
 
 }  // namespace
 
+Trust trust_of(const compare::Comparison& comparison) {
+  return trust_of(comparison.simulated, {{comparison.base, "base "}, {comparison.next, "new "}});
+}
+
 Document document_of(const compare::Comparison& comparison, bool all) {
-  std::vector<std::string> names = unverified(comparison.base, "base ");
-  std::ranges::move(unverified(comparison.next, "new "), std::back_inserter(names));
-  Document document("xferbench: " + summary(comparison),
-                    trust_of(comparison.simulated, names, fault_of({&comparison.base, &comparison.next})));
+  Document document("xferbench: " + summary(comparison), trust_of(comparison));
   const compare::Outcome& outcome = comparison.outcome;
   const Tone tone = outcome.code == ExitCode::ok       ? Tone::bold
                     : outcome.code == ExitCode::failed ? Tone::bad
@@ -202,8 +212,7 @@ Document document_of(const compare::Comparison& comparison, bool all) {
 }
 
 Document document_of(const compare::Across& across) {
-  Document document("xferbench: side by side",
-                    trust_of(across.simulated, unverified(across.sources, ""), fault_of({&across.sources})));
+  Document document("xferbench: side by side", trust_of(across.simulated, {{across.sources, ""}}));
   Table table{.header = across.columns, .last_left = true, .gap = 2, .least_important = {across.columns.size()}};
   table.header.insert(table.header.end(), {"measured", "case"});
   for (const compare::Across::Row& row : across.rows) {

@@ -6,6 +6,9 @@
 
 namespace xferbench {
 
+/// Of both sides, each mark with the names of the files that have it.
+Trust trust_of(const compare::Comparison& comparison);
+
 /// What is worse first. On a terminal, of many cases those of which nothing is known to have changed are only counted,
 /// unless `all` are wanted; elsewhere they are folded away. What doubts there are is not on the terminal: that belongs
 /// to standard error.

@@ -105,7 +105,7 @@ TEST(CheckOpenMetrics, TellsOfEachFileWhetherItPassesAndByHowMuch) {
   const std::string text = openmetrics_of(checked());
   for (const char* line :
        {"xferbench_check_results_info{results=\"runs/node-1.json\",expectations=\"/usr/share/xferbench/expectations/"
-        "h200.json\",gpu=\"NVIDIA H200\",simulated=\"no\",verified=\"yes\"} 1\n",
+        "h200.json\",gpu=\"NVIDIA H200\",simulated=\"no\",verified=\"yes\",injected_fault=\"\"} 1\n",
         "xferbench_check_passes{results=\"runs/node-1.json\"} 0\n",
         "xferbench_check_expectations{results=\"runs/node-1.json\",verdict=\"not measured\"} 1\n",
         "# UNIT xferbench_check_margin_ratio ratio\n",

@@ -46,7 +46,7 @@ TEST(RunOpenMetrics, HasTheHeadlineOfEachCaseAndWhatTheRunWas) {
   EXPECT_EQ(text_of(report()),
             R"(# TYPE xferbench_run_info gauge
 # HELP xferbench_run_info The run that the numbers are of.
-xferbench_run_info{version="0.1.0",gpu="NVIDIA H200",driver="580.1",simulated="no",verified="yes"} 1
+xferbench_run_info{version="0.1.0",gpu="NVIDIA H200",driver="580.1",simulated="no",verified="yes",injected_fault=""} 1
 # TYPE xferbench_run_started_timestamp_seconds gauge
 # UNIT xferbench_run_started_timestamp_seconds seconds
 # HELP xferbench_run_started_timestamp_seconds When the run was started.

@@ -34,17 +34,7 @@ std::vector<Annotation> annotations_of(AllChecked all) {
                        .title = "xferbench check: nothing was checked",
                        .message = fmt::format("{}: {}", checked.results, summary(checked))});
     }
-    if (!checked.verified) {
-      notes.push_back({.weight = Weight::warning,
-                       .title = "xferbench check: not verified",
-                       .message = checked.results + " was measured with --no-verify"});
-    }
-    if (!checked.injected_fault.empty()) {
-      notes.push_back(
-          {.weight = Weight::warning,
-           .title = "xferbench check: fault injected",
-           .message = fmt::format("{}: {}", checked.results, checked.injected_fault + "; not a measurement")});
-    }
+    add_marks(trust_of({&checked, 1}), "xferbench check", checked.results, notes);
   }
   return notes;
 }

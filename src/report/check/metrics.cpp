@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -39,6 +40,7 @@ void add_margins(Family& margins, const Checked& checked) {
 std::string to_check_openmetrics(AllChecked all) {
   Family info = results_info();
   Family passes{.name = "xferbench_check_passes", .help = "1 where all expectations of the file hold, as exit code 0."};
+  Family complete{.name = "xferbench_check_complete", .help = "1 where the file's run came to its end, else 0."};
   Family verdicts{.name = "xferbench_check_expectations", .help = "Expectations with this verdict."};
   Family margins{.name = "xferbench_check_margin",
                  .unit = "ratio",
@@ -48,13 +50,11 @@ std::string to_check_openmetrics(AllChecked all) {
   for (const Checked& checked : all) files.emplace(checked.results, &checked);
   for (const auto& [results, checked] : files) {
     const std::vector<std::pair<std::string, std::string>> of{{"results", results}};
-    info.samples.push_back({.labels = {{"results", results},
-                                       {"expectations", checked->expectations},
-                                       {"gpu", checked->gpu},
-                                       {"simulated", checked->simulated.empty() ? "no" : "yes"},
-                                       {"verified", checked->verified ? "yes" : "no"}},
-                            .value = 1});
+    openmetrics::Labels labels{{"results", results}, {"expectations", checked->expectations}, {"gpu", checked->gpu}};
+    std::ranges::move(openmetrics::labels_of(trust_of({checked, 1})), std::back_inserter(labels));
+    info.samples.push_back({.labels = std::move(labels), .value = 1});
     passes.samples.push_back({.labels = of, .value = checked->all_hold() ? 1.0 : 0.0});
+    complete.samples.push_back({.labels = of, .value = checked->complete ? 1.0 : 0.0});
     for (const std::string_view verdict : texts_of(check::Verdict{})) {
       const auto count =
           std::ranges::count_if(checked->rows, [&](const check::Row& row) { return to_text(row.verdict) == verdict; });
@@ -66,7 +66,7 @@ std::string to_check_openmetrics(AllChecked all) {
       measured.samples.push_back({.labels = of, .value = static_cast<double>(*moment)});
     }
   }
-  return openmetrics::to_text({info, passes, verdicts, margins, measured});
+  return openmetrics::to_text({info, passes, complete, verdicts, margins, measured});
 }
 
 }  // namespace xferbench

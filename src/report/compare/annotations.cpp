@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "report/compare/compare_report.hpp"
+#include "words/compare.hpp"
 #include "words/compared.hpp"
 
 namespace xferbench {
@@ -28,6 +29,11 @@ Annotation note_of(const compare::Row& row, Weight weight) {
 
 std::vector<Annotation> annotations_of(const compare::Comparison& comparison) {
   std::vector<Annotation> notes;
+  const Trust trust = trust_of(comparison);
+  add_marks(trust, "xferbench compare", "", notes);
+  if (!trust.complete) {
+    notes.push_back({.weight = Weight::warning, .title = "xferbench compare: INCOMPLETE", .message = trust.incomplete});
+  }
   for (const compare::Row* row : by_verdict(comparison)) {
     using enum compare::Verdict;
     if (row->verdict == regressed || row->failed) notes.push_back(note_of(*row, Weight::error));

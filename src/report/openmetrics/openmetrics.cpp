@@ -128,6 +128,12 @@ std::string sample_name(const Family& family) {
   return family.type == Type::counter ? family_name(family) + "_total" : family_name(family);
 }
 
+Labels labels_of(const Trust& trust) {
+  return {{"simulated", trust.profile.empty() ? "no" : "yes"},
+          {"verified", trust.verified ? "yes" : "no"},
+          {"injected_fault", trust.fault}};
+}
+
 std::string to_text(const std::vector<Family>& families) {
   std::string text;
   std::set<std::string> names;  // of families and of samples: neither may be another's

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "paper/document.hpp"
+
 namespace xferbench::openmetrics {
 
 enum class Type {
@@ -23,9 +25,15 @@ enum class Type {
   info,     ///< facts as labels; its name gets "_info", its value is 1, and it has no unit
 };
 
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+/// What the numbers may not be taken for, as labels of an info: simulated, verified, injected_fault. Whether they are
+/// complete is a metric of its own, as it changes.
+Labels labels_of(const Trust& trust);
+
 /// One line: a value and what tells it from the others of its family.
 struct Sample {
-  std::vector<std::pair<std::string, std::string>> labels{};
+  Labels labels{};
   double value = 0;
 };
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -8,6 +9,7 @@
 #include "core/utc.hpp"
 #include "report/openmetrics/openmetrics.hpp"
 #include "report/run/run_report.hpp"
+#include "words/trust.hpp"
 
 namespace xferbench {
 
@@ -73,15 +75,12 @@ std::vector<Family> headlines(const Report& report, const ScenarioDescriptor& sc
 /// What the numbers are of, and how far they can be trusted.
 std::vector<Family> about_run(const Report& report) {
   const Environment& e = report.environment;
+  openmetrics::Labels labels{{"version", report.tool.version}, {"gpu", e.gpu.name}, {"driver", e.driver}};
+  std::ranges::move(openmetrics::labels_of(trust_of(report)), std::back_inserter(labels));
   Family info{.name = "xferbench_run",
               .type = openmetrics::Type::info,
               .help = "The run that the numbers are of.",
-              .samples = {{.labels = {{"version", report.tool.version},
-                                      {"gpu", e.gpu.name},
-                                      {"driver", e.driver},
-                                      {"simulated", e.simulated() ? "yes" : "no"},
-                                      {"verified", report.verified ? "yes" : "no"}},
-                           .value = 1}}};
+              .samples = {{.labels = std::move(labels), .value = 1}}};
   Family started{.name = "xferbench_run_started_timestamp", .unit = "seconds", .help = "When the run was started."};
   if (const auto moment = parse_utc(report.started_at)) started.samples = {{.value = static_cast<double>(*moment)}};
   Family complete{.name = "xferbench_run_complete",

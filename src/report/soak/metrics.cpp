@@ -1,23 +1,26 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "report/soak/soak_report.hpp"
 #include "soak/tally.hpp"
+#include "words/trust.hpp"
 
 namespace xferbench {
 
 namespace {
 
 using openmetrics::Family;
+using openmetrics::Labels;
 using openmetrics::Sample;
 using openmetrics::Type;
-using LabelPairs = std::vector<std::pair<std::string, std::string>>;
 
-LabelPairs of_gpu(int gpu) { return {{"gpu", fmt::format("{}", gpu)}}; }
+Labels of_gpu(int gpu) { return {{"gpu", fmt::format("{}", gpu)}}; }
 
-LabelPairs of_load(int gpu, SoakLoad load) {
-  LabelPairs labels = of_gpu(gpu);
+Labels of_load(int gpu, SoakLoad load) {
+  Labels labels = of_gpu(gpu);
   labels.emplace_back("load", to_text(load));
   return labels;
 }
@@ -114,15 +117,10 @@ Family of_all(std::string name, Type type, std::string unit, std::string help, d
 std::vector<Family> soak_metrics(const SoakHeader& header, const SoakInterval& last) {
   const SoakTotals& totals = last.so_far;
   std::vector<Family> all;
-  all.push_back({"xferbench_soak",
-                 Type::info,
-                 "",
-                 "What is soaked.",
-                 {{{{"version", header.tool.version},
-                    {"simulated", header.environment.simulated() ? "yes" : "no"},
-                    {"device", header.environment.gpu.name},
-                    {"started_at", header.started_at}},
-                   1}}});
+  Labels labels{
+      {"version", header.tool.version}, {"device", header.environment.gpu.name}, {"started_at", header.started_at}};
+  std::ranges::move(openmetrics::labels_of(trust_of(header.environment, true, true)), std::back_inserter(labels));
+  all.push_back({"xferbench_soak", Type::info, "", "What is soaked.", {{std::move(labels), 1}}});
   add_loads(all, last);
   add_state(all, last);
   add_counters(all, totals);
