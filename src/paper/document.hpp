@@ -21,10 +21,10 @@ namespace xferbench {
 /// How far the numbers of a document may be trusted. No document can be made without one, and all writers show its
 /// marks.
 struct Trust {
-  /// `profile`: the one that simulated them; empty of a real GPU. `fault`: the one that the simulated device was given;
-  /// empty of none.
-  Trust(std::string profile, bool verified, std::string fault, bool complete)
-      : profile(std::move(profile)), verified(verified), fault(std::move(fault)), complete(complete) {}
+  /// `its_profile`: the one that simulated them; empty of a real GPU. `its_fault`: the one that the simulated device
+  /// was given; empty of none.
+  Trust(std::string its_profile, bool is_verified, std::string its_fault, bool is_complete)
+      : profile(std::move(its_profile)), verified(is_verified), fault(std::move(its_fault)), complete(is_complete) {}
 
   /// Of a page that shows no measurement: the machine's facts, help.
   static Trust of_facts(std::string profile = {}) { return {std::move(profile), true, {}, true}; }
