@@ -143,7 +143,9 @@ TEST(StageFit, BothDirectionsAreTakenToBeInAsManyPiecesAsTheyWereMeasured) {
   const auto alone = [](const Cost& c, std::size_t pieces) {
     return static_cast<double>(pieces) * c.per_operation + kBytes * c.per_byte;
   };
-  StageTimes t{.bytes = kBytes, .pieces = 64};
+  StageTimes t;
+  t.bytes = kBytes;
+  t.pieces = 64;
   t.whole = {.h2d = alone(in, 1), .d2h = alone(out, 1)};
   t.in_pieces = {.h2d = alone(in, 64), .d2h = alone(out, 64)};
   t.both = copies_at_once(in, out, {kBytes, 8}, {kBytes, 8});
