@@ -218,7 +218,8 @@ class Alloc final : public ScenarioOf<alloc_case> {
       : ScenarioOf({.name = "alloc",
                     .summary = "what memory costs before its first copy, and after how many copies pinning has paid",
                     .axes = make_axes(),
-                    .metrics = make_metrics()}) {}
+                    .metrics = make_metrics(),
+                    .answer = {.best = "ready", .text = "ready after {ready}", .each = {"memory"}}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const AllocCase& c, const Capabilities* can) const override {
     constexpr std::uint64_t kHugePage = 2 * MiB;

@@ -332,10 +332,15 @@ std::vector<Finding> summed_up(const std::vector<Way>& ways) {
 class Async final : public ScenarioOf<async_case> {
  public:
   Async()
-      : ScenarioOf({.name = "async",
-                    .summary = "whether a copy's call returns early, and what the CPU can do until the copy has ended",
-                    .axes = make_axes(),
-                    .metrics = make_metrics()}) {}
+      : ScenarioOf(
+            {.name = "async",
+             .summary = "whether a copy's call returns early, and what the CPU can do until the copy has ended",
+             .axes = make_axes(),
+             .metrics = make_metrics(),
+             .answer = {.best = "completion",
+                        .text = "complete after {completion}; {host_blocked} of that in the call; {cpu_available} "
+                                "left for other work",
+                        .each = {"dir", "host"}}}) {}
 
   [[nodiscard]] MemoryNeeds memory_needs(const AsyncCase& c) const override {
     return {.host = c.transfer.bytes, .device = c.transfer.bytes};

@@ -358,7 +358,10 @@ class Callback final : public ScenarioOf<callback_case> {
             {.name = "callback",
              .summary = "a pipeline whose chunks the CPU consumes: ways to learn that one is ready, and what they cost",
              .axes = make_axes(),
-             .metrics = make_metrics()}) {}
+             .metrics = make_metrics(),
+             .answer = {.best = "efficiency",
+                        .text = "{bandwidth} with the CPU consuming what comes back, {efficiency} of the limit; "
+                                "{speedup_over_naive} as fast as consuming it at the end"}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const CallbackCase& c,
                                                          const Capabilities* can) const override {

@@ -186,6 +186,10 @@ const Scenario& multipath_scenario() {
       .summary = "to one GPU, or back, through the links of its neighbours as well",
       .axes = multipath_axes(),
       .metrics = multipath_metrics(),
+      .answer = {.best = "bandwidth",
+                 .text = "{bandwidth}, {times_direct} as fast as through the target's own link; {of_own_links} of what "
+                         "all these links carry at once",
+                 .each = {"dir"}},
       .work_axes = {kMultipathWorkAxes.begin(), kMultipathWorkAxes.end()},
       .has_timeline = true,
       .gpus = UsesGpus::several,

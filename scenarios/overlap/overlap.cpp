@@ -453,6 +453,10 @@ const Scenario& overlap_scenario() {
       .axes = overlap_axes(),
       .metrics = overlap_metrics(),
       .heat_maps = {{.rows = "streams", .columns = "chunks", .metric = "efficiency"}},
+      .answer = {.best = "bandwidth",
+                 .text =
+                     "{bandwidth}, {efficiency} of what this machine can do both ways; {speedup} as fast as one after "
+                     "the other; bottleneck: {limited_by}"},
       .work_axes = overlap_work_axes(),
       .has_timeline = true,
       .gpus = UsesGpus::one_or_several,

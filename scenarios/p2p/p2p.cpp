@@ -85,14 +85,16 @@ class PeerCopies {
 class P2p final : public ScenarioOf<p2p_case> {
  public:
   P2p()
-      : ScenarioOf({.name = "p2p",
-                    .summary = "copies from GPU to GPU, one way or both at once, and reads of another's memory",
-                    .axes = make_axes(),
-                    .metrics = make_metrics(),
-                    .heat_maps = {{.rows = "from", .columns = "to", .metric = "bandwidth", .at_largest = "size"},
-                                  {.rows = "from", .columns = "to", .metric = kLatency}},
-                    .work_axes = {"from", "to", "op", "dir", "size", "lies-in", "buffer"},
-                    .gpus = UsesGpus::several}) {}
+      : ScenarioOf(
+            {.name = "p2p",
+             .summary = "copies from GPU to GPU, one way or both at once, and reads of another's memory",
+             .axes = make_axes(),
+             .metrics = make_metrics(),
+             .heat_maps = {{.rows = "from", .columns = "to", .metric = "bandwidth", .at_largest = "size"},
+                           {.rows = "from", .columns = "to", .metric = kLatency}},
+             .answer = {.best = "bandwidth", .text = "{bandwidth}, {of_limit} of the limit", .each = {"op", "dir"}},
+             .work_axes = {"from", "to", "op", "dir", "size", "lies-in", "buffer"},
+             .gpus = UsesGpus::several}) {}
 
   [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& gpus) const override {
     return pairs_of(c, gpus);

@@ -200,6 +200,9 @@ const Scenario& smem_scenario() {
       .axes = smem_axes(),
       .metrics = smem_metrics(),
       .heat_maps = {{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .least = 3}},
+      .answer = {.best = "memory_traffic",
+                 .text = "{memory_traffic} read and written; {vs_d2d} the rate of the copy by the driver",
+                 .each = {"op"}},
       .work_axes = {kSmemWorkAxes.begin(), kSmemWorkAxes.end()},
   });
   return scenario;

@@ -167,6 +167,9 @@ const Scenario& together_scenario() {
       .summary = "the same copies on one, two and all GPUs at once, and which of them share a bottleneck",
       .axes = together_axes(),
       .metrics = together_metrics(),
+      .answer = {.best = "bandwidth",
+                 .text = "{bandwidth}, {of_alone} of what the GPUs reach alone",
+                 .each = {"pattern"}},
       .has_timeline = true,
       .gpus = UsesGpus::several,
   });

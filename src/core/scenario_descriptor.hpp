@@ -22,6 +22,18 @@ struct HeatMap {
   std::string at_largest{};  ///< an axis, such as a size, of whose values only the largest is drawn; empty: none
 };
 
+/// What stands above all tables: the numbers of the best case in a sentence.
+struct Answer {
+  /// The metric or measurement by which the best is chosen, among cases of the largest size, as small ones say what a
+  /// call costs. Empty: the scenario has no answer of this kind.
+  std::string best{};
+  /// Clauses between semicolons, with names of metrics, measurements and labels in braces, which are written as their
+  /// columns are: "{bandwidth}, {of_limit} of the limit". A clause of which the case lacks a number is left out.
+  std::string text{};
+  bool any_size = false;            ///< not the largest only
+  std::vector<std::string> each{};  ///< axes: a sentence for each combination of their values that is there
+};
+
 /// How many GPUs a scenario is about.
 enum class UsesGpus {
   one,             ///< one at a time: the first of those that the machine was opened with
@@ -36,6 +48,7 @@ struct ScenarioDescriptor {
   std::vector<Axis> axes;
   std::vector<MetricDeclaration> metrics;  ///< all that its results may have; those with a heading are its columns
   std::vector<HeatMap> heat_maps{};        ///< of the metrics worth drawing over two axes
+  Answer answer{};
   /// Axes that say what is done, and not how: cases that agree in them do the same work, each in its way. Empty: all,
   /// but for those that name a way of doing it.
   std::vector<std::string_view> work_axes{};

@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "core/units.hpp"
+#include "words/answer.hpp"
 #include "words/cells.hpp"
 #include "words/fleet.hpp"
 #include "words/heat_maps.hpp"
@@ -505,12 +506,35 @@ void add_maps(const HeatMaps& maps, Document& document) {
   if (!maps.notes_over_gpus.empty()) document.add(List(maps.notes_over_gpus), true);
 }
 
-/// The results of one scenario.
-void add_section(const Report& report, const ScenarioDescriptor& scenario, const RunShown& shown, Document& document) {
+std::vector<const Result*> results_of(const Report& report, const ScenarioDescriptor& scenario) {
   std::vector<const Result*> results;
   for (const Result& r : report.results) {
     if (r.config.scenario() == scenario.name) results.push_back(&r);
   }
+  return results;
+}
+
+/// What failed, and for each scenario its answer.
+void add_answers(const Report& report, Descriptors scenarios, Document& document) {
+  const auto failed = std::ranges::count(report.results, Status::failed, &Result::status);
+  if (failed > 0) {
+    const std::size_t all = report.results.size();
+    const std::string text = fmt::format("{} of {} case{} FAILED", failed, all, all == 1 ? "" : "s");
+    document.add(Sentence{.text = text, .tone = Tone::bad, .strong = true});
+  }
+  const auto first = [&](const Result& r) { return r.config.scenario() == report.results.front().config.scenario(); };
+  const bool several = !std::ranges::all_of(report.results, first);
+  for (const ScenarioDescriptor* scenario : scenarios) {
+    for (const std::string& answer : answers_of(*scenario, results_of(report, *scenario))) {
+      document.add(
+          Sentence{.text = several ? scenario->name + ": " + answer : answer, .tone = Tone::bold, .strong = true});
+    }
+  }
+}
+
+/// The results of one scenario.
+void add_section(const Report& report, const ScenarioDescriptor& scenario, const RunShown& shown, Document& document) {
+  const std::vector<const Result*> results = results_of(report, scenario);
   if (results.empty()) return;
   const Group group{scenario, results};
   const Fixed fixed = fixed_axes(group);
@@ -559,7 +583,8 @@ Document document_of(const Report& report, Descriptors scenarios, const RunShown
   if (report.fleet) {
     add_fleet(report, shown.every_row, document);
   } else {
-    document.add(Sentence{.text = machine_line(report.environment), .tone = Tone::bold});
+    add_answers(report, scenarios, document);
+    document.add(Sentence{.text = machine_line(report.environment), .tone = Tone::dim}, !document.parts.empty());
     for (const ScenarioDescriptor* scenario : scenarios) add_section(report, *scenario, shown, document);
   }
   if (const std::vector<std::string> warnings = warning_lines(report); !warnings.empty()) {
