@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -352,7 +353,8 @@ class Async final : public ScenarioOf<async_case> {
     const Region completion = copy.completion();
     if (bench.verify) verify(copy.transfers(), bench.machine, completion, run_once);
     copy.choose_unit(bench);
-    report(bench.sample({completion, copy.beside_work(), copy.unit_alone()}), copy.iterations_per_unit(), result);
+    report(bench.sample(std::array{completion, copy.beside_work(), copy.unit_alone()}, bench.policy),
+           copy.iterations_per_unit(), result);
     if (bench.verifies_again()) verify(copy.transfers(), bench.machine, completion, run_at_full_speed);
   }
 
@@ -411,10 +413,8 @@ class Async final : public ScenarioOf<async_case> {
     };
   }
 
-  static void report(const std::vector<Series>& series, std::uint64_t iterations, Result& result) {
-    const Series& copy = series[0];
-    const Series& beside = series[1];
-    const Series& unit = series[2];
+  static void report(const std::array<Series, 3>& series, std::uint64_t iterations, Result& result) {
+    const auto& [copy, beside, unit] = series;
     result.measurements = {copy.elapsed,   copy.part("submit"),  copy.part("wait"),
                            beside.elapsed, beside.part("units"), unit.elapsed};
     // How long the copy takes beside work ends with a whole unit: too coarse to warn of.

@@ -107,9 +107,10 @@ void run_copy(TransferSpec spec, const RunContext& bench, Result& result) {
 void run_launch(const RunContext& bench, Result& result) {
   EmptyLaunch launch(bench.device);
   if (bench.verify) launch.check();
-  const auto series = bench.sample({launch.synchronised(), launch.stamped()}, for_percentiles(bench.policy));
-  report_calls(series[0], result);
-  report(series[1].part(kKernelStart), result);
+  const auto [synchronised, stamped] =
+      bench.sample(std::array{launch.synchronised(), launch.stamped()}, for_percentiles(bench.policy));
+  report_calls(synchronised, result);
+  report(stamped.part(kKernelStart), result);
   result.add("clock_uncertainty", launch.clock_uncertainty(), "s");
   if (bench.verifies_again()) launch.check();
 }
@@ -138,9 +139,10 @@ void run_wait(const LatencyCase& c, const RunContext& bench, Result& result) {
 
 void run_event_wait(const RunContext& bench, Result& result) {
   StreamCrossing crossing(bench.device);
-  const auto series = bench.sample({crossing.across(), crossing.within()}, for_percentiles(bench.policy));
-  report(main_part(series[0], kLatency), result);
-  report(series[1].part("one-stream"), result);
+  const auto [across, within] =
+      bench.sample(std::array{crossing.across(), crossing.within()}, for_percentiles(bench.policy));
+  report(main_part(across, kLatency), result);
+  report(within.part("one-stream"), result);
 }
 
 void run_chase(const LatencyCase& c, const RunContext& bench, Result& result) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -39,13 +40,14 @@ void verify_way(Way& way, const Region& region, Machine& machine, VerifiedRun ru
   region.check();
 }
 
-void report(const MultipathCase& c, const Cut& cut, std::span<const Series> series, Result& result) {
-  const double seconds = series[0].elapsed.median;
-  const double own_links = series[3].elapsed.median;
-  add_rates(c, cut, seconds, series[2].elapsed.median, result);
-  result.add("own_links_bandwidth", gigabytes_per_second(c.bytes, own_links), "GB/s");
-  result.add("of_own_links", model::share_of_limit(own_links, seconds), "1");
-  if (series[0].elapsed.clock == Clock::event) {
+void report(const MultipathCase& c, const Cut& cut, const std::array<Series, 4>& series, Result& result) {
+  const auto& [relayed, wall, directly, own_links] = series;
+  const double seconds = relayed.elapsed.median;
+  const double limit = own_links.elapsed.median;
+  add_rates(c, cut, seconds, directly.elapsed.median, result);
+  result.add("own_links_bandwidth", gigabytes_per_second(c.bytes, limit), "GB/s");
+  result.add("of_own_links", model::share_of_limit(limit, seconds), "1");
+  if (relayed.elapsed.clock == Clock::event) {
     result.warnings.emplace_back(
         "so many chunks do not fit behind a gate: all times include what the host takes to submit; choose a larger "
         "--chunk");
@@ -106,7 +108,7 @@ class Multipath final : public ScenarioOf<multipath_case> {
       verify_way(direct, directly, bench.machine, run_once);
       verify_way(links, own_links, bench.machine, run_once);
     }
-    const std::vector<Series> series = bench.sample({relayed, wall_of(relayed), directly, own_links});
+    const std::array series = bench.sample(std::array{relayed, wall_of(relayed), directly, own_links}, bench.policy);
     add_measurements(series, result);
     if (!all_sampled(series)) return;
     report(c, chosen, series, result);

@@ -126,12 +126,13 @@ void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline&
   Region at_once = kernels_at_once(work, pipeline);
   Region in_turn = kernels_in_turn(work, one);
   use_common_clock({&at_once, &in_turn});
-  const std::vector<Series> s = sample_few(bench, {std::move(at_once), std::move(in_turn)}, kCalibrating);
-  for (const Series& each : s) {
-    result.measurements.push_back(each.elapsed);
+  const auto [side_by_side, one_by_one] = sample_few(bench, std::array{at_once, in_turn}, kCalibrating);
+  for (const Series* each : {&side_by_side, &one_by_one}) {
+    result.measurements.push_back(each->elapsed);
     result.measurements.back().auxiliary = true;
   }
-  if (s[0].elapsed.median > 0) result.add("kernels_at_once", s[1].elapsed.median / s[0].elapsed.median, "1");
+  const double seconds = side_by_side.elapsed.median;
+  if (seconds > 0) result.add("kernels_at_once", one_by_one.elapsed.median / seconds, "1");
 }
 
 /// What follows from the samples, and what is measured beside them.

@@ -1,6 +1,7 @@
 #include "scenarios/overlap/stages.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -201,6 +202,15 @@ std::size_t bytes_of(const ChunkedWork& work, std::size_t most_bytes) {
   return held <= most_bytes ? held : work.shape().in_units(most_bytes);
 }
 
+/// Which of all that is timed: what was sampled of it is found by this.
+enum class Timed : std::size_t {};
+struct TimedStages {
+  Timed h2d, kernel, d2h;
+};
+struct TimedChains {
+  Timed all_stages, without_d2h;
+};
+
 /// Everything that is timed for the costs on one GPU.
 class CostRegions {
  public:
@@ -215,43 +225,36 @@ class CostRegions {
         small_(recut(device, work, work.shape().in_units(kSmallBytes), 1)) {
     for (Event& event : events_) event = device.make_event(EventKind::ordering);
     for (Stream& stream : streams_) stream = device.make_stream(StreamKind::nonblocking);
+    timed_whole_ = add_stages(whole_);
+    timed_pieces_ = add_stages(pieces_);
+    timed_both_ = add(both({few_, 1}, {few_, 1}));
+    timed_h2d_pieces_ = add(both({pieces_, 1}, {whole_, opposing_}));
+    timed_d2h_pieces_ = add(both({whole_, opposing_}, {pieces_, 1}));
+    timed_small_ = add_stages(small_);
+    timed_h2d_in_turns_ = add(in_turns(&ChunkedWork::copy_in, &ChunkedWork::copy_out));
+    timed_d2h_in_turns_ = add(in_turns(&ChunkedWork::copy_out, &ChunkedWork::copy_in));
+    timed_in_stream_ = add_chains(false);
+    timed_across_streams_ = add_chains(true);
+    timed_turns_ = add(turns());
   }
 
-  /// In the order in which costs_from() expects what was sampled of them.
-  std::vector<Region> all() {
-    return {alone("h2d", whole_, &ChunkedWork::copy_in),
-            alone("kernel", whole_, &ChunkedWork::launch),
-            alone("d2h", whole_, &ChunkedWork::copy_out),
-            alone("h2d", pieces_, &ChunkedWork::copy_in),
-            alone("kernel", pieces_, &ChunkedWork::launch),
-            alone("d2h", pieces_, &ChunkedWork::copy_out),
-            both({few_, 1}, {few_, 1}),
-            both({pieces_, 1}, {whole_, opposing_}),
-            both({whole_, opposing_}, {pieces_, 1}),
-            alone("h2d", small_, &ChunkedWork::copy_in),
-            alone("kernel", small_, &ChunkedWork::launch),
-            alone("d2h", small_, &ChunkedWork::copy_out),
-            in_turns(&ChunkedWork::copy_in, &ChunkedWork::copy_out),
-            in_turns(&ChunkedWork::copy_out, &ChunkedWork::copy_in),
-            chain(false, true),
-            chain(false, false),
-            chain(true, true),
-            chain(true, false),
-            turns()};
-  }
+  /// Of every GPU in the same order.
+  std::vector<Region>& all() { return regions_; }
 
-  /// Of the payload, as much as the device holds.
-  [[nodiscard]] std::size_t bytes() const { return bytes_; }
-  [[nodiscard]] std::size_t pieces() const { return pieces_.chunks().size(); }
-  /// Of each direction where both are timed, each long enough for its rate to show.
-  [[nodiscard]] std::size_t few() const { return few_.chunks().size(); }
-  /// Whole payloads that pieces are beside.
-  [[nodiscard]] std::size_t opposing() const { return opposing_; }
-  /// Bytes of each chunk of a chain, and of one small operation.
-  [[nodiscard]] std::size_t link_bytes() const { return links_.bytes() / kLinks; }
-  [[nodiscard]] std::size_t small_bytes() const { return small_.bytes(); }
+  /// From what was sampled of them, on all GPUs at once.
+  [[nodiscard]] StageCosts costs(const std::vector<Series>& series, unsigned copy_engines) const;
 
  private:
+  Timed add(Region region) {
+    regions_.push_back(std::move(region));
+    return Timed{regions_.size() - 1};
+  }
+  TimedStages add_stages(ChunkedWork& work) {
+    return {add(alone("h2d", work, &ChunkedWork::copy_in)), add(alone("kernel", work, &ChunkedWork::launch)),
+            add(alone("d2h", work, &ChunkedWork::copy_out))};
+  }
+  TimedChains add_chains(bool across) { return {add(chain(across, true)), add(chain(across, false))}; }
+
   using StageOf = void (ChunkedWork::*)(std::size_t, StreamView);
   static void each(ChunkedWork& work, StageOf stage, StreamView stream) {
     for (std::size_t i = 0; i < work.chunks().size(); ++i) (work.*stage)(i, stream);
@@ -293,10 +296,10 @@ class CostRegions {
   /// Pieces one way that three streams have in turns, as `streams` has them, beside whole payloads the
   /// other way. Each waits for the one before the one before: without that an engine goes on with the stream that it
   /// has for as long as there is work in it, and with a wait for the one before, the wait would be timed as well.
-  Region in_turns(StageOf piece, StageOf whole) {
+  Region in_turns(StageOf piece, StageOf beside) {
     const std::array<StreamView, 3> at{streams_[0], streams_[1], streams_[2]};
     const StreamView other = streams_[3];
-    Region r = gated("both", {at[0], at[1], at[2], other}, pieces_.chunks().size(), [this, at, other, piece, whole] {
+    Region r = gated("both", {at[0], at[1], at[2], other}, pieces_.chunks().size(), [this, at, other, piece, beside] {
       for (std::size_t i = 0; i < pieces_.chunks().size(); ++i) {
         const StreamView stream = at[i % at.size()];
         Event& two_before = events_[i % events_.size()];
@@ -304,7 +307,7 @@ class CostRegions {
         (pieces_.*piece)(i, stream);
         stream.record(two_before);
       }
-      each({whole_, opposing_}, whole, other);
+      each({whole_, opposing_}, beside, other);
     });
     r.per_stream = true;
     return single(std::move(r));
@@ -312,15 +315,15 @@ class CostRegions {
 
   /// Each chunk through all stages before the next begins, or all but the copy out, in one stream or in one for each
   /// engine.
-  Region chain(bool across_streams, bool with_d2h) {
+  Region chain(bool across, bool with_d2h) {
     std::array<StreamView, 3> at{streams_[0], streams_[1], streams_[2]};
-    if (!across_streams) at.fill(at[0]);
+    if (!across) at.fill(at[0]);
     const auto then = [this](StreamView from, StreamView to) {
       if (from == to) return;
       from.record(events_[0]);
       to.wait(events_[0]);
     };
-    const std::vector<StreamView> streams(at.begin(), across_streams ? at.end() : at.begin() + 1);
+    const std::vector<StreamView> streams(at.begin(), across ? at.end() : at.begin() + 1);
     return single(gated("chain", streams, 3 * kLinks, [this, at, then, with_d2h] {
       for (std::size_t i = 0; i < kLinks; ++i) {
         links_.copy_in(i, at[0]);
@@ -356,58 +359,11 @@ class CostRegions {
   ChunkedWork small_;
   std::array<Stream, kTurnStreams> streams_;
   std::array<Event, 2> events_;
-};
-
-/// What was sampled, in the order of CostRegions::all().
-class Sampled {
- public:
-  Sampled(const std::vector<Series>& series, const CostRegions& of) : series_(series), of_(of) {}
-
-  [[nodiscard]] model::StageTimes stages() const {
-    return {.bytes = static_cast<double>(of_.bytes()),
-            .pieces = of_.pieces(),
-            .whole = three_from(0),
-            .in_pieces = three_from(3),
-            .small_bytes = static_cast<double>(of_.small_bytes()),
-            .small = three_from(9),
-            .both = ends_of(series_[6]),
-            .both_pieces = of_.few(),
-            .opposing = of_.opposing(),
-            .h2d_pieces_beside = ends_of(series_[7]).h2d,
-            .d2h_pieces_beside = ends_of(series_[8]).d2h,
-            .h2d_in_turns_beside = end_in_turns(series_[12]),
-            .d2h_in_turns_beside = end_in_turns(series_[13])};
-  }
-  [[nodiscard]] model::ChainTimes chains(bool across_streams) const {
-    const std::size_t first = across_streams ? 16 : 14;
-    return {kLinks, static_cast<double>(of_.link_bytes()), median(first), median(first + 1)};
-  }
-  /// Whether the chunks that take turns are long enough for their rates to show, and not only what each costs.
-  [[nodiscard]] bool has_long_turns() const { return of_.bytes() >= kTurns * MiB; }
-  /// How these are arranged, and how long they take.
-  [[nodiscard]] model::Arrangement turns() const {
-    return {.chunks = std::vector<double>(kTurns, static_cast<double>(of_.bytes()) / kTurns),
-            .h2d_after_d2h = kTurnStreams,
-            .streams = kTurnStreams};
-  }
-  [[nodiscard]] double turns_makespan() const { return median(18); }
-  /// Host time of each call that submits a piece of a stage.
-  [[nodiscard]] double call(std::size_t stage) const {
-    return series_[3 + stage].submit.median / static_cast<double>(of_.pieces());
-  }
-  /// Three hand-overs in each link, of two calls each.
-  [[nodiscard]] double event_call() const {
-    return std::max(0.0, (series_[16].submit.median - series_[14].submit.median) / static_cast<double>(6 * kLinks));
-  }
-
- private:
-  [[nodiscard]] double median(std::size_t i) const { return series_[i].elapsed.median; }
-  [[nodiscard]] model::StageSeconds three_from(std::size_t i) const {
-    return {median(i), median(i + 1), median(i + 2)};
-  }
-
-  const std::vector<Series>& series_;
-  const CostRegions& of_;
+  std::vector<Region> regions_;
+  TimedStages timed_whole_{}, timed_pieces_{}, timed_small_{};
+  TimedChains timed_in_stream_{}, timed_across_streams_{};
+  Timed timed_both_{}, timed_h2d_pieces_{}, timed_d2h_pieces_{};  // both ways; pieces beside whole payloads
+  Timed timed_h2d_in_turns_{}, timed_d2h_in_turns_{}, timed_turns_{};
 };
 
 /// As if the copy out of a chunk followed its copy in.
@@ -418,26 +374,56 @@ model::StageCosts copies_only(model::StageCosts costs) {
   return costs;
 }
 
-StageCosts costs_from(const Sampled& sampled, unsigned copy_engines) {
+StageCosts CostRegions::costs(const std::vector<Series>& series, unsigned copy_engines) const {
+  const auto of = [&](Timed t) -> const Series& { return series[static_cast<std::size_t>(t)]; };
+  const auto median = [&](Timed t) { return of(t).elapsed.median; };
+  const auto three = [&](const TimedStages& t) {
+    return model::StageSeconds{median(t.h2d), median(t.kernel), median(t.d2h)};
+  };
+  const auto chains = [&](const TimedChains& t) {
+    return model::ChainTimes{kLinks, static_cast<double>(links_.bytes() / kLinks), median(t.all_stages),
+                             median(t.without_d2h)};
+  };
   StageCosts costs;
-  costs.in_stream = model::fit_stage_costs(sampled.stages());
+  costs.in_stream = model::fit_stage_costs({.bytes = static_cast<double>(bytes_),
+                                            .pieces = pieces_.chunks().size(),
+                                            .whole = three(timed_whole_),
+                                            .in_pieces = three(timed_pieces_),
+                                            .small_bytes = static_cast<double>(small_.bytes()),
+                                            .small = three(timed_small_),
+                                            .both = ends_of(of(timed_both_)),
+                                            .both_pieces = few_.chunks().size(),
+                                            .opposing = opposing_,
+                                            .h2d_pieces_beside = ends_of(of(timed_h2d_pieces_)).h2d,
+                                            .d2h_pieces_beside = ends_of(of(timed_d2h_pieces_)).d2h,
+                                            .h2d_in_turns_beside = end_in_turns(of(timed_h2d_in_turns_)),
+                                            .d2h_in_turns_beside = end_in_turns(of(timed_d2h_in_turns_))});
   costs.in_stream.copy_engines = copy_engines;
   costs.across_streams = costs.in_stream;
-  costs.in_stream.handoff = model::fit_handoff(costs.in_stream, sampled.chains(false));
-  costs.across_streams.handoff = model::fit_handoff(costs.in_stream, sampled.chains(true));
+  costs.in_stream.handoff = model::fit_handoff(costs.in_stream, chains(timed_in_stream_));
+  costs.across_streams.handoff = model::fit_handoff(costs.in_stream, chains(timed_across_streams_));
   costs.in_turns = costs.in_stream;
-  if (sampled.has_long_turns()) {
+  // Else their rates do not show, only what each chunk costs.
+  if (bytes_ >= kTurns * MiB) {
     const model::StageCosts copies = copies_only(costs.in_stream);
-    const model::StageCosts fitted = model::with_rates_of(copies, sampled.turns(), sampled.turns_makespan());
+    const model::Arrangement turns{.chunks = std::vector<double>(kTurns, static_cast<double>(bytes_) / kTurns),
+                                   .h2d_after_d2h = kTurnStreams,
+                                   .streams = kTurnStreams};
+    const model::StageCosts fitted = model::with_rates_of(copies, turns, median(timed_turns_));
     costs.in_turns.h2d = fitted.h2d;
     costs.in_turns.d2h = fitted.d2h;
   }
+  // Host time of each call that submits a piece of a stage.
+  const auto call = [&](Timed t) { return of(t).submit.median / static_cast<double>(pieces_.chunks().size()); };
   for (model::StageCosts* c : costs.all()) {
-    c->submit_h2d = sampled.call(0);
-    c->submit_kernel = sampled.call(1);
-    c->submit_d2h = sampled.call(2);
+    c->submit_h2d = call(timed_pieces_.h2d);
+    c->submit_kernel = call(timed_pieces_.kernel);
+    c->submit_d2h = call(timed_pieces_.d2h);
   }
-  costs.event_call = sampled.event_call();
+  // Three hand-overs in each link, of two calls each.
+  const double across = of(timed_across_streams_.all_stages).submit.median;
+  const double within = of(timed_in_stream_.all_stages).submit.median;
+  costs.event_call = std::max(0.0, (across - within) / static_cast<double>(6 * kLinks));
   return costs;
 }
 
@@ -469,7 +455,7 @@ StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> a
   for (const auto& [device, work] : all) {
     if (!has_costs(work->shape())) throw std::logic_error("a payload too small for costs to be measured");
     of_gpus.push_back(std::make_unique<CostRegions>(*device, *work, kMostBytes));
-    std::vector<Region> own = of_gpus.back()->all();
+    std::vector<Region>& own = of_gpus.back()->all();
     regions.resize(own.size());
     for (std::size_t i = 0; i < own.size(); ++i) regions[i].push_back(std::move(own[i]));
   }
@@ -486,7 +472,7 @@ StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> a
       if (again[i].elapsed.median < series[i].elapsed.median) series[i] = std::move(again[i]);
     }
   }
-  return costs_from({series, *of_gpus.front()}, bench.device.capabilities().environment.gpu.copy_engines);
+  return of_gpus.front()->costs(series, bench.device.capabilities().environment.gpu.copy_engines);
 }
 
 }  // namespace xferbench

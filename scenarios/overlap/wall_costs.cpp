@@ -1,6 +1,7 @@
 #include "scenarios/overlap/wall_costs.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "core/units.hpp"
 #include "scenarios/overlap/gpu_begin.hpp"
@@ -20,13 +21,15 @@ WallCosts measure_wall_costs(const RunContext& bench, ChunkedWork& work, const S
   GpuBegin begin_of_many(bench.device, many, graph);
   const Stream stream = bench.device.make_stream(StreamKind::nonblocking);
   const Region launch{.name = "launch", .streams = {stream}, .submit = [&] { work.launch_empty(stream); }};
-  const std::vector<Series> s =
-      sample_few(bench, {wall_of(launch), begin_of_few.region(), begin_of_many.region()}, kSamples);
-  if (!all_sampled(s)) return {};
+  const std::array sampled =
+      sample_few(bench, std::array{wall_of(launch), begin_of_few.region(), begin_of_many.region()}, kSamples);
+  if (!all_sampled(sampled)) return {};
+  const auto& [wall, of_few, of_many] = sampled;
   const double kernel = costs.in_stream.kernel.per_operation;
-  const double at_few = s[1].part(kGpuBegins).median;
-  const double per_chunk = std::max(0.0, (s[2].part(kGpuBegins).median - at_few) / static_cast<double>(kMany - kFew));
-  return {.around = std::max(0.0, s[0].elapsed.median - s[0].part(kWallCalls).median - kernel),
+  const double at_few = of_few.part(kGpuBegins).median;
+  const double per_chunk =
+      std::max(0.0, (of_many.part(kGpuBegins).median - at_few) / static_cast<double>(kMany - kFew));
+  return {.around = std::max(0.0, wall.elapsed.median - wall.part(kWallCalls).median - kernel),
           .graph_begin = std::max(0.0, at_few - per_chunk * static_cast<double>(kFew)),
           .graph_begin_per_chunk = per_chunk};
 }

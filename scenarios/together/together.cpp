@@ -43,22 +43,22 @@ void report_directions(const TogetherCase& c, const Series& series, const GroupC
   }
 }
 
-/// What each gets while all copy, and alone. `series`: all at once, then each member.
-void report_members(const TogetherCase& c, const GroupCopies& copies, const std::vector<Series>& series,
-                    Result& result) {
+/// What each gets while all copy, and alone. `alone`: of each member.
+void report_members(const TogetherCase& c, const GroupCopies& copies, const Series& together,
+                    std::span<const Series> alone, Result& result) {
   double sum = 0;
   for (std::size_t i = 0; i < copies.members().size(); ++i) {
     const auto& [gpu, own] = copies.members()[i];
     const std::uint64_t bytes = own.size() * c.bytes;
     const double at_once = gigabytes_per_second(bytes, result.measurement(kGpuTime, gpu)->median);
-    const double alone = gigabytes_per_second(bytes, series.at(i + 1).elapsed.median);
+    const double by_itself = gigabytes_per_second(bytes, alone[i].elapsed.median);
     result.add("gpu_bandwidth", at_once, "GB/s", gpu);
-    result.add("gpu_alone_bandwidth", alone, "GB/s", gpu);
-    result.add("gpu_of_alone", std::min(1.0, at_once / alone), "1", gpu);
-    sum += alone;
+    result.add("gpu_alone_bandwidth", by_itself, "GB/s", gpu);
+    result.add("gpu_of_alone", std::min(1.0, at_once / by_itself), "1", gpu);
+    sum += by_itself;
   }
   result.add("of_alone", std::min(1.0, result.value("bandwidth") / sum), "1");
-  result.add("skew", skew_of(series.front()), "s");
+  result.add("skew", skew_of(together), "s");
 }
 
 void warn_of_short_copies(std::size_t gpus, Result& result) {
@@ -122,7 +122,7 @@ class Together final : public ScenarioOf<together_case> {
       const std::uint64_t bytes = copies.copies().size() * c.bytes;
       result.add("bandwidth", gigabytes_per_second(bytes, series.front().elapsed.median), "GB/s");
       report_directions(c, series.front(), copies, result);
-      if (several) report_members(c, copies, series, result);
+      if (several) report_members(c, copies, series.front(), std::span(series).subspan(1), result);
       warn_of_short_copies(copies.members().size(), result);
     }
     if (bench.verifies_again()) copies.verify(bench.machine, together, run_at_full_speed);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -69,6 +70,14 @@ struct FleetContext {
   }
 };
 
+/// The first so many, of as many regions: an array can be bound to names.
+template <std::size_t N>
+std::array<Series, N> each_of(std::vector<Series> series) {
+  std::array<Series, N> each;
+  std::move(series.begin(), series.begin() + N, each.begin());
+  return each;
+}
+
 /// What a scenario runs with: the machine and the user's wishes.
 struct RunContext {
   Machine& machine;
@@ -104,6 +113,11 @@ struct RunContext {
   /// where the output of a timed pass is wrong.
   std::vector<Series> sample(std::vector<Region> regions, const SamplingPolicy& wanted) const;
   std::vector<Series> sample(std::vector<Region> regions) const { return sample(std::move(regions), policy); }
+  /// The same of regions that are never repeated_alike: a series for each, to be bound to names.
+  template <std::size_t N>
+  std::array<Series, N> sample(const std::array<Region, N>& regions, const SamplingPolicy& wanted) const {
+    return each_of<N>(sample(std::vector(regions.begin(), regions.end()), wanted));
+  }
   /// Where a timeline was asked for: runs the region once more, untimed and as a timed pass does, and keeps what the
   /// device did and when. After sampling only: a profiler that has been attached may leave traces of its own.
   void trace_region(const Region& region, Result& result) const;
@@ -114,6 +128,10 @@ struct RunContext {
 
 /// Samples what leads to the case or explains it, and is not the case itself: so many times, and no pass is checked.
 std::vector<Series> sample_few(const RunContext& bench, std::vector<Region> regions, std::size_t samples);
+template <std::size_t N>
+std::array<Series, N> sample_few(const RunContext& bench, const std::array<Region, N>& regions, std::size_t samples) {
+  return each_of<N>(sample_few(bench, std::vector(regions.begin(), regions.end()), samples));
+}
 
 /// Whether everything was sampled: after Ctrl-C, some may have been not.
 bool all_sampled(std::span<const Series> series);
