@@ -1,5 +1,5 @@
+#include "device/timer.cuh"
 #include "kernels/chase.hpp"
-#include "kernels/timer.cuh"
 
 namespace xferbench::kernels {
 

@@ -1,5 +1,5 @@
+#include "device/timer.cuh"
 #include "kernels/delay.hpp"
-#include "kernels/timer.cuh"
 
 namespace xferbench::kernels {
 

@@ -1,5 +1,5 @@
 #include "device/cuda/timing_kernels.hpp"
-#include "kernels/timer.cuh"
+#include "device/timer.cuh"
 
 namespace xferbench::kernels {
 
