@@ -11,8 +11,16 @@
 #include "cli/command_line.hpp"
 #include "cli/values.hpp"
 #include "core/axis.hpp"
+#include "device/open.hpp"
 
 namespace xferbench::cli {
+
+/// An axis whose values are built-in profiles.
+inline Axis profile_axis(const char* name, const char* help) {
+  Axis axis{.name = name, .kind = AxisKind::choice, .help = help};
+  for (const auto& [profile, description] : simulated_profiles()) axis.choices.push_back(profile);
+  return axis;
+}
 
 // Groups of the program's own flags.
 inline constexpr const char* kDevice = "Device";
@@ -52,8 +60,8 @@ inline auto into(std::optional<double>& target) {
 }
 
 /// The words stand in the order of the target's enumerators.
-template <class Enumeration>
-auto into_enumerator(std::vector<std::string> words, Enumeration& target) {
+template <class Target, class Enumeration = Target>
+auto into_enumerator(std::vector<std::string> words, Target& target) {
   return [words = std::move(words), &target](const Value& v) {
     target = static_cast<Enumeration>(std::ranges::find(words, std::get<std::string>(v)) - words.begin());
   };

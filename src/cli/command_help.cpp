@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "cli/command_line.hpp"
+#include "cli/completion.hpp"
 
 namespace xferbench::cli {
 
@@ -39,13 +40,13 @@ void add_flags(std::vector<Section>& sections, const std::vector<const CLI::Opti
 
 }  // namespace
 
-Page CommandLine::page(const CLI::App& app) const {
-  const Known& known = known_.at(&app);
+Page page(const CommandLine& line, const CLI::App& app) {
+  const CommandLine::Known& known = line.known.at(&app);
   Page page{.name = app.get_name(), .summary = app.get_description(), .usage = known.usage, .footer = app.get_footer()};
   for (const CLI::App* command : app.get_subcommands({})) {
     add_entry(page.sections, command->get_group(), command->get_name(), command->get_description());
   }
-  if (&app == &app_) return page;  // its flags are those of a run, which have a page of their own
+  if (&app == &line.app) return page;  // its flags are those of a run, which have a page of their own
   Flags flags = app.get_options();
   std::rotate(flags.begin(), flags.begin() + 1, flags.end());  // --help comes last
   add_flags(page.sections, flags);
@@ -53,40 +54,42 @@ Page CommandLine::page(const CLI::App& app) const {
   return page;
 }
 
-std::string CommandLine::manual() const {
+std::string manual(const CommandLine& line) {
   std::vector<Section> run_flags;
-  add_flags(run_flags, app_.get_options());
+  add_flags(run_flags, line.app.get_options());
   std::vector<Page> commands;
   std::vector<Page> scenarios;
-  for (const CLI::App* command : app_.get_subcommands({})) {
-    (scenario_of(*command) == nullptr ? commands : scenarios).push_back(page(*command));
+  for (const CLI::App* command : line.app.get_subcommands({})) {
+    (line.scenario_of(*command) == nullptr ? commands : scenarios).push_back(page(line, *command));
   }
-  return man_page(page(app_), run_flags, commands, scenarios);
+  return man_page(page(line, line.app), run_flags, commands, scenarios);
 }
 
+namespace {
+
 /// The flags that may stand where the words have come to.
-CommandLine::Flags CommandLine::flags_here() const {
-  const CLI::App& here = innermost();
+Flags flags_here(const CommandLine& line) {
+  const CLI::App& here = line.innermost();
   std::vector<const CLI::App*> owners{&here};
-  if (scenario_of(here) != nullptr) owners.push_back(here.get_parent());
+  if (line.scenario_of(here) != nullptr) owners.push_back(here.get_parent());
   Flags flags;
   for (const CLI::App* owner : owners) {
-    const Flags& taken = known_.at(owner).taken;
-    const bool all_of_program = owner == &app_ && owner != &here;  // it takes those of a run, and has those of axes
+    const Flags& taken = line.known.at(owner).taken;
+    const bool all_of_program = owner == &line.app && owner != &here;  // it takes those of a run, and has those of axes
     for (const CLI::Option* option : owner->get_options()) {
       const bool hidden = option->get_positional() || option->get_group().empty() || option == owner->get_help_ptr();
       if (!hidden && !all_of_program) flags.push_back(option);
     }
-    if (owner != &app_ || all_of_program) flags.insert(flags.end(), taken.begin(), taken.end());
+    if (owner != &line.app || all_of_program) flags.insert(flags.end(), taken.begin(), taken.end());
   }
   flags.push_back(here.get_help_ptr());
   return flags;
 }
 
 /// What a flag, or words that belong to no flag, may be.
-std::vector<std::string> CommandLine::values_of(const CLI::Option& option, const DataNames& names) const {
+std::vector<std::string> values_of(const CommandLine& line, const CLI::Option& option, const DataNames& names) {
   std::vector<std::string> words;
-  if (const auto found = choices_.find(&option); found != choices_.end()) words = found->second;
+  if (const auto found = line.choices.find(&option); found != line.choices.end()) words = found->second;
   if (option.get_name() == "--expect") words = names.expectations;
   if (option.get_name() == "--suite") words = names.suites;
   constexpr std::string_view kProfile = "PROFILE";
@@ -97,15 +100,18 @@ std::vector<std::string> CommandLine::values_of(const CLI::Option& option, const
   return words;
 }
 
-Candidates CommandLine::candidates(std::span<const std::string> before, const std::string& flag, bool another_flag,
-                                   const DataNames& names) {
-  static_cast<void>(read(before));  // what is wrong with it may yet become right
-  const Flags flags = flags_here();
+}  // namespace
+
+Candidates candidates(Scenarios scenarios, std::span<const std::string> before, const std::string& flag,
+                      bool another_flag, const DataNames& names) {
+  CommandLine line(scenarios);
+  static_cast<void>(line.read(before));  // what is wrong with it may yet become right
+  const Flags flags = flags_here(line);
   Candidates candidates;
   const auto valued = std::ranges::find_if(
       flags, [&](const CLI::Option* o) { return o->check_name(flag) && o->get_expected_max() > 0; });
   if (valued != flags.end()) {
-    candidates = {.words = values_of(**valued, names), .of_flag = true};
+    candidates = {.words = values_of(line, **valued, names), .of_flag = true};
     if ((*valued)->get_expected_min() > 0) return candidates;
   }
   std::vector<std::string>& words = candidates.words;
@@ -113,26 +119,21 @@ Candidates CommandLine::candidates(std::span<const std::string> before, const st
     for (const CLI::Option* option : flags) words.push_back(option->get_name());
     return candidates;
   }
-  for (const CLI::Option* option : innermost().get_options()) {
+  for (const CLI::Option* option : line.innermost().get_options()) {
     if (!option->get_positional()) continue;
-    std::ranges::copy(values_of(*option, names), std::back_inserter(words));
+    std::ranges::copy(values_of(line, *option, names), std::back_inserter(words));
   }
-  const auto named = app_.get_subcommands();
+  const auto named = line.app.get_subcommands();
   const std::string first = named.empty() ? "" : named.front()->get_name();
   const bool topic = named.size() == 1 && (first == "list" || first == "help");
-  const bool tunes = first == "tune" && tune_app_->get_subcommands().empty();
+  const bool tunes = first == "tune" && line.tune->get_subcommands().empty();
   const bool takes_command = named.empty() || (topic && first == "help");
   const bool takes_scenario =
-      named.empty() || topic || tunes || first == "run" || scenario_of(*named.front()) != nullptr;
-  for (const CLI::App* word : (tunes ? *tune_app_ : app_).get_subcommands({})) {
-    if (scenario_of(*word) != nullptr ? takes_scenario : takes_command) words.push_back(word->get_name());
+      named.empty() || topic || tunes || first == "run" || line.scenario_of(*named.front()) != nullptr;
+  for (const CLI::App* word : (tunes ? *line.tune : line.app).get_subcommands({})) {
+    if (line.scenario_of(*word) != nullptr ? takes_scenario : takes_command) words.push_back(word->get_name());
   }
   return candidates;
-}
-
-Candidates candidates(Scenarios scenarios, std::span<const std::string> before, const std::string& flag,
-                      bool another_flag, const DataNames& names) {
-  return CommandLine(scenarios).candidates(before, flag, another_flag, names);
 }
 
 }  // namespace xferbench::cli

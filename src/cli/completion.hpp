@@ -21,7 +21,8 @@ struct Candidates {
   bool of_flag = false;  ///< they are values of a flag, which may be lists
 };
 
-/// What may follow these words; see CommandLine::candidates().
+/// What may follow these words: the value of a flag, if one that takes a value is named, else another flag where one
+/// has been begun, or a word.
 Candidates candidates(Scenarios scenarios, std::span<const std::string> before, const std::string& flag,
                       bool another_flag, const DataNames& names);
 

@@ -60,19 +60,7 @@ std::string description_of(const Axis& axis);
 /// What `xferbench list memcpy` says below the flags: the scenario's columns, and what else its results have.
 std::string explain_results(const ScenarioDescriptor& scenario);
 
-std::string_view program_usage();
-std::string_view compare_usage();
-std::string_view compare_footer();
-std::string_view explain_usage();
-std::string_view explain_footer();
-std::string_view soak_usage();
-std::string_view soak_footer();
-std::string_view check_footer();
-std::string_view expect_footer();
-std::string_view calibrate_footer();
-std::string_view validate_footer();
 std::string_view short_examples();
-std::string_view tune_examples();
 std::string_view value_grammar();
 std::string_view exit_codes();
 std::string profile_lines();

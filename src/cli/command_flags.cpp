@@ -1,0 +1,196 @@
+// Flags that belong to no scenario and to no command alone.
+#include "cli/command_flags.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/error.hpp"
+
+namespace xferbench::cli {
+
+namespace {
+
+/// What --simulate is given: one of the axis' words, or the path of a file, which is read when the machine is opened.
+std::string profile_of(const Axis& axis, const std::string& text) {
+  if (is_profile_file(text)) return text;
+  try {
+    const std::vector<Value> values = parse_axis(axis, text, "--" + axis.name);
+    if (values.size() == 1) return std::get<std::string>(values.front());
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{} (the path of a profile file has a / in it, or ends in .json)", error.what()));
+  }
+  throw UsageError(fmt::format("--{} takes one value", axis.name));
+}
+
+/// "local", "none" or the number of a node.
+NumaPolicy numa_policy(const std::string& text) {
+  const std::vector<std::string> words{"local", "none"};
+  constexpr std::size_t kMostDigits = 4;  // Linux has 1024 nodes at most
+  const bool digits = !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  if (digits && text.size() <= kMostDigits) return {NumaPolicy::Kind::node, std::stoi(text)};
+  if (text == "none") return {NumaPolicy::Kind::none};
+  if (text == "local") return {NumaPolicy::Kind::local};
+  throw UsageError(fmt::format("--numa: '{}' is not {} or the number of a NUMA node{}", text, fmt::join(words, ", "),
+                               suggestion(text, words)));
+}
+
+void add_device_flags(CommandLine& line, CLI::App& app) {
+  app.option_defaults()->group(kDevice);
+  DeviceChoice& device = line.measuring.device;
+  line.add_value(
+      app, {.name = "gpu", .defaults = "0", .help = "number of the GPU, as CUDA counts them", .min = 0, .max = 1023},
+      "N", [&device](const Value& v) { device.gpu = static_cast<int>(std::get<std::uint64_t>(v)); });
+  CLI::Option* gpus = app.add_option_function<std::string>(
+      "--gpus", [&device](const std::string& text) { device.gpus = gpu_selection(text); },
+      "several GPUs: all, the first so many (2), or these (0,3)");
+  line.choices[gpus->type_name("all|N|N,N,...")] = {"all"};
+  CLI::Option* numa = app.add_option_function<std::string>(
+      "--numa", [&device](const std::string& text) { device.numa = numa_policy(text); },
+      "NUMA node to run on and take memory from; local is the GPU's, none leaves it to the system [local]");
+  line.choices[numa->type_name("N|local|none")] = {"local", "none"};
+  Axis profile =
+      profile_axis("simulate", "use a modelled machine instead of this one; --gpu and --gpus choose among its GPUs");
+  profile.implicit_value = profile.choices.front();
+  const CLI::callback_t read = [profile, &device](const CLI::results_t& texts) {
+    device.simulate = profile_of(profile, texts.front());
+    return true;
+  };
+  CLI::Option* option = app.add_option("--simulate", read, profile.help);
+  line.choices[valued(option, "[PROFILE|FILE]", profile.implicit_value)] = profile.choices;
+}
+
+void add_sampling_flags(CommandLine& line, CLI::App& app) {
+  app.option_defaults()->group(kSampling);
+  SamplingChoice& sampling = line.measuring.sampling;
+  const SamplingPolicy defaults;
+  const auto add_real = [&](Axis axis, double usual, const char* argument, auto& target) {
+    axis.kind = AxisKind::real;
+    axis.defaults = fmt::format("{}", usual);
+    axis.min = 0.001;
+    line.add_value(app, axis, argument, into(target));
+  };
+  add_real({.name = "ci", .help = "sample until the median's 95 % interval is within +- this many percent", .max = 100},
+           defaults.ci * 100, "PCT", sampling.ci);
+  add_real({.name = "budget",
+            .help = "seconds of warm-up and sampling per case, at most; for tune of all cases together",
+            .max = 86400},
+           defaults.budget, "SECONDS", sampling.budget);
+  const auto add_count = [&](const char* name, const char* help, std::size_t usual, auto& target) {
+    line.add_value(app, {.name = name, .defaults = fmt::format("{}", usual), .help = help, .max = 1e6}, "N",
+                   into(target));
+  };
+  add_count("min-samples", "samples to take even beyond the budget", defaults.min_samples, sampling.min_samples);
+  add_count("max-samples", "samples after which to stop", defaults.max_samples, sampling.max_samples);
+  line.add_value(app, {.name = "seed", .defaults = "1", .help = "seed of the payload", .min = 0}, "N",
+                 into(line.measuring.seed));
+  app.add_flag_callback(
+      "--no-verify", [&line] { line.measuring.verify = false; }, "do not check results before and after timing");
+  app.add_flag("--dry-run", line.measuring.dry_run, "print the cases and touch no device");
+}
+
+void add_output_flags(CommandLine& line, CLI::App& app) {
+  app.option_defaults()->group(kOutput);
+  OutputFiles& files = line.measuring.files;
+  Presentation& show = line.measuring.show;
+  add_file(app, "--json", "write everything as JSON, of a run with every sample; - is standard output", files.json);
+  add_file(app, "--csv", "write one row for each number, for spreadsheets, R, pandas; - is standard output", files.csv);
+  add_file(app, "--markdown", "write the tables as Markdown; - is standard output", files.markdown);
+  add_file(app, "--openmetrics",
+           "write each case's headline, of check each margin, for monitoring; - is standard output", files.openmetrics);
+  const auto add_mode = [&line, &app](const char* name, const char* help, std::vector<std::string> words,
+                                      auto& target) {
+    const Axis axis{.name = name, .kind = AxisKind::choice, .defaults = "auto", .help = help, .choices = words};
+    line.add_value(app, axis, "WHEN", into_enumerator(std::move(words), target));
+  };
+  add_mode("color", "colours in tables (NO_COLOR is respected)", {"auto", "always", "never"}, show.color);
+  add_mode("progress", "auto: on a terminal; plain: one line for each case", {"auto", "plain", "never"}, show.progress);
+  app.add_flag("--wide", show.wide, "whole tables, however narrow the terminal is and whatever matrices show");
+  app.add_flag("--quiet", show.quiet, "no progress and no warnings on standard error");
+}
+
+void add_whole_run_flags(CommandLine& line, CLI::App& app) {
+  app.option_defaults()->group(kWholeRuns);
+  add_file(app, "--suite", "run the cases of a suite: quick, ci, full, gpus, or a file's", line.run.suite, "NAME|FILE");
+  add_file(app, "--resume", "go on with the cases that are missing in this results file", line.run.resume);
+  line.add_value(app,
+                 {.name = "turns",
+                  .defaults = "1",
+                  .help = "go through all cases so many times, so that drift spreads evenly; a suite may say another",
+                  .max = 100},
+                 "N", into(line.run.turns));
+  CLI::Option* repeat =
+      line.add_value(app,
+                     {.name = "repeat",
+                      .defaults = "1",
+                      .help = "do all of it in so many fresh processes, for compare; FILE.json becomes FILE-1.json ...",
+                      .max = 1000},
+                     "N", into(line.run.repeat));
+  CLI::Option* spread = add_file(
+      app, "--spread", "with --repeat: keep how far the processes lie apart, for compare --spread", line.run.spread);
+  spread->needs(repeat);
+  add_file(app, "--timeline",
+           "timeline of one more pass or explain's program, for ui.perfetto.dev; - is standard output",
+           line.measuring.files.timeline);
+  app.add_flag("--all-findings", line.measuring.show.all_findings,
+               "below tables, all that the results say together, not only the most telling");
+  // Hidden: how --repeat, or a suite of several processes, tells one that it starts which it is.
+  line.add_value(app, {.name = "process", .max = 1000}, "N", into(line.run.process))->group("");
+}
+
+void add_fleet_flags(CommandLine& line, CLI::App& app) {
+  app.option_defaults()->group(kFleets);
+  FleetChoice& fleet = line.run.fleet;
+  CLI::Option* pace = app.add_option_function<std::string>(
+      "--pace", [&fleet](const std::string& text) { fleet.pace = paces(text); },
+      "who measures at once: all ranks, those of one node, one rank; several to see what contention costs [all]");
+  line.choices[pace->type_name("all|node|one,...")] = words(texts_of(Pacing{}));
+  line.add_share(app,
+                 {.name = "threshold", .help = "a rank that is slower than its like by less is not named", .max = 100},
+                 fleet.threshold);
+  line.add_value(app,
+                 {.name = "timeout",
+                  .kind = AxisKind::real,
+                  .defaults = fmt::format("{}", fleet.timeout),
+                  .help = "seconds that a rank waits for one that does not answer",
+                  .min = 0.1,
+                  .max = 86400},
+                 "SECONDS", [&fleet](const Value& v) { fleet.timeout = std::get<double>(v); });
+  app.add_flag("--share-gpus", fleet.share_gpus, "let several ranks use one GPU, which slow each other");
+  app.add_flag("--mpi", fleet.mpi, "start MPI although no launcher that is known has started the program");
+}
+
+void add_contradictions(CommandLine& line, CLI::App& app) {
+  constexpr std::array<std::array<const char*, 3>, 15> kContradictions{{
+      {"--gpu", "--gpus", "one is a GPU by its number, the other says which several"},
+      {"--json", "--dry-run", "a dry run has no results to write"},
+      {"--csv", "--dry-run", "a dry run has no results to write"},
+      {"--markdown", "--dry-run", "a dry run has no results to write"},
+      {"--timeline", "--dry-run", "a dry run has nothing to watch"},
+      {"--openmetrics", "--dry-run", "a dry run has no results to write"},
+      {"--progress", "--quiet", "a quiet run shows no progress"},
+      {"--suite", "--timeline", "run one of its commands by itself to watch it"},
+      {"--repeat", "--timeline", "run it once to watch it"},
+      {"--repeat", "--dry-run", "a dry run has no results to repeat"},
+      {"--repeat", "--csv", "each process has results of its own, in a JSON file"},
+      {"--repeat", "--markdown", "each process has results of its own, in a JSON file"},
+      {"--repeat", "--openmetrics", "each process has results of its own, in a JSON file"},
+      {"--repeat", "--all-findings", "each process has findings of its own, in a JSON file"},
+      {"--all-findings", "--dry-run", "a dry run finds nothing"},
+  }};
+  for (const auto& [one, other, why] : kContradictions)
+    line.contradict(app.get_option(one), app.get_option(other), why);
+}
+
+}  // namespace
+
+void add_program_flags(CommandLine& line) {
+  for (const auto& add : {add_device_flags, add_sampling_flags, add_output_flags, add_whole_run_flags, add_fleet_flags,
+                          add_contradictions}) {
+    add(line, line.app);
+  }
+}
+
+}  // namespace xferbench::cli

@@ -1,0 +1,265 @@
+// Scenarios with the flags of their axes, and the commands that measure them: each with its flags, and with what it was
+// asked to do.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "cli/command_flags.hpp"
+#include "core/error.hpp"
+
+namespace xferbench::cli {
+
+// --- Axes -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+/// All that CLI11 has to know of an axis' flag is how many words it takes: its text is read with those of other axes.
+/// `flags`: the program's, whose words are no text.
+CLI::Option* shaped(CLI::Option* option, const Axis& axis, const CLI::App& flags) {
+  return valued(option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll), placeholder(axis), axis.implicit_value,
+                axis.kind == AxisKind::text ? &flags : nullptr);
+}
+
+/// Before the scenarios, where it is every scenario's.
+void add_shared_axes(CommandLine& line) {
+  line.app.option_defaults()->group(kOfScenarios);
+  std::set<std::string> added;  // CLI11 would look through all of them for each
+  for (const CLI::Option* option : line.app.get_options()) added.insert(option->get_name());
+  for (const Scenario* scenario : line.scenarios) {
+    for (const Axis& axis : described(*scenario).axes) {
+      const std::string flag = "--" + axis.name;
+      if (!added.insert(flag).second) continue;
+      const CLI::callback_t read = [&line, name = axis.name](const CLI::results_t& texts) {
+        const Scenario* behind = line.scenario_of(line.innermost());
+        if (behind == nullptr || line.axis_flags == AxisFlags::of_all) {
+          std::string& text = line.shared[name];
+          text += fmt::format("{}{}", text.empty() ? "" : ",", fmt::join(texts, ","));
+        } else if (!line.misplaced) {
+          line.misplaced = lacks(*behind, name, line.scenarios);
+        }
+        return true;
+      };
+      shaped(line.app.add_option(flag, read), axis, line.app)->trigger_on_parse();
+    }
+  }
+}
+
+void add_scenario(CommandLine& line, CLI::App& parent, const Scenario& scenario) {
+  const auto& about = described(scenario);
+  CLI::App* app = parent.add_subcommand(about.name, about.summary);
+  const std::string before = &parent == &line.app ? "" : parent.get_name() + " ";
+  line.known[app] = {.usage = fmt::format("  xferbench {}{} [FLAGS]\n", before, about.name), .scenario = &scenario};
+  app->group(kScenarios)->get_help_ptr()->group(kFlags);
+  app->footer(fmt::format("Values:\n{}\nFlags of every run and exit codes: xferbench help run\n", value_grammar()));
+  if (line.axis_flags == AxisFlags::of_all) return;
+  for (const Axis& axis : about.axes) {
+    CLI::Option* option =
+        shaped(app->add_option("--" + axis.name, CLI::callback_t(), description_of(axis)), axis, line.app);
+    line.choices[option] = axis.choices;
+    if (!axis.choices.empty()) line.choices[option].emplace_back("all");
+  }
+}
+
+}  // namespace
+
+void add_scenarios(CommandLine& line) {
+  add_shared_axes(line);
+  line.app.option_defaults()->group(kFlags);
+  line.app.fallthrough();  // as all subcommands from here on
+  for (const Scenario* scenario : line.scenarios) add_scenario(line, line.app, *scenario);
+}
+
+// --- What was said of them ------------------------------------------------------------------------------------------
+
+void finish_measuring(CommandLine& line, double budget) {
+  Measuring& m = line.measuring;
+  if (m.device.simulate && line.given("--numa") && m.device.numa.kind != NumaPolicy::Kind::none) {
+    throw UsageError("--numa and --simulate contradict each other: a simulated run is the same on every node");
+  }
+  refuse_shared_files(m.files.named());
+  m.policy = policy_of(m.sampling, budget);
+  if (m.show.quiet) m.show.progress = ProgressMode::never;
+}
+
+namespace {
+
+/// Before the scenarios a flag holds for all that have it, behind one for that one.
+std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI::App& parent) {
+  std::vector<ScenarioFlags> all;
+  for (const CLI::App* app : parent.get_subcommands()) {
+    const Scenario* scenario = line.scenario_of(*app);
+    if (scenario == nullptr) continue;
+    AxisTexts texts;
+    for (const CLI::Option* option : app->get_options()) {
+      const std::string axis = option->get_name().substr(2);
+      if (option->count() > 0 && has_axis(*scenario, axis))
+        texts[axis] = fmt::format("{}", fmt::join(option->results(), ","));
+    }
+    all.push_back({scenario, std::move(texts)});
+  }
+  if (all.empty()) all.push_back({line.scenarios.front(), {}});
+  for (const auto& [axis, text] : line.shared) {
+    bool held = false;
+    for (ScenarioFlags& flags : all) {
+      if (!has_axis(*flags.scenario, axis)) continue;
+      const auto [own, is_first] = flags.texts.emplace(axis, text);
+      if (!is_first) own->second = text + "," + own->second;
+      held = true;
+    }
+    if (!held) throw UsageError(lacks(*all.front().scenario, axis, line.scenarios));
+  }
+  return all;
+}
+
+bool has_timeline(const Scenario& scenario) { return described(scenario).has_timeline; }
+
+/// "overlap, smem": those of which it holds.
+std::string names_where(bool (*holds)(const Scenario&), Scenarios all) {
+  std::vector<std::string> names;
+  for (const Scenario* scenario : all) {
+    if (holds(*scenario)) names.push_back(name_of(*scenario));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// Where it holds for none of the chosen, the flag that needs it would do nothing; `but` says why, of the first.
+void refuse_unless_any(bool (*holds)(const Scenario&), std::span<const ScenarioFlags> chosen, Scenarios all,
+                       const char* flag, const char* but) {
+  if (std::ranges::any_of(chosen, [&](const ScenarioFlags& f) { return holds(*f.scenario); })) return;
+  throw UsageError(fmt::format("{} does nothing here: {} {}: {}", flag, name_of(*chosen.front().scenario), but,
+                               names_where(holds, all)));
+}
+
+void refuse_gpus_for_one(const CommandLine& line, std::span<const ScenarioFlags> chosen) {
+  const auto uses_several = [](const Scenario& s) { return described(s).gpus != UsesGpus::one; };
+  if (!line.measuring.device.gpus) return;
+  refuse_unless_any(uses_several, chosen, line.scenarios, "--gpus",
+                    "is about one GPU, which --gpu chooses; these use several");
+}
+
+/// What stands beside a flag that says itself where the cases come from.
+void refuse_beside(const CommandLine& line, const char* source) {
+  const auto reject = [source](const std::string& what) {
+    throw UsageError(fmt::format("{} says itself what is run; leave {} out", source, what));
+  };
+  for (const CLI::App* app : line.app.get_subcommands()) {
+    if (line.scenario_of(*app) != nullptr) reject("'" + app->get_name() + "'");
+  }
+  if (!line.shared.empty()) reject("--" + line.shared.begin()->first);
+}
+
+constexpr const char* kProgramUsage = R"(  xferbench [FLAGS]                               overlap, the pipeline
+  xferbench [FLAGS] SCENARIO [FLAGS] ...          each with its own flags; those before them hold for all
+  mpirun -n 8 xferbench ...                       the same on many GPUs and nodes, and the slow one named
+  xferbench COMMAND ...
+)";
+
+Command run_command(CommandLine& line) {
+  finish_measuring(line, SamplingPolicy().budget);
+  RunCommand& run = line.run;
+  run.measuring = line.measuring;
+  for (const CLI::Option* option : line.known.at(&line.app).taken) {
+    if (option->count() > 0) run.flags.push_back(option->get_name().substr(2));
+  }
+  for (const char* flag : {"pace", "threshold", "timeout", "share-gpus"}) {
+    if (line.given(("--" + std::string(flag)).c_str())) run.fleet.flags.emplace_back(flag);
+  }
+  if (run.process && !run.repeat && !run.suite) throw UsageError("--process is one of --repeat, or of a suite");
+  if ((run.repeat || run.process) && (!line.measuring.files.json || line.measuring.files.json == "-")) {
+    throw UsageError("--repeat needs --json FILE: each process writes one of its own, FILE-1.json and so on");
+  }
+  if (run.spread) {
+    if (*run.spread == "-") throw UsageError("--spread needs a file: it is added to when it is there");
+    std::vector<NamedFile> files = line.measuring.files.named();
+    files.push_back({"spread", *run.spread});
+    refuse_shared_files(files);
+  }
+  if (run.suite) refuse_beside(line, "--suite");
+  if (run.resume) refuse_beside(line, "--resume");
+  if (!run.suite && !run.resume) {
+    const std::vector<ScenarioFlags> flags = flags_of_scenarios(line, line.app);
+    if (line.measuring.files.timeline) {
+      refuse_unless_any(has_timeline, flags, line.scenarios, "--timeline", "has no timeline; these have");
+    }
+    refuse_gpus_for_one(line, flags);
+    run.cases = plan(flags);
+  }
+  constexpr std::array kOfThisPart{"resume", "csv",      "markdown", "openmetrics", "quiet",
+                                   "color",  "progress", "wide",     "all-findings"};
+  for (const std::string& flag : run.flags) {
+    if (!run.resume || std::ranges::find(kOfThisPart, flag) != kOfThisPart.end()) continue;
+    throw UsageError(fmt::format("--resume goes on with the command that the file holds; leave --{} out", flag));
+  }
+  return run;
+}
+
+constexpr const char* kTuneExamples = R"(Examples:
+  xferbench tune --size 64M                          which streams, chunks, strategy are best for 64 MiB?
+  xferbench tune --size 4G --memory-limit 1G         with at most 1 GiB of device memory
+  xferbench tune smem --intensity 48                 of another scenario; its flags: xferbench tune smem --help
+)";
+
+Command tune_command(CommandLine& line, TuneCommand tune) {
+  constexpr double kDay = 86400;
+  const auto after = line.words_after_command();
+  const auto chosen = line.tune->get_subcommands();
+  if (chosen.size() + after.size() > 1) throw UsageError("tune takes one scenario at most");
+  if (!after.empty() || (chosen.empty() && !can_tune(*line.scenarios.front()))) {
+    throw UsageError(fmt::format("{} cannot be tuned; these can: {}",
+                                 after.empty() ? name_of(*line.scenarios.front()) : after.front()->get_name(),
+                                 names_where(can_tune, line.scenarios)));
+  }
+  finish_measuring(line, tune.exhaustive ? kDay : SamplingPolicy().budget);
+  tune.measuring = line.measuring;
+  const std::vector<ScenarioFlags> flags = flags_of_scenarios(line, *line.tune);
+  refuse_gpus_for_one(line, flags);
+  tune.cases = plan(flags, true);
+  for (const Axis& axis : described(*flags.front().scenario).axes) {
+    if (flags.front().texts.contains(axis.name)) tune.given.push_back(axis.name);
+  }
+  return tune;
+}
+
+}  // namespace
+
+void add_run_and_tune(CommandLine& line) {
+  const auto of_groups = [&line](std::initializer_list<std::string_view> groups) {
+    const auto taken = [groups](const CLI::Option* o) {
+      return std::ranges::find(groups, o->get_group()) != groups.end();
+    };
+    return std::as_const(line.app).get_options(taken);
+  };
+  const CommandLine::Known run{.usage = "  xferbench [run] [FLAGS] [SCENARIO [FLAGS]]...\n",
+                               .taken = of_groups({kDevice, kSampling, kOutput, kWholeRuns, kFleets}),
+                               .make = [&line] { return run_command(line); }};
+  line.known[&line.app] = {.usage = kProgramUsage, .taken = run.taken, .make = run.make};
+  const std::string footer = fmt::format("Values:\n{}\nProfiles for --simulate:\n{}\nExit codes:\n{}", value_grammar(),
+                                         profile_lines(), exit_codes());
+  line.add_command("run", "measure; the word may be left out", footer, run);
+  // Not of whole runs: a search makes its own passes through the cases. Nor for monitoring: it has hundreds of them.
+  Flags of_tune = of_groups({kDevice, kSampling, kOutput});
+  std::erase(of_tune, line.app.get_option("--openmetrics"));
+  auto& tune = line.keep<TuneCommand>();
+  line.tune = line.add_command("tune", "find the fastest configuration for what the flags fix", kTuneExamples,
+                               {.usage = "  xferbench tune [FLAGS] [SCENARIO [FLAGS]]\n",
+                                .taken = std::move(of_tune),
+                                .make = [&line, &tune] { return tune_command(line, tune); }});
+  line.add_value(*line.tune,
+                 {.name = "memory-limit", .kind = AxisKind::size, .help = "leave out what needs more device memory"},
+                 "SIZE", into(tune.memory_limit));
+  const Axis objective = choice_axis(
+      "objective", words(texts_of(Objective())),
+      {.defaults = "device",
+       .help = "the time to search for: device: of the GPU's work; wall: until a program that waits has the result"});
+  line.add_value(*line.tune, objective, "TIME", into_enumerator(objective.choices, tune.objective));
+  line.tune->add_flag("--exhaustive", tune.exhaustive, "measure every configuration, however long it takes");
+  for (const Scenario* scenario : line.scenarios) {
+    if (can_tune(*scenario)) add_scenario(line, *line.tune, *scenario);
+  }
+}
+
+}  // namespace xferbench::cli
