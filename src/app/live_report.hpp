@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -25,6 +26,73 @@ using KnownResults = std::vector<std::pair<std::size_t, Result>>;
 
 /// How a report becomes one of its files.
 using Writer = std::function<void(const Report&, const Sink&)>;
+
+/// One of the files that follow a report.
+struct LiveFile {
+  ResultsFile file;
+  Writer writer;
+  bool follows;                        ///< written after each case
+  std::optional<OutputError> error{};  ///< of the last attempt to write
+  std::uint64_t bytes = 0;             ///< of the state that was written last ...
+  std::size_t changes = 0;             ///< ... and of how many results it was told
+  /// Few enough to be written whole after each case.
+  [[nodiscard]] bool is_small() const { return bytes < (256 << 10); }
+};
+
+using LiveClock = std::chrono::steady_clock;
+
+/// What was measured so far, in memory and in the journal of its results file. What returns words returns what the user
+/// must be told.
+class Record {
+ public:
+  explicit Record(Report begun) : report(std::move(begun)) {}
+
+  Report report;  ///< its results stand in the order of their cases
+
+  [[nodiscard]] std::vector<std::string> insert(std::size_t index, Result result);
+  void replace(std::vector<Result> results);
+  [[nodiscard]] bool has(std::size_t index) const;
+  /// Results that were told so far.
+  [[nodiscard]] std::size_t changes() const { return changes_; }
+  /// No file is to have any.
+  void forget_samples() { needs_samples_ = false; }
+  /// Writes the whole report, or tries to; `how` as the file has it.
+  void write(LiveFile& file, void (ResultsFile::*how)(const TextWriter&)) const;
+  /// A writer of JSON that takes samples from the journal.
+  void write_json_to(const Report& whole, const Sink& sink) const;
+
+  /// Beside `json`, which can have one and stays where it is.
+  void allow_journal(LiveFile& json);
+  void begin_journal();
+  /// Puts what is new into the journal, once it is needed.
+  [[nodiscard]] std::vector<std::string> keep_journal();
+  [[nodiscard]] bool has_whole_journal() const;
+  /// Then no whole file can be written: what other programs took from the journal is nowhere else.
+  [[nodiscard]] bool has_changed_journal() const { return journal_ && journal_->is_changed(); }
+  [[nodiscard]] std::string measured_again() const;
+  /// The run is over: removes it, or adds to the error of its file what can be done.
+  void end_journal();
+
+ private:
+  [[nodiscard]] std::size_t place_of(std::size_t index) const;
+  [[nodiscard]] std::vector<std::string> let_fail(Result& known, Result result, std::size_t index);
+  [[nodiscard]] bool needs_journal() const;
+  void put_news_into_journal();
+
+  std::vector<std::size_t> indexes_;  // of the cases of these results, ascending
+  std::size_t changes_ = 0;
+  bool needs_samples_ = true;
+  LiveFile* json_ = nullptr;
+  std::optional<Journal> journal_;      // of that, where it can have one
+  std::set<std::size_t> news_;          // indexes of cases that are not in the journal as they are now
+  LiveClock::time_point next_journal_;  // when it is brought to the disk, or begun once more
+  std::optional<OutputError> journal_error_;
+};
+
+/// Of a case that is measured again, what the report has from then on: never fewer samples than it had, unless the case
+/// has now run to its end.
+[[nodiscard]] Result without_loss(const Result& before, const Result& now);
+
 using ToText = std::function<std::string(const Report&)>;
 
 /// What a run that was stopped has left: its file, locked since before it was read, and what is in it.
@@ -55,7 +123,7 @@ class LiveReport {
   LiveReport(Report report, const cli::OutputFiles& files, ToText to_markdown,
              std::optional<Continued> continued = std::nullopt, Growth growth = Growth::by_cases);
 
-  [[nodiscard]] const Report& report() const { return report_; }
+  [[nodiscard]] const Report& report() const { return record_.report; }
   [[nodiscard]] bool owns_standard_output() const;
   /// Whether there is a file that whoever comes later can read.
   [[nodiscard]] bool has_file() const;
@@ -82,58 +150,20 @@ class LiveReport {
   void rethrow() const;
 
  private:
-  using Clock = std::chrono::steady_clock;
-
-  struct Output {
-    ResultsFile file;
-    Writer writer;
-    bool follows;                        ///< written after each case
-    std::optional<OutputError> error{};  ///< of the last attempt to write
-    std::uint64_t bytes = 0;             ///< of the state that was written last ...
-    std::size_t changes = 0;             ///< ... and of how many results it was told
-    /// Few enough to be written whole after each case.
-    [[nodiscard]] bool is_small() const;
-  };
-
-  /// Returns what the user must be told, as all of these.
-  [[nodiscard]] std::vector<std::string> insert(std::size_t index, Result result);
-  [[nodiscard]] std::vector<std::string> let_fail(std::size_t place, Result result);
-  /// Puts what is new into the journal, once there is one.
-  [[nodiscard]] std::vector<std::string> keep_journal();
-  [[nodiscard]] bool needs_journal() const;
-  [[nodiscard]] bool has_whole_journal() const;
-  [[nodiscard]] bool has_changed_journal() const;
-  [[nodiscard]] std::string measured_again() const;
-  [[nodiscard]] std::string what_now(const Output& output) const;
-  void begin_journal();
-  void put_news_into_journal();
-  [[nodiscard]] bool is_due(const Output& output) const;
-  [[nodiscard]] Result with_samples(std::size_t place) const;
-  [[nodiscard]] std::optional<std::string> text_of(const Result& result) const;
-  void write_json_to(const Report& report, const Sink& sink) const;
+  [[nodiscard]] bool is_due(const LiveFile& file) const;
+  [[nodiscard]] std::string what_now(const LiveFile& file) const;
   [[nodiscard]] std::vector<std::string> update();
-  void write(Output& output, void (ResultsFile::*how)(const TextWriter&));
   void write_all_the_last_time();
-  /// The process is about to end: whoever comes back now would only write over its last words.
-  void wait_if_abandoned() const;
+  /// Locked for the thread that measures. Once the process is about to end, whoever comes back would only write over
+  /// its last words, and stays here.
+  [[nodiscard]] std::unique_lock<std::mutex> locked();
 
   std::mutex mutex_;  // of all that follows
-  Report report_;
-  std::vector<std::size_t> indexes_;  ///< of the cases of these results, ascending
-  std::deque<Output> outputs_;        ///< those that were asked for, which stay where they are
-  Output* json_ = nullptr;            ///< one of them
-  std::optional<Journal> journal_;    ///< of that, where it can have one
-  std::set<std::size_t> news_;        ///< indexes of cases that are not in the journal as they are now
-  std::size_t changes_ = 0;           ///< results that were told so far
-  Clock::time_point next_update_;
-  Clock::time_point next_journal_;  ///< when it is brought to the disk, or begun once more
-  std::optional<OutputError> journal_error_;
-  bool needs_samples_ = true;  ///< a file is to have them
+  Record record_;
+  std::deque<LiveFile> files_;  // those that were asked for, which stay where they are
+  LiveFile* json_ = nullptr;    // one of them
+  LiveClock::time_point next_update_;
   bool abandoned_ = false;
 };
-
-/// Of a case that is measured again, what the report has from then on: never fewer samples than it had, unless the case
-/// has now run to its end.
-[[nodiscard]] Result without_loss(const Result& before, const Result& now);
 
 }  // namespace xferbench::app
