@@ -17,11 +17,13 @@ namespace xferbench::cli {
 
 namespace {
 
-/// All that CLI11 has to know of an axis' flag is how many words it takes: its text is read with those of other axes.
-/// `flags`: the program's, whose words are no text.
-CLI::Option* shaped(CLI::Option* option, const Axis& axis, const CLI::App& flags) {
+/// The flag of an axis, before the scenarios or behind one. All that CLI11 has to know is how many words it takes: its
+/// text is read with those of other axes. Flags of the program are no text.
+CLI::Option* add_axis(CommandLine& line, CLI::App& app, const Axis& axis, const std::string& help,
+                      const CLI::callback_t& read = {}) {
+  CLI::Option* option = app.add_option("--" + axis.name, read, help);
   return valued(option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll), placeholder(axis), axis.implicit_value,
-                axis.kind == AxisKind::text ? &flags : nullptr);
+                axis.kind == AxisKind::text ? &line.app : nullptr);
 }
 
 /// Before the scenarios, where it is every scenario's.
@@ -31,8 +33,7 @@ void add_shared_axes(CommandLine& line) {
   for (const CLI::Option* option : line.app.get_options()) added.insert(option->get_name());
   for (const Scenario* scenario : line.scenarios) {
     for (const Axis& axis : described(*scenario).axes) {
-      const std::string flag = "--" + axis.name;
-      if (!added.insert(flag).second) continue;
+      if (!added.insert("--" + axis.name).second) continue;
       const CLI::callback_t read = [&line, name = axis.name](const CLI::results_t& texts) {
         const Scenario* behind = line.scenario_of(line.innermost());
         if (behind == nullptr || line.axis_flags == AxisFlags::of_all) {
@@ -43,7 +44,7 @@ void add_shared_axes(CommandLine& line) {
         }
         return true;
       };
-      shaped(line.app.add_option(flag, read), axis, line.app)->trigger_on_parse();
+      add_axis(line, line.app, axis, "", read)->trigger_on_parse();
     }
   }
 }
@@ -57,10 +58,9 @@ void add_scenario(CommandLine& line, CLI::App& parent, const Scenario& scenario)
   app->footer(fmt::format("Values:\n{}\nFlags of every run and exit codes: xferbench help run\n", value_grammar()));
   if (line.axis_flags == AxisFlags::of_all) return;
   for (const Axis& axis : about.axes) {
-    CLI::Option* option =
-        shaped(app->add_option("--" + axis.name, CLI::callback_t(), description_of(axis)), axis, line.app);
-    line.choices[option] = axis.choices;
-    if (!axis.choices.empty()) line.choices[option].emplace_back("all");
+    std::vector<std::string>& choices = line.choices[add_axis(line, *app, axis, description_of(axis))];
+    choices = axis.choices;
+    if (!choices.empty()) choices.emplace_back("all");
   }
 }
 
