@@ -10,7 +10,6 @@
 #include <deque>
 #include <exception>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -403,8 +402,7 @@ class Callback final : public ScenarioOf<callback_case> {
         {.name = "work", .defaults = "64", .help = "operations per element on the GPU", .max = kernels::kMaxWork},
         {.name = "consumers", .defaults = "4", .help = "CPU threads that sum up the chunks", .max = 256},
     };
-    std::ranges::move(own_kernel_axes("work"), std::back_inserter(axes));
-    return axes;
+    return with_shared(std::move(axes), own_kernel_axes("work"));
   }
 
   static std::vector<MetricDeclaration> make_metrics() {
@@ -429,8 +427,7 @@ class Callback final : public ScenarioOf<callback_case> {
         derived_time("notification_p99", "99th percentile of the notification's time"),
         derived_time("clock_uncertainty", "how far these may be off as a whole"),
     };
-    std::ranges::copy(own_kernel_metrics(), std::back_inserter(metrics));
-    return metrics;
+    return with_shared(std::move(metrics), own_kernel_metrics());
   }
 
   /// The method, and what it is compared with.

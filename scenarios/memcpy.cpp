@@ -334,8 +334,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
         derived("link_to_host_model", "1", lower, "the same by the sizes of packets and requests"),
         derived_time("pinning", "pinning this much memory in place and undoing it").column("pinning"),
     };
-    std::ranges::copy(wall_metrics(), std::back_inserter(metrics));
-    return metrics;
+    return with_shared(std::move(metrics), wall_metrics());
   }
 
   /// Null if the case makes sense.

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -174,10 +173,7 @@ std::vector<MetricDeclaration> multipath_metrics() {
       measured("direct", "the payload through the target's own link alone"),
       measured("own-links", "as many bytes over all links at once, which stay where those lead"),
   };
-  std::ranges::copy(wall_metrics(), std::back_inserter(metrics));
-  std::ranges::copy(several_gpus_metrics(), std::back_inserter(metrics));
-  std::ranges::copy(timeline_metrics(), std::back_inserter(metrics));
-  return metrics;
+  return with_shared(std::move(metrics), wall_metrics(), several_gpus_metrics(), timeline_metrics());
 }
 
 }  // namespace

@@ -349,12 +349,8 @@ std::vector<MetricDeclaration> overlap_metrics() {
                               "time of one operation beside its payload while the other direction moves payload, over "
                               "that alone; absent where it is 1"));
   }
-  std::ranges::copy(wall_metrics(), std::back_inserter(metrics));
-  std::ranges::copy(gpu_begin_metrics(), std::back_inserter(metrics));
-  std::ranges::copy(own_kernel_metrics(), std::back_inserter(metrics));
-  std::ranges::copy(several_gpus_metrics(), std::back_inserter(metrics));
-  std::ranges::copy(timeline_metrics(), std::back_inserter(metrics));
-  return metrics;
+  return with_shared(std::move(metrics), wall_metrics(), gpu_begin_metrics(), own_kernel_metrics(),
+                     several_gpus_metrics(), timeline_metrics());
 }
 
 std::vector<Axis> overlap_axes() {
@@ -441,8 +437,7 @@ std::vector<Axis> overlap_axes() {
           "split", words(kSplits),
           {.help = "on several GPUs (--gpus): a payload for each, or one shared out; default with --gpus: each"}),
   };
-  std::ranges::move(own_kernel_axes("kernel"), std::back_inserter(axes));
-  return axes;
+  return with_shared(std::move(axes), own_kernel_axes("kernel"));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // one read of the other's memory takes.
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -191,8 +190,7 @@ class P2p final : public ScenarioOf<p2p_case> {
         derived("readers", "1", neither, "latency: multiprocessors that read, one after the other"),
         derived("sm_clock", "Hz", neither, "latency: the rate of the multiprocessors' clock meanwhile"),
     };
-    std::ranges::copy(several_gpus_metrics(), std::back_inserter(metrics));
-    return metrics;
+    return with_shared(std::move(metrics), several_gpus_metrics());
   }
 
   static void measure_copies(const P2pCase& c, const Ends& ends, const RunContext& bench, Result& result) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -154,9 +153,7 @@ std::vector<MetricDeclaration> together_metrics() {
       derived("gpu_alone_bandwidth", "GB/s", higher, "the same while nothing else runs"),
       derived("gpu_of_alone", "1", higher, "the first of these over the second"),
   };
-  std::ranges::copy(several_gpus_metrics(), std::back_inserter(metrics));
-  std::ranges::copy(timeline_metrics(), std::back_inserter(metrics));
-  return metrics;
+  return with_shared(std::move(metrics), several_gpus_metrics(), timeline_metrics());
 }
 
 }  // namespace

@@ -155,6 +155,13 @@ std::span<const MetricDeclaration> several_gpus_metrics();
 /// What trace_region() adds to a result; a scenario that calls it declares these as its own.
 std::span<const MetricDeclaration> timeline_metrics();
 
+/// Axes or metrics of a scenario's own, and behind them those that it shares with others.
+template <class T, class... Shared>
+std::vector<T> with_shared(std::vector<T> own, const Shared&... shared) {
+  (own.insert(own.end(), shared.begin(), shared.end()), ...);
+  return own;
+}
+
 class Scenario {
  public:
   Scenario() = default;
