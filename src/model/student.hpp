@@ -1,4 +1,6 @@
 // Student's t distribution with any positive number of degrees of freedom, also broken ones as Welch's test has them.
+// Own code, as two functions are all that is needed: Boost.Math would be a package more to install wherever the program
+// is built. Tests hold it against SciPy's.
 #pragma once
 
 namespace xferbench::model {
