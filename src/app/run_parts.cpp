@@ -38,24 +38,20 @@ Glyphs glyphs() {
   return Glyphs::ascii;
 }
 
-FindingsShown findings_of(const cli::RunCommand& command) {
-  return command.measuring.show.all_findings ? FindingsShown::all : FindingsShown::main;
-}
-
 }  // namespace
 
 std::string shown(const Report& report, const cli::RunCommand& command) {
   const Style style = style_of(command.measuring.show);
   const Document document = document_of(report, descriptors(),
-                                        {.findings = findings_of(command),
+                                        {.details = command.measuring.show.details,
                                          .every_row = style.every_row,
                                          .next = report.complete ? "" : how_to_continue(command, report)});
   return to_terminal(document, style) + to_gantts(report, style, glyphs());
 }
 
 ToText markdown_of(const cli::RunCommand& command) {
-  return [which = findings_of(command)](const Report& report) {
-    return to_markdown(document_of(report, descriptors(), {.findings = which}));
+  return [details = command.measuring.show.details](const Report& report) {
+    return to_markdown(document_of(report, descriptors(), {.details = details}));
   };
 }
 

@@ -65,7 +65,7 @@ struct SamplingChoice {
 /// How a command talks.
 struct Presentation {
   bool quiet = false;
-  bool all_findings = false;  ///< in tables and Markdown, not only the first and most telling
+  bool details = false;  ///< in tables and Markdown: every measurement and finding, not only the most telling
   ColorMode color = ColorMode::automatic;
   ProgressMode progress = ProgressMode::automatic;  ///< never where `quiet`
   bool wide = false;                                ///< whole tables: every column and every row

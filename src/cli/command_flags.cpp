@@ -134,8 +134,8 @@ void add_whole_run_flags(CommandLine& line, CLI::App& app) {
   add_file(app, "--timeline",
            "timeline of one more pass or explain's program, for ui.perfetto.dev; - is standard output",
            line.measuring.files.timeline);
-  app.add_flag("--all-findings", line.measuring.show.all_findings,
-               "below tables, all that the results say together, not only the most telling");
+  app.add_flag("--details,--all-findings", line.measuring.show.details,
+               "all that was measured of a single case, and all that the results say together");
   // Hidden: how --repeat, or a suite of several processes, tells one that it starts which it is.
   line.add_value(app, {.name = "process", .max = 1000}, "N", into(line.run.process))->group("");
 }
@@ -177,8 +177,8 @@ void add_contradictions(CommandLine& line, CLI::App& app) {
       {"--repeat", "--csv", "each process has results of its own, in a JSON file"},
       {"--repeat", "--markdown", "each process has results of its own, in a JSON file"},
       {"--repeat", "--openmetrics", "each process has results of its own, in a JSON file"},
-      {"--repeat", "--all-findings", "each process has findings of its own, in a JSON file"},
-      {"--all-findings", "--dry-run", "a dry run finds nothing"},
+      {"--repeat", "--details", "each process has details of its own, in a JSON file"},
+      {"--details", "--dry-run", "a dry run measures nothing"},
   }};
   for (const auto& [one, other, why] : kContradictions)
     line.contradict(app.get_option(one), app.get_option(other), why);

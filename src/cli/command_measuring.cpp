@@ -189,7 +189,7 @@ Command run_command(CommandLine& line) {
     run.cases = plan(flags);
   }
   constexpr std::array kOfThisPart{"resume", "csv",      "markdown", "openmetrics", "quiet",
-                                   "color",  "progress", "wide",     "all-findings"};
+                                   "color",  "progress", "wide",     "details"};
   for (const std::string& flag : run.flags) {
     if (!run.resume || std::ranges::find(kOfThisPart, flag) != kOfThisPart.end()) continue;
     throw UsageError(fmt::format("--resume goes on with the command that the file holds; leave --{} out", flag));

@@ -329,10 +329,9 @@ std::vector<Table> gpu_tables(const Group& group) {
   return tables;
 }
 
-/// Every measurement of one result: what the headline was made from. Percentiles are shown where one is sure of them.
-Table measurements_of(const Result& result) {
-  const bool percentiles =
-      std::ranges::any_of(result.measurements, [](const Measurement& m) { return m.p99.has_value(); });
+/// Measurements of one result. Percentiles are shown where one is sure of them.
+Table table_of(const std::vector<const Measurement*>& measurements) {
+  const bool percentiles = std::ranges::any_of(measurements, [](const Measurement* m) { return m->p99.has_value(); });
   Table table{.header = {"measured", "median", "+-", "min"}, .left_columns = 1};
   if (percentiles) table.header.insert(table.header.end(), {"p90", "p99"});
   table.header.insert(table.header.end(), {"max", "n", "clock", "flags"});
@@ -341,10 +340,10 @@ Table measurements_of(const Result& result) {
     if (at != table.header.end()) table.least_important.push_back(static_cast<std::size_t>(at - table.header.begin()));
   }
   std::vector<double> times;
-  for (const Measurement& m : result.measurements) add_times(m, times);
+  for (const Measurement* m : measurements) add_times(*m, times);
   const std::string unit = unit_for_all(times);
-  for (const Measurement& m : result.measurements) {
-    if (m.samples.empty()) continue;
+  for (const Measurement* measured : measurements) {
+    const Measurement& m = *measured;
     const auto text = [&](const std::optional<double>& value) { return value_text(m, value, unit); };
     Cells row{m.gpu ? fmt::format("{}, GPU {}", m.name, *m.gpu) : m.name, text(m.median),
               half_width_text(relative_half_width(m)), text(m.min)};
@@ -354,6 +353,30 @@ Table measurements_of(const Result& result) {
     table.rows.push_back({std::move(row)});
   }
   return table;
+}
+
+Sentence note(std::string text) { return {.text = std::move(text), .tone = Tone::dim, .margin = 2}; }
+
+/// Of a single case what its columns were made from, and with `details` all that was measured.
+void add_measurements(const Result& result, const ScenarioDescriptor& scenario, bool details, Document& document) {
+  std::vector<const Measurement*> shown;
+  std::size_t more = 0;
+  for (const Measurement& m : result.measurements) {
+    if (m.samples.empty()) continue;
+    const auto declared = std::ranges::find_if(scenario.metrics, [&](const MetricDeclaration& d) {
+      return d.kind == MetricDeclaration::Kind::measurement && d.name == m.name;
+    });
+    const bool is_column = declared != scenario.metrics.end() && !declared->heading.empty();
+    if (details || is_column)
+      shown.push_back(&m);
+    else
+      ++more;
+  }
+  if (!shown.empty()) document.add(table_of(shown), true);
+  if (more > 0)
+    document.add(note(fmt::format("{} more measurement{}: --details shows {}", more, more == 1 ? "" : "s",
+                                  more == 1 ? "it" : "them")),
+                 shown.empty());
 }
 
 void add_new(std::vector<std::string>& names, const std::string& name) {
@@ -384,8 +407,8 @@ constexpr std::size_t kMostFindingRows = 24;  // of a kind
 /// What a scenario's results say together: a table for each kind, matrices, and the sentences.
 class Findings {
  public:
-  Findings(const Report& report, const Group& group, const Fixed& fixed, FindingsShown which)
-      : scenario_(group.scenario), fixed_(fixed), all_(which == FindingsShown::all) {
+  Findings(const Report& report, const Group& group, const Fixed& fixed, bool details)
+      : scenario_(group.scenario), fixed_(fixed), all_(details) {
     for (const Finding& f : report.findings) {
       if (f.scenario == scenario_.name) take(f);
     }
@@ -401,8 +424,8 @@ class Findings {
     }
     if (!sentences_.empty()) document.add(List(sentences_), true);
     if (more_ == 0) return;
-    document.add(Sentence{.text = fmt::format("{} more finding{}: --all-findings shows {}", more_,
-                                              more_ == 1 ? "" : "s", more_ == 1 ? "it" : "them"),
+    document.add(Sentence{.text = fmt::format("{} more finding{}: --details shows {}", more_, more_ == 1 ? "" : "s",
+                                              more_ == 1 ? "it" : "them"),
                           .tone = Tone::dim,
                           .margin = 2},
                  true);
@@ -469,8 +492,6 @@ class Findings {
   std::vector<std::string> sentences_;
   std::size_t more_ = 0;  // that are not shown
 };
-
-Sentence note(std::string text) { return {.text = std::move(text), .tone = Tone::dim, .margin = 2}; }
 
 /// The cases, as many rows as people read, and how many are left out for which reason.
 void add_headline(const Group& group, const HeatMaps& maps, bool every_row, Document& document) {
@@ -548,11 +569,11 @@ void add_section(const Report& report, const ScenarioDescriptor& scenario, const
   const HeatMaps maps = heat_maps(scenario, results, environment);
   add_headline(group, maps, shown.every_row, document);
   if (results.size() == 1 && results.front()->status == Status::ok) {
-    document.add(measurements_of(*results.front()), true);
+    add_measurements(*results.front(), scenario, shown.details, document);
   }
   for (Table& table : gpu_tables(group)) document.add(std::move(table), true);
   add_maps(maps, document);
-  Findings(report, group, fixed, shown.findings).add_to(document);
+  Findings(report, group, fixed, shown.details).add_to(document);
 }
 
 /// Warnings that differ only in their numbers, and in what stands in parentheses, are of one kind.

@@ -11,21 +11,16 @@
 
 namespace xferbench {
 
-/// How many of a report's findings are shown.
-enum class FindingsShown {
-  main,  ///< of each scenario the first sentences and rows that are no details, and how many more there are
-  all,
-};
-
 struct RunShown {
-  FindingsShown findings = FindingsShown::main;
+  bool details = false;   ///< all measurements of a single case, and all findings; else those that are columns, and the
+                          ///< first findings that are no details, and how many more there are
   bool every_row = true;  ///< else, where there are many, those whose numbers matrices from GPU to GPU show are left
                           ///< out, and of the others those after the first thousand
   std::string next{};     ///< how to go on with a run that is not complete
 };
 
 /// One table per scenario. Axes with one value stand in the heading, the others are columns; columns without any value
-/// are left out, and cases that were skipped for one reason share a line below. One single case gets all its
+/// are left out, and cases that were skipped for one reason share a line below. One single case gets its
 /// measurements there. Then what the results say together: a table for each kind of finding, and the sentences. Of a
 /// fleet what words/fleet.hpp says. Markdown and pages end with what was doubtful.
 Document document_of(const Report& report, Descriptors scenarios, const RunShown& shown = {});

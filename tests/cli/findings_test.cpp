@@ -26,16 +26,16 @@ TEST(Findings, OfManyKindsOfMemoryAreFewSentencesAndAllWhereAskedFor) {
   EXPECT_EQ(brief.exit_code, 0);
   EXPECT_EQ(sentences_in(brief.out, "h2d: "), 1U) << brief.out;
   EXPECT_EQ(sentences_in(brief.out, "d2h: "), 1U);
-  EXPECT_TRUE(contains(brief.out, " more findings: --all-findings shows them\n"));
-  const Outcome all = xferbench(many_kinds_of_memory({"--all-findings"}));
+  EXPECT_TRUE(contains(brief.out, " more findings: --details shows them\n"));
+  const Outcome all = xferbench(many_kinds_of_memory({"--details"}));
   EXPECT_GT(sentences_in(all.out, "h2d: "), 6U) << all.out;
-  EXPECT_FALSE(contains(all.out, "--all-findings"));
+  EXPECT_FALSE(contains(all.out, "--details"));
 }
 
 TEST(Findings, StandInFilesHoweverFewAreShown) {
   const TemporaryFolder folder;
   const Outcome brief = xferbench(many_kinds_of_memory({"--json", folder / "brief.json"}));
-  const Outcome all = xferbench(many_kinds_of_memory({"--all-findings", "--json", folder / "all.json"}));
+  const Outcome all = xferbench(many_kinds_of_memory({"--details", "--json", folder / "all.json"}));
   const Json few = read_json(folder / "brief.json");
   EXPECT_EQ(few["findings"].size(), read_json(folder / "all.json")["findings"].size());
   const auto details = std::ranges::count_if(few["findings"], [](const Json& f) { return f.contains("detail"); });
@@ -43,8 +43,8 @@ TEST(Findings, StandInFilesHoweverFewAreShown) {
 }
 
 TEST(Findings, AreNotForRunsThatHaveNone) {
-  EXPECT_EQ(xferbench({"--simulate", "--dry-run", "--all-findings"}).exit_code, 2);
-  EXPECT_EQ(xferbench({"--simulate", "--repeat", "2", "--json", "r.json", "--all-findings"}).exit_code, 2);
+  EXPECT_EQ(xferbench({"--simulate", "--dry-run", "--details"}).exit_code, 2);
+  EXPECT_EQ(xferbench({"--simulate", "--repeat", "2", "--json", "r.json", "--details"}).exit_code, 2);
 }
 
 TEST(SkippedCases, OfOneReasonAreOneLine) {

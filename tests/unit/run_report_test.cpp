@@ -221,14 +221,14 @@ TEST(RunReport, ShowsTheIntervalOfAMetricOfWhichItIsKnown) {
 TEST(RunReport, ShowsAllFindingsWhereTheseAreAskedFor) {
   const Report report = many_findings();
   for (const std::string& text :
-       {to_terminal(document_of(report, shown(), {.findings = FindingsShown::all, .every_row = false}), Style{}),
-        to_markdown(document_of(report, shown(), {.findings = FindingsShown::all}))}) {
+       {to_terminal(document_of(report, shown(), {.details = true, .every_row = false}), Style{}),
+        to_markdown(document_of(report, shown(), {.details = true}))}) {
     for (int i = 1; i <= 8; ++i) {
       EXPECT_TRUE(test::mentions(text, fmt::format("sentence {}\n", i)));
       EXPECT_TRUE(test::mentions(text, fmt::format("detail {}\n", i)));
     }
     EXPECT_TRUE(test::mentions(text, " 30"));
-    EXPECT_EQ(text.find("--all-findings"), std::string::npos);
+    EXPECT_EQ(text.find("--details"), std::string::npos);
   }
 }
 

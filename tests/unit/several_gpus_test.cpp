@@ -220,7 +220,7 @@ TEST(SeveralGpus, HaveMatricesOfFindingsThatAreSentencesAndDetails) {
   }
   const std::string with = pairs_table(report);
   EXPECT_TRUE(with.starts_with(without)) << with;
-  EXPECT_TRUE(contains(with, "6 more findings: --all-findings shows them")) << with;
+  EXPECT_TRUE(contains(with, "6 more findings: --details shows them")) << with;
 }
 
 TEST(SeveralGpus, HaveAllTheirPairsShown) {
@@ -229,7 +229,7 @@ TEST(SeveralGpus, HaveAllTheirPairsShown) {
     for (int b = a + 1; b < 8; ++b) report.findings.push_back(shared(a, b, 0.5, "both"));
   }
   const std::string text = pairs_table(report);
-  EXPECT_FALSE(contains(text, "--all-findings")) << text;
+  EXPECT_FALSE(contains(text, "--details")) << text;
   EXPECT_TRUE(contains(text, "GPU 7")) << text;
 }
 
