@@ -18,6 +18,9 @@ constexpr std::string_view kVersion1 = "xferbench-expect/1";
 
 // --- Limits ---------------------------------------------------------------------------------------------------------
 
+/// Of texts: "52 GB/s", "85 %".
+constexpr std::string_view kQuantityPattern = "^ *[0-9.]";
+
 /// A number without a unit, or a text with one.
 Quantity quantity(Reader& in) {
   if (!in.is_text()) return {in.as_number()};
@@ -26,23 +29,31 @@ Quantity quantity(Reader& in) {
   in.fail(fmt::format("found {}, expected a number and its unit, such as \"52 GB/s\"", in_quotes(in.as_text())));
 }
 
-constexpr Shape kShare{.expected = "a share, such as 0.85 or \"85 %\"", .take = [](Reader& in, void* share) {
-                         as<Quantity>(share) = quantity(in);
-                         const std::string& unit = as<Quantity>(share).unit;
-                         if (!unit.empty() && unit != "1") in.refuse();
-                       }};
+constexpr Shape kShare{.expected = "a share, such as 0.85 or \"85 %\"",
+                       .take =
+                           [](Reader& in, void* share) {
+                             as<Quantity>(share) = quantity(in);
+                             const std::string& unit = as<Quantity>(share).unit;
+                             if (!unit.empty() && unit != "1") in.refuse();
+                           },
+                       .types = {"number", "string"},
+                       .least = 0,
+                       .above = true,
+                       .pattern = kQuantityPattern};
 
 void check_limit(Reader& in, void* limit) {
   if (as<Limit>(limit).amount.value <= 0) in.fail("expected a limit above 0");
 }
 
 constexpr std::array kLimitFields{
-    field<&Limit::of>("of"),
+    field<&Limit::of>(
+        "of", "link: the PCIe link, one way. memory: the GPU's, by clock and width. Else a number of the same case."),
     field<&Limit::amount, kShare>("share"),
 };
 
 /// An amount, or {"of": "link", "share": 0.85}.
 constexpr Shape kLimit{.expected = "a number, a text such as \"52 GB/s\", or a share of something",
+                       .help = "A number, a number and its unit (52 GB/s, 10us, 85 %), or a share of something.",
                        .take =
                            [](Reader& in, void* limit) {
                              as<Limit>(limit).amount = quantity(in);
@@ -51,7 +62,12 @@ constexpr Shape kLimit{.expected = "a number, a text such as \"52 GB/s\", or a s
                        .is_object = true,
                        .fields = kLimitFields,
                        .strict = true,
-                       .end = check_limit};
+                       .end = check_limit,
+                       .types = {"number", "string"},
+                       .least = 0,
+                       .above = true,
+                       .name = "expected_limit",
+                       .pattern = kQuantityPattern};
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
@@ -76,11 +92,15 @@ Wanted wanted(Reader& in) {
 }
 
 constexpr Shape kWanted{.expected = "a text or a number",
-                        .take = [](Reader& in, void* into) { as<Wanted>(into) = wanted(in); }};
+                        .help = "A word or pattern (h2d, registered*), an amount (256MiB, 3), or a bound (>=256MiB).",
+                        .take = [](Reader& in, void* into) { as<Wanted>(into) = wanted(in); },
+                        .types = {"string", "number"},
+                        .least = 1};
 
 /// One value, or a list of them.
 constexpr Shape kCondition{
     .expected = "a text, a number, or a list of them",
+    .help = "What an axis must be; of a list, one of these.",
     .take = [](Reader& in, void* condition) { as<Condition>(condition).any_of.push_back(wanted(in)); },
     .item = [](Reader& in, void* condition, std::size_t) -> Target {
       return {&kWanted, &in.one_more(as<Condition>(condition).any_of, kMostEntries)};
@@ -88,7 +108,10 @@ constexpr Shape kCondition{
     .end =
         [](Reader& in, void* condition) {
           if (as<Condition>(condition).any_of.empty()) in.fail("found an empty list, expected at least one value");
-        }};
+        },
+    .types = {"string", "number"},
+    .least = 1,
+    .values = &kWanted};
 
 constexpr std::array kCaseFields{field<&Expectation::scenario>("scenario", optional)};
 
@@ -103,7 +126,9 @@ constexpr Shape kCase{
       condition.axis = axis;
       return {&kCondition, &condition};
     },
-    .end = [](Reader& in, void* e) { refuse_same_names<Condition, &Condition::axis>(in, as<Expectation>(e).where); }};
+    .end = [](Reader& in, void* e) { refuse_same_names<Condition, &Condition::axis>(in, as<Expectation>(e).where); },
+    .types = {"string"},
+    .values = &kCondition};
 
 // --- Expectations ---------------------------------------------------------------------------------------------------
 
@@ -138,31 +163,47 @@ void complete(Reader& in, void* expectation) {
 }
 
 constexpr std::array kExpectationFields{
-    field<&Expectation::name>("name", optional),
-    part("case", kCase, optional),
+    field<&Expectation::name>("name", optional, "Made from the number and the cases where absent."),
+    part("case", kCase, optional,
+         "A pattern for keys, or a scenario and axes that must all be met; all cases that have the number where "
+         "absent. Skipped ones do not count, failed ones fail it."),
     field<&Expectation::number>("metric", optional),
     field<&Expectation::number>("measurement", optional),
-    field<&Expectation::statistic>("statistic", optional),
+    field<&Expectation::statistic>("statistic", optional, "Which number of the measurement; median where absent."),
     field<&Expectation::at_least, kLimit>("at_least", optional),
     field<&Expectation::at_most, kLimit>("at_most", optional),
-    field<&Expectation::unit>("unit", optional),
-    field<&Expectation::aggregate>("aggregate", optional),
-    field<&Expectation::optional>("optional", optional),
+    field<&Expectation::unit>("unit", optional, "Of limits that are numbers: GB/s, us, %. Only ratios need none."),
+    field<&Expectation::aggregate>(
+        "aggregate", optional, "every (where absent): each case must hold. best: one must. median: that of all must."),
+    field<&Expectation::optional>("optional", optional,
+                                  "It may match no case. Cases that match and lack the number fail it."),
 };
-constexpr Shape kExpectation{
-    .expected = "an object", .is_object = true, .fields = kExpectationFields, .strict = true, .end = complete};
+constexpr std::array kExpectationChoices{Choice{{"at_least", "at_most"}},
+                                         Choice{.of = {"metric", "measurement"}, .only_one = true}};
+constexpr Shape kExpectation{.expected = "an object",
+                             .is_object = true,
+                             .fields = kExpectationFields,
+                             .strict = true,
+                             .end = complete,
+                             .choices = kExpectationChoices};
 
 void check_some(Reader& in, std::vector<Expectation>& all) {
   if (all.empty()) in.fail("expects nothing; add expectations to the list");
 }
+constexpr Shape kExpectations = some(kListOf<Expectation, kExpectation, kMostExpectations, check_some>);
 
 constexpr std::array kFileFields{
     part("schema", kSchema<kVersion1>),
-    field<&Expectations::description, kText>("description", optional),
-    field<&Expectations::gpu>("gpu", optional),
-    field<&Expectations::all, kListOf<Expectation, kExpectation, kMostExpectations, check_some>>("expect"),
+    field<&Expectations::description, kText>("description", optional,
+                                             "What these expectations are for; shown above the table."),
+    field<&Expectations::gpu>("gpu", optional,
+                              "Pattern for its name, such as NVIDIA H200*. Results from another are refused."),
+    field<&Expectations::all, kExpectations>("expect"),
 };
 constexpr Shape kFile{.expected = "expectations: an object with schema and expect",
+                      .help =
+                          "What xferbench check --expect reads, version 1: absolute limits for results. An unknown "
+                          "field is an error, so that no limit is lost to a slip of the pen.",
                       .is_object = true,
                       .fields = kFileFields,
                       .strict = true};
@@ -172,6 +213,8 @@ constexpr Shape kFile{.expected = "expectations: an object with schema and expec
 Expectations parse_expectations(std::string_view text, std::string_view name) {
   return record_from_text(text, name, kFile, Expectations{.source = std::string(name)});
 }
+
+std::string expect_schema() { return schema_of(kFile); }
 
 Expectations read_expectations(const std::string& path) {
   return record_from_file(path, kFile, Expectations{.source = path});

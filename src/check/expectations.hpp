@@ -78,6 +78,8 @@ struct Expectations {
 /// word that it does not know, which was probably meant. An unknown field is an error: a limit that is misspelt would
 /// be none.
 Expectations parse_expectations(std::string_view text, std::string_view name);
+/// What docs/expect-schema.json says.
+std::string expect_schema();
 
 /// The same of a file. Throws InputError if it cannot be read.
 Expectations read_expectations(const std::string& path);

@@ -29,92 +29,101 @@ using enum Rule;
 // --- The tool and the machine ---------------------------------------------------------------------------------------
 
 constexpr std::array kBuildFields{
-    field<&Tool::compiler>("compiler"),
-    field<&Tool::cuda>("cuda", if_known),
-    field<&Tool::type>("type", if_known),
+    field<&Tool::compiler>("compiler", "C++ compiler and its version."),
+    field<&Tool::cuda>("cuda", if_known, "Version of the CUDA toolkit; absent in a build without CUDA."),
+    field<&Tool::type>("type", if_known, "CMake's build type: Release, Debug, ..."),
 };
 constexpr Shape kBuild = record(kBuildFields);
 
 constexpr std::array kToolFields{
-    field<&Tool::version>("version"),
-    field<&Tool::git>("git", if_known),
+    field<&Tool::version>("version", "Its version: 0.1.0."),
+    field<&Tool::git>("git", if_known, "The commit it was built from; absent outside a git checkout."),
     part("build", kBuild),
 };
-constexpr Shape kTool = record(kToolFields);
+constexpr Shape kTool = record(kToolFields, "The program that measured.");
 
 using Pcie = Environment::Pcie;
 constexpr std::array kPcieFields{
     field<&Pcie::generation>("generation"),
-    field<&Pcie::width>("width"),
-    field<&Pcie::source>("source"),
-    field<&Pcie::max_generation>("max_generation", if_known),
-    field<&Pcie::max_width>("max_width", if_known),
-    field<&Pcie::under_load>("under_load", optional),
-    field<&Pcie::max_payload>("max_payload", if_known),
-    field<&Pcie::max_read_request>("max_read_request", if_known),
+    field<&Pcie::width>("width", "Number of lanes."),
+    field<&Pcie::source>("source", "Where they were read: nvml, sysfs or profile."),
+    field<&Pcie::max_generation>("max_generation", if_known, "The highest generation that the GPU can do."),
+    field<&Pcie::max_width>("max_width", if_known, "The largest number of lanes that the GPU can use."),
+    field<&Pcie::under_load>("under_load", optional,
+                             "Read while copies were in flight; else they are the largest that both ends can do."),
+    field<&Pcie::max_payload>("max_payload", if_known,
+                              "Bytes of payload in one packet. Absent where it could not be read: limits assume 256."),
+    field<&Pcie::max_read_request>("max_read_request", if_known,
+                                   "Bytes that the GPU may ask for at once. Absent: limits assume 256."),
 };
-constexpr Shape kPcie = record(kPcieFields);
+constexpr Shape kPcie = record(kPcieFields, "The PCI Express link to the host.");
 
 using Gpu = Environment::Gpu;
+constexpr Shape kArchitecture = like(kWord, R"(^[0-9]+\.[0-9]+$)");
 constexpr std::array kGpuFields{
     field<&Gpu::name>("name"),
-    field<&Gpu::index>("index", if_known),
-    field<&Gpu::uuid>("uuid", if_known),
-    field<&Gpu::pci_bus_id>("pci_bus_id", if_known),
-    field<&Gpu::compute_capability>("compute_capability", if_known),
-    field<&Gpu::multiprocessors>("multiprocessors", if_known),
+    field<&Gpu::index>("index", if_known, "Its number as CUDA counts GPUs."),
+    field<&Gpu::uuid>("uuid", if_known, "The one GPU in the world."),
+    field<&Gpu::pci_bus_id>("pci_bus_id", if_known, "Where it is: domain:bus:device.function."),
+    field<&Gpu::compute_capability, kArchitecture>("compute_capability", if_known, "Its architecture's version: 9.0."),
+    field<&Gpu::multiprocessors>("multiprocessors", if_known, "Number of streaming multiprocessors."),
     field<&Gpu::memory_bytes>("memory_bytes", if_known),
-    field<&Gpu::l2_bytes>("l2_bytes", if_known),
-    field<&Gpu::copy_engines>("copy_engines", if_known),
-    field<&Gpu::max_sm_clock_hz>("max_sm_clock_hz", if_known),
-    field<&Gpu::memory_bandwidth>("memory_bandwidth", if_known),
-    field<&Gpu::ecc>("ecc", if_known),
+    field<&Gpu::l2_bytes>("l2_bytes", if_known, "Size of its L2 cache, in bytes."),
+    field<&Gpu::copy_engines>("copy_engines", if_known, "Number of engines that copy beside kernels."),
+    field<&Gpu::max_sm_clock_hz>("max_sm_clock_hz", if_known, "Highest clock rate of its multiprocessors, in Hz."),
+    field<&Gpu::memory_bandwidth>("memory_bandwidth", if_known,
+                                  "Bytes per second, read plus written, by clock and width."),
+    field<&Gpu::ecc>("ecc", if_known, "Whether error correction of its memory is on."),
     field<&Gpu::pcie, kPcie>("pcie", if_known),
-    field<&Gpu::numa_node>("numa_node", if_known),
-    field<&Gpu::bridges>("bridges", if_known),
-    field<&Gpu::nvlinks>("nvlinks", if_known),
-    field<&Gpu::nvlink_bandwidth>("nvlink_bandwidth", if_known),
-    field<&Gpu::mig>("mig", if_known),
+    field<&Gpu::numa_node>("numa_node", if_known, "The NUMA node that it is attached to."),
+    field<&Gpu::bridges>("bridges", if_known, "PCI addresses on its way to the processor, the nearest first."),
+    field<&Gpu::nvlinks>("nvlinks", if_known, "Number of its NVLinks that are up."),
+    field<&Gpu::nvlink_bandwidth>("nvlink_bandwidth", if_known, "Bytes per second of all together, each way."),
+    field<&Gpu::mig>("mig", if_known, "It is a part of a divided GPU (MIG), and shares links and memory with others."),
 };
-constexpr Shape kGpu = record(kGpuFields);
+constexpr Shape kGpu = named("gpu", record(kGpuFields, "The GPU, or the one that is modelled."));
 
 using PeerLink = Environment::PeerLink;
 constexpr std::array kPeerLinkFields{
-    field<&PeerLink::from>("from"),
-    field<&PeerLink::to>("to"),
-    field<&PeerLink::access>("access"),
-    field<&PeerLink::atomics>("atomics"),
-    field<&PeerLink::nvlinks>("nvlinks", if_known),
-    field<&PeerLink::bandwidth>("nvlink_bandwidth", if_known),
+    field<&PeerLink::from>("from", "Number of the GPU as CUDA counts them."),
+    field<&PeerLink::to>("to", "Number of the other."),
+    field<&PeerLink::access>("access", "Whether the GPU can reach the other's memory directly."),
+    field<&PeerLink::atomics>("atomics", "Whether it can do atomic operations there, too."),
+    field<&PeerLink::nvlinks>("nvlinks", if_known,
+                              "That lead there, through switches too. Absent: the way is the PCI bus."),
+    field<&PeerLink::bandwidth>("nvlink_bandwidth", if_known, "Bytes per second that those carry together."),
 };
-constexpr Shape kPeerLink = record(kPeerLinkFields);
+constexpr Shape kPeerLink =
+    record(kPeerLinkFields, "The way from one GPU to another, which may differ from the way back.");
 
 using Host = Environment::Host;
 constexpr std::array kHostFields{
-    field<&Host::cpu>("cpu", if_known),
-    field<&Host::logical_cpus>("logical_cpus", if_known),
-    field<&Host::memory_bytes>("memory_bytes", if_known),
+    field<&Host::cpu>("cpu", if_known, "Model of the processor."),
+    field<&Host::logical_cpus>("logical_cpus", if_known, "Number of logical processors."),
+    field<&Host::memory_bytes>("memory_bytes", if_known, "Size of the host's memory, in bytes."),
     field<&Host::kernel>("kernel", if_known),
-    field<&Host::numa_node>("numa_node", if_known),
-    field<&Host::gpu_numa_node>("gpu_numa_node", if_known),
-    field<&Host::numa_policy>("numa_policy", if_known),
-    field<&Host::numa_note>("numa_note", if_known),
+    field<&Host::numa_node>("numa_node", if_known, "That the process ran on, if it was a single one."),
+    field<&Host::gpu_numa_node>("gpu_numa_node", if_known, "That the GPU is attached to, or all of several."),
+    field<&Host::numa_policy>("numa_policy", if_known,
+                              "What --numa asked for: local, node, none. Absent in simulated runs."),
+    field<&Host::numa_note>("numa_note", if_known, "Why the process was not bound as asked, or not its memory."),
 };
-constexpr Shape kHost = record(kHostFields);
+constexpr Shape kHost = record(kHostFields, "The machine around the GPU.");
 
 using Label = Labels::value_type;
 constexpr Shape kLabel{.expected = "a text",
                        .take = [](Reader& in, void* into) { as<Label>(into).second = in.as_text(); },
-                       .give = [](const void* from) -> Single { return as<Label>(from).second; }};
-constexpr const Shape& kLabels = kEntriesOf<Label, &Label::first, kLabel>;
+                       .give = [](const void* from) -> Single { return as<Label>(from).second; },
+                       .types = {"string"}};
+constexpr const Shape& kVariables = kEntriesOf<Label, &Label::first, kLabel>;
+constexpr Shape kLabels = like(kVariables, kNamePattern);
 
-constexpr Shape kBackend{.expected = "a text",
-                         .take =
-                             [](Reader& in, void* into) {
-                               constexpr std::array<std::string_view, 2> kBackends{"cuda", "simulated"};
-                               as<std::string>(into) = kBackends[in.as_one_of(kBackends)];
-                             },
-                         .give = [](const void* from) -> Single { return as<std::string>(from); }};
+constexpr std::array<std::string_view, 2> kBackends{"cuda", "simulated"};
+constexpr Shape kBackend{
+    .expected = "a text",
+    .take = [](Reader& in, void* into) { as<std::string>(into) = kBackends[in.as_one_of(kBackends)]; },
+    .give = give_as<std::string>,
+    .words = words_of<kBackends>};
 
 using ProfileChange = Environment::ProfileChange;
 constexpr Shape kProfileChange{.expected = "a number or a text",
@@ -131,50 +140,64 @@ constexpr Shape kProfileChange{.expected = "a number or a text",
                                  const auto& value = as<ProfileChange>(from).value;
                                  if (const auto* number = std::get_if<double>(&value)) return *number;
                                  return std::string_view(std::get<std::string>(value));
-                               }};
+                               },
+                               .types = {"number", "string"}};
 constexpr const Shape& kProfileChanges = kEntriesOf<ProfileChange, &ProfileChange::name, kProfileChange>;
 
 constexpr std::array kEnvironmentFields{
-    field<&Environment::backend, kBackend>("backend"),
-    field<&Environment::profile>("profile", if_known),
-    field<&Environment::profile_base>("profile_base", if_known),
-    field<&Environment::profile_changes, kProfileChanges>("profile_changes", if_known),
-    field<&Environment::gpu, kGpu>("gpu"),
-    field<&Environment::gpus, kListOf<Gpu, kGpu>>("gpus", if_known),
-    field<&Environment::links, kListOf<PeerLink, kPeerLink>>("links", if_known),
-    field<&Environment::driver>("driver", if_known),
-    field<&Environment::runtime>("runtime", if_known),
+    field<&Environment::backend, kBackend>("backend", "Times of a simulated GPU are no measurements."),
+    field<&Environment::profile>("profile", if_known, "The simulated GPU's profile; only with the simulated backend."),
+    field<&Environment::profile_base>("profile_base", if_known,
+                                      "That a profile file changes; absent where the profile is built in."),
+    field<&Environment::profile_changes, kProfileChanges>(
+        "profile_changes", if_known, "By the names of the profile file's fields, such as scale.link."),
+    field<&Environment::gpu, kGpu>("gpu", "The GPU, or the first of several."),
+    field<&Environment::gpus, kListOf<Gpu, kGpu>>("gpus", if_known, "Of a run on several, in the order asked for."),
+    field<&Environment::links, kListOf<PeerLink, kPeerLink>>("links", if_known,
+                                                             "Between every two of several GPUs, each way."),
+    field<&Environment::driver>("driver", if_known, "Version of the GPU driver."),
+    field<&Environment::runtime>("runtime", if_known, "Version of the CUDA runtime."),
     field<&Environment::host, kHost>("host"),
-    field<&Environment::variables, kLabels>("variables"),
+    field<&Environment::variables, kVariables>("variables", "Of the environment, that change what CUDA does."),
 };
-constexpr Shape kEnvironment = record(kEnvironmentFields);
+constexpr std::array kEnvironmentTies{Tie{.field = "backend",
+                                          .word = "simulated",
+                                          .filled = {"profile"},
+                                          .else_empty = {"profile", "profile_base", "profile_changes"}}};
+constexpr Shape kEnvironment = named("environment", tied(record(kEnvironmentFields), kEnvironmentTies));
 
 // --- Measurements ---------------------------------------------------------------------------------------------------
 
 constexpr std::array kWarmupFields{
-    field<&Measurement::warmup_runs>("runs"),
-    field<&Measurement::warmup_converged>("converged"),
+    field<&Measurement::warmup_runs>("runs", "Number of untimed or discarded runs."),
+    field<&Measurement::warmup_converged>("converged", "Whether their times had settled within 1 %."),
 };
-constexpr Shape kWarmup = record(kWarmupFields);
+constexpr Shape kWarmup = record(kWarmupFields, "What ran before the first sample.");
 
 constexpr std::array kOutliersFields{
-    field<&Measurement::outliers_mild>("mild"),
-    field<&Measurement::outliers_severe>("severe"),
+    field<&Measurement::outliers_mild>("mild", "Beyond 1.5 interquartile ranges, not severe."),
+    field<&Measurement::outliers_severe>("severe", "Beyond 3 interquartile ranges."),
 };
-constexpr Shape kOutliers = record(kOutliersFields);
+constexpr Shape kOutliers = record(kOutliersFields, "Samples beyond Tukey's fences; they are counted and kept.");
 
 /// How many samples there are: said beside them, so that a file that was cut by hand is noticed.
 constexpr Shape kSampleCount{
     .expected = "a whole number of 0 or more",
     .take = [](Reader& in, void*) { in.note(in.as_whole(0, std::numeric_limits<std::uint64_t>::max())); },
-    .give = [](const void* measurement) -> Single { return as<Measurement>(measurement).samples.size(); }};
+    .give = [](const void* measurement) -> Single { return as<Measurement>(measurement).samples.size(); },
+    .types = {"integer"},
+    .least = 0};
 
 constexpr const Shape& kSamples = kListOf<double, kAmount, std::numeric_limits<std::size_t>::max()>;
 
 /// A field that is a vector of samples, wherever these are.
-constexpr Field samples_field(std::string_view name) {
-  return {name, required, &kSamples, [](void* m) -> void* { return &as<Measurement>(m).samples.held(); },
-          [](const void* m, bool) -> const void* { return &as<Measurement>(m).samples.held(); }};
+constexpr Field samples_field(std::string_view name, std::string_view help) {
+  return {name,
+          required,
+          &kSamples,
+          [](void* m) -> void* { return &as<Measurement>(m).samples.held(); },
+          [](const void* m, bool) -> const void* { return &as<Measurement>(m).samples.held(); },
+          help};
 }
 
 /// What the statistics say of samples: of none, nothing.
@@ -198,32 +221,55 @@ void check_measurement(Reader& in, void* measurement) {
   if (m.min > m.median || m.median > m.max) in.fail("its median does not lie between its min and max");
 }
 
+constexpr Shape kName = like(kWord, kNamePattern);
+constexpr Shape kFlag = like(kText, kNamePattern);
+constexpr const Shape& kFlagsOfSamples = kListOf<std::string, kFlag>;
+constexpr std::array kMeasurementTies{
+    Tie{.field = "n",
+        .least = 1,
+        .filled = {"samples", "min", "median", "max"},
+        .else_empty = {"samples", "min", "median", "max"}},
+    Tie{.field = "n", .least = 6, .filled = {"ci95"}, .else_empty = {"ci95"}},
+    Tie{.field = "n", .least = 10, .else_empty = {"p90"}},
+    Tie{.field = "n", .least = 100, .else_empty = {"p99"}},
+};
+
 constexpr std::array kMeasurementFields{
-    field<&Measurement::name>("name"),
-    field<&Measurement::gpu>("gpu", if_known),
-    field<&Measurement::clock>("clock"),
-    field<&Measurement::unit>("unit"),
-    samples_field("samples"),
+    field<&Measurement::name>("name", "What was timed; name and gpu are unique within a result."),
+    field<&Measurement::gpu>("gpu", if_known, "Index of the one GPU that it is of. Absent where it is of the case."),
+    field<&Measurement::clock>("clock",
+                               "What timed it: GPU events, gated: with all work queued beforehand; the host's steady "
+                               "clock; the calling thread's CPU time; the GPU's own counters."),
+    field<&Measurement::unit>("unit", "Unit of all its numbers: s is seconds."),
+    samples_field("samples", "Every sample in the order taken, in the measurement's unit. None is ever removed."),
     part("n", kSampleCount),
     summary<&Measurement::min>("min"),
     summary<&Measurement::median>("median"),
     summary<&Measurement::max>("max"),
-    field<&Measurement::ci95, kInterval>("ci95", if_known),
-    field<&Measurement::p90>("p90", if_known),
-    field<&Measurement::p99>("p99", if_known),
-    field<&Measurement::stop>("stop"),
-    field<&Measurement::batch, kWhole<unsigned, 1>>("batch"),
+    field<&Measurement::ci95, kInterval>("ci95", if_known, "Of the median; absent below six samples."),
+    field<&Measurement::p90>("p90", if_known, "Absent below 10 samples."),
+    field<&Measurement::p99>("p99", if_known, "Absent below 100 samples."),
+    field<&Measurement::stop>(
+        "stop",
+        "Why sampling ended. ci: the interval was narrow enough. interrupted: by Ctrl-C or a wrong output. others: all "
+        "that sampling goes on for was narrow enough, and this was not; older files say ci."),
+    field<&Measurement::batch, kWhole<unsigned, 1>>("batch", "Repetitions in one sample, which is their mean."),
     part("warmup", kWarmup),
     part("outliers", kOutliers),
-    field<&Measurement::gate_timeouts>("gate_timeouts", if_known),
-    field<&Measurement::checked>("checked", if_known),
-    field<&Measurement::flags>("flags"),
+    field<&Measurement::gate_timeouts>("gate_timeouts", if_known,
+                                       "Samples taken again as the host submitted too slowly."),
+    field<&Measurement::checked>(
+        "checked", if_known, "Timed passes whose output was checked right behind them; absent where none is to be."),
+    field<&Measurement::flags, kFlagsOfSamples>("flags", "What is remarkable about the samples: drift, throttled, ..."),
 };
-constexpr Shape kMeasurement = on_one_line(record(kMeasurementFields, check_measurement));
+constexpr Shape kMeasurement =
+    tied(on_one_line(record(kMeasurementFields, "Samples of one thing, and what the statistics say of them.",
+                            check_measurement)),
+         kMeasurementTies);
 
 /// As it goes from process to process, which says what files leave out.
 constexpr auto kSentMeasurementFields = with(kMeasurementFields, field<&Measurement::auxiliary>("auxiliary", if_known));
-constexpr Shape kSentMeasurement = on_one_line(record(kSentMeasurementFields, check_measurement));
+constexpr Shape kSentMeasurement = on_one_line(record(kSentMeasurementFields, {}, check_measurement));
 
 /// What one result has of a name: one of the case, and one of each GPU.
 template <class T>
@@ -247,11 +293,12 @@ constexpr const Shape& kMeasurementsAs = kListOf<Measurement, measurement, kMost
 
 constexpr std::array kMetricFields{
     field<&Metric::value, kNumber>("value"),
-    field<&Metric::unit>("unit"),
+    field<&Metric::unit>(
+        "unit", "GB/s is 10^9 bytes of payload per second, 1 a ratio, s seconds, B bytes; else what is counted."),
 };
-constexpr Shape kMetric = record(kMetricFields);
+constexpr Shape kMetric = named("metric", record(kMetricFields));
 bool is_number(const Metric& metric) { return std::isfinite(metric.value); }
-constexpr const Shape& kMetrics = kEntriesOf<Metric, &Metric::name, kMetric, is_number>;
+constexpr Shape kMetrics = like(kEntriesOf<Metric, &Metric::name, kMetric, is_number>, kNamePattern);
 
 bool is_of_gpu(const Metric& metric) { return metric.gpu && is_number(metric); }
 bool is_of_case(const Metric& metric) { return !metric.gpu && is_number(metric); }
@@ -265,28 +312,30 @@ constexpr Shape of_case(Shape metrics) {
   metrics.end = check_metrics;
   return metrics;
 }
-constexpr Shape kMetricsOfCase = of_case(kEntriesOf<Metric, &Metric::name, kMetric, is_of_case>);
+constexpr Shape kMetricsOfCase = of_case(like(kEntriesOf<Metric, &Metric::name, kMetric, is_of_case>, kNamePattern));
 
 /// Those of single GPUs: a list, since each has the same names. Both are kept in one.
 constexpr std::array kGpuMetricFields{
-    field<&Metric::name>("name"),
-    field<&Metric::gpu>("gpu"),
+    field<&Metric::name, kName>("name"),
+    field<&Metric::gpu>("gpu", "Its index."),
     field<&Metric::value, kNumber>("value"),
     field<&Metric::unit>("unit"),
 };
-constexpr Shape kGpuMetric = on_one_line(record(kGpuMetricFields));
+constexpr Shape kGpuMetric = on_one_line(record(kGpuMetricFields, "A metric of one GPU among several."));
 constexpr Shape kGpuMetrics{.expected = "a list",
                             .item = kListOf<Metric, kGpuMetric>.item,
                             .end = check_metrics,
-                            .each = [](const void* metrics, const Visit& visit) {
-                              for (const Metric& metric : as<std::vector<Metric>>(metrics)) {
-                                if (is_of_gpu(metric)) visit({}, kGpuMetric, &metric);
-                              }
-                            }};
+                            .each =
+                                [](const void* metrics, const Visit& visit) {
+                                  for (const Metric& metric : as<std::vector<Metric>>(metrics)) {
+                                    if (is_of_gpu(metric)) visit({}, kGpuMetric, &metric);
+                                  }
+                                },
+                            .values = &kGpuMetric};
 
 /// Absent where no GPU has any.
-constexpr Field metrics_of_gpus(std::string_view name) {
-  Field metrics = field<&Result::metrics, kGpuMetrics>(name, if_known);
+constexpr Field metrics_of_gpus(std::string_view name, std::string_view help) {
+  Field metrics = field<&Result::metrics, kGpuMetrics>(name, if_known, help);
   metrics.from = [](const void* result, bool) -> const void* {
     const std::vector<Metric>& all = as<Result>(result).metrics;
     return std::ranges::any_of(all, is_of_gpu) ? &all : nullptr;
@@ -313,22 +362,25 @@ constexpr Shape kParam{.expected = "a number or a text",
                            [](const void* param) {
                              return std::visit([](const auto& value) -> Single { return value; },
                                                as<Param>(param).value);
-                           }};
+                           },
+                       .types = {"number", "string"}};
 
 constexpr const Shape& kXids = kListOf<std::uint64_t, kWhole<std::uint64_t>>;
 constexpr std::array kHealthFields{
-    field<&Health::ecc_corrected>("ecc_corrected", if_known),
-    field<&Health::ecc_uncorrected>("ecc_uncorrected", if_known),
-    field<&Health::pcie_replays>("pcie_replays", if_known),
-    field<&Health::link_generation>("link_generation", if_known),
+    field<&Health::ecc_corrected>("ecc_corrected", if_known, "Errors of memory since the driver was loaded."),
+    field<&Health::ecc_uncorrected>("ecc_uncorrected", if_known, "Those that could not be corrected: data was lost."),
+    field<&Health::pcie_replays>("pcie_replays", if_known, "Packets that the link had to send again."),
+    field<&Health::link_generation>("link_generation", if_known, "At that moment: an idle link trains down."),
     field<&Health::link_width>("link_width", if_known),
-    field<&Health::throttle>("throttle", if_known),
-    field<&Health::power>("power", if_known),
-    field<&Health::temperature>("temperature", if_known),
-    field<&Health::temperature_limit>("temperature_limit", if_known),
-    field<&Health::xids, kXids>("xids", if_known),
+    field<&Health::throttle>("throttle", if_known, "Why clocks are below what they could be: idle, power-cap, ..."),
+    field<&Health::power>("power", if_known, "Watts that the GPU takes, as its sensor averages them."),
+    field<&Health::temperature>("temperature", if_known, "Of the chip, in degrees Celsius."),
+    field<&Health::temperature_limit>("temperature_limit", if_known, "At which the chip slows itself down."),
+    field<&Health::xids, kXids>("xids", if_known, "Critical errors that the driver told of since the look before."),
 };
-constexpr Shape kHealth = on_one_line(record(kHealthFields));
+constexpr Shape kHealth = named(
+    "health",
+    on_one_line(record(kHealthFields, "Counters and states of a GPU at one moment. What is not known is absent.")));
 constexpr std::array kHealthRecordFields{
     field<&HealthRecord::before, kHealth>("before"),
     field<&HealthRecord::after, kHealth>("after"),
@@ -337,70 +389,100 @@ constexpr Shape kHealthRecord = record(kHealthRecordFields);
 
 /// A field that is kept in the result's case.
 template <auto to_read, auto to_write, const Shape& shape>
-constexpr Field case_field(std::string_view name) {
-  return {name, required, &shape, [](void* result) -> void* { return &to_read(as<Result>(result).config); },
-          [](const void* result, bool) -> const void* { return &(as<Result>(result).config.*to_write)(); }};
+constexpr Field case_field(std::string_view name, std::string_view help = {}) {
+  return {name,
+          required,
+          &shape,
+          [](void* result) -> void* { return &to_read(as<Result>(result).config); },
+          [](const void* result, bool) -> const void* { return &(as<Result>(result).config.*to_write)(); },
+          help};
 }
+
+constexpr Shape kKey = like(kWord, "^[^/]+(/[^/=]+=[^/]+)*$");
 
 /// Which may lie before the moment that they count from, since clocks are not exact.
 constexpr const Shape& kMoments = kListOf<double, kNumber, std::numeric_limits<std::size_t>::max()>;
 
 constexpr std::array kInFleetFields{
     field<&InFleet::rank>("rank"),
-    field<&InFleet::pace>("pace"),
-    field<&InFleet::round, kWhole<unsigned, 1>>("round"),
-    field<&InFleet::path>("path"),
-    field<&InFleet::clock_uncertainty>("clocks_off_by"),
-    field<&InFleet::passes>("passes", if_known),
-    field<&InFleet::void_passes>("void_passes"),
-    field<&InFleet::late_passes>("late_passes"),
-    field<&InFleet::begins, kMoments>("begins", if_known),
+    field<&InFleet::pace>("pace", "Who measured at once: all ranks, those of one node, or one rank."),
+    field<&InFleet::round, kWhole<unsigned, 1>>("round", "2: again, by those suspected and as many good ones."),
+    field<&InFleet::path>("path",
+                          "What its speed is that of: copies to and from the host, what stays on the GPU, both. "
+                          "Earlier versions wrote link for mixed."),
+    field<&InFleet::clock_uncertainty>("clocks_off_by", "How far their common clock was off, in seconds."),
+    field<&InFleet::passes>("passes", if_known, "All in step, with the warm-up; absent where it is not known."),
+    field<&InFleet::void_passes>("void_passes", "Those of them that were repeated because a rank was late."),
+    field<&InFleet::late_passes>("late_passes", "Those of them in which this rank was."),
+    field<&InFleet::begins, kMoments>("begins", if_known,
+                                      "Passes of the first number, from the moment agreed for each."),
     field<&InFleet::ends, kMoments>("ends", if_known),
 };
-constexpr Shape kInFleet = record(kInFleetFields);
+constexpr Shape kInFleet = record(kInFleetFields, "Key, pace, rank and round tell results of a fleet apart.");
 
 /// A result with its measurements in one of their shapes.
 template <const Shape& measurement>
 constexpr std::array kResultFieldsWith{
     case_field<&StoredCase::scenario, &Case::scenario, kWord>("scenario"),
-    case_field<&StoredCase::key, &Case::key, kWord>("key"),
-    case_field<&StoredCase::params, &Case::params, kEntriesOf<Param, &Param::name, kParam>>("params"),
+    case_field<&StoredCase::key, &Case::key, kKey>("key", "The same for the same case in every run on every machine."),
+    case_field<&StoredCase::params, &Case::params, kEntriesOf<Param, &Param::name, kParam>>(
+        "params", "Of each axis that applies; sizes in bytes."),
     field<&Result::in_fleet, kInFleet>("fleet", if_known),
-    field<&Result::gpus, kListOf<int, kWhole<int>>>("gpus", if_known),
-    field<&Result::status>("status"),
-    field<&Result::reason, kText>("reason"),
-    field<&Result::warnings>("warnings"),
-    field<&Result::measurements, kMeasurementsAs<measurement>>("measurements"),
-    field<&Result::metrics, kMetricsOfCase>("metrics"),
-    metrics_of_gpus("gpu_metrics"),
-    field<&Result::labels, kLabels>("labels", optional),
-    field<&Result::health, kHealthRecord>("health", if_known),
+    field<&Result::gpus, kListOf<int, kWhole<int>>>("gpus", if_known, "Indices of those that took part, of several."),
+    field<&Result::status>("status", "failed: a wrong byte or an error: no number may be trusted. skipped: not run."),
+    field<&Result::reason, kText>("reason", "Why it failed or was skipped; empty where all is well."),
+    field<&Result::warnings>("warnings", "Sentences for people: what is doubtful about the numbers and what to do."),
+    field<&Result::measurements, kMeasurementsAs<measurement>>(
+        "measurements", "The first is what the case is about. A failed case keeps what it had."),
+    field<&Result::metrics, kMetricsOfCase>("metrics", "Numbers derived from the measurements, by name."),
+    metrics_of_gpus("gpu_metrics",
+                    "Of single GPUs among several; each has the same names. Absent where there are none."),
+    field<&Result::labels, kLabels>(
+        "labels", optional,
+        "Findings that are words. limited_by: link, kernel. limit_set_by: kernel, or the arrangement of both copies "
+        "that is the limit (absent in older files: whole). suggestion: flags that should make it faster."),
+    field<&Result::health, kHealthRecord>("health", if_known,
+                                          "Around the case, or its last turn; absent where nothing is known."),
 };
-constexpr Shape kResult = record(kResultFieldsWith<kMeasurement>);
+constexpr std::array kResultTies{
+    Tie{.field = "status", .word = "ok", .empty = {"reason"}, .else_filled = {"reason"}},
+    Tie{.field = "status", .word = "skipped", .empty = {"measurements", "metrics", "gpu_metrics"}},
+};
+constexpr Shape kResult =
+    tied(record(kResultFieldsWith<kMeasurement>, "One case: what was asked, what came of it and what was measured."),
+         kResultTies);
 constexpr Shape kSentResult = record(kResultFieldsWith<kSentMeasurement>);
 
 constexpr std::array kFindingFields{
-    field<&Finding::scenario>("scenario"),      field<&Finding::kind>("kind"),
-    field<&Finding::labels, kLabels>("labels"), field<&Finding::metrics, kMetrics>("metrics"),
-    field<&Finding::text>("text", if_known),    field<&Finding::detail>("detail", if_known),
+    field<&Finding::scenario>("scenario"),
+    field<&Finding::kind, kName>("kind", "What is said: fit, crossover, winner, ..."),
+    field<&Finding::labels, kLabels>("labels", "What it is said of: values of axes, and words of its kind."),
+    field<&Finding::metrics, kMetrics>("metrics", "Its numbers, by name."),
+    field<&Finding::text>("text", if_known, "For people; absent where the numbers are all."),
+    field<&Finding::detail>("detail", if_known, "Others sum it up; reports show it where all are asked for."),
 };
-constexpr Shape kFinding = record(kFindingFields);
+constexpr Shape kFinding =
+    record(kFindingFields, "What several results of one scenario say together, such as a fit over sizes.");
 
 // --- Declarations ---------------------------------------------------------------------------------------------------
 
 using Declaration = MetricDeclaration;
 constexpr std::array kDeclarationFields{
     field<&Declaration::name>("name"),
-    field<&Declaration::kind>("kind"),
-    field<&Declaration::unit>("unit", if_known),
+    field<&Declaration::kind>("kind", "Samples, a number made of samples, or a word."),
+    field<&Declaration::unit>("unit", if_known, "Absent for a label."),
     field<&Declaration::better>("better"),
-    field<&Declaration::headline>("headline"),
-    field<&Declaration::heading, kText>("heading"),
-    field<&Declaration::format>("format"),
+    field<&Declaration::headline>("headline",
+                                  "Whether a case is about it: of several the first that it has samples of."),
+    field<&Declaration::heading, kText>("heading", "Of its column in tables; empty: it has none."),
+    field<&Declaration::format>("format", "Of that column's cells."),
     field<&Declaration::help, kText>("help"),
-    field<&Declaration::beside, kListOf<Declaration::Beside, kOneOf<Declaration::Beside>>>("beside", if_known),
+    field<&Declaration::beside, kListOf<Declaration::Beside, kOneOf<Declaration::Beside>>>(
+        "beside", if_known,
+        "Further columns. interval: half its width; a metric's ends are the metrics NAME_low and NAME_high."),
 };
-constexpr Shape kDeclaration = on_one_line(record(kDeclarationFields));
+constexpr Shape kDeclaration = on_one_line(
+    record(kDeclarationFields, "What results of a scenario may have. A measurement and a metric may share a name."));
 constexpr const Shape& kDeclarations = kListOf<Declaration, kDeclaration>;
 
 /// By the name of the scenario.
@@ -419,32 +501,34 @@ constexpr Shape kMetricsDeclared{.expected = "an object",
                                      [](const void* declared, const Visit& visit) {
                                        for (const auto& [scenario, metrics] : as<MetricsDeclared>(declared))
                                          visit(scenario, kDeclarations, &metrics);
-                                     }};
+                                     },
+                                 .pattern = kNamePattern,
+                                 .values = &kDeclarations};
 
 // --- Fleets ---------------------------------------------------------------------------------------------------------
 
 constexpr std::array kRankFields{
     field<&RankPlace::rank>("rank"),
-    field<&RankPlace::node>("node"),
-    field<&RankPlace::local_rank>("local_rank"),
+    field<&RankPlace::node>("node", "Counted in the order of their lowest ranks."),
+    field<&RankPlace::local_rank>("local_rank", "Its number among those of its node."),
     field<&RankPlace::host>("host"),
-    field<&RankPlace::tool>("tool", if_known),
+    field<&RankPlace::tool>("tool", if_known, "The program's version and commit."),
     field<&RankPlace::environment, kEnvironment>("environment"),
 };
-constexpr Shape kRank = record(kRankFields);
+constexpr Shape kRank = record(kRankFields, "One process of a fleet: where it ran and on what.");
 
 constexpr std::size_t kMostRanks = 1'000'000;
 constexpr const Shape& kRankNumbers = kListOf<int, kWhole<int>, kMostRanks>;
 
 constexpr std::array kFlaggedFields{
-    field<&Flagged::what>("what"),
-    field<&Flagged::ranks, kRankNumbers>("ranks"),
-    field<&Flagged::name>("name"),
-    field<&Flagged::text>("text"),
-    field<&Flagged::shortfall>("shortfall", if_known),
-    field<&Flagged::tests>("tests", if_known),
+    field<&Flagged::what>("what", "What is slow; rank: it is gone."),
+    field<&Flagged::ranks, kRankNumbers>("ranks", "On which it shows; of a pair, who sends and who receives."),
+    field<&Flagged::name>("name", "Which it is, for people."),
+    field<&Flagged::text>("text", "What is known of it: a sentence without its full stop."),
+    field<&Flagged::shortfall>("shortfall", if_known, "The largest share by which it is below its group's middle."),
+    field<&Flagged::tests>("tests", if_known, "Cases with their paces in which it shows."),
 };
-constexpr Shape kFlagged = record(kFlaggedFields);
+constexpr Shape kFlagged = record(kFlaggedFields, "A part that is slower than its like, or a rank that is gone.");
 
 /// Ranks are looked up by their numbers, so they ascend.
 void check_ranks(Reader& in, std::vector<RankPlace>& ranks) {
@@ -455,23 +539,26 @@ void check_ranks(Reader& in, std::vector<RankPlace>& ranks) {
 }
 
 constexpr std::array kJudgementFields{
-    field<&FleetJudgement::tests>("tests"),
-    field<&FleetJudgement::judged>("judged"),
-    field<&FleetJudgement::unresolved>("unresolved"),
+    field<&FleetJudgement::tests>("tests", "Tests that could say something."),
+    field<&FleetJudgement::judged>("judged", "Of these, those with sure clocks and ranks to compare."),
+    field<&FleetJudgement::unresolved>("unresolved", "Suspicions that no second round decided."),
 };
-constexpr Shape kJudgement = record(kJudgementFields);
+constexpr Shape kJudgement = record(
+    kJudgementFields, "Tests are cases at a pace, transfers with all partners together. Absent where none was made.");
 
 constexpr std::array kFleetFields{
-    field<&Fleet::mpi>("mpi"),
-    field<&Fleet::clock_uncertainty>("clocks_off_by"),
-    field<&Fleet::missing, kRankNumbers>("missing"),
-    field<&Fleet::flagged, kListOf<Flagged, kFlagged, kMostRanks>>("flagged"),
-    field<&Fleet::differences>("differences", Rule::optional),
-    field<&Fleet::notes>("notes"),
+    field<&Fleet::mpi>("mpi", "The MPI library and its version."),
+    field<&Fleet::clock_uncertainty>("clocks_off_by", "The largest of all ranks and cases, in seconds."),
+    field<&Fleet::missing, kRankNumbers>("missing", "Ranks that did not answer any more."),
+    field<&Fleet::flagged, kListOf<Flagged, kFlagged, kMostRanks>>("flagged", "What is slower than its like, or gone."),
+    field<&Fleet::differences>("differences", Rule::optional,
+                               "In what ranks differ, such as drivers. Absent in older files."),
+    field<&Fleet::notes>("notes", "What limits the judgement."),
     field<&Fleet::judgement, kJudgement>("judgement", if_known),
     field<&Fleet::ranks, kListOf<RankPlace, kRank, kMostRanks, check_ranks>>("ranks"),
 };
-constexpr Shape kFleet = record(kFleetFields);
+constexpr Shape kFleet = record(
+    kFleetFields, "The ranks of a run under mpirun or srun, and what is judged of them; absent of a single process.");
 
 // --- The file -------------------------------------------------------------------------------------------------------
 
@@ -502,10 +589,11 @@ void check_report(Reader& in, void* whole) {
                        : fmt::format("results[{}] is of a rank, but the file has no 'fleet' that says which", index));
 }
 
-constexpr const Shape& kResults = kListOf<Result, kResult, kMostResults>;
+constexpr Shape kResults = named("results", kListOf<Result, kResult, kMostResults>);
 
+constexpr const Shape& kTimes = kListOf<std::string, kTimeOrNone>;
 constexpr std::array kFurtherFields{
-    field<&FurtherProcess::started_at>("started_at"),
+    field<&FurtherProcess::started_at, kTime>("started_at"),
     field<&FurtherProcess::results, kResults>("results"),
 };
 constexpr Shape kFurther = record(kFurtherFields);
@@ -513,20 +601,33 @@ constexpr std::size_t kMostProcesses = 100;
 
 constexpr std::array kReportFields{
     part("schema", kSchema<kVersion1>),
-    field<&Report::complete>("complete"),
-    field<&Report::verified>("verified", optional),
-    field<&Report::started_at>("started_at"),
+    field<&Report::complete>("complete", "Whether every case ran to its end; false while the run goes on."),
+    field<&Report::verified>("verified", optional,
+                             "False where --no-verify was given, for a part of it or all. Absent in older files."),
+    field<&Report::started_at, kTime>("started_at", "When the run began: ISO 8601, UTC."),
     field<&Report::tool, kTool>("tool"),
-    field<&Report::command, kRawTexts>("command"),
+    field<&Report::command, kRawTexts>("command", "The command line: xferbench and its arguments as given."),
     field<&Report::environment, kEnvironment>("environment"),
-    field<&Report::metrics_declared, kMetricsDeclared>("metrics_declared", optional),
-    field<&Report::results, kResults>("results"),
+    field<&Report::metrics_declared, kMetricsDeclared>(
+        "metrics_declared", optional,
+        "What results may have, by scenario, in the order of columns; absent in older files."),
+    field<&Report::results, kResults>(
+        "results",
+        "One for each case, of a fleet for each case, rank, pace and round, in the order in which they ran."),
     field<&Report::fleet, kFleet>("fleet", if_known),
-    field<&Report::findings, kListOf<Finding, kFinding, kMostResults>>("findings", optional),
-    field<&Report::resumed_at>("resumed_at", if_known),
-    field<&Report::further_processes, kListOf<FurtherProcess, kFurther, kMostProcesses>>("further_processes", if_known),
+    field<&Report::findings, kListOf<Finding, kFinding, kMostResults>>(
+        "findings", optional, "What results say together; empty while the run goes on."),
+    field<&Report::resumed_at, kTimes>("resumed_at", if_known, "When a run that had been stopped went on, each time."),
+    field<&Report::further_processes, kListOf<FurtherProcess, kFurther, kMostProcesses>>(
+        "further_processes", if_known,
+        "Of a suite that takes several processes: what all but the first measured. compare takes each as a file of its "
+        "own; all else in this file is of the first."),
 };
 constexpr Shape kReport{.expected = "a results file, as xferbench --json writes it",
+                        .help =
+                            "What xferbench --json writes, version 1: fields are added, never renamed, removed or "
+                            "given another meaning. What is unknown is absent: never 0, null or a text. measurement.md "
+                            "and the pages in scenarios/ say how every number is made.",
                         .is_object = true,
                         .fields = kReportFields,
                         .end = check_report};
@@ -586,6 +687,8 @@ Result parse_result_in_file(std::string_view text, std::string_view name) {
 
 std::string to_json(const Report& report) { return text_of(kReport, &report); }
 
+std::string results_schema() { return schema_of(kReport); }
+
 std::string to_json(const Result& result) { return text_of(kSentResult, &result); }
 
 std::string to_json(const RankPlace& rank) { return text_of(kRank, &rank); }
@@ -612,7 +715,10 @@ constexpr Shape json::kInterval{
         [](const void* interval, const Visit& visit) {
           visit({}, kNumber, &as<Interval>(interval).low);
           visit({}, kNumber, &as<Interval>(interval).high);
-        }};
+        },
+    .least = 2,
+    .most = 2,
+    .values = &kNumber};
 
 namespace {
 

@@ -19,6 +19,9 @@ void write_json(const Report& report, const Sink& sink);
 /// The same as one text.
 std::string to_json(const Report& report);
 
+/// What docs/results-schema.json says.
+std::string results_schema();
+
 /// The text of a result, where it is somewhere else than in memory.
 using TextOfResult = std::function<std::optional<std::string>(const Result& result)>;
 /// The same with results that are texts already, as they stand in such a file.

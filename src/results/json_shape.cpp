@@ -154,6 +154,11 @@ void Reader::refuse() const {
   fail(fmt::format("found {}, expected {}", std::visit(describe, found_), wanted_->expected));
 }
 
+void Reader::check_limits(double amount) const {
+  if (amount >= wanted_->least && amount <= wanted_->most) return;
+  refuse();
+}
+
 double Reader::as_number() const {
   return is_whole() ? static_cast<double>(as_kind<std::uint64_t>()) : as_kind<double>();
 }
@@ -417,7 +422,10 @@ class Layout {
     }
     if (add_ready(shape, from)) return;
     bool holds_more = false;
-    each_part(shape, from, [&](std::string_view, const Shape& part, const void*) { holds_more |= !is_single(part); });
+    many_lines_ = many_lines_ || shape.on_many_lines;
+    each_part(shape, from, [&](std::string_view, const Shape& part, const void*) {
+      holds_more = holds_more || many_lines_ || !is_single(part);
+    });
     on_one_line = on_one_line || shape.on_one_line || !holds_more;
     const std::string end = on_one_line ? "" : "\n" + std::string(level, ' ');
     text_ += shape.is_object ? '{' : '[';
@@ -465,6 +473,7 @@ class Layout {
   const Sink& sink_;
   const Ready ready_;
   std::string text_;
+  bool many_lines_ = false;  // of all
 };
 
 }  // namespace
@@ -493,46 +502,19 @@ std::string text_within(const Shape& shape, const void* part, std::size_t level)
 
 // --- Shapes of single values ----------------------------------------------------------------------------------------
 
-namespace {
-
-template <class T>
-Single give_as(const void* from) {
-  return as<T>(from);
+void take_text(Reader& in, void* into) {
+  auto& text = as<std::string>(into);
+  text = in.as_text();
+  in.check_limits(static_cast<double>(text.size()));
 }
 
-}  // namespace
+void take_raw_text(Reader& in, void* into) { as<std::string>(into) = in.as_raw_text(); }
 
-constexpr Shape kText{.expected = "a text",
-                      .take = [](Reader& in, void* into) { as<std::string>(into) = in.as_text(); },
-                      .give = give_as<std::string>};
+void take_boolean(Reader& in, void* into) { as<bool>(into) = in.as_boolean(); }
 
-constexpr Shape kRawText{.expected = "a text",
-                         .take = [](Reader& in, void* into) { as<std::string>(into) = in.as_raw_text(); },
-                         .give = give_as<std::string>};
-
-constexpr Shape kWord{.expected = "a text",
-                      .take =
-                          [](Reader& in, void* into) {
-                            auto& word = as<std::string>(into);
-                            word = in.as_text();
-                            if (word.empty()) in.fail("found an empty text, expected one that says something");
-                          },
-                      .give = give_as<std::string>};
-
-constexpr Shape kBoolean{.expected = "true or false",
-                         .take = [](Reader& in, void* into) { as<bool>(into) = in.as_boolean(); },
-                         .give = give_as<bool>};
-
-constexpr Shape kNumber{.expected = "a number",
-                        .take = [](Reader& in, void* into) { as<double>(into) = in.as_number(); },
-                        .give = give_as<double>};
-
-constexpr Shape kAmount{.expected = "a number of 0 or more",
-                        .take =
-                            [](Reader& in, void* into) {
-                              as<double>(into) = in.as_number();
-                              if (in.as_number() < 0) in.refuse();
-                            },
-                        .give = give_as<double>};
+void take_number(Reader& in, void* into) {
+  as<double>(into) = in.as_number();
+  in.check_limits(as<double>(into));
+}
 
 }  // namespace xferbench::json

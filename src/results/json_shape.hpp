@@ -1,4 +1,4 @@
-// How records look as JSON: a shape says it once, and serves both to read and to write.
+// How records look as JSON: a shape says it once, and serves to read, to write, and to make the schemas in docs/.
 //
 // Reading is for files that may be large, damaged or hostile: values go straight into the records as the parser finds
 // them, what no shape asks for is read over, and neither stack nor memory grows with what a file nests. Writing is a
@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <span>
@@ -57,6 +58,8 @@ class Reader {
   [[nodiscard]] std::size_t as_one_of(std::span<const std::string_view> texts) const;
   /// Fails: it is not what the shape expects.
   [[noreturn]] void refuse() const;
+  /// Fails unless it is within the limits of the shape: a number, or the bytes of a text.
+  void check_limits(double amount) const;
 
   // --- Of the object or list that is being read, for its Shape::end ---
   /// Whether the object had this one of its fields.
@@ -146,14 +149,38 @@ struct Field {
   void* (*into)(void* record) = nullptr;
   /// Null: not written. `always`: even what is empty or zero.
   const void* (*from)(const void* record, bool always) = nullptr;
+  std::string_view help{};  ///< for the schema: its unit, its meaning, when it is absent
+  bool leaves_out = false;  ///< what is empty or zero is not written
 };
+
+/// For the schema: what it means for other fields of a record that one has this word, or is this or more.
+struct Tie {
+  using Names = std::array<std::string_view, 4>;
+  std::string_view field{};
+  std::string_view word{};
+  int least = 0;
+  Names filled{};  ///< then these say something, and
+  Names empty{};   ///< these do not
+  Names else_filled{};
+  Names else_empty{};
+};
+/// For the schema: exactly one of them is there, or at least one.
+struct Choice {
+  std::array<std::string_view, 2> of{};
+  bool only_one = false;
+};
+struct Known;
 
 /// Is called for each item or entry; items have no name.
 using Visit = std::function<void(std::string_view name, const Shape& shape, const void* value)>;
 
+/// Of Shape::least and most.
+inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
 /// What is done with a value. What is null is refused.
 struct Shape {
   std::string_view expected{};  ///< as messages call it: "a text"
+  std::string_view help{};      ///< for the schema, where a field has none of its own
 
   // --- A single value ---
   void (*take)(Reader& in, void* into) = nullptr;
@@ -168,7 +195,34 @@ struct Shape {
   void (*end)(Reader& in, void* object) = nullptr;  ///< of an object or a list: checks it, and completes it
   void (*each)(const void* from, const Visit& visit) = nullptr;  ///< of items or entries, to write them
   bool on_one_line = false;                                      ///< even where it holds more than single values
+  bool on_many_lines = false;                                    ///< of all that is written: even single values
+
+  // --- What is legal ---
+  std::array<std::string_view, 2> types{};             ///< of JSON, for a single value
+  double least = -kNoLimit;                            ///< for a number; for a text its bytes, for a list its items
+  double most = kNoLimit;                              ///< likewise
+  bool above = false;                                  ///< more than `least`
+  std::vector<std::string_view> (*words)() = nullptr;  ///< the only texts
+
+  // --- For the schema alone ---
+  std::string_view name{};                  ///< of what stands there more than once
+  std::string_view pattern{};               ///< for a text, or for the names of entries
+  const Shape* values = nullptr;            ///< of items or entries
+  std::vector<Known> (*known)() = nullptr;  ///< entries by their names
+  std::span<const Tie> ties{};
+  std::span<const Choice> choices{};
 };
+
+/// An entry by its name.
+struct Known {
+  std::string_view name{};
+  Shape shape{};
+  Rule rule = Rule::optional;
+};
+
+/// The JSON Schema of files that hold one of these.
+std::string schema_of(std::initializer_list<const Shape*> files, std::string_view help);
+inline std::string schema_of(const Shape& file) { return schema_of({&file}, file.help); }
 
 /// Reads a file; "-" is standard input. A mark of UTF-8 at its front is accepted.
 void read_file(const std::string& path, Target whole);
@@ -210,25 +264,79 @@ const T& as(const void* object) {
 
 // --- Shapes of single values ----------------------------------------------------------------------------------------
 
-extern const Shape kText;
-extern const Shape kRawText;  ///< as the file has it
-extern const Shape kWord;     ///< a text that says something
-extern const Shape kBoolean;
-extern const Shape kNumber;  ///< any but NaN and infinities
-extern const Shape kAmount;  ///< of 0 or more
+// For Shape::take and give. Texts and numbers must be within the limits of their shape.
+void take_text(Reader& in, void* into);
+void take_raw_text(Reader& in, void* into);
+void take_boolean(Reader& in, void* into);
+void take_number(Reader& in, void* into);
+template <class T>
+Single give_as(const void* from) {
+  return as<T>(from);
+}
 
-template <class T, std::uint64_t least = 0, std::uint64_t most = std::numeric_limits<T>::max()>
+/// The same within limits.
+constexpr Shape within(Shape shape, std::string_view expected, double least, double most = kNoLimit) {
+  shape.expected = expected;
+  shape.least = least;
+  shape.most = most;
+  return shape;
+}
+/// The same with its own help.
+constexpr Shape helped(Shape shape, std::string_view help) {
+  shape.help = help;
+  return shape;
+}
+/// The same that looks so, by a regular expression. Only the schema says so: reading takes what older files have.
+constexpr Shape like(Shape shape, std::string_view pattern) {
+  shape.pattern = pattern;
+  return shape;
+}
+/// Of what programs know by its name: metrics, labels, flags.
+inline constexpr std::string_view kNamePattern = "^[a-z][a-z0-9_-]*$";
+
+inline constexpr Shape kText{
+    .expected = "a text", .take = take_text, .give = give_as<std::string>, .types = {"string"}};
+/// As the file has it.
+inline constexpr Shape kRawText{
+    .expected = "a text", .take = take_raw_text, .give = give_as<std::string>, .types = {"string"}};
+inline constexpr Shape kWord = within(kText, "a text that says something", 1);
+/// ISO 8601, UTC.
+inline constexpr std::string_view kTimePattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$";
+inline constexpr Shape kTime = like(kWord, kTimePattern);
+inline constexpr Shape kTimeOrNone = like(kText, kTimePattern);
+inline constexpr Shape kBoolean{
+    .expected = "true or false", .take = take_boolean, .give = give_as<bool>, .types = {"boolean"}};
+/// Any but NaN and infinities.
+inline constexpr Shape kNumber{
+    .expected = "a number", .take = take_number, .give = give_as<double>, .types = {"number"}};
+inline constexpr Shape kAmount = within(kNumber, "a number of 0 or more", 0);
+
+template <class T, std::uint64_t fewest = 0, std::uint64_t most = std::numeric_limits<T>::max()>
 inline constexpr Shape kWhole{
     .expected = "a whole number of 0 or more",
-    .take = [](Reader& in, void* into) { as<T>(into) = static_cast<T>(in.as_whole(least, most)); },
-    .give = [](const void* from) -> Single { return static_cast<std::uint64_t>(as<T>(from)); }};
+    .take = [](Reader& in, void* into) { as<T>(into) = static_cast<T>(in.as_whole(fewest, most)); },
+    .give = [](const void* from) -> Single { return static_cast<std::uint64_t>(as<T>(from)); },
+    .types = {"integer"},
+    .least = static_cast<double>(fewest),
+    .most = most < std::numeric_limits<T>::max() ? static_cast<double>(most) : kNoLimit};
+
+/// For Shape::words.
+template <const auto& texts>
+std::vector<std::string_view> words_of() {
+  return {texts.begin(), texts.end()};
+}
 
 /// One of the values of an enumeration, by its text.
 template <class E>
 inline constexpr Shape kOneOf{
     .expected = "a text",
     .take = [](Reader& in, void* into) { as<E>(into) = static_cast<E>(in.as_one_of(texts_of(E{}))); },
-    .give = [](const void* from) -> Single { return to_text(as<E>(from)); }};
+    .give = [](const void* from) -> Single { return to_text(as<E>(from)); },
+    .words =
+        [] {
+          const auto texts = texts_of(E{});
+          return std::vector<std::string_view>(texts.begin(), texts.end());
+        }};
 
 /// The name of the schema: no part of the record, but the first thing that a file says.
 template <const std::string_view& schema>
@@ -240,7 +348,8 @@ inline constexpr Shape kSchema{.expected = "a text",
                                      in.fail("found " + in_quotes(found) + ", expected " + in_quotes(schema) +
                                              ": a file of another kind or of another version of xferbench");
                                    },
-                               .give = [](const void*) -> Single { return schema; }};
+                               .give = [](const void*) -> Single { return schema; },
+                               .words = [] { return std::vector<std::string_view>{schema}; }};
 
 // --- Shapes of several values ---------------------------------------------------------------------------------------
 
@@ -264,7 +373,11 @@ inline constexpr Shape kListOf{.expected = "a list",
                                .each =
                                    [](const void* list, const Visit& visit) {
                                      for (const T& item : as<std::vector<T>>(list)) visit({}, shape, &item);
-                                   }};
+                                   },
+                               .most = most != kMostEntries&& most < std::numeric_limits<std::size_t>::max()
+                                           ? static_cast<double>(most)
+                                           : kNoLimit,
+                               .values = &shape};
 
 inline constexpr const Shape& kTexts = kListOf<std::string, kText>;
 inline constexpr const Shape& kRawTexts = kListOf<std::string, kRawText>;
@@ -301,11 +414,18 @@ inline constexpr Shape kEntriesOf{.expected = "an object",
                                         for (const T& entry : as<std::vector<T>>(entries)) {
                                           if (is_written(entry)) visit(entry.*name, shape, &entry);
                                         }
-                                      }};
+                                      },
+                                  .values = &shape};
 
 /// A record by its fields.
-constexpr Shape record(std::span<const Field> fields, void (*end)(Reader&, void*) = nullptr) {
-  return {.expected = "an object", .is_object = true, .fields = fields, .end = end};
+constexpr Shape record(std::span<const Field> fields, std::string_view help = {},
+                       void (*end)(Reader&, void*) = nullptr) {
+  return {.expected = "an object", .help = help, .is_object = true, .fields = fields, .end = end};
+}
+/// The same with a name in schemas, which have it once.
+constexpr Shape named(std::string_view name, Shape shape) {
+  shape.name = name;
+  return shape;
 }
 
 /// The same fields and one more.
@@ -317,8 +437,32 @@ constexpr std::array<Field, count + 1> with(const std::array<Field, count>& fiel
   return all;
 }
 
+/// The same, whose fields depend on each other.
+constexpr Shape tied(Shape shape, std::span<const Tie> ties) {
+  shape.ties = ties;
+  return shape;
+}
+
+/// Of a list that has one item at least.
+constexpr Shape some(Shape list) {
+  list.least = 1;
+  return list;
+}
+
+/// Other fields are errors.
+constexpr Shape strict(Shape shape) {
+  shape.strict = true;
+  return shape;
+}
+
 constexpr Shape on_one_line(Shape shape) {
   shape.on_one_line = true;
+  return shape;
+}
+
+/// The same with a line for each field, item and entry of all that it holds.
+constexpr Shape on_many_lines(Shape shape) {
+  shape.on_many_lines = true;
   return shape;
 }
 
@@ -374,6 +518,10 @@ const void* from(const T& value, bool) {
   return value ? &*value : nullptr;
 }
 
+/// What from() may leave out.
+template <class T>
+concept MayBeNothing = !MayBeAbsent<T> && (std::is_arithmetic_v<T> || requires(const T& value) { value.empty(); });
+
 template <class Record, class Value>
 Record record_of(Value Record::*member);
 template <class Record, class Value>
@@ -381,15 +529,27 @@ Value value_of(Value Record::*member);
 
 /// A field that is a member of the record.
 template <auto member, const Shape& shape = usual_shape<decltype(value_of(member))>()>
-constexpr Field field(std::string_view name, Rule rule = Rule::required) {
+constexpr Field field(std::string_view name, Rule rule = Rule::required, std::string_view help = {}) {
   using Record = decltype(record_of(member));
-  return {name, rule, &shape, [](void* record) { return into(as<Record>(record).*member); },
-          [](const void* record, bool always) { return from(as<Record>(record).*member, always); }};
+  return {name,
+          rule,
+          &shape,
+          [](void* record) { return into(as<Record>(record).*member); },
+          [](const void* record, bool always) { return from(as<Record>(record).*member, always); },
+          help,
+          rule == Rule::if_known && MayBeNothing<decltype(value_of(member))>};
+}
+
+template <auto member, const Shape& shape = usual_shape<decltype(value_of(member))>()>
+constexpr Field field(std::string_view name, std::string_view help) {
+  return field<member, shape>(name, Rule::required, help);
 }
 
 /// A field whose shape is of the record itself.
-constexpr Field part(std::string_view name, const Shape& shape, Rule rule = Rule::required) {
-  return {name, rule, &shape, [](void* record) { return record; }, [](const void* record, bool) { return record; }};
+constexpr Field part(std::string_view name, const Shape& shape, Rule rule = Rule::required,
+                     std::string_view help = {}) {
+  return {name, rule, &shape, [](void* record) { return record; }, [](const void* record, bool) { return record; },
+          help};
 }
 
 }  // namespace xferbench::json

@@ -32,5 +32,7 @@ RecordedRun read_recorded_run(const std::string& path);
 /// The same of a text; `name` is what messages call it.
 RecordedRun parse_recorded_run(std::string_view text, std::string_view name);
 std::string to_json(const RecordedRun& run);
+/// What docs/recording-run-schema.json says.
+std::string recorded_run_schema();
 
 }  // namespace xferbench

@@ -29,46 +29,52 @@ using enum Rule;
 
 constexpr std::string_view kSoakVersion1 = "xferbench-soak/1";
 
+constexpr Shape kShareOfRate = within(kNumber, "a number from 0 to 1", 0, 1);
 constexpr const Shape& kSoakLoads = kListOf<SoakLoad, kOneOf<SoakLoad>>;
 constexpr const Shape& kAmounts = kListOf<double, kAmount>;
 constexpr const Shape& kWholeNumbers = kListOf<std::uint64_t, kWhole<std::uint64_t>>;
 
 constexpr std::array kSoakSettingsFields{
-    field<&SoakSettings::seconds>("seconds"), field<&SoakSettings::interval>("interval"),
-    field<&SoakSettings::floor>("floor"),     field<&SoakSettings::loads, kSoakLoads>("loads"),
-    field<&SoakSettings::size>("size"),       field<&SoakSettings::seed>("seed"),
+    field<&SoakSettings::seconds>("seconds", "That it is to last, all parts of it together."),
+    field<&SoakSettings::interval>("interval", "Seconds between two lines."),
+    field<&SoakSettings::floor, kShareOfRate>("floor", "Share of the first minutes' rate below which it drops."),
+    field<&SoakSettings::loads, kSoakLoads>("loads"),
+    field<&SoakSettings::size>("size", "Of one copy, in bytes."),
+    field<&SoakSettings::seed>("seed"),
 };
 constexpr Shape kSoakSettings = record(kSoakSettingsFields);
 
 constexpr std::array kSoakHeaderFields{
     part("schema", kSchema<kSoakVersion1>),
-    field<&SoakHeader::started_at>("started_at"),
+    field<&SoakHeader::started_at, kTime>("started_at"),
     field<&SoakHeader::tool, kToolLine>("tool"),
     field<&SoakHeader::command, kRawTexts>("command"),
     field<&SoakHeader::environment, kEnvironmentLine>("environment"),
     field<&SoakHeader::settings, kSoakSettings>("settings"),
 };
 constexpr Shape kSoakHeader{.expected = "the first line of a soak's file, as xferbench soak --json writes it",
+                            .help = "The first line.",
                             .is_object = true,
                             .fields = kSoakHeaderFields,
-                            .on_one_line = true};
+                            .on_one_line = true,
+                            .name = "header"};
 
 constexpr std::array kSoakWrongFields{
-    field<&SoakWrong::gpu>("gpu"),
+    field<&SoakWrong::gpu>("gpu", "Whose work it was; of p2p the GPU that receives."),
     field<&SoakWrong::load>("load"),
-    field<&SoakWrong::memory>("memory"),
-    field<&SoakWrong::address>("address"),
-    field<&SoakWrong::offset>("offset"),
-    field<&SoakWrong::last>("last"),
+    field<&SoakWrong::memory>("memory", "Where the wrong data lies: 'GPU 0' or 'host'."),
+    field<&SoakWrong::address>("address", "Of the first wrong byte."),
+    field<&SoakWrong::offset>("offset", "Of it in its buffer; of its word where 'found' is '?'."),
+    field<&SoakWrong::last>("last", "Offset of the last wrong byte's word."),
     field<&SoakWrong::bytes>("bytes"),
     field<&SoakWrong::bits>("bits"),
-    field<&SoakWrong::expected>("expected"),
-    field<&SoakWrong::found>("found"),
+    field<&SoakWrong::expected>("expected", "The first wrong word, in hexadecimal."),
+    field<&SoakWrong::found>("found", "'?' where much was wrong, or it was right when read again."),
     field<&SoakWrong::pattern>("pattern"),
     field<&SoakWrong::elapsed>("elapsed"),
-    field<&SoakWrong::at>("at"),
+    field<&SoakWrong::at, kTime>("at"),
 };
-constexpr Shape kSoakWrong = record(kSoakWrongFields);
+constexpr Shape kSoakWrong = record(kSoakWrongFields, "Memory that does not hold what it should: one buffer, once.");
 
 constexpr std::array kSoakDropFields{
     field<&SoakDrop::gpu>("gpu"),
@@ -76,42 +82,44 @@ constexpr std::array kSoakDropFields{
     field<&SoakDrop::from>("from"),
     field<&SoakDrop::to>("to"),
     field<&SoakDrop::lowest>("lowest"),
-    field<&SoakDrop::at>("at"),
-    field<&SoakDrop::beside>("beside", if_known),
+    field<&SoakDrop::at, kTime>("at"),
+    field<&SoakDrop::beside>("beside", if_known, "What else changed in these intervals."),
 };
-constexpr Shape kSoakDrop = record(kSoakDropFields);
+constexpr Shape kSoakDrop =
+    record(kSoakDropFields, "A time in which a load of a GPU was slower than the floor allows.");
 
 constexpr std::array kSoakRateFields{
     field<&SoakRate::load>("load"),       field<&SoakRate::median>("median"), field<&SoakRate::lowest>("lowest"),
     field<&SoakRate::highest>("highest"), field<&SoakRate::turns>("turns"),
 };
-constexpr Shape kSoakRate = record(kSoakRateFields);
+constexpr Shape kSoakRate = record(kSoakRateFields, "A load in one interval: rates of its turns, in bytes per second.");
 
 constexpr std::array kSoakClocksFields{
     field<&Clocks::sm>("sm", if_known),
     field<&Clocks::memory>("memory", if_known),
 };
-constexpr Shape kSoakClocks = record(kSoakClocksFields);
+constexpr Shape kSoakClocks = record(kSoakClocksFields, "In hertz. What is not known is absent.");
 
 constexpr std::array kSoakGpuFields{
     field<&SoakGpu::gpu>("gpu"),
     field<&SoakGpu::rates, kListOf<SoakRate, kSoakRate>>("rates"),
     field<&SoakGpu::health, kHealthLine>("health"),
     field<&SoakGpu::clocks, kSoakClocks>("clocks"),
-    field<&SoakGpu::changes>("changes", if_known),
+    field<&SoakGpu::changes>("changes", if_known, "What changed for the worse in the interval, in sentences."),
 };
-constexpr Shape kSoakGpu = record(kSoakGpuFields);
+constexpr Shape kSoakGpu = record(kSoakGpuFields, "A GPU at the end of an interval.");
 
 constexpr std::array kSoakLoadTotalsFields{
     field<&SoakLoadTotals::gpu>("gpu"),
     field<&SoakLoadTotals::load>("load"),
     field<&SoakLoadTotals::moved>("moved"),
-    field<&SoakLoadTotals::verified>("verified"),
-    field<&SoakLoadTotals::busy>("busy"),
-    field<&SoakLoadTotals::wrong>("wrong", optional),
-    field<&SoakLoadTotals::first, kAmounts>("first", optional),
-    field<&SoakLoadTotals::baseline>("baseline", if_known),
-    field<&SoakLoadTotals::lowest>("lowest", if_known),
+    field<&SoakLoadTotals::verified>("verified", "Bytes of these that were compared with what they should be."),
+    field<&SoakLoadTotals::busy>("busy", "Seconds in which they moved."),
+    field<&SoakLoadTotals::wrong>("wrong", optional, "Bytes of these that were not what they should be."),
+    field<&SoakLoadTotals::first, kAmounts>("first", optional,
+                                            "Medians of intervals, until the first minutes are over."),
+    field<&SoakLoadTotals::baseline>("baseline", if_known, "Their median, once these minutes are over."),
+    field<&SoakLoadTotals::lowest>("lowest", if_known, "Rate of a turn behind the first minutes."),
 };
 constexpr Shape kSoakLoadTotals = record(kSoakLoadTotalsFields);
 
@@ -125,43 +133,52 @@ constexpr std::array kSoakCountersFields{
     field<&SoakCounters::throttle>("throttle", if_known),
     field<&SoakCounters::hottest, kNumber>("hottest", if_known),
 };
-constexpr Shape kSoakCounters = record(kSoakCountersFields);
+constexpr Shape kSoakCounters =
+    record(kSoakCountersFields, "How far they have moved since the beginning. What is not known is absent.");
 
 constexpr std::array kSoakTotalsFields{
     field<&SoakTotals::elapsed>("elapsed"),
-    field<&SoakTotals::seconds>("seconds", if_known),
+    field<&SoakTotals::seconds>("seconds", if_known, "That it is to last, if not as the header says."),
     field<&SoakTotals::loads, kListOf<SoakLoadTotals, kSoakLoadTotals>>("loads"),
     field<&SoakTotals::counters, kListOf<SoakCounters, kSoakCounters>>("counters"),
     field<&SoakTotals::wrong_bytes>("wrong_bytes"),
     field<&SoakTotals::wrong_buffers>("wrong_buffers"),
-    field<&SoakTotals::wrong, kListOf<SoakWrong, kSoakWrong>>("wrong"),
+    field<&SoakTotals::wrong, kListOf<SoakWrong, kSoakWrong, SoakTotals::kMostKept>>("wrong"),
     field<&SoakTotals::drop_count>("drop_count"),
     field<&SoakTotals::drop_seconds>("drop_seconds"),
-    field<&SoakTotals::drops, kListOf<SoakDrop, kSoakDrop>>("drops"),
-    field<&SoakTotals::lost_count>("lost_count", if_known),
+    field<&SoakTotals::drops, kListOf<SoakDrop, kSoakDrop, SoakTotals::kMostKept>>("drops"),
+    field<&SoakTotals::lost_count>("lost_count", if_known, "Times that a GPU that failed or hung ended it."),
     field<&SoakTotals::lost>("lost", if_known),
-    field<&SoakTotals::resumed_at>("resumed_at", if_known),
+    field<&SoakTotals::resumed_at, kListOf<std::string, kTimeOrNone>>("resumed_at", if_known),
 };
-constexpr Shape kSoakTotals = record(kSoakTotalsFields);
+constexpr Shape kSoakTotals = record(kSoakTotalsFields, "What all of it comes to up to this line.");
 
 constexpr std::array kSoakIntervalFields{
-    field<&SoakInterval::at>("at"),
-    field<&SoakInterval::elapsed>("elapsed"),
-    field<&SoakInterval::memory>("memory"),
+    field<&SoakInterval::at, kTime>("at"),
+    field<&SoakInterval::elapsed>("elapsed", "Seconds into the soak."),
+    field<&SoakInterval::memory>("memory", "Bytes of the process that are in memory."),
     field<&SoakInterval::gpus, kListOf<SoakGpu, kSoakGpu>>("gpus"),
     field<&SoakInterval::so_far, kSoakTotals>("so_far"),
     field<&SoakInterval::end>("end"),
     field<&SoakInterval::reason>("reason", if_known),
 };
 constexpr Shape kSoakIntervalLine{.expected = "a line of a soak's file, as xferbench soak --json writes it",
+                                  .help = "Each further line.",
                                   .is_object = true,
                                   .fields = kSoakIntervalFields,
-                                  .on_one_line = true};
+                                  .on_one_line = true,
+                                  .name = "interval"};
 
 }  // namespace
 
 std::string to_json(const SoakHeader& header) { return text_of(kSoakHeader, &header); }
 std::string to_json(const SoakInterval& interval) { return text_of(kSoakIntervalLine, &interval); }
+
+std::string soak_schema() {
+  return schema_of({&kSoakHeader, &kSoakIntervalLine},
+                   "A line of xferbench soak --json, version 1: JSON Lines, each a document of its own. Fields are "
+                   "added within version 1, never renamed. Rates are in bytes per second, times in seconds.");
+}
 
 SoakHeader parse_soak_header(std::string_view text, std::string_view name) {
   return record_from_text<SoakHeader>(text, name, kSoakHeader);
@@ -242,10 +259,8 @@ SoakFile SoakFile::go_on(const std::string& path, StoredSoak& stored) {
   const std::string head = read_part(path, file, 0, kLongestLine);
   const std::size_t first = head.find('\n');
   if (first == std::string::npos) {
-    throw InputError(
-        fmt::format("{}: there is no whole line in it, expected a soak's file, as xferbench soak --json "
-                    "writes it",
-                    path));
+    throw InputError(fmt::format(
+        "{}: there is no whole line in it, expected a soak's file, as xferbench soak --json writes it", path));
   }
   stored.header = parse_soak_header(std::string_view(head).substr(0, first), path);
   const auto last = last_line(path, file, first + 1, size);

@@ -16,6 +16,8 @@ namespace xferbench {
 /// One line each, with its end.
 std::string to_json(const SoakHeader& header);
 std::string to_json(const SoakInterval& interval);
+/// What docs/soak-schema.json says.
+std::string soak_schema();
 
 /// Throw InputError; `name` is what messages call the text.
 SoakHeader parse_soak_header(std::string_view text, std::string_view name);

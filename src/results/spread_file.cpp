@@ -16,21 +16,25 @@ constexpr std::size_t kMostCases = 10'000'000;  // as a results file
 
 constexpr std::array kCaseSpreadFields{
     field<&CaseSpread::key>("key"),
-    field<&CaseSpread::measured>("measured"),
+    field<&CaseSpread::measured>("measured", "The measurement whose medians were looked at."),
     field<&CaseSpread::processes, kWhole<std::size_t, 2>>("processes"),
-    field<&CaseSpread::spread>("spread"),
+    field<&CaseSpread::spread>("spread", "Standard deviation of the medians' logarithms: 0.01 is about 1 %."),
 };
 constexpr Shape kCaseSpread = on_one_line(record(kCaseSpreadFields));
 
 constexpr std::array kSpreadFields{
     part("schema", kSchema<kSpreadVersion1>),
-    field<&SpreadFile::updated_at>("updated_at"),
+    field<&SpreadFile::updated_at, kTime>("updated_at"),
     field<&SpreadFile::gpu>("gpu"),
-    field<&SpreadFile::uuid>("uuid", if_known),
-    field<&SpreadFile::profile>("profile", if_known),
+    field<&SpreadFile::uuid>("uuid", if_known, "Of the GPU; absent where it has none."),
+    field<&SpreadFile::profile>("profile", if_known, "Of the simulated device; absent for a real one."),
     field<&SpreadFile::cases, kListOf<CaseSpread, kCaseSpread, kMostCases>>("cases"),
 };
 constexpr Shape kSpreadFile{.expected = "a file of spreads, as xferbench --repeat N --spread writes it",
+                            .help =
+                                "What xferbench --repeat N --spread FILE keeps and compare --spread FILE reads, "
+                                "version 1: how far processes of one machine lie apart that measure the same case. "
+                                "Fields are added, never renamed, removed or given another meaning.",
                             .is_object = true,
                             .fields = kSpreadFields};
 
@@ -43,5 +47,7 @@ SpreadFile parse_spread(std::string_view text, std::string_view name) {
 }
 
 std::string to_json(const SpreadFile& file) { return text_of(kSpreadFile, &file); }
+
+std::string spread_schema() { return schema_of(kSpreadFile); }
 
 }  // namespace xferbench

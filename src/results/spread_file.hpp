@@ -34,5 +34,7 @@ SpreadFile read_spread(const std::string& path);
 SpreadFile parse_spread(std::string_view text, std::string_view name);
 
 std::string to_json(const SpreadFile& file);
+/// What docs/spread-schema.json says.
+std::string spread_schema();
 
 }  // namespace xferbench

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 #include <string>
@@ -267,32 +266,6 @@ TEST(ProfileFields, EachSetsWhatItGets) {
       EXPECT_EQ(another.get(p), another.get(built_in("h200-x8"))) << another.name;
     }
   }
-}
-
-TEST(ProfileSchema, HasTheSameNumbersAndLimits) {
-  std::ifstream file(XFERBENCH_SOURCE_DIR "/docs/profile-schema.json");
-  const nlohmann::json schema = nlohmann::json::parse(file);
-  const nlohmann::json& fields = schema["properties"];
-  const nlohmann::json& set = fields["set"]["properties"];
-  EXPECT_EQ(set.size(), sim::profile_fields().size());
-  for (const sim::ProfileField& field : sim::profile_fields()) {
-    ASSERT_TRUE(set.contains(field.name)) << field.name;
-    const nlohmann::json& its = set[std::string(field.name)];
-    EXPECT_EQ(its["minimum"].get<double>(), field.quantity->least) << field.name;
-    EXPECT_EQ(its["maximum"].get<double>(), field.quantity->most) << field.name;
-    EXPECT_EQ(its["type"], field.quantity->whole ? "integer" : "number") << field.name;
-  }
-  std::vector<std::string> sources;
-  for (const sim::ProfileField& field : sim::profile_fields()) sources.emplace_back(field.name);
-  EXPECT_EQ(fields["sources"]["propertyNames"]["enum"], nlohmann::json(sources));
-  EXPECT_EQ(fields["sources"]["additionalProperties"]["properties"]["source"]["maxLength"], kLongestSource);
-  std::vector<std::string> parts;
-  for (const auto& [name, part] : fields["scale"]["properties"].items()) parts.push_back(name);
-  EXPECT_EQ(parts.size(), texts_of(sim::Part{}).size());
-  for (const std::string_view part : texts_of(sim::Part{})) EXPECT_TRUE(fields["scale"]["properties"].contains(part));
-  std::vector<std::string> bases;
-  for (const Profile& p : sim::profiles()) bases.push_back(p.name);
-  EXPECT_EQ(fields["base"]["enum"], nlohmann::json(bases));
 }
 
 TEST(ProfileExample, IsRead) {

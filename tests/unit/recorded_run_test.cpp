@@ -3,9 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "core/error.hpp"
 #include "unit/support.hpp"
@@ -68,21 +66,6 @@ TEST(RecordedRun, SaysWhatIsWrongWithIt) {
   expect_refused(run_with("signal", -9), "signal: found the number -9");
   expect_refused(R"({"schema": "xferbench-recording/1"})", "has no 'command'");
   expect_refused(std::string(100'000, '['), "found a list");
-}
-
-TEST(RecordedRun, HasTheFieldsOfItsSchema) {
-  const auto schema = nlohmann::json::parse(std::ifstream(XFERBENCH_SOURCE_DIR "/docs/recording-run-schema.json"));
-  std::set<std::string> declared;
-  for (const auto& [name, its] : schema["properties"].items()) declared.insert(name);
-  std::set<std::string> written;
-  const auto run = nlohmann::json::parse(to_json(whole_run()));
-  for (const auto& [name, its] : run.items()) written.insert(name);
-  EXPECT_EQ(declared, written);
-  for (const auto& name : schema["required"]) {
-    nlohmann::json without = run;
-    without.erase(name.get<std::string>());
-    expect_refused(without.dump(), "has no '" + name.get<std::string>() + "'");
-  }
 }
 
 }  // namespace

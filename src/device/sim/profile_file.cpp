@@ -61,99 +61,63 @@ struct Written {
 
 // --- Single values --------------------------------------------------------------------------------------------------
 
-Single text_given(const void* text) { return std::string_view(as<std::string>(text)); }
-
 /// Stands in headings and tables.
-constexpr Shape kShortWord{.expected = "a text of 1 to 100 characters",
-                           .take =
-                               [](Reader& in, void* into) {
-                                 as<std::string>(into) = in.as_text();
-                                 const std::size_t size = as<std::string>(into).size();
-                                 if (size == 0 || size > kLongestProfileWord) in.refuse();
-                               },
-                           .give = text_given};
+constexpr Shape kShortWord = within(kText, "a text of 1 to 100 characters", 1, kLongestProfileWord);
+constexpr Shape kSourceText = within(kText, "a text of 1 to 500 characters", 1, kLongestSource);
+
+std::vector<std::string_view> names_of_profiles() {
+  std::vector<std::string_view> names;
+  for (const Profile& p : profiles()) names.push_back(p.name);
+  return names;
+}
 
 constexpr Shape kBase{.expected = "the name of a built-in profile",
                       .take =
                           [](Reader& in, void* into) {
-                            std::vector<std::string_view> names;
-                            for (const Profile& p : profiles()) names.push_back(p.name);
+                            const std::vector<std::string_view> names = names_of_profiles();
                             as<std::string>(into) = names[in.as_one_of(names)];
                           },
-                      .give = text_given};
+                      .give = give_as<std::string>,
+                      .words = names_of_profiles};
 
 constexpr Shape kFault{.expected = "a text, such as \"die:launch:5\"",
                        .take =
                            [](Reader& in, void* into) {
-                             as<std::string>(into) = in.as_text();
-                             if (as<std::string>(into).size() > kLongestProfileWord) in.refuse();
+                             take_text(in, into);
                              try {
                                static_cast<void>(parse_fault(as<std::string>(into)));
                              } catch (const UsageError& error) {
                                in.fail(fmt::format("found {}", error.what()));
                              }
                            },
-                       .give = text_given};
+                       .give = give_as<std::string>,
+                       .types = {"string"},
+                       .most = kLongestProfileWord};
 
-struct Factor {
-  static constexpr std::string_view text = "a number from 0.001 to 1000";
-  static constexpr double least = 0.001;
-  static constexpr double most = 1000;
-};
-struct Deviation {
-  static constexpr std::string_view text = "a number from 0 to 0.5";
-  static constexpr double least = 0;
-  static constexpr double most = 0.5;
-};
-struct Share {
-  static constexpr std::string_view text = "a number from 0 to 1";
-  static constexpr double least = 0;
-  static constexpr double most = 1;
-};
-struct Offset {
-  static constexpr std::string_view text = "seconds from -1e6 to 1e6";
-  static constexpr double least = -1e6;
-  static constexpr double most = 1e6;
-};
-struct Drift {
-  static constexpr std::string_view text = "a number from -0.01 to 0.01";
-  static constexpr double least = -0.01;
-  static constexpr double most = 0.01;
-};
-struct Delay {
-  static constexpr std::string_view text = "seconds from 0 to 10";
-  static constexpr double least = 0;
-  static constexpr double most = 10;
-};
-struct Bandwidth {
-  static constexpr std::string_view text = "bytes per second from 1e3 to 1e18";
-  static constexpr double least = 1e3;
-  static constexpr double most = 1e18;
-};
-
-template <class Limits>
-double within(Reader& in) {
-  const double number = in.as_number();
-  if (number < Limits::least || number > Limits::most) in.refuse();
-  return number;
-}
-
-template <class Limits>
-constexpr Shape kWithin{.expected = Limits::text,
-                        .take = [](Reader& in, void* into) { as<double>(into) = within<Limits>(in); },
-                        .give = [](const void* from) -> Single { return as<double>(from); }};
+constexpr double kMostAmount = 1e18;
+constexpr Shape kAnyAmount = within(kNumber, "a number from -1e18 to 1e18", -kMostAmount, kMostAmount);
+constexpr Shape kDeviation = within(kNumber, "a number from 0 to 0.5", 0, 0.5);
+constexpr Shape kShareOfAll = within(kNumber, "a number from 0 to 1", 0, 1);
+constexpr Shape kOffset = within(kNumber, "seconds from -1e6 to 1e6", -1e6, 1e6);
+constexpr Shape kDrift = within(kNumber, "a number from -0.01 to 0.01", -0.01, 0.01);
+constexpr Shape kDelay = within(kNumber, "seconds from 0 to 10", 0, 10);
+constexpr Shape kBandwidth = within(kNumber, "bytes per second from 1e3 to 1e18", 1e3, kMostAmount);
 
 // --- Numbers by their names -----------------------------------------------------------------------------------------
 
 Single number_given(const void* named) { return as<Named>(named).number; }
 
-constexpr Shape kFactor{.expected = Factor::text,
-                        .take = [](Reader& in, void* named) { as<Named>(named).number = within<Factor>(in); },
-                        .give = number_given};
+constexpr Shape kFactor{.expected = "a number from 0.001 to 1000",
+                        .take = [](Reader& in, void* named) { take_number(in, &as<Named>(named).number); },
+                        .give = number_given,
+                        .types = {"number"},
+                        .least = 0.001,
+                        .most = 1000};
 constexpr const Shape& kFactors = kEntriesOf<Named, &Named::name, kFactor>;
 
 constexpr Shape kScale{.expected = kFactors.expected,
                        .is_object = true,
+                       .strict = true,
                        .entry =
                            [](Reader& in, void* scale, std::string_view name) {
                              const auto known = texts_of(Part{});
@@ -163,7 +127,13 @@ constexpr Shape kScale{.expected = kFactors.expected,
                              return kFactors.entry(in, scale, name);
                            },
                        .end = kFactors.end,
-                       .each = kFactors.each};
+                       .each = kFactors.each,
+                       .known =
+                           [] {
+                             std::vector<Known> known;
+                             for (const std::string_view part : texts_of(Part{})) known.push_back({part, kFactor});
+                             return known;
+                           }};
 
 constexpr Shape kFieldNumber{
     .expected = "a number",
@@ -190,112 +160,119 @@ constexpr const Shape& kFieldNumbers = kEntriesOf<Named, &Named::name, kFieldNum
 
 constexpr Shape kSet{.expected = kFieldNumbers.expected,
                      .is_object = true,
+                     .strict = true,
                      .entry =
                          [](Reader& in, void* set, std::string_view name) {
                            if (find_profile_field(name) == nullptr) refuse_field(in, name);
                            return kFieldNumbers.entry(in, set, name);
                          },
                      .end = kFieldNumbers.end,
-                     .each = kFieldNumbers.each};
-
-struct Amount {
-  static constexpr std::string_view text = "a number from -1e18 to 1e18";
-  static constexpr double least = -1e18;
-  static constexpr double most = 1e18;
-};
-
-constexpr Shape kText{.expected = "a text of 1 to 500 characters",
-                      .take =
-                          [](Reader& in, void* into) {
-                            as<std::string>(into) = in.as_text();
-                            const std::size_t size = as<std::string>(into).size();
-                            if (size == 0 || size > kLongestSource) in.refuse();
-                          },
-                      .give = text_given};
+                     .each = kFieldNumbers.each,
+                     .known =
+                         [] {
+                           std::vector<Known> known;
+                           for (const auto& [name, quantity, parts, get, set] : profile_fields()) {
+                             Shape shape = within(kNumber, {}, quantity->least, quantity->most);
+                             shape.help = quantity->unit;
+                             if (quantity->whole) shape.types = {"integer"};
+                             known.push_back({name, shape});
+                           }
+                           return known;
+                         }};
 
 constexpr std::array kSourceFields{
-    field<&Source::low, kWithin<Amount>>("low", if_known),
-    field<&Source::high, kWithin<Amount>>("high", if_known),
-    field<&Source::source, kText>("source"),
+    field<&Source::low, kAnyAmount>("low", optional),
+    field<&Source::high, kAnyAmount>("high", optional),
+    field<&Source::source, kSourceText>("source"),
 };
-constexpr Shape kSource = [] {
-  Shape shape = record(kSourceFields);
-  shape.strict = true;
-  shape.end = [](Reader& in, void* into) {
-    as<Source>(into).has_interval = in.has("low");
-    if (in.has("low") == in.has("high")) return;
-    in.fail(fmt::format("has '{}' alone; an interval has low and high, and a number without one has neither",
-                        in.has("low") ? "low" : "high"));
-  };
-  return shape;
-}();
+void check_interval(Reader& in, void* source) {
+  as<Source>(source).has_interval = in.has("low");
+  if (in.has("low") == in.has("high")) return;
+  in.fail(fmt::format("has '{}' alone; an interval has low and high, and a number without one has neither",
+                      in.has("low") ? "low" : "high"));
+}
+constexpr Shape kSource = named("source", strict(record(kSourceFields, {}, check_interval)));
 constexpr const Shape& kAnySources = kEntriesOf<Source, &Source::name, kSource>;
 
 constexpr Shape kSources{.expected = kAnySources.expected,
                          .is_object = true,
+                         .strict = true,
                          .entry =
                              [](Reader& in, void* sources, std::string_view name) {
                                if (find_profile_field(name) == nullptr) refuse_field(in, name);
                                return kAnySources.entry(in, sources, name);
                              },
                          .end = kAnySources.end,
-                         .each = kAnySources.each};
+                         .each = kAnySources.each,
+                         .known =
+                             [] {
+                               std::vector<Known> known;
+                               for (const ProfileField& field : profile_fields())
+                                 known.push_back({field.name, kSource});
+                               return known;
+                             }};
 
 // --- Records --------------------------------------------------------------------------------------------------------
 
-constexpr Shape strict_record(std::span<const Field> fields) {
-  Shape shape = record(fields);
-  shape.strict = true;
-  return shape;
-}
-
 constexpr std::array kLateFields{
-    field<&Late::probability, kWithin<Share>>("probability"),
-    field<&Late::seconds, kWithin<Delay>>("seconds"),
+    field<&Late::probability, kShareOfAll>("probability"),
+    field<&Late::seconds, kDelay>("seconds"),
 };
-constexpr Shape kLate = strict_record(kLateFields);
+constexpr Shape kLate = strict(record(kLateFields));
 
 using Clock = ModelledRank::Clock;
 constexpr std::array kClockFields{
-    field<&Clock::offset, kWithin<Offset>>("offset", if_known),
-    field<&Clock::drift, kWithin<Drift>>("drift", if_known),
+    field<&Clock::offset, kOffset>("offset", optional, "Seconds."),
+    field<&Clock::drift, kDrift>("drift", optional),
 };
-constexpr Shape kClockShape = strict_record(kClockFields);
+constexpr Shape kClockShape = strict(record(kClockFields));
 
 using Way = ModelledRank::Way;
 constexpr std::array kWayFields{
-    field<&Way::latency, kWithin<Delay>>("latency"),
-    field<&Way::bandwidth, kWithin<Bandwidth>>("bandwidth"),
+    field<&Way::latency, kDelay>("latency", "Of the smallest message, in seconds."),
+    field<&Way::bandwidth, kBandwidth>("bandwidth", "Bytes per second that a rank sends, and that it receives."),
 };
-constexpr Shape kWay = strict_record(kWayFields);
+constexpr Shape kWay = named("way", strict(record(kWayFields)));
 
 using Network = ModelledRank::Network;
 constexpr std::array kNetworkFields{
-    field<&Network::within, kWay>("within", if_known),
-    field<&Network::between, kWay>("between", if_known),
-    field<&Network::overhead, kWithin<Delay>>("overhead", if_known),
-    field<&Network::jitter, kWithin<Share>>("jitter", if_known),
-    field<&Network::asymmetry, kWithin<Share>>("asymmetry", if_known),
+    field<&Network::within, kWay>("within", optional),
+    field<&Network::between, kWay>("between", optional),
+    field<&Network::overhead, kDelay>("overhead", optional, "Seconds of the host, to begin an operation."),
+    field<&Network::jitter, kShareOfAll>("jitter", optional,
+                                         "Mean of what is added to latencies at random, as a share."),
+    field<&Network::asymmetry, kShareOfAll>("asymmetry", optional,
+                                            "Share by which messages to lower ranks take longer."),
 };
-constexpr Shape kNetwork = strict_record(kNetworkFields);
+constexpr Shape kNetwork = strict(record(kNetworkFields));
 
 constexpr std::array kFileFields{
     part("schema", kSchema<kProfileVersion1>),
-    field<&Written::base, kBase>("base"),
-    field<&Written::name, kShortWord>("name"),
-    field<&Written::description, kShortWord>("description", if_known),
-    field<&Written::gpu_name, kShortWord>("gpu", if_known),
-    field<&Written::uuid, kShortWord>("uuid", if_known),
-    field<&Written::host, kShortWord>("host", if_known),
-    field<&Written::scale, kScale>("scale", if_known),
-    field<&Written::set, kSet>("set", if_known),
-    field<&Written::sources, kSources>("sources", if_known),
-    field<&Written::noise, kWithin<Deviation>>("noise", if_known),
-    field<&Written::seed>("seed", if_known),
-    field<&Written::late, kLate>("late", if_known),
-    field<&Written::clock, kClockShape>("clock", if_known),
-    field<&Written::network, kNetwork>("network", if_known),
-    field<&Written::inject, kFault>(kInjectField, if_known),
+    field<&Written::base, kBase>("base", "The built-in profile that is changed."),
+    field<&Written::name, kShortWord>("name", "What reports call it; not that of a built-in profile."),
+    field<&Written::description, kShortWord>("description", optional),
+    field<&Written::gpu_name, kShortWord>("gpu", optional, "The GPU's name, where it is not the base's."),
+    field<&Written::uuid, kShortWord>("uuid", optional,
+                                      "Of several, each has its number behind it. Absent: GPUs have none."),
+    field<&Written::host, kShortWord>("host", optional, "The name of this rank's host."),
+    field<&Written::scale, kScale>(
+        "scale", optional,
+        "Factors on the rates of parts of the machine. link: what copies and kernels move between the GPU and "
+        "page-locked host memory. gpu: copies and fills inside the GPU, its kernels' traffic and arithmetic, its "
+        "clock. host_memory: all that goes through the host's memory, ordinary or page-locked, and what sockets carry. "
+        "nvlink: copies and kernels from GPU to GPU."),
+    field<&Written::set, kSet>("set", optional,
+                               "Single numbers of the profile, after scale: src/device/sim/profile.hpp."),
+    field<&Written::sources, kSources>(
+        "sources", optional, "Where numbers of set come from: calibrate says their intervals, and of what file."),
+    field<&Written::noise, kDeviation>("noise", optional, "Relative standard deviation of what each operation takes."),
+    field<&Written::seed>("seed", optional, "Of noise and lateness, together with the rank. 1 if absent."),
+    field<&Written::late, kLate>("late", optional, "How often a host wakes up late, and by how much."),
+    field<&Written::clock, kClockShape>("clock", optional,
+                                        "This rank's clock shows (1 + drift) t + offset at t seconds that all share."),
+    field<&Written::network, kNetwork>("network", optional, "Messages from this rank, within its node and to others."),
+    field<&Written::inject, kFault>(kInjectField, optional,
+                                    "A fault of the device on purpose, as XFERBENCH_INJECT: die:launch:5."),
 };
 
 // --- What is made of it ---------------------------------------------------------------------------------------------
@@ -347,6 +324,9 @@ void check_file(Reader& in, void* record) {
 }
 
 constexpr Shape kFile{.expected = "an object with schema, base and name",
+                      .help =
+                          "What --simulate FILE reads, version 1: a what-if on a built-in profile of the simulated "
+                          "device. Fields are added, never renamed, removed or given another meaning.",
                       .is_object = true,
                       .fields = kFileFields,
                       .strict = true,
@@ -418,6 +398,8 @@ ProfileFile read_profile(const std::string& path) { return made_of(record_from_f
 ProfileFile parse_profile(std::string_view text, std::string_view name) {
   return made_of(record_from_text<Written>(text, name, kFile));
 }
+
+std::string profile_schema() { return schema_of(kFile); }
 
 ProfileFile find_profile(const std::string& profile) {
   if (is_profile_file(profile)) return read_profile(profile);

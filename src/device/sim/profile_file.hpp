@@ -37,6 +37,8 @@ Profile at_ends(const ProfileFile& file, ProfileEnds ends);
 
 /// The same of a text; `name` is what messages call it.
 ProfileFile parse_profile(std::string_view text, std::string_view name);
+/// What docs/profile-schema.json says.
+std::string profile_schema();
 
 /// A built-in profile by its name, or a file, as is_profile_file() tells them apart. Throws UsageError where there is
 /// none of that name.

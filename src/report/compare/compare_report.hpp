@@ -15,5 +15,7 @@ std::vector<Annotation> annotations_of(const compare::Comparison& comparison);
 /// For programs (docs/compare-schema.json is the contract): a case to a line. What is unknown is absent.
 std::string to_json(const compare::Comparison& comparison);
 std::string to_json(const compare::Across& across);
+/// What docs/compare-schema.json says.
+std::string compare_schema();
 
 }  // namespace xferbench

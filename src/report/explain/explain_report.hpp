@@ -10,5 +10,7 @@ namespace xferbench {
 /// For programs, and for scripts/report (docs/explain-schema.json is the contract): "xferbench-explain/1". What is
 /// unknown is absent.
 std::string to_json(const explain::Explanation& explanation);
+/// What docs/explain-schema.json says.
+std::string explain_schema();
 
 }  // namespace xferbench

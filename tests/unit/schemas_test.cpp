@@ -1,0 +1,36 @@
+// The schemas in docs/ are made from what reads and writes the files that they are of.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+#include "check/expectations.hpp"
+#include "device/sim/profile_file.hpp"
+#include "report/compare/compare_report.hpp"
+#include "report/explain/explain_report.hpp"
+#include "results/json.hpp"
+#include "results/recorded_run.hpp"
+#include "results/soak_file.hpp"
+#include "results/spread_file.hpp"
+#include "support/golden.hpp"
+
+namespace xferbench {
+namespace {
+
+TEST(Schemas, OfTheDocumentationAreThoseOfTheProgram) {
+  for (const auto& [name, schema] : {
+           std::pair{"compare", compare_schema()},
+           {"expect", check::expect_schema()},
+           {"explain", explain_schema()},
+           {"profile", sim::profile_schema()},
+           {"recording-run", recorded_run_schema()},
+           {"results", results_schema()},
+           {"soak", soak_schema()},
+           {"spread", spread_schema()},
+       }) {
+    test::expect_golden("../../../docs/" + std::string(name) + "-schema.json", schema);
+  }
+}
+
+}  // namespace
+}  // namespace xferbench
