@@ -6,6 +6,8 @@
 
 #include "check/expectations.hpp"
 #include "device/sim/profile_file.hpp"
+#include "report/calibrate/calibrate_report.hpp"
+#include "report/check/check_report.hpp"
 #include "report/compare/compare_report.hpp"
 #include "report/explain/explain_report.hpp"
 #include "results/json.hpp"
@@ -19,7 +21,8 @@ namespace {
 
 TEST(Schemas, OfTheDocumentationAreThoseOfTheProgram) {
   for (const auto& [name, schema] : {
-           std::pair{"compare", compare_schema()},
+           std::pair{"check", check_schema()},
+           {"compare", compare_schema()},
            {"expect", check::expect_schema()},
            {"explain", explain_schema()},
            {"profile", sim::profile_schema()},
@@ -27,6 +30,7 @@ TEST(Schemas, OfTheDocumentationAreThoseOfTheProgram) {
            {"results", results_schema()},
            {"soak", soak_schema()},
            {"spread", spread_schema()},
+           {"validation", validation_schema()},
        }) {
     test::expect_golden("../../../docs/" + std::string(name) + "-schema.json", schema);
   }

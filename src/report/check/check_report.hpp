@@ -13,6 +13,8 @@ namespace xferbench {
 /// "xferbench-check/1" (docs/check-schema.json): what holds for all files, one entry for each, and one for each
 /// expectation of each.
 std::string to_check_json(AllChecked all);
+/// What docs/check-schema.json says.
+std::string check_schema();
 /// As JUnit's XML, which CI servers show: a suite for each file, a test case for each expectation. One that was not
 /// measured is skipped; a file that does not pass although none of its expectations fails has a case that says why.
 std::string to_check_junit(AllChecked all);

@@ -1,45 +1,127 @@
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <array>
 
 #include "report/check/check_report.hpp"
-#include "words/check.hpp"
+#include "results/json_shape.hpp"
 
-namespace xferbench {
-
-using check::Checked;
+/// Of its own: names of checks are names of results, too.
+namespace xferbench::check_json {
 
 namespace {
 
-using CheckJson = nlohmann::ordered_json;
+using namespace json;
+using check::Checked;
+using check::Row;
+using enum Rule;
 
-CheckJson json_of(const Metric& metric) { return {{"value", metric.value}, {"unit", metric.unit}}; }
+constexpr std::string_view kVersion1 = "xferbench-check/1";
 
-CheckJson json_of(const check::Row& row, const std::string& results) {
-  CheckJson entry = {
-      {"name", row.name}, {"expected", row.expected}, {"verdict", to_text(row.verdict)}, {"cases", row.cases}};
-  if (row.found) entry["found"] = json_of(*row.found);
-  if (!row.shown.empty()) entry["shown"] = row.shown;
-  if (row.limit) entry["nearest_limit"] = json_of(*row.limit);
-  if (row.margin) entry["margin"] = *row.margin;
-  if (!row.key.empty()) entry["case"] = row.key;
-  if (!row.place.empty()) entry["place"] = row.place;
-  if (!row.note.empty()) entry["note"] = row.note;
-  if (!row.command.empty()) entry["command"] = row.command;
-  entry["results"] = results;
-  return entry;
+constexpr std::array kNumberFields{
+    field<&Metric::value, kNumber>("value"),
+    field<&Metric::unit, kText>("unit", "As results have it: s, GB/s, 1 for ratios."),
+};
+constexpr Shape kMetric = named("number", record(kNumberFields));
+
+/// An expectation, and the file that was held against it.
+struct Check {
+  const Row* row = nullptr;
+  std::string results;
+};
+
+/// A field of its row.
+template <auto member, const Shape& shape = usual_shape<decltype(value_of(member))>()>
+constexpr Field of_row(std::string_view name, Rule rule = required, std::string_view help = {}) {
+  Field of_row = field<member, shape>(name, rule, help);
+  of_row.from = [](const void* check, bool always) { return from(as<Check>(check).row->*member, always); };
+  return of_row;
 }
 
-CheckJson json_of(const Checked& checked) {
-  CheckJson file = {{"results", checked.results},       {"gpu", checked.gpu},
-                    {"started_at", checked.started_at}, {"simulated", !checked.simulated.empty()},
-                    {"complete", checked.complete},     {"verified", checked.verified},
-                    {"all_hold", checked.all_hold()}};
-  if (!checked.complete) file["note"] = incomplete(checked);
-  if (!checked.injected_fault.empty()) file["injected_fault"] = checked.injected_fault;
-  return file;
+constexpr std::array kCheckFields{
+    of_row<&Row::name, kText>("name"),
+    of_row<&Row::expected, kText>("expected", required, "The limits in words: at least 52 GB/s."),
+    of_row<&Row::verdict>("verdict", required, "no case: one should have the number. not measured: none has to."),
+    of_row<&Row::cases>("cases", required, "That were looked at."),
+    of_row<&Row::found, kMetric>("found", if_known, "Of the case that decides, or the median of all."),
+    of_row<&Row::shown>("shown", if_known, "In the unit of the limit: 55.03 GB/s, 95.51 % (55.03 GB/s)."),
+    of_row<&Row::limit, kMetric>("nearest_limit", if_known, "Of two the nearer; a share as an amount."),
+    of_row<&Row::margin, kNumber>("margin", if_known, "Share of the limit by which it is inside; below 0: outside."),
+    of_row<&Row::key>("case", if_known, "That decides, of fleets with pace and rank."),
+    of_row<&Row::place>("place", if_known, "Of fleets, where that was measured: for people."),
+    of_row<&Row::note>("note", if_known, "Why there is no number."),
+    of_row<&Row::command>("command", if_known, "What would measure it, where no case matches."),
+    field<&Check::results, kText>("results", "The file that it is about."),
+};
+constexpr Shape kCheck = record(kCheckFields);
+
+/// What is said of one file, and of all together.
+struct Said {
+  std::string results;
+  std::string gpu;
+  std::string started_at{};
+  bool simulated = false;
+  bool complete = true;
+  bool verified = true;
+  bool all_hold = true;
+  std::string note{};
+  std::string injected_fault{};
+};
+struct All {
+  Said said;
+  std::string expectations;
+  std::vector<Check> checks{};
+  std::vector<Said> files{};
+};
+
+constexpr std::array kFileFields{
+    field<&Said::results, kText>("results"),
+    field<&Said::gpu, kText>("gpu"),
+    field<&Said::started_at, kText>("started_at"),
+    field<&Said::simulated>("simulated"),
+    field<&Said::complete>("complete"),
+    field<&Said::verified>("verified"),
+    field<&Said::all_hold>("all_hold"),
+    field<&Said::note>("note", if_known),
+    field<&Said::injected_fault>("injected_fault", if_known, "Given on purpose: no measurements."),
+};
+constexpr Shape kFile = record(kFileFields);
+
+/// A field of what is said of all.
+template <auto member, const Shape& shape = usual_shape<decltype(value_of(member))>()>
+constexpr Field of_all(std::string_view name, Rule rule, std::string_view help) {
+  Field of_all = field<member, shape>(name, rule, help);
+  of_all.from = [](const void* all, bool always) { return from(as<All>(all).said.*member, always); };
+  return of_all;
+}
+
+constexpr std::array kAllFields{
+    part("schema", kSchema<kVersion1>),
+    of_all<&Said::results, kText>("results", required, "The results file; of several their names, joined by commas."),
+    field<&All::expectations, kText>("expectations", "The file of expectations."),
+    of_all<&Said::gpu, kText>("gpu", required, "The GPU's name; of several files each name once, joined by commas."),
+    of_all<&Said::simulated>("simulated", required, "Whether any file is simulated."),
+    of_all<&Said::complete>("complete", required, "Whether every file is of a run that came to its end."),
+    of_all<&Said::verified>("verified", required, "Whether no file is of a run with --no-verify."),
+    of_all<&Said::all_hold>("all_hold", required, "Whether every file passes: exit code 0."),
+    field<&All::checks, kListOf<Check, kCheck>>("checks", "One for each expectation, file after file."),
+    of_all<&Said::note>("note", if_known, "Of the first file that is not complete: the command that goes on with it."),
+    field<&All::files, kListOf<Said, kFile>>("files", "One for each results file, in the order given."),
+};
+constexpr Shape kAll = on_many_lines(record(kAllFields,
+                                            "What xferbench check --json writes, version 1. Fields are added, never "
+                                            "renamed or removed. What is unknown is absent."));
+
+Said said_of(const Checked& checked) {
+  return {.results = checked.results,
+          .gpu = checked.gpu,
+          .started_at = checked.started_at,
+          .simulated = !checked.simulated.empty(),
+          .complete = checked.complete,
+          .verified = checked.verified,
+          .all_hold = checked.all_hold(),
+          .note = incomplete(checked),
+          .injected_fault = checked.injected_fault};
 }
 
 /// Each once, in their order.
@@ -53,25 +135,26 @@ std::string joined(AllChecked all, std::string Checked::*text) {
 
 }  // namespace
 
-std::string to_check_json(AllChecked all) {
-  const auto simulated = [](const Checked& c) { return !c.simulated.empty(); };
-  CheckJson json = {{"schema", "xferbench-check/1"},
-                    {"results", joined(all, &Checked::results)},
-                    {"expectations", all.front().expectations},
-                    {"gpu", joined(all, &Checked::gpu)},
-                    {"simulated", std::ranges::any_of(all, simulated)},
-                    {"complete", std::ranges::all_of(all, &Checked::complete)},
-                    {"verified", std::ranges::all_of(all, &Checked::verified)},
-                    {"all_hold", all_hold(all)},
-                    {"checks", CheckJson::array()}};
-  const auto cut_off = std::ranges::find(all, false, &Checked::complete);
-  if (cut_off != all.end()) json["note"] = incomplete(*cut_off);
-  for (const Checked& checked : all) {
-    for (const check::Row& row : checked.rows) json["checks"].push_back(json_of(row, checked.results));
+}  // namespace xferbench::check_json
+
+namespace xferbench {
+
+std::string to_check_json(AllChecked checked) {
+  using namespace check_json;
+  All all{.said = {.results = joined(checked, &Checked::results), .gpu = joined(checked, &Checked::gpu)},
+          .expectations = checked.front().expectations};
+  for (const Checked& one : checked) {
+    for (const Row& row : one.rows) all.checks.push_back({&row, one.results});
+    const Said& said = all.files.emplace_back(said_of(one));
+    all.said.simulated |= said.simulated;
+    all.said.complete &= said.complete;
+    all.said.verified &= said.verified;
+    all.said.all_hold &= said.all_hold;
+    if (all.said.note.empty()) all.said.note = said.note;
   }
-  json["files"] = CheckJson::array();
-  for (const Checked& checked : all) json["files"].push_back(json_of(checked));
-  return json.dump(1, ' ', false, CheckJson::error_handler_t::replace) + "\n";
+  return json::text_of(kAll, &all);
 }
+
+std::string check_schema() { return json::schema_of(check_json::kAll); }
 
 }  // namespace xferbench

@@ -1,0 +1,96 @@
+#include <array>
+
+#include "report/calibrate/calibrate_report.hpp"
+#include "results/json.hpp"
+#include "results/json_shape.hpp"
+
+/// Of its own: names of validations are names of results, too.
+namespace xferbench::validation_json {
+
+namespace {
+
+using namespace json;
+using namespace validation;
+using enum Rule;
+
+constexpr std::string_view kVersion1 = "xferbench-validation/1";
+
+constexpr std::array kErrorsFields{
+    field<&Errors::cases>("cases"),
+    field<&Errors::bias, kNumber>("bias", "Median of predicted / measured - 1."),
+    field<&Errors::median>("median", "Median of |predicted / measured - 1|."),
+    field<&Errors::p95>("p95", "What 95 % of these errors do not exceed."),
+};
+constexpr Shape kErrors = named("errors", record(kErrorsFields));
+
+constexpr Shape kKinds{.is_object = true,
+                       .each =
+                           [](const void* kinds, const Visit& visit) {
+                             for (const auto& [kind, errors] : as<decltype(Group::kinds)>(kinds)) {
+                               visit(kind, kErrors, &errors);
+                             }
+                           },
+                       .values = &kErrors};
+
+constexpr std::array kGroupFields{
+    field<&Group::name>("name"),
+    field<&Group::all, kErrors>("errors"),
+    field<&Group::kinds, kKinds>("kinds"),
+    field<&Group::fastest>("fastest", "Key of the case that was measured fastest."),
+    field<&Group::predicted_fastest>("predicted_fastest"),
+    field<&Group::regret>("regret", "How much longer than the fastest the predicted fastest takes."),
+    field<&Group::coverage>("coverage", if_known, "Share of cases whose interval meets `between`."),
+};
+constexpr Shape kGroup = record(kGroupFields);
+
+constexpr std::array kCaseFields{
+    field<&Prediction::key>("key"),
+    field<&Prediction::measured>("measured", "Seconds: the headline's median."),
+    field<&Prediction::predicted>("predicted"),
+    field<&Prediction::interval, kInterval>("ci95", if_known, "Of the measured median."),
+    field<&Prediction::between, kInterval>("between", if_known, "At the ends of the profile's intervals."),
+};
+constexpr Shape kCase = record(kCaseFields);
+
+/// What was validated, and what it comes to.
+struct Told {
+  Validated validated;
+  Errors errors;
+  std::vector<Group> groups;
+};
+
+template <auto member, const Shape& shape>
+constexpr Field of_validated(std::string_view name, std::string_view help = {}) {
+  Field of_validated = field<member, shape>(name, help);
+  of_validated.from = [](const void* told, bool) -> const void* { return &(as<Told>(told).validated.*member); };
+  return of_validated;
+}
+
+constexpr std::array kToldFields{
+    part("schema", kSchema<kVersion1>),
+    of_validated<&Validated::profile, kWord>("profile"),
+    of_validated<&Validated::files, kTexts>("files"),
+    field<&Told::errors, kErrors>("errors"),
+    field<&Told::groups, kListOf<Group, kGroup>>("groups"),
+    of_validated<&Validated::predictions, kListOf<Prediction, kCase>>("cases"),
+    of_validated<&Validated::left_out, kTexts>("left_out", "What was not predicted, in sentences."),
+};
+constexpr Shape kTold = on_many_lines(
+    record(kToldFields,
+           "What xferbench validate --json writes, version 1: how right a profile of the simulated device is about "
+           "results. Fields are added, never renamed, removed or given another meaning."));
+
+}  // namespace
+
+}  // namespace xferbench::validation_json
+
+namespace xferbench {
+
+std::string to_validation_json(const Validated& v) {
+  const validation_json::Told told{v, validation::errors_of(v.predictions), validation::groups_of(v.predictions)};
+  return json::text_of(validation_json::kTold, &told);
+}
+
+std::string validation_schema() { return json::schema_of(validation_json::kTold); }
+
+}  // namespace xferbench
