@@ -116,7 +116,9 @@ Candidates candidates(Scenarios scenarios, std::span<const std::string> before, 
   }
   std::vector<std::string>& words = candidates.words;
   if (another_flag) {
-    for (const CLI::Option* option : flags) words.push_back(option->get_name());
+    for (const CLI::Option* option : flags) {
+      for (const std::string& name : option->get_lnames()) words.push_back("--" + name);  // older names, too
+    }
     return candidates;
   }
   for (const CLI::Option* option : line.innermost().get_options()) {

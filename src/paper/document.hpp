@@ -56,7 +56,9 @@ struct Sentence {
   bool strong = false;     ///< stands out where there are no colours
   std::string label{};     ///< "do: ": before the text, whose lines all begin behind it
   std::size_t margin = 0;  ///< columns on a terminal
-  bool goes_on = false;    ///< in the paragraph of the sentence before it, on a line of its own
+  bool is_long =
+      false;  ///< on a terminal in lines of a readable length, whatever the window is; all in a margin of 2 are
+  bool goes_on = false;  ///< in the paragraph of the sentence before it, on a line of its own
 };
 
 /// What begins a section: what it is about, the marks that its numbers need, and what they have in common.

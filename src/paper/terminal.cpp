@@ -27,7 +27,7 @@ std::string lines_of(const Sentence& sentence, const Style& style) {
   const std::string margin(sentence.margin, ' ');
   const bool labelled = !sentence.label.empty() || sentence.margin > 2;
   const std::string rest = labelled ? margin + std::string(width(sentence.label), ' ') : margin + "  ";
-  const std::size_t columns = sentence.margin == 2 ? readable_columns(style) : style.columns;
+  const std::size_t columns = sentence.is_long || sentence.margin == 2 ? readable_columns(style) : style.columns;
   return painted_lines(wrapped(printable(sentence.text), columns, margin + sentence.label, rest), sentence.tone, style);
 }
 

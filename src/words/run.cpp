@@ -547,8 +547,10 @@ void add_answers(const Report& report, Descriptors scenarios, Document& document
   const bool several = !std::ranges::all_of(report.results, first);
   for (const ScenarioDescriptor* scenario : scenarios) {
     for (const std::string& answer : answers_of(*scenario, results_of(report, *scenario))) {
-      document.add(
-          Sentence{.text = several ? scenario->name + ": " + answer : answer, .tone = Tone::bold, .strong = true});
+      document.add(Sentence{.text = several ? scenario->name + ": " + answer : answer,
+                            .tone = Tone::bold,
+                            .strong = true,
+                            .is_long = true});
     }
   }
 }
