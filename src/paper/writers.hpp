@@ -1,5 +1,5 @@
-// Documents as terminals and Markdown show them. Pure functions; what texts of documents could do to either (control
-// characters, Markdown, HTML) is made harmless here and nowhere else.
+// Documents as terminals, Markdown and pages show them. Pure functions; what texts of documents could do to any of
+// these (control characters, Markdown, HTML) is made harmless here and nowhere else.
 #pragma once
 
 #include <string>
@@ -25,6 +25,10 @@ struct MarkdownLimits {
 
 /// As GitHub renders it.
 std::string to_markdown(const Document& document, const MarkdownLimits& limits = {});
+
+/// A page of its own, in HTML: it fetches nothing, and its policy lets nothing run but what sorts and filters long
+/// tables. Light or dark as the reader likes it.
+std::string to_html(const Document& document);
 
 /// Text that Markdown shows as it is: in one line, with nothing in it that means emphasis, a link, HTML, the next cell,
 /// a person or an issue.

@@ -121,12 +121,16 @@ auto parsed(const Parse& parse, const std::string& text) -> std::optional<declty
   }
 }
 
+void check_shown(const Document& document) {
+  check_text(to_terminal(document, Style{}));
+  check_text(to_markdown(document));
+  check_text(to_html(document));
+}
+
 /// In every form of output.
 template <class Record>
 void check_written(const Record& record) {
-  const Document document = document_of(record);
-  check_text(to_terminal(document, Style{}));
-  check_text(to_markdown(document));
+  check_shown(document_of(record));
   check_text(to_json(record));
 }
 
@@ -200,8 +204,7 @@ bool check_results(const Report& report, const check::Expectations& expectations
   derive_limits(report);
   try {
     const std::array checked{check::check(report, "results", expectations, {.allow_simulated = true})};
-    check_text(to_terminal(document_of(AllChecked(checked)), Style{}));
-    check_text(to_markdown(document_of(AllChecked(checked))));
+    check_shown(document_of(AllChecked(checked)));
     check_text(to_check_json(checked));
   } catch (const UsageError& error) {
     require(*error.what() != '\0', "an error that says nothing");
@@ -297,7 +300,7 @@ bool resume(const File& file, const std::string& text, const std::map<std::strin
   report.findings = conclude(scenarios(), report.results);  // may not throw any more
   const auto descriptors = app::descriptors();
   check_text(to_terminal(document_of(report, descriptors, {.every_row = false}), Style{}));
-  check_text(to_markdown(document_of(report, descriptors)));
+  check_shown(document_of(report, descriptors));
   check_text(to_csv(report, descriptors));
   const std::string stored_again = to_json(report);
   check_text(stored_again);

@@ -1,0 +1,244 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <string_view>
+
+#include "core/printable.hpp"
+#include "page_texts.hpp"
+#include "paper/writers.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// For text and for values of attributes in double quotes.
+std::string escaped(const std::string& text) {
+  std::string safe;
+  for (const char c : printable(text, ' ')) {
+    switch (c) {
+      case '&': safe += "&amp;"; break;
+      case '<': safe += "&lt;"; break;
+      case '>': safe += "&gt;"; break;
+      case '"': safe += "&quot;"; break;
+      default: safe += c;
+    }
+  }
+  return safe;
+}
+
+/// Where it is longer than its line, it goes on in the next one behind a slash.
+std::string code(const std::string& text) {
+  std::string safe;
+  for (const char c : escaped(text)) {
+    safe += c;
+    if (c == '/') safe += "<wbr>";
+  }
+  return safe.empty() ? "" : "<code>" + safe + "</code>";
+}
+
+std::string strong(const std::string& text) { return text.empty() ? "" : "<strong>" + escaped(text) + "</strong>"; }
+
+/// Colour and weight of a text: never a colour alone.
+std::string_view class_of(Tone tone) {
+  constexpr std::array<std::string_view, 6> kClasses{"", "bold", "dim", "good", "notice", "bad"};
+  return kClasses[static_cast<std::size_t>(tone)];
+}
+
+/// A start tag with these classes, if there are any: names of our own, which need no quotes where there is one.
+std::string tag(std::string_view name, std::vector<std::string_view> classes, std::string_view more = {}) {
+  std::erase(classes, "");
+  const std::string all = fmt::format("{}", fmt::join(classes, " "));
+  const char* quote = classes.size() > 1 ? "\"" : "";
+  return fmt::format("<{}{}{}>", name, all.empty() ? "" : fmt::format(" class={}{}{}", quote, all, quote), more);
+}
+
+std::string joined(std::vector<std::string> words, std::string_view between) {
+  std::erase(words, "");
+  return fmt::format("{}", fmt::join(words, between));
+}
+
+/// Rows that nobody surveys without sorting or filtering them.
+constexpr std::size_t kManyRows = 20;
+constexpr std::size_t kLongText = 40;  // characters that a cell had better break
+
+class Page {
+ public:
+  explicit Page(const std::string& title) : about_(title) {}
+
+  [[nodiscard]] const std::string& contents() const { return contents_; }
+
+  std::string parts(const std::vector<Part>& all) {
+    constexpr std::string_view kEnd = "</p>\n";
+    std::string text;
+    for (const Part& part : all) {
+      if (part.shown == Shown::terminal) continue;
+      const auto* const sentence = std::get_if<Sentence>(&part.content);
+      if (sentence != nullptr && sentence->goes_on && text.ends_with(kEnd)) {
+        text.replace(
+            text.size() - kEnd.size(), kEnd.size(),
+            "<br>" + tag("span", {class_of(sentence->tone)}) + words_of(*sentence) + "</span>" + std::string(kEnd));
+      } else {
+        text += std::visit([this](const auto& content) { return this->part(content); }, part.content);
+      }
+    }
+    return text;
+  }
+
+ private:
+  static std::string words_of(const Sentence& sentence) {
+    return sentence.strong ? strong(sentence.label + sentence.text) : escaped(sentence.label + sentence.text);
+  }
+
+  std::string part(const Sentence& sentence) {
+    if (sentence.text.empty()) return {};
+    return tag("p", {class_of(sentence.tone), sentence.strong ? "answer" : ""}) + words_of(sentence) + "</p>\n";
+  }
+
+  std::string part(const Heading& heading) {
+    about_ = heading.text;
+    const std::string place = fmt::format("part-{}", ++headings_);
+    contents_ += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", place, escaped(heading.text));
+    std::string text = fmt::format("<h2 id=\"{}\">{}", place, escaped(heading.text));
+    for (const std::string& mark : heading.marks) text += " <span class=mark>" + escaped(mark) + "</span>";
+    text += "</h2>\n";
+    return heading.common.empty() ? text : text + "<p class=dim>" + escaped(joined(heading.common, ", ")) + "</p>\n";
+  }
+
+  /// A box that scrolls where it is wider than the window, by keys, too; its label is the only one of its kind.
+  std::string boxed(const std::string& title, bool is_long, std::string_view table) {
+    std::string label = title.empty() ? about_ : title;
+    for (int number = 2; !labels_.insert(label).second; ++number) {
+      label = fmt::format("{} ({})", title.empty() ? about_ : title, number);
+    }
+    return fmt::format("<div class=\"scroll{}\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">{}</table></div>\n",
+                       is_long ? " long" : "", escaped(label), table);
+  }
+
+  [[nodiscard]] std::string caption(const std::string& title) const {
+    return title.empty() ? "<caption class=hidden>" + escaped(about_) + "</caption>"
+                         : "<caption>" + escaped(title) + "</caption>";
+  }
+
+  static std::string cell(const Cell& cell, std::string_view name, bool left, std::size_t span) {
+    const std::string text = cell.text.substr(0, cell.text.find_last_not_of(' ') + 1);
+    std::string more = name == "th" ? " scope=row" : "";
+    if (span > 1) more += fmt::format(" colspan={}", span);
+    if (cell.value) more += fmt::format(" data-v={}", *cell.value);
+    const bool is_long = left && text.size() > kLongText;
+    return tag(name, {left ? "" : "n", is_long ? "words" : "", class_of(cell.tone)}, more) +
+           (cell.code     ? code(text)
+            : cell.strong ? strong(text)
+                          : escaped(text)) +
+           fmt::format("</{}>", name);
+  }
+
+  std::string part(const Table& table) {
+    std::size_t columns = table.header.size();
+    for (const Table::Row& row : table.rows) columns = std::max(columns, row.cells.size());
+    if (columns == 0) return {};
+    const auto is_left = [&](std::size_t i) { return i < table.left_columns || (table.last_left && i + 1 == columns); };
+    const bool has_below = std::ranges::any_of(table.rows, [](const Table::Row& row) { return !row.below.empty(); });
+    std::string text = "<table>" + caption(table.title) + (table.header.empty() ? "" : "<thead><tr>");
+    for (std::size_t i = 0; i < table.header.size(); ++i) {
+      text += tag("th", {is_left(i) ? "" : "n"}, " scope=col") + escaped(table.header[i]) + "</th>";
+    }
+    if (!table.header.empty()) {
+      text += (has_below ? "<th scope=col>" + escaped(table.below) + "</th>" : "") + "</tr></thead>";
+    }
+    text += "<tbody>\n";
+    for (const Table::Row& row : table.rows) {
+      text += "<tr>";
+      for (std::size_t i = 0; i < row.cells.size(); ++i) {
+        const bool last = i + 1 == row.cells.size();
+        text += cell(row.cells[i], i == 0 && is_left(0) ? "th" : "td", is_left(i) || (last && i + 1 < columns),
+                     last ? columns - i : 1);
+      }
+      if (has_below) text += "<td class=words>" + escaped(joined(row.below, "; ")) + "</td>";
+      text += "</tr>\n";
+    }
+    return boxed(table.title, table.rows.size() > kManyRows, text + "</tbody>");
+  }
+
+  std::string part(const Matrix& matrix) {
+    constexpr double kBrightest = 11;  // class s11 of page.css
+    const auto [low, high] = matrix.range();
+    std::string text =
+        "<table class=map>" + caption(matrix.title) + "<thead><tr><th scope=col>" + escaped(matrix.corner) + "</th>";
+    for (const std::string& column : matrix.columns) text += "<th scope=col class=n>" + escaped(column) + "</th>";
+    text += "</tr></thead><tbody>\n";
+    for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
+      const std::size_t column = i % matrix.columns.size();
+      if (column == 0) text += "<tr><th scope=row>" + escaped(matrix.rows[i / matrix.columns.size()]) + "</th>";
+      const auto& value = matrix.cells[i];
+      const double share = value && high > low ? (*value - low) / (high - low) : 1;
+      const std::string shade = fmt::format("s{}", std::lround(std::clamp(share, 0., 1.) * kBrightest));
+      text += tag("td", {"n", value ? shade : ""}) + matrix.cell_text(i) + "</td>";
+      if (column + 1 == matrix.columns.size()) text += "</tr>\n";
+    }
+    text = boxed(matrix.title, false, text + "</tbody>");
+    return matrix.note.empty() ? text : text + "<p class=dim>" + escaped(matrix.note) + "</p>\n";
+  }
+
+  std::string part(const List& list) {
+    if (list.items.empty()) return {};
+    const char* level = headings_ > 0 ? "h3" : "h2";
+    const char* name = list.numbered ? "ol" : "ul";
+    std::string text = list.title.empty() ? "" : fmt::format("<{0}>{1}</{0}>\n", level, escaped(list.title));
+    text += tag(name, {class_of(list.tone)}) + "\n";
+    for (const Item& item : list.items) {
+      text += "<li>" + joined({strong(item.strong), escaped(item.text), code(item.code)}, ": ");
+      for (const Sentence& below : item.below) {
+        text += tag("p", {class_of(below.tone)}) + words_of(below) + "</p>";
+      }
+      text += "</li>\n";
+    }
+    return text + fmt::format("</{}>\n", name);
+  }
+
+  std::string part(const Fold& fold) {
+    return "<details><summary>" + escaped(fold.title) + "</summary>\n" + parts(fold.parts) + "</details>\n";
+  }
+
+  std::string about_;             // what comes: the last heading, or the title
+  std::set<std::string> labels_;  // of boxes
+  std::size_t headings_ = 0;
+  std::string contents_;
+};
+
+/// The marks alone, so that they can stay in view however far one scrolls.
+std::string banner(const Trust& trust) {
+  std::vector<std::string> words = trust.words();
+  const std::string incomplete = trust.incomplete_text();
+  if (!incomplete.empty()) words.push_back(incomplete.substr(0, incomplete.find(':')));
+  if (words.empty()) return {};
+  return "<div class=banner role=region aria-label=Warning>" + escaped(joined(words, ", ")) + "</div>\n";
+}
+
+}  // namespace
+
+std::string to_html(const Document& document) {
+  Page page(document.title);
+  const std::string parts = page.parts(document.parts);
+  std::vector<std::string> alarms = document.trust.alarms();
+  if (!document.trust.complete) alarms.push_back(document.trust.incomplete_text());
+  std::string marks;
+  for (const std::string& alarm : alarms) marks += "<p class=mark>" + escaped(alarm) + "</p>\n";
+  const bool has_contents = page.contents().find("<li>", 1) != std::string::npos;  // two entries at least
+  const std::string contents =
+      has_contents ? "<nav aria-label=Contents><ul>\n" + page.contents() + "</ul></nav>\n" : "";
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; form-action 'none'; "
+      "img-src data:; script-src {}; style-src {}\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n"
+      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}<div class=\"frame{}\">\n{}<main>\n<h1>{}</h1>\n{}{}"
+      "</main>\n</div>\n<script>{}</script>\n</body>\n</html>\n",
+      kPageJsSource, kPageCssSource, escaped(document.title), kPageCss, banner(document.trust),
+      has_contents ? " with-contents" : "", contents, escaped(document.title), marks, parts, kPageJs);
+}
+
+}  // namespace xferbench

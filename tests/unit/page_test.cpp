@@ -1,0 +1,162 @@
+// Documents as pages: what they show, that they fetch and run nothing, and that no text gets out of its place.
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <string>
+
+#include "core/printable.hpp"
+#include "paper/writers.hpp"
+#include "support/golden.hpp"
+
+namespace xferbench {
+namespace {
+
+using test::expect_golden;
+
+/// Every kind of part, with this text in every place that may have one from a file.
+Document with_everywhere(const std::string& text) {
+  Trust trust(text, false, text, false);
+  trust.unverified = text;
+  trust.besides = {text};
+  Document document(text, trust);
+  document.add(Sentence{.text = text, .label = text});
+  document.add(Sentence{.text = text, .tone = Tone::bad, .strong = true, .goes_on = true});
+  for (int i = 0; i < 2; ++i) document.add(Heading{.text = text, .common = {text}, .marks = {text}});
+  Cell strong(text, Tone::good);
+  strong.strong = true;
+  document.add(Table{.header = {text, text, text},
+                     .left_columns = 1,
+                     .rows = {{.cells = {Cell::as_code(text), text, strong}, .below = {text}}, {.cells = {text, text}}},
+                     .title = text,
+                     .below = text});
+  Matrix matrix({text}, {text});
+  matrix.title = matrix.corner = matrix.note = text;
+  matrix.cells[0] = 1;
+  document.add(matrix);
+  List list({text});
+  list.title = text;
+  list.items.push_back({.text = text, .strong = text, .code = text, .below = {{.text = text}}});
+  document.add(Fold{text, {{list}}});
+  return document;
+}
+
+std::string body_of(const std::string& page) {
+  const std::size_t begin = page.find("<body>");
+  return page.substr(begin, page.find("<script>", begin) - begin);
+}
+
+/// What a browser makes elements of.
+std::string tags_of(const std::string& body) {
+  static const std::regex tag("<[^>]*>");
+  static const std::regex label(" aria-label=\"[^\"]*\"");
+  std::string tags;
+  for (std::sregex_iterator at(body.begin(), body.end(), tag), end; at != end; ++at) {
+    if (at->str() != "<wbr>") tags += std::regex_replace(at->str(), label, "");
+  }
+  return tags;
+}
+
+Document small() {
+  Document document("xferbench", Trust("h200", true, {}, false));
+  document.add(Sentence{.text = "NVIDIA H200, PCIe 5 x16", .tone = Tone::bold});
+  document.add(Sentence{.text = "two GPUs", .goes_on = true});
+  document.add(Sentence{.text = "on a terminal only"}, false, Shown::terminal);
+  document.add(Heading{.text = "memcpy", .common = {"size 256 MiB", "kind pinned"}, .marks = {"SIMULATED"}});
+  Cell slower("slower", Tone::bad);
+  slower.strong = true;
+  Cell sortable("1 of 2");
+  sortable.value = 0.5;
+  document.add(Table{
+      .header = {"dir", "GB/s", "verdict", "case"},
+      .left_columns = 1,
+      .last_left = true,
+      .rows = {{.cells = {"h2d", "55.5  ", slower, Cell::as_code("memcpy/dir=h2d/size=256MiB")}, .below = {"why so"}},
+               {.cells = {"d2h", sortable, "", ""}},
+               {.cells = {"both", Cell("skipped: the device cannot say", Tone::dim)}}},
+      .below = "why"});
+  document.add(Heading{.text = "p2p"});
+  Matrix matrix({"0", "1"}, {"0", "1"});
+  matrix.title = "Rate, GB/s";
+  matrix.corner = "from / to";
+  matrix.cells = {{}, 196, 386, {}};
+  matrix.marked[1] = true;
+  matrix.note = "* less than its like";
+  document.add(matrix);
+  List list({"a warning"}, Tone::notice);
+  list.numbered = true;
+  list.items.push_back({.text = "pins it", .strong = "do", .code = "cudaMallocHost", .below = {{.text = "or not"}}});
+  document.add(Fold{"More", {{list}}});
+  return document;
+}
+
+TEST(Page, ShowsEveryKindOfPart) {
+  const std::string page = to_html(small());
+  expect_golden("page/small.html", body_of(page));
+  EXPECT_EQ(page, to_html(small())) << "the same document, the same page";
+}
+
+TEST(Page, FetchesNothingAndRunsOnlyWhatItsPolicyNames) {
+  const std::string page = to_html(small());
+  static const std::regex policy(
+      "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
+      "script-src 'sha256-[A-Za-z0-9+/]{43}='; style-src 'sha256-[A-Za-z0-9+/]{43}='\"");
+  EXPECT_TRUE(std::regex_search(page, policy));
+  for (const char* fetching : {"http:", "https:", "src=", "url(", "@import", " style=", " onclick"}) {
+    EXPECT_EQ(page.find(fetching), std::string::npos) << fetching;
+  }
+}
+
+TEST(Page, LetsNoTextOutOfItsPlace) {
+  const std::string tags = tags_of(body_of(to_html(with_everywhere("harmless"))));
+  for (const char* hostile :
+       {"<script>alert(1)</script>", "</script></style>", "\"'><img src=x onerror=alert(2)>", "a&lt;b", "<!--",
+        "<a href=\"javascript:alert(3)\">b</a>", "]]>", "\x1b[2J\r\n\t\x07", "\xe2\x80\xae turned", "\xff\xfe"}) {
+    const std::string page = to_html(with_everywhere(hostile));
+    EXPECT_EQ(tags_of(body_of(page)), tags) << hostile;
+    EXPECT_EQ(page.substr(page.find("</title>")).find("<title"), std::string::npos) << hostile;
+    for (std::size_t from = 0; from < page.size();) {
+      const auto [begin, bytes] = find_control(page, from);
+      EXPECT_TRUE(bytes == 0 || page[begin] == '\n') << hostile;
+      from = bytes == 0 ? page.size() : begin + bytes;
+    }
+  }
+  EXPECT_NE(to_html(with_everywhere("a&lt;b")).find("a&amp;lt;b"), std::string::npos);
+}
+
+TEST(Page, SaysAboveAllHowFarItMayBeTrusted) {
+  const auto banner_of = [](const Trust& trust) {
+    const std::string body = body_of(to_html(Document("t", trust)));
+    const std::size_t end = body.find("</div>");
+    for (const std::string& alarm : trust.alarms()) EXPECT_NE(body.find("<p class=mark>" + alarm), std::string::npos);
+    return body.substr(0, end).substr(body.substr(0, end).rfind('>') + 1);
+  };
+  EXPECT_EQ(banner_of(Trust("h200", true, "", true)), "SIMULATED");
+  EXPECT_EQ(banner_of(Trust("", false, "", true)), "NOT VERIFIED");
+  EXPECT_EQ(banner_of(Trust("", true, "slow", true)), "FAULT INJECTED");
+  EXPECT_EQ(banner_of(Trust("", true, "", false)), "INCOMPLETE");
+  EXPECT_EQ(banner_of(Trust("h200", false, "slow", false)), "SIMULATED, NOT VERIFIED, FAULT INJECTED, INCOMPLETE");
+  EXPECT_EQ(to_html(Document("t", Trust("", true, "", true))).find("class=banner"), std::string::npos);
+  Trust with_more("", true, "", true);
+  with_more.besides = {"one rank is gone"};
+  EXPECT_NE(to_html(Document("t", with_more)).find("<p class=mark>one rank is gone</p>"), std::string::npos);
+}
+
+TEST(Page, LetsLongTablesBeSortedAndFiltered) {
+  for (const std::size_t rows : {20U, 21U}) {
+    Document document("t", Trust::of_facts());
+    document.add(Table{.header = {"a"}, .rows = std::vector<Table::Row>(rows, {.cells = {"1"}})});
+    EXPECT_EQ(to_html(document).find("class=\"scroll long\"") != std::string::npos, rows > 20) << rows;
+  }
+}
+
+TEST(Page, GivesEveryBoxALabelOfItsOwn) {
+  Document document("t", Trust::of_facts());
+  for (int i = 0; i < 3; ++i) document.add(Table{.header = {"a"}, .rows = {{.cells = {"1"}}}});
+  const std::string page = to_html(document);
+  for (const char* label : {"aria-label=\"t\"", "aria-label=\"t (2)\"", "aria-label=\"t (3)\""}) {
+    EXPECT_NE(page.find(label), std::string::npos) << label;
+  }
+}
+
+}  // namespace
+}  // namespace xferbench
