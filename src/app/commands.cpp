@@ -129,7 +129,7 @@ int run_once(cli::RunCommand command) {
   refuse_if_none_can_run(command, *machine.machine);
   Report report = begin_report(command.measuring, machine.device(), scenarios_of(command.cases));
   report.results.reserve(command.cases.size());
-  LiveReport live(std::move(report), command.measuring.files, markdown_of(command));
+  LiveReport live(std::move(report), command.measuring.files, document_for(command));
   return measure(command, all_of(command.cases), machine, live);
 }
 
@@ -138,6 +138,7 @@ cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand
   cli::RunCommand whole = with_suite(stored.command);
   whole.measuring.files.csv = now.measuring.files.csv;
   whole.measuring.files.markdown = now.measuring.files.markdown;
+  whole.measuring.files.html = now.measuring.files.html;
   whole.measuring.files.openmetrics = now.measuring.files.openmetrics;
   whole.measuring.show = now.measuring.show;
   whole.resume = now.resume;
@@ -174,7 +175,7 @@ int resume(const cli::RunCommand& command) {
   leave_skipped(left, whole.cases, *machine.machine, whole.measuring.verify);
   if (nothing_is_missing()) return end_of(left, stored);
   LiveReport live(continue_report(stored, machine.device(), scenarios_of(whole.cases)), whole.measuring.files,
-                  markdown_of(whole), Continued{std::move(stored.json), std::move(left.known)});
+                  document_for(whole), Continued{std::move(stored.json), std::move(left.known)});
   return measure(whole, left.missing, machine, live);
 }
 

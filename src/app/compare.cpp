@@ -57,7 +57,7 @@ int perform(const cli::CompareCommand& command) {
   JudgementFiles files(command.files, read);
   if (command.all && !files.shows_table()) {
     throw UsageError(
-        "compare: --all is of the table, which is not shown beside --json - or --markdown -; leave it out");
+        "compare: --all is of the table, which is not shown beside --json -, --markdown - or --html -; leave it out");
   }
   std::vector<NamedReport> next = read_reports(inputs);
   const auto behind_base = next.begin() + static_cast<std::ptrdiff_t>(command.base.size());

@@ -100,6 +100,7 @@ void JudgementFiles::write(const Texts& texts) {
   const auto at_once = [](const Text& text) { return [&text](const Sink& sink) { sink(text()); }; };
   finish("json", at_once(texts.json));
   finish("markdown", [&](const Sink& sink) { sink(to_markdown(texts.document(), texts.limits)); });
+  finish("html", [&](const Sink& sink) { sink(to_html(texts.document())); });
   finish("junit", at_once(texts.junit));
   finish("openmetrics", at_once(texts.openmetrics));
   finish("timeline", texts.timeline);

@@ -33,9 +33,9 @@ class JudgementFiles {
   /// What goes where; needed only where the file was asked for.
   struct Texts {
     Text table;
-    Text json;
-    std::function<Document()> document;  ///< as Markdown shows it
-    MarkdownLimits limits{};
+    Text json{};
+    std::function<Document()> document{};  ///< as Markdown and pages show it
+    MarkdownLimits limits{};               ///< of Markdown
     Text junit{};
     Text openmetrics{};
     TextWriter timeline{};

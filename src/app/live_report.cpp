@@ -13,6 +13,7 @@
 
 #include "app/session.hpp"
 #include "core/interrupt.hpp"
+#include "paper/writers.hpp"
 #include "report/run/run_report.hpp"
 #include "report/trace/timeline.hpp"
 #include "results/json.hpp"
@@ -237,7 +238,7 @@ void Record::end_journal() {
 
 // --- The run --------------------------------------------------------------------------------------------------------
 
-LiveReport::LiveReport(Report report, const cli::OutputFiles& files, ToText to_markdown,
+LiveReport::LiveReport(Report report, const cli::OutputFiles& files, const ToDocument& document,
                        std::optional<Continued> continued, Growth growth)
     : record_(std::move(report)) {
   std::vector<cli::NamedFile> opened;
@@ -248,8 +249,8 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, ToText to_m
   const auto open = [&](const char* flag, const std::optional<std::string>& path, Writer writer) {
     if (path) add(flag, ResultsFile(*path, Previous::kept), std::move(writer));
   };
-  const auto at_once = [](ToText to_text) -> Writer {
-    return [to_text = std::move(to_text)](const Report& r, const Sink& sink) { sink(to_text(r)); };
+  const auto at_once = [](auto to_text) -> Writer {
+    return [to_text](const Report& r, const Sink& sink) { sink(to_text(r)); };
   };
   const Writer json = [this](const Report& r, const Sink& sink) { record_.write_json_to(r, sink); };
   if (continued) {
@@ -260,7 +261,8 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, ToText to_m
   }
   if (!files_.empty()) json_ = &files_.back();
   open("csv", files.csv, [](const Report& r, const Sink& sink) { write_csv(r, descriptors(), sink); });
-  open("markdown", files.markdown, at_once(std::move(to_markdown)));
+  open("markdown", files.markdown, at_once([document](const Report& r) { return to_markdown(document(r)); }));
+  open("html", files.html, at_once([document](const Report& r) { return to_html(document(r)); }));
   open("timeline", files.timeline, at_once(to_chrome_trace));
   open("openmetrics", files.openmetrics, at_once([](const Report& r) { return to_openmetrics(r, descriptors()); }));
   cli::refuse_shared_files(opened);  // once more, as "-" and /dev/stdout are the same

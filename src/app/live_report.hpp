@@ -15,6 +15,7 @@
 
 #include "cli/command.hpp"
 #include "core/error.hpp"
+#include "paper/document.hpp"
 #include "results/journal.hpp"
 #include "results/output_file.hpp"
 #include "results/result.hpp"
@@ -93,7 +94,7 @@ class Record {
 /// has now run to its end.
 [[nodiscard]] Result without_loss(const Result& before, const Result& now);
 
-using ToText = std::function<std::string(const Report&)>;
+using ToDocument = std::function<Document(const Report&)>;
 
 /// What a run that was stopped has left: its file, locked since before it was read, and what is in it.
 struct Continued {
@@ -117,10 +118,10 @@ enum class Growth {
 /// What was there under a file's name is replaced when the first case has ended, and kept as FILE~.
 class LiveReport {
  public:
-  /// `to_markdown` shows what the command's table shows. Throws OutputError if a file cannot be written, UsageError if
+  /// `document` is what the command's table shows, as Markdown and pages have it. Throws OutputError if a file cannot be written, UsageError if
   /// two are the same or standard output. A file that was not there is from now on, so that a run that is killed in its
   /// first case can be resumed, too. There is no moment without what is `continued` in the files.
-  LiveReport(Report report, const cli::OutputFiles& files, ToText to_markdown,
+  LiveReport(Report report, const cli::OutputFiles& files, const ToDocument& document,
              std::optional<Continued> continued = std::nullopt, Growth growth = Growth::by_cases);
 
   [[nodiscard]] const Report& report() const { return record_.report; }

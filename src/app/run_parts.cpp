@@ -49,9 +49,9 @@ std::string shown(const Report& report, const cli::RunCommand& command) {
   return to_terminal(document, style) + to_gantts(report, style, glyphs());
 }
 
-ToText markdown_of(const cli::RunCommand& command) {
+ToDocument document_for(const cli::RunCommand& command) {
   return [details = command.measuring.show.details](const Report& report) {
-    return to_markdown(document_of(report, descriptors(), {.details = details}));
+    return document_of(report, descriptors(), {.details = details});
   };
 }
 

@@ -20,8 +20,8 @@ std::string how_to_continue(const cli::RunCommand& command, const Report& report
 /// The table of a run, how to go on where it was cut off, and its timelines.
 std::string shown(const Report& report, const cli::RunCommand& command);
 
-/// What the command's table shows, as Markdown.
-ToText markdown_of(const cli::RunCommand& command);
+/// What the command's table shows, as Markdown and pages have it.
+ToDocument document_for(const cli::RunCommand& command);
 
 /// Of these cases, each once, in the order of its first case.
 std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase> cases);

@@ -78,7 +78,7 @@ int perform(const cli::TuneCommand& command) {
   const std::array shown{&tuned_scenario};
   LiveReport live(
       begin_report(measuring, machine.device(), shown), measuring.files,
-      [&shown](const Report& report) { return to_markdown(document_of(with_fastest(report), shown)); }, std::nullopt,
+      [&shown](const Report& report) { return document_of(with_fastest(report), shown); }, std::nullopt,
       Growth::as_a_whole);
   install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends,
                              measuring.show.quiet ? Acknowledge::no : Acknowledge::yes);

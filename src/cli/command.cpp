@@ -93,6 +93,7 @@ std::vector<NamedFile> OutputFiles::named() const {
   if (json) files.push_back({"json", *json});
   if (csv) files.push_back({"csv", *csv});
   if (markdown) files.push_back({"markdown", *markdown});
+  if (html) files.push_back({"html", *html});
   if (timeline) files.push_back({"timeline", *timeline});
   if (junit) files.push_back({"junit", *junit});
   if (openmetrics) files.push_back({"openmetrics", *openmetrics});

@@ -44,6 +44,7 @@ struct OutputFiles {
   std::optional<std::string> json{};
   std::optional<std::string> csv{};
   std::optional<std::string> markdown{};
+  std::optional<std::string> html{};
   std::optional<std::string> timeline{};
   std::optional<std::string> junit{};
   std::optional<std::string> openmetrics{};
@@ -127,7 +128,7 @@ struct CompareCommand {
   std::optional<std::string> spread;  ///< file of known spreads between processes
   bool all = false;                   ///< list every case
   Annotations annotations = Annotations::none;
-  OutputFiles files;  ///< json and markdown
+  OutputFiles files;  ///< json, markdown and html
   Presentation show;
 };
 
@@ -136,7 +137,7 @@ struct CheckCommand {
   std::string expect;                ///< name or path of the expectations
   bool allow_simulated = false;      ///< simulated results may be checked
   Annotations annotations = Annotations::none;
-  OutputFiles files;  ///< json, markdown, junit and openmetrics
+  OutputFiles files;  ///< json, markdown, html, junit and openmetrics
   Presentation show;
 };
 
@@ -167,7 +168,7 @@ struct ValidateCommand {
   std::vector<std::string> results;  ///< files that the profile was not made of
   std::string profile;               ///< name or file of it, or results that it is made of
   bool allow_simulated = false;      ///< simulated results may be predicted, too
-  OutputFiles files;                 ///< json and markdown
+  OutputFiles files;                 ///< json, markdown and html
   Presentation show;
 };
 
@@ -189,7 +190,7 @@ struct ExplainCommand {
   bool all = false;                          ///< even findings that gain little, and all processes
   std::vector<explain::FindingKind> mended;  ///< the time with just these mended is told, too
   std::optional<std::string> simulate;       ///< profile of the device whose limits are meant
-  OutputFiles files;                         ///< json, markdown and timeline
+  OutputFiles files;                         ///< json, markdown, html and timeline
   Presentation show;
 };
 

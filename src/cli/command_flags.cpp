@@ -98,6 +98,8 @@ void add_output_flags(CommandLine& line, CLI::App& app) {
   add_file(app, "--json", "write everything as JSON, of a run with every sample; - is standard output", files.json);
   add_file(app, "--csv", "write one row for each number, for spreadsheets, R, pandas; - is standard output", files.csv);
   add_file(app, "--markdown", "write the tables as Markdown; - is standard output", files.markdown);
+  add_file(app, "--html", "write the tables as a page for browsers, which needs no network; - is standard output",
+           files.html);
   add_file(app, "--openmetrics",
            "write each case's headline, of check each margin, for monitoring; - is standard output", files.openmetrics);
   const auto add_mode = [&line, &app](const char* name, const char* help, std::vector<std::string> words,
@@ -163,11 +165,12 @@ void add_fleet_flags(CommandLine& line, CLI::App& app) {
 }
 
 void add_contradictions(CommandLine& line, CLI::App& app) {
-  constexpr std::array<std::array<const char*, 3>, 15> kContradictions{{
+  constexpr std::array<std::array<const char*, 3>, 17> kContradictions{{
       {"--gpu", "--gpus", "one is a GPU by its number, the other says which several"},
       {"--json", "--dry-run", "a dry run has no results to write"},
       {"--csv", "--dry-run", "a dry run has no results to write"},
       {"--markdown", "--dry-run", "a dry run has no results to write"},
+      {"--html", "--dry-run", "a dry run has no results to write"},
       {"--timeline", "--dry-run", "a dry run has nothing to watch"},
       {"--openmetrics", "--dry-run", "a dry run has no results to write"},
       {"--progress", "--quiet", "a quiet run shows no progress"},
@@ -176,6 +179,7 @@ void add_contradictions(CommandLine& line, CLI::App& app) {
       {"--repeat", "--dry-run", "a dry run has no results to repeat"},
       {"--repeat", "--csv", "each process has results of its own, in a JSON file"},
       {"--repeat", "--markdown", "each process has results of its own, in a JSON file"},
+      {"--repeat", "--html", "each process has results of its own, in a JSON file"},
       {"--repeat", "--openmetrics", "each process has results of its own, in a JSON file"},
       {"--repeat", "--details", "each process has details of its own, in a JSON file"},
       {"--details", "--dry-run", "a dry run measures nothing"},

@@ -101,7 +101,7 @@ void add_compare(CommandLine& line) {
   CLI::App& app =
       *line.add_command("compare", "what changed between results files", kCompareFooter,
                         {.usage = kCompareUsage,
-                         .taken = line.named({"--json", "--markdown", "--color", "--quiet", "--wide"}),
+                         .taken = line.named({"--json", "--markdown", "--html", "--color", "--quiet", "--wide"}),
                          .make = [&line, &compare, &files] { return compare_command(line, compare, files); }});
   add_files(app, files);
   const auto add_side = [&app](const char* flag, std::vector<std::string>& target, const char* help) {
@@ -211,7 +211,7 @@ void add_check(CommandLine& line) {
   CLI::App& app =
       *line.add_command("check", "whether results are within limits; exit code 1 if not", kCheckFooter,
                         {.usage = "  xferbench check RESULTS... --expect FILE|NAME [FLAGS]\n",
-                         .taken = line.named({"--json", "--markdown", "--openmetrics", "--color", "--quiet", "--wide"}),
+                         .taken = line.named({"--json", "--markdown", "--html", "--openmetrics", "--color", "--quiet", "--wide"}),
                          .make = [&line, &check] { return check_command(line, check); }});
   add_files(app, check.results);
   valued(app.add_option("--expect", check.expect,
@@ -332,7 +332,7 @@ void add_validate(CommandLine& line) {
   CLI::App& app =
       *line.add_command("validate", "how right a profile is about results that it was not made of", kValidateFooter,
                         {.usage = "  xferbench validate RESULTS... --simulate PROFILE|FILE [FLAGS]\n",
-                         .taken = line.named({"--simulate", "--json", "--markdown", "--color", "--quiet", "--wide"}),
+                         .taken = line.named({"--simulate", "--json", "--markdown", "--html", "--color", "--quiet", "--wide"}),
                          .make = [&line, &validate] { return validate_command(line, validate); }});
   add_files(app, validate.results);
   app.add_flag("--allow-simulated", validate.allow_simulated, "predict simulated results, too");
@@ -437,7 +437,7 @@ void add_explain(CommandLine& line) {
   CLI::App& app = *line.add_command(
       "explain", "what the transfers of any CUDA program cost it, and what mending them gains", kExplainFooter,
       {.usage = kExplainUsage,
-       .taken = line.named({"--json", "--markdown", "--timeline", "--simulate", "--color", "--quiet", "--wide"}),
+       .taken = line.named({"--json", "--markdown", "--html", "--timeline", "--simulate", "--color", "--quiet", "--wide"}),
        .make = [&line, &explain] { return explain_command(line, explain); }});
   app.add_option("FOLDER", explain.folder)->type_name("FOLDER");
   add_recording_flags(line, app, explain);

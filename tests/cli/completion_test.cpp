@@ -73,7 +73,7 @@ TEST(BashCompletion, OffersFilesWhereFilesGo) {
   const std::string begin = folder / "res";
   EXPECT_EQ(offered({"check", begin}), Words{file});
   EXPECT_EQ(offered({"compare", begin}), Words{file});
-  for (const char* flag : {"--json", "--csv", "--markdown", "--timeline", "--openmetrics", "--simulate"}) {
+  for (const char* flag : {"--json", "--csv", "--markdown", "--html", "--timeline", "--openmetrics", "--simulate"}) {
     EXPECT_EQ(offered({flag, begin}), Words{file}) << flag;
   }
   EXPECT_EQ(offered({"check", "--junit", begin}), Words{file});

@@ -90,7 +90,8 @@ class ControlCharacters : public testing::Test {
           Arguments{"compare", valid_, file, "--annotations", "github"},
           Arguments{"check", file, "--expect", "h200", "--allow-simulated", "--annotations", "github", "--junit",
                     folder_ / "r.xml", "--openmetrics", folder_ / "r.prom"}}) {
-      for (const Arguments& how : {Arguments{}, Arguments{"--json", "-"}, Arguments{"--markdown", "-"}}) {
+      for (const Arguments& how :
+           {Arguments{}, Arguments{"--json", "-"}, Arguments{"--markdown", "-"}, Arguments{"--html", "-"}}) {
         Arguments all = files;
         all.insert(all.end(), how.begin(), how.end());
         run(all);

@@ -50,11 +50,13 @@ TEST(MarkdownFile, OfTuneShowsWhatWasPredicted) {
 
 TEST(Files, AllAtOnceLeaveTheTableWhereItWas) {
   const TemporaryFolder folder;
-  const Outcome o = xferbench(small_run({"--json", folder / "r.json", "--csv", folder / "r.csv", "--markdown",
-                                         folder / "r.md", "--timeline", folder / "r.trace"}));
+  const Outcome o =
+      xferbench(small_run({"--json", folder / "r.json", "--csv", folder / "r.csv", "--markdown", folder / "r.md",
+                           "--html", folder / "r.html", "--timeline", folder / "r.trace"}));
   expect_success(o);
   EXPECT_TRUE(contains(o.out, "SIMULATED by profile"));
-  for (const char* name : {"r.json", "r.csv", "r.md", "r.trace"}) EXPECT_NE(read_file(folder / name), "") << name;
+  for (const char* name : {"r.json", "r.csv", "r.md", "r.html", "r.trace"})
+    EXPECT_NE(read_file(folder / name), "") << name;
   EXPECT_FALSE(std::filesystem::exists(folder / "r.csv.partial"));
 }
 
@@ -79,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(OfEveryTwo, SharedFile,
                                          std::pair("--timeline", "--openmetrics"), std::pair("--json", "--csv"),
                                          std::pair("--json", "--markdown"), std::pair("--json", "--timeline"),
                                          std::pair("--csv", "--markdown"), std::pair("--csv", "--timeline"),
-                                         std::pair("--markdown", "--timeline")));
+                                         std::pair("--markdown", "--timeline"), std::pair("--markdown", "--html")));
 
 TEST(NamedPipe, AsOutputThatNobodyReadsCostsNeitherTheRunNorItsTable) {
   const TemporaryFolder folder;
@@ -130,7 +132,7 @@ TEST_P(LostFile, InAMissingFolderIsRefusedBeforeTheRun) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, LostFile,
-                         testing::Values("--json", "--csv", "--markdown", "--timeline", "--openmetrics"));
+                         testing::Values("--json", "--csv", "--markdown", "--html", "--timeline", "--openmetrics"));
 
 }  // namespace
 }  // namespace xferbench::test

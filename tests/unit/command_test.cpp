@@ -367,6 +367,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"--suite", "quick", "--timeline", "t"}, {"--suite and --timeline contradict each other"}},
                     Mistake{{"--dry-run", "--csv", "x"}, {"--csv and --dry-run contradict each other"}},
                     Mistake{{"--dry-run", "--markdown", "x"}, {"--markdown and --dry-run contradict each other"}},
+                    Mistake{{"--dry-run", "--html", "x"}, {"--html and --dry-run contradict each other"}},
                     Mistake{{"--dry-run", "--openmetrics", "x"}, {"--openmetrics", "--dry-run", "contradict"}},
                     Mistake{{"--repeat", "2", "--json", "x", "--openmetrics", "y"}, {"--repeat", "contradict"}},
                     Mistake{{"--resume", "x", "--junit", "y"}, {"--junit does nothing here: it belongs to check"}},

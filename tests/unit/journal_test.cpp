@@ -80,7 +80,7 @@ class LongRun : public testing::Test {
     return report;
   }
   [[nodiscard]] LiveReport live(const Report& report = begun()) const {
-    return {report, {.json = file().string()}, [](const Report&) { return std::string(); }};
+    return {report, {.json = file().string()}, [](const Report&) { return Document("", Trust::of_facts()); }};
   }
   /// A run that ends without a word after so many cases: FILE, and beside it a journal.
   void kill_after(std::uint64_t cases, const std::string& started_at = "2026-01-01T00:00:00Z") const {
@@ -145,7 +145,7 @@ TEST_F(LongRun, OfFewCasesHasNoJournal) {
 }
 
 TEST_F(LongRun, HoldsNoSamplesWhereNoFileIsToHaveThem) {
-  LiveReport report(begun(), {}, [](const Report&) { return std::string(); });
+  LiveReport report(begun(), {}, [](const Report&) { return Document("", Trust::of_facts()); });
   static_cast<void>(report.put(0, sampled(0)));
   EXPECT_TRUE(report.report().results.front().has_samples_put_away());
 }
@@ -370,7 +370,7 @@ TEST_F(LongRun, IsGoneOnWithFromItsJournal) {
   for (std::size_t i = 0; i < stored.results.size(); ++i) known.emplace_back(i, stored.results[i]);
   {
     LiveReport report(
-        begun(), {}, [](const Report&) { return std::string(); },
+        begun(), {}, [](const Report&) { return Document("", Trust::of_facts()); },
         app::Continued{ResultsFile(file().string()), std::move(known)});
     EXPECT_TRUE(report.report().results.front().has_samples_put_away());
     EXPECT_EQ(read_back().results.size(), kMany) << "there is no moment without what was known";

@@ -76,7 +76,7 @@ int measure_together(const cli::RunCommand& command, Member& member) {
   std::optional<LiveReport> live;
   const Problem problem = problem_of([&] {
     if (!member.is_first()) return;
-    live.emplace(begin_fleet_report(command, member), command.measuring.files, markdown_of(command));
+    live.emplace(begin_fleet_report(command, member), command.measuring.files, document_for(command));
   });
   if (const int code = code_for_all(*member.mpi, problem, patience_of(command)); code != 0) return code;
   install_interrupt_handlers(live && live->has_file() ? HangUp::ignored : HangUp::ends,
