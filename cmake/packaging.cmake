@@ -88,7 +88,7 @@ if(MPI_CXX_LIBRARIES MATCHES "openmpi")
   string(APPEND CPACK_DEBIAN_MPI_PACKAGE_DEPENDS ", libc6, libopenmpi3 | libopenmpi40")
 endif()
 # The program needs none of them: the commands in Python do.
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "python3, python3-jinja2, python3-jsonschema")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "python3, python3-jinja2, python3-jsonschema, xz-utils")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "xferbench-inject, xferbench-mpi")
 # The first line of each is what lists of packages show. CPack would set the project's before it.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")

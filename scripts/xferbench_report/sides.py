@@ -11,7 +11,7 @@ from . import records
 
 _NUMBERED = re.compile(r"^(.+)-[0-9]{1,3}$")  # what --repeat makes of --json NAME.json
 _LONGEST_BETWEEN = 3600  # seconds from one process of a run to the next
-_OUTPUT = re.compile(r"^--(json|csv|markdown|process)\b")
+_OUTPUT = re.compile(r"^--(json|csv|markdown|html|process)\b")
 # Student's t for a two-sided interval of 95 %, by degrees of freedom; beyond them 1.96 + 2.45 / freedom is close.
 _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
 

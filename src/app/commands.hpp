@@ -13,6 +13,8 @@ int perform(const cli::TuneCommand& command);
 /// Reads results files, and writes what changed between them to standard output and the files that were asked for.
 /// What makes the comparison doubtful goes to standard error.
 int perform(const cli::CompareCommand& command);
+/// Shows stored results or a soak as its command did when it measured them, and several results beside each other.
+int perform(const cli::ReportCommand& command);
 /// Results against what was expected of them. 0: all expectations hold, 1: one does not, or the run was cut off.
 int perform(const cli::CheckCommand& command);
 /// Limits from good runs, to a file or standard output.

@@ -8,7 +8,6 @@
 #include "app/session.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
-#include "core/standard_error.hpp"
 #include "report/annotations.hpp"
 #include "report/compare/compare_report.hpp"
 #include "results/spread_file.hpp"
@@ -28,10 +27,6 @@ xferbench::compare::Options with_declared(xferbench::compare::Options options) {
 /// A comment may have 65,536 characters; the summary of a CI job's step takes 1 MiB. What is shorter than the one fits
 /// into the other, and bytes are never fewer than characters.
 constexpr MarkdownLimits kComment{.most = 65'000, .title_level = 3};
-
-void warn(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) tell("warning: " + warning);
-}
 
 int show_across(const cli::CompareCommand& command) {
   JudgementFiles files(command.files, command.across);

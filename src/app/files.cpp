@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "core/printable.hpp"
+#include "core/standard_error.hpp"
 #include "results/json.hpp"
 
 namespace xferbench::app {
@@ -70,6 +71,10 @@ std::vector<NamedReport> read_reports(const std::vector<std::string>& files) {
     if (other.valid()) other.get();
   }
   return reports;
+}
+
+void warn(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) tell("warning: " + warning);
 }
 
 JudgementFiles::JudgementFiles(const cli::OutputFiles& files, std::span<const std::string> inputs) {

@@ -25,6 +25,9 @@ void refuse_same_twice(std::span<const std::string> files);
 /// would only need more memory at once. Throws as read_report() does.
 std::vector<NamedReport> read_reports(const std::vector<std::string>& files);
 
+/// Each on standard error.
+void warn(const std::vector<std::string>& warnings);
+
 /// The files of a command that judges results or recordings; unless one of them is standard output, the table goes
 /// there.
 class JudgementFiles {

@@ -118,9 +118,10 @@ enum class Growth {
 /// What was there under a file's name is replaced when the first case has ended, and kept as FILE~.
 class LiveReport {
  public:
-  /// `document` is what the command's table shows, as Markdown and pages have it. Throws OutputError if a file cannot be written, UsageError if
-  /// two are the same or standard output. A file that was not there is from now on, so that a run that is killed in its
-  /// first case can be resumed, too. There is no moment without what is `continued` in the files.
+  /// `document` is what the command's table shows, as Markdown and pages have it. Throws OutputError if a file cannot
+  /// be written, UsageError if two are the same or standard output. A file that was not there is from now on, so that a
+  /// run that is killed in its first case can be resumed, too. There is no moment without what is `continued` in the
+  /// files.
   LiveReport(Report report, const cli::OutputFiles& files, const ToDocument& document,
              std::optional<Continued> continued = std::nullopt, Growth growth = Growth::by_cases);
 

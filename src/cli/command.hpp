@@ -132,6 +132,14 @@ struct CompareCommand {
   Presentation show;
 };
 
+/// Stored files that are to be shown.
+struct ReportCommand {
+  std::vector<std::string> stored{};  ///< "-" is standard input
+  bool allow_simulated = false;       ///< simulated results may stand beside real ones
+  OutputFiles files;                  ///< markdown and html
+  Presentation show;
+};
+
 struct CheckCommand {
   std::vector<std::string> results;  ///< the files to check; "-" is standard input
   std::string expect;                ///< name or path of the expectations
@@ -235,9 +243,9 @@ struct GpuProbeCommand {
   int gpu = 0;
 };
 
-using Command = std::variant<RunCommand, TuneCommand, CompareCommand, CheckCommand, ExpectCommand, CalibrateCommand,
-                             ValidateCommand, ExplainCommand, SoakCommand, ListCommand, InfoCommand, TextCommand,
-                             VersionCommand, CompleteCommand, GpuProbeCommand>;
+using Command = std::variant<RunCommand, TuneCommand, CompareCommand, ReportCommand, CheckCommand, ExpectCommand,
+                             CalibrateCommand, ValidateCommand, ExplainCommand, SoakCommand, ListCommand, InfoCommand,
+                             TextCommand, VersionCommand, CompleteCommand, GpuProbeCommand>;
 
 using Scenarios = std::span<const Scenario* const>;
 

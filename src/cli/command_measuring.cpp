@@ -188,8 +188,8 @@ Command run_command(CommandLine& line) {
     refuse_gpus_for_one(line, flags);
     run.cases = plan(flags);
   }
-  constexpr std::array kOfThisPart{"resume", "csv",      "markdown", "html", "openmetrics", "quiet",
-                                   "color",  "progress", "wide",     "details"};
+  constexpr std::array kOfThisPart{"resume", "csv",   "markdown", "html", "openmetrics",
+                                   "quiet",  "color", "progress", "wide", "details"};
   for (const std::string& flag : run.flags) {
     if (!run.resume || std::ranges::find(kOfThisPart, flag) != kOfThisPart.end()) continue;
     throw UsageError(fmt::format("--resume goes on with the command that the file holds; leave --{} out", flag));

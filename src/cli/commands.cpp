@@ -153,6 +153,41 @@ void add_compare(CommandLine& line) {
   }
 }
 
+// --- report ---------------------------------------------------------------------------------------------------------
+
+constexpr const char* kReportFooter = R"(Examples:
+  xferbench report results.json --html page.html                    one file: a run, of many ranks too, or a soak
+  xferbench report base.json new.json --html page.html              two: what changed
+  xferbench report a100.json h100.json h200.json --html page.html   more: side by side
+  xferbench report results.json.xz                                  the tables, here; files may be packed with xz
+
+A page is one file that needs no network. Without --html - or --markdown - the tables go to standard output.
+
+Exit codes:
+  0 all was shown, whatever it says   2 usage, or a file that cannot be read or shown
+)";
+
+void add_report(CommandLine& line) {
+  auto& report = line.keep<ReportCommand>();
+  const auto make = [&line, &report] {
+    if (report.stored.empty()) {
+      throw UsageError("report needs a file of results, or of a soak: xferbench report results.json --html page.html");
+    }
+    refuse_several_inputs("report", report.stored);
+    report.files = line.measuring.files;
+    report.show = line.measuring.show;
+    refuse_shared_files(report.files.named());
+    return report;
+  };
+  CLI::App& app =
+      *line.add_command("report", "what stored files say, as a page or as the tables of their commands", kReportFooter,
+                        {.usage = "  xferbench report FILE... [--html PAGE] [--markdown FILE] [FLAGS]\n",
+                         .taken = line.named({"--markdown", "--html", "--details", "--color", "--quiet", "--wide"}),
+                         .make = make});
+  add_files(app, report.stored);
+  app.add_flag("--allow-simulated", report.allow_simulated, "show simulated results beside real ones");
+}
+
 // --- check, expect --------------------------------------------------------------------------------------------------
 
 constexpr const char* kCheckFooter = R"(Examples:
@@ -208,11 +243,11 @@ Command expect_command(const CommandLine& line, ExpectCommand c) {
 
 void add_check(CommandLine& line) {
   auto& check = line.keep<CheckCommand>();
-  CLI::App& app =
-      *line.add_command("check", "whether results are within limits; exit code 1 if not", kCheckFooter,
-                        {.usage = "  xferbench check RESULTS... --expect FILE|NAME [FLAGS]\n",
-                         .taken = line.named({"--json", "--markdown", "--html", "--openmetrics", "--color", "--quiet", "--wide"}),
-                         .make = [&line, &check] { return check_command(line, check); }});
+  CLI::App& app = *line.add_command(
+      "check", "whether results are within limits; exit code 1 if not", kCheckFooter,
+      {.usage = "  xferbench check RESULTS... --expect FILE|NAME [FLAGS]\n",
+       .taken = line.named({"--json", "--markdown", "--html", "--openmetrics", "--color", "--quiet", "--wide"}),
+       .make = [&line, &check] { return check_command(line, check); }});
   add_files(app, check.results);
   valued(app.add_option("--expect", check.expect,
                         "what to expect: a file of limits, or the name of one that comes with xferbench"),
@@ -329,11 +364,11 @@ void add_calibrate(CommandLine& line) {
 
 void add_validate(CommandLine& line) {
   auto& validate = line.keep<ValidateCommand>();
-  CLI::App& app =
-      *line.add_command("validate", "how right a profile is about results that it was not made of", kValidateFooter,
-                        {.usage = "  xferbench validate RESULTS... --simulate PROFILE|FILE [FLAGS]\n",
-                         .taken = line.named({"--simulate", "--json", "--markdown", "--html", "--color", "--quiet", "--wide"}),
-                         .make = [&line, &validate] { return validate_command(line, validate); }});
+  CLI::App& app = *line.add_command(
+      "validate", "how right a profile is about results that it was not made of", kValidateFooter,
+      {.usage = "  xferbench validate RESULTS... --simulate PROFILE|FILE [FLAGS]\n",
+       .taken = line.named({"--simulate", "--json", "--markdown", "--html", "--color", "--quiet", "--wide"}),
+       .make = [&line, &validate] { return validate_command(line, validate); }});
   add_files(app, validate.results);
   app.add_flag("--allow-simulated", validate.allow_simulated, "predict simulated results, too");
 }
@@ -437,7 +472,8 @@ void add_explain(CommandLine& line) {
   CLI::App& app = *line.add_command(
       "explain", "what the transfers of any CUDA program cost it, and what mending them gains", kExplainFooter,
       {.usage = kExplainUsage,
-       .taken = line.named({"--json", "--markdown", "--html", "--timeline", "--simulate", "--color", "--quiet", "--wide"}),
+       .taken =
+           line.named({"--json", "--markdown", "--html", "--timeline", "--simulate", "--color", "--quiet", "--wide"}),
        .make = [&line, &explain] { return explain_command(line, explain); }});
   app.add_option("FOLDER", explain.folder)->type_name("FOLDER");
   add_recording_flags(line, app, explain);
@@ -601,8 +637,8 @@ void add_information(CommandLine& line) {
 }  // namespace
 
 void add_commands(CommandLine& line) {
-  for (const auto& add :
-       {add_compare, add_check, add_expect, add_calibrate, add_validate, add_explain, add_soak, add_information}) {
+  for (const auto& add : {add_compare, add_report, add_check, add_expect, add_calibrate, add_validate, add_explain,
+                          add_soak, add_information}) {
     add(line);
   }
 }

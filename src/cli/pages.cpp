@@ -157,7 +157,6 @@ std::string_view short_examples() {
   xferbench --streams 8 --size 256M                  how close does this pipeline come to the limit?
   xferbench tune --size 64M --json best.json         which streams, chunks, strategy are best for 64 MiB?
   xferbench explain -- ./my_app args                 what do my program's transfers cost it, and what would help?
-  xferbench compare base.json new.json               what became slower?
   xferbench --simulate                               no GPU at hand: a modelled one, marked as such
 
 More: xferbench help run (flags of every run, values, exit codes), help memcpy, help tune, ...

@@ -7,13 +7,16 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
+#include "core/descriptor.hpp"
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
 #include "results/journal.hpp"
 #include "results/json_shape.hpp"
+#include "results/stored_file.hpp"
 
 namespace xferbench {
 
@@ -756,6 +759,11 @@ StoredReport read_stored(const std::string& path) {
 }
 
 Report read_report(const std::string& path) {
+  if (const Descriptor text = unpacked(path)) {
+    Report report = empty_report();
+    read_beginning(text.number(), path, std::numeric_limits<std::uint64_t>::max(), {}, {&kReport, &report});
+    return report;
+  }
   StoredReport stored = read_stored(path);
   if (!stored.damage.empty() && !stored.report.complete && !stored.report.fleet) {
     tell(

@@ -38,11 +38,11 @@ inline constexpr std::string_view kEndOfUnfinished = "\n ]\n}\n";
 /// Such a text again. Its case is that of a file, whose parameters are of no axes.
 Result parse_result_in_file(std::string_view text, std::string_view name);
 
-/// Reads a results file; "-" is standard input. One that is not complete is read with its journal, where there is one;
-/// where that is damaged, what is lost is told. Identities of results are unique. Fields that it does not know are
-/// ignored, since the format may grow. Throws InputError with one line: the file, the line in it, the place
-/// (results[3].measurements[0].samples[2]), what was found and what was expected. Several files may be read at once, by
-/// a thread each.
+/// Reads a results file, which may be packed with xz; "-" is standard input. One that is not complete is read with its
+/// journal, where there is one; where that is damaged, what is lost is told. Identities of results are unique. Fields
+/// that it does not know are ignored, since the format may grow. Throws InputError with one line: the file, the line in
+/// it, the place (results[3].measurements[0].samples[2]), what was found and what was expected. Several files may be
+/// read at once, by a thread each.
 Report read_report(const std::string& path);
 
 /// A results file with what its journal has, and what is to be known of that before it is written over.

@@ -17,6 +17,7 @@
 #include "results/json_shape.hpp"
 #include "results/output_file.hpp"
 #include "results/replaced_file.hpp"
+#include "results/stored_file.hpp"
 
 namespace xferbench {
 
@@ -229,11 +230,36 @@ std::optional<LastLine> last_line(const std::string& path, const Descriptor& fil
   return LastLine{tail.substr(begin, end - begin), at + end + 1};
 }
 
+/// What a soak's file says, and how many bytes of it are whole lines.
+StoredSoak stored_in(const std::string& path, const Descriptor& file, std::uint64_t& whole) {
+  struct stat status {};
+  if (fstat(file.number(), &status) != 0)
+    throw InputError(fmt::format("cannot read {}: {}", path, std::strerror(errno)));
+  const std::string head = read_part(path, file, 0, kLongestLine);
+  const std::size_t first = head.find('\n');
+  if (first == std::string::npos) {
+    throw InputError(
+        fmt::format("{}: there is no whole line in it, expected a soak's file, as xferbench soak --json "
+                    "writes it",
+                    path));
+  }
+  StoredSoak stored{.header = parse_soak_header(std::string_view(head).substr(0, first), path)};
+  const auto last = last_line(path, file, first + 1, static_cast<std::uint64_t>(status.st_size));
+  if (last) stored.last = parse_soak_interval(last->text, path + " (its last line)");
+  whole = last ? last->end : first + 1;
+  return stored;
+}
+
 void cut(const std::string& path, const Descriptor& file, std::uint64_t bytes) {
   if (ftruncate(file.number(), static_cast<off_t>(bytes)) != 0) cannot_write(path, std::strerror(errno));
 }
 
 }  // namespace
+
+StoredSoak read_soak(const std::string& path) {
+  std::uint64_t whole = 0;
+  return stored_in(path, open_stored(path), whole);
+}
 
 SoakFile SoakFile::create(const std::string& path) {
   if (path == "-" || leads_to_standard_output(path)) return SoakFile("-", Descriptor());
@@ -253,22 +279,11 @@ SoakFile SoakFile::go_on(const std::string& path, StoredSoak& stored) {
   if (!file_io::is_ordinary(file.number()))
     cannot_write(path, "it is no ordinary file, and a soak goes on in its own; name another file");
   lock_for_writing(path, file);
-  struct stat status {};
-  if (fstat(file.number(), &status) != 0) cannot_write(path, std::strerror(errno));
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  const std::string head = read_part(path, file, 0, kLongestLine);
-  const std::size_t first = head.find('\n');
-  if (first == std::string::npos) {
-    throw InputError(fmt::format(
-        "{}: there is no whole line in it, expected a soak's file, as xferbench soak --json writes it", path));
-  }
-  stored.header = parse_soak_header(std::string_view(head).substr(0, first), path);
-  const auto last = last_line(path, file, first + 1, size);
-  if (last) stored.last = parse_soak_interval(last->text, path + " (its last line)");
   SoakFile soak(path, std::move(file));
-  soak.first_ = head.substr(0, first + 1);
-  soak.bytes_ = last ? last->end : first + 1;
-  if (soak.bytes_ != size) cut(path, soak.file_, soak.bytes_);
+  stored = stored_in(path, soak.file_, soak.bytes_);
+  const std::string head = read_part(path, soak.file_, 0, kLongestLine);
+  soak.first_ = head.substr(0, head.find('\n') + 1);
+  if (lseek(soak.file_.number(), 0, SEEK_END) != static_cast<off_t>(soak.bytes_)) cut(path, soak.file_, soak.bytes_);
   return soak;
 }
 

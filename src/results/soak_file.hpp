@@ -29,6 +29,9 @@ struct StoredSoak {
   std::optional<SoakInterval> last{};  ///< nothing: it ended before its first interval
 };
 
+/// A soak's file, which may be packed with xz and may still be growing. Throws InputError.
+StoredSoak read_soak(const std::string& path);
+
 /// A soak's file that grows by whole lines: each is on the disk before append() returns. What a crash may have left of
 /// a line is taken away when the file is opened to go on with. Locked (flock) while this object lives.
 class SoakFile {

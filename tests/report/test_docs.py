@@ -128,9 +128,9 @@ class Commands(support.Folder):
     def assert_understood(self, command):
         """It runs dry, which leaves out the files that only a run can write; what only reads runs as it is."""
         word = (command.split() + [""])[1]
-        runs = word not in ("list", "info", "compare", "check", "expect", "calibrate", "validate", "explain", "completion", "man", "help", "version")
+        runs = word not in ("list", "info", "compare", "report", "check", "expect", "calibrate", "validate", "explain", "completion", "man", "help", "version")
         if runs:
-            command = re.sub(r" --(json|csv|markdown|timeline|openmetrics|repeat|spread)[ =]\S+", "", command) + " --dry-run"
+            command = re.sub(r" --(json|csv|markdown|html|timeline|openmetrics|repeat|spread)[ =]\S+", "", command) + " --dry-run"
         if word == "calibrate" and not re.search(r"calibrate \S+\.json", command):
             command += self.MEASURED
         command = command.replace("/tmp/", f"{self.folder}/")

@@ -784,7 +784,9 @@ TEST(ResultsFile, ThatCannotBeReadSaysWhy) {
   EXPECT_EQ(complaint_of("/nowhere/base.json"), "cannot read /nowhere/base.json: No such file or directory");
   EXPECT_EQ(complaint_of("/"), "cannot read /: Is a directory");
   const std::string stored = std::string(XFERBENCH_SOURCE_DIR) + "/docs/results/h200-calibrate.json.xz";
-  EXPECT_EQ(complaint_of(stored), stored + " is compressed; xz -dk puts the JSON beside it, which can be read");
+  EXPECT_EQ(test::message_of<InputError>([&] { static_cast<void>(read_stored(stored)); }),
+            stored + " is compressed; xz -dk puts the JSON beside it, which can be read")
+      << "as a run that goes on would write over it";
   expect_says(complaint_of("/dev/null"), "expected a results file");
   expect_says(complaint_of("/dev/zero"), "/dev/zero:1: ");
 }

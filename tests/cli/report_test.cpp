@@ -1,0 +1,123 @@
+// xferbench report, the pages of other commands, and files that are packed with xz.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/support.hpp"
+
+namespace xferbench::test {
+namespace {
+
+class ReportCommandTest : public testing::Test {
+ protected:
+  void SetUp() override { table_ = xferbench(small_run({"--json", file("r.json")})).out; }
+
+  [[nodiscard]] std::string file(const std::string& name) const { return folder_ / name; }
+  /// Packs a file as a user does, or what a command writes.
+  [[nodiscard]] std::string packed(const std::string& name) const {
+    EXPECT_EQ(run("/usr/bin/env", {"xz", "-k", file(name)}).exit_code, 0);
+    return file(name) + ".xz";
+  }
+
+  TemporaryFolder folder_;
+  std::string table_;
+};
+
+void expect_page(const std::string& page, const std::string& part) {
+  EXPECT_TRUE(page.starts_with("<!DOCTYPE html>\n")) << page.substr(0, 100);
+  EXPECT_TRUE(page.ends_with("</html>\n"));
+  EXPECT_TRUE(contains(page, part)) << part;
+}
+
+TEST_F(ReportCommandTest, ShowsARunAsTheRunDidAndAsItsPage) {
+  EXPECT_EQ(xferbench({"report", file("r.json")}).out, table_);
+  const Outcome o = xferbench({"report", file("r.json"), "--html", file("r.html"), "--markdown", file("r.md")});
+  expect_success(o);
+  EXPECT_EQ(o.out, table_);
+  EXPECT_TRUE(contains(read_file(file("r.html")), "aria-label=Warning>SIMULATED</div>"));
+  expect_page(read_file(file("r.html")), "<h2 id=\"part-1\">overlap <span class=mark>SIMULATED</span></h2>");
+  expect_success(xferbench(small_run({"--html", file("run.html"), "--markdown", file("run.md")})));
+  EXPECT_EQ(read_file(file("r.html")), read_file(file("run.html"))) << "what is stored is all that is shown";
+  EXPECT_EQ(read_file(file("r.md")), read_file(file("run.md")));
+  const Outcome page = xferbench({"report", file("r.json"), "--html", "-"});
+  expect_success(page);
+  EXPECT_EQ(page.out, read_file(file("r.html")));
+}
+
+TEST_F(ReportCommandTest, ShowsWhatChangedBetweenTwoFilesAndMoreSideBySide) {
+  const std::string r = file("r.json");
+  const Outcome two = xferbench({"report", r, r, "--html", "-"});
+  EXPECT_EQ(two.exit_code, 0) << two.err;
+  expect_page(two.out, "<h1>xferbench: 1 same</h1>");
+  const Outcome three = xferbench({"report", r, r, r, "--html", "-"});
+  EXPECT_EQ(three.exit_code, 0) << three.err;
+  expect_page(three.out, "<h1>xferbench: side by side</h1>");
+}
+
+TEST_F(ReportCommandTest, ShowsASoak) {
+  expect_success(xferbench({"soak", "--simulate", "--size", "4M", "--for", "2s", "--json", file("s.jsonl")}));
+  const Outcome o = xferbench({"report", file("s.jsonl"), "--html", file("s.html")});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "all is well: complete after")) << o.out;
+  expect_page(read_file(file("s.html")), "all is well");
+  EXPECT_EQ(xferbench({"report", packed("s.jsonl")}).out, o.out);
+  expect_refusal(xferbench({"report", file("s.jsonl"), file("r.json")}), 2, "is a soak beside other files");
+}
+
+TEST_F(ReportCommandTest, SaysWhichFilesItUnderstands) {
+  const std::string r = file("r.json");
+  EXPECT_EQ(xferbench({"compare", r, r, "--json", file("c.json")}).exit_code, 0);
+  expect_refusal(xferbench({"report", file("c.json")}), 2,
+                 "c.json is 'xferbench-compare/1'; report shows results (what a run writes with --json) and a soak's");
+  std::filesystem::copy_file("/bin/true", file("true"));
+  expect_refusal(xferbench({"report", file("true")}), 2, "does not begin as a file of xferbench");
+  expect_refusal(xferbench({"report"}), 2, "report needs a file of results");
+  expect_refusal(xferbench({"report", file("missing.json")}), 2, "cannot read");
+  expect_refusal(xferbench({"report", r, "--html", r}), 2, "which is read; write to another file");
+  expect_refusal(xferbench({"report", r, "--html", "-", "--markdown", "-"}), 2, "cannot both be standard output");
+}
+
+TEST_F(ReportCommandTest, ReadsFilesThatArePackedWherePackedOnesMakeSense) {
+  const std::string r = file("r.json");
+  const std::string xz = packed("r.json");
+  EXPECT_EQ(xferbench({"report", xz}).out, table_);
+  EXPECT_EQ(xferbench({"compare", xz, r, "--json", "-"}).exit_code, 0);
+  const Outcome checked = xferbench({"check", xz, "--expect", "h200", "--allow-simulated"});
+  EXPECT_TRUE(contains(checked.out, "0 hold, 0 fail, 21 not measured")) << checked.err;
+  expect_refusal(xferbench({"--resume", xz}), 2, "is compressed");
+}
+
+TEST_F(ReportCommandTest, RefusesPackedFilesThatAreDamagedOrBombsAndSaysWhereXzIsMissing) {
+  const std::string xz = packed("r.json");
+  Options without_xz;
+  without_xz.environment["PATH"] = "/nowhere";
+  expect_refusal(xferbench({"report", xz}, without_xz), 2, "there is no xz here to unpack it: install it");
+  std::filesystem::resize_file(xz, std::filesystem::file_size(xz) / 2);
+  for (const char* command : {"report", "expect"}) {
+    expect_refusal(xferbench({command, xz}), 2, "xz cannot unpack it: it is damaged or cut off");
+  }
+  { const std::ofstream bomb(file("b.json")); }
+  std::filesystem::resize_file(file("b.json"), std::uintmax_t{100} << 20);
+  expect_refusal(xferbench({"report", packed("b.json")}), 2, "are more than 64 MiB when they are unpacked");
+}
+
+TEST_F(ReportCommandTest, EveryCommandWithTablesHasAPage) {
+  const std::string r = file("r.json");
+  const std::string page = file("p.html");
+  const auto writes = [&](Arguments arguments, const std::string& part) {
+    arguments.insert(arguments.end(), {"--html", page});
+    const Outcome o = xferbench(arguments);
+    EXPECT_NE(o.exit_code, 2) << o.err;
+    expect_page(read_file(page), part);
+  };
+  writes({"compare", r, r}, "<h1>xferbench: 1 same</h1>");
+  writes({"compare", "--across", r, r}, "<h1>xferbench: side by side</h1>");
+  writes({"check", r, "--expect", "h200", "--allow-simulated"}, "<h1>xferbench check</h1>");
+  writes({"validate", r, "--simulate", "h200", "--allow-simulated"}, "median error");
+  writes({"tune", "--simulate", "--size", "1M", "--strategy", "streams", "--streams", "2", "--chunks", "4,8"},
+         ">residual</th>");
+}
+
+}  // namespace
+}  // namespace xferbench::test

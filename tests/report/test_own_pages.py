@@ -1,0 +1,77 @@
+"""The pages that the program itself writes, in a real browser: readable everywhere, and nothing in them runs."""
+
+import json
+import lzma
+import subprocess
+import sys
+
+import support
+
+RESULTS = support.ROOT / "docs" / "results"
+HOSTILE = "<script>window.pwned=1</script><img src=x onerror=window.pwned=2>\"'>"
+
+
+class OwnPages(support.BrowserTest):
+    def page(self, *arguments):
+        path = self.folder / "page.html"
+        subprocess.run([support.PROGRAM, *map(str, arguments), "--html", path], check=True, capture_output=True)
+        self.open(path, draw=False)
+        return path
+
+    def hostile(self):
+        """Results whose every name wants to be more than text."""
+        report = json.loads(lzma.decompress((RESULTS / "h200-ci.json.xz").read_bytes()))
+        report["environment"]["gpu"]["name"] = HOSTILE
+        report["environment"]["profile"] = HOSTILE
+        report["environment"]["backend"] = "simulated"
+        for result in report["results"]:
+            result["warnings"] = [HOSTILE]
+        path = self.folder / "hostile.json"
+        path.write_text(json.dumps(report), encoding="utf-8")
+        return path
+
+    def test_everyone_can_read_them(self):
+        shown = {
+            "run": ("report", RESULTS / "h200-ci.json.xz"),
+            "compare": ("report", RESULTS / "h200-ci-repeat-1.json.xz", RESULTS / "h200-ci-repeat-2.json.xz"),
+            "matrix": ("p2p", "--simulate", "h200-x8", "--size", "1M"),
+        }
+        for name, arguments in shown.items():
+            for dark, width in ((False, 1280), (True, 420)):
+                with self.subTest(page=name, dark=dark):
+                    self.emulate(width, 800, dark)
+                    self.page(*arguments)
+                    self.run_js("document.querySelectorAll('details').forEach((one) => { one.open = true; });")
+                    self.assertLessEqual(self.run_js("return document.documentElement.scrollWidth;"), width)
+                    self.assert_quiet()
+                    self.assertEqual(self.serious(), [])
+
+    def test_no_name_does_any_harm(self):
+        self.page("report", self.hostile())
+        self.assertIsNone(self.run_js("return window.pwned;"))
+        self.assert_quiet()
+        self.assertIn(HOSTILE, self.run_js("return document.querySelector('main').textContent;"))
+
+    def test_long_tables_are_sorted_and_filtered(self):
+        self.page("p2p", "--simulate", "h200-x8", "--size", "1M", "--dir", "write")
+        column = "return [...document.querySelectorAll('.long tbody tr')].filter((row) => !row.hidden)" + \
+                 ".map((row) => row.cells[1].textContent);"
+        before = self.run_js(column)
+        click = "document.querySelectorAll('.long th button')[1].click();"
+        self.run_js(click)
+        self.assertEqual(self.run_js(column), sorted(before, key=int))
+        self.run_js(click)
+        self.assertEqual(self.run_js(column), sorted(before, key=int, reverse=True))
+        self.run_js("const box = document.querySelector('.filter input'); box.value = 'nothing has this';"
+                    "box.dispatchEvent(new Event('input'));")
+        self.assertEqual(self.run_js(column), [])
+        self.assertEqual(self.run_js("return document.querySelector('.filter [role=status]').textContent;"),
+                         f"0 of {len(before)} rows")
+
+
+if __name__ == "__main__":
+    if not (support.BROWSER and support.DRIVER):
+        print("skipped: no chromium or chromedriver on PATH (on Debian: apt install chromium chromium-driver)")
+        sys.exit(77)  # what CTest takes for a test that did not run
+    support.require_program()
+    support.main()
