@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "paper/chart.hpp"
 #include "paper/matrix.hpp"
 #include "paper/table.hpp"
 
@@ -102,7 +103,7 @@ enum class Shown {
 };
 
 struct Part {
-  std::variant<Sentence, Heading, Table, Matrix, List, Fold> content;
+  std::variant<Sentence, Heading, Table, Matrix, List, Fold, Chart> content;
   bool apart = false;  ///< below an empty line, on a terminal; elsewhere all parts are
   Shown shown = Shown::everywhere;
 };

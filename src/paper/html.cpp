@@ -15,32 +15,19 @@ namespace xferbench {
 
 namespace {
 
-/// For text and for values of attributes in double quotes.
-std::string escaped(const std::string& text) {
-  std::string safe;
-  for (const char c : printable(text, ' ')) {
-    switch (c) {
-      case '&': safe += "&amp;"; break;
-      case '<': safe += "&lt;"; break;
-      case '>': safe += "&gt;"; break;
-      case '"': safe += "&quot;"; break;
-      default: safe += c;
-    }
-  }
-  return safe;
-}
-
 /// Where it is longer than its line, it goes on in the next one behind a slash.
 std::string code(const std::string& text) {
   std::string safe;
-  for (const char c : escaped(text)) {
+  for (const char c : html_escaped(text)) {
     safe += c;
     if (c == '/') safe += "<wbr>";
   }
   return safe.empty() ? "" : "<code>" + safe + "</code>";
 }
 
-std::string strong(const std::string& text) { return text.empty() ? "" : "<strong>" + escaped(text) + "</strong>"; }
+std::string strong(const std::string& text) {
+  return text.empty() ? "" : "<strong>" + html_escaped(text) + "</strong>";
+}
 
 /// Colour and weight of a text: never a colour alone.
 std::string_view class_of(Tone tone) {
@@ -90,7 +77,7 @@ class Page {
 
  private:
   static std::string words_of(const Sentence& sentence) {
-    return sentence.strong ? strong(sentence.label + sentence.text) : escaped(sentence.label + sentence.text);
+    return sentence.strong ? strong(sentence.label + sentence.text) : html_escaped(sentence.label + sentence.text);
   }
 
   std::string part(const Sentence& sentence) {
@@ -101,26 +88,27 @@ class Page {
   std::string part(const Heading& heading) {
     about_ = heading.text;
     const std::string place = fmt::format("part-{}", ++headings_);
-    contents_ += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", place, escaped(heading.text));
-    std::string text = fmt::format("<h2 id=\"{}\">{}", place, escaped(heading.text));
-    for (const std::string& mark : heading.marks) text += " <span class=mark>" + escaped(mark) + "</span>";
+    contents_ += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", place, html_escaped(heading.text));
+    std::string text = fmt::format("<h2 id=\"{}\">{}", place, html_escaped(heading.text));
+    for (const std::string& mark : heading.marks) text += " <span class=mark>" + html_escaped(mark) + "</span>";
     text += "</h2>\n";
-    return heading.common.empty() ? text : text + "<p class=dim>" + escaped(joined(heading.common, ", ")) + "</p>\n";
+    return heading.common.empty() ? text
+                                  : text + "<p class=dim>" + html_escaped(joined(heading.common, ", ")) + "</p>\n";
   }
 
   /// A box that scrolls where it is wider than the window, by keys, too; its label is the only one of its kind.
-  std::string boxed(const std::string& title, bool is_long, std::string_view table) {
+  std::string boxed(const std::string& title, bool is_long, std::string_view content) {
     std::string label = title.empty() ? about_ : title;
     for (int number = 2; !labels_.insert(label).second; ++number) {
       label = fmt::format("{} ({})", title.empty() ? about_ : title, number);
     }
-    return fmt::format("<div class=\"scroll{}\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">{}</table></div>\n",
-                       is_long ? " long" : "", escaped(label), table);
+    return fmt::format("<div class=\"scroll{}\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">{}</div>\n",
+                       is_long ? " long" : "", html_escaped(label), content);
   }
 
   [[nodiscard]] std::string caption(const std::string& title) const {
-    return title.empty() ? "<caption class=hidden>" + escaped(about_) + "</caption>"
-                         : "<caption>" + escaped(title) + "</caption>";
+    return title.empty() ? "<caption class=hidden>" + html_escaped(about_) + "</caption>"
+                         : "<caption>" + html_escaped(title) + "</caption>";
   }
 
   static std::string cell(const Cell& cell, std::string_view name, bool left, std::size_t span) {
@@ -132,7 +120,7 @@ class Page {
     return tag(name, {left ? "" : "n", is_long ? "words" : "", class_of(cell.tone)}, more) +
            (cell.code     ? code(text)
             : cell.strong ? strong(text)
-                          : escaped(text)) +
+                          : html_escaped(text)) +
            fmt::format("</{}>", name);
   }
 
@@ -144,10 +132,10 @@ class Page {
     const bool has_below = std::ranges::any_of(table.rows, [](const Table::Row& row) { return !row.below.empty(); });
     std::string text = "<table>" + caption(table.title) + (table.header.empty() ? "" : "<thead><tr>");
     for (std::size_t i = 0; i < table.header.size(); ++i) {
-      text += tag("th", {is_left(i) ? "" : "n"}, " scope=col") + escaped(table.header[i]) + "</th>";
+      text += tag("th", {is_left(i) ? "" : "n"}, " scope=col") + html_escaped(table.header[i]) + "</th>";
     }
     if (!table.header.empty()) {
-      text += (has_below ? "<th scope=col>" + escaped(table.below) + "</th>" : "") + "</tr></thead>";
+      text += (has_below ? "<th scope=col>" + html_escaped(table.below) + "</th>" : "") + "</tr></thead>";
     }
     text += "<tbody>\n";
     for (const Table::Row& row : table.rows) {
@@ -157,40 +145,48 @@ class Page {
         text += cell(row.cells[i], i == 0 && is_left(0) ? "th" : "td", is_left(i) || (last && i + 1 < columns),
                      last ? columns - i : 1);
       }
-      if (has_below) text += "<td class=words>" + escaped(joined(row.below, "; ")) + "</td>";
+      if (has_below) text += "<td class=words>" + html_escaped(joined(row.below, "; ")) + "</td>";
       text += "</tr>\n";
     }
-    return boxed(table.title, table.rows.size() > kManyRows, text + "</tbody>");
+    return boxed(table.title, table.rows.size() > kManyRows, text + "</tbody></table>");
   }
 
   std::string part(const Matrix& matrix) {
     constexpr double kBrightest = 11;  // class s11 of page.css
     const auto [low, high] = matrix.range();
-    std::string text =
-        "<table class=map>" + caption(matrix.title) + "<thead><tr><th scope=col>" + escaped(matrix.corner) + "</th>";
-    for (const std::string& column : matrix.columns) text += "<th scope=col class=n>" + escaped(column) + "</th>";
+    const std::string corner =
+        matrix.corner.empty() ? "<td></td>" : "<th scope=col>" + html_escaped(matrix.corner) + "</th>";
+    std::string text = "<table class=map>" + caption(matrix.title) + "<thead><tr>" + corner;
+    for (const std::string& column : matrix.columns) text += "<th scope=col class=n>" + html_escaped(column) + "</th>";
     text += "</tr></thead><tbody>\n";
     for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
       const std::size_t column = i % matrix.columns.size();
-      if (column == 0) text += "<tr><th scope=row>" + escaped(matrix.rows[i / matrix.columns.size()]) + "</th>";
+      if (column == 0) text += "<tr><th scope=row>" + html_escaped(matrix.rows[i / matrix.columns.size()]) + "</th>";
       const auto& value = matrix.cells[i];
       const double share = value && high > low ? (*value - low) / (high - low) : 1;
       const std::string shade = fmt::format("s{}", std::lround(std::clamp(share, 0., 1.) * kBrightest));
       text += tag("td", {"n", value ? shade : ""}) + matrix.cell_text(i) + "</td>";
       if (column + 1 == matrix.columns.size()) text += "</tr>\n";
     }
-    text = boxed(matrix.title, false, text + "</tbody>");
-    return matrix.note.empty() ? text : text + "<p class=dim>" + escaped(matrix.note) + "</p>\n";
+    text = boxed(matrix.title, false, text + "</tbody></table>");
+    return matrix.note.empty() ? text : text + "<p class=dim>" + html_escaped(matrix.note) + "</p>\n";
+  }
+
+  std::string part(const Chart& chart) {
+    const std::string svg = to_svg(chart);
+    if (svg.empty()) return {};
+    return "<figure><figcaption>" + html_escaped(chart.title) + "</figcaption>\n" + boxed(chart.title, false, svg) +
+           "</figure>\n";
   }
 
   std::string part(const List& list) {
     if (list.items.empty()) return {};
     const char* level = headings_ > 0 ? "h3" : "h2";
     const char* name = list.numbered ? "ol" : "ul";
-    std::string text = list.title.empty() ? "" : fmt::format("<{0}>{1}</{0}>\n", level, escaped(list.title));
+    std::string text = list.title.empty() ? "" : fmt::format("<{0}>{1}</{0}>\n", level, html_escaped(list.title));
     text += tag(name, {class_of(list.tone)}) + "\n";
     for (const Item& item : list.items) {
-      text += "<li>" + joined({strong(item.strong), escaped(item.text), code(item.code)}, ": ");
+      text += "<li>" + joined({strong(item.strong), html_escaped(item.text), code(item.code)}, ": ");
       for (const Sentence& below : item.below) {
         text += tag("p", {class_of(below.tone)}) + words_of(below) + "</p>";
       }
@@ -200,7 +196,7 @@ class Page {
   }
 
   std::string part(const Fold& fold) {
-    return "<details><summary>" + escaped(fold.title) + "</summary>\n" + parts(fold.parts) + "</details>\n";
+    return "<details><summary>" + html_escaped(fold.title) + "</summary>\n" + parts(fold.parts) + "</details>\n";
   }
 
   std::string about_;             // what comes: the last heading, or the title
@@ -215,7 +211,7 @@ std::string banner(const Trust& trust) {
   const std::string incomplete = trust.incomplete_text();
   if (!incomplete.empty()) words.push_back(incomplete.substr(0, incomplete.find(':')));
   if (words.empty()) return {};
-  return "<div class=banner role=region aria-label=Warning>" + escaped(joined(words, ", ")) + "</div>\n";
+  return "<div class=banner role=region aria-label=Warning>" + html_escaped(joined(words, ", ")) + "</div>\n";
 }
 
 }  // namespace
@@ -226,7 +222,7 @@ std::string to_html(const Document& document) {
   std::vector<std::string> alarms = document.trust.alarms();
   if (!document.trust.complete) alarms.push_back(document.trust.incomplete_text());
   std::string marks;
-  for (const std::string& alarm : alarms) marks += "<p class=mark>" + escaped(alarm) + "</p>\n";
+  for (const std::string& alarm : alarms) marks += "<p class=mark>" + html_escaped(alarm) + "</p>\n";
   const bool has_contents = page.contents().find("<li>", 1) != std::string::npos;  // two entries at least
   const std::string contents =
       has_contents ? "<nav aria-label=Contents><ul>\n" + page.contents() + "</ul></nav>\n" : "";
@@ -237,8 +233,22 @@ std::string to_html(const Document& document) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n"
       "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}<div class=\"frame{}\">\n{}<main>\n<h1>{}</h1>\n{}{}"
       "</main>\n</div>\n<script>{}</script>\n</body>\n</html>\n",
-      kPageJsSource, kPageCssSource, escaped(document.title), kPageCss, banner(document.trust),
-      has_contents ? " with-contents" : "", contents, escaped(document.title), marks, parts, kPageJs);
+      kPageJsSource, kPageCssSource, html_escaped(document.title), kPageCss, banner(document.trust),
+      has_contents ? " with-contents" : "", contents, html_escaped(document.title), marks, parts, kPageJs);
+}
+
+std::string html_escaped(const std::string& text) {
+  std::string safe;
+  for (const char c : printable(text, ' ')) {
+    switch (c) {
+      case '&': safe += "&amp;"; break;
+      case '<': safe += "&lt;"; break;
+      case '>': safe += "&gt;"; break;
+      case '"': safe += "&quot;"; break;
+      default: safe += c;
+    }
+  }
+  return safe;
 }
 
 }  // namespace xferbench

@@ -152,6 +152,8 @@ class Writer {
     return title(list.title) + lines(rows, "entries");
   }
 
+  static std::string part(const Chart&) { return {}; }
+
   std::string part(const Fold& fold) {
     return "<details><summary>" + markdown_escaped(fold.title) + "</summary>\n\n" + parts(fold.parts) +
            "\n</details>\n";

@@ -71,7 +71,7 @@ std::string lines_of(const Matrix& matrix, const Style& style) { return to_termi
 std::string lines_of(const std::vector<Part>& parts, const Style& style) {
   std::string text;
   for (const Part& part : parts) {
-    if (part.shown == Shown::elsewhere) continue;
+    if (part.shown == Shown::elsewhere || std::holds_alternative<Chart>(part.content)) continue;
     if (part.apart) text += "\n";
     if (const auto* fold = std::get_if<Fold>(&part.content)) {
       text += style.dim(printable(fold->title)) + "\n" + lines_of(fold->parts, style);
@@ -79,7 +79,7 @@ std::string lines_of(const std::vector<Part>& parts, const Style& style) {
     }
     text += std::visit(
         [&]<class Content>(const Content& content) {
-          if constexpr (std::is_same_v<Content, Fold>)
+          if constexpr (std::is_same_v<Content, Fold> || std::is_same_v<Content, Chart>)
             return std::string();
           else
             return lines_of(content, style);

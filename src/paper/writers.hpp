@@ -30,6 +30,9 @@ std::string to_markdown(const Document& document, const MarkdownLimits& limits =
 /// tables. Light or dark as the reader likes it.
 std::string to_html(const Document& document);
 
+/// Text that HTML and SVG show as it is, in one line, also between double quotes.
+std::string html_escaped(const std::string& text);
+
 /// Text that Markdown shows as it is: in one line, with nothing in it that means emphasis, a link, HTML, the next cell,
 /// a person or an issue.
 std::string markdown_escaped(const std::string& text);

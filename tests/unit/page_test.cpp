@@ -1,6 +1,7 @@
 // Documents as pages: what they show, that they fetch and run nothing, and that no text gets out of its place.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <regex>
 #include <string>
 
@@ -37,6 +38,7 @@ Document with_everywhere(const std::string& text) {
   list.title = text;
   list.items.push_back({.text = text, .strong = text, .code = text, .below = {{.text = text}}});
   document.add(Fold{text, {{list}}});
+  document.add(Chart{.title = text, .x = {.label = text}, .y = {.label = text}, .series = {{text, {{1, 1}, {2, 3}}}}});
   return document;
 }
 
@@ -46,11 +48,11 @@ std::string body_of(const std::string& page) {
 }
 
 /// What a browser makes elements of.
-std::string tags_of(const std::string& body) {
+std::string tags_of(const std::string& page) {
   static const std::regex tag("<[^>]*>");
-  static const std::regex label(" aria-label=\"[^\"]*\"");
+  static const std::regex label(" aria-label=\"[^\"]*\"| class=\"c[0-9]\"");  // and a colour, which a name has
   std::string tags;
-  for (std::sregex_iterator at(body.begin(), body.end(), tag), end; at != end; ++at) {
+  for (std::sregex_iterator at(page.begin(), page.end(), tag), end; at != end; ++at) {
     if (at->str() != "<wbr>") tags += std::regex_replace(at->str(), label, "");
   }
   return tags;
@@ -107,13 +109,12 @@ TEST(Page, FetchesNothingAndRunsOnlyWhatItsPolicyNames) {
 }
 
 TEST(Page, LetsNoTextOutOfItsPlace) {
-  const std::string tags = tags_of(body_of(to_html(with_everywhere("harmless"))));
+  const std::string tags = tags_of(to_html(with_everywhere("harmless")));
   for (const char* hostile :
        {"<script>alert(1)</script>", "</script></style>", "\"'><img src=x onerror=alert(2)>", "a&lt;b", "<!--",
         "<a href=\"javascript:alert(3)\">b</a>", "]]>", "\x1b[2J\r\n\t\x07", "\xe2\x80\xae turned", "\xff\xfe"}) {
     const std::string page = to_html(with_everywhere(hostile));
-    EXPECT_EQ(tags_of(body_of(page)), tags) << hostile;
-    EXPECT_EQ(page.substr(page.find("</title>")).find("<title"), std::string::npos) << hostile;
+    EXPECT_EQ(tags_of(page), tags) << hostile;
     for (std::size_t from = 0; from < page.size();) {
       const auto [begin, bytes] = find_control(page, from);
       EXPECT_TRUE(bytes == 0 || page[begin] == '\n') << hostile;
@@ -147,6 +148,49 @@ TEST(Page, LetsLongTablesBeSortedAndFiltered) {
     document.add(Table{.header = {"a"}, .rows = std::vector<Table::Row>(rows, {.cells = {"1"}})});
     EXPECT_EQ(to_html(document).find("class=\"scroll long\"") != std::string::npos, rows > 20) << rows;
   }
+}
+
+Chart rates() {
+  return {.title = "Rate over size",
+          .x = {.label = "size", .log = true, .sizes = true},
+          .y = {.label = "GB/s", .from_zero = true},
+          .series = {{"pinned", {{1 << 20, 40, 39.5, 40.5}, {1 << 12, 2.5}, {1 << 28, 55.4, 55.3, 55.5}}},
+                     {"pageable, by threads", {{1 << 12, 1.5}, {1 << 20, 12}, {1 << 28, 54}, {0, 7}, {8, NAN}}},
+                     {"nothing", {{0, 1}}},
+                     {"limit of the link", {{0.5, 57.6}}, Chart::Series::Role::limit}}};
+}
+
+TEST(Chart, IsDrawnOnPagesAlone) {
+  Document with = small();
+  with.add(rates(), true);
+  expect_golden("page/chart.svg", to_svg(rates()));
+  EXPECT_NE(to_html(with).find("<figcaption>Rate over size</figcaption>"), std::string::npos);
+  EXPECT_EQ(to_terminal(with, Style{}), to_terminal(small(), Style{}));
+  EXPECT_EQ(to_markdown(with), to_markdown(small()));
+}
+
+TEST(Chart, OfNothingOrOfOneNumberOrOfExtremesIsNoTrouble) {
+  EXPECT_EQ(to_svg({.title = "t", .series = {{"a", {{NAN, 1}, {1, INFINITY}}}}}), "");
+  for (const bool log : {false, true}) {
+    for (const double value : {0., 1., -1., 1e-99, 1e99, 123456789.}) {
+      const Chart chart{.x = {.log = log}, .y = {.log = log}, .series = {{"a", {{value, value}, {2 * value, value}}}}};
+      const std::string svg = to_svg(chart);
+      EXPECT_EQ(svg.empty(), log && value <= 0) << value;
+      EXPECT_EQ(svg.find("nan"), std::string::npos) << value << svg;
+      EXPECT_EQ(svg.find("inf"), std::string::npos) << value << svg;
+      EXPECT_LT(svg.size(), 6000U) << value;
+    }
+  }
+}
+
+TEST(Chart, GivesANameTheSameColourWhereverItIsFree) {
+  const auto colour_of = [](const std::string& name, const std::string& svg) {
+    const std::size_t title = svg.find("<title>" + name + ":");
+    return svg.substr(svg.rfind("<g class=", title), 13);
+  };
+  const Chart alone{.series = {{"pinned", {{1, 1}}}}};
+  EXPECT_EQ(colour_of("pinned", to_svg(rates())), colour_of("pinned", to_svg(alone)));
+  EXPECT_NE(colour_of("pinned", to_svg(rates())), colour_of("pageable, by threads", to_svg(rates())));
 }
 
 TEST(Page, GivesEveryBoxALabelOfItsOwn) {

@@ -1,0 +1,238 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "core/printable.hpp"
+#include "core/units.hpp"
+#include "paper/chart.hpp"
+#include "paper/writers.hpp"
+
+namespace xferbench {
+
+namespace {
+
+// Where the axes stand, in pixels. To the right of them are the names of the series.
+constexpr double kWidth = 760;
+constexpr double kHeight = 340;
+constexpr double kLeft = 64;
+constexpr double kRight = 560;
+constexpr double kTop = 30;
+constexpr double kBottom = 292;
+constexpr double kLine = 16;              // from name to name
+constexpr std::size_t kLongestName = 26;  // bytes
+constexpr std::size_t kColours = 6;       // classes c0 ... of page.css
+
+/// From numbers to pixels, its ends at round numbers.
+class Ruler {
+ public:
+  Ruler(const Chart::Scale& scale, std::pair<double, double> range, double from, double to)
+      : scale_(scale), from_(from), to_(to) {
+    auto [low, high] = range;
+    if (scale.log) {
+      base_ = scale.sizes ? 2 : 10;
+      low = std::floor(place(low) + 1e-9);
+      high = std::max(std::ceil(place(high) - 1e-9), low + 1);
+      step_ = std::ceil((high - low) / 8);
+      high = low + std::ceil((high - low) / step_) * step_;
+    } else {
+      if (scale.from_zero) low = std::min(low, 0.), high = std::max(high, 0.);
+      const double least = std::max(std::abs(low), std::abs(high)) / 1e9;  // that two numbers can be told apart by
+      if (!(high - low > least)) high = low + std::max(std::abs(low) / 10, 1e-9);
+      step_ = round_step((high - low) / 5);
+      low = std::floor(low / step_ + 1e-9) * step_;
+      high = std::ceil(high / step_ - 1e-9) * step_;
+    }
+    low_ = low;
+    high_ = high;
+  }
+
+  [[nodiscard]] double pixel(double value) const {
+    return from_ + (place(value) - low_) / (high_ - low_) * (to_ - from_);
+  }
+
+  /// Numbers and where they stand.
+  [[nodiscard]] std::vector<std::pair<std::string, double>> ticks() const {
+    std::vector<std::pair<std::string, double>> all;
+    for (int i = 0; i <= std::lround((high_ - low_) / step_); ++i) {
+      const double at = low_ + i * step_;
+      const double value = scale_.log ? std::pow(base_, at) : std::abs(at) < step_ / 1000 ? 0 : at;
+      all.emplace_back(text(value), pixel(value));
+    }
+    return all;
+  }
+
+  [[nodiscard]] std::string text(double value) const {
+    const bool is_size = scale_.sizes && value >= 0 && value < 9e18;
+    return is_size ? format_size(static_cast<std::uint64_t>(std::llround(value))) : fmt::format("{:.4g}", value);
+  }
+
+ private:
+  [[nodiscard]] double place(double value) const { return scale_.log ? std::log(value) / std::log(base_) : value; }
+  /// 1, 2 or 5 times a power of ten, at least so much.
+  static double round_step(double least) {
+    const double power = std::pow(10, std::floor(std::log10(least)));
+    for (const double times : {1., 2., 5.}) {
+      if (times * power >= least) return times * power;
+    }
+    return 10 * power;
+  }
+
+  const Chart::Scale& scale_;
+  double from_;
+  double to_;
+  double base_ = 10;
+  double low_ = 0;  // of the logarithms, where it is one
+  double high_ = 1;
+  double step_ = 1;
+};
+
+/// Whether it can be drawn, among others that can.
+bool fits(const Chart::Scale& scale, double value) {
+  constexpr double kMost = 1e100;
+  return std::abs(value) < kMost && (!scale.log || value > 1 / kMost);
+}
+
+/// Those that can be drawn, from left to right.
+std::vector<Chart::Series> drawable(const Chart& chart) {
+  std::vector<Chart::Series> all = chart.series;
+  for (Chart::Series& series : all) {
+    std::erase_if(series.points, [&](const Chart::Point& p) { return !fits(chart.x, p.x) || !fits(chart.y, p.y); });
+    for (Chart::Point& p : series.points) {
+      if (p.low && !fits(chart.y, *p.low)) p.low.reset();
+      if (p.high && !fits(chart.y, *p.high)) p.high.reset();
+    }
+    std::ranges::stable_sort(series.points, {}, &Chart::Point::x);
+  }
+  std::erase_if(all, [](const Chart::Series& series) { return series.points.empty(); });
+  return all;
+}
+
+bool holds_everywhere(const Chart::Series& series) {
+  return series.role == Chart::Series::Role::limit && series.points.size() == 1;
+}
+
+/// A colour that a name has in every chart, unless another one of this chart has it already.
+std::vector<std::size_t> colours_of(const std::vector<Chart::Series>& all) {
+  std::array<bool, kColours> taken{};
+  std::vector<std::size_t> colours;
+  for (const Chart::Series& series : all) {
+    std::uint32_t hash = 2166136261U;  // FNV-1a
+    for (const char c : series.name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+    std::size_t colour = hash % kColours;
+    for (std::size_t tries = 0; taken[colour] && tries < kColours; ++tries) colour = (colour + 1) % kColours;
+    taken[colour] = true;
+    colours.push_back(colour);
+  }
+  return colours;
+}
+
+std::string path(std::string_view kind, const std::string& steps) {
+  return fmt::format("<path class=\"{}\" d=\"{}\"/>", kind, steps);
+}
+
+std::string text_at(double x, double y, std::string_view kind, const std::string& text) {
+  return fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", kind, x, y, html_escaped(text));
+}
+
+std::string frame(const Chart& chart, const Ruler& x, const Ruler& y) {
+  std::string svg;
+  for (const auto& [text, at] : y.ticks()) {
+    svg += path("grid", fmt::format("M{} {:.1f}H{}", kLeft, at, kRight)) + text_at(kLeft - 8, at + 4, "end", text);
+  }
+  for (const auto& [text, at] : x.ticks()) {
+    svg += path("axis", fmt::format("M{:.1f} {}v5", at, kBottom)) + text_at(at, kBottom + 20, "middle", text);
+  }
+  svg += path("axis", fmt::format("M{} {}H{}", kLeft, kBottom, kRight));
+  const auto label = [](const Chart::Scale& scale) { return scale.label + (scale.log ? " (logarithmic)" : ""); };
+  return svg + text_at(0, 12, "", label(chart.y)) +
+         text_at((kLeft + kRight) / 2, kHeight - 8, "middle", label(chart.x)) + "\n";
+}
+
+/// Its line, and each point with its interval and a title that says them.
+std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y) {
+  const bool limit = series.role == Chart::Series::Role::limit;
+  std::string line;
+  std::string points;
+  for (const Chart::Point& p : series.points) {
+    const double at = x.pixel(p.x);
+    const double up = y.pixel(p.y);
+    line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", at, up);
+    if (limit) continue;
+    std::string said = fmt::format("{}: {} at {}", series.name, y.text(p.y), x.text(p.x));
+    if (p.low && p.high) {
+      said += fmt::format(", {} to {}", y.text(*p.low), y.text(*p.high));
+      points += path("interval", fmt::format("M{:.1f} {:.1f}V{:.1f}", at, y.pixel(*p.low), y.pixel(*p.high)));
+    }
+    points += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{}</title></circle>", at, up,
+                          html_escaped(said));
+  }
+  if (limit && series.points.size() == 1)
+    line = fmt::format("M{} {:.1f}H{}", kLeft, y.pixel(series.points[0].y), kRight);
+  return path(limit ? "dashed" : "line", line) + points;
+}
+
+/// Where the names stand, each as near to the end of its line as the others let it.
+std::vector<double> places_of_names(const std::vector<Chart::Series>& all, const Ruler& y) {
+  std::vector<std::pair<double, std::size_t>> ends;
+  for (std::size_t i = 0; i < all.size(); ++i) ends.emplace_back(y.pixel(all[i].points.back().y), i);
+  std::ranges::sort(ends);
+  for (std::size_t i = 1; i < ends.size(); ++i) ends[i].first = std::max(ends[i].first, ends[i - 1].first + kLine);
+  double lowest = kBottom;
+  for (std::size_t i = ends.size(); i-- > 0; lowest = ends[i].first - kLine)
+    ends[i].first = std::min(ends[i].first, lowest);
+  std::vector<double> places(all.size());
+  for (const auto& [place, i] : ends) places[i] = place;
+  return places;
+}
+
+/// The lowest and the highest of such numbers of these series.
+template <class Numbers>
+std::pair<double, double> range_of(const std::vector<Chart::Series>& all, const Numbers& numbers) {
+  std::pair range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
+  for (const Chart::Series& series : all) {
+    for (const double value : numbers(series)) range = {std::min(range.first, value), std::max(range.second, value)};
+  }
+  return range;
+}
+
+std::vector<double> on_x(const Chart::Series& series) {
+  std::vector<double> all;
+  for (const Chart::Point& p : series.points) all.push_back(p.x);
+  return holds_everywhere(series) ? std::vector<double>() : all;
+}
+
+std::vector<double> on_y(const Chart::Series& series) {
+  std::vector<double> all;
+  for (const Chart::Point& p : series.points) all.insert(all.end(), {p.y, p.low.value_or(p.y), p.high.value_or(p.y)});
+  return all;
+}
+
+}  // namespace
+
+std::string to_svg(const Chart& chart) {
+  const std::vector<Chart::Series> all = drawable(chart);
+  if (std::ranges::all_of(all, holds_everywhere)) return {};
+  const Ruler x(chart.x, range_of(all, on_x), kLeft, kRight);
+  const Ruler y(chart.y, range_of(all, on_y), kBottom, kTop);
+  const std::vector<std::size_t> colours = colours_of(all);
+  const std::vector<double> places = places_of_names(all, y);
+  std::string svg =
+      fmt::format("<svg role=\"img\" aria-label=\"{}\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\">\n",
+                  html_escaped(chart.title), kWidth, kHeight, kWidth, kHeight) +
+      frame(chart, x, y);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Chart::Point& last = all[i].points.back();
+    svg += fmt::format("<g class=\"c{}\">", colours[i]) + drawn(all[i], x, y) +
+           path("lead", fmt::format("M{:.1f} {:.1f}L{} {:.1f}", holds_everywhere(all[i]) ? kRight : x.pixel(last.x),
+                                    y.pixel(last.y), kRight + 14, places[i])) +
+           text_at(kRight + 18, places[i] + 4, "", shortened(printable(all[i].name), kLongestName)) + "</g>\n";
+  }
+  return svg + "</svg>\n";
+}
+
+}  // namespace xferbench
