@@ -219,6 +219,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
                     .summary = "what memory costs before its first copy, and after how many copies pinning has paid",
                     .axes = make_axes(),
                     .metrics = make_metrics(),
+                    .charts = {{.x = "size", .y = "ready"}},
                     .answer = {.best = "ready", .text = "ready after {ready}", .each = {"memory"}}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const AllocCase& c, const Capabilities* can) const override {

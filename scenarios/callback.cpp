@@ -358,6 +358,7 @@ class Callback final : public ScenarioOf<callback_case> {
              .summary = "a pipeline whose chunks the CPU consumes: ways to learn that one is ready, and what they cost",
              .axes = make_axes(),
              .metrics = make_metrics(),
+             .charts = {{.x = "chunks", .y = "bandwidth", .lines = {"method"}}},
              .answer = {.best = "efficiency",
                         .text = "{bandwidth} with the CPU consuming what comes back, {efficiency} of the limit; "
                                 "{speedup_over_naive} as fast as consuming it at the end"}}) {}

@@ -200,6 +200,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
                     .summary = "copies between host and GPU, one way or both at once, and inside the GPU",
                     .axes = make_axes(),
                     .metrics = make_metrics(),
+                    .charts = {{.x = "size", .y = "bandwidth", .panels = {"dir"}, .limit = "limit"}},
                     .answer = {.best = "bandwidth", .text = "{bandwidth}, {of_limit} of the limit", .each = {"dir"}},
                     .work_axes = {"dir", "size", "touch", "back-to-back"}}) {}
 

@@ -372,6 +372,8 @@ const Scenario& dynpar_scenario() {
       .summary = "kernels that launch kernels: what a child costs, and a sort without round trips to the host",
       .axes = dynpar_axes(),
       .metrics = dynpar_metrics(),
+      .charts = {{.x = "children", .y = kMakespan, .panels = {"task"}, .lines = {"launch"}},
+                 {.x = "size", .y = kMakespan, .panels = {"task"}}},
       .answer = {.best = kMakespan, .text = "{makespan}", .each = {"task"}},
   });
   return scenario;

@@ -344,6 +344,7 @@ const Scenario& latency_scenario() {
       .summary = "what a short copy, a launch, a graph, a wait, a hand-over, one read of memory cost",
       .axes = latency_axes(),
       .metrics = latency_metrics(),
+      .charts = {{.x = "size", .y = "latency", .panels = {"op"}}, {.x = "buffer", .y = "latency", .panels = {"op"}}},
       .answer = {.best = "latency", .text = "{latency}", .any_size = true, .each = {"op"}},
       .work_axes = {"op", "dir", "size", "nodes", "memory", "buffer"},
   });

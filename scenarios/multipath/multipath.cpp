@@ -184,6 +184,7 @@ const Scenario& multipath_scenario() {
       .summary = "to one GPU, or back, through the links of its neighbours as well",
       .axes = multipath_axes(),
       .metrics = multipath_metrics(),
+      .charts = {{.x = "size", .y = "bandwidth", .panels = {"dir"}, .limit = "own_links_bandwidth"}},
       .answer = {.best = "bandwidth",
                  .text = "{bandwidth}, {times_direct} as fast as through the target's own link; {of_own_links} of what "
                          "all these links carry at once",

@@ -449,6 +449,8 @@ const Scenario& overlap_scenario() {
       .axes = overlap_axes(),
       .metrics = overlap_metrics(),
       .heat_maps = {{.rows = "streams", .columns = "chunks", .metric = "efficiency"}},
+      .charts = {{.x = "chunks", .y = "efficiency", .panels = {"size"}, .lines = {"strategy"}},
+                 {.x = "size", .y = "bandwidth", .lines = {"strategy"}}},
       .answer = {.best = "bandwidth",
                  .text =
                      "{bandwidth}, {efficiency} of what this machine can do both ways; {speedup} as fast as one after "

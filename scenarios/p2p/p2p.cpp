@@ -91,6 +91,7 @@ class P2p final : public ScenarioOf<p2p_case> {
              .metrics = make_metrics(),
              .heat_maps = {{.rows = "from", .columns = "to", .metric = "bandwidth", .at_largest = "size"},
                            {.rows = "from", .columns = "to", .metric = kLatency}},
+             .charts = {{.x = "size", .y = "bandwidth", .panels = {"op", "dir"}, .limit = "limit"}},
              .answer = {.best = "bandwidth", .text = "{bandwidth}, {of_limit} of the limit", .each = {"op", "dir"}},
              .work_axes = {"from", "to", "op", "dir", "size", "lies-in", "buffer"},
              .gpus = UsesGpus::several}) {}

@@ -200,6 +200,8 @@ const Scenario& smem_scenario() {
       .axes = smem_axes(),
       .metrics = smem_metrics(),
       .heat_maps = {{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .least = 3}},
+      .charts = {{.x = "tile", .y = "memory_traffic", .panels = {"op"}, .lines = {"method"}},
+                 {.x = "size", .y = "memory_traffic", .panels = {"op"}}},
       .answer = {.best = "memory_traffic",
                  .text = "{memory_traffic} read and written; {vs_d2d} the rate of the copy by the driver",
                  .each = {"op"}},

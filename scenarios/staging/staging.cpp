@@ -133,14 +133,17 @@ class StagedTransfer {
 class Staging final : public ScenarioOf<staging_case> {
  public:
   Staging()
-      : ScenarioOf({.name = "staging",
-                    .summary = "data in ordinary memory: copied as it is, pinned in place, or carried by threads",
-                    .axes = staging_axes(),
-                    .metrics = make_metrics(),
-                    .answer = {.best = "bandwidth",
-                               .text = "{bandwidth}, {of_pinned} of pinned speed; {speedup} as fast as a plain copy",
-                               .each = {"dir", "host"}},
-                    .work_axes = {"dir", "host", "size"}}) {}
+      : ScenarioOf(
+            {.name = "staging",
+             .summary = "data in ordinary memory: copied as it is, pinned in place, or carried by threads",
+             .axes = staging_axes(),
+             .metrics = make_metrics(),
+             .charts = {{.x = "threads", .y = "bandwidth", .panels = {"dir", "host"}, .limit = "pinned_bandwidth"},
+                        {.x = "size", .y = "bandwidth", .panels = {"dir", "host"}, .limit = "pinned_bandwidth"}},
+             .answer = {.best = "bandwidth",
+                        .text = "{bandwidth}, {of_pinned} of pinned speed; {speedup} as fast as a plain copy",
+                        .each = {"dir", "host"}},
+             .work_axes = {"dir", "host", "size"}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const StagingCase& c, const Capabilities* can) const override {
     if (auto reason = reason_against(c)) return reason;

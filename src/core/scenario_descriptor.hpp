@@ -22,6 +22,15 @@ struct HeatMap {
   std::string at_largest{};  ///< an axis, such as a size, of whose values only the largest is drawn; empty: none
 };
 
+/// A number over an axis of numbers, drawn on pages for a run that has three values of the axis or more.
+struct LineChart {
+  std::string x;                      ///< the axis
+  std::string y;                      ///< a metric or measurement
+  std::vector<std::string> panels{};  ///< axes that tell one chart from the next
+  std::vector<std::string> lines{};  ///< axes that tell lines apart, of which each has the best case; empty: all others
+  std::string limit{};               ///< a metric in the unit of y, as a dashed line; empty: none
+};
+
 /// What stands above all tables: the numbers of the best case in a sentence.
 struct Answer {
   /// The metric or measurement by which the best is chosen, among cases of the largest size, as small ones say what a
@@ -48,6 +57,7 @@ struct ScenarioDescriptor {
   std::vector<Axis> axes;
   std::vector<MetricDeclaration> metrics;  ///< all that its results may have; those with a heading are its columns
   std::vector<HeatMap> heat_maps{};        ///< of the metrics worth drawing over two axes
+  std::vector<LineChart> charts{};
   Answer answer{};
   /// Axes that say what is done, and not how: cases that agree in them do the same work, each in its way. Empty: all,
   /// but for those that name a way of doing it.

@@ -16,6 +16,7 @@
 #include "core/units.hpp"
 #include "words/answer.hpp"
 #include "words/cells.hpp"
+#include "words/charts.hpp"
 #include "words/fleet.hpp"
 #include "words/heat_maps.hpp"
 #include "words/machine.hpp"
@@ -568,6 +569,7 @@ void add_section(const Report& report, const ScenarioDescriptor& scenario, const
     heading.common.push_back(fmt::format("GPU {} only", environment.number_of(0)));
   }
   document.add(std::move(heading), true);
+  for (Chart& chart : charts_of(scenario, results)) document.add(std::move(chart), true, Shown::elsewhere);
   const HeatMaps maps = heat_maps(scenario, results, environment);
   add_headline(group, maps, shown.every_row, document);
   if (results.size() == 1 && results.front()->status == Status::ok) {

@@ -1,0 +1,185 @@
+#include "words/charts.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "words/cells.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using Results = std::vector<const Result*>;
+
+constexpr std::size_t kLeastValues = 3;
+constexpr std::size_t kMostLines = 8;
+constexpr std::size_t kMostPanels = 6;
+
+/// In the order of their first results.
+template <class Name>
+std::vector<std::pair<std::string, Results>> grouped(const Results& results, const Name& name_of) {
+  std::vector<std::pair<std::string, Results>> groups;
+  for (const Result* r : results) {
+    const std::string name = name_of(*r);
+    auto group = std::ranges::find(groups, name, &std::pair<std::string, Results>::first);
+    if (group == groups.end()) group = groups.insert(groups.end(), {name, {}});
+    group->second.push_back(r);
+  }
+  return groups;
+}
+
+std::string values_text(const Result& r, const std::vector<std::string>& axes) {
+  std::vector<std::string> texts;
+  for (const std::string& axis : axes) {
+    if (!r.config.has(axis)) continue;
+    const Case::Param* param = r.config.find(axis);
+    const bool speaks = param->kind == AxisKind::choice || param->kind == AxisKind::size;
+    texts.push_back((speaks ? "" : axis + " ") + axis_text(r, axis));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+class Drawer {
+ public:
+  Drawer(const ScenarioDescriptor& scenario, const LineChart& of) : scenario_(scenario), of_(of) {
+    const auto y = std::ranges::find(scenario.metrics, of.y, &MetricDeclaration::name);
+    if (y != scenario.metrics.end()) y_ = &*y;
+  }
+
+  [[nodiscard]] std::vector<Chart> charts(std::span<const Result* const> results) const {
+    Results with_numbers;
+    std::ranges::copy_if(results, std::back_inserter(with_numbers),
+                         [this](const Result* r) { return r->status == Status::ok && x_of(*r) && point_of(*r); });
+    std::vector<Chart> charts;
+    if (y_ == nullptr || with_numbers.empty()) return charts;
+    for (const auto& [panel, some] :
+         grouped(with_numbers, [this](const Result& r) { return values_text(r, of_.panels); })) {
+      if (charts.size() == kMostPanels) break;
+      if (auto chart = chart_of(panel, some)) charts.push_back(*std::move(chart));
+    }
+    return charts;
+  }
+
+ private:
+  [[nodiscard]] std::optional<double> x_of(const Result& r) const {
+    if (!r.config.has(of_.x)) return std::nullopt;
+    const auto& value = r.config.find(of_.x)->value;
+    const auto* const count = std::get_if<std::uint64_t>(&value);
+    return count == nullptr ? std::nullopt : std::optional(static_cast<double>(*count));
+  }
+
+  [[nodiscard]] bool in_percent() const { return y_->format == MetricDeclaration::Format::percent; }
+
+  /// A number with its interval: its own where it has one; a rate is as sure as the time that it was made from.
+  [[nodiscard]] std::optional<Chart::Point> point_of(const Result& r) const {
+    if (y_ == nullptr) return std::nullopt;
+    if (y_->kind == MetricDeclaration::Kind::measurement) {
+      const Measurement* m = r.measurement(of_.y);
+      if (m == nullptr || m->samples.empty()) return std::nullopt;
+      Chart::Point point{.y = m->median};
+      if (m->ci95) point.low = m->ci95->low, point.high = m->ci95->high;
+      return point;
+    }
+    const Metric* metric = r.metric(of_.y);
+    if (metric == nullptr || !std::isfinite(metric->value)) return std::nullopt;
+    const double times = in_percent() ? 100 : 1;
+    Chart::Point point{.y = metric->value * times};
+    const Metric* low = r.metric(of_.y + "_low");
+    const Metric* high = r.metric(of_.y + "_high");
+    const Measurement* headline = headline_of(r, scenario_.metrics);
+    const auto width = headline == nullptr ? std::nullopt : relative_half_width(*headline);
+    if (low != nullptr && high != nullptr) {
+      point.low = low->value * times, point.high = high->value * times;
+    } else if (metric->unit == "GB/s" && width) {
+      point.low = point.y * (1 - *width), point.high = point.y * (1 + *width);
+    }
+    return point;
+  }
+
+  [[nodiscard]] std::vector<std::string> axes_of_lines(const Results& results) const {
+    if (!of_.lines.empty()) return of_.lines;
+    std::vector<std::string> axes;
+    for (const Axis& axis : scenario_.axes) {
+      if (axis.name == of_.x || std::ranges::find(of_.panels, axis.name) != of_.panels.end()) continue;
+      std::set<std::string> values;
+      for (const Result* r : results) values.insert(axis_text(*r, axis.name));
+      if (values.size() > 1) axes.push_back(axis.name);
+    }
+    return axes;
+  }
+
+  [[nodiscard]] std::optional<Chart> chart_of(const std::string& panel, const Results& results) const {
+    std::set<double> values;
+    for (const Result* r : results) values.insert(*x_of(*r));
+    const std::vector<std::string> axes = axes_of_lines(results);
+    const auto lines = grouped(results, [&](const Result& r) { return values_text(r, axes); });
+    if (values.size() < kLeastValues || lines.size() > kMostLines) return std::nullopt;
+    constexpr double kDecades = 30;  // from the least to the largest, from which on a linear scale hides the small ones
+    const auto axis = std::ranges::find(scenario_.axes, of_.x, &Axis::name);
+    Chart chart{
+        .title = (y_->heading.empty() ? of_.y : y_->heading) + " over " + of_.x + (panel.empty() ? "" : ": " + panel),
+        .x = {.label = of_.x,
+              .log = *values.begin() > 0 && *values.rbegin() / *values.begin() >= kDecades,
+              .sizes = axis->kind == AxisKind::size},
+        .y = {.label = in_percent() ? "%" : y_->unit, .from_zero = !in_percent()}};
+    for (const auto& [name, some] : lines) chart.series.push_back(line_of(name.empty() ? of_.y : name, some));
+    add_limit(results, chart);
+    double least = HUGE_VAL;
+    double most = 0;
+    for (const Chart::Series& series : chart.series) {
+      for (const Chart::Point& p : series.points) least = std::min(least, p.y), most = std::max(most, p.y);
+    }
+    chart.y.log = y_->unit == "s" && least > 0 && most / least >= kDecades;
+    return chart;
+  }
+
+  [[nodiscard]] Chart::Series line_of(const std::string& name, const Results& results) const {
+    std::map<double, Chart::Point> best;
+    for (const Result* r : results) {
+      Chart::Point point = *point_of(*r);
+      point.x = *x_of(*r);
+      const auto [known, is_new] = best.emplace(point.x, point);
+      const bool is_better = y_->better == Better::lower ? point.y < known->second.y : point.y > known->second.y;
+      if (!is_new && is_better) known->second = point;
+    }
+    Chart::Series series{.name = name};
+    for (const auto& [x, point] : best) series.points.push_back(point);
+    return series;
+  }
+
+  /// The highest at each place: that of whatever way may come nearest.
+  void add_limit(const Results& results, Chart& chart) const {
+    std::map<double, double> limits;
+    for (const Result* r : results) {
+      const Metric* metric = of_.limit.empty() ? nullptr : r->metric(of_.limit);
+      if (metric != nullptr) limits[*x_of(*r)] = std::max(limits[*x_of(*r)], metric->value);
+    }
+    const auto declared = std::ranges::find(scenario_.metrics, of_.limit, &MetricDeclaration::name);
+    if (limits.empty() || declared == scenario_.metrics.end()) return;
+    const std::string& name = declared->heading.empty() ? declared->name : declared->heading;
+    Chart::Series series{.name = name, .role = Chart::Series::Role::limit};
+    for (const auto& [x, y] : limits) series.points.push_back({.x = x, .y = y});
+    chart.series.push_back(std::move(series));
+  }
+
+  const ScenarioDescriptor& scenario_;
+  const LineChart& of_;
+  const MetricDeclaration* y_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
+  std::vector<Chart> charts;
+  for (const LineChart& of : scenario.charts) {
+    for (Chart& chart : Drawer(scenario, of).charts(results)) charts.push_back(std::move(chart));
+  }
+  return charts;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,17 @@
+// The charts that scenarios declare, of the results of a run.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/scenario_descriptor.hpp"
+#include "paper/chart.hpp"
+#include "results/result.hpp"
+
+namespace xferbench {
+
+/// Those of which there is enough to draw: three values of the axis, and not more lines than can be told apart.
+/// `results`: of that scenario.
+std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
+
+}  // namespace xferbench

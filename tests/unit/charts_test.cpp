@@ -1,0 +1,90 @@
+#include "words/charts.hpp"
+
+#include <gtest/gtest.h>
+
+#include "scenarios/scenarios.hpp"
+#include "unit/report_fixture.hpp"
+
+namespace xferbench {
+namespace {
+
+ScenarioDescriptor drawn() {
+  ScenarioDescriptor scenario = test::copy_descriptor();
+  scenario.metrics.push_back(derived("limit", "GB/s", Better::higher, "what it cannot be above"));
+  scenario.charts = {{.x = "size", .y = "bandwidth", .panels = {"dir"}, .lines = {}, .limit = "limit"}};
+  return scenario;
+}
+
+Result rated(const std::string& dir, const std::string& host, std::uint64_t size, double rate) {
+  Result r(test::copy_case(dir, host, size));
+  r.measurements = {test::measured("copy", Clock::event_gated, {1e-3, 1e-3}, 1e-3, {0.99e-3, 1.01e-3})};
+  r.add("bandwidth", rate, "GB/s");
+  r.add("limit", 60, "GB/s");
+  return r;
+}
+
+std::vector<Chart> charts(const ScenarioDescriptor& scenario, const std::vector<Result>& results) {
+  std::vector<const Result*> pointers;
+  for (const Result& r : results) pointers.push_back(&r);
+  return charts_of(scenario, pointers);
+}
+
+std::vector<Result> three_sizes(double faster = 1) {
+  std::vector<Result> all;
+  for (const std::uint64_t size : {1U << 10, 1U << 20, 1U << 30}) {
+    all.push_back(rated("h2d", "pinned", size, 50 * faster));
+    all.push_back(rated("h2d", "pageable", size, 10));
+  }
+  return all;
+}
+
+TEST(Charts, HaveALineForEachOfTheOtherAxesAndTheLimit) {
+  const auto all = charts(drawn(), three_sizes());
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].title, "GB/s over size: h2d");
+  EXPECT_TRUE(all[0].x.log && all[0].x.sizes);
+  ASSERT_EQ(all[0].series.size(), 3U);
+  EXPECT_EQ(all[0].series[0].name, "pinned");
+  ASSERT_EQ(all[0].series[0].points.size(), 3U);
+  EXPECT_DOUBLE_EQ(*all[0].series[0].points[0].low, 50 * 0.99) << "a rate is as sure as its time";
+  EXPECT_EQ(all[0].series[2].role, Chart::Series::Role::limit);
+}
+
+TEST(Charts, HaveTheBestOfWhatTheirLinesDoNotTellApart) {
+  ScenarioDescriptor scenario = drawn();
+  scenario.charts[0].lines = {"dir"};
+  const auto all = charts(scenario, three_sizes());
+  ASSERT_EQ(all.size(), 1U);
+  ASSERT_EQ(all[0].series.size(), 2U);
+  for (const Chart::Point& p : all[0].series[0].points) EXPECT_DOUBLE_EQ(p.y, 50);
+}
+
+TEST(Charts, AreNotDrawnOfFewValues) {
+  std::vector<Result> results = three_sizes();
+  results.resize(4);  // two sizes
+  EXPECT_TRUE(charts(drawn(), results).empty());
+  for (Result& r : results) r.status = Status::failed;
+  EXPECT_TRUE(charts(drawn(), results).empty());
+}
+
+TEST(Charts, OfEveryScenarioNameWhatIsDeclared) {
+  for (const Scenario* scenario : scenarios()) {
+    const ScenarioDescriptor& d = scenario->descriptor();
+    const auto declares = [&d](const std::string& name) {
+      return std::ranges::find(d.metrics, name, &MetricDeclaration::name) != d.metrics.end();
+    };
+    const auto has_axis = [&d](const std::string& name) {
+      return std::ranges::find(d.axes, name, &Axis::name) != d.axes.end();
+    };
+    for (const LineChart& chart : d.charts) {
+      EXPECT_TRUE(has_axis(chart.x) && declares(chart.y)) << d.name << ": " << chart.y << " over " << chart.x;
+      EXPECT_TRUE(chart.limit.empty() || declares(chart.limit)) << d.name << ": " << chart.limit;
+      for (const auto* axes : {&chart.panels, &chart.lines}) {
+        for (const std::string& axis : *axes) EXPECT_TRUE(has_axis(axis)) << d.name << ": " << axis;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace xferbench
