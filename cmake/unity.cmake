@@ -11,6 +11,11 @@ function(compile_rooms_together target)
     "^src/(run|results)"
     "^src/(app|fleet|ranks)"
     "^src/(cli|explain/findings)"
+    "^src/words/(answer|cells|charts|heat_maps|machine|repeat|run|trust)[.]"
+    "^src/words/(compare|compared|soak|soak_terms|validation)[.]"
+    "^src/words"
+    "^src/paper/(markdown|terminal_)"
+    "^src/paper"
     "^src/report/explain"
     "^src/report/compare"
     "^src/report"
@@ -22,13 +27,10 @@ function(compile_rooms_together target)
     cmake_path(GET source PARENT_PATH folder)
     cmake_path(ABSOLUTE_PATH folder)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
-    # Rooms that word different things in like ways: each file of words by itself.
-    if(folder MATCHES "^src/(words|paper)")
-      continue()
-    endif()
+    cmake_path(GET source FILENAME name)
     set(group ${folder})
     foreach(pattern IN LISTS groups)
-      if(folder MATCHES "${pattern}")
+      if(folder MATCHES "${pattern}" OR "${folder}/${name}" MATCHES "${pattern}")
         set(group ${pattern})
         break()
       endif()
