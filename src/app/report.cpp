@@ -64,7 +64,7 @@ Document document_of_several(const cli::ReportCommand& command) {
   base.pop_back();
   const auto comparison = xferbench::compare::compare(base, next, options);
   if (!command.show.quiet) warn(comparison.warnings);
-  return document_of(comparison, command.show.wide);
+  return document_of(comparison, command.show.wide, false);
 }
 
 /// With cases as their scenarios declare them, so that sizes are shown as such; what is of another version stays.

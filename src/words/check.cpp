@@ -76,16 +76,14 @@ Table table_of(const Checked& checked) {
   return table;
 }
 
-void add_file(const Checked& checked, bool first, Document& document) {
-  document.add(
-      Sentence{.text = fmt::format("{}: {}, {}", checked.results, checked.gpu, checked.started_at), .tone = Tone::bold},
-      !first);
+void add_file(const Checked& checked, bool apart, Document& document) {
+  document.add(Sentence{.text = summary(checked), .tone = checked.all_hold() ? Tone::bold : Tone::bad, .strong = true},
+               apart);
+  document.add(Sentence{.text = fmt::format("{}: {}, {}", checked.results, checked.gpu, checked.started_at)});
   document.add(Sentence{
       .text = "against " + checked.expectations + (checked.description.empty() ? "" : ": " + checked.description),
       .goes_on = true});
   if (Table table = table_of(checked); !table.rows.empty()) document.add(std::move(table), true);
-  document.add(Sentence{.text = summary(checked), .tone = checked.all_hold() ? Tone::plain : Tone::bad, .strong = true},
-               true);
 }
 
 // --- All files ------------------------------------------------------------------------------------------------------
@@ -162,10 +160,10 @@ bool all_hold(AllChecked all) { return std::ranges::all_of(all, &check::Checked:
 
 Document document_of(AllChecked all) {
   Document document("xferbench check", trust_of(all));
-  for (const check::Checked& checked : all) add_file(checked, &checked == all.data(), document);
   if (const std::string whole = summary_of_all(all); !whole.empty()) {
-    document.add(Sentence{.text = whole, .tone = all_hold(all) ? Tone::bold : Tone::bad, .strong = true}, true);
+    document.add(Sentence{.text = whole, .tone = all_hold(all) ? Tone::bold : Tone::bad, .strong = true});
   }
+  for (const check::Checked& checked : all) add_file(checked, all.size() > 1, document);
   add_missing(all, document);
   return document;
 }

@@ -190,14 +190,13 @@ Trust trust_of(const compare::Comparison& comparison) {
   return trust_of(comparison.simulated, {{comparison.base, "base "}, {comparison.next, "new "}});
 }
 
-Document document_of(const compare::Comparison& comparison, bool all) {
+Document document_of(const compare::Comparison& comparison, bool all, bool tells_exit) {
   Document document("xferbench: " + summary(comparison), trust_of(comparison));
   const compare::Outcome& outcome = comparison.outcome;
   const Tone tone = outcome.code == ExitCode::ok       ? Tone::bold
                     : outcome.code == ExitCode::failed ? Tone::bad
                                                        : Tone::notice;
-  const Sentence answer{.text = conclusion(outcome), .tone = tone, .strong = true};
-  document.add(answer, false, Shown::elsewhere);
+  document.add(Sentence{.text = tells_exit ? conclusion(outcome) : outcome.because, .tone = tone, .strong = true});
   add_sources(comparison.base, "base  ", document);
   add_sources(comparison.next, "new   ", document);
   add_rows(comparison, all, document);
@@ -207,7 +206,6 @@ Document document_of(const compare::Comparison& comparison, bool all) {
   for (const std::string& sentence : outcome.reach) document.add(Sentence{.text = sentence, .tone = Tone::dim});
   document.add(Sentence{.text = sources_text("Base", comparison.base)}, false, Shown::elsewhere);
   document.add(Sentence{.text = sources_text("New", comparison.next), .goes_on = true}, false, Shown::elsewhere);
-  document.add(answer, false, Shown::terminal);
   return document;
 }
 

@@ -11,8 +11,8 @@ Trust trust_of(const compare::Comparison& comparison);
 
 /// What is worse first. On a terminal, of many cases those of which nothing is known to have changed are only counted,
 /// unless `all` are wanted; elsewhere they are folded away. What doubts there are is not on the terminal: that belongs
-/// to standard error.
-Document document_of(const compare::Comparison& comparison, bool all = false);
+/// to standard error. `tells_exit`: the answer says which exit code that is, too.
+Document document_of(const compare::Comparison& comparison, bool all = false, bool tells_exit = true);
 
 /// One column for each file, one row for each case; the best, and what cannot be told from it, is marked.
 Document document_of(const compare::Across& across);

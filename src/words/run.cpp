@@ -175,7 +175,7 @@ Table::Row without_numbers(const Result& result, Cells axes) {
 }
 
 /// Columns behind the axes, the least important first: clocks and percentiles, then numbers from the right, then shares
-/// of a limit, then the interval. The first, what a case is about, always stays.
+/// of a limit and speed-ups, then the interval. The first, what a case is about, always stays.
 std::vector<std::size_t> least_important(std::span<const Column> columns, std::size_t axes) {
   using Beside = MetricDeclaration::Beside;
   const auto rank = [&columns](std::size_t i) {
@@ -184,7 +184,8 @@ std::vector<std::size_t> least_important(std::span<const Column> columns, std::s
     if (column.beside == Beside::p99) return 1;
     if (column.beside == Beside::p90) return 2;
     if (column.beside == Beside::interval) return i == 1 ? 5 : 3;
-    return column.of->format == MetricDeclaration::Format::percent ? 4 : 3;
+    using Format = MetricDeclaration::Format;
+    return column.of->format == Format::percent || column.of->format == Format::ratio ? 4 : 3;
   };
   std::vector<std::size_t> order;
   for (std::size_t i = columns.size(); i-- > 1;) order.push_back(i);

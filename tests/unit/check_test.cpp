@@ -263,7 +263,7 @@ TEST(CheckReport, OfSeveralFilesHasATableForEachAndOneSummary) {
   const std::string table = to_terminal(document_of(AllChecked(two)), Style{});
   EXPECT_TRUE(test::mentions(table, "r.json: NVIDIA H200"));
   EXPECT_TRUE(test::mentions(table, "slow.json: NVIDIA H200"));
-  EXPECT_TRUE(test::mentions(table, "\n2 files: 1 passes, 1 does not: slow.json\n"));
+  EXPECT_TRUE(test::mentions(table, "2 files: 1 passes, 1 does not: slow.json\n"));
   EXPECT_TRUE(test::mentions(table, "Not measured in any file"));
   EXPECT_TRUE(test::mentions(table, "  inside        xferbench memcpy --dir d2d\n"));
   EXPECT_FALSE(test::contains(table, "  out           xferbench")) << "one of the files has it";
