@@ -115,7 +115,6 @@ class Page {
     const std::string text = cell.text.substr(0, cell.text.find_last_not_of(' ') + 1);
     std::string more = name == "th" ? " scope=row" : "";
     if (span > 1) more += fmt::format(" colspan={}", span);
-    if (cell.value) more += fmt::format(" data-v={}", *cell.value);
     const bool is_long = left && text.size() > kLongText;
     return tag(name, {left ? "" : "n", is_long ? "words" : "", class_of(cell.tone)}, more) +
            (cell.code     ? code(text)

@@ -48,7 +48,7 @@ std::pair<double, double> Matrix::range() const {
   }
   if (there.empty()) return {darkest.value_or(0), 0};
   const auto [low, high] = std::ranges::minmax(there);
-  return {std::min(low, darkest.value_or(low)), high};
+  return {std::min(low, darkest.value_or(low)), std::max(high, brightest.value_or(high))};
 }
 
 Table to_table(const Matrix& matrix) {

@@ -19,7 +19,8 @@ struct Matrix {
   std::vector<bool> marked{};                  ///< of the same cells, those with an asterisk
   std::string note{};                          ///< what the asterisk says; empty where the reader knows
   enum class Form { significant, percent, hundredths } form = Form::significant;
-  std::optional<double> darkest{};  ///< what has the darkest colour, unless a cell has less
+  std::optional<double> darkest{};    ///< what has the darkest colour, unless a cell has less
+  std::optional<double> brightest{};  ///< and the brightest, unless a cell has more
 
   Matrix() = default;
   Matrix(std::vector<std::string> its_rows, std::vector<std::string> its_columns);

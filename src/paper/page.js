@@ -12,7 +12,6 @@
 
   // The number that a cell says, in its base unit; NaN where it says none.
   function number(cell) {
-    if (cell.dataset.v) return Number(cell.dataset.v);
     const [, digits, unit] = /^[*+]?(-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*(\S*)/.exec(cell.textContent) || [];
     return Number(digits) * (UNITS[unit] || 1);
   }

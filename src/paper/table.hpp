@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +15,6 @@ struct Cell {
   Tone tone = Tone::plain;
   bool code = false;    ///< a key or a command, or foreign text: Markdown and pages show it as it is, letter by letter
   bool strong = false;  ///< stands out where there are no colours
-  std::optional<double> value{};  ///< the number that the text says: what a page sorts by, where the text does not do
 
   Cell(std::string its_text = {}, Tone its_tone = Tone::plain) : text(std::move(its_text)), tone(its_tone) {}
   Cell(const char* its_text, Tone its_tone = Tone::plain) : text(its_text), tone(its_tone) {}

@@ -304,11 +304,35 @@ std::string beside_pair(const Finding& finding) {
 
 }  // namespace
 
+namespace {
+
+/// One colour for one number: maps of the same metric, from that place on, share a scale.
+void share_scale(std::vector<Matrix>& maps, std::size_t from) {
+  if (maps.size() < from + 2) return;
+  auto [low, high] = maps[from].range();
+  for (std::size_t i = from; i < maps.size(); ++i) {
+    const auto [its_low, its_high] = maps[i].range();
+    low = std::min(low, its_low);
+    high = std::max(high, its_high);
+  }
+  for (std::size_t i = from; i < maps.size(); ++i) maps[i].darkest = low, maps[i].brightest = high;
+}
+
+}  // namespace
+
 HeatMaps heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* const> results,
                    const Environment& environment) {
   HeatMaps maps;
   if (results.empty()) return maps;
-  for (const HeatMap& map : scenario.heat_maps) add_maps({map, scenario, environment}, results, maps);
+  for (const HeatMap& map : scenario.heat_maps) {
+    const std::size_t over_counts = maps.over_counts.size();
+    const std::size_t over_gpus = maps.over_gpus.size();
+    add_maps({map, scenario, environment}, results, maps);
+    const auto declared = std::ranges::find(scenario.metrics, map.metric, &MetricDeclaration::name);
+    if (declared != scenario.metrics.end() && declared->unit == "s") continue;  // each map has a unit that suits
+    share_scale(maps.over_counts, over_counts);
+    share_scale(maps.over_gpus, over_gpus);
+  }
   return maps;
 }
 

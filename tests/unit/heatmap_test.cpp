@@ -99,6 +99,16 @@ TEST(HeatMap, IsColouredByValueWhichMovesNothing) {
   EXPECT_EQ(std::regex_replace(text, std::regex("\x1b\\[[0-9;]*m"), ""), drawn(four()));
 }
 
+TEST(HeatMap, HasOneColourForOneNumberInAllMapsOfAMetric) {
+  std::vector<Result> results = four(1 << 20);
+  for (const std::uint64_t streams : {1U, 2U}) {
+    for (const std::uint64_t chunks : {4U, 8U}) results.push_back(piped(2 << 20, streams, chunks, 0.5));
+  }
+  const std::string text = drawn(results, pipe_descriptor(), true);
+  EXPECT_TRUE(mentions(text, "\x1b[48;5;227m\x1b[38;5;16m  *100.0\x1b[0m"));
+  EXPECT_FALSE(mentions(text, "\x1b[48;5;227m\x1b[38;5;16m   *50.0\x1b[0m")) << "which is the best of its map only";
+}
+
 TEST(HeatMap, StandsBelowTheTable) {
   Report report = real_report();
   report.results = four();
