@@ -223,8 +223,10 @@ def default_title(runs, timelines):
 
 
 def banner(runs, timelines):
-    """Empty exactly where nothing is simulated and all was verified."""
-    return ". ".join(line for line in (simulated_line([*runs, *timelines]), not_verified_line(runs)) if line)
+    """Empty exactly where nothing is simulated, all was verified, and no device was given a fault."""
+    lines = [simulated_line([*runs, *timelines]), not_verified_line(runs)]
+    faults = dict.fromkeys(run.fault for run in runs if run.fault)
+    return ". ".join(line for line in [*lines, *(f"FAULT INJECTED: {fault}; not a measurement" for fault in faults)] if line)
 
 
 def simulated_line(shown):

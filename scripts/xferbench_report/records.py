@@ -215,11 +215,17 @@ class Run:
         return self.record.get("verified", True)
 
     @property
+    def fault(self):
+        """That its device was given on purpose; empty if none."""
+        given = self.environment["variables"].get("XFERBENCH_INJECT")
+        return given or self.environment.get("profile_changes", {}).get("inject", "")
+
+    @property
     def marks(self):
         """What every chart with this run's data must say; nothing for a real GPU and results that were verified."""
         base = f", which changes {self.environment['profile_base']}" if "profile_base" in self.environment else ""
         simulated = [f"SIMULATED (profile {self.environment['profile']}{base})"] if self.simulated else []
-        return simulated + ([] if self.verified else ["NOT VERIFIED"])
+        return simulated + ([] if self.verified else ["NOT VERIFIED"]) + (["FAULT INJECTED"] if self.fault else [])
 
     @property
     def gpus(self):

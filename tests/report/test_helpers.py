@@ -301,6 +301,13 @@ class Figures(unittest.TestCase):
         chart = general.overview("memcpy", [run_of([case()], simulated=True, verified=False)])[0]
         self.assertEqual(chart.marks(), ["SIMULATED (profile h200)", "NOT VERIFIED"])
 
+    def test_a_fault_is_marked_in_the_chart_and_on_the_page(self):
+        faulty = results([case()])
+        faulty["environment"]["variables"]["XFERBENCH_INJECT"] = "corrupt:copy:3"
+        run = run_of([case()], environment=faulty["environment"])
+        self.assertEqual(run.marks, ["FAULT INJECTED"])
+        self.assertIn("FAULT INJECTED: corrupt:copy:3; not a measurement", page.banner([run], []))
+
     def test_the_page_says_what_was_not_verified(self):
         checked, not_checked = run_of([case()]), run_of([case()], verified=False)
         self.assertEqual(page.banner([checked], []), "")
