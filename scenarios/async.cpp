@@ -342,7 +342,7 @@ class Async final : public ScenarioOf<async_case> {
              .answer = {.best = "completion",
                         .text = "complete after {completion}; {host_blocked} of that in the call; {cpu_available} "
                                 "left for other work",
-                        .each = {"dir", "host"}}}) {}
+                        .each = {"dir", "host", "api"}}}) {}
 
   [[nodiscard]] MemoryNeeds memory_needs(const AsyncCase& c) const override {
     return {.host = c.transfer.bytes, .device = c.transfer.bytes};

@@ -374,7 +374,10 @@ const Scenario& dynpar_scenario() {
       .metrics = dynpar_metrics(),
       .charts = {{.x = "children", .y = kMakespan, .panels = {"task"}, .lines = {"launch"}},
                  {.x = "size", .y = kMakespan, .panels = {"task"}}},
-      .answer = {.best = kMakespan, .text = "{makespan}", .each = {"task"}},
+      .answer = {.best = kMakespan,
+                 .text = "{makespan}; {speedup_over_host} as fast as from the host",
+                 .each = {"task"},
+                 .largest = {"children", "size"}},
   });
   return scenario;
 }

@@ -345,7 +345,7 @@ const Scenario& latency_scenario() {
       .axes = latency_axes(),
       .metrics = latency_metrics(),
       .charts = {{.x = "size", .y = "latency", .panels = {"op"}}, {.x = "buffer", .y = "latency", .panels = {"op"}}},
-      .answer = {.best = "latency", .text = "{latency}", .any_size = true, .each = {"op"}},
+      .answer = {.best = "latency", .text = "{latency}", .each = {"op"}, .largest = {}},
       .work_axes = {"op", "dir", "size", "nodes", "memory", "buffer"},
   });
   return scenario;

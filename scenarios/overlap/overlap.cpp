@@ -454,7 +454,7 @@ const Scenario& overlap_scenario() {
       .answer = {.best = "bandwidth",
                  .text =
                      "{bandwidth}, {efficiency} of what this machine can do both ways; {speedup} as fast as one after "
-                     "the other; bottleneck: {limited_by}"},
+                     "the other; bottleneck: {limited_by}; limit set by: {limit_set_by}"},
       .work_axes = overlap_work_axes(),
       .has_timeline = true,
       .gpus = UsesGpus::one_or_several,

@@ -203,7 +203,7 @@ const Scenario& smem_scenario() {
       .charts = {{.x = "tile", .y = "memory_traffic", .panels = {"op"}, .lines = {"method"}},
                  {.x = "size", .y = "memory_traffic", .panels = {"op"}}},
       .answer = {.best = "memory_traffic",
-                 .text = "{memory_traffic} read and written; {vs_d2d} the rate of the copy by the driver",
+                 .text = "{memory_traffic} of memory traffic; {vs_d2d} the rate of the copy by the driver",
                  .each = {"op"}},
       .work_axes = {kSmemWorkAxes.begin(), kSmemWorkAxes.end()},
   });

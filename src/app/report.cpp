@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -35,9 +37,15 @@ void refuse_other_kinds(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     const std::string kind = kind_of(file);
     if (kind == kOfResults || (kind == kOfSoak && files.size() == 1)) continue;
-    const std::string found = kind == kOfSoak ? "is a soak beside other files"
-                              : kind.empty()  ? "does not begin as a file of xferbench"
-                                              : "is '" + kind + "'";
+    std::error_code unknown;
+    const bool is_folder = std::filesystem::is_directory(file, unknown);
+    const bool is_empty =
+        std::filesystem::is_regular_file(file, unknown) && std::filesystem::file_size(file, unknown) == 0;
+    const std::string found = is_folder         ? "is a folder"
+                              : is_empty        ? "is empty"
+                              : kind == kOfSoak ? "is a soak beside other files"
+                              : kind.empty()    ? "does not begin as a file of xferbench"
+                                                : "is '" + kind + "'";
     throw InputError(
         fmt::format("{} {}; report shows results (what a run writes with --json) and a soak's file by "
                     "itself; a verdict or an explanation becomes a page by its own command, with --html",

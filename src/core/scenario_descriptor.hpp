@@ -33,14 +33,14 @@ struct LineChart {
 
 /// What stands above all tables: the numbers of the best case in a sentence.
 struct Answer {
-  /// The metric or measurement by which the best is chosen, among cases of the largest size, as small ones say what a
-  /// call costs. Empty: the scenario has no answer of this kind.
+  /// The metric or measurement by which the best is chosen. Empty: the scenario has no answer of this kind.
   std::string best{};
   /// Clauses between semicolons, with names of metrics, measurements and labels in braces, which are written as their
   /// columns are: "{bandwidth}, {of_limit} of the limit". A clause of which the case lacks a number is left out.
   std::string text{};
-  bool any_size = false;            ///< not the largest only
   std::vector<std::string> each{};  ///< axes: a sentence for each combination of their values that is there
+  /// Axes of which only the largest values compete, as small ones say what a call costs.
+  std::vector<std::string> largest{"size"};
 };
 
 /// How many GPUs a scenario is about.

@@ -25,7 +25,7 @@ constexpr double kTop = 30;
 constexpr double kBottom = 292;
 constexpr double kLine = 16;              // from name to name
 constexpr std::size_t kLongestName = 26;  // bytes
-constexpr std::size_t kColours = 6;       // classes c0 ... of page.css
+constexpr std::size_t kColours = 8;       // classes c0 ... of page.css
 
 /// From numbers to pixels, its ends at round numbers.
 class Ruler {

@@ -94,8 +94,9 @@ std::string lines_of(const std::vector<Part>& parts, const Style& style) {
 std::string to_terminal(const Document& document, const Style& style) {
   std::string text;
   for (const std::string& alarm : document.trust.alarms()) text += paragraph(alarm, Tone::notice, style);
-  text += lines_of(document.parts, style);
   const std::string incomplete = document.trust.incomplete_text();
+  if (!incomplete.empty()) text += paragraph(incomplete, Tone::notice, style);
+  text += lines_of(document.parts, style);
   if (!incomplete.empty()) text += "\n" + paragraph(incomplete, Tone::notice, style);
   return document.trust.next.empty() ? text : text + printable(document.trust.next) + "\n";
 }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -28,8 +29,9 @@ std::string quantity(const ScenarioDescriptor& scenario, const MetricDeclaration
   const Metric* metric = result.metric(of.name);
   if (metric == nullptr) return {};
   if (of.format == MetricDeclaration::Format::ratio) return fmt::format("{:.2f} times", metric->value);
-  std::string text = format_quantity(metric->value, metric->unit);
-  const Measurement* headline = headline_of(result, scenario.metrics);
+  const std::string text = format_quantity(metric->value, metric->unit);
+  // A rate is as sure as the time that it was made from.
+  const Measurement* headline = metric->unit == "GB/s" ? headline_of(result, scenario.metrics) : nullptr;
   const auto width =
       headline == nullptr || of.name != scenario.answer.best ? std::nullopt : relative_half_width(*headline);
   return width ? text + " +- " + format_percent(*width) : text;
@@ -61,13 +63,14 @@ std::string sentence_of(const ScenarioDescriptor& scenario, const Result& result
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// Those that moved most: small ones say what a call costs, and not how fast data moves.
-Results largest(const Results& results) {
-  const auto size = [](const Result* r) { return r->config.has("size") ? r->config.count("size") : 0; };
-  const std::uint64_t most = size(*std::ranges::max_element(results, {}, size));
-  Results those;
-  std::ranges::copy_if(results, std::back_inserter(those), [&](const Result* r) { return size(r) == most; });
-  return those;
+/// Those that compete: of each of these axes the largest value.
+Results largest(Results results, const std::vector<std::string>& axes) {
+  for (const std::string& axis : axes) {
+    const auto size = [&axis](const Result* r) { return r->config.has(axis) ? r->config.count(axis) : 0; };
+    const std::uint64_t most = size(*std::ranges::max_element(results, {}, size));
+    std::erase_if(results, [&](const Result* r) { return size(r) != most; });
+  }
+  return results;
 }
 
 const Result* best_of(const ScenarioDescriptor& scenario, const Results& results) {
@@ -86,17 +89,28 @@ const Result* best_of(const ScenarioDescriptor& scenario, const Results& results
   return best ? best->second : nullptr;
 }
 
-/// " (the best of 4 cases: host pinned, size 256 MiB)": what tells it from the others.
-std::string which(const ScenarioDescriptor& scenario, const Result& best, const Results& results) {
-  std::vector<std::string> axes;
+/// " (size 256 MiB; the best of 4 cases: host pinned; 1 FAILED)": what tells it from the others. `like`: the cases
+/// among which it was chosen, `all`: those of the same sentence.
+std::string which(const ScenarioDescriptor& scenario, const Result& best, const Results& like, const Results& all) {
+  const auto differs_in = [&best](const Axis& axis, const Results& results) {
+    return best.config.has(axis.name) && std::ranges::any_of(results, [&](const Result* r) {
+             return r->config.has(axis.name) && axis_text(*r, axis.name) != axis_text(best, axis.name);
+           });
+  };
+  std::vector<std::string> fixed;
+  std::vector<std::string> chosen;
   for (const Axis& axis : scenario.axes) {
-    const auto differs = [&](const Result* r) { return axis_text(*r, axis.name) != axis_text(best, axis.name); };
-    if (best.config.has(axis.name) && std::ranges::any_of(results, differs)) {
-      axes.push_back(axis.name + " " + axis_text(best, axis.name));
+    const std::string text = axis.name + " " + axis_text(best, axis.name);
+    if (differs_in(axis, like)) {
+      chosen.push_back(text);
+    } else if (differs_in(axis, all)) {
+      fixed.push_back(text);
     }
   }
-  if (results.size() < 2 || axes.empty()) return {};
-  return fmt::format(" (the best of {} cases: {})", results.size(), fmt::join(axes, ", "));
+  if (!chosen.empty()) fixed.push_back(fmt::format("the best of {} cases: {}", like.size(), fmt::join(chosen, ", ")));
+  const auto failed = std::ranges::count(all, Status::failed, &Result::status);
+  if (failed > 0) fixed.push_back(fmt::format("{} FAILED", failed));
+  return fixed.empty() ? "" : fmt::format(" ({})", fmt::join(fixed, "; "));
 }
 
 }  // namespace
@@ -105,7 +119,7 @@ std::vector<std::string> answers_of(const ScenarioDescriptor& scenario, std::spa
   std::vector<std::string> order;
   std::map<std::string, Results> groups;
   for (const Result* r : results) {
-    if (r->status != Status::ok) continue;
+    if (r->status == Status::skipped) continue;
     std::vector<std::string> names;
     for (const std::string& axis : scenario.answer.each) {
       if (r->config.has(axis)) names.push_back(axis_text(*r, axis));
@@ -117,9 +131,14 @@ std::vector<std::string> answers_of(const ScenarioDescriptor& scenario, std::spa
   std::vector<std::string> sentences;
   for (const std::string& name : order) {
     const Results& all = groups[name];
-    const Result* best = best_of(scenario, scenario.answer.any_size ? all : largest(all));
+    Results measured;
+    std::ranges::copy_if(all, std::back_inserter(measured), [](const Result* r) { return r->status == Status::ok; });
+    if (measured.empty()) continue;
+    const Results like = largest(measured, scenario.answer.largest);
+    const Result* best = best_of(scenario, like);
     const std::string text = best == nullptr ? "" : sentence_of(scenario, *best);
-    if (!text.empty()) sentences.push_back(name + (name.empty() ? "" : ": ") + text + which(scenario, *best, all));
+    if (!text.empty())
+      sentences.push_back(name + (name.empty() ? "" : ": ") + text + which(scenario, *best, like, all));
   }
   return sentences;
 }

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
 
+#include "core/units.hpp"
 #include "words/cells.hpp"
 
 namespace xferbench {
@@ -107,7 +109,9 @@ class Drawer {
     for (const Axis& axis : scenario_.axes) {
       if (axis.name == of_.x || std::ranges::find(of_.panels, axis.name) != of_.panels.end()) continue;
       std::set<std::string> values;
-      for (const Result* r : results) values.insert(axis_text(*r, axis.name));
+      for (const Result* r : results) {
+        if (r->config.has(axis.name)) values.insert(axis_text(*r, axis.name));
+      }
       if (values.size() > 1) axes.push_back(axis.name);
     }
     return axes;
@@ -135,7 +139,22 @@ class Drawer {
       for (const Chart::Point& p : series.points) least = std::min(least, p.y), most = std::max(most, p.y);
     }
     chart.y.log = y_->unit == "s" && least > 0 && most / least >= kDecades;
+    if (y_->unit == "s") tell_times_in_their_unit(most, chart);
     return chart;
+  }
+
+  /// As tables do: 5.3 us, and not 5.3e-06 s.
+  static void tell_times_in_their_unit(double most, Chart& chart) {
+    const std::string unit = unit_for_all(std::array{most});
+    const double times = unit == "ns" ? 1e9 : unit == "us" ? 1e6 : unit == "ms" ? 1e3 : 1;
+    chart.y.label = unit;
+    for (Chart::Series& series : chart.series) {
+      for (Chart::Point& p : series.points) {
+        p.y *= times;
+        if (p.low) *p.low *= times;
+        if (p.high) *p.high *= times;
+      }
+    }
   }
 
   [[nodiscard]] Chart::Series line_of(const std::string& name, const Results& results) const {

@@ -77,8 +77,10 @@ Table table_of(const Checked& checked) {
 }
 
 void add_file(const Checked& checked, bool apart, Document& document) {
-  document.add(Sentence{.text = summary(checked), .tone = checked.all_hold() ? Tone::bold : Tone::bad, .strong = true},
-               apart);
+  const std::string verdict = checked.all_hold() ? "passes: " : "does not pass: ";
+  document.add(
+      Sentence{.text = verdict + summary(checked), .tone = checked.all_hold() ? Tone::good : Tone::bad, .strong = true},
+      apart);
   document.add(Sentence{.text = fmt::format("{}: {}, {}", checked.results, checked.gpu, checked.started_at)});
   document.add(Sentence{
       .text = "against " + checked.expectations + (checked.description.empty() ? "" : ": " + checked.description),

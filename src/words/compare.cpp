@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -133,10 +134,17 @@ std::string sources_text(const char* side, const std::vector<compare::Source>& s
   return sources.size() > 1 ? text + fmt::format(" and {} more files", sources.size() - 1) : text;
 }
 
+template <class Row>
+CommonKey common_key_of(const std::vector<Row>& rows) {
+  std::vector<std::string> keys;
+  for (const Row& row : rows) keys.push_back(row.key);
+  return common_key(keys);
+}
+
 /// All cases in a table; of many, those of which something is known to have changed.
 void add_rows(const compare::Comparison& comparison, bool all, Document& document) {
   const bool fold = !all && comparison.rows.size() > kManyRows;
-  const CommonKey common = common_key(comparison);
+  const CommonKey common = common_key_of(comparison.rows);
   const std::string usual = usual_remark(comparison);
   Table table = begun_table(comparison);
   for (const compare::Row* row : by_verdict(comparison)) {
@@ -152,7 +160,6 @@ void add_rows(const compare::Comparison& comparison, bool all, Document& documen
   if (!usual.empty()) {
     document.add(Sentence{.text = "inconclusive rows of which nothing else is said: " + usual}, true, Shown::terminal);
   }
-  document.add(Sentence{.text = summary(comparison), .tone = Tone::bold}, true, Shown::terminal);
   if (folded > 0) {
     const std::string text =
         fmt::format("{} of {} cases are not listed; --all lists them", folded, comparison.rows.size());
@@ -184,6 +191,33 @@ void add_folded_rows(const compare::Comparison& comparison, Document& document) 
   document.add(Fold{"Cases without a change that is sure", {{std::move(others)}}}, true, Shown::elsewhere);
 }
 
+Table table_of(const compare::Across& across, const CommonKey& common, bool case_first) {
+  const std::size_t numbers = across.columns.size();
+  Table table{.header = across.columns,
+              .left_columns = case_first ? 2U : 0U,
+              .last_left = !case_first,
+              .gap = 2,
+              .least_important = {case_first ? 1 : numbers}};
+  const std::array<std::string, 2> names =
+      case_first ? std::array<std::string, 2>{"case", "measured"} : std::array<std::string, 2>{"measured", "case"};
+  table.header.insert(case_first ? table.header.begin() : table.header.end(), names.begin(), names.end());
+  for (const compare::Across::Row& row : across.rows) {
+    std::vector<Cell> cells;
+    for (const auto& cell : row.cells) {
+      const bool best = cell && cell->best;
+      Cell& shown = cells.emplace_back((cell ? compared_value(cell->median, row.unit) : "-") + (best ? " *" : "  "),
+                                       best ? Tone::good : Tone::plain);
+      shown.strong = best;
+    }
+    const Cell key = Cell::as_code(common.rest(row.key));
+    const Cell measured = Cell::as_code(row.measured);
+    const std::array<Cell, 2> named = case_first ? std::array{key, measured} : std::array{measured, key};
+    cells.insert(case_first ? cells.begin() : cells.end(), named.begin(), named.end());
+    table.rows.push_back({std::move(cells)});
+  }
+  return table;
+}
+
 }  // namespace
 
 Trust trust_of(const compare::Comparison& comparison) {
@@ -197,6 +231,7 @@ Document document_of(const compare::Comparison& comparison, bool all, bool tells
                     : outcome.code == ExitCode::failed ? Tone::bad
                                                        : Tone::notice;
   document.add(Sentence{.text = tells_exit ? conclusion(outcome) : outcome.because, .tone = tone, .strong = true});
+  document.add(Sentence{.text = summary(comparison), .tone = Tone::bold}, false, Shown::terminal);
   add_sources(comparison.base, "base  ", document);
   add_sources(comparison.next, "new   ", document);
   add_rows(comparison, all, document);
@@ -211,21 +246,19 @@ Document document_of(const compare::Comparison& comparison, bool all, bool tells
 
 Document document_of(const compare::Across& across) {
   Document document("xferbench: side by side", trust_of(across.simulated, {{across.sources, ""}}));
-  Table table{.header = across.columns, .last_left = true, .gap = 2, .least_important = {across.columns.size()}};
-  table.header.insert(table.header.end(), {"measured", "case"});
-  for (const compare::Across::Row& row : across.rows) {
-    Table::Row& line = table.rows.emplace_back();
-    for (const auto& cell : row.cells) {
-      const bool best = cell && cell->best;
-      Cell& shown =
-          line.cells.emplace_back((cell ? compared_value(cell->median, row.unit) : "-") + (best ? " *" : "  "),
-                                  best ? Tone::good : Tone::plain);
-      shown.strong = best;
-    }
-    line.cells.push_back(Cell::as_code(row.measured));
-    line.cells.push_back(Cell::as_code(row.key));
+  const CommonKey common = common_key_of(across.rows);
+  for (std::size_t i = 0; i < across.columns.size(); ++i) {
+    const auto best = std::ranges::count_if(
+        across.rows, [i](const compare::Across::Row& row) { return row.cells[i] && row.cells[i]->best; });
+    document.add(Sentence{.text = fmt::format("{}: the best, or not to be told from it, in {} of {} cases",
+                                              across.columns[i], best, across.rows.size()),
+                          .tone = Tone::bold,
+                          .strong = true});
   }
-  document.add(std::move(table));
+  if (!common.parts.empty()) document.add(Sentence{.text = "all cases: " + common.text(), .tone = Tone::dim}, true);
+  // Keys are long: on a terminal they stand last, where there may be no room for them beside the numbers.
+  document.add(table_of(across, common, false), common.parts.empty(), Shown::terminal);
+  document.add(table_of(across, common, true), true, Shown::elsewhere);
   document.add(Sentence{.text = "* the best, or not to be told from it by the 95 % intervals", .tone = Tone::dim},
                true);
   List warnings;

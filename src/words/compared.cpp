@@ -72,12 +72,12 @@ std::string CommonKey::rest(const std::string& key) const {
   return own.empty() ? key : fmt::format("{}", fmt::join(own, "/"));
 }
 
-CommonKey common_key(const compare::Comparison& comparison) {
+CommonKey common_key(const std::vector<std::string>& keys) {
   CommonKey common;
-  if (comparison.rows.size() < 2) return common;
-  common.parts = parts_of(comparison.rows.front().key);
-  for (const compare::Row& row : comparison.rows) {
-    const std::vector<std::string> own = parts_of(row.key);
+  if (keys.size() < 2) return common;
+  common.parts = parts_of(keys.front());
+  for (const std::string& key : keys) {
+    const std::vector<std::string> own = parts_of(key);
     std::erase_if(common.parts, [&own](const std::string& part) { return std::ranges::find(own, part) == own.end(); });
   }
   return common;

@@ -27,7 +27,7 @@ std::string sizes_text(const compare::Row& row);
 /// "2 regressed, 1 missing, 37 same".
 std::string summary(const compare::Comparison& comparison);
 
-/// What the keys of all cases of a comparison have in common, so that it need not stand in each line.
+/// What the keys of several cases have in common, so that it need not stand in each line.
 struct CommonKey {
   std::vector<std::string> parts;  ///< "memcpy", "host=pinned", in the order of the keys
   /// "memcpy, host=pinned".
@@ -35,7 +35,7 @@ struct CommonKey {
   /// The key without these parts; the whole key if nothing would be left.
   [[nodiscard]] std::string rest(const std::string& key) const;
 };
-CommonKey common_key(const compare::Comparison& comparison);
+CommonKey common_key(const std::vector<std::string>& keys);
 
 /// How it was judged, in a sentence without its full stop.
 std::string method(const compare::Comparison& comparison);

@@ -185,7 +185,8 @@ std::vector<std::size_t> least_important(std::span<const Column> columns, std::s
     if (column.beside == Beside::p90) return 2;
     if (column.beside == Beside::interval) return i == 1 ? 5 : 3;
     using Format = MetricDeclaration::Format;
-    return column.of->format == Format::percent || column.of->format == Format::ratio ? 4 : 3;
+    const bool tells_most = column.of->format == Format::percent || column.of->format == Format::ratio;
+    return tells_most || column.header() == "GB/s" ? 4 : 3;
   };
   std::vector<std::size_t> order;
   for (std::size_t i = columns.size(); i-- > 1;) order.push_back(i);
@@ -595,9 +596,10 @@ std::string kind_of(const std::string& warning) {
 
 /// Whether all that was begun was skipped for a reason that no continuing would mend.
 bool nothing_can_be_measured(const Report& report) {
-  return std::ranges::all_of(report.results, [](const Result& r) {
+  const auto cannot = [](const Result& r) {
     return r.status == Status::skipped && r.reason != kNotBegun && r.reason != kNoSamples;
-  });
+  };
+  return !report.results.empty() && std::ranges::all_of(report.results, cannot);
 }
 
 }  // namespace

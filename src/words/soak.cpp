@@ -9,6 +9,7 @@
 
 #include "core/units.hpp"
 #include "soak/tally.hpp"
+#include "words/machine.hpp"
 #include "words/soak_terms.hpp"
 #include "words/trust.hpp"
 
@@ -42,7 +43,7 @@ std::string end_in_words(const SoakInterval& last) {
 }
 
 Table totals_table(const SoakTotals& totals) {
-  Table table{.header = {"GPU", "load", "moved", "verified", "mean GB/s", "of the first minutes", "lowest"},
+  Table table{.header = {"GPU", "load", "moved", "verified", "mean GB/s", "first minutes GB/s", "lowest GB/s"},
               .left_columns = 2,
               .gap = 2};
   const auto in_gigabytes = [](const std::optional<double>& value) {
@@ -130,16 +131,30 @@ std::string counters_text(const SoakCounters& c) {
                      c.throttle.empty() ? "" : fmt::format("; held down by {}", fmt::join(c.throttle, ", ")));
 }
 
+/// "1 wrong byte, 3 drops of a rate"; empty where all is well, or a GPU does not answer.
+std::string trouble_in_words(const SoakTotals& totals) {
+  std::vector<std::string> all;
+  if (totals.wrong_bytes > 0) all.push_back(counted(totals.wrong_bytes, "wrong byte"));
+  if (totals.drop_count > 0) all.push_back(counted(totals.drop_count, "drop") + " of a rate");
+  if (!totals.lost.empty()) all.push_back(counted(totals.lost.size(), "failure") + " of a GPU");
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
 }  // namespace
 
 Document document_of(const SoakHeader& header, const SoakInterval& last) {
   const SoakTotals& totals = last.so_far;
   const bool well = soak::is_well(totals);
   Document document("xferbench soak", trust_of(header.environment, true, true));
-  document.add(Sentence{.text = fmt::format("{}: {}", well ? "all is well" : "not all is well", end_in_words(last)),
+  const std::string trouble = trouble_in_words(totals);
+  document.trust.complete = last.end != SoakEnd::goes_on;
+  document.trust.incomplete = "INCOMPLETE: the soak still goes on, or its file was cut off";
+  document.add(Sentence{.text = fmt::format("{}all is well: {}{}{}", well ? "" : "not ", trouble,
+                                            trouble.empty() ? "" : "; ", end_in_words(last)),
                         .tone = well ? Tone::good : Tone::bad,
                         .strong = true},
                true);
+  document.add(Sentence{.text = machine_line(header.environment) + ", begun " + header.started_at, .tone = Tone::dim});
   document.add(totals_table(totals));
   List list;
   add_wrong(totals, list);

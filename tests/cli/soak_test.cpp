@@ -147,11 +147,11 @@ TEST_F(SoakCommandTest, AGpuThatFailedIsNotForgottenWhenItGoesOn) {
   const Outcome o = xferbench(soak({"--for", "2s", "--interval", "1s", "--load", "h2d", "--json", file_}),
                               with_fault("lose:copy:60"));
   EXPECT_EQ(o.exit_code, 1) << o.err;
-  EXPECT_TRUE(contains(o.out, "not all is well: the GPU failed after ")) << o.out;
+  EXPECT_TRUE(contains(o.out, "not all is well: 1 failure of a GPU; the GPU failed after ")) << o.out;
   EXPECT_EQ(documents(file_).back()["end"], "lost");
   const Outcome more = xferbench({"soak", "--resume", file_, "--for", "3s"});
   EXPECT_EQ(more.exit_code, 1) << more.err;
-  EXPECT_TRUE(contains(more.out, "not all is well: complete")) << more.out;
+  EXPECT_TRUE(contains(more.out, "not all is well: 1 failure of a GPU; complete")) << more.out;
   EXPECT_TRUE(contains(more.out, "  a GPU failed at ")) << more.out;
   EXPECT_EQ(xferbench({"soak", "--resume", file_}).exit_code, 1);  // which is complete at the time it was given last
 }
@@ -162,7 +162,7 @@ TEST_F(SoakCommandTest, AGpuThatDoesNotAnswerIsNotWell) {
       xferbench(soak({"--for", "10d", "--interval", "1s", "--load", "h2d", "--json", file_, "--openmetrics", metrics}),
                 with_fault("hang:synchronize-stream:500"));
   EXPECT_EQ(o.exit_code, 6) << o.err;
-  EXPECT_TRUE(contains(o.out, "not all is well: ended some time after ")) << o.out;
+  EXPECT_TRUE(contains(o.out, "not all is well: 1 failure of a GPU; ended some time after ")) << o.out;
   EXPECT_EQ(documents(file_).back()["end"], "stuck");
   EXPECT_TRUE(contains(read_file(metrics), "\nxferbench_soak_well 0\n"));
   EXPECT_TRUE(contains(read_file(metrics), "\nxferbench_soak_running 0\n"));

@@ -178,7 +178,7 @@ TEST(FleetReport, NamesAMissingRankOnceWhoeverSaysIt) {
 
 TEST(FleetReport, HasACsvWithARowForEachRank) {
   const std::string csv = to_csv(test::fleet_report({.nodes = 1, .per_node = 2, .dirs = {"h2d"}}), kCopy);
-  EXPECT_NE(csv.find(",injected_fault,rank,rank_host,pace,round,"), std::string::npos) << csv;
+  EXPECT_NE(csv.find(",injected_fault,complete,rank,rank_host,pace,round,"), std::string::npos) << csv;
   EXPECT_NE(csv.find(",1,node0,all,1,"), std::string::npos) << csv;
 }
 

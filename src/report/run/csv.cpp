@@ -20,10 +20,10 @@ using Cells = std::vector<std::string>;
 
 // Names here and axes' names must differ; a test looks at every scenario.
 constexpr std::array kFixedColumns{
-    "scenario",  "key",       "status",  "reason",  "kind", "name",   "unit",       "value",    "ci95_low",
-    "ci95_high", "n",         "min",     "max",     "p90",  "p99",    "clock",      "stop",     "flags",
-    "of_gpu",    "warnings",  "backend", "profile", "gpu",  "driver", "started_at", "verified", "injected_fault",
-    "rank",      "rank_host", "pace",    "round"};
+    "scenario",  "key",      "status",    "reason",  "kind", "name",   "unit",       "value",    "ci95_low",
+    "ci95_high", "n",        "min",       "max",     "p90",  "p99",    "clock",      "stop",     "flags",
+    "of_gpu",    "warnings", "backend",   "profile", "gpu",  "driver", "started_at", "verified", "injected_fault",
+    "complete",  "rank",     "rank_host", "pace",    "round"};
 
 /// A text cell. What begins like a formula would be run by a spreadsheet that opens the file.
 std::string text_cell(std::string_view text) {
@@ -104,6 +104,7 @@ std::string rows_of(const Result& r, const Report& report, const std::vector<std
               text_cell(report.started_at),
               report.verified ? "yes" : "no",
               text_cell(e.injected_fault()),
+              report.complete ? "yes" : "no",
               r.in_fleet ? fmt::format("{}", r.in_fleet->rank) : "",
               place == nullptr ? "" : text_cell(place->host),
               r.in_fleet ? std::string(to_text(r.in_fleet->pace)) : "",
