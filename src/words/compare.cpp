@@ -221,7 +221,13 @@ Table table_of(const compare::Across& across, const CommonKey& common, bool case
 }  // namespace
 
 Trust trust_of(const compare::Comparison& comparison) {
-  return trust_of(comparison.simulated, {{comparison.base, "base "}, {comparison.next, "new "}});
+  Trust trust = trust_of(comparison.simulated, {{comparison.base, "base "}, {comparison.next, "new "}});
+  const auto gpus = std::ranges::find(comparison.differences, "GPU", &compare::Difference::what);
+  if (gpus != comparison.differences.end()) {
+    trust.besides = {fmt::format("DIFFERENT GPUS: {} in base, {} in new; what changed is what tells them apart",
+                                 clipped(gpus->base), clipped(gpus->next))};
+  }
+  return trust;
 }
 
 Document document_of(const compare::Comparison& comparison, bool all, bool tells_exit) {

@@ -97,6 +97,13 @@ TEST(CompareReport, SaysWhichFilesWereNotVerified) {
   EXPECT_TRUE(mentions(comment(across), "**NOT VERIFIED: a.json: measured"));
 }
 
+TEST(CompareReport, SaysFirstThatTheGpusDiffer) {
+  Comparison c = comparison();
+  c.differences = {{"GPU", "NVIDIA H200", "NVIDIA H100"}};
+  EXPECT_TRUE(
+      to_terminal(document_of(c), Style{}).starts_with("DIFFERENT GPUS: NVIDIA H200 in base, NVIDIA H100 in new"));
+}
+
 TEST(CompareTable, OnlyCountsWhatIsQuietWhereThereIsMuch) {
   Comparison c = comparison();
   for (int i = 0; i < 100; ++i) c.rows.push_back(row("copy/size=" + std::to_string(i + 10) + "B", Verdict::same, 1));

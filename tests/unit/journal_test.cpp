@@ -170,8 +170,14 @@ TEST_F(LongRun, OfManyTurnsKeepsItsJournalSmall) {
 
 TEST_F(LongRun, ThatIsKilledHasAllCasesWhoseTurnItWas) {
   kill_after(kMany);
+  // On a busy machine it may be the very last case after which the file was written as a whole.
+  for (int tries = 0; tries < 3 && results_of_the_file() == kMany; ++tries) {
+    fs::remove(journal());
+    fs::remove(file());
+    kill_after(kMany);
+  }
   ASSERT_TRUE(fs::exists(journal()));
-  EXPECT_LT(parse_report(read(file()), "the file alone").results.size(), kMany);
+  EXPECT_LT(results_of_the_file(), kMany);
   const Report found = read_back();
   EXPECT_FALSE(found.complete);
   EXPECT_EQ(found.results, parse_report(to_json(of_cases(begun(), kMany)), "whole").results);
