@@ -28,7 +28,7 @@ struct Trust {
       : profile(std::move(its_profile)), verified(is_verified), fault(std::move(its_fault)), complete(is_complete) {}
 
   /// Of a page that shows no measurement: the machine's facts, help.
-  static Trust of_facts(std::string profile = {}) { return {std::move(profile), true, {}, true}; }
+  static Trust of_facts() { return {{}, true, {}, true}; }
 
   std::string profile;
   bool verified;

@@ -360,6 +360,12 @@ Table table_of(const std::vector<const Measurement*>& measurements) {
 
 Sentence note(std::string text) { return {.text = std::move(text), .tone = Tone::dim, .margin = 2}; }
 
+/// "12 more measurements: --details shows them".
+Sentence more_note(std::size_t count, const char* of_these) {
+  const bool one = count == 1;
+  return note(fmt::format("{} more {}{}: --details shows {}", count, of_these, one ? "" : "s", one ? "it" : "them"));
+}
+
 /// Of a single case what its columns were made from, and with `details` all that was measured.
 void add_measurements(const Result& result, const ScenarioDescriptor& scenario, bool details, Document& document) {
   std::vector<const Measurement*> shown;
@@ -370,16 +376,14 @@ void add_measurements(const Result& result, const ScenarioDescriptor& scenario, 
       return d.kind == MetricDeclaration::Kind::measurement && d.name == m.name;
     });
     const bool is_column = declared != scenario.metrics.end() && !declared->heading.empty();
-    if (details || is_column)
+    if (details || is_column) {
       shown.push_back(&m);
-    else
+    } else {
       ++more;
+    }
   }
   if (!shown.empty()) document.add(table_of(shown), true);
-  if (more > 0)
-    document.add(note(fmt::format("{} more measurement{}: --details shows {}", more, more == 1 ? "" : "s",
-                                  more == 1 ? "it" : "them")),
-                 shown.empty());
+  if (more > 0) document.add(more_note(more, "measurement"), shown.empty());
 }
 
 void add_new(std::vector<std::string>& names, const std::string& name) {
@@ -426,12 +430,7 @@ class Findings {
       if (!table.header.empty()) document.add(std::move(table), true);  // else it says nothing
     }
     if (!sentences_.empty()) document.add(List(sentences_), true);
-    if (more_ == 0) return;
-    document.add(Sentence{.text = fmt::format("{} more finding{}: --details shows {}", more_, more_ == 1 ? "" : "s",
-                                              more_ == 1 ? "it" : "them"),
-                          .tone = Tone::dim,
-                          .margin = 2},
-                 true);
+    if (more_ > 0) document.add(more_note(more_, "finding"), true);
   }
 
  private:
