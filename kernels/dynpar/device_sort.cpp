@@ -2,6 +2,7 @@
 #include "kernels/dynpar/device_sort.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -30,6 +31,20 @@ void step(const SortSegment& segment, std::vector<std::uint32_t> keys, std::span
 
 }  // namespace
 
+void sort_keys(std::vector<std::uint32_t>& keys) {
+  constexpr int kDigit = 11;  // bits
+  constexpr std::uint32_t kValues = 1U << kDigit;
+  std::vector<std::uint32_t> other(keys.size());
+  for (int shift = 0; shift < 32; shift += kDigit) {
+    const auto digit = [shift](std::uint32_t key) { return key >> shift & (kValues - 1); };
+    std::array<std::uint32_t, kValues + 1> begins{};
+    for (const std::uint32_t key : keys) ++begins[digit(key) + 1];
+    for (std::uint32_t value = 0; value < kValues; ++value) begins[value + 1] += begins[value];
+    for (const std::uint32_t key : keys) other[begins[digit(key)]++] = key;
+    keys.swap(other);
+  }
+}
+
 std::uint32_t* SortGrid::destination() const {
   return batch_.step == SortSegment::Step::partition ? keys_after(args_, batch_.depth) : args_.keys;
 }
@@ -55,7 +70,7 @@ KernelCost DeviceSort::cost() const { return {.bytes = 2ULL * count_ * sizeof(st
 
 void DeviceSort::compute(std::span<std::byte> result) const {
   std::vector<std::uint32_t> keys = copy_of(args_.input, count_);
-  std::ranges::sort(keys);
+  sort_keys(keys);
   std::memcpy(result.data(), keys.data(), result.size());
 }
 

@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "device/kernel.hpp"
 #include "kernels/dynpar/device_launch.hpp"
@@ -184,6 +185,9 @@ class DeviceSort final : public Kernel {
   SortArgs args_;
   std::uint32_t count_;
 };
+
+/// Ascending, on the host, digit by digit: of millions of keys several times as fast as std::sort.
+void sort_keys(std::vector<std::uint32_t>& keys);
 
 /// The pivot of a segment: the median of nine keys that lie evenly spread over it, which is the true median of sorted
 /// keys. `count` is at least one.

@@ -121,7 +121,7 @@ Sorter::Sorter(Device& device, std::uint32_t count, SortKeys kind, std::uint64_t
   const HostBuffer host = device_.allocate_host(input_.bytes, HostMemory::pageable);
   std::memcpy(host.data, sorted_.data(), host.bytes);
   device_.copy_and_wait({input_.data, host.data, host.bytes, Direction::h2d});
-  std::ranges::sort(sorted_);
+  kernels::sort_keys(sorted_);
   root_.fill(counters_, std::byte{0});
   root_.synchronize();
 }
