@@ -51,11 +51,8 @@ class Rows {
   }
 
   [[nodiscard]] bool is_right(std::uint64_t row, std::span<const std::byte> found, Between between) const {
-    unsigned differing = 0;  // looked at once, so that the loop needs no branches
-    for (std::uint64_t i = 0; i < elements(row); ++i) {
-      differing |= static_cast<unsigned>(element(found, i) ^ expected(row, i));
-    }
-    return differing == 0 &&
+    const auto right = [&](std::uint64_t i) { return element(found, i) == expected(row, i); };
+    return pattern::all_right_fast(0, elements(row), right) &&
            (between == Between::anything || std::ranges::all_of(found.subspan(shape_.used_bytes(row)), is_poison));
   }
 

@@ -24,38 +24,6 @@ Mismatch byte_mismatch(std::size_t offset, std::byte expected, std::byte found) 
           fmt::format("{:#04x}", std::to_integer<unsigned>(found))};
 }
 
-/// Of elements, which are right as they are, with so much added to each.
-struct Plus {
-  std::span<const float> found;
-  std::uint64_t seed;
-  float added;
-
-  [[nodiscard]] float expected(std::size_t i) const { return element(seed, i) + added; }
-};
-
-/// Inlined into what is compiled for one processor or another.
-[[gnu::always_inline]] inline bool all_equal(const Plus& plus, std::size_t begin, std::size_t end) {
-  const float* const found = plus.found.data();
-  const std::uint64_t seed = plus.seed;
-  const float added = plus.added;
-  unsigned wrong = 0;
-  for (std::size_t i = begin; i < end; ++i) wrong |= found[i] == element(seed, i) + added ? 0U : 1U;
-  return wrong == 0;
-}
-
-using AllEqual = bool (*)(const Plus&, std::size_t, std::size_t);
-
-bool plain(const Plus& plus, std::size_t begin, std::size_t end) { return all_equal(plus, begin, end); }
-
-#if defined(__x86_64__)
-[[gnu::target("avx2")]] bool wide(const Plus& plus, std::size_t begin, std::size_t end) {
-  return all_equal(plus, begin, end);
-}
-AllEqual fastest() { return __builtin_cpu_supports("avx2") != 0 ? wide : plain; }
-#else
-AllEqual fastest() { return plain; }
-#endif
-
 }  // namespace
 
 void fill_bytes(std::span<std::byte> bytes, std::uint64_t seed, const PayloadPart& part) {
@@ -125,13 +93,8 @@ std::optional<Mismatch> compare_bytes(std::span<const std::byte> bytes, const st
 
 std::optional<Mismatch> check_elements_plus(std::span<const float> elements, std::uint64_t seed, float added,
                                             const PayloadPart& part) {
-  const Plus plus{elements, seed, added};
-  const AllEqual all = fastest();
-  const auto right = [&plus](std::size_t i) { return plus.found[i] == plus.expected(i); };
-  const auto all_right = [&](std::size_t begin, std::size_t end) { return all(plus, begin, end); };
-  const auto wrong = first_wrong_by_stretches(elements.size(), right, all_right, kGrain, sizeof(float), part);
-  if (!wrong) return std::nullopt;
-  return element_mismatch(*wrong, plus.expected(*wrong), elements[*wrong]);
+  return check_elements(
+      elements, [seed, added](std::size_t i) { return element(seed, i) + added; }, part);
 }
 
 Mismatch element_mismatch(std::size_t index, float expected, float found) {

@@ -82,18 +82,40 @@ void for_part(std::size_t count, std::size_t item, const PayloadPart& part, std:
   });
 }
 
+/// Whether right(index) is true for all of [begin, end): a loop without a way out, which is several times as fast.
+template <class Predicate>
+[[gnu::always_inline]] inline bool all_right(std::size_t begin, std::size_t end, const Predicate& right) {
+  unsigned wrong = 0;
+  for (std::size_t i = begin; i < end; ++i) wrong |= right(i) ? 0U : 1U;
+  return wrong == 0;
+}
+
+#if defined(__x86_64__)
+template <class Predicate>
+[[gnu::target("avx2")]] bool all_right_by_avx2(std::size_t begin, std::size_t end, const Predicate& right) {
+  return all_right(begin, end, right);
+}
+#endif
+
+/// The same by the widest instructions that the processor has: payloads are looked at again and again.
+template <class Predicate>
+bool all_right_fast(std::size_t begin, std::size_t end, const Predicate& right) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2") != 0) return all_right_by_avx2(begin, end, right);
+#endif
+  return all_right(begin, end, right);
+}
+
 /// The lowest index in [0, count) for which right(index) is false, among items of `item` bytes that belong to the part.
 /// Each thread gets `grain` of them or more.
-/// `all_right(begin, end)` says the same of a stretch, as a whole.
-template <class Predicate, class OfStretch>
-std::optional<std::size_t> first_wrong_by_stretches(std::size_t count, const Predicate& right,
-                                                    const OfStretch& all_right, std::size_t grain = kGrain,
-                                                    std::size_t item = 1, const PayloadPart& part = {}) {
+template <class Predicate>
+std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right, std::size_t grain = kGrain,
+                                       std::size_t item = 1, const PayloadPart& part = {}) {
   std::atomic<std::size_t> first{count};
   for_part(count, item, part, grain, [&](std::size_t begin, std::size_t end) {
     constexpr std::size_t kBlock = 1024;
     std::size_t i = begin;
-    while (i + kBlock <= end && all_right(i, i + kBlock)) i += kBlock;
+    while (i + kBlock <= end && all_right_fast(i, i + kBlock, right)) i += kBlock;
     while (i < end && right(i)) ++i;
     if (i == end) return;
     std::size_t seen = first.load();
@@ -103,22 +125,9 @@ std::optional<std::size_t> first_wrong_by_stretches(std::size_t count, const Pre
   return first == count ? std::nullopt : std::optional(first.load());
 }
 
-/// The same, of a predicate for each of them alone.
-template <class Predicate>
-std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right, std::size_t grain = kGrain,
-                                       std::size_t item = 1, const PayloadPart& part = {}) {
-  const auto all_right = [&right](std::size_t begin, std::size_t end) {
-    unsigned wrong = 0;  // a loop without a way out is several times as fast
-    for (std::size_t k = begin; k < end; ++k) wrong |= right(k) ? 0U : 1U;
-    return wrong == 0;
-  };
-  return first_wrong_by_stretches(count, right, all_right, grain, item, part);
-}
-
 Mismatch element_mismatch(std::size_t index, float expected, float found);
 
-/// Every element of the part must equal element(seed, index) + added, to the bit. By wide instructions, where the
-/// processor has them: payloads are looked at again and again.
+/// Every element of the part must equal element(seed, index) + added, to the bit.
 std::optional<Mismatch> check_elements_plus(std::span<const float> elements, std::uint64_t seed, float added,
                                             const PayloadPart& part = {});
 
