@@ -288,6 +288,7 @@ TEST(Nearest, FindsASlipOfTheHandOrABeginningAndElseNothing) {
   const Words directions{"d2d", "d2h", "h2d"};
   EXPECT_EQ(nearest("overlab", commands), "overlap") << "a wrong letter";
   EXPECT_EQ(nearest("mempcy", commands), "memcpy") << "two swapped";
+  EXPECT_EQ(nearest("--szie", Words{"--suite", "--size"}), "--size") << "two swapped are one mistake";
   EXPECT_EQ(nearest("overap", commands), "overlap") << "one missing";
   EXPECT_EQ(nearest("memccpy", commands), "memcpy") << "one too many";
   EXPECT_EQ(nearest("INFO", commands), "info") << "another case";
