@@ -1,5 +1,7 @@
 // Kernels of users on a real GPU: the four of examples/kernels at sizes that are no multiple of anything, in every
 // arrangement, and what is refused.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -54,7 +56,8 @@ class GpuOwnKernel : public GpuTest {
 
  private:
   // Commands are taken apart at blanks.
-  const std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "own-kernels";
+  const std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / ("own-kernels-" + std::to_string(getpid()));
 };
 
 TEST_F(GpuOwnKernel, VectorAddAtOddSizes) {
