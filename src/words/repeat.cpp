@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "core/units.hpp"
 #include "words/trust.hpp"
 
@@ -9,17 +12,34 @@ namespace xferbench {
 
 namespace {
 
+double spread_of(const RepeatedCase& c) { return c.median > 0 ? (c.high - c.low) / c.median : 0; }
+
+/// How sure the numbers are, in a sentence.
+std::string answer_of(std::span<const RepeatedCase> cases, std::size_t processes) {
+  std::vector<RepeatedCase> all(cases.begin(), cases.end());
+  if (all.empty()) return fmt::format("nothing was measured by {} processes", processes);
+  std::ranges::stable_sort(all, {}, spread_of);
+  const std::string middle = format_percent(spread_of(all[(all.size() - 1) / 2]));
+  if (all.size() == 1) {
+    return fmt::format("{}: the median of {} processes, which lie {} apart",
+                       format_with_unit(all[0].median, all[0].unit), processes, middle);
+  }
+  return fmt::format("{} processes lie at most {} apart in half of {} cases, and {} in the worst: {}", processes,
+                     middle, all.size(), format_percent(spread_of(all.back())), all.back().key);
+}
+
 Table::Row row_of(const RepeatedCase& c, std::size_t processes) {
   const std::string missing = c.processes < processes ? fmt::format(" (in {} of {})", c.processes, processes) : "";
   const auto text = [&c](double value) { return format_with_unit(value, c.unit); };
-  return {{text(c.median), c.median > 0 ? format_percent((c.high - c.low) / c.median) : "-", text(c.low), text(c.high),
-           c.key + missing}};
+  return {
+      {text(c.median), c.median > 0 ? format_percent(spread_of(c)) : "-", text(c.low), text(c.high), c.key + missing}};
 }
 
 }  // namespace
 
 Document document_of(const Report& one, std::span<const RepeatedCase> cases, std::size_t processes) {
   Document document("xferbench --repeat", trust_of(one.environment, one.verified, true));
+  document.add(Sentence{.text = answer_of(cases, processes), .tone = Tone::bold});
   if (!one.environment.simulated()) document.add(Sentence{.text = one.environment.gpu.name});
   document.add(Sentence{.text = fmt::format("medians of {} processes", processes)}, true);
   Table table{
