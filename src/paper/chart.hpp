@@ -19,12 +19,18 @@ struct Chart {
     double y = 0;
     std::optional<double> low{};  ///< of its interval
     std::optional<double> high{};
+    std::string more{};  ///< that is said when somebody points at it
   };
   struct Series {
-    enum class Role { measured, limit };
+    enum class Role {
+      measured,
+      limit,
+      points,  ///< measured, and not joined: they do not follow each other
+    };
     std::string name;
     std::vector<Point> points{};  ///< joined in the order of x; a limit of one point holds everywhere
     Role role = Role::measured;
+    std::string like{};  ///< the name of another series, whose colour it has
   };
   std::string title{};
   Scale x{};

@@ -9,13 +9,16 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
+#include "paper/bars.hpp"
 #include "paper/chart.hpp"
 #include "paper/matrix.hpp"
 #include "paper/table.hpp"
+#include "paper/timeline.hpp"
 
 namespace xferbench {
 
@@ -95,15 +98,26 @@ struct Fold {
   std::vector<Part> parts;
 };
 
-/// Which of the writers show a part.
-enum class Shown {
-  everywhere,
-  terminal,
-  elsewhere,  ///< in Markdown and on pages
+/// Which of the writers show a part: bits for each of them.
+enum class Shown : unsigned {
+  terminal = 1,
+  markdown = 2,
+  pages = 4,
+  elsewhere = markdown | pages,
+  texts = terminal | markdown,  ///< in the place of what is drawn on pages
+  coloured = terminal | pages,
+  everywhere = terminal | markdown | pages,
 };
+constexpr bool is_shown(Shown by, Shown where) {
+  return (static_cast<unsigned>(by) & static_cast<unsigned>(where)) != 0;
+}
+
+/// What only pages draw.
+template <class Content>
+concept Drawing = std::is_same_v<Content, Chart> || std::is_same_v<Content, Bars> || std::is_same_v<Content, Timeline>;
 
 struct Part {
-  std::variant<Sentence, Heading, Table, Matrix, List, Fold, Chart> content;
+  std::variant<Sentence, Heading, Table, Matrix, List, Fold, Chart, Bars, Timeline> content;
   bool apart = false;  ///< below an empty line, on a terminal; elsewhere all parts are
   Shown shown = Shown::everywhere;
 };

@@ -50,7 +50,8 @@ std::string joined(std::vector<std::string> words, std::string_view between) {
 
 /// Rows that nobody surveys without sorting or filtering them.
 constexpr std::size_t kManyRows = 20;
-constexpr std::size_t kLongText = 40;  // characters that a cell had better break
+constexpr std::size_t kMostRowsOfMap = 64;  // of numbers that anybody reads
+constexpr std::size_t kLongText = 40;       // characters that a cell had better break
 
 class Page {
  public:
@@ -62,7 +63,7 @@ class Page {
     constexpr std::string_view kEnd = "</p>\n";
     std::string text;
     for (const Part& part : all) {
-      if (part.shown == Shown::terminal) continue;
+      if (!is_shown(part.shown, Shown::pages)) continue;
       const auto* const sentence = std::get_if<Sentence>(&part.content);
       if (sentence != nullptr && sentence->goes_on && text.ends_with(kEnd)) {
         text.replace(
@@ -151,8 +152,8 @@ class Page {
   }
 
   std::string part(const Matrix& matrix) {
-    constexpr double kBrightest = 11;  // class s11 of page.css
-    const auto [low, high] = matrix.range();
+    if (matrix.rows.size() > kMostRowsOfMap) return figure(matrix.title, to_svg(matrix)) + note_of(matrix);
+    const auto range = matrix.range();
     const std::string corner =
         matrix.corner.empty() ? "<td></td>" : "<th scope=col>" + html_escaped(matrix.corner) + "</th>";
     std::string text = "<table class=map>" + caption(matrix.title) + "<thead><tr>" + corner;
@@ -161,21 +162,29 @@ class Page {
     for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
       const std::size_t column = i % matrix.columns.size();
       if (column == 0) text += "<tr><th scope=row>" + html_escaped(matrix.rows[i / matrix.columns.size()]) + "</th>";
-      const auto& value = matrix.cells[i];
-      const double share = value && high > low ? (*value - low) / (high - low) : 1;
-      const std::string shade = fmt::format("s{}", std::lround(std::clamp(share, 0., 1.) * kBrightest));
-      text += tag("td", {"n", value ? shade : ""}) + matrix.cell_text(i) + "</td>";
+      const std::string shade = matrix.cells[i] ? fmt::format("s{}", shade_of(*matrix.cells[i], range)) : "";
+      text += tag("td", {"n", shade}) + matrix.cell_text(i) + "</td>";
       if (column + 1 == matrix.columns.size()) text += "</tr>\n";
     }
-    text = boxed(matrix.title, false, text + "</tbody></table>");
-    return matrix.note.empty() ? text : text + "<p class=dim>" + html_escaped(matrix.note) + "</p>\n";
+    return boxed(matrix.title, false, text + "</tbody></table>") + note_of(matrix);
   }
 
-  std::string part(const Chart& chart) {
-    const std::string svg = to_svg(chart);
+  template <Drawing Content>
+  std::string part(const Content& drawing) {
+    return figure(drawing.title, to_svg(drawing)) + note_of(drawing);
+  }
+
+  std::string figure(const std::string& title, const std::string& svg) {
     if (svg.empty()) return {};
-    return "<figure><figcaption>" + html_escaped(chart.title) + "</figcaption>\n" + boxed(chart.title, false, svg) +
-           "</figure>\n";
+    return "<figure><figcaption>" + html_escaped(title) + "</figcaption>\n" + boxed(title, false, svg) + "</figure>\n";
+  }
+
+  template <class Content>
+  static std::string note_of(const Content& content) {
+    if constexpr (requires { content.note; }) {
+      if (!content.note.empty()) return "<p class=dim>" + html_escaped(content.note) + "</p>\n";
+    }
+    return {};
   }
 
   std::string part(const List& list) {

@@ -56,7 +56,7 @@ class Writer {
   std::string parts(const std::vector<Part>& all) {
     std::string text;
     for (const Part& part : all) {
-      if (part.shown == Shown::terminal) continue;
+      if (!is_shown(part.shown, Shown::markdown)) continue;
       const auto* const sentence = std::get_if<Sentence>(&part.content);
       const bool goes_on = sentence != nullptr && sentence->goes_on && text.ends_with('\n');
       if (goes_on) text.insert(text.size() - 1, "  ");  // a line break
@@ -152,7 +152,10 @@ class Writer {
     return title(list.title) + lines(rows, "entries");
   }
 
-  static std::string part(const Chart&) { return {}; }
+  template <Drawing Content>
+  static std::string part(const Content&) {
+    return {};
+  }
 
   std::string part(const Fold& fold) {
     return "<details><summary>" + markdown_escaped(fold.title) + "</summary>\n\n" + parts(fold.parts) +

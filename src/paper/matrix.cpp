@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/units.hpp"
@@ -49,6 +50,12 @@ std::pair<double, double> Matrix::range() const {
   if (there.empty()) return {darkest.value_or(0), 0};
   const auto [low, high] = std::ranges::minmax(there);
   return {std::min(low, darkest.value_or(low)), std::max(high, brightest.value_or(high))};
+}
+
+std::size_t shade_of(double value, std::pair<double, double> range) {
+  const auto [low, high] = range;
+  const double share = high > low ? (value - low) / (high - low) : 1;
+  return static_cast<std::size_t>(std::lround(std::clamp(share, 0., 1.) * (kShades - 1)));
 }
 
 Table to_table(const Matrix& matrix) {

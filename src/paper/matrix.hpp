@@ -33,7 +33,16 @@ struct Matrix {
   [[nodiscard]] std::pair<double, double> range() const;
 };
 
+/// Colours from dark and blue to bright and yellow: those of terminals, and classes s0 ... of page.css.
+inline constexpr std::size_t kShades = 12;
+/// Which of them a number has.
+std::size_t shade_of(double value, std::pair<double, double> range);
+
 /// The same as a table, without its note.
 Table to_table(const Matrix& matrix);
+
+/// The same as a drawing of small cells without numbers, in as many strips as it takes: a column for each of the
+/// matrix's rows, of which there may be thousands.
+std::string to_svg(const Matrix& matrix);
 
 }  // namespace xferbench

@@ -10,9 +10,12 @@
 #include "core/printable.hpp"
 #include "core/units.hpp"
 #include "paper/chart.hpp"
+#include "paper/drawing.hpp"
 #include "paper/writers.hpp"
 
 namespace xferbench {
+
+using namespace drawing;
 
 namespace {
 
@@ -73,14 +76,6 @@ class Ruler {
 
  private:
   [[nodiscard]] double place(double value) const { return scale_.log ? std::log(value) / std::log(base_) : value; }
-  /// 1, 2 or 5 times a power of ten, at least so much.
-  static double round_step(double least) {
-    const double power = std::pow(10, std::floor(std::log10(least)));
-    for (const double times : {1., 2., 5.}) {
-      if (times * power >= least) return times * power;
-    }
-    return 10 * power;
-  }
 
   const Chart::Scale& scale_;
   double from_;
@@ -128,15 +123,11 @@ std::vector<std::size_t> colours_of(const std::vector<Chart::Series>& all) {
     taken[colour] = true;
     colours.push_back(colour);
   }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto like = std::ranges::find(all, all[i].like, &Chart::Series::name);
+    if (like != all.end()) colours[i] = colours[static_cast<std::size_t>(like - all.begin())];
+  }
   return colours;
-}
-
-std::string path(std::string_view kind, const std::string& steps) {
-  return fmt::format("<path class=\"{}\" d=\"{}\"/>", kind, steps);
-}
-
-std::string text_at(double x, double y, std::string_view kind, const std::string& text) {
-  return fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", kind, x, y, html_escaped(text));
 }
 
 std::string frame(const Chart& chart, const Ruler& x, const Ruler& y) {
@@ -164,6 +155,7 @@ std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y) {
     line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", at, up);
     if (limit) continue;
     std::string said = fmt::format("{}: {} at {}", series.name, y.text(p.y), x.text(p.x));
+    if (!p.more.empty()) said += ", " + p.more;
     if (p.low && p.high) {
       said += fmt::format(", {} to {}", y.text(*p.low), y.text(*p.high));
       points += path("interval", fmt::format("M{:.1f} {:.1f}V{:.1f}", at, y.pixel(*p.low), y.pixel(*p.high)));
@@ -173,6 +165,7 @@ std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y) {
   }
   if (limit && series.points.size() == 1)
     line = fmt::format("M{} {:.1f}H{}", kLeft, y.pixel(series.points[0].y), kRight);
+  if (series.role == Chart::Series::Role::points) return points;
   return path(limit ? "dashed" : "line", line) + points;
 }
 
@@ -221,13 +214,11 @@ std::string to_svg(const Chart& chart) {
   const Ruler y(chart.y, range_of(all, on_y), kBottom, kTop);
   const std::vector<std::size_t> colours = colours_of(all);
   const std::vector<double> places = places_of_names(all, y);
-  std::string svg =
-      fmt::format("<svg role=\"img\" aria-label=\"{}\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\">\n",
-                  html_escaped(chart.title), kWidth, kHeight, kWidth, kHeight) +
-      frame(chart, x, y);
+  std::string svg = opening(chart.title, kWidth, kHeight) + frame(chart, x, y);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Chart::Point& last = all[i].points.back();
-    svg += fmt::format("<g class=\"c{}\">", colours[i]) + drawn(all[i], x, y) +
+    const char* joined = all[i].role == Chart::Series::Role::points ? " points" : "";
+    svg += fmt::format("<g class=\"c{}{}\">", colours[i], joined) + drawn(all[i], x, y) +
            path("lead", fmt::format("M{:.1f} {:.1f}L{} {:.1f}", holds_everywhere(all[i]) ? kRight : x.pixel(last.x),
                                     y.pixel(last.y), kRight + 14, places[i])) +
            text_at(kRight + 18, places[i] + 4, "", shortened(printable(all[i].name), kLongestName)) + "</g>\n";

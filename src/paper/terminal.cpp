@@ -68,10 +68,14 @@ std::string lines_of(const List& list, const Style& style) {
 std::string lines_of(const Table& table, const Style& style) { return to_terminal(table, style); }
 std::string lines_of(const Matrix& matrix, const Style& style) { return to_terminal(matrix, style); }
 
+bool is_drawing(const Part& part) {
+  return std::visit([]<class Content>(const Content&) { return Drawing<Content>; }, part.content);
+}
+
 std::string lines_of(const std::vector<Part>& parts, const Style& style) {
   std::string text;
   for (const Part& part : parts) {
-    if (part.shown == Shown::elsewhere || std::holds_alternative<Chart>(part.content)) continue;
+    if (!is_shown(part.shown, Shown::terminal) || is_drawing(part)) continue;
     if (part.apart) text += "\n";
     if (const auto* fold = std::get_if<Fold>(&part.content)) {
       text += style.dim(printable(fold->title)) + "\n" + lines_of(fold->parts, style);
@@ -79,7 +83,7 @@ std::string lines_of(const std::vector<Part>& parts, const Style& style) {
     }
     text += std::visit(
         [&]<class Content>(const Content& content) {
-          if constexpr (std::is_same_v<Content, Fold> || std::is_same_v<Content, Chart>)
+          if constexpr (std::is_same_v<Content, Fold> || Drawing<Content>)
             return std::string();
           else
             return lines_of(content, style);

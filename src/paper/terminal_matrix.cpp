@@ -3,8 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <tuple>
+#include <utility>
 
 #include "core/printable.hpp"
 #include "paper/text.hpp"
@@ -14,16 +13,14 @@ namespace xferbench {
 
 namespace {
 
-/// From low to high in ANSI's 256 colours: dark and blue to bright and yellow, in even steps of lightness.
-constexpr std::array kColours{53, 54, 60, 61, 67, 73, 72, 78, 114, 149, 185, 227};
+/// Among ANSI's 256 colours, in even steps of lightness.
+constexpr std::array<int, kShades> kColours{53, 54, 60, 61, 67, 73, 72, 78, 114, 149, 185, 227};
 constexpr std::size_t kFirstBright = 5;  // from here on black is read better than white
 
-std::string coloured(const std::string& cell, double share, const Style& style) {
+std::string coloured(const std::string& cell, std::size_t shade, const Style& style) {
   if (!style.color) return cell;
-  const auto last = static_cast<double>(kColours.size() - 1);
-  const auto step = static_cast<std::size_t>(std::lround(std::clamp(share, 0., 1.) * last));
-  const int text = step < kFirstBright ? 231 : 16;
-  return fmt::format("\x1b[48;5;{}m\x1b[38;5;{}m{}\x1b[0m", kColours[step], text, cell);
+  const int text = shade < kFirstBright ? 231 : 16;
+  return fmt::format("\x1b[48;5;{}m\x1b[38;5;{}m{}\x1b[0m", kColours[shade], text, cell);
 }
 
 /// How the cells of a matrix are drawn.
@@ -36,7 +33,7 @@ class Map {
       const std::size_t mark = matrix.marked[i] ? 0 : 1;  // room for an asterisk, wherever there is none
       cell_width_ = std::max(cell_width_, width(matrix.cell_text(i)) + mark);
     }
-    std::tie(low_, high_) = matrix.range();
+    range_ = matrix.range();
   }
 
   /// How many columns fit into a line.
@@ -60,15 +57,14 @@ class Map {
   [[nodiscard]] std::string cell(std::size_t i) const {
     std::string text = "  " + padded(matrix_.cell_text(i), cell_width_, false);
     if (!matrix_.cells[i]) return text;
-    return coloured(text, high_ > low_ ? (*matrix_.cells[i] - low_) / (high_ - low_) : 1, style_);
+    return coloured(text, shade_of(*matrix_.cells[i], range_), style_);
   }
 
   const Matrix& matrix_;
   const Style& style_;
   std::size_t left_;
   std::size_t cell_width_ = 0;
-  double low_ = 0;
-  double high_ = 0;
+  std::pair<double, double> range_;
 };
 
 }  // namespace

@@ -39,6 +39,13 @@ Document with_everywhere(const std::string& text) {
   list.items.push_back({.text = text, .strong = text, .code = text, .below = {{.text = text}}});
   document.add(Fold{text, {{list}}});
   document.add(Chart{.title = text, .x = {.label = text}, .y = {.label = text}, .series = {{text, {{1, 1}, {2, 3}}}}});
+  document.add(Bars{.title = text, .bars = {{text, 0, 1, text}}});
+  document.add(Timeline{.title = text, .rows = {{text, 0, {{0, 1, text, text}}}}, .note = text});
+  Matrix many(std::vector<std::string>(100, text), {text});
+  many.title = text;
+  many.cells[0] = 1;
+  many.marked[0] = true;
+  document.add(many);
   return document;
 }
 
@@ -189,6 +196,92 @@ TEST(Chart, GivesANameTheSameColourWhereverItIsFree) {
   const Chart alone{.series = {{"pinned", {{1, 1}}}}};
   EXPECT_EQ(colour_of("pinned", to_svg(rates())), colour_of("pinned", to_svg(alone)));
   EXPECT_NE(colour_of("pinned", to_svg(rates())), colour_of("pageable, by threads", to_svg(rates())));
+}
+
+TEST(Chart, DoesNotJoinPointsThatDoNotFollowEachOther) {
+  Chart chart{
+      .series = {{"copies", {{.x = 1, .y = 1, .more = "12 copies"}, {.x = 2, .y = 3}}, Chart::Series::Role::points},
+                 {"can", {{1, 4}, {2, 4}}, Chart::Series::Role::limit, "copies"}}};
+  const std::string svg = to_svg(chart);
+  EXPECT_EQ(svg.find("class=\"line\""), std::string::npos);
+  EXPECT_NE(svg.find("<title>copies: 1 at 1, 12 copies</title>"), std::string::npos) << svg;
+  const std::string colour = svg.substr(svg.find("<g class=\"") + 10, 2);
+  EXPECT_NE(svg.find("<g class=\"" + colour + "\">"), std::string::npos) << "what it can has its colour" << svg;
+}
+
+// --- Bars, timelines and large maps ---------------------------------------------------------------------------------
+
+TEST(Bars, StandOnOneScaleOrBehindEachOther) {
+  const Bars bars{
+      .title = "Where the time went",
+      .bars = {{"copies alone", 0, 3, "75.0 %, 3.00 ms", 1}, {"kernels alone", 3, 4, "25.0 %, 1.00 ms", 2}}};
+  expect_golden("page/bars.svg", to_svg(bars));
+  EXPECT_EQ(to_svg(Bars{.bars = {{"nothing", 0, 0, "0 s"}}}), "");
+  EXPECT_EQ(to_svg(Bars{.bars = {{"forever", 0, INFINITY, "?"}}}), "");
+}
+
+Timeline two_chunks() {
+  return {.title = "What ran when",
+          .rows = {{"H2D", 0, {{10e-6, 30e-6, "1", "copy"}, {30e-6, 50e-6, "2", "copy"}}},
+                   {"kernel", 2, {{30e-6, 45e-6, "1", "fma"}, {40e-6, 60e-6, "2", "fma"}}}},
+          .note = "the first part"};
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST(Timeline, HasARowForEachEngineAndALaneMoreForWhatOverlaps) {
+  expect_golden("page/timeline.svg", to_svg(two_chunks()));
+  Document document("t", Trust::of_facts());
+  document.add(two_chunks());
+  EXPECT_NE(to_html(document).find("<p class=dim>the first part</p>"), std::string::npos);
+  EXPECT_EQ(to_terminal(document, Style{}), "");
+  EXPECT_EQ(to_markdown(document), "# t\n");
+}
+
+TEST(Timeline, DrawsAsOneWhatIsTooShortToBeSeen) {
+  Timeline timeline{.rows = {{"kernel", 0, {{0, 1, "", "long"}}}}};
+  for (int i = 0; i < 100'000; ++i) timeline.rows[0].spans.push_back({2 + i * 1e-4, 2 + (i + 0.9) * 1e-4, "", "short"});
+  const std::string svg = to_svg(timeline);
+  EXPECT_EQ(count_of(svg, "<rect"), 2U) << svg.substr(0, 2000);
+  EXPECT_NE(svg.find("short, and 99999 more"), std::string::npos);
+}
+
+TEST(Timeline, SaysWhatHasNoRoom) {
+  Timeline timeline{.rows = {{"calls", 0, std::vector<Timeline::Span>(60, {0, 1, "", "at once"})}}};
+  EXPECT_NE(to_svg(timeline).find("12 more have no room here"), std::string::npos);
+}
+
+TEST(Timeline, OfNothingOrOfExtremesIsNoTrouble) {
+  EXPECT_EQ(to_svg(Timeline{}), "");
+  for (const auto& [begin, end] :
+       {std::pair(0., 0.), {1., 1.}, {1e9, 1e9 + 1e-7}, {NAN, NAN}, {0., INFINITY}, {2., 1.}}) {
+    EXPECT_EQ(to_svg(Timeline{.rows = {{"row", 0, {{begin, end}}}}}), "") << begin;
+  }
+  for (const double length : {1e-12, 1e-6, 1e-3, 1., 1e9}) {
+    const std::string svg = to_svg(Timeline{.rows = {{"row", 0, {{0, length}, {length / 2, 2 * length}}}}});
+    EXPECT_TRUE(svg.size() > 500 && svg.size() < 4000) << length << svg;
+    EXPECT_EQ(svg.find("nan"), std::string::npos) << svg;
+    EXPECT_EQ(svg.find(">-0"), std::string::npos) << svg;
+  }
+}
+
+TEST(LargeMap, HasSmallCellsInStripsAndNamesThoseThatAreMarked) {
+  std::vector<std::string> nodes;
+  for (int i = 0; i < 230; ++i) nodes.push_back("node" + std::to_string(i));
+  Matrix matrix(nodes, {"0", "1"});
+  matrix.form = Matrix::Form::percent;
+  matrix.cells.assign(matrix.cells.size(), 1);
+  matrix.cells[0].reset();
+  matrix.cells[301] = 0.9;
+  matrix.marked[301] = true;
+  expect_golden("page/large-map.svg", to_svg(matrix));
+  Document document("t", Trust::of_facts());
+  document.add(matrix);
+  EXPECT_EQ(to_html(document).find("<table"), std::string::npos) << "nobody reads so many numbers";
 }
 
 TEST(Page, GivesEveryBoxALabelOfItsOwn) {

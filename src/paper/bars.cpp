@@ -1,0 +1,56 @@
+#include "paper/bars.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/printable.hpp"
+#include "paper/drawing.hpp"
+
+namespace xferbench {
+
+namespace {
+
+// In pixels: the names stand before the bars, the numbers behind them.
+constexpr double kBarsFrom = 256;
+constexpr double kBarsTo = 520;
+constexpr double kBarsWidth = 760;
+constexpr double kBarsRow = 26;
+constexpr std::size_t kLongestBarName = 40;  // bytes
+
+/// All of it in words, for whoever does not see it.
+std::string in_words(const Bars& bars) {
+  std::string text = bars.title;
+  const char* before = ": ";
+  for (const Bars::Bar& bar : bars.bars) {
+    text += fmt::format("{}{} {}", before, bar.name, bar.text);
+    before = "; ";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_svg(const Bars& bars) {
+  double most = 0;
+  for (const Bars::Bar& bar : bars.bars) most = std::max(most, bar.end);
+  if (!(most > 0) || !std::isfinite(most)) return {};
+  const auto at = [most](double value) { return kBarsFrom + std::clamp(value / most, 0., 1.) * (kBarsTo - kBarsFrom); };
+  const double height = kBarsRow * static_cast<double>(bars.bars.size()) + 8;
+  std::string svg = drawing::opening(in_words(bars), kBarsWidth, height);
+  double top = 4;
+  for (const Bars::Bar& bar : bars.bars) {
+    const double begin = at(bar.begin);
+    const double end = std::max(at(bar.end), begin + 1);  // of what is too little to be seen a line
+    const std::string name = shortened(printable(bar.name), kLongestBarName);
+    svg += fmt::format("<g class=\"c{}\">", bar.kind % 8) +
+           drawing::text_at(kBarsFrom - 10, top + kBarsRow / 2 + 4, "name", name) +
+           drawing::box("", begin, top + 4, end - begin, kBarsRow - 8, bar.name + ": " + bar.text) +
+           drawing::text_at(end + 8, top + kBarsRow / 2 + 4, "", bar.text) + "</g>\n";
+    top += kBarsRow;
+  }
+  return svg + drawing::path("axis", fmt::format("M{} 0V{}", kBarsFrom, height)) + "</svg>\n";
+}
+
+}  // namespace xferbench

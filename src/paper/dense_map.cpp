@@ -1,0 +1,111 @@
+// Matrices of more rows than anybody reads, as drawings of small coloured cells.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/printable.hpp"
+#include "paper/drawing.hpp"
+#include "paper/matrix.hpp"
+
+namespace xferbench {
+
+namespace {
+
+// In pixels. A strip has the names of the matrix's columns before its lines, and above them those of its rows.
+constexpr double kCellsFrom = 56;
+constexpr double kCellWidth = 7;
+constexpr double kCellHeight = 12;
+constexpr std::size_t kInStrip = 100;
+constexpr double kMapWidth = kCellsFrom + kCellWidth * kInStrip + 4;
+constexpr double kAboveStrip = 20;
+constexpr double kBelowStrip = 12;
+constexpr double kKey = 36;                // height of what says which colour is which number
+constexpr std::size_t kLongestColumn = 8;  // bytes
+
+class DenseMap {
+ public:
+  explicit DenseMap(const Matrix& matrix) : matrix_(matrix), range_(matrix.range()) {
+    double top = kKey;
+    for (std::size_t from = 0; from < matrix.rows.size(); from += kInStrip) {
+      add_strip(from, std::min(from + kInStrip, matrix.rows.size()), top);
+      top += kAboveStrip + kCellHeight * static_cast<double>(matrix.columns.size()) + kBelowStrip;
+    }
+    height_ = top;
+  }
+
+  [[nodiscard]] std::string svg() const {
+    std::string text = drawing::opening(matrix_.title, kMapWidth, height_) + key() + names_ + "\n";
+    for (std::size_t shade = 0; shade < kShades; ++shade) {
+      if (!steps_[shade].empty()) text += drawing::path(fmt::format("cells s{}", shade), steps_[shade]) + "\n";
+    }
+    return text + marks_ + "</svg>\n";
+  }
+
+ private:
+  static double left_of(std::size_t row) { return kCellsFrom + kCellWidth * static_cast<double>(row % kInStrip); }
+
+  void add_strip(std::size_t from, std::size_t to, double top) {
+    const std::string& last = matrix_.rows[to - 1];
+    names_ += drawing::text_at(kCellsFrom, top + kAboveStrip - 6, "",
+                               matrix_.rows[from] + (to - from > 1 ? " to " + last : ""));
+    for (std::size_t column = 0; column < matrix_.columns.size(); ++column) {
+      const double line = top + kAboveStrip + kCellHeight * static_cast<double>(column);
+      const std::string name = shortened(printable(matrix_.columns[column]), kLongestColumn);
+      names_ += drawing::text_at(kCellsFrom - 6, line + kCellHeight - 2, "end", name);
+      add_line(from, to, column, line);
+    }
+  }
+
+  /// Neighbours of one colour are one step of its path.
+  void add_line(std::size_t from, std::size_t to, std::size_t column, double top) {
+    const auto shade_at = [&](std::size_t row) {
+      const auto& cell = matrix_.cells[place(row, column)];
+      return cell ? shade_of(*cell, range_) : kShades;
+    };
+    for (std::size_t row = from, next = row; row < to; row = next) {
+      const std::size_t shade = shade_at(row);
+      while (next < to && shade_at(next) == shade) ++next;
+      if (shade == kShades) continue;
+      steps_[shade] +=
+          fmt::format("M{} {}h{}", left_of(row), top + kCellHeight / 2, kCellWidth * static_cast<double>(next - row));
+    }
+    for (std::size_t row = from; row < to; ++row) {
+      if (!matrix_.marked[place(row, column)]) continue;
+      const std::string said =
+          fmt::format("{}, {}: {}", matrix_.rows[row], matrix_.columns[column], matrix_.cell_text(place(row, column)));
+      marks_ += drawing::box("marked", left_of(row), top, kCellWidth, kCellHeight, said) + "\n";
+    }
+  }
+
+  [[nodiscard]] std::size_t place(std::size_t row, std::size_t column) const {
+    return row * matrix_.columns.size() + column;
+  }
+
+  /// The colours, between the numbers of the first and of the last.
+  [[nodiscard]] std::string key() const {
+    Matrix ends({"", ""}, {""});
+    ends.form = matrix_.form;
+    ends.cells = {range_.first, range_.second};
+    constexpr double kWide = 14;
+    std::string text = drawing::text_at(kCellsFrom - 6, 17, "end", ends.cell_text(0));
+    for (std::size_t shade = 0; shade < kShades; ++shade) {
+      text += drawing::path(fmt::format("cells s{}", shade),
+                            fmt::format("M{} 13h{}", kCellsFrom + kWide * static_cast<double>(shade), kWide));
+    }
+    return text + drawing::text_at(kCellsFrom + kWide * kShades + 6, 17, "", ends.cell_text(1)) + "\n";
+  }
+
+  const Matrix& matrix_;
+  std::pair<double, double> range_;
+  double height_ = 0;
+  std::string names_;
+  std::array<std::string, kShades> steps_{};
+  std::string marks_;
+};
+
+}  // namespace
+
+std::string to_svg(const Matrix& matrix) { return matrix.empty() ? std::string() : DenseMap(matrix).svg(); }
+
+}  // namespace xferbench
