@@ -15,12 +15,16 @@
 #include "compare/compare.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
+#include "report/explain/explain_report.hpp"
 #include "results/json.hpp"
 #include "results/soak_file.hpp"
 #include "results/stored_file.hpp"
+#include "results/trace_file.hpp"
 #include "words/compare.hpp"
+#include "words/explain.hpp"
 #include "words/run.hpp"
 #include "words/soak.hpp"
+#include "words/timelines.hpp"
 
 namespace xferbench::app {
 
@@ -31,24 +35,34 @@ constexpr std::string_view kOfSoak = "xferbench-soak/1";
 
 /// Standard input can be read only once, and is taken for results.
 std::string kind_of(const std::string& file) { return file == "-" ? std::string(kOfResults) : schema_of(file); }
-bool is_soak(const std::string& file) { return kind_of(file) == kOfSoak; }
+
+/// The files of a command: those that are judged, and timelines, which stand below.
+struct Stored {
+  std::vector<std::string> judged{};
+  std::string kind{};  ///< of the first of these
+  std::vector<TraceFile> timelines{};
+  std::vector<std::string> names_of_timelines{};
+};
+
+bool stands_alone(const std::string& kind) { return kind == kOfSoak || kind == kExplanationSchema; }
 
 void refuse_other_kinds(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     const std::string kind = kind_of(file);
-    if (kind == kOfResults || (kind == kOfSoak && files.size() == 1)) continue;
+    if (kind == kOfResults || kind == kTraceEvents || (stands_alone(kind) && files.size() == 1)) continue;
     std::error_code unknown;
     const bool is_folder = std::filesystem::is_directory(file, unknown);
     const bool is_empty =
         std::filesystem::is_regular_file(file, unknown) && std::filesystem::file_size(file, unknown) == 0;
-    const std::string found = is_folder         ? "is a folder"
-                              : is_empty        ? "is empty"
-                              : kind == kOfSoak ? "is a soak beside other files"
-                              : kind.empty()    ? "does not begin as a file of xferbench"
-                                                : "is '" + kind + "'";
+    const std::string found = is_folder            ? "is a folder"
+                              : is_empty           ? "is empty"
+                              : kind == kOfSoak    ? "is a soak beside other files"
+                              : stands_alone(kind) ? "is an explanation beside other files"
+                              : kind.empty()       ? "does not begin as a file of xferbench"
+                                                   : "is '" + kind + "'";
     throw InputError(
-        fmt::format("{} {}; report shows results (what a run writes with --json) and a soak's file by "
-                    "itself; a verdict or an explanation becomes a page by its own command, with --html",
+        fmt::format("{} {}; report shows results (what a run writes with --json) and timelines, and a soak's or an "
+                    "explanation's file by itself; a verdict becomes a page by its own command, with --html",
                     printable(file), found));
   }
 }
@@ -59,11 +73,11 @@ Document document_of_soak(const std::string& file) {
   throw InputError(fmt::format("{}: the soak ended before its first interval; there is nothing to show", file));
 }
 
-Document document_of_several(const cli::ReportCommand& command) {
-  std::vector<NamedReport> base = read_reports(command.stored);
+Document document_of_several(const cli::ReportCommand& command, const std::vector<std::string>& files) {
+  std::vector<NamedReport> base = read_reports(files);
   const xferbench::compare::Options options{.metrics_declared = declared_by(descriptors()),
                                             .allow_simulated = command.allow_simulated};
-  if (command.stored.size() > 2) {
+  if (files.size() > 2) {
     const auto table = xferbench::compare::across(base, options);
     if (!command.show.quiet) warn(table.warnings);
     return document_of(table);
@@ -87,14 +101,45 @@ Report with_axes(Report report) {
   return report;
 }
 
-/// What they say; of a run all rows, or as many as a terminal has.
-std::function<Document(bool every_row)> shown_by(const cli::ReportCommand& command) {
-  const std::string& first = command.stored.front();
-  if (command.stored.size() > 1) return [document = document_of_several(command)](bool) { return document; };
-  if (is_soak(first)) return [document = document_of_soak(first)](bool) { return document; };
+Stored sorted(const std::vector<std::string>& files) {
+  Stored stored;
+  for (const std::string& file : files) {
+    if (kind_of(file) == kTraceEvents) {
+      stored.timelines.push_back(read_trace(file));
+      stored.names_of_timelines.push_back(file);
+    } else {
+      stored.judged.push_back(file);
+    }
+  }
+  if (!stored.judged.empty()) stored.kind = kind_of(stored.judged.front());
+  return stored;
+}
+
+using Shows = std::function<Document(bool every_row)>;
+
+/// What they say but for timelines; of a run all rows, or as many as a terminal has.
+Shows shown_by(const cli::ReportCommand& command, const Stored& stored) {
+  const auto always = [](Document document) -> Shows { return [document](bool) { return document; }; };
+  if (stored.judged.empty()) return always(Document("xferbench", trust_of(stored.timelines.front())));
+  const std::string& first = stored.judged.front();
+  if (stored.judged.size() > 1) return always(document_of_several(command, stored.judged));
+  if (stored.kind == kOfSoak) return always(document_of_soak(first));
+  if (stored.kind == kExplanationSchema) return always(document_of(read_explanation(first)));
   return [report = with_axes(read_report(first)), details = command.show.details](bool every_row) {
     return document_of(report, descriptors(), {.details = details, .every_row = every_row});
   };
+}
+
+Document with_timelines(Document document, const Stored& stored) {
+  for (std::size_t i = 0; i < stored.timelines.size(); ++i) {
+    const TraceFile& file = stored.timelines[i];
+    document.add(
+        Heading{
+            .text = "timeline " + stored.names_of_timelines[i], .common = {file.gpu}, .marks = trust_of(file).words()},
+        true);
+    add_timelines(file, document);
+  }
+  return document;
 }
 
 }  // namespace
@@ -102,7 +147,9 @@ std::function<Document(bool every_row)> shown_by(const cli::ReportCommand& comma
 int perform(const cli::ReportCommand& command) {
   JudgementFiles files(command.files, command.stored);
   refuse_other_kinds(command.stored);
-  const auto shown = shown_by(command);
+  const Stored stored = sorted(command.stored);
+  const Shows alone = shown_by(command, stored);
+  const Shows shown = [&](bool every_row) { return with_timelines(alone(every_row), stored); };
   const Style style = style_of(command.show);
   files.write(
       {.table = [&] { return to_terminal(shown(style.every_row), style); }, .document = [&] { return shown(true); }});

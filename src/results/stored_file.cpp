@@ -21,6 +21,7 @@
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "results/file_io.hpp"
+#include "results/trace_file.hpp"
 
 namespace xferbench {
 
@@ -112,6 +113,7 @@ Descriptor open_stored(const std::string& path) {
 
 std::string schema_of(const std::string& path) {
   const std::string text = beginning_of(open_stored(path), 200);
+  if (text.starts_with(fmt::format("{{\"{}\"", kTraceEvents))) return std::string(kTraceEvents);
   constexpr std::string_view kSchemaField = "\"schema\"";
   const std::size_t name = text.find(kSchemaField);
   if (name == std::string::npos) return {};

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "words/explained.hpp"
+#include "words/timelines.hpp"
 
 namespace xferbench {
 
@@ -29,14 +30,16 @@ Item item_of(const ProcessExplanation& process, std::size_t at, bool whole_stack
   return item;
 }
 
-void add_traffic(const ProcessExplanation& process, bool all, Document& document) {
+/// Pages have it below what it was drawn from.
+void add_traffic(const ProcessExplanation& process, bool all, Document& document, Shown where) {
   constexpr std::size_t kRows = 8;
   if (process.traffic.empty()) return;
   Table table = explained::table_of_traffic(process, all ? process.traffic.size() : kRows);
   const std::size_t left = process.traffic.size() - table.rows.size();
-  document.add(std::move(table), true);
+  document.add(std::move(table), true, where);
   if (left > 0) {
-    document.add(Sentence{.text = fmt::format("{} more kinds of copies; --all lists them", left), .tone = Tone::dim});
+    document.add(Sentence{.text = fmt::format("{} more kinds of copies; --all lists them", left), .tone = Tone::dim},
+                 false, where);
   }
 }
 
@@ -64,7 +67,8 @@ void add_watching(const ProcessExplanation& process, Shown where, Document& docu
 }
 
 /// All that is said of a process but the answer.
-void tell_in_full(const ProcessExplanation& process, const ExplanationShown& shown, Document& document) {
+void tell_in_full(const Explanation& explanation, const ProcessExplanation& process, const ExplanationShown& shown,
+                  Document& document) {
   document.add(Sentence{.text = explained::head(process), .tone = Tone::dim}, false, Shown::terminal);
   add_watching(process, Shown::terminal, document);
   if (!process.ending.empty()) {
@@ -74,10 +78,15 @@ void tell_in_full(const ProcessExplanation& process, const ExplanationShown& sho
     document.add(Sentence{.text = "note: " + note, .tone = Tone::notice});
   }
   if (Table shares = explained::table_of_shares(process.shares, shown.bars); !shares.rows.empty()) {
-    document.add(std::move(shares), true);
+    document.add(std::move(shares), true, Shown::texts);
   }
-  add_traffic(process, shown.all_copies, document);
+  document.add(explained::bars_of_shares(process.shares), true);
+  add_traffic(process, shown.all_copies, document, Shown::texts);
+  document.add(explained::bars_of_gains(process), true);
   add_findings(process, shown.whole_stacks, document);
+  document.add(timeline_of(process.timeline, process.stretch.seconds), true);
+  document.add(explained::chart_of_copies(explanation, process), true);
+  add_traffic(process, shown.all_copies, document, Shown::pages);
   add_watching(process, Shown::elsewhere, document);
 }
 
@@ -94,7 +103,7 @@ void add_process(const Explanation& explanation, std::size_t at, const Explanati
   if (!in_full) return;
   document.add(Heading{.text = explained::head(process)}, true, Shown::elsewhere);
   document.add(Sentence{.text = answer, .strong = true}, false, Shown::elsewhere);
-  tell_in_full(process, shown, document);
+  tell_in_full(explanation, process, shown, document);
 }
 
 /// What the gains rest on.

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "core/units.hpp"
 #include "explain/explain.hpp"
@@ -80,23 +82,6 @@ std::string speedup_text(double before, double after, bool at_most) {
 
 // --- Shares ---------------------------------------------------------------------------------------------------------
 
-namespace {
-
-constexpr std::string_view kWatching = "watching";
-
-}  // namespace
-
-std::array<Share, 8> shares_of(const explain::Shares& s) {
-  return {{{"copies", "copies alone", s.copies},
-           {"both", "kernels beside copies", s.both},
-           {"kernels", "kernels alone", s.kernels},
-           {"waiting", "GPU idle: waiting for its answer", s.waiting},
-           {"calls", "GPU idle: inside CUDA calls", s.calls},
-           {"loading", "GPU idle: starting, loading, allocating", s.loading},
-           {"program", "GPU idle: the program's own work", s.program},
-           {kWatching, "watching, on top", s.watching}}};
-}
-
 std::vector<int> tenths_of_percent(const std::vector<double>& parts) {
   const double whole = std::accumulate(parts.begin(), parts.end(), 0.);
   std::vector<int> tenths(parts.size(), 0);
@@ -114,6 +99,34 @@ std::vector<int> tenths_of_percent(const std::vector<double>& parts) {
   return tenths;
 }
 
+namespace {
+
+/// One of them that is not nothing.
+struct Share {
+  std::string_view what{};
+  double seconds = 0;
+  int tenths = 0;       ///< of a percent, of the program by itself
+  bool on_top = false;  ///< what watching added comes on top of that
+  [[nodiscard]] std::string text() const { return fmt::format("{}{:.1f} %", on_top ? "+" : "", tenths / 10.); }
+};
+
+std::vector<Share> shares_of(const explain::Shares& shares) {
+  std::vector<double> seconds;
+  for (const ShareKind& kind : kShareKinds) seconds.push_back(shares.*kind.seconds);
+  const double watching = std::exchange(seconds.back(), 0);
+  const double whole = std::accumulate(seconds.begin(), seconds.end(), 0.);
+  std::vector<int> tenths = tenths_of_percent(seconds);
+  if (whole > 0) tenths.back() = static_cast<int>(std::lround(watching / whole * 1000));
+  seconds.back() = watching;
+  std::vector<Share> all;
+  for (std::size_t i = 0; i < kShareKinds.size(); ++i) {
+    if (tenths[i] != 0) all.push_back({kShareKinds[i].what, seconds[i], tenths[i], i + 1 == kShareKinds.size()});
+  }
+  return all;
+}
+
+}  // namespace
+
 Table table_of_shares(const explain::Shares& shares, std::size_t bars) {
   Table table{.header = {"where the time went", "share", "time"}, .left_columns = 1};
   if (bars > 0) {
@@ -121,22 +134,30 @@ Table table_of_shares(const explain::Shares& shares, std::size_t bars) {
     table.last_left = true;
     table.least_important = {3};
   }
-  const auto all = shares_of(shares);
-  std::vector<double> seconds;  // of the program by itself: what watching added comes on top
-  for (const Share& share : all) seconds.push_back(share.field == kWatching ? 0 : share.seconds);
-  const double whole = std::accumulate(seconds.begin(), seconds.end(), 0.);
-  const std::vector<int> tenths = tenths_of_percent(seconds);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const bool on_top = all[i].field == kWatching;
-    const int shown = on_top && whole > 0 ? static_cast<int>(std::lround(all[i].seconds / whole * 1000)) : tenths[i];
-    if (shown == 0) continue;
+  for (const Share& share : shares_of(shares)) {
     Table::Row& row = table.rows.emplace_back();
-    row.cells = {std::string(all[i].what), fmt::format("{}{:.1f} %", on_top ? "+" : "", shown / 10.),
-                 time_text(all[i].seconds)};
-    const auto length = static_cast<std::size_t>(std::lround(shown * static_cast<double>(bars) / 1000));
+    row.cells = {std::string(share.what), share.text(), time_text(share.seconds)};
+    const auto length = static_cast<std::size_t>(std::lround(share.tenths * static_cast<double>(bars) / 1000));
     if (bars > 0) row.cells.emplace_back(std::string(std::min(length, bars), '#'));
   }
   return table;
+}
+
+Bars bars_of_shares(const explain::Shares& shares) {
+  constexpr std::size_t kCopies = 1;
+  constexpr std::size_t kBusy = 2;
+  constexpr std::size_t kIdle = 5;
+  Bars bars{.title = "Where the time went"};
+  double begin = 0;
+  for (const Share& share : shares_of(shares)) {
+    const std::size_t kind = share.what.starts_with("copies")    ? kCopies
+                             : share.what.starts_with("kernels") ? kBusy
+                                                                 : kIdle;
+    bars.bars.push_back({std::string(share.what), begin, begin + share.seconds,
+                         fmt::format("{}, {}", share.text(), time_text(share.seconds)), kind});
+    begin += share.seconds;
+  }
+  return bars;
 }
 
 // --- The answer -----------------------------------------------------------------------------------------------------
@@ -185,9 +206,10 @@ std::string all_together(const ProcessExplanation& process) {
 std::string mostly(const ProcessExplanation& process) {
   explain::Shares unwatched = process.shares;
   unwatched.watching = 0;
-  const auto shares = shares_of(unwatched);
-  const auto most = std::ranges::max_element(shares, {}, &Share::seconds);
-  return fmt::format("most of the time is {} ({})", most->what, share_text(share_of(process, most->seconds)));
+  const auto most =
+      std::ranges::max_element(kShareKinds, {}, [&](const ShareKind& kind) { return unwatched.*kind.seconds; });
+  return fmt::format("most of the time is {} ({})", most->what,
+                     share_text(share_of(process, unwatched.*most->seconds)));
 }
 
 }  // namespace
@@ -345,6 +367,48 @@ Table table_of_traffic(const ProcessExplanation& process, std::size_t most) {
   return table;
 }
 
+namespace {
+
+/// "to GPU, pinned": short, as it stands beside its points.
+std::string way_text(CopyKind kind, Memory host) {
+  std::string text(direction_text(kind));
+  if (const std::size_t at = text.find("the GPU"); at != std::string::npos) text.erase(at, 4);
+  const std::string memory = memory_text(host);
+  return memory.empty() ? text : text + ", " + memory;
+}
+
+}  // namespace
+
+Chart chart_of_copies(const Explanation& explanation, const ProcessExplanation& process) {
+  Chart chart{.title = "Copies: rate over size",
+              .x = {.label = "bytes of a copy", .log = true, .sizes = true},
+              .y = {.label = "GB/s", .log = true}};
+  for (const explain::LimitCurve& curve : explanation.limits) {
+    if (std::ranges::find(process.cloud, curve.kind, &explain::CopyPoint::kind) == process.cloud.end()) continue;
+    const std::string way = way_text(curve.kind, curve.host);
+    Chart::Series series{.name = "limit " + way, .role = Chart::Series::Role::limit, .like = way};
+    for (const explain::LimitPoint& point : curve.points) {
+      if (!(point.seconds > 0)) continue;
+      series.points.push_back({static_cast<double>(point.bytes), gigabytes_per_second(point.bytes, point.seconds)});
+    }
+    if (series.points.size() > 1) chart.series.push_back(std::move(series));  // one would hold everywhere
+  }
+  std::map<std::string, Chart::Series> ways;
+  for (const explain::CopyPoint& copy : process.cloud) {
+    if (!(copy.seconds > 0)) continue;
+    Chart::Series& series = ways[way_text(copy.kind, copy.host)];
+    series.points.push_back({.x = static_cast<double>(copy.bytes),
+                             .y = gigabytes_per_second(copy.bytes, copy.seconds),
+                             .more = counted(copy.count, "copy", "copies") + " of " + time_text(copy.seconds)});
+  }
+  for (auto& [way, series] : ways) {
+    series.name = way;
+    series.role = Chart::Series::Role::points;
+    chart.series.push_back(std::move(series));
+  }
+  return chart;
+}
+
 // --- Findings -------------------------------------------------------------------------------------------------------
 
 std::string gain_text(const ProcessExplanation& process, std::size_t at) {
@@ -359,6 +423,26 @@ std::string gain_text(const ProcessExplanation& process, std::size_t at) {
   return text + fmt::format(" alone, but {} once those above are mended: {}",
                             change_text(before, *finding.seconds_after_all),
                             speedup_text(before, *finding.seconds_after_all, finding.at_most));
+}
+
+Bars bars_of_gains(const ProcessExplanation& process) {
+  constexpr std::size_t kLeast = 3;  // fewer are compared by their numbers
+  Bars bars{.title = "What mending gains, each by itself or once those above are mended"};
+  const double reference = process.stretch.reference();
+  double before = reference;
+  for (std::size_t i = 0; i < process.findings.size(); ++i) {
+    const Finding& finding = process.findings[i];
+    const double after_all = finding.seconds_after_all.value_or(before);
+    const double alone = reference - finding.seconds_after.value_or(reference);
+    const bool alone_counts = alone >= process.least_share * reference;
+    const double gain = std::max(alone_counts ? alone : before - after_all, 0.);
+    before = after_all;
+    bars.bars.push_back({fmt::format("{}. {}", i + 1, to_text(finding.kind)), 0, gain,
+                         fmt::format("{}{}, {} of the time", finding.at_most ? "at most " : "", time_text(gain),
+                                     share_text(reference > 0 ? gain / reference : 0))});
+  }
+  if (bars.bars.size() < kLeast) bars.bars.clear();
+  return bars;
 }
 
 std::string place_text(const explain::Place& place) {

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "explain/explanation.hpp"
+#include "paper/bars.hpp"
+#include "paper/chart.hpp"
 #include "paper/table.hpp"
 
 namespace xferbench::explained {
@@ -22,13 +24,22 @@ std::string share_text(double share);
 /// "about 1.7 times as fast", "at most 1.07 times as fast".
 std::string speedup_text(double before, double after, bool at_most);
 
-/// One of the shares of the wall time.
-struct Share {
-  std::string_view field{};  ///< as files call it
+/// The shares of the wall time: as files call them, and as people do.
+struct ShareKind {
+  std::string_view field{};
   std::string_view what{};
-  double seconds = 0;
+  double explain::Shares::*seconds = nullptr;
 };
-std::array<Share, 8> shares_of(const explain::Shares& shares);
+inline constexpr std::array<ShareKind, 8> kShareKinds{{
+    {"copies", "copies alone", &explain::Shares::copies},
+    {"both", "kernels beside copies", &explain::Shares::both},
+    {"kernels", "kernels alone", &explain::Shares::kernels},
+    {"waiting", "GPU idle: waiting for its answer", &explain::Shares::waiting},
+    {"calls", "GPU idle: inside CUDA calls", &explain::Shares::calls},
+    {"loading", "GPU idle: starting, loading, allocating", &explain::Shares::loading},
+    {"program", "GPU idle: the program's own work", &explain::Shares::program},
+    {"watching", "watching, on top", &explain::Shares::watching},
+}};
 
 /// In tenths of a percent, rounded such that they add up to 100 %; all 0 where there is nothing.
 std::vector<int> tenths_of_percent(const std::vector<double>& parts);
@@ -49,6 +60,12 @@ std::string limits_text(const explain::Explanation& explanation);
 std::vector<std::string> watching(const explain::ProcessExplanation& process);
 /// The runs of the whole program; empty where it did not run unwatched.
 std::string runs_text(const explain::Explanation& explanation);
+
+/// Shares and gains as pages draw them.
+Bars bars_of_shares(const explain::Shares& shares);
+Bars bars_of_gains(const explain::ProcessExplanation& process);
+/// Copies over their sizes, before what one copy reaches on this machine.
+Chart chart_of_copies(const explain::Explanation& explanation, const explain::ProcessExplanation& process);
 
 /// Those that are not zero; with bars of text where `bars` is not 0, of so many columns for the whole.
 Table table_of_shares(const explain::Shares& shares, std::size_t bars);

@@ -20,6 +20,7 @@
 #include "words/fleet.hpp"
 #include "words/heat_maps.hpp"
 #include "words/machine.hpp"
+#include "words/timelines.hpp"
 #include "words/trust.hpp"
 
 namespace xferbench {
@@ -521,10 +522,10 @@ void add_headline(const Group& group, const HeatMaps& maps, bool every_row, Docu
 }
 
 void add_maps(const HeatMaps& maps, Document& document) {
-  for (const Matrix& map : maps.over_counts) document.add(map, true, Shown::terminal);
+  for (const Matrix& map : maps.over_counts) document.add(map, true, Shown::coloured);
   for (const Matrix& map : maps.over_gpus) document.add(map, true);
   for (const std::string& text : maps.notes_over_counts) {
-    document.add(Sentence{.text = text, .margin = 2}, true, Shown::terminal);
+    document.add(Sentence{.text = text, .margin = 2}, true, Shown::coloured);
   }
   if (!maps.notes_over_gpus.empty()) document.add(List(maps.notes_over_gpus), true);
 }
@@ -614,6 +615,7 @@ Document document_of(const Report& report, Descriptors scenarios, const RunShown
     document.add(Sentence{.text = machine_line(report.environment), .tone = Tone::dim}, !document.parts.empty());
     for (const ScenarioDescriptor* scenario : scenarios) add_section(report, *scenario, shown, document);
   }
+  add_timelines(report, document);
   if (const std::vector<std::string> warnings = warning_lines(report); !warnings.empty()) {
     document.add(Heading{.text = "Warnings"}, true, Shown::elsewhere);
     document.add(List(warnings), false, Shown::elsewhere);

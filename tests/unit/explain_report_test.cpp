@@ -10,6 +10,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "core/error.hpp"
 #include "core/printable.hpp"
 #include "core/units.hpp"
 #include "explain/explain.hpp"
@@ -232,6 +233,52 @@ TEST(ExplainReport, TellsOfARecording) {
   EXPECT_NEAR(whole, process["stretch"]["seconds"], 1e-9);
   EXPECT_EQ(process["cloud"].size(), 2U);
   EXPECT_GT(process["timeline"]["spans"].size(), 30U);
+}
+
+TEST(ExplainReport, IsReadAgainAsItWasWritten) {
+  const std::string path = testing::TempDir() + "explain.json";
+  for (const Explanation& e : {test::torch_loop(), several_processes(), of_recording(), Explanation{}}) {
+    test::write(path, to_json(e));
+    const Explanation again = read_explanation(path);
+    EXPECT_EQ(to_json(again), to_json(e));
+    EXPECT_EQ(to_html(document_of(again)), to_html(document_of(e)));
+  }
+  test::write(path, R"({"schema": "xferbench-explain/1", "command": 7})");
+  EXPECT_TRUE(
+      test::mentions(test::message_of<InputError>([&] { static_cast<void>(read_explanation(path)); }), "command"));
+}
+
+TEST(ExplainReport, IsDrawnOnPages) {
+  const Explanation e = of_recording();
+  const ProcessExplanation& process = e.processes.front();
+  const Bars shares = explained::bars_of_shares(process.shares);
+  double end = 0;
+  for (const Bars::Bar& bar : shares.bars) {
+    EXPECT_EQ(bar.begin, end) << "parts add up to the whole";
+    end = bar.end;
+  }
+  EXPECT_NEAR(end, process.shares.total(), 1e-3 * end);
+  const std::string page = to_html(document_of(e));
+  for (const char* title : {"Where the time went", "What ran when", "Copies: rate over size"}) {
+    EXPECT_TRUE(test::mentions(page, std::string("<figcaption>") + title)) << title;
+  }
+  EXPECT_FALSE(test::mentions(page, "where the time went</th>")) << "the bars have its numbers";
+}
+
+TEST(ExplainReport, HasTheLongestBarForTheLargestGain) {
+  const Explanation e = test::torch_loop();
+  ProcessExplanation process = e.processes.front();
+  process.findings.resize(3, process.findings.front());
+  process.findings[1].seconds_after = process.stretch.reference() * 0.5;
+  process.findings[2].seconds_after = process.stretch.reference();  // gains once the others are mended
+  process.findings[1].seconds_after_all = process.stretch.reference() * 0.4;
+  process.findings[2].seconds_after_all = process.stretch.reference() * 0.3;
+  const std::vector<Bars::Bar> bars = explained::bars_of_gains(process).bars;
+  ASSERT_EQ(bars.size(), 3U);
+  EXPECT_NEAR(bars[1].end, process.stretch.reference() * 0.5, 1e-9);
+  EXPECT_NEAR(bars[2].end, process.stretch.reference() * 0.1, 1e-9);
+  process.findings.resize(2);
+  EXPECT_TRUE(explained::bars_of_gains(process).bars.empty()) << "two are compared by their numbers";
 }
 
 /// Exit code of a validator that takes fields for errors which the schema does not name.

@@ -92,6 +92,18 @@ TEST(HeatMap, GoesOnBeneathItselfWhereTheTerminalIsNarrow) {
   EXPECT_TRUE(mentions(text, "*12.0"));
 }
 
+TEST(HeatMap, IsOnTerminalsAndPagesAndNotInMarkdownWhichHasItsNumbersInATable) {
+  Report report = real_report();
+  report.results = four();
+  const ScenarioDescriptor scenario = pipe_descriptor();
+  const std::array shown{&scenario};
+  const Document document = document_of(report, shown);
+  EXPECT_TRUE(mentions(to_terminal(document, Style{}), "streams \\ chunks"));
+  EXPECT_TRUE(mentions(to_html(document), "streams \\ chunks"));
+  EXPECT_FALSE(mentions(to_markdown(document), "efficiency, %"));
+  EXPECT_TRUE(mentions(to_html(document), "efficiency, %"));
+}
+
 TEST(HeatMap, IsColouredByValueWhichMovesNothing) {
   const std::string text = drawn(four(), pipe_descriptor(), true);
   EXPECT_TRUE(mentions(text, "\x1b[48;5;53m\x1b[38;5;231m    41.2\x1b[0m"));

@@ -12,9 +12,15 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.hpp"
+#include "paper/writers.hpp"
+#include "results/stored_file.hpp"
+#include "results/trace_file.hpp"
 #include "support/golden.hpp"
 #include "unit/report_fixture.hpp"
 #include "unit/support.hpp"
+#include "words/timelines.hpp"
+#include "words/trust.hpp"
 
 namespace xferbench::test {
 namespace {
@@ -209,6 +215,65 @@ TEST(Gantt, ChartsOfTheFirstFewCasesAreEnough) {
   EXPECT_TRUE(
       mentions(to_gantts(report, Style{}, Glyphs::ascii), "6 cases were traced; the charts of the first 4 are above"));
   EXPECT_EQ(to_gantts(real_report(), Style{}, Glyphs::ascii), "");
+}
+
+// --- On pages -------------------------------------------------------------------------------------------------------
+
+std::string timeline_on_page(const Document& document) {
+  for (const Part& part : document.parts) {
+    if (const auto* timeline = std::get_if<Timeline>(&part.content)) return to_svg(*timeline);
+  }
+  ADD_FAILURE() << "there is no timeline";
+  return {};
+}
+
+std::string drawn(const Report& report) {
+  Document document("t", trust_of(report));
+  add_timelines(report, document);
+  return timeline_on_page(document);
+}
+
+TEST(TimelineOnPages, IsTheSameOfARunAndOfItsFile) {
+  const std::string path = testing::TempDir() + "timeline.json";
+  for (const Report& report : {traced(two_chunks()), traced_on_two_gpus()}) {
+    const std::string svg = drawn(report);
+    write(path, to_chrome_trace(report));
+    EXPECT_EQ(schema_of(path), kTraceEvents);
+    const TraceFile file = read_trace(path);
+    Document document("t", trust_of(file));
+    add_timelines(file, document);
+    const auto without_title = [](const std::string& text) { return text.substr(text.find("width=")); };
+    EXPECT_EQ(without_title(timeline_on_page(document)), without_title(svg));
+    EXPECT_EQ(document.trust.alarms(), trust_of(report).alarms());
+    EXPECT_TRUE(mentions(to_terminal(document, Style{}), "pages draw it (--html)"));
+  }
+}
+
+TEST(TimelineOnPages, NamesGpusWhereThereAreSeveralAndNumbersWhatTheyDo) {
+  EXPECT_TRUE(mentions(drawn(traced(two_chunks())), ">H2D</text>"));
+  const std::string svg = drawn(traced_on_two_gpus());
+  for (const char* said : {">GPU 0 H2D</text>", ">GPU 3 kernel</text>", ">host calls</text>",
+                           "copy H2D, number 1, 2 MB, 50.00 GB/s: from 10.00 us on, 40.00 us"}) {
+    EXPECT_TRUE(mentions(svg, said));
+  }
+}
+
+TEST(TimelineOnPages, IsOfTheFirstPartOfWhatIsLong) {
+  Trace trace = two_chunks();
+  for (int i = 0; i < 3000; ++i) trace.activities.push_back(activity(Row::kernel, "fma", 100 + i, 101 + i));
+  Document document("t", Trust::of_facts());
+  Report report = traced(trace);
+  for (int i = 0; i < 7; ++i) report.results.push_back(report.results.front());
+  add_timelines(report, document);
+  const std::string page = to_html(document);
+  EXPECT_TRUE(mentions(page, "The first 2000 of 3008 are drawn"));
+  EXPECT_TRUE(mentions(page, "8 cases were watched; the first 6 are drawn"));
+}
+
+TEST(TimelineOnPages, OfADamagedFileIsRefused) {
+  const std::string path = testing::TempDir() + "timeline.json";
+  write(path, R"({"traceEvents":[{"name":"a","ph":"X","pid":1,"tid":1,"ts":0,"dur":-1}]})");
+  EXPECT_TRUE(mentions(message_of<InputError>([&] { static_cast<void>(read_trace(path)); }), "traceEvents[0].dur"));
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
+#include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 
 #include "report/explain/explain_report.hpp"
 #include "results/json_shape.hpp"
+#include "results/stored_file.hpp"
 #include "words/explained.hpp"
 
 /// Of its own: names of explanations are names of results, too.
@@ -11,9 +15,8 @@ namespace {
 
 using namespace json;
 using namespace explain;
+using explained::ShareKind;
 using enum Rule;
-
-constexpr std::string_view kVersion1 = "xferbench-explain/1";
 
 constexpr const Shape& kSeconds = kListOf<double, kAmount>;
 
@@ -49,7 +52,10 @@ constexpr Shape kRuns = on_one_line(record(kRunsFields));
 
 // --- A process ------------------------------------------------------------------------------------------------------
 
-constexpr Shape kWatching{.give = [](const void* stretch) -> Single { return *as<Stretch>(stretch).watching(); },
+/// Follows from the others, and is not read.
+constexpr Shape kWatching{.expected = kNumber.expected,
+                          .take = [](Reader& in, void*) { static_cast<void>(in.as_number()); },
+                          .give = [](const void* stretch) -> Single { return *as<Stretch>(stretch).watching(); },
                           .types = {"number"},
                           .least = 0};
 
@@ -82,20 +88,26 @@ constexpr std::array kCountsFields{
 };
 constexpr Shape kCounts = on_one_line(record(kCountsFields));
 
-constexpr Shape kShares{.help = "Where the stretch's time went, in seconds that add up to it.",
+constexpr Shape kShares{.expected = "an object",
+                        .help = "Where the stretch's time went, in seconds that add up to it.",
                         .is_object = true,
+                        .entry = [](Reader&, void* into, std::string_view name) -> Target {
+                          const auto kind = std::ranges::find(explained::kShareKinds, name, &ShareKind::field);
+                          if (kind == explained::kShareKinds.end()) return {};
+                          return {&kAmount, &(as<Shares>(into).*kind->seconds)};
+                        },
                         .each =
                             [](const void* from, const Visit& visit) {
-                              for (const auto& share : explained::shares_of(as<Shares>(from))) {
-                                visit(share.field, kNumber, &share.seconds);
+                              for (const ShareKind& kind : explained::kShareKinds) {
+                                visit(kind.field, kNumber, &(as<Shares>(from).*kind.seconds));
                               }
                             },
                         .on_one_line = true,
                         .known =
                             [] {
                               std::vector<Known> known;
-                              for (const auto& share : explained::shares_of({})) {
-                                known.push_back({share.field, helped(kNumber, share.what), required});
+                              for (const ShareKind& kind : explained::kShareKinds) {
+                                known.push_back({kind.field, helped(kNumber, kind.what), required});
                               }
                               return known;
                             }};
@@ -131,6 +143,7 @@ constexpr std::array kFindingFields{
     field<&Finding::place, kPlace>("place"),
     field<&Finding::count>("count"),
     field<&Finding::bytes>("bytes"),
+    field<&Finding::each_size>("each_size", if_known, "Of each copy, where all are of one size."),
     field<&Finding::at_most>("at_most", "The gain may be less."),
     field<&Finding::seconds_after>("seconds_after", if_known, "The stretch with this mended alone."),
     field<&Finding::seconds_after_all>("seconds_after_all", if_known, "With all findings before it mended, too."),
@@ -191,6 +204,7 @@ constexpr std::array kProcessFields{
 };
 /// Its fields, and before them the sentence that the terminal begins with.
 constexpr Shape kProcess{
+    .expected = "an object",
     .is_object = true,
     .fields = kProcessFields,
     .each =
@@ -212,7 +226,7 @@ constexpr Shape kProcess{
 // --- All ------------------------------------------------------------------------------------------------------------
 
 constexpr std::array kExplanationFields{
-    part("schema", kSchema<kVersion1>),
+    part("schema", kSchema<kExplanationSchema>),
     field<&Explanation::command>("command", "The program's; empty where it is not known."),
     field<&Explanation::simulated>("simulated", "Whether the recording is of a simulated device."),
     field<&Explanation::blind>("blind", if_known,
@@ -238,6 +252,13 @@ namespace xferbench {
 
 std::string to_json(const explain::Explanation& explanation) {
   return json::text_of(explain_json::kExplanation, &explanation);
+}
+
+explain::Explanation read_explanation(const std::string& path) {
+  explain::Explanation explanation;
+  json::read_beginning(open_stored(path).number(), path, std::numeric_limits<std::uint64_t>::max(), {},
+                       {&explain_json::kExplanation, &explanation});
+  return explanation;
 }
 
 std::string explain_schema() { return json::schema_of(explain_json::kExplanation); }
