@@ -16,6 +16,7 @@
 #include "fleet/judgement.hpp"
 #include "fleet/places.hpp"
 #include "measure/statistics.hpp"
+#include "words/fleet_maps.hpp"
 
 namespace xferbench {
 
@@ -237,8 +238,22 @@ Table table_of_ranks(const Fleet& fleet, const std::vector<const Test*>& tests, 
   return table;
 }
 
+/// Of fewer ranks the tables say it better.
+void add_maps(const FleetMaps& maps, const std::vector<const Test*>& tests, const SharedParts& shared,
+              Document& document) {
+  constexpr std::size_t kLeast = 3;
+  for (const Test* test : tests) {
+    if (test->values.size() < kLeast) continue;
+    const std::string rest = shared.rest(test->key);
+    const std::string title =
+        fmt::format("{}{}pace {}: % of the median of its group", rest, rest.empty() ? "" : ", ", to_text(test->pace));
+    document.add(maps.map_of(*test, title), true, Shown::pages);
+  }
+}
+
 /// The tests of one scenario: a row for each case and pace, what contention costs, and where wanted every rank.
-void add_tests(const Fleet& fleet, const std::vector<const Summary*>& rows, bool every_rank, Document& document) {
+void add_tests(const Fleet& fleet, const FleetMaps& maps, const std::vector<const Summary*>& rows, bool every_rank,
+               Document& document) {
   std::vector<const Test*> tests;
   for (const Summary* s : rows) tests.push_back(s->test);
   const SharedParts shared(tests);
@@ -249,10 +264,17 @@ void add_tests(const Fleet& fleet, const std::vector<const Summary*>& rows, bool
   if (Table contention = table_of_contention(fleet, rows, shared); !contention.rows.empty()) {
     document.add(std::move(contention), true);
   }
+  add_maps(maps, tests, shared, document);
   if (every_rank) document.add(table_of_ranks(fleet, tests, shared), true, Shown::terminal);
+  if (fleet.ranks.size() <= kMostRanksInTables) {
+    document.add(Fold{"Every rank", {{table_of_ranks(fleet, tests, shared)}}}, true, Shown::pages);
+  }
 }
 
 void add_parts(const Fleet& fleet, const std::vector<Summary>& summaries, bool every_rank, Document& document) {
+  std::vector<Test> tests;
+  for (const Summary& s : summaries) tests.push_back(*s.test);
+  const FleetMaps maps(fleet, tests);
   std::vector<std::string> order;
   std::map<std::string, std::vector<const Summary*>> by_scenario;
   for (const Summary& s : summaries) {
@@ -260,7 +282,7 @@ void add_parts(const Fleet& fleet, const std::vector<Summary>& summaries, bool e
     if (by_scenario[scenario].empty()) order.push_back(scenario);
     by_scenario[scenario].push_back(&s);
   }
-  for (const std::string& scenario : order) add_tests(fleet, by_scenario[scenario], every_rank, document);
+  for (const std::string& scenario : order) add_tests(fleet, maps, by_scenario[scenario], every_rank, document);
 }
 
 // --- Sentences ------------------------------------------------------------------------------------------------------
@@ -399,6 +421,10 @@ void add_fleet(const Report& report, bool every_rank, Document& document) {
   add_list("Findings", findings, Tone::plain, document);
   add_list("Skipped", lines_of(report, Status::skipped), Tone::dim, document);
   add_list("Notes", notes_of(report), Tone::dim, document);
+  Table places = table_of_places(fleet);
+  if (places.rows.empty()) return;
+  document.add(Heading{.text = "Ranks"}, true, Shown::pages);
+  document.add(std::move(places), true, Shown::pages);
 }
 
 }  // namespace xferbench

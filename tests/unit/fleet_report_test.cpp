@@ -1,13 +1,16 @@
 // What is said of a fleet: tables, Markdown and CSV.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 
 #include "paper/writers.hpp"
 #include "report/run/run_report.hpp"
 #include "support/golden.hpp"
 #include "unit/fleet_fixture.hpp"
+#include "unit/support.hpp"
 #include "words/run.hpp"
 
 namespace xferbench {
@@ -49,6 +52,61 @@ Report troubled_fleet() {
 TEST(FleetReport, HasItsTable) {
   test::expect_golden("fleet.txt", table_of(troubled_fleet()));
   test::expect_golden("fleet-every-rank.txt", table_of(test::fleet_report(), true));
+}
+
+/// The maps of a document, by their titles.
+std::map<std::string, Matrix> maps_of(const Report& report) {
+  std::map<std::string, Matrix> maps;
+  for (const Part& part : document_of(report, kCopy).parts) {
+    if (const auto* matrix = std::get_if<Matrix>(&part.content)) maps.emplace(matrix->title, *matrix);
+  }
+  return maps;
+}
+
+TEST(FleetReport, HasAMapOfNodesAndRanksForEachTestWithMarksOnWhatItFlags) {
+  const auto maps = maps_of(troubled_fleet());
+  ASSERT_EQ(maps.size(), 6U) << "two directions at three paces";
+  const Matrix& flagged = maps.at("dir=h2d, pace all: % of the median of its group");
+  EXPECT_EQ(flagged.rows, (std::vector<std::string>{"node0", "node1"}));
+  EXPECT_EQ(flagged.columns, (std::vector<std::string>{"0", "1", "2", "3"}));
+  EXPECT_FALSE(flagged.cells[2].has_value()) << "of what is missing there is none";
+  EXPECT_TRUE(flagged.marked[6]);
+  EXPECT_EQ(std::ranges::count(flagged.marked, true), 1);
+  for (const auto& [title, map] : maps) {
+    if (&map != &flagged) EXPECT_EQ(std::ranges::count(map.marked, true), 0) << title;
+  }
+  const Matrix& alone = maps.at("dir=d2h, pace one: % of the median of its group");
+  EXPECT_NEAR(*alone.cells[6], 0.9, 0.01);
+  EXPECT_NEAR(*alone.cells[5], 1, 0.01);
+}
+
+TEST(FleetReport, HoldsTransfersAgainstThoseBetweenTheSameEnds) {
+  Report report = test::fleet_report({.dirs = {"h2d"}});
+  for (Result& r : report.results) {
+    const int to = r.in_fleet->rank;
+    const int from = (to + 7) % 8;
+    r.labels = {{kFromRank, std::to_string(from)}, {kToRank, std::to_string(to)}};
+    test::set_rate(r, from / 4 == to / 4 ? 50 : 10);
+  }
+  report.fleet->flagged = {
+      {.what = Flagged::What::pair, .ranks = {2, 3}, .tests = {"copy/dir=h2d/host=pinned/size=256MiB pace=all"}}};
+  const auto maps = maps_of(report);
+  ASSERT_EQ(maps.size(), 1U);
+  const Matrix& map = maps.begin()->second;
+  for (const auto& cell : map.cells) EXPECT_NEAR(*cell, 1, 1e-9) << "those between hosts are slower";
+  EXPECT_TRUE(map.marked[3]);
+  EXPECT_EQ(std::ranges::count(map.marked, true), 1);
+}
+
+TEST(FleetReport, OfThousandsOfRanksIsAPageOfASensibleSize) {
+  Report report = test::fleet_report({.nodes = 300, .per_node = 8});
+  test::lose(report, 1000);
+  const std::string page = to_html(document_of(report, kCopy));
+  EXPECT_LT(page.size(), 150'000U);
+  EXPECT_TRUE(test::mentions(page, ">node200 to node299</text>"));
+  EXPECT_TRUE(test::mentions(page, "those that are flagged or missing, the file has all"));
+  EXPECT_FALSE(test::mentions(page, "Every rank"));
+  EXPECT_TRUE(test::mentions(to_html(document_of(test::fleet_report(), kCopy)), "Every rank"));
 }
 
 TEST(FleetReport, NamesLateRanksByTheirShareOfAllPasses) {
