@@ -160,6 +160,8 @@ constexpr const char* kReportFooter = R"(Examples:
   xferbench report base.json new.json --html page.html              two: what changed
   xferbench report a100.json h100.json h200.json --html page.html   more: side by side
   xferbench report results.json.xz                                  the tables, here; files may be packed with xz
+  xferbench report explain.json --html page.html                    what explain --json found, by itself
+  xferbench report results.json pipeline.json --html page.html      with timelines, which may stand alone
 
 A page is one file that needs no network. Without --html - or --markdown - the tables go to standard output.
 
@@ -171,7 +173,9 @@ void add_report(CommandLine& line) {
   auto& report = line.keep<ReportCommand>();
   const auto make = [&line, &report] {
     if (report.stored.empty()) {
-      throw UsageError("report needs a file of results, or of a soak: xferbench report results.json --html page.html");
+      throw UsageError(
+          "report needs a file of results, a soak, an explanation or a timeline: "
+          "xferbench report results.json --html page.html");
     }
     refuse_several_inputs("report", report.stored);
     report.files = line.measuring.files;
@@ -383,7 +387,7 @@ constexpr const char* kExplainUsage =
 constexpr const char* kExplainFooter = R"(Examples:
   xferbench explain -- ./my_app input.dat
   xferbench explain --range steps --runs 3 -- python3 train.py      one NVTX range of it, the median of three runs
-  xferbench explain --json e.json --timeline t.json -- ./my_app     for scripts/report, and for ui.perfetto.dev
+  xferbench explain --json e.json --timeline t.json -- ./my_app     for report --html, and for ui.perfetto.dev
   xferbench explain --recording run1 -- ./my_app                    keeps what was recorded ...
   xferbench explain --mend pageable run1                            ... and asks for one thing alone
   xferbench explain --simulate -- xferbench --simulate              without a GPU

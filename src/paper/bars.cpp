@@ -13,7 +13,7 @@ namespace xferbench {
 namespace {
 
 // In pixels: the names stand before the bars, the numbers behind them.
-constexpr double kBarsFrom = 256;
+constexpr double kLongestBegins = 256;
 constexpr double kBarsTo = 520;
 constexpr double kBarsWidth = 760;
 constexpr double kBarsRow = 26;
@@ -36,7 +36,10 @@ std::string to_svg(const Bars& bars) {
   double most = 0;
   for (const Bars::Bar& bar : bars.bars) most = std::max(most, bar.end);
   if (!(most > 0) || !std::isfinite(most)) return {};
-  const auto at = [most](double value) { return kBarsFrom + std::clamp(value / most, 0., 1.) * (kBarsTo - kBarsFrom); };
+  double from = 0;
+  for (const Bars::Bar& bar : bars.bars) from = std::max(from, drawing::width_of(bar.name) + 12);
+  from = std::min(from, kLongestBegins);
+  const auto at = [&](double value) { return from + std::clamp(value / most, 0., 1.) * (kBarsTo - from); };
   const double height = kBarsRow * static_cast<double>(bars.bars.size()) + 8;
   std::string svg = drawing::opening(in_words(bars), kBarsWidth, height);
   double top = 4;
@@ -45,12 +48,12 @@ std::string to_svg(const Bars& bars) {
     const double end = std::max(at(bar.end), begin + 1);  // of what is too little to be seen a line
     const std::string name = shortened(printable(bar.name), kLongestBarName);
     svg += fmt::format("<g class=\"c{}\">", bar.kind % 8) +
-           drawing::text_at(kBarsFrom - 10, top + kBarsRow / 2 + 4, "name", name) +
+           drawing::text_at(from - 10, top + kBarsRow / 2 + 4, "name", name) +
            drawing::box("", begin, top + 4, end - begin, kBarsRow - 8, bar.name + ": " + bar.text) +
            drawing::text_at(end + 8, top + kBarsRow / 2 + 4, "", bar.text) + "</g>\n";
     top += kBarsRow;
   }
-  return svg + drawing::path("axis", fmt::format("M{} 0V{}", kBarsFrom, height)) + "</svg>\n";
+  return svg + drawing::path("axis", fmt::format("M{} 0V{}", from, height)) + "</svg>\n";
 }
 
 }  // namespace xferbench

@@ -65,11 +65,34 @@ TEST_F(ReportCommandTest, ShowsASoak) {
   expect_refusal(xferbench({"report", file("s.jsonl"), file("r.json")}), 2, "is a soak beside other files");
 }
 
+TEST_F(ReportCommandTest, DrawsTimelinesAloneAndBesideResults) {
+  const Arguments run = small_run({"--timeline", file("t.json"), "--html", file("run.html")});
+  expect_success(xferbench(run));
+  expect_page(read_file(file("run.html")), "<figcaption>What ran when: overlap/");
+  const Outcome alone = xferbench({"report", file("t.json"), "--html", file("t.html")});
+  expect_success(alone);
+  EXPECT_TRUE(contains(alone.out, "a timeline of overlap/")) << alone.out;
+  expect_page(read_file(file("t.html")), "aria-label=Warning>SIMULATED</div>");
+  const Outcome beside = xferbench({"report", file("r.json"), packed("t.json"), "--html", file("b.html")});
+  expect_success(beside);
+  EXPECT_TRUE(beside.out.starts_with(table_)) << beside.out;
+  expect_page(read_file(file("b.html")), "<figcaption>overlap/");
+}
+
+TEST_F(ReportCommandTest, ShowsAnExplanation) {
+  const std::string stored = XFERBENCH_SOURCE_DIR "/tests/unit/golden/explain/torch.json";
+  const Outcome o = xferbench({"report", stored, "--html", file("e.html")});
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "Transfers cost")) << o.out;
+  expect_page(read_file(file("e.html")), "<figcaption>Where the time went</figcaption>");
+  expect_refusal(xferbench({"report", stored, file("r.json")}), 2, "is an explanation beside other files");
+}
+
 TEST_F(ReportCommandTest, SaysWhichFilesItUnderstands) {
   const std::string r = file("r.json");
   EXPECT_EQ(xferbench({"compare", r, r, "--json", file("c.json")}).exit_code, 0);
   expect_refusal(xferbench({"report", file("c.json")}), 2,
-                 "c.json is 'xferbench-compare/1'; report shows results (what a run writes with --json) and a soak's");
+                 "c.json is 'xferbench-compare/1'; report shows results (what a run writes with --json) and timelines");
   std::filesystem::copy_file("/bin/true", file("true"));
   expect_refusal(xferbench({"report", file("true")}), 2, "does not begin as a file of xferbench");
   expect_refusal(xferbench({"report"}), 2, "report needs a file of results");

@@ -5,6 +5,7 @@ import lzma
 import subprocess
 import sys
 
+import fleets
 import support
 
 RESULTS = support.ROOT / "docs" / "results"
@@ -16,6 +17,11 @@ class OwnPages(support.BrowserTest):
         path = self.folder / "page.html"
         subprocess.run([support.PROGRAM, *map(str, arguments), "--html", path], check=True, capture_output=True)
         self.open(path, draw=False)
+        return path
+
+    def fleet(self, nodes):
+        path = self.folder / f"fleet-{nodes}.json"
+        path.write_text(json.dumps(fleets.file(nodes=nodes, slow=5, missing=(2,))), encoding="utf-8")
         return path
 
     def hostile(self):
@@ -35,6 +41,10 @@ class OwnPages(support.BrowserTest):
             "run": ("report", RESULTS / "h200-ci.json.xz"),
             "compare": ("report", RESULTS / "h200-ci-repeat-1.json.xz", RESULTS / "h200-ci-repeat-2.json.xz"),
             "matrix": ("p2p", "--simulate", "h200-x8", "--size", "1M"),
+            "explanation": ("report", support.ROOT / "tests" / "unit" / "golden" / "explain" / "torch.json"),
+            "timeline": ("report", support.ROOT / "docs" / "timelines" / "h200-overlap.json"),
+            "fleet": ("report", self.fleet(nodes=3)),
+            "large fleet": ("report", self.fleet(nodes=150)),
         }
         for name, arguments in shown.items():
             for dark, width in ((False, 1280), (True, 420)):

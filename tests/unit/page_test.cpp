@@ -57,7 +57,8 @@ std::string body_of(const std::string& page) {
 /// What a browser makes elements of.
 std::string tags_of(const std::string& page) {
   static const std::regex tag("<[^>]*>");
-  static const std::regex label(" aria-label=\"[^\"]*\"| class=\"c[0-9]\"");  // and a colour, which a name has
+  // And colours, which names have, and places, which bars have behind their names.
+  static const std::regex label(" aria-label=\"[^\"]*\"| class=\"c[0-9]\"| (x|width|d)=\"[MVLHh0-9. ]*\"");
   std::string tags;
   for (std::sregex_iterator at(page.begin(), page.end(), tag), end; at != end; ++at) {
     if (at->str() != "<wbr>") tags += std::regex_replace(at->str(), label, "");
