@@ -31,6 +31,13 @@ struct LineChart {
   std::string limit{};               ///< a metric in the unit of y, as a dashed line; empty: none
 };
 
+/// What each GPU gets while several work, beside what it gets alone, drawn on pages of the case with the most GPUs.
+struct GpuBars {
+  std::string at_once;                ///< a metric that single GPUs have
+  std::string alone;                  ///< and the same while nothing else runs
+  std::vector<std::string> panels{};  ///< axes that tell one drawing from the next
+};
+
 /// What stands above all tables: the numbers of the best case in a sentence.
 struct Answer {
   /// The metric or measurement by which the best is chosen. Empty: the scenario has no answer of this kind.
@@ -58,6 +65,7 @@ struct ScenarioDescriptor {
   std::vector<MetricDeclaration> metrics;  ///< all that its results may have; those with a heading are its columns
   std::vector<HeatMap> heat_maps{};        ///< of the metrics worth drawing over two axes
   std::vector<LineChart> charts{};
+  std::vector<GpuBars> gpu_bars{};
   Answer answer{};
   /// Axes that say what is done, and not how: cases that agree in them do the same work, each in its way. Empty: all,
   /// but for those that name a way of doing it.

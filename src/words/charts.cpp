@@ -191,6 +191,32 @@ class Drawer {
   const MetricDeclaration* y_ = nullptr;
 };
 
+std::vector<const Metric*> of_gpus(const Result& r, const std::string& name) {
+  std::vector<const Metric*> found;
+  for (const Metric& metric : r.metrics) {
+    if (metric.gpu && metric.name == name && r.status == Status::ok) found.push_back(&metric);
+  }
+  return found;
+}
+
+Bars bars_of(const GpuBars& of, const std::string& panel, const Result& r) {
+  constexpr std::size_t kAlone = 5;  // the quiet colour
+  const std::vector<const Metric*> alone = of_gpus(r, of.alone);
+  const std::vector<const Metric*> at_once = of_gpus(r, of.at_once);
+  Bars bars{.title = fmt::format("Each of {} GPUs alone and all at once{}{}", at_once.size(), panel.empty() ? "" : ": ",
+                                 panel)};
+  const auto add = [&bars](const Metric& metric, const char* how, std::size_t kind) {
+    bars.bars.push_back({fmt::format("GPU {}{}", *metric.gpu, how), 0, metric.value,
+                         format_with_unit(metric.value, metric.unit), kind});
+  };
+  for (const Metric* metric : at_once) {
+    const auto by_itself = std::ranges::find(alone, metric->gpu, &Metric::gpu);
+    if (by_itself != alone.end()) add(**by_itself, " alone", kAlone);
+    add(*metric, "", 0);
+  }
+  return bars;
+}
+
 }  // namespace
 
 std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
@@ -199,6 +225,20 @@ std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const
     for (Chart& chart : Drawer(scenario, of).charts(results)) charts.push_back(std::move(chart));
   }
   return charts;
+}
+
+std::vector<Bars> gpu_bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
+  constexpr std::size_t kLeastGpus = 3;
+  std::vector<Bars> all;
+  for (const GpuBars& of : scenario.gpu_bars) {
+    const auto gpus = [&of](const Result* r) { return of_gpus(*r, of.at_once).size(); };
+    const Results those(results.begin(), results.end());
+    for (const auto& [panel, some] : grouped(those, [&of](const Result& r) { return values_text(r, of.panels); })) {
+      const Result* most = *std::ranges::max_element(some, {}, gpus);
+      if (gpus(most) >= kLeastGpus && all.size() < kMostPanels) all.push_back(bars_of(of, panel, *most));
+    }
+  }
+  return all;
 }
 
 }  // namespace xferbench

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/scenario_descriptor.hpp"
+#include "paper/bars.hpp"
 #include "paper/chart.hpp"
 #include "results/result.hpp"
 
@@ -13,5 +14,8 @@ namespace xferbench {
 /// Those of which there is enough to draw: three values of the axis, and not more lines than can be told apart.
 /// `results`: of that scenario.
 std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
+
+/// What each GPU gets in company beside what it gets alone; none of fewer than three GPUs, whom a table tells better.
+std::vector<Bars> gpu_bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
 }  // namespace xferbench

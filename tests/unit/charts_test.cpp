@@ -67,6 +67,27 @@ TEST(Charts, AreNotDrawnOfFewValues) {
   EXPECT_TRUE(charts(drawn(), results).empty());
 }
 
+TEST(Charts, SetWhatEachGpuGetsInCompanyBesideWhatItGetsAlone) {
+  ScenarioDescriptor scenario = drawn();
+  scenario.gpu_bars = {{.at_once = "gets", .alone = "alone", .panels = {"dir"}}};
+  std::vector<Result> results;
+  for (const int gpus : {2, 3}) {
+    results.push_back(rated("h2d", "pinned", 1 << 20, 50));
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      results.back().add("gets", 30 + gpu, "GB/s", gpu);
+      results.back().add("alone", 50, "GB/s", gpu);
+    }
+  }
+  const std::vector<const Result*> both{&results[0], &results[1]};
+  const std::vector<Bars> all = gpu_bars_of(scenario, both);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].title, "Each of 3 GPUs alone and all at once: h2d");
+  ASSERT_EQ(all[0].bars.size(), 6U);
+  EXPECT_EQ(all[0].bars[4].name, "GPU 2 alone");
+  EXPECT_EQ(all[0].bars[5].text, "32.00 GB/s");
+  EXPECT_TRUE(gpu_bars_of(scenario, std::span(both).first(1)).empty()) << "two are compared by their numbers";
+}
+
 TEST(Charts, OfEveryScenarioNameWhatIsDeclared) {
   for (const Scenario* scenario : scenarios()) {
     const ScenarioDescriptor& d = scenario->descriptor();
@@ -76,6 +97,7 @@ TEST(Charts, OfEveryScenarioNameWhatIsDeclared) {
     const auto has_axis = [&d](const std::string& name) {
       return std::ranges::find(d.axes, name, &Axis::name) != d.axes.end();
     };
+    for (const GpuBars& bars : d.gpu_bars) EXPECT_TRUE(declares(bars.at_once) && declares(bars.alone)) << d.name;
     for (const LineChart& chart : d.charts) {
       EXPECT_TRUE(has_axis(chart.x) && declares(chart.y)) << d.name << ": " << chart.y << " over " << chart.x;
       EXPECT_TRUE(chart.limit.empty() || declares(chart.limit)) << d.name << ": " << chart.limit;
