@@ -69,8 +69,16 @@ void refuse_other_kinds(const std::vector<std::string>& files) {
 
 Document document_of_soak(const std::string& file) {
   const StoredSoak soak = read_soak(file);
-  if (soak.last) return document_of(soak.header, *soak.last);
-  throw InputError(fmt::format("{}: the soak ended before its first interval; there is nothing to show", file));
+  if (!soak.last) {
+    throw InputError(fmt::format("{}: the soak ended before its first interval; there is nothing to show", file));
+  }
+  std::vector<RateThen> rates;
+  for_each_interval(file, [&rates](const SoakInterval& interval) {
+    for (const SoakGpu& gpu : interval.gpus) {
+      for (const SoakRate& rate : gpu.rates) rates.push_back({interval.elapsed, gpu.gpu, rate});
+    }
+  });
+  return document_of(soak.header, *soak.last, rates);
 }
 
 Document document_of_several(const cli::ReportCommand& command, const std::vector<std::string>& files) {

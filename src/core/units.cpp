@@ -111,6 +111,8 @@ std::string unit_for_all(std::span<const double> seconds) {
   return "s";
 }
 
+double in_a_second(std::string_view unit) { return unit == "ns" ? 1e9 : unit == "us" ? 1e6 : unit == "ms" ? 1e3 : 1; }
+
 std::string format_seconds_in(double seconds, std::string_view unit) {
   const auto* const found = std::ranges::find_if(kTimes, [unit](const TimeUnit& u) { return u.name == unit; });
   if (found == kTimes.end()) return format_seconds(seconds);
@@ -154,6 +156,10 @@ std::string format_with_unit(double value, std::string_view unit) {
   constexpr std::array<std::string_view, 4> kWritten{"s", "B", "GB/s", "1"};  // by format_quantity() already
   const bool written = std::ranges::find(kWritten, unit) != kWritten.end();
   return format_quantity(value, unit) + (written ? "" : " " + std::string(unit));
+}
+
+std::string counted(std::uint64_t count, std::string_view one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
 }  // namespace xferbench

@@ -42,6 +42,9 @@ std::string format_seconds(double seconds);
 /// six digits before its point. Empty for none.
 std::string unit_for_all(std::span<const double> seconds);
 
+/// How many of that unit of time a second has: 1000 of "ms".
+double in_a_second(std::string_view unit);
+
 /// The same in that unit: "5617 us".
 std::string format_seconds_in(double seconds, std::string_view unit);
 
@@ -66,5 +69,8 @@ std::string format_change(double fraction, int decimals = 1);
 
 /// Rounded to so many significant digits, or to whole percents, and without an exponent: "0.53 %", "2 %", "180 %".
 std::string format_percent_short(double fraction, int digits = 2);
+
+/// "1 case", "3 cases".
+std::string counted(std::uint64_t count, std::string_view one);
 
 }  // namespace xferbench

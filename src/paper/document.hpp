@@ -16,7 +16,9 @@
 
 #include "paper/bars.hpp"
 #include "paper/chart.hpp"
+#include "paper/history.hpp"
 #include "paper/matrix.hpp"
+#include "paper/ratios.hpp"
 #include "paper/table.hpp"
 #include "paper/timeline.hpp"
 
@@ -114,10 +116,12 @@ constexpr bool is_shown(Shown by, Shown where) {
 
 /// What only pages draw.
 template <class Content>
-concept Drawing = std::is_same_v<Content, Chart> || std::is_same_v<Content, Bars> || std::is_same_v<Content, Timeline>;
+concept Drawing = !std::is_same_v<Content, Matrix> && requires(const Content& content) {
+  to_svg(content);
+};
 
 struct Part {
-  std::variant<Sentence, Heading, Table, Matrix, List, Fold, Chart, Bars, Timeline> content;
+  std::variant<Sentence, Heading, Table, Matrix, List, Fold, Chart, Bars, Timeline, Ratios, History> content;
   bool apart = false;  ///< below an empty line, on a terminal; elsewhere all parts are
   Shown shown = Shown::everywhere;
 };

@@ -261,6 +261,24 @@ StoredSoak read_soak(const std::string& path) {
   return stored_in(path, open_stored(path), whole);
 }
 
+void for_each_interval(const std::string& path, const std::function<void(const SoakInterval&)>& told) {
+  const Descriptor file = open_stored(path);
+  bool is_header = true;
+  std::uint64_t at = 0;  // of a line's beginning
+  for (;;) {
+    const std::string part = read_part(path, file, at, kLongestLine);
+    std::size_t begin = 0;
+    for (std::size_t end = part.find('\n'); end != std::string::npos; end = part.find('\n', begin)) {
+      if (!std::exchange(is_header, false)) {
+        told(parse_soak_interval(std::string_view(part).substr(begin, end - begin), path));
+      }
+      begin = end + 1;
+    }
+    if (begin == 0) return;  // what may still be written, or is longer than any line
+    at += begin;
+  }
+}
+
 SoakFile SoakFile::create(const std::string& path) {
   if (path == "-" || leads_to_standard_output(path)) return SoakFile("-", Descriptor());
   struct stat status {};

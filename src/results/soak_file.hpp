@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,9 @@ struct StoredSoak {
 
 /// A soak's file, which may be packed with xz and may still be growing. Throws InputError.
 StoredSoak read_soak(const std::string& path);
+
+/// Each whole line of such a file behind the first. Throws InputError.
+void for_each_interval(const std::string& path, const std::function<void(const SoakInterval&)>& told);
 
 /// A soak's file that grows by whole lines: each is on the disk before append() returns. What a crash may have left of
 /// a line is taken away when the file is opened to go on with. Locked (flock) while this object lives.

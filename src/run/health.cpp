@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "core/units.hpp"
+
 namespace xferbench {
 
 namespace {
@@ -22,10 +24,6 @@ bool contains(const std::optional<std::vector<std::string>>& words, std::string_
 template <class Count>
 Count grown(const std::optional<Count>& before, const std::optional<Count>& after) {
   return before && after && *after > *before ? *after - *before : 0;
-}
-
-std::string counted(std::uint64_t count, std::string_view one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
 void add_errors(const Health& before, const Health& after, Changes& changes) {

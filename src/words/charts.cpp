@@ -146,7 +146,7 @@ class Drawer {
   /// As tables do: 5.3 us, and not 5.3e-06 s.
   static void tell_times_in_their_unit(double most, Chart& chart) {
     const std::string unit = unit_for_all(std::array{most});
-    const double times = unit == "ns" ? 1e9 : unit == "us" ? 1e6 : unit == "ms" ? 1e3 : 1;
+    const double times = in_a_second(unit);
     chart.y.label = unit;
     for (Chart::Series& series : chart.series) {
       for (Chart::Point& p : series.points) {

@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <string_view>
 
+#include "core/units.hpp"
 #include "words/compared.hpp"
 
 namespace xferbench {
@@ -191,6 +193,57 @@ void add_folded_rows(const compare::Comparison& comparison, Document& document) 
   document.add(Fold{"Cases without a change that is sure", {{std::move(others)}}}, true, Shown::elsewhere);
 }
 
+/// All rows that have a ratio; of many, without those that did not change.
+std::vector<const compare::Row*> rows_to_draw(const compare::Comparison& comparison) {
+  constexpr std::size_t kMost = 40;
+  std::vector<const compare::Row*> rows = by_verdict(comparison);
+  std::erase_if(rows, [](const compare::Row* row) { return !row->ratio || !(*row->ratio > 0); });
+  if (rows.size() > kMost) std::erase_if(rows, [](const compare::Row* row) { return row->verdict == Verdict::same; });
+  std::ranges::stable_sort(
+      rows, {}, [](const compare::Row* row) { return std::pair(row->verdict, -std::abs(std::log(*row->ratio))); });
+  if (rows.size() > kMost) rows.resize(kMost);
+  return rows;
+}
+
+/// What is worse first; of fewer than three the table says it better.
+void add_chart(const compare::Comparison& comparison, Document& document) {
+  const std::vector<const compare::Row*> rows = rows_to_draw(comparison);
+  if (rows.size() < 3) return;
+  std::vector<std::string> keys;
+  std::vector<Better> better;
+  for (const compare::Row* row : rows) {
+    keys.push_back(with_place(row->key, *row));
+    better.push_back(row->better);
+  }
+  const std::vector<std::string> names = short_names(keys);
+  const bool all_alike = std::ranges::all_of(better, [&](Better b) { return b == better.front(); });
+  const char* which = !all_alike || better.front() == Better::neither ? ""
+                      : better.front() == Better::lower               ? "; less is better"
+                                                                      : "; more is better";
+  Ratios chart{.title = rows.size() < comparison.rows.size()
+                            ? fmt::format("New over base: {} of {} cases", rows.size(), comparison.rows.size())
+                            : "New over base, each case",
+               .along = std::string("change from base to new") + which,
+               .threshold = comparison.options.threshold};
+  if (chart.threshold > 0) {
+    chart.along += fmt::format("; shaded: within {}", format_percent_short(chart.threshold, 6));
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const compare::Row& row = *rows[i];
+    Ratios::Row& shown = chart.rows.emplace_back(Ratios::Row{.name = names[i],
+                                                             .ratio = *row.ratio,
+                                                             .text = change_text(row.ratio),
+                                                             .verdict = std::string(to_text(row.verdict)),
+                                                             .tone = tone_of(row.verdict),
+                                                             .said = keys[i]});
+    if (row.interval) {
+      shown.low = row.interval->low, shown.high = row.interval->high;
+      shown.said += ": " + change_text(row.interval);
+    }
+  }
+  document.add(std::move(chart), true, Shown::elsewhere);
+}
+
 Table table_of(const compare::Across& across, const CommonKey& common, bool case_first) {
   const std::size_t numbers = across.columns.size();
   Table table{.header = across.columns,
@@ -220,6 +273,10 @@ Table table_of(const compare::Across& across, const CommonKey& common, bool case
 
 }  // namespace
 
+Trust trust_of(const std::optional<std::string>& profile, const std::vector<compare::Source>& files) {
+  return trust_of(profile, {{files, ""}});
+}
+
 Trust trust_of(const compare::Comparison& comparison) {
   Trust trust = trust_of(comparison.simulated, {{comparison.base, "base "}, {comparison.next, "new "}});
   const auto gpus = std::ranges::find(comparison.differences, "GPU", &compare::Difference::what);
@@ -238,6 +295,7 @@ Document document_of(const compare::Comparison& comparison, bool all, bool tells
                                                        : Tone::notice;
   document.add(Sentence{.text = tells_exit ? conclusion(outcome) : outcome.because, .tone = tone, .strong = true});
   document.add(Sentence{.text = summary(comparison), .tone = Tone::bold}, false, Shown::terminal);
+  add_chart(comparison, document);
   add_sources(comparison.base, "base  ", document);
   add_sources(comparison.next, "new   ", document);
   add_rows(comparison, all, document);
@@ -251,7 +309,7 @@ Document document_of(const compare::Comparison& comparison, bool all, bool tells
 }
 
 Document document_of(const compare::Across& across) {
-  Document document("xferbench: side by side", trust_of(across.simulated, {{across.sources, ""}}));
+  Document document("xferbench: side by side", trust_of(across.simulated, across.sources));
   const CommonKey common = common_key_of(across.rows);
   for (std::size_t i = 0; i < across.columns.size(); ++i) {
     const auto best = std::ranges::count_if(

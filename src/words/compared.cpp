@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "core/units.hpp"
@@ -81,6 +82,40 @@ CommonKey common_key(const std::vector<std::string>& keys) {
     std::erase_if(common.parts, [&own](const std::string& part) { return std::ranges::find(own, part) == own.end(); });
   }
   return common;
+}
+
+namespace {
+
+/// "h2d" of "dir=h2d", "streams 8" of "streams=8": what speaks for itself needs no name.
+std::string spoken(const std::string& part) {
+  const std::size_t equals = part.find('=');
+  if (equals == std::string::npos) return part;
+  const std::string value = part.substr(equals + 1);
+  const bool number = !value.empty() && value.find_first_not_of("0123456789.,") == std::string::npos;
+  return number ? part.substr(0, equals) + " " + value : value;
+}
+
+}  // namespace
+
+std::vector<std::string> short_names(const std::vector<std::string>& keys) {
+  const auto scenario_of = [](const std::string& key) { return key.substr(0, key.find('/')); };
+  std::map<std::string, std::vector<std::string>> scenarios;
+  for (const std::string& key : keys) scenarios[scenario_of(key)].push_back(key);
+  std::map<std::string, CommonKey> common;
+  for (const auto& [scenario, all] : scenarios) common[scenario] = common_key(all);
+  std::vector<std::string> names;
+  for (const std::string& key : keys) {
+    const std::string scenario = scenario_of(key);
+    std::vector<std::string> parts = parts_of(key);
+    std::erase_if(parts, [&](const std::string& part) {
+      return part == scenario || std::ranges::find(common[scenario].parts, part) != common[scenario].parts.end();
+    });
+    if (scenarios[scenario].size() == 1) parts.clear();
+    std::ranges::transform(parts, parts.begin(), spoken);
+    const std::string rest = fmt::format("{}", fmt::join(parts, ", "));
+    names.push_back(rest.empty() ? scenario : scenarios.size() == 1 ? rest : scenario + ": " + rest);
+  }
+  return names;
 }
 
 std::string method(const compare::Comparison& comparison) {

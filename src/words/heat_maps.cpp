@@ -121,7 +121,7 @@ void scale(Matrix& matrix, const std::string& unit) {
   const std::string suits = unit_for_all(times);
   matrix.title += ", " + suits;
   for (auto& cell : matrix.cells) {
-    if (cell) *cell *= suits == "ns" ? 1e9 : suits == "us" ? 1e6 : suits == "ms" ? 1e3 : 1;
+    if (cell) *cell *= in_a_second(suits);
   }
 }
 

@@ -27,10 +27,6 @@ std::string line(const std::string& name, const std::string& text) {
   return wrapped(printable(text), kColumns, padded(name, kNameColumns, true), std::string(kNameColumns, ' '));
 }
 
-std::string counted(unsigned count, const char* one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
-
 std::string rate(double bytes_per_second) { return format_significant(bytes_per_second / 1e9) + " GB/s"; }
 
 /// "packets of 256 bytes; read requests of 256 bytes assumed, 512 allowed".

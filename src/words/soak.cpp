@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "core/units.hpp"
+#include "measure/statistics.hpp"
 #include "soak/tally.hpp"
 #include "words/machine.hpp"
 #include "words/soak_terms.hpp"
@@ -55,10 +59,6 @@ Table totals_table(const SoakTotals& totals) {
                            in_gigabytes(mean), in_gigabytes(t.baseline), in_gigabytes(t.lowest)}});
   }
   return table;
-}
-
-std::string counted(std::size_t count, const char* one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
 std::string wrong_text(const SoakWrong& w) {
@@ -140,9 +140,77 @@ std::string trouble_in_words(const SoakTotals& totals) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
+/// At round times of a clock.
+std::vector<std::pair<double, std::string>> ticks_until(double seconds) {
+  constexpr std::array kSteps{1.,   2.,    5.,    10.,   30.,    60.,    120.,   300.,
+                              600., 1800., 3600., 7200., 21600., 43200., 86400., 172800.};
+  constexpr double kMost = 8;
+  const auto* const fits = std::ranges::find_if(kSteps, [&](double step) { return seconds / step <= kMost; });
+  const double step = fits == kSteps.end() ? std::ceil(seconds / kMost / 86400) * 86400 : *fits;
+  std::vector<std::pair<double, std::string>> ticks;
+  for (double at = 0; at <= seconds; at += step) ticks.emplace_back(at, clock_text(at));
+  return ticks;
+}
+
+/// Many neighbours become one: the median of theirs, and the range of all.
+std::vector<History::Point> thinned(const std::vector<const RateThen*>& rates) {
+  constexpr std::size_t kMost = 400;
+  const std::size_t together = (rates.size() + kMost - 1) / kMost;
+  std::vector<History::Point> points;
+  for (std::size_t begin = 0; begin < rates.size(); begin += together) {
+    const auto some = std::span(rates).subspan(begin, std::min(together, rates.size() - begin));
+    std::vector<double> medians;
+    History::Point& point = points.emplace_back();
+    point = {.at = some.back()->elapsed, .low = HUGE_VAL, .high = 0};
+    for (const RateThen* then : some) {
+      medians.push_back(then->rate.median / kGiga);
+      point.low = std::min(*point.low, then->rate.lowest / kGiga);
+      point.high = std::max(*point.high, then->rate.highest / kGiga);
+    }
+    point.value = statistics::median(medians);
+    point.said =
+        fmt::format("{}: {:.4g} GB/s, {:.4g} to {:.4g}", clock_text(point.at), point.value, *point.low, *point.high);
+  }
+  return points;
+}
+
+/// A line for each GPU, and where rates dropped.
+History history_of(SoakLoad load, std::span<const RateThen> rates, const SoakTotals& totals) {
+  History history{.title = std::string(to_text(load)),
+                  .unit = "GB/s",
+                  .from_zero = true,
+                  .along = "time since the beginning",
+                  .last = totals.elapsed,
+                  .ticks = ticks_until(totals.elapsed)};
+  std::map<int, std::vector<const RateThen*>> gpus;
+  for (const RateThen& then : rates) {
+    if (then.rate.load == load) gpus[then.gpu].push_back(&then);
+  }
+  for (const auto& [gpu, own] : gpus) history.lines.push_back({fmt::format("GPU {}", gpu), thinned(own)});
+  for (const SoakDrop& drop : totals.drops) {
+    if (drop.load != load) continue;
+    const std::string whose = gpus.size() > 1 ? fmt::format("GPU {} ", drop.gpu) : "";
+    history.marks.push_back({drop.from, drop.to, fmt::format("{}down to {}", whose, rate(drop.lowest)), Tone::bad});
+  }
+  return history;
+}
+
+void add_histories(std::span<const RateThen> rates, const SoakTotals& totals, Document& document) {
+  constexpr std::size_t kFewest = 3;  // intervals, of which the table says less
+  std::set<SoakLoad> loads;
+  std::set<double> intervals;
+  for (const RateThen& then : rates) loads.insert(then.rate.load), intervals.insert(then.elapsed);
+  if (intervals.size() < kFewest) return;
+  document.add(
+      Sentence{.text = "rates over time: the median of each interval; shaded, from the slowest turn to the fastest",
+               .tone = Tone::dim},
+      true, Shown::elsewhere);
+  for (const SoakLoad load : loads) document.add(history_of(load, rates, totals));
+}
+
 }  // namespace
 
-Document document_of(const SoakHeader& header, const SoakInterval& last) {
+Document document_of(const SoakHeader& header, const SoakInterval& last, std::span<const RateThen> rates) {
   const SoakTotals& totals = last.so_far;
   const bool well = soak::is_well(totals);
   Document document("xferbench soak", trust_of(header.environment, true, true));
@@ -156,6 +224,7 @@ Document document_of(const SoakHeader& header, const SoakInterval& last) {
                true);
   document.add(Sentence{.text = machine_line(header.environment) + ", begun " + header.started_at, .tone = Tone::dim});
   document.add(totals_table(totals));
+  add_histories(rates, totals, document);
   List list;
   add_wrong(totals, list);
   add_drops(header, totals, list);

@@ -1,12 +1,22 @@
 // What a soak comes to, in words.
 #pragma once
 
+#include <span>
+
 #include "paper/document.hpp"
 #include "results/soak.hpp"
 
 namespace xferbench {
 
-/// What all of it comes to so far: bytes moved and verified, wrong ones, drops and what was beside them, counters.
-Document document_of(const SoakHeader& header, const SoakInterval& last);
+/// A load of a GPU in the interval that ended so many seconds into the soak.
+struct RateThen {
+  double elapsed = 0;
+  int gpu = 0;
+  SoakRate rate{};
+};
+
+/// What all of it comes to so far: bytes moved and verified, wrong ones, drops and what was beside them, counters; and
+/// a picture of `rates`, which are in the order of time.
+Document document_of(const SoakHeader& header, const SoakInterval& last, std::span<const RateThen> rates = {});
 
 }  // namespace xferbench

@@ -104,6 +104,36 @@ TEST(CompareReport, SaysFirstThatTheGpusDiffer) {
       to_terminal(document_of(c), Style{}).starts_with("DIFFERENT GPUS: NVIDIA H200 in base, NVIDIA H100 in new"));
 }
 
+const Ratios* chart_of(const Document& document) {
+  for (const Part& part : document.parts) {
+    if (const auto* ratios = std::get_if<Ratios>(&part.content)) return ratios;
+  }
+  return nullptr;
+}
+
+TEST(CompareChart, HasWhatIsWorseFirstAndOfManyOnlyWhatMayHaveChanged) {
+  Comparison c = comparison();
+  EXPECT_EQ(chart_of(document_of(c)), nullptr) << "a table says two numbers better";
+  c.rows.push_back(row("copy/size=4B", Verdict::regressed, 1.2));
+  c.rows.push_back(row("copy/size=5B", Verdict::improved, 0.7));
+  const Document few = document_of(c);
+  ASSERT_NE(chart_of(few), nullptr);
+  std::vector<std::string> names;
+  for (const Ratios::Row& shown : chart_of(few)->rows)
+    names.push_back(shown.name + " " + shown.text + " " + shown.verdict);
+  EXPECT_EQ(names, (std::vector<std::string>{"4B +20.0 % regressed", "2B +5.0 % regressed", "5B -30.0 % improved",
+                                             "1B +0.1 % same"}));
+  for (int i = 0; i < 100; ++i) c.rows.push_back(row("copy/size=" + std::to_string(i + 10) + "B", Verdict::same, 1));
+  EXPECT_EQ(chart_of(document_of(c))->rows.size(), 3U);
+}
+
+TEST(ShortNames, HaveWhatTellsCasesOfAScenarioApart) {
+  EXPECT_EQ(
+      short_names({"memcpy/dir=h2d/size=1MiB/threads=8", "memcpy/dir=d2h/size=1MiB/threads=4", "alloc/kind=async"}),
+      (std::vector<std::string>{"memcpy: h2d, threads 8", "memcpy: d2h, threads 4", "alloc"}));
+  EXPECT_EQ(short_names({"memcpy/dir=h2d", "memcpy/dir=d2h"}), (std::vector<std::string>{"h2d", "d2h"}));
+}
+
 TEST(CompareTable, OnlyCountsWhatIsQuietWhereThereIsMuch) {
   Comparison c = comparison();
   for (int i = 0; i < 100; ++i) c.rows.push_back(row("copy/size=" + std::to_string(i + 10) + "B", Verdict::same, 1));

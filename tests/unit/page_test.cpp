@@ -46,6 +46,15 @@ Document with_everywhere(const std::string& text) {
   many.cells[0] = 1;
   many.marked[0] = true;
   document.add(many);
+  document.add(Ratios{.title = text,
+                      .along = text,
+                      .rows = {{.name = text, .ratio = 1.1, .text = text, .verdict = text, .said = text}}});
+  document.add(History{.title = text,
+                       .unit = text,
+                       .along = text,
+                       .ticks = {{0, text}},
+                       .lines = {{text, {{.at = 0, .value = 1, .said = text}}}},
+                       .marks = {{0, 1, text}}});
   return document;
 }
 
@@ -292,6 +301,42 @@ TEST(Page, GivesEveryBoxALabelOfItsOwn) {
   for (const char* label : {"aria-label=\"t\"", "aria-label=\"t (2)\"", "aria-label=\"t (3)\""}) {
     EXPECT_NE(page.find(label), std::string::npos) << label;
   }
+}
+
+std::size_t count(const std::string& text, std::string_view part) {
+  std::size_t found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
+
+TEST(Ratios, ShowWhatIsBeyondTwiceOrHalfAtTheEdgeAndMarkItSo) {
+  Ratios ratios{.title = "New over base", .threshold = 0.03};
+  for (const double ratio : {5., 0.1, 1.04, 1., -1., HUGE_VAL}) {
+    ratios.rows.push_back({.name = "a", .ratio = ratio, .low = ratio * 0.9, .high = ratio * 1.1, .verdict = "same"});
+  }
+  const std::string svg = to_svg(ratios);
+  EXPECT_EQ(count(svg, "class=\"arrow\" d=\"M560.0"), 1U) << svg;
+  EXPECT_EQ(count(svg, "class=\"arrow\" d=\"M262.0"), 1U) << svg;
+  EXPECT_EQ(count(svg, "<circle"), 2U) << "what is no ratio is left out";
+  EXPECT_EQ(count(svg, "class=\"interval\""), 2U) << "at the edge there is no room for one";
+  EXPECT_EQ(count(svg, "class=\"equal\""), 1U);
+  ratios.rows.resize(0);
+  EXPECT_EQ(to_svg(ratios), "");
+}
+
+TEST(History, MarksWhilesAndMomentsAndSharesOneAxis) {
+  History history{.title = "h2d", .unit = "GB/s", .from_zero = true, .last = 10, .ticks = {{0, "0:00"}, {10, "0:10"}}};
+  history.lines = {
+      {"GPU 0", {{.at = 1, .value = 5}, {.at = 2, .value = HUGE_VAL}, {.at = 10, .value = 6, .low = 5, .high = 7}}}};
+  history.marks = {{.from = 2, .to = 3, .text = "down to 1", .tone = Tone::bad}, {.from = 5, .to = 5, .text = "new"}};
+  const std::string svg = to_svg(history);
+  EXPECT_EQ(count(svg, "class=\"band\" x=\"151.2\""), 1U) << svg;
+  EXPECT_EQ(count(svg, "class=\"dashed edge\" d=\"M282.0"), 1U) << svg;
+  EXPECT_EQ(count(svg, "<text class=\"bad\""), 1U);
+  EXPECT_EQ(count(svg, "class=\"area\""), 1U);
+  EXPECT_EQ(count(svg, "<circle"), 2U) << "a number that cannot be drawn is left out";
+  history.lines.clear();
+  EXPECT_EQ(to_svg(history), "");
 }
 
 }  // namespace

@@ -8,10 +8,12 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "core/error.hpp"
 #include "support/files_limited.hpp"
 #include "support/stored_results.hpp"
+#include "words/soak.hpp"
 
 namespace xferbench {
 namespace {
@@ -104,6 +106,44 @@ TEST_F(SoakFileTest, GoesOnFromItsLastLine) {
   const std::string before = text();
   file.append(to_json(interval(240)));
   EXPECT_EQ(text(), before + to_json(interval(240)));
+}
+
+/// Also where lines together are longer than what is read at once.
+TEST_F(SoakFileTest, HasItsIntervalsOneByOneWithoutWhatIsStillBeingWritten) {
+  constexpr int kMany = 2000;
+  {
+    std::ofstream file(path());
+    file << to_json(header());
+    for (int i = 1; i <= kMany; ++i) file << to_json(interval(i));
+    file << "{\"at\": \"torn";
+  }
+  ASSERT_GT(fs::file_size(path()), std::uintmax_t{1} << 20);
+  double last = 0;
+  for_each_interval(path(),
+                    [&last](const SoakInterval& one) { EXPECT_EQ(one.elapsed, std::exchange(last, one.elapsed) + 1); });
+  EXPECT_EQ(last, kMany);
+}
+
+TEST_F(SoakFileTest, IsDrawnALoadEachWithDropsMarked) {
+  SoakInterval last = interval(600);
+  last.so_far.drops = {{.gpu = 0, .load = SoakLoad::h2d, .from = 120, .to = 180, .lowest = 20e9}};
+  std::vector<RateThen> rates;
+  for (int i = 1; i <= 1000; ++i) {
+    for (const SoakLoad load : {SoakLoad::h2d, SoakLoad::kernel})
+      rates.push_back({i * 0.6, 0, {load, 55e9, 50e9, 56e9, 10}});
+  }
+  std::vector<History> histories;
+  for (const Part& part : document_of(header(), last, rates).parts) {
+    if (const auto* history = std::get_if<History>(&part.content)) histories.push_back(*history);
+  }
+  ASSERT_EQ(histories.size(), 2U);
+  EXPECT_EQ(histories[0].title, "h2d");
+  ASSERT_EQ(histories[0].marks.size(), 1U);
+  EXPECT_EQ(histories[0].marks[0].text, "down to 20.00 GB/s");
+  EXPECT_EQ(histories[0].ticks.back().second, "0:10:00");
+  EXPECT_LE(histories[0].lines.at(0).points.size(), 400U) << "neighbours become one";
+  EXPECT_DOUBLE_EQ(*histories[0].lines[0].points[0].low, 50);
+  EXPECT_TRUE(histories[1].marks.empty());
 }
 
 TEST_F(SoakFileTest, ALineThatWasTornIsTakenAway) {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "core/printable.hpp"
-#include "core/units.hpp"
 #include "paper/chart.hpp"
 #include "paper/drawing.hpp"
 #include "paper/writers.hpp"
@@ -26,65 +25,7 @@ constexpr double kLeft = 64;
 constexpr double kRight = 560;
 constexpr double kTop = 30;
 constexpr double kBottom = 292;
-constexpr double kLine = 16;              // from name to name
 constexpr std::size_t kLongestName = 26;  // bytes
-constexpr std::size_t kColours = 8;       // classes c0 ... of page.css
-
-/// From numbers to pixels, its ends at round numbers.
-class Ruler {
- public:
-  Ruler(const Chart::Scale& scale, std::pair<double, double> range, double from, double to)
-      : scale_(scale), from_(from), to_(to) {
-    auto [low, high] = range;
-    if (scale.log) {
-      base_ = scale.sizes ? 2 : 10;
-      low = std::floor(place(low) + 1e-9);
-      high = std::max(std::ceil(place(high) - 1e-9), low + 1);
-      step_ = std::ceil((high - low) / 8);
-      high = low + std::ceil((high - low) / step_) * step_;
-    } else {
-      if (scale.from_zero) low = std::min(low, 0.), high = std::max(high, 0.);
-      const double least = std::max(std::abs(low), std::abs(high)) / 1e9;  // that two numbers can be told apart by
-      if (!(high - low > least)) high = low + std::max(std::abs(low) / 10, 1e-9);
-      step_ = round_step((high - low) / 5);
-      low = std::floor(low / step_ + 1e-9) * step_;
-      high = std::ceil(high / step_ - 1e-9) * step_;
-    }
-    low_ = low;
-    high_ = high;
-  }
-
-  [[nodiscard]] double pixel(double value) const {
-    return from_ + (place(value) - low_) / (high_ - low_) * (to_ - from_);
-  }
-
-  /// Numbers and where they stand.
-  [[nodiscard]] std::vector<std::pair<std::string, double>> ticks() const {
-    std::vector<std::pair<std::string, double>> all;
-    for (int i = 0; i <= std::lround((high_ - low_) / step_); ++i) {
-      const double at = low_ + i * step_;
-      const double value = scale_.log ? std::pow(base_, at) : std::abs(at) < step_ / 1000 ? 0 : at;
-      all.emplace_back(text(value), pixel(value));
-    }
-    return all;
-  }
-
-  [[nodiscard]] std::string text(double value) const {
-    const bool is_size = scale_.sizes && value >= 0 && value < 9e18;
-    return is_size ? format_size(static_cast<std::uint64_t>(std::llround(value))) : fmt::format("{:.4g}", value);
-  }
-
- private:
-  [[nodiscard]] double place(double value) const { return scale_.log ? std::log(value) / std::log(base_) : value; }
-
-  const Chart::Scale& scale_;
-  double from_;
-  double to_;
-  double base_ = 10;
-  double low_ = 0;  // of the logarithms, where it is one
-  double high_ = 1;
-  double step_ = 1;
-};
 
 /// Whether it can be drawn, among others that can.
 bool fits(const Chart::Scale& scale, double value) {
@@ -113,13 +54,14 @@ bool holds_everywhere(const Chart::Series& series) {
 
 /// A colour that a name has in every chart, unless another one of this chart has it already.
 std::vector<std::size_t> colours_of(const std::vector<Chart::Series>& all) {
-  std::array<bool, kColours> taken{};
+  std::array<bool, kSeriesColours> taken{};
   std::vector<std::size_t> colours;
   for (const Chart::Series& series : all) {
     std::uint32_t hash = 2166136261U;  // FNV-1a
     for (const char c : series.name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-    std::size_t colour = hash % kColours;
-    for (std::size_t tries = 0; taken[colour] && tries < kColours; ++tries) colour = (colour + 1) % kColours;
+    std::size_t colour = hash % kSeriesColours;
+    for (std::size_t tries = 0; taken[colour] && tries < kSeriesColours; ++tries)
+      colour = (colour + 1) % kSeriesColours;
     taken[colour] = true;
     colours.push_back(colour);
   }
@@ -169,18 +111,11 @@ std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y) {
   return path(limit ? "dashed" : "line", line) + points;
 }
 
-/// Where the names stand, each as near to the end of its line as the others let it.
+/// Where the names stand.
 std::vector<double> places_of_names(const std::vector<Chart::Series>& all, const Ruler& y) {
-  std::vector<std::pair<double, std::size_t>> ends;
-  for (std::size_t i = 0; i < all.size(); ++i) ends.emplace_back(y.pixel(all[i].points.back().y), i);
-  std::ranges::sort(ends);
-  for (std::size_t i = 1; i < ends.size(); ++i) ends[i].first = std::max(ends[i].first, ends[i - 1].first + kLine);
-  double lowest = kBottom;
-  for (std::size_t i = ends.size(); i-- > 0; lowest = ends[i].first - kLine)
-    ends[i].first = std::min(ends[i].first, lowest);
-  std::vector<double> places(all.size());
-  for (const auto& [place, i] : ends) places[i] = place;
-  return places;
+  std::vector<double> ends;
+  for (const Chart::Series& series : all) ends.push_back(y.pixel(series.points.back().y));
+  return apart(ends, kBottom);
 }
 
 /// The lowest and the highest of such numbers of these series.
