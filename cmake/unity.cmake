@@ -12,7 +12,7 @@ function(compile_rooms_together target)
     "^src/(app|fleet|ranks)"
     "^src/(cli|explain/findings)"
     "^src/words/(answer|cells|charts|heat_maps|machine|repeat|run|trust)[.]"
-    "^src/words/(compare|compared|soak|soak_terms|validation)[.]"
+    "^src/words/(compare|compared|soak|soak_terms|trend|validation)[.]"
     "^src/words"
     "^src/paper/(markdown|terminal_)"
     "^src/paper"

@@ -1,6 +1,4 @@
-#include <iterator>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "app/commands.hpp"
@@ -43,26 +41,18 @@ int show_across(const cli::CompareCommand& command) {
 
 int perform(const cli::CompareCommand& command) {
   if (!command.across.empty()) return show_across(command);
-  refuse_same_twice(command.base);
-  refuse_same_twice(command.next);
-  std::vector<std::string> inputs = command.base;
-  inputs.insert(inputs.end(), command.next.begin(), command.next.end());
-  std::vector<std::string> read = inputs;
+  std::vector<std::string> read = command.base;
+  read.insert(read.end(), command.next.begin(), command.next.end());
   if (command.spread) read.push_back(*command.spread);
   JudgementFiles files(command.files, read);
   if (command.all && !files.shows_table()) {
     throw UsageError(
         "compare: --all is of the table, which is not shown beside --json -, --markdown - or --html -; leave it out");
   }
-  std::vector<NamedReport> next = read_reports(inputs);
-  const auto behind_base = next.begin() + static_cast<std::ptrdiff_t>(command.base.size());
-  std::vector<NamedReport> base(std::move_iterator(next.begin()), std::move_iterator(behind_base));
-  next.erase(next.begin(), behind_base);
-  base = by_process(std::move(base));
-  next = by_process(std::move(next));
+  const Sides sides = read_sides(command.base, command.next);
   xferbench::compare::Options options = with_declared(command.options);
   if (command.spread) options.known_spreads = read_spread(*command.spread);
-  const auto comparison = xferbench::compare::compare(base, next, options);
+  const auto comparison = xferbench::compare::compare(sides.base, sides.next, options);
   if (!command.show.quiet) {
     warn(comparison.warnings);
     std::vector<std::string> differences;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <future>
+#include <iterator>
 #include <system_error>
 #include <vector>
 
@@ -71,6 +72,18 @@ std::vector<NamedReport> read_reports(const std::vector<std::string>& files) {
     if (other.valid()) other.get();
   }
   return reports;
+}
+
+Sides read_sides(const std::vector<std::string>& base, const std::vector<std::string>& next) {
+  refuse_same_twice(base);
+  refuse_same_twice(next);
+  std::vector<std::string> files = base;
+  files.insert(files.end(), next.begin(), next.end());
+  std::vector<NamedReport> all = read_reports(files);
+  const auto behind_base = all.begin() + static_cast<std::ptrdiff_t>(base.size());
+  std::vector<NamedReport> of_next(std::move_iterator(behind_base), std::move_iterator(all.end()));
+  all.erase(behind_base, all.end());
+  return {by_process(std::move(all)), by_process(std::move(of_next))};
 }
 
 void warn(const std::vector<std::string>& warnings) {

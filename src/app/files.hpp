@@ -25,6 +25,13 @@ void refuse_same_twice(std::span<const std::string> files);
 /// would only need more memory at once. Throws as read_report() does.
 std::vector<NamedReport> read_reports(const std::vector<std::string>& files);
 
+/// What is compared, a report for each process. Throws UsageError where a file is there twice on one side.
+struct Sides {
+  std::vector<NamedReport> base;
+  std::vector<NamedReport> next;
+};
+Sides read_sides(const std::vector<std::string>& base, const std::vector<std::string>& next);
+
 /// Each on standard error.
 void warn(const std::vector<std::string>& warnings);
 

@@ -13,6 +13,8 @@
 #include "app/session.hpp"
 #include "app/stored_cases.hpp"
 #include "compare/compare.hpp"
+#include "compare/processes.hpp"
+#include "compare/trend.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "report/explain/explain_report.hpp"
@@ -25,6 +27,7 @@
 #include "words/run.hpp"
 #include "words/soak.hpp"
 #include "words/timelines.hpp"
+#include "words/trend.hpp"
 
 namespace xferbench::app {
 
@@ -81,18 +84,8 @@ Document document_of_soak(const std::string& file) {
   return document_of(soak.header, *soak.last, rates);
 }
 
-Document document_of_several(const cli::ReportCommand& command, const std::vector<std::string>& files) {
-  std::vector<NamedReport> base = read_reports(files);
-  const xferbench::compare::Options options{.metrics_declared = declared_by(descriptors()),
-                                            .allow_simulated = command.allow_simulated};
-  if (files.size() > 2) {
-    const auto table = xferbench::compare::across(base, options);
-    if (!command.show.quiet) warn(table.warnings);
-    return document_of(table);
-  }
-  const std::vector<NamedReport> next{std::move(base.back())};
-  base.pop_back();
-  const auto comparison = xferbench::compare::compare(base, next, options);
+Document compared(const cli::ReportCommand& command, const Sides& sides, const xferbench::compare::Options& options) {
+  const auto comparison = xferbench::compare::compare(sides.base, sides.next, options);
   if (!command.show.quiet) warn(comparison.warnings);
   return document_of(comparison, command.show.wide, false);
 }
@@ -125,17 +118,46 @@ Stored sorted(const std::vector<std::string>& files) {
 
 using Shows = std::function<Document(bool every_row)>;
 
+/// What a run says: all rows, or as many as a terminal has. `of`: whose medians its numbers are, of several processes.
+Shows shown_of_run(const cli::ReportCommand& command, Report report, const std::string& of = {}) {
+  return [report = with_axes(std::move(report)), of, details = command.show.details](bool every_row) {
+    Document document = document_of(report, descriptors(), {.details = details, .every_row = every_row});
+    if (!of.empty()) document.parts.insert(document.parts.begin(), {Sentence{.text = "medians of " + of}});
+    return document;
+  };
+}
+
+/// Runs of several files, some of which may be processes of one.
+Shows shown_of_several(const cli::ReportCommand& command, const std::vector<std::string>& files,
+                       const xferbench::compare::Options& options) {
+  std::vector<xferbench::compare::Processes> runs = xferbench::compare::runs_of(read_reports(files));
+  if (runs.size() == 2) {
+    return [document = compared(command, {std::move(runs[0]), std::move(runs[1])}, options)](bool) { return document; };
+  }
+  std::vector<NamedReport> whole;
+  for (auto& run : runs) whole.push_back(xferbench::compare::as_one_run(std::move(run)));
+  if (whole.size() == 1) return shown_of_run(command, std::move(whole.front().report), whole.front().name);
+  const auto table = xferbench::compare::across(whole, options);
+  if (!command.show.quiet) warn(table.warnings);
+  return [document = document_of(table)](bool) { return document; };
+}
+
 /// What they say but for timelines; of a run all rows, or as many as a terminal has.
 Shows shown_by(const cli::ReportCommand& command, const Stored& stored) {
   const auto always = [](Document document) -> Shows { return [document](bool) { return document; }; };
+  const xferbench::compare::Options options{.metrics_declared = declared_by(descriptors()),
+                                            .allow_simulated = command.allow_simulated};
+  if (!command.trend.empty()) {
+    refuse_same_twice(command.trend);
+    return always(document_of(xferbench::compare::trend(read_reports(command.trend), options)));
+  }
+  if (!command.base.empty()) return always(compared(command, read_sides(command.base, command.next), options));
   if (stored.judged.empty()) return always(Document("xferbench", trust_of(stored.timelines.front())));
   const std::string& first = stored.judged.front();
-  if (stored.judged.size() > 1) return always(document_of_several(command, stored.judged));
+  if (stored.judged.size() > 1) return shown_of_several(command, stored.judged, options);
   if (stored.kind == kOfSoak) return always(document_of_soak(first));
   if (stored.kind == kExplanationSchema) return always(document_of(read_explanation(first)));
-  return [report = with_axes(read_report(first)), details = command.show.details](bool every_row) {
-    return document_of(report, descriptors(), {.details = details, .every_row = every_row});
-  };
+  return shown_of_run(command, read_report(first));
 }
 
 Document with_timelines(Document document, const Stored& stored) {
@@ -153,8 +175,12 @@ Document with_timelines(Document document, const Stored& stored) {
 }  // namespace
 
 int perform(const cli::ReportCommand& command) {
-  JudgementFiles files(command.files, command.stored);
-  refuse_other_kinds(command.stored);
+  std::vector<std::string> inputs = command.stored;
+  for (const auto* some : {&command.base, &command.next, &command.trend}) {
+    inputs.insert(inputs.end(), some->begin(), some->end());
+  }
+  JudgementFiles files(command.files, inputs);
+  refuse_other_kinds(inputs);
   const Stored stored = sorted(command.stored);
   const Shows alone = shown_by(command, stored);
   const Shows shown = [&](bool every_row) { return with_timelines(alone(every_row), stored); };

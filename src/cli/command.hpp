@@ -134,9 +134,12 @@ struct CompareCommand {
 
 /// Stored files that are to be shown.
 struct ReportCommand {
-  std::vector<std::string> stored{};  ///< "-" is standard input
-  bool allow_simulated = false;       ///< simulated results may stand beside real ones
-  OutputFiles files;                  ///< markdown and html
+  std::vector<std::string> stored{};  ///< "-" is standard input; empty where one of the following is not
+  std::vector<std::string> base{};    ///< processes of what `next` is compared with
+  std::vector<std::string> next{};
+  std::vector<std::string> trend{};  ///< many runs of one machine
+  bool allow_simulated = false;      ///< simulated results may stand beside real ones
+  OutputFiles files;                 ///< markdown and html
   Presentation show;
 };
 

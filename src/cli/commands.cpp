@@ -155,14 +155,22 @@ void add_compare(CommandLine& line) {
 
 // --- report ---------------------------------------------------------------------------------------------------------
 
+constexpr const char* kReportUsage = R"(  xferbench report FILE... [--html PAGE] [--markdown FILE] [FLAGS]
+  xferbench report --base FILES --new FILES [FLAGS]
+  xferbench report --trend FILES [FLAGS]
+)";
+
 constexpr const char* kReportFooter = R"(Examples:
   xferbench report results.json --html page.html                    one file: a run, of many ranks too, or a soak
   xferbench report base.json new.json --html page.html              two: what changed
   xferbench report a100.json h100.json h200.json --html page.html   more: side by side
+  xferbench report --base main-*.json --new pr-*.json --html page.html   several processes a side
+  xferbench report --trend nightly/*.json --html page.html          how numbers of one machine went, where they changed
   xferbench report results.json.xz                                  the tables, here; files may be packed with xz
   xferbench report explain.json --html page.html                    what explain --json found, by itself
   xferbench report results.json pipeline.json --html page.html      with timelines, which may stand alone
 
+Files NAME-1.json, NAME-2.json ... of one command and machine, as --repeat writes them, are processes of one run.
 A page is one file that needs no network. Without --html - or --markdown - the tables go to standard output.
 
 Exit codes:
@@ -172,12 +180,23 @@ Exit codes:
 void add_report(CommandLine& line) {
   auto& report = line.keep<ReportCommand>();
   const auto make = [&line, &report] {
-    if (report.stored.empty()) {
+    if (!report.trend.empty()) {
+      // A list of files takes every word that follows it, so all other words stand before it.
+      report.trend.insert(report.trend.begin(), report.stored.begin(), report.stored.end());
+      report.stored.clear();
+    } else if (!report.base.empty() && !report.stored.empty()) {
+      throw UsageError(
+          fmt::format("report: '{}' belongs to no side; write it after --base or --new", report.stored.front()));
+    } else if (report.base.empty() && report.stored.empty()) {
       throw UsageError(
           "report needs a file of results, a soak, an explanation or a timeline: "
           "xferbench report results.json --html page.html");
     }
-    refuse_several_inputs("report", report.stored);
+    std::vector<std::string> inputs;
+    for (const auto* some : {&report.stored, &report.base, &report.next, &report.trend}) {
+      inputs.insert(inputs.end(), some->begin(), some->end());
+    }
+    refuse_several_inputs("report", inputs);
     report.files = line.measuring.files;
     report.show = line.measuring.show;
     refuse_shared_files(report.files.named());
@@ -185,10 +204,19 @@ void add_report(CommandLine& line) {
   };
   CLI::App& app =
       *line.add_command("report", "what stored files say, as a page or as the tables of their commands", kReportFooter,
-                        {.usage = "  xferbench report FILE... [--html PAGE] [--markdown FILE] [FLAGS]\n",
+                        {.usage = kReportUsage,
                          .taken = line.named({"--markdown", "--html", "--details", "--color", "--quiet", "--wide"}),
                          .make = make});
   add_files(app, report.stored);
+  const auto add_list = [&app](const char* flag, std::vector<std::string>& target, const char* help) {
+    return valued(app.add_option(flag, target, help), "FILES");
+  };
+  CLI::Option* base = add_list("--base", report.base, "several processes of the base");
+  CLI::Option* next = add_list("--new", report.next, "the same of what is compared with it");
+  CLI::Option* trend = add_list("--trend", report.trend, "many runs of one machine: where their numbers changed");
+  base->needs(next);
+  next->needs(base);
+  for (CLI::Option* side : {base, next}) line.contradict(trend, side, "a trend compares all runs with each other");
   app.add_flag("--allow-simulated", report.allow_simulated, "show simulated results beside real ones");
 }
 

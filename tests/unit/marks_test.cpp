@@ -21,6 +21,7 @@
 #include "words/repeat.hpp"
 #include "words/run.hpp"
 #include "words/soak.hpp"
+#include "words/trend.hpp"
 
 namespace xferbench {
 namespace {
@@ -73,6 +74,13 @@ Formats formats_of(const Report& report) {
   add_document(formats, "compare", document_of(comparison));
   formats["compare's JSON"] = to_json(comparison);
   formats["compare's annotations"] = joined(github_lines(annotations_of(comparison)));
+
+  std::vector<NamedReport> nights;
+  for (int i = 0; i < 5; ++i) {
+    nights.push_back({std::to_string(i) + ".json", report});
+    nights.back().report.started_at = "2026-03-0" + std::to_string(i + 1) + "T00:00:00Z";
+  }
+  add_document(formats, "a trend", document_of(compare::trend(nights, {})));
 
   const std::array checked{check::check(report, "r.json", {}, {.allow_simulated = true, .scenarios = scenarios})};
   add_document(formats, "check", document_of(AllChecked(checked)));

@@ -1,0 +1,164 @@
+#include "compare/processes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "compare/spreads.hpp"
+#include "core/utc.hpp"
+#include "measure/statistics.hpp"
+#include "model/student.hpp"
+
+namespace xferbench::compare {
+
+namespace {
+
+/// "night-3.json.xz" without what follows the first part: "night-3".
+std::filesystem::path stem_of(std::filesystem::path file) {
+  if (file.extension() == ".xz") file.replace_extension();
+  return file.replace_extension();
+}
+
+/// "night" of "night-3.json"; empty where no number of a process ends the name.
+std::string family_of(const std::string& file) {
+  constexpr std::size_t kMostDigits = 3;
+  const std::string stem = stem_of(file).string();
+  const std::size_t last = stem.find_last_not_of("0123456789");
+  if (last == std::string::npos || stem[last] != '-') return "";
+  const std::size_t digits = stem.size() - last - 1;
+  return digits == 0 || digits > kMostDigits ? "" : stem.substr(0, last);
+}
+
+/// Without the files that it wrote, whose names differ between processes.
+std::vector<std::string> command_of(const Report& report) {
+  constexpr std::array<std::string_view, 5> kOutputs{"--json", "--csv", "--markdown", "--html", "--process"};
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < report.command.size(); ++i) {
+    const std::string_view word = report.command[i];
+    const std::size_t end = std::min(word.find('='), word.size());
+    if (std::ranges::find(kOutputs, word.substr(0, end)) == kOutputs.end()) {
+      words.push_back(report.command[i]);
+    } else if (end == word.size()) {
+      ++i;
+    }
+  }
+  return words;
+}
+
+bool begun_soon_after(const Report& one, const Report& other) {
+  constexpr double kLongest = 3600;  // seconds
+  const auto first = parse_utc(one.started_at);
+  const auto next = parse_utc(other.started_at);
+  return first && next && std::abs(std::difftime(*next, *first)) <= kLongest;
+}
+
+bool of_same_run(const NamedReport& one, const NamedReport& other) {
+  const std::string family = family_of(one.name);
+  return !family.empty() && family == family_of(other.name) && one.name != other.name && !one.report.fleet &&
+         !other.report.fleet && one.report.tool.version == other.report.tool.version &&
+         one.report.tool.git == other.report.tool.git && command_of(one.report) == command_of(other.report) &&
+         of_same_machine(one.report.environment, other.report.environment) &&
+         begun_soon_after(one.report, other.report);
+}
+
+/// Of the mean of their logarithms; nothing of a single one, and of what has no logarithm.
+std::optional<Interval> interval_of(const std::vector<double>& medians) {
+  const auto n = static_cast<double>(medians.size());
+  if (n < 2 || std::ranges::min(medians) <= 0) return std::nullopt;
+  double middle = 0;
+  for (const double median : medians) middle += std::log(median) / n;
+  const double half = model::student_quantile(0.05, n - 1) * std::sqrt(log_variance(medians) / n);
+  return Interval{std::exp(middle - half), std::exp(middle + half)};
+}
+
+void pool(Measurement& m, const std::vector<const Result*>& results) {
+  std::vector<double> medians;
+  std::vector<std::string> flags;
+  for (const Result* result : results) {
+    const Measurement* own = result->measurement(m.name, m.gpu);
+    if (own == nullptr || own->samples.empty()) continue;
+    medians.push_back(own->median);
+    std::ranges::copy(own->flags, std::back_inserter(flags));
+  }
+  if (medians.empty()) return;
+  std::ranges::sort(flags);
+  flags.erase(std::unique(flags.begin(), flags.end()), flags.end());
+  m.samples = medians;
+  statistics::summarise(m);
+  m.flags = std::move(flags);
+  m.ci95 = interval_of(medians);
+}
+
+void pool(Metric& metric, const std::vector<const Result*>& results) {
+  std::vector<double> values;
+  for (const Result* result : results) {
+    if (const Metric* own = result->metric(metric.name, metric.gpu)) values.push_back(own->value);
+  }
+  metric.value = statistics::median(values);
+}
+
+/// Of the same case; null where a process has it not.
+Result of_all(const std::vector<const Result*>& of_processes) {
+  std::vector<const Result*> good;
+  for (const Result* result : of_processes) {
+    if (result != nullptr && result->status == Status::failed) return *result;
+    if (result != nullptr && result->status == Status::ok) good.push_back(result);
+  }
+  if (good.empty()) return **std::ranges::find_if(of_processes, [](const Result* r) { return r != nullptr; });
+  Result all = *good.front();
+  for (Measurement& m : all.measurements) pool(m, good);
+  for (Metric& metric : all.metrics) pool(metric, good);
+  for (const Result* result : good) {
+    for (const std::string& warning : result->warnings) {
+      if (std::ranges::find(all.warnings, warning) == all.warnings.end()) all.warnings.push_back(warning);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+bool of_same_machine(const Environment& one, const Environment& other) {
+  const auto facts = [](const Environment& e) {
+    return std::tuple(e.backend, e.profile_text(), e.gpu.name, e.gpu.uuid, e.host.cpu, e.host.logical_cpus);
+  };
+  return facts(one) == facts(other);
+}
+
+std::vector<Processes> runs_of(std::vector<NamedReport> files) {
+  std::vector<Processes> runs;
+  for (NamedReport& file : files) {
+    const auto known = std::ranges::find_if(runs, [&](const Processes& run) { return of_same_run(run.back(), file); });
+    Processes& run = known != runs.end() ? *known : runs.emplace_back();
+    std::ranges::move(by_process({std::move(file)}), std::back_inserter(run));
+  }
+  return runs;
+}
+
+NamedReport as_one_run(Processes processes) {
+  if (processes.size() == 1) return std::move(processes.front());
+  std::vector<const Report*> reports;
+  for (const NamedReport& process : processes) reports.push_back(&process.report);
+  std::vector<Result> results;
+  for (const SameCase& c : same_cases(reports)) results.push_back(of_all(c.results));
+  NamedReport all = processes.front();
+  const std::string last = std::filesystem::path(processes.back().name).filename().string();
+  all.name = fmt::format("{}{} ({} processes)", all.name, processes.back().name == all.name ? "" : " to " + last,
+                         processes.size());
+  for (const NamedReport& process : processes) {
+    all.report.complete = all.report.complete && process.report.complete;
+    all.report.verified = all.report.verified && process.report.verified;
+  }
+  all.report.results = std::move(results);
+  return all;
+}
+
+}  // namespace xferbench::compare

@@ -1,0 +1,248 @@
+#include "words/trend.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "core/units.hpp"
+#include "measure/statistics.hpp"
+#include "words/compare.hpp"
+#include "words/compared.hpp"
+#include "words/machine.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using compare::Change;
+using compare::Trend;
+
+/// A change of a case.
+struct Told {
+  const Trend::Series* series;
+  const Change* change;
+  std::string name;  // of the case
+  [[nodiscard]] std::size_t run() const { return series->points[change->at].run; }
+  [[nodiscard]] double size() const { return std::abs(std::log(change->ratio())); }
+  [[nodiscard]] bool is_worse() const { return series->is_worse(*change).value_or(false); }
+  [[nodiscard]] Tone tone() const {
+    const auto worse = series->is_worse(*change);
+    return !worse ? Tone::notice : *worse ? Tone::bad : Tone::good;
+  }
+  /// "5.1 % slower".
+  [[nodiscard]] std::string text() const {
+    const auto worse = series->is_worse(*change);
+    const bool of_speed = series->unit == "s" || series->unit.ends_with("/s");
+    const char* way = !worse     ? (change->ratio() > 1 ? "more" : "less")
+                      : of_speed ? (*worse ? "slower" : "faster")
+                                 : (*worse ? "worse" : "better");
+    return format_percent_short(std::abs(change->ratio() - 1)) + " " + way;
+  }
+};
+
+/// What is worse first, and of that the largest.
+std::vector<Told> all_changes(const Trend& trend, const std::vector<std::string>& names) {
+  std::vector<Told> all;
+  for (std::size_t i = 0; i < trend.series.size(); ++i) {
+    for (const Change& change : trend.series[i].changes) all.push_back({&trend.series[i], &change, names[i]});
+  }
+  std::ranges::stable_sort(all, {}, [](const Told& told) { return std::pair(!told.is_worse(), -told.size()); });
+  return all;
+}
+
+/// "0.1.0 abc -> 0.1.0 def", or the one that both are.
+std::string versions_at(const Trend& trend, std::size_t run) {
+  const std::string& before = trend.runs[run - 1].version;
+  const std::string& now = trend.runs[run].version;
+  return before == now ? now : before + " -> " + now;
+}
+
+std::string day_of(const compare::Source& run) { return run.started_at.substr(0, run.started_at.find('T')); }
+
+std::string file_of(const compare::Source& run) { return std::filesystem::path(run.name).filename().string(); }
+
+Sentence answer(const Trend& trend, const std::vector<Told>& changes) {
+  if (changes.empty()) {
+    return {.text = fmt::format("nothing changed by {} or more that chance does not explain: {} over {}",
+                                format_percent_short(compare::kTrendThreshold), counted(trend.series.size(), "case"),
+                                counted(trend.runs.size(), "run")),
+            .tone = Tone::bold,
+            .strong = true};
+  }
+  std::set<const Trend::Series*> cases;
+  for (const Told& told : changes) cases.insert(told.series);
+  const Told& first = changes.front();
+  return {.text = fmt::format("{} of {} changed: {} is {} from {} on ({}; {}){}", cases.size(),
+                              counted(trend.series.size(), "case"), first.name, first.text(),
+                              day_of(trend.runs[first.run()]), file_of(trend.runs[first.run()]),
+                              versions_at(trend, first.run()),
+                              changes.size() > 1 ? ", and " + counted(changes.size() - 1, "further change") : ""),
+          .tone = first.is_worse() ? Tone::bad : Tone::notice,
+          .strong = true};
+}
+
+Table table_of(const Trend& trend, const std::vector<Told>& changes) {
+  Table table{.header = {"change", "case", "from", "file", "before", "then", "p", "measured"},
+              .left_columns = 4,
+              .last_left = true,
+              .gap = 2,
+              .least_important = {7, 6, 3},
+              .title = "Changes"};
+  for (const Told& told : changes) {
+    Cell change(told.text(), told.tone());
+    change.strong = told.is_worse();
+    const compare::Source& run = trend.runs[told.run()];
+    table.rows.push_back(
+        {{change, Cell::as_code(told.name), run.started_at, Cell::as_code(file_of(run)),
+          compared_value(told.change->before, told.series->unit), compared_value(told.change->after, told.series->unit),
+          p_text(told.change->p), Cell::as_code(told.series->measured)}});
+  }
+  return table;
+}
+
+/// At each moment at which something changed.
+List differences_of(const Trend& trend) {
+  List list;
+  list.title = "What else differs there from the run before";
+  for (const auto& [run, differences] : trend.differences) {
+    Item item{.text = differences.empty() ? "nothing that the files tell" : "", .strong = day_of(trend.runs[run])};
+    for (const compare::Difference& d : differences) {
+      item.text += fmt::format("{}{}: {}, then {}", item.text.empty() ? "" : "; ", d.what, d.base, d.next);
+    }
+    list.items.push_back(std::move(item));
+  }
+  return list;
+}
+
+std::string method(const Trend& trend) {
+  return fmt::format(
+      "a change: the medians before and behind it differ by {} or more, and by more than chance explains at {} for all "
+      "cases together (Mann-Whitney over every cut, by permutations, and of the dozen runs on either side){}",
+      format_percent_short(compare::kTrendThreshold), format_percent_short(compare::kTrendError),
+      trend.runs_to_be_sure ? fmt::format("; with so many cases it is sure to be seen once {} show it",
+                                          counted(*trend.runs_to_be_sure, "run"))
+                            : "");
+}
+
+/// Days, or what tells runs of one day apart: some of them, so that they have room.
+std::vector<std::pair<double, std::string>> ticks_of(const Trend& trend) {
+  constexpr std::size_t kMost = 6;
+  const bool one_day = day_of(trend.runs.front()) == day_of(trend.runs.back());
+  const std::size_t step = (trend.runs.size() + kMost - 1) / kMost;
+  std::vector<std::pair<double, std::string>> ticks;
+  for (std::size_t run = 0; run < trend.runs.size(); run += step) {
+    const compare::Source& source = trend.runs[run];
+    ticks.emplace_back(static_cast<double>(run),
+                       one_day && source.started_at.size() > 16 ? source.started_at.substr(11, 5) : day_of(source));
+  }
+  return ticks;
+}
+
+History history_of(const Trend& trend, const Trend::Series& series, const std::string& name) {
+  const bool times = series.unit == "s";
+  std::vector<double> values;
+  for (const Trend::Point& point : series.points) values.push_back(point.value);
+  const std::string unit = times ? unit_for_all(std::array{std::ranges::max(values)}) : series.unit;
+  const double factor = times ? in_a_second(unit) : 1;
+  History history{.title = name,
+                  .unit = unit == "1" ? "" : unit,
+                  .along = "runs in the order in which they began",
+                  .last = static_cast<double>(trend.runs.size() - 1),
+                  .ticks = ticks_of(trend)};
+  History::Line& line = history.lines.emplace_back();
+  for (const Trend::Point& point : series.points) {
+    const compare::Source& run = trend.runs[point.run];
+    History::Point& shown = line.points.emplace_back();
+    shown = {.at = static_cast<double>(point.run), .value = point.value * factor};
+    if (point.interval) shown.low = point.interval->low * factor, shown.high = point.interval->high * factor;
+    shown.said = fmt::format("{}, {}, {}", compared_value(point.value, series.unit), run.started_at, run.version);
+  }
+  std::size_t begin = 0;
+  const auto place = [&series](std::size_t point) { return static_cast<double>(series.points[point].run); };
+  const auto add_level = [&](std::size_t end) {
+    if (series.changes.empty()) return;
+    const double middle = statistics::median(std::span(values).subspan(begin, end - begin));
+    history.levels.push_back({place(begin), place(end - 1), middle * factor});
+    begin = end;
+  };
+  for (const Change& change : series.changes) {
+    const Told told{&series, &change, name};
+    const double before = (place(change.at - 1) + place(change.at)) / 2;
+    history.marks.push_back(
+        {before, before, told.text() + " from " + day_of(trend.runs[told.run()]) + " on", told.tone()});
+    add_level(change.at);
+  }
+  add_level(values.size());
+  return history;
+}
+
+/// Of cases without a change: what they are all the time.
+Table::Row row_of(const Trend::Series& series, const std::string& name) {
+  std::vector<double> values;
+  for (const Trend::Point& point : series.points) values.push_back(point.value);
+  const auto text = [&series](double value) { return compared_value(value, series.unit); };
+  return {{Cell::as_code(name), text(statistics::median(values)), text(std::ranges::min(values)),
+           text(std::ranges::max(values)), fmt::format("{}", values.size())}};
+}
+
+void add_series(const Trend& trend, const std::vector<std::string>& names, Document& document) {
+  constexpr std::size_t kMostCharts = 60;  // behind a fold, which a page has room for
+  Fold fold;
+  Table table{.header = {"case", "median", "lowest", "highest", "runs"}, .left_columns = 1, .gap = 2};
+  std::vector<Part> charts;
+  const auto all = all_changes(trend, names);
+  std::set<const Trend::Series*> shown;
+  if (!all.empty())
+    document.add(Heading{.text = "Cases that changed",
+                         .common = {"thick: the median between changes", "shaded: 95 % intervals",
+                                    "the axes do not begin at zero"}},
+                 true, Shown::elsewhere);
+  for (const Told& told : all) {
+    if (shown.insert(told.series).second) document.add(history_of(trend, *told.series, told.name));
+  }
+  for (std::size_t i = 0; i < trend.series.size(); ++i) {
+    if (shown.contains(&trend.series[i])) continue;
+    table.rows.push_back(row_of(trend.series[i], names[i]));
+    if (charts.size() < kMostCharts) charts.push_back({history_of(trend, trend.series[i], names[i])});
+  }
+  if (table.rows.empty()) return;
+  fold.title = counted(table.rows.size(), "case") + " without a change";
+  fold.parts.push_back({std::move(table)});
+  std::ranges::move(charts, std::back_inserter(fold.parts));
+  document.add(std::move(fold), true);
+}
+
+}  // namespace
+
+Document document_of(const Trend& trend) {
+  std::vector<std::string> keys;
+  for (const Trend::Series& series : trend.series) keys.push_back(series.key);
+  const std::vector<std::string> names = short_names(keys);
+  const std::vector<Told> changes = all_changes(trend, names);
+  Document document(fmt::format("xferbench: trend of {}", counted(trend.runs.size(), "run")),
+                    trust_of(trend.simulated, trend.runs));
+  document.add(answer(trend, changes));
+  document.add(Sentence{
+      .text = fmt::format("{} of {}, {} to {}", counted(trend.runs.size(), "run"), machine_line(trend.environment),
+                          day_of(trend.runs.front()), day_of(trend.runs.back())),
+      .tone = Tone::dim});
+  if (!changes.empty()) {
+    document.add(table_of(trend, changes), true);
+    document.add(differences_of(trend), true);
+  }
+  if (!trend.warnings.empty()) {
+    document.add(Fold{counted(trend.warnings.size(), "doubt") + " about single files", {{List(trend.warnings)}}}, true,
+                 Shown::elsewhere);
+  }
+  add_series(trend, names, document);
+  document.add(Sentence{.text = method(trend), .tone = Tone::dim}, true);
+  return document;
+}
+
+}  // namespace xferbench
