@@ -45,13 +45,13 @@ class Rows {
   }
 
  private:
-  // Columns, in pixels: names, the axis, the change and the verdict.
-  static constexpr double kWidth = 760;
-  static constexpr double kLeft = 262;
-  static constexpr double kRight = 560;
-  static constexpr double kChange = 650;
-  static constexpr double kVerdict = 662;
-  static constexpr std::size_t kLongestName = 40;  // bytes
+  // Columns, in pixels: names, the change, the axis and the verdict.
+  static constexpr double kWidth = 740;
+  static constexpr std::size_t kLongestName = 42;  // bytes
+  static constexpr double kChange = 336;
+  static constexpr double kLeft = 356;
+  static constexpr double kRight = 620;
+  static constexpr double kVerdict = 634;
   static constexpr double kTop = 12;
   static constexpr double kRow = 22;
 

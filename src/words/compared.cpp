@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <span>
 #include <sstream>
 
 #include "core/units.hpp"
@@ -86,6 +88,36 @@ CommonKey common_key(const std::vector<std::string>& keys) {
 
 namespace {
 
+using Cases = std::vector<std::vector<std::string>*>;
+
+/// Takes the axes away without which the cases of a scenario are as many as with them, the last one first.
+void keep_what_tells_apart(const Cases& cases) {
+  const auto name_of = [](const std::string& part) { return part.substr(0, part.find('=')); };
+  const auto different = [&cases] {
+    std::set<std::vector<std::string>> all;
+    for (const auto* parts : cases) all.insert(*parts);
+    return all.size();
+  };
+  std::vector<std::string> axes;
+  for (const auto* parts : cases) {
+    for (const std::string& part : std::span(*parts).subspan(1)) {
+      if (std::ranges::find(axes, name_of(part)) == axes.end()) axes.push_back(name_of(part));
+    }
+  }
+  std::ranges::reverse(axes);
+  for (const std::string& axis : axes) {
+    const std::size_t with = different();
+    std::vector<std::vector<std::string>> before;
+    for (auto* parts : cases) {
+      before.push_back(*parts);
+      std::erase_if(*parts, [&](const std::string& part) { return name_of(part) == axis; });
+    }
+    const auto says_nothing = [](const auto* parts) { return parts->size() == 1; };
+    if (different() == with && (cases.size() == 1 || std::ranges::none_of(cases, says_nothing))) continue;
+    for (std::size_t i = 0; i < cases.size(); ++i) *cases[i] = std::move(before[i]);
+  }
+}
+
 /// "h2d" of "dir=h2d", "streams 8" of "streams=8": what speaks for itself needs no name.
 std::string spoken(const std::string& part) {
   const std::size_t equals = part.find('=');
@@ -98,22 +130,20 @@ std::string spoken(const std::string& part) {
 }  // namespace
 
 std::vector<std::string> short_names(const std::vector<std::string>& keys) {
-  const auto scenario_of = [](const std::string& key) { return key.substr(0, key.find('/')); };
-  std::map<std::string, std::vector<std::string>> scenarios;
-  for (const std::string& key : keys) scenarios[scenario_of(key)].push_back(key);
-  std::map<std::string, CommonKey> common;
-  for (const auto& [scenario, all] : scenarios) common[scenario] = common_key(all);
-  std::vector<std::string> names;
+  std::map<std::string, Cases> scenarios;
+  std::vector<std::vector<std::string>> parts;
   for (const std::string& key : keys) {
-    const std::string scenario = scenario_of(key);
-    std::vector<std::string> parts = parts_of(key);
-    std::erase_if(parts, [&](const std::string& part) {
-      return part == scenario || std::ranges::find(common[scenario].parts, part) != common[scenario].parts.end();
-    });
-    if (scenarios[scenario].size() == 1) parts.clear();
-    std::ranges::transform(parts, parts.begin(), spoken);
-    const std::string rest = fmt::format("{}", fmt::join(parts, ", "));
-    names.push_back(rest.empty() ? scenario : scenarios.size() == 1 ? rest : scenario + ": " + rest);
+    parts.push_back(parts_of(key));
+    if (parts.back().empty()) parts.back().push_back(key);
+  }
+  for (std::vector<std::string>& of : parts) scenarios[of.front()].push_back(&of);
+  for (auto& [scenario, cases] : scenarios) keep_what_tells_apart(cases);
+  std::vector<std::string> names;
+  for (const std::vector<std::string>& of : parts) {
+    std::vector<std::string> axes(of.begin() + 1, of.end());
+    std::ranges::transform(axes, axes.begin(), spoken);
+    const std::string rest = fmt::format("{}", fmt::join(axes, ", "));
+    names.push_back(rest.empty() ? of.front() : scenarios.size() == 1 ? rest : of.front() + ": " + rest);
   }
   return names;
 }

@@ -37,8 +37,8 @@ struct CommonKey {
 };
 CommonKey common_key(const std::vector<std::string>& keys);
 
-/// What tells cases apart, for charts, which have little room: "memcpy: h2d, pinned, 1MiB, streams 8"; without the
-/// scenario where all are of one.
+/// What tells cases apart, for charts, which have little room: "memcpy: h2d, 1MiB, threads 8"; without the scenario
+/// where all are of one.
 std::vector<std::string> short_names(const std::vector<std::string>& keys);
 
 /// How it was judged, in a sentence without its full stop.

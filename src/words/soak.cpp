@@ -204,7 +204,7 @@ void add_histories(std::span<const RateThen> rates, const SoakTotals& totals, Do
   document.add(
       Sentence{.text = "rates over time: the median of each interval; shaded, from the slowest turn to the fastest",
                .tone = Tone::dim},
-      true, Shown::elsewhere);
+      true, Shown::pages);
   for (const SoakLoad load : loads) document.add(history_of(load, rates, totals));
 }
 

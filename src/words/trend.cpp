@@ -88,20 +88,18 @@ Sentence answer(const Trend& trend, const std::vector<Told>& changes) {
 }
 
 Table table_of(const Trend& trend, const std::vector<Told>& changes) {
-  Table table{.header = {"change", "case", "from", "file", "before", "then", "p", "measured"},
+  Table table{.header = {"change", "case", "from", "file", "before", "then", "p"},
               .left_columns = 4,
-              .last_left = true,
               .gap = 2,
-              .least_important = {7, 6, 3},
+              .least_important = {6, 3},
               .title = "Changes"};
   for (const Told& told : changes) {
     Cell change(told.text(), told.tone());
     change.strong = told.is_worse();
     const compare::Source& run = trend.runs[told.run()];
-    table.rows.push_back(
-        {{change, Cell::as_code(told.name), run.started_at, Cell::as_code(file_of(run)),
-          compared_value(told.change->before, told.series->unit), compared_value(told.change->after, told.series->unit),
-          p_text(told.change->p), Cell::as_code(told.series->measured)}});
+    table.rows.push_back({{change, Cell::as_code(told.name), run.started_at, Cell::as_code(file_of(run)),
+                           compared_value(told.change->before, told.series->unit),
+                           compared_value(told.change->after, told.series->unit), p_text(told.change->p)}});
   }
   return table;
 }
@@ -132,7 +130,7 @@ std::string method(const Trend& trend) {
 
 /// Days, or what tells runs of one day apart: some of them, so that they have room.
 std::vector<std::pair<double, std::string>> ticks_of(const Trend& trend) {
-  constexpr std::size_t kMost = 6;
+  constexpr std::size_t kMost = 5;
   const bool one_day = day_of(trend.runs.front()) == day_of(trend.runs.back());
   const std::size_t step = (trend.runs.size() + kMost - 1) / kMost;
   std::vector<std::pair<double, std::string>> ticks;
@@ -198,13 +196,18 @@ void add_series(const Trend& trend, const std::vector<std::string>& names, Docum
   std::vector<Part> charts;
   const auto all = all_changes(trend, names);
   std::set<const Trend::Series*> shown;
-  if (!all.empty())
-    document.add(Heading{.text = "Cases that changed",
-                         .common = {"thick: the median between changes", "shaded: 95 % intervals",
-                                    "the axes do not begin at zero"}},
-                 true, Shown::elsewhere);
+  if (!all.empty()) {
+    document.add(Heading{.text = "Cases that changed"}, true, Shown::elsewhere);
+    document.add(
+        Sentence{.text = "thick: the median between changes; shaded: 95 % intervals; the axes do not begin at zero",
+                 .tone = Tone::dim},
+        false, Shown::pages);
+  }
   for (const Told& told : all) {
-    if (shown.insert(told.series).second) document.add(history_of(trend, *told.series, told.name));
+    if (!shown.insert(told.series).second) continue;
+    document.add(history_of(trend, *told.series, told.name));
+    document.add(Sentence{.text = told.series->key + ": " + told.series->measured, .tone = Tone::dim}, false,
+                 Shown::elsewhere);
   }
   for (std::size_t i = 0; i < trend.series.size(); ++i) {
     if (shown.contains(&trend.series[i])) continue;
@@ -237,8 +240,9 @@ Document document_of(const Trend& trend) {
     document.add(differences_of(trend), true);
   }
   if (!trend.warnings.empty()) {
-    document.add(Fold{counted(trend.warnings.size(), "doubt") + " about single files", {{List(trend.warnings)}}}, true,
-                 Shown::elsewhere);
+    const std::string doubts = counted(trend.warnings.size(), "doubt") + " about single files";
+    document.add(Sentence{.text = doubts + ", which a page lists", .tone = Tone::notice}, true, Shown::terminal);
+    document.add(Fold{doubts, {{List(trend.warnings)}}}, true, Shown::elsewhere);
   }
   add_series(trend, names, document);
   document.add(Sentence{.text = method(trend), .tone = Tone::dim}, true);

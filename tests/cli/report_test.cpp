@@ -55,6 +55,47 @@ TEST_F(ReportCommandTest, ShowsWhatChangedBetweenTwoFilesAndMoreSideBySide) {
   expect_page(three.out, "<h1>xferbench: side by side</h1>");
 }
 
+TEST_F(ReportCommandTest, TakesProcessesOfOneRunTogether) {
+  for (const char* name : {"a-1.json", "a-2.json", "b-1.json", "b-2.json"}) {
+    std::filesystem::copy_file(file("r.json"), file(name));
+  }
+  const std::string a1 = file("a-1.json");
+  const std::string a2 = file("a-2.json");
+  const Outcome run = xferbench({"report", a1, a2});
+  expect_success(run);
+  EXPECT_TRUE(contains(run.out, "medians of " + a1 + " to a-2.json (2 processes)")) << run.out;
+  const Outcome two = xferbench({"report", a1, a2, file("b-1.json"), file("b-2.json")});
+  EXPECT_TRUE(contains(two.out, "  2, 2  ")) << two.out;
+  const Outcome sides = xferbench({"report", "--base", a1, a2, "--new", file("b-1.json"), file("b-2.json")});
+  EXPECT_EQ(sides.exit_code, 0) << sides.err;
+  EXPECT_EQ(sides.out, two.out);
+  expect_refusal(xferbench({"report", "--base", a1}), 2, "--base requires --new");
+  expect_refusal(xferbench({"report", a1, "--base", a2, "--new", a1}), 2, "belongs to no side");
+  expect_refusal(xferbench({"report", "--base", a1, a1, "--new", a2}), 2, "is there twice on one side");
+}
+
+TEST_F(ReportCommandTest, ShowsHowNumbersOfOneMachineWent) {
+  Arguments arguments{"report", "--html", file("t.html"), "--trend"};
+  for (const char* name : {"a.json", "b.json", "c.json", "d.json"}) {
+    std::filesystem::copy_file(file("r.json"), file(name));
+    arguments.push_back(file(name));
+  }
+  expect_refusal(xferbench(arguments), 2, "a trend needs 5 runs at least, and these are 4");
+  EXPECT_FALSE(std::filesystem::exists(file("t.html")));
+  arguments.push_back(file("r.json"));
+  const Outcome o = xferbench(arguments);
+  expect_success(o);
+  EXPECT_TRUE(contains(o.out, "nothing changed by 2 % or more that chance does not explain: 1 case over 5 runs"))
+      << o.out;
+  expect_page(read_file(file("t.html")), "<h1>xferbench: trend of 5 runs</h1>");
+  EXPECT_TRUE(contains(read_file(file("t.html")), "aria-label=Warning>SIMULATED</div>"));
+  expect_success(xferbench({"memcpy", "--simulate", "h100", "--size", "1M", "--quiet", "--json", file("e.json")}));
+  expect_refusal(xferbench({"report", "--trend", file("a.json"), file("e.json")}), 2,
+                 "a trend is of one machine: give the files of each by themselves");
+  expect_refusal(xferbench({"report", "--trend", file("a.json"), "--base", file("b.json"), "--new", file("c.json")}), 2,
+                 "a trend compares all runs with each other");
+}
+
 TEST_F(ReportCommandTest, ShowsASoak) {
   expect_success(xferbench({"soak", "--simulate", "--size", "4M", "--for", "2s", "--json", file("s.jsonl")}));
   const Outcome o = xferbench({"report", file("s.jsonl"), "--html", file("s.html")});

@@ -2,6 +2,7 @@
 
 import json
 import lzma
+import statistics
 import subprocess
 import sys
 
@@ -36,10 +37,26 @@ class OwnPages(support.BrowserTest):
         path.write_text(json.dumps(report), encoding="utf-8")
         return path
 
+    def nights(self):
+        """Of which the last six are slower."""
+        report = json.loads(lzma.decompress((RESULTS / "h200-latency.json.xz").read_bytes()))
+        for number in range(12):
+            report["started_at"] = f"2026-03-{number + 1:02}T03:00:00Z"
+            for result in report["results"]:
+                for one in result.get("measurements", []):
+                    scale = 1.1 if number == 6 else 1
+                    one["samples"] = [scale * value for value in one["samples"]]
+                    one |= {name: scale * one[name] for name in ("min", "max", "p90", "p99") if name in one}
+                    one["median"] = statistics.median(one["samples"])
+            (self.folder / f"night-{number:02}.json").write_text(json.dumps(report), encoding="utf-8")
+        return sorted(self.folder.glob("night-*.json"))
+
     def test_everyone_can_read_them(self):
         shown = {
             "run": ("report", RESULTS / "h200-ci.json.xz"),
-            "compare": ("report", RESULTS / "h200-ci-repeat-1.json.xz", RESULTS / "h200-ci-repeat-2.json.xz"),
+            "compare": ("report", "--base", RESULTS / "h200-ci-repeat-1.json.xz", "--new", RESULTS / "h200-ci-repeat-2.json.xz"),
+            "trend": ("report", "--trend", *self.nights()),
+            "soak": ("report", RESULTS / "h200-soak-20m.jsonl.xz"),
             "matrix": ("p2p", "--simulate", "h200-x8", "--size", "1M"),
             "explanation": ("report", support.ROOT / "tests" / "unit" / "golden" / "explain" / "torch.json"),
             "timeline": ("report", support.ROOT / "docs" / "timelines" / "h200-overlap.json"),

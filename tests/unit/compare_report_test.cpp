@@ -128,10 +128,14 @@ TEST(CompareChart, HasWhatIsWorseFirstAndOfManyOnlyWhatMayHaveChanged) {
 }
 
 TEST(ShortNames, HaveWhatTellsCasesOfAScenarioApart) {
-  EXPECT_EQ(
-      short_names({"memcpy/dir=h2d/size=1MiB/threads=8", "memcpy/dir=d2h/size=1MiB/threads=4", "alloc/kind=async"}),
-      (std::vector<std::string>{"memcpy: h2d, threads 8", "memcpy: d2h, threads 4", "alloc"}));
+  EXPECT_EQ(short_names({"memcpy/dir=h2d/size=1MiB/threads=8", "memcpy/dir=h2d/size=1MiB/threads=4",
+                         "memcpy/dir=d2h/size=1MiB/threads=4/api=sync", "alloc/kind=async"}),
+            (std::vector<std::string>{"memcpy: h2d, threads 8", "memcpy: h2d, threads 4", "memcpy: d2h, threads 4",
+                                      "alloc"}));
   EXPECT_EQ(short_names({"memcpy/dir=h2d", "memcpy/dir=d2h"}), (std::vector<std::string>{"h2d", "d2h"}));
+  EXPECT_EQ(short_names({"d/task=a/n=1", "d/task=a/n=2", "d/task=b"}),
+            (std::vector<std::string>{"a, n 1", "a, n 2", "b"}))
+      << "no case is without a name";
 }
 
 TEST(CompareTable, OnlyCountsWhatIsQuietWhereThereIsMuch) {

@@ -315,8 +315,8 @@ TEST(Ratios, ShowWhatIsBeyondTwiceOrHalfAtTheEdgeAndMarkItSo) {
     ratios.rows.push_back({.name = "a", .ratio = ratio, .low = ratio * 0.9, .high = ratio * 1.1, .verdict = "same"});
   }
   const std::string svg = to_svg(ratios);
-  EXPECT_EQ(count(svg, "class=\"arrow\" d=\"M560.0"), 1U) << svg;
-  EXPECT_EQ(count(svg, "class=\"arrow\" d=\"M262.0"), 1U) << svg;
+  EXPECT_EQ(count(svg, "class=\"arrow\" d=\"M620.0"), 1U) << svg;
+  EXPECT_EQ(count(svg, "class=\"arrow\" d=\"M356.0"), 1U) << svg;
   EXPECT_EQ(count(svg, "<circle"), 2U) << "what is no ratio is left out";
   EXPECT_EQ(count(svg, "class=\"interval\""), 2U) << "at the edge there is no room for one";
   EXPECT_EQ(count(svg, "class=\"equal\""), 1U);
