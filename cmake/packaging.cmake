@@ -25,16 +25,10 @@ install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
 # Programs that pages show.
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN __pycache__ EXCLUDE)
 
-# Scripts in Python, where scripts/xferbench_report/places.py knows them. The schemas once more: what a program reads
-# must not lie in the documentation, which systems may leave out.
+# The schemas once more: what a program reads must not lie in the documentation, which systems may leave out.
 install(PROGRAMS scripts/report scripts/validate-results DESTINATION ${xferbench_data}/scripts)
-install(DIRECTORY scripts/xferbench_report DESTINATION ${xferbench_data}/scripts
-  PATTERN __pycache__ EXCLUDE)
 file(GLOB schemas CONFIGURE_DEPENDS docs/*-schema.json)
 install(FILES ${schemas} DESTINATION ${xferbench_data}/schemas)
-# Fetched by scripts/vendor, perhaps only after this.
-install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/build/vendor/ DESTINATION ${xferbench_data}/vendor OPTIONAL
-  FILES_MATCHING PATTERN "plotly*.js")
 # xferbench_command(script): bin/xferbench-SCRIPT, a link that holds wherever the whole is moved.
 function(xferbench_command script)
   set(link ${CMAKE_CURRENT_BINARY_DIR}/generated/links/xferbench-${script})
@@ -87,8 +81,8 @@ if(MPI_CXX_LIBRARIES MATCHES "openmpi")
   set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS OFF)
   string(APPEND CPACK_DEBIAN_MPI_PACKAGE_DEPENDS ", libc6, libopenmpi3 | libopenmpi40")
 endif()
-# The program needs none of them: the commands in Python do.
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "python3, python3-jinja2, python3-jsonschema, xz-utils")
+# The program reads compressed files by xz, and xferbench-validate-results is in Python.
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "python3, python3-jsonschema, xz-utils")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "xferbench-inject, xferbench-mpi")
 # The first line of each is what lists of packages show. CPack would set the project's before it.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
@@ -99,7 +93,7 @@ copy, work and copy back, and sets each beside its limit, measured in the
 same run.
 
 Without a GPU it simulates one. Brings suites of measurements, what is
-expected of known GPUs, and xferbench-report, which makes pages of results.")
+expected of known GPUs, and makes pages of results.")
 set(CPACK_DEBIAN_MPI_DESCRIPTION
 "runs of xferbench under mpirun and srun
 The library that xferbench loads where it runs as several processes under

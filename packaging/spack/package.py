@@ -11,7 +11,7 @@ class Xferbench(CMakePackage, CudaPackage):
     version("main")
 
     variant("mpi", default=True, description="The plug-in for runs under mpirun and srun")
-    variant("report", default=True, description="xferbench-report, which makes pages of results; npm fetches Plotly")
+    variant("python", default=True, description="What xferbench-validate-results needs")
 
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
@@ -21,18 +21,10 @@ class Xferbench(CMakePackage, CudaPackage):
     depends_on("numactl")
     depends_on("cuda@12.4:", when="+cuda")
     depends_on("mpi@3:", when="+mpi")
-    depends_on("python@3.9:", type=("build", "run"), when="+report")
-    depends_on("py-jinja2", type="run", when="+report")
-    depends_on("py-jsonschema@4:", type="run", when="+report")
-    depends_on("npm", type="build", when="+report")
+    depends_on("python@3.9:", type="run", when="+python")
+    depends_on("py-jsonschema@4:", type="run", when="+python")
 
     generator("ninja")
-
-    @run_before("cmake", when="+report")
-    def fetch_charts(self):
-        """The script that draws charts, held to a hash by scripts/vendor."""
-        with working_dir(self.stage.source_path):
-            python("scripts/vendor", "charts")
 
     def cmake_args(self):
         # CMake's default is every major architecture that the toolkit knows.

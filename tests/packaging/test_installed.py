@@ -18,8 +18,7 @@ EXPECTED = (
     *("bin/xferbench", "bin/xferbench-report", "bin/xferbench-validate-results", "share/man/man1/xferbench.1"),
     *("share/xferbench/schemas/results-schema.json", "share/xferbench/suites/ci.json"),
     *("share/xferbench/expectations/h200.json", "share/doc/xferbench/README.md"),
-    *("share/xferbench/scripts/report",),
-    *("share/xferbench/scripts/xferbench_report/templates/page.html", "share/bash-completion/completions/xferbench"),
+    *("share/xferbench/scripts/report", "share/bash-completion/completions/xferbench"),
 )
 
 

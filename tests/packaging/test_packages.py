@@ -85,15 +85,13 @@ class Files(unittest.TestCase):
                 self.assertEqual(needs.search_paths, (), path.name)
                 self.assertTrue(needs.stripped, f"{path.name} has symbols that nobody needs")
 
-    def test_what_the_report_reads_is_there(self):
+    def test_what_the_commands_read_is_there(self):
         for package, folder in self.each():
             if package.name.startswith(("xferbench-mpi", "xferbench-inject")):
                 continue
             (data,) = folder.rglob("share/xferbench")
-            templates = "scripts/xferbench_report/templates"
-            for wanted in ("schemas/results-schema.json", f"{templates}/page.html", "suites/ci.json"):
+            for wanted in ("schemas/results-schema.json", "scripts/report", "suites/ci.json"):
                 self.assertTrue((data / wanted).is_file(), wanted)
-            self.assertEqual(len(list((data / "vendor").glob("plotly*.js"))), 1)
             self.assertEqual([], list(folder.rglob("__pycache__")))
 
     def test_pages_link_to_what_is_there(self):
@@ -157,10 +155,9 @@ class InBare(unittest.TestCase):
 
     def reports(self, program):
         page = self.system.inside("/root/page.html")
-        self.said(f"{program} run.json run.json -o page.html")
+        self.said(f"{program} run.json -o page.html")
         text = page.read_text(encoding="utf-8")
-        self.assertIn("Plotly", text)
-        self.assertIn("equal", text, "xferbench compare was not asked")
+        self.assertIn("<svg", text)
         page.unlink()
 
 
@@ -253,12 +250,10 @@ class Archive(InBare):
         program = f"'/opt/some where/{archive().name.removesuffix('.tar.gz')}/bin/xferbench'"
         self.answers(program)
         self.said(f"{program} --simulate --suite quick")
-        missing = self.system.run(f"{program.removesuffix(chr(39))}-report' run.json")
-        self.assertNotEqual(missing.returncode, 0, "there should be no Python here")
+        self.reports(f"{program.removesuffix(chr(39))}-report'")
         self.require_network()
         self.system.hurry()
-        self.said("apt-get install -qq -y --no-install-recommends python3 python3-jinja2 python3-jsonschema man-db")
-        self.reports(f"{program.removesuffix(chr(39))}-report'")
+        self.said("apt-get install -qq -y --no-install-recommends man-db")
         manual = program.replace("bin/xferbench", "share/man/man1/xferbench.1")
         self.assertRegex(self.said(f"man -l {manual}"), r"(?m)^NAME\n\s+xferbench ")
 

@@ -15,9 +15,9 @@ import threading
 import time
 from typing import NamedTuple
 
+from . import journal
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "scripts"))
-from xferbench_report import journal  # noqa: E402  # pylint: disable=wrong-import-position
 
 # All that docs/running.md lists, but for what signals end.
 EXIT_CODES = (0, 1, 2, 3, 4, 5, 6)

@@ -1,4 +1,4 @@
-"""What the tests of the report share: files to make pages of, the script itself, and a headless browser."""
+"""What these tests share: files, the program, and a headless browser."""
 
 import atexit
 import contextlib
@@ -20,7 +20,6 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts"
-TIMELINES = ROOT / "docs" / "timelines"
 
 
 class Unpacked:
@@ -52,17 +51,10 @@ class Unpacked:
 RESULTS = Unpacked(ROOT / "docs" / "results")
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(SCRIPTS))
 
-from xferbench_report import command, vendor  # noqa: E402  found only now
+import vendor  # noqa: E402  not to be compiled
 
 PROGRAM = os.environ.get("XFERBENCH_PROGRAM", "")
-
-
-def simulate(path, *arguments):
-    """A results file of the program itself, on the simulated device."""
-    options = ["--simulate", "--no-verify", "--quiet", "--max-samples", "10", "--json", str(path)]
-    subprocess.run([PROGRAM, *arguments, *options], check=True, stdout=subprocess.DEVNULL, timeout=120)
 
 
 def compare(*arguments):
@@ -103,23 +95,6 @@ class Folder(unittest.TestCase):
         path = self.folder / name
         path.write_text(value if isinstance(value, str) else json.dumps(value), encoding="utf-8")
         return str(path)
-
-    def report(self, *arguments):
-        """What scripts/report does, without the cost of a process."""
-        out, errors = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-            try:
-                code = command.main(list(map(str, arguments)))
-            except SystemExit as stopped:
-                code = stopped.code
-        return subprocess.CompletedProcess(arguments, code, out.getvalue(), errors.getvalue())
-
-    def make(self, *files, name="page.html", title=None):
-        """A page of these files; fails where there is none."""
-        options = ["--title", title] if title else []
-        outcome = self.report(*files, "--quiet", "-o", self.folder / name, *options)
-        self.assertEqual((outcome.returncode, outcome.stdout, outcome.stderr), (0, "", ""))
-        return self.folder / name
 
 
 def measurement(name="copy", median=1e-3, unit="s", **more):
@@ -254,14 +229,11 @@ class BrowserTest(Folder):
     def setUpClass(cls):
         cls.browser = browser()
 
-    def open(self, page, draw=True):
-        """Loads a page with all its charts, and forgets what the browser logged before."""
+    def open(self, page):
+        """Loads a page, and forgets what the browser logged before."""
         for kind in ("browser", "performance"):
             self.browser.get_log(kind)
         self.browser.get(pathlib.Path(page).as_uri())
-        if draw:
-            self.browser.execute_script("document.querySelectorAll('details').forEach((one) => { one.open = true; });")
-            self.browser.execute_async_script("drawAllCharts().then(arguments[arguments.length - 1]);")
 
     def emulate(self, width, height, dark=False):
         """A window of that size, of somebody who likes it light or dark; ends with the test."""
@@ -282,30 +254,6 @@ class BrowserTest(Folder):
     def run_js(self, code, *arguments):
         return self.browser.execute_script(code, *arguments)
 
-    def charts(self):
-        """What became of each chart: its title, its state, and the size of what was drawn."""
-        return self.run_js(
-            """return [...document.querySelectorAll('figure')].map((figure) => {
-                 const chart = figure.querySelector('.chart');
-                 const svg = chart.querySelector('svg.main-svg');
-                 const box = svg ? svg.getBoundingClientRect() : {width: 0, height: 0};
-                 return {title: figure.querySelector('h3 bdi').textContent, state: chart.dataset.state || '',
-                         width: box.width, height: box.height, text: chart.textContent,
-                         marks: chart.querySelectorAll('.scatterlayer .point, .barlayer .point, .heatmaplayer image,'
-                                                      + ' .scatterlayer .js-line').length};
-               });"""
-        )
-
-    def violations(self, figures=None):
-        """What of these figures, or of the page's, is not in Plotly's schema; Plotly ignores what it does not know."""
-        return self.run_js(
-            """const figures = arguments[0] || JSON.parse(document.getElementById('figures').textContent);
-               return Object.entries(figures).flatMap(([name, one]) =>
-                 (Plotly.validate(one.data, one.layout) || []).filter((found) => found.code !== 'unused')
-                   .map((found) => name + ': ' + found.msg));""",
-            figures,
-        )
-
     def serious(self):
         """What axe-core finds, but for what it calls moderate or minor."""
         self.run_js(vendor.source(vendor.AXE))
@@ -316,17 +264,6 @@ class BrowserTest(Folder):
                axe.run(document, {resultTypes: ['violations']}).then((found) => done(found.violations.map(said)));"""
         )
         return [one for one in found if one["impact"] in ("serious", "critical")]
-
-    def assert_all_drawn(self):
-        """Every chart of the page is there, has something in it, and nothing was complained of."""
-        charts = self.charts()
-        for chart in charts:
-            with self.subTest(chart=chart["title"]):
-                self.assertEqual(chart["state"], "drawn", chart["text"][:200])
-                self.assertGreater(min(chart["width"], chart["height"]), 100)
-                self.assertGreater(chart["marks"], 0, "nothing is drawn in it")
-        self.assert_quiet()
-        return charts
 
     def assert_quiet(self):
         """No error in the console, and no request but for the page itself."""

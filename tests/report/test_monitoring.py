@@ -13,8 +13,8 @@ import urllib.request
 import xml.etree.ElementTree
 
 import support
+import vendor
 from support import PROGRAM, RESULTS, ROOT
-from xferbench_report import vendor
 
 HOSTILE = "a\"b\\c<d>&'\x01\u202e\ufffe{x=\"1\"} 2\n# EOF\n::error::]]>"
 

@@ -17,7 +17,7 @@ class OwnPages(support.BrowserTest):
     def page(self, *arguments):
         path = self.folder / "page.html"
         subprocess.run([support.PROGRAM, *map(str, arguments), "--html", path], check=True, capture_output=True)
-        self.open(path, draw=False)
+        self.open(path)
         return path
 
     def fleet(self, nodes):

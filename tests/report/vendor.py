@@ -1,8 +1,7 @@
-"""What pages are made of and this repository does not hold, a script for charts, and what only tests need: a script that
-tests pages for everyone, and schemas.
+"""What tests need and this repository does not hold: a script that looks whether pages are for everyone, and schemas.
 
 Each is a package of npm at a fixed version, whose archive must have a fixed hash, and lies in build/vendor once set-up
-has fetched it. Packages of xferbench bring the first along.
+has fetched it, by: tests/report/vendor.py fetch
 """
 
 import base64
@@ -11,12 +10,11 @@ import hashlib
 import os
 import pathlib
 import subprocess
+import sys
 import tarfile
 import tempfile
 
-from . import places
-
-FOLDER = places.VENDORED
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "build" / "vendor"
 
 
 class Missing(Exception):
@@ -37,12 +35,6 @@ class Package:
         return FOLDER / f"{self.name}-{self.version}{'.js' if file.suffix == '.js' else '-' + file.name}"
 
 
-PLOTLY = Package(
-    "plotly.js-cartesian-dist-min",
-    "2.35.3",
-    "Bs3rf3VJrDgGBE5qBDpXtfBANzLeHLMOm4WGBaa++MRwQS+xuGKGv+IQYndBAOn1ZDFKabJfMz5UVVpjHX87pw==",
-    "package/plotly-cartesian.min.js",
-)
 AXE = Package(
     "axe-core",
     "4.14.1",
@@ -56,12 +48,7 @@ _JUNIT = (
 )
 JUNIT_OF_ANT = Package(*_JUNIT, "package/test/resources/JUnit.xsd")
 JUNIT_OF_JENKINS = Package(*_JUNIT, "package/test/resources/jenkins-junit.xsd")
-BY_USE = {
-    "charts": PLOTLY,
-    "accessibility": AXE,
-    "junit-of-ant": JUNIT_OF_ANT,
-    "junit-of-jenkins": JUNIT_OF_JENKINS,
-}
+ALL = (AXE, JUNIT_OF_ANT, JUNIT_OF_JENKINS)
 
 
 def source(package):
@@ -69,9 +56,7 @@ def source(package):
     try:
         return package.path.read_text(encoding="utf-8")
     except OSError as error:
-        remedy = "install xferbench again" if places.INSTALLED else "scripts/setup --report fetches it"
-        message = f"{package.name} {package.version} is missing; {remedy}"
-        raise Missing(message) from error
+        raise Missing(f"{package.name} {package.version} is missing; scripts/setup --tests fetches it") from error
 
 
 def fetch(package):
@@ -111,3 +96,11 @@ def extracted(package, archive):
         holder.seek(0)
         with tarfile.open(fileobj=holder, mode="r:gz") as opened:
             return opened.extractfile(package.member).read()
+
+
+if __name__ == "__main__":
+    try:
+        for wanted in ALL if sys.argv[1:] == ["fetch"] else sys.exit("usage: vendor.py fetch"):
+            fetch(wanted)
+    except (Missing, OSError) as problem:
+        sys.exit(f"vendor: {problem}")
