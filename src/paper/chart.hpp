@@ -26,6 +26,7 @@ struct Chart {
       measured,
       limit,
       points,  ///< measured, and not joined: they do not follow each other
+      dots,    ///< the same of so many that each is a dot of which nothing is said
     };
     std::string name;
     std::vector<Point> points{};  ///< joined in the order of x; a limit of one point holds everywhere

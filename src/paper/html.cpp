@@ -112,15 +112,17 @@ class Page {
                          : "<caption>" + html_escaped(title) + "</caption>";
   }
 
-  static std::string cell(const Cell& cell, std::string_view name, bool left, std::size_t span) {
+  /// `opens`: the place on this page of what the cell opens; 0: nothing.
+  static std::string cell(const Cell& cell, std::string_view name, bool left, std::size_t span, std::size_t opens) {
     const std::string text = cell.text.substr(0, cell.text.find_last_not_of(' ') + 1);
     std::string more = name == "th" ? " scope=row" : "";
     if (span > 1) more += fmt::format(" colspan={}", span);
     const bool is_long = left && text.size() > kLongText;
-    return tag(name, {left ? "" : "n", is_long ? "words" : "", class_of(cell.tone)}, more) +
-           (cell.code     ? code(text)
-            : cell.strong ? strong(text)
-                          : html_escaped(text)) +
+    std::string content = cell.code ? code(text) : cell.strong ? strong(text) : html_escaped(text);
+    if (opens > 0) {
+      content = fmt::format("<button type=button popovertarget=\"opened-{}\">{}</button>", opens, content);
+    }
+    return tag(name, {left ? "" : "n", is_long ? "words" : "", class_of(cell.tone)}, more) + content +
            fmt::format("</{}>", name);
   }
 
@@ -138,17 +140,19 @@ class Page {
       text += (has_below ? "<th scope=col>" + html_escaped(table.below) + "</th>" : "") + "</tr></thead>";
     }
     text += "<tbody>\n";
+    std::string opened;
     for (const Table::Row& row : table.rows) {
       text += "<tr>";
+      if (row.opens) opened += popover(*row.opens);
       for (std::size_t i = 0; i < row.cells.size(); ++i) {
         const bool last = i + 1 == row.cells.size();
         text += cell(row.cells[i], i == 0 && is_left(0) ? "th" : "td", is_left(i) || (last && i + 1 < columns),
-                     last ? columns - i : 1);
+                     last ? columns - i : 1, i == 0 && row.opens ? opened_ : 0);
       }
       if (has_below) text += "<td class=words>" + html_escaped(joined(row.below, "; ")) + "</td>";
       text += "</tr>\n";
     }
-    return boxed(table.title, table.rows.size() > kManyRows, text + "</tbody></table>");
+    return boxed(table.title, table.rows.size() > kManyRows, text + "</tbody></table>") + opened;
   }
 
   std::string part(const Matrix& matrix) {
@@ -172,6 +176,12 @@ class Page {
   template <Drawing Content>
   std::string part(const Content& drawing) {
     return figure(drawing.title, to_svg(drawing)) + note_of(drawing);
+  }
+
+  std::string popover(const Chart& chart) {
+    return fmt::format("<div popover id=\"opened-{}\" role=\"dialog\" aria-label=\"{}\">", ++opened_,
+                       html_escaped(chart.title)) +
+           figure(chart.title, to_svg(chart)) + "</div>\n";
   }
 
   std::string figure(const std::string& title, const std::string& svg) {
@@ -210,6 +220,7 @@ class Page {
   std::string about_;             // what comes: the last heading, or the title
   std::set<std::string> labels_;  // of boxes
   std::size_t headings_ = 0;
+  std::size_t opened_ = 0;  // what rows open
   std::string contents_;
 };
 

@@ -91,6 +91,10 @@ std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y) {
   const bool limit = series.role == Chart::Series::Role::limit;
   std::string line;
   std::string points;
+  if (series.role == Chart::Series::Role::dots) {
+    for (const Chart::Point& p : series.points) points += fmt::format("M{:.1f} {:.1f}h0", x.pixel(p.x), y.pixel(p.y));
+    return path("dots", points);
+  }
   for (const Chart::Point& p : series.points) {
     const double at = x.pixel(p.x);
     const double up = y.pixel(p.y);

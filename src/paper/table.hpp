@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "paper/chart.hpp"
 #include "paper/style.hpp"
 
 namespace xferbench {
@@ -30,6 +32,7 @@ struct Table {
   struct Row {
     std::vector<Cell> cells;           ///< the last of fewer than the header has is a sentence that runs on
     std::vector<std::string> below{};  ///< sentences about the row, which on a terminal stand beneath it
+    std::optional<Chart> opens{};      ///< shown to whoever clicks its first cell, on pages
   };
   std::vector<std::string> header;
   std::size_t left_columns = 0;  ///< the first so many stand on the left, all others on the right ...

@@ -46,6 +46,20 @@ std::string values_text(const Result& r, const std::vector<std::string>& axes) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+/// As tables do: 5.3 us, and not 5.3e-06 s.
+void tell_times_in_their_unit(double most, Chart& chart) {
+  const std::string unit = unit_for_all(std::array{most});
+  const double times = in_a_second(unit);
+  chart.y.label = unit;
+  for (Chart::Series& series : chart.series) {
+    for (Chart::Point& p : series.points) {
+      p.y *= times;
+      if (p.low) *p.low *= times;
+      if (p.high) *p.high *= times;
+    }
+  }
+}
+
 class Drawer {
  public:
   Drawer(const ScenarioDescriptor& scenario, const LineChart& of) : scenario_(scenario), of_(of) {
@@ -143,20 +157,6 @@ class Drawer {
     return chart;
   }
 
-  /// As tables do: 5.3 us, and not 5.3e-06 s.
-  static void tell_times_in_their_unit(double most, Chart& chart) {
-    const std::string unit = unit_for_all(std::array{most});
-    const double times = in_a_second(unit);
-    chart.y.label = unit;
-    for (Chart::Series& series : chart.series) {
-      for (Chart::Point& p : series.points) {
-        p.y *= times;
-        if (p.low) *p.low *= times;
-        if (p.high) *p.high *= times;
-      }
-    }
-  }
-
   [[nodiscard]] Chart::Series line_of(const std::string& name, const Results& results) const {
     std::map<double, Chart::Point> best;
     for (const Result* r : results) {
@@ -218,6 +218,25 @@ Bars bars_of(const GpuBars& of, const std::string& panel, const Result& r) {
 }
 
 }  // namespace
+
+std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& scenario, std::size_t most) {
+  constexpr std::size_t kLeast = 10;
+  const Measurement* const m = headline_of(result, scenario.metrics);
+  if (m == nullptr || m->samples.size() < kLeast) return std::nullopt;
+  const std::size_t stride = (m->samples.size() + most - 1) / most;
+  const std::string nth = stride == 1 ? "" : fmt::format(", one in {}", stride);
+  Chart chart{.title = fmt::format("{}: {} samples of {}{}", result.config.key(), m->samples.size(), m->name, nth),
+              .x = {.label = "sample"},
+              .y = {.label = m->unit}};
+  Chart::Series samples{.name = m->name, .role = Chart::Series::Role::dots};
+  for (std::size_t i = 0; i < m->samples.size(); i += stride) {
+    samples.points.push_back({.x = static_cast<double>(i + 1), .y = m->samples[i]});
+  }
+  chart.series = {std::move(samples),
+                  {.name = "median", .points = {{.y = m->median}}, .role = Chart::Series::Role::limit}};
+  if (m->unit == "s") tell_times_in_their_unit(m->max, chart);
+  return chart;
+}
 
 std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
   std::vector<Chart> charts;

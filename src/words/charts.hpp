@@ -1,6 +1,8 @@
 // The charts that scenarios declare, of the results of a run.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,5 +19,9 @@ std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const
 
 /// What each GPU gets in company beside what it gets alone; none of fewer than three GPUs, whom a table tells better.
 std::vector<Bars> gpu_bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
+
+/// The samples of what the case is about, in the order in which they were taken, with their median; of more than `most`
+/// one in so many. Nothing of fewer than ten.
+std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& scenario, std::size_t most);
 
 }  // namespace xferbench

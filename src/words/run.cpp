@@ -262,6 +262,11 @@ Cells axis_cells(const Result& result, const Axes& axes) {
   return cells;
 }
 
+// Of the samples that pages show: a page of usual size has all of them, and one of very many cases none.
+constexpr std::size_t kMostThatOpen = 500;
+constexpr std::size_t kSamplesOfAll = 40'000;
+constexpr std::size_t kFewestSamples = 50;
+
 Table headline_of(const Group& group, const std::vector<const Result*>& rows) {
   Table table = begun_table(group);
   const Axes axes = table.header;
@@ -284,6 +289,10 @@ Table headline_of(const Group& group, const std::vector<const Result*>& rows) {
       cells.emplace_back(cell(columns[i], *result, units[i]), is_share ? Tone::bold : Tone::plain);
     }
     table.rows.push_back({std::move(cells)});
+    if (rows.size() <= kMostThatOpen) {
+      table.rows.back().opens =
+          samples_of(*result, group.scenario, std::max(kFewestSamples, kSamplesOfAll / rows.size()));
+    }
   }
   return table;
 }
