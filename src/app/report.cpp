@@ -42,9 +42,8 @@ std::string kind_of(const std::string& file) { return file == "-" ? std::string(
 /// The files of a command: those that are judged, and timelines, which stand below.
 struct Stored {
   std::vector<std::string> judged{};
-  std::string kind{};  ///< of the first of these
-  std::vector<TraceFile> timelines{};
-  std::vector<std::string> names_of_timelines{};
+  std::string kind{};                                          ///< of the first of these
+  std::vector<std::pair<std::string, TraceFile>> timelines{};  ///< by their names
 };
 
 bool stands_alone(const std::string& kind) { return kind == kOfSoak || kind == kExplanationSchema; }
@@ -106,14 +105,25 @@ Stored sorted(const std::vector<std::string>& files) {
   Stored stored;
   for (const std::string& file : files) {
     if (kind_of(file) == kTraceEvents) {
-      stored.timelines.push_back(read_trace(file));
-      stored.names_of_timelines.push_back(file);
+      stored.timelines.emplace_back(file, read_trace(file));
     } else {
       stored.judged.push_back(file);
     }
   }
   if (!stored.judged.empty()) stored.kind = kind_of(stored.judged.front());
   return stored;
+}
+
+/// Without them, but with the marks of all.
+Document document_of_timelines(const Stored& stored) {
+  Trust trust = Trust::of_facts();
+  for (const auto& [name, file] : stored.timelines) {
+    const Trust its = trust_of(file);
+    if (trust.profile.empty()) trust.profile = its.profile;
+    if (trust.fault.empty()) trust.fault = its.fault;
+    trust.verified = trust.verified && its.verified;
+  }
+  return {"xferbench", trust};
 }
 
 using Shows = std::function<Document(bool every_row)>;
@@ -152,7 +162,7 @@ Shows shown_by(const cli::ReportCommand& command, const Stored& stored) {
     return always(document_of(xferbench::compare::trend(read_reports(command.trend), options)));
   }
   if (!command.base.empty()) return always(compared(command, read_sides(command.base, command.next), options));
-  if (stored.judged.empty()) return always(Document("xferbench", trust_of(stored.timelines.front())));
+  if (stored.judged.empty()) return always(document_of_timelines(stored));
   const std::string& first = stored.judged.front();
   if (stored.judged.size() > 1) return shown_of_several(command, stored.judged, options);
   if (stored.kind == kOfSoak) return always(document_of_soak(first));
@@ -161,12 +171,8 @@ Shows shown_by(const cli::ReportCommand& command, const Stored& stored) {
 }
 
 Document with_timelines(Document document, const Stored& stored) {
-  for (std::size_t i = 0; i < stored.timelines.size(); ++i) {
-    const TraceFile& file = stored.timelines[i];
-    document.add(
-        Heading{
-            .text = "timeline " + stored.names_of_timelines[i], .common = {file.gpu}, .marks = trust_of(file).words()},
-        true);
+  for (const auto& [name, file] : stored.timelines) {
+    document.add(Heading{.text = "timeline " + name, .common = {file.gpu}, .marks = trust_of(file).words()}, true);
     add_timelines(file, document);
   }
   return document;

@@ -43,7 +43,8 @@ std::string of_all(std::size_t number) { return number == 2 ? "both" : fmt::form
 std::string three_digits(double value) {
   if (!(value > 0)) return "0";
   constexpr double kRoundsUp = 1.0005;  // 9.996 has as many digits before its point as 10.0
-  const int decimals = std::clamp(2 - static_cast<int>(std::floor(std::log10(value * kRoundsUp))), 0, 6);
+  const int decimals =
+      std::clamp(2 - static_cast<int>(std::floor(std::log10(std::min(value * kRoundsUp, 1e18)))), 0, 6);
   return fmt::format("{:.{}f}", value, decimals);
 }
 

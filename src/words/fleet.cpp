@@ -238,12 +238,10 @@ Table table_of_ranks(const Fleet& fleet, const std::vector<const Test*>& tests, 
   return table;
 }
 
-/// Of fewer ranks the tables say it better.
 void add_maps(const FleetMaps& maps, const std::vector<const Test*>& tests, const SharedParts& shared,
               Document& document) {
-  constexpr std::size_t kLeast = 3;
   for (const Test* test : tests) {
-    if (test->values.size() < kLeast) continue;
+    if (!maps.has_map_of(*test)) continue;
     const std::string rest = shared.rest(test->key);
     const std::string title =
         fmt::format("{}{}pace {}: % of the median of its group", rest, rest.empty() ? "" : ", ", to_text(test->pace));

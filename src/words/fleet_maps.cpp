@@ -78,6 +78,13 @@ FleetMaps::Group FleetMaps::group_of(const Test::Value& value) const {
   return {places_.like(from), places_.like(to), places_.node(from) != places_.node(to)};
 }
 
+bool FleetMaps::has_map_of(const Test& test) const {
+  constexpr std::size_t kLeast = 3;
+  constexpr std::size_t kMostCells = 8;  // for each number
+  const std::size_t numbers = test.values.size();
+  return numbers >= kLeast && rows_.size() * columns_.size() <= kMostCells * numbers;
+}
+
 Matrix FleetMaps::map_of(const Test& test, const std::string& title) const {
   std::vector<std::string> columns;
   for (const auto& [rank, column] : columns_) columns.push_back(std::to_string(rank));

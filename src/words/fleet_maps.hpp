@@ -23,6 +23,9 @@ class FleetMaps {
   /// `fleet` outlives it; `tests` are all of its first round.
   FleetMaps(const Fleet& fleet, const std::vector<fleet::Test>& tests);
 
+  /// Whether there is a map of it: of few numbers tables say it better, and of nodes that have very few of the ranks
+  /// most would be empty.
+  [[nodiscard]] bool has_map_of(const fleet::Test& test) const;
   /// An asterisk marks what is flagged by this test.
   [[nodiscard]] Matrix map_of(const fleet::Test& test, const std::string& title) const;
 

@@ -198,15 +198,16 @@ Timeline timeline_of(const explain::Timeline& timeline, double whole) {
 
 void add_timelines(const TraceFile& file, Document& document) {
   std::map<std::uint64_t, ViewersProcess> processes = processes_of(file);
-  std::vector<std::pair<std::string, std::vector<Happening>>> cases;
+  std::map<std::string, std::size_t> places;
+  std::vector<std::pair<std::string, std::vector<Happening>>> cases;  // in the order in which they come
   for (const TraceFile::Event& event : file.events) {
     if (event.phase != "X") continue;
     ViewersProcess& process = processes[event.process];
-    auto of_case = std::ranges::find(cases, process.title, &decltype(cases)::value_type::first);
-    if (of_case == cases.end()) of_case = cases.insert(cases.end(), {process.title, {}});
-    of_case->second.push_back(happening_of(event, process));
+    const auto [place, is_new] = places.try_emplace(process.title, cases.size());
+    if (is_new) cases.push_back({process.title, {}});
+    cases[place->second].second.push_back(happening_of(event, process));
   }
-  std::size_t more = cases.size() - std::min(cases.size(), kMostTimelines);
+  const std::size_t more = cases.size() - std::min(cases.size(), kMostTimelines);
   cases.resize(cases.size() - more);
   std::string names;
   for (auto& [title, all] : cases) {

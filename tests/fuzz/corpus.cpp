@@ -84,8 +84,7 @@ Run run_of(const std::vector<std::string>& arguments) {
 
 std::vector<std::string> files_in(const char* folder) {
   std::vector<std::string> texts;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(std::string(XFERBENCH_SOURCE_DIR "/scenarios/") + folder)) {
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(XFERBENCH_SOURCE_DIR "/") + folder)) {
     std::ifstream file(entry.path(), std::ios::binary);
     texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   }
@@ -154,7 +153,7 @@ std::vector<std::string> spreads() {
 }
 
 std::vector<std::string> expectations() {
-  std::vector<std::string> texts = files_in("expectations");
+  std::vector<std::string> texts = files_in("scenarios/expectations");
   texts.emplace_back(R"({"schema": "xferbench-expect/1", "description": "all there is", "gpu": "NVIDIA*", "expect": [
       {"name": "n", "case": "memcpy/dir=h2d/*", "metric": "bandwidth", "at_least": "1 GB/s", "at_most": "1e6 GB/s"},
       {"case": {"scenario": "memcpy", "dir": ["h2d", "d2h"], "size": ">=4K"}, "measurement": "copy",
@@ -165,12 +164,19 @@ std::vector<std::string> expectations() {
 }
 
 std::vector<std::string> suites() {
-  std::vector<std::string> texts = files_in("suites");
+  std::vector<std::string> texts = files_in("scenarios/suites");
   texts.emplace_back(R"({"schema": "xferbench-suite/1", "description": "all there is", "turns": 2,
       "sampling": {"ci": 2, "budget": 0.5, "min-samples": 6, "max-samples": 60},
       "runs": ["memcpy --size 4K,64K --dir h2d", "latency --op launch", "--size 16M --streams 1:4 --max-samples 7"]})");
   return texts;
 }
+
+std::vector<std::string> explanations() {
+  std::ifstream file(XFERBENCH_SOURCE_DIR "/tests/unit/golden/explain/torch.json", std::ios::binary);
+  return {{std::istreambuf_iterator<char>(file), {}}};
+}
+
+std::vector<std::string> timelines() { return files_in("docs/timelines"); }
 
 std::vector<std::string> profiles() {
   return {R"({"schema": "xferbench-profile/1", "base": "h200-x2", "name": "all", "description": "all there is",

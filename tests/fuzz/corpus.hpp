@@ -29,4 +29,8 @@ std::vector<std::string> expectations();
 std::vector<std::string> suites();
 std::vector<std::string> profiles();
 
+/// Stored files of `explain --json` and of `--timeline`.
+std::vector<std::string> explanations();
+std::vector<std::string> timelines();
+
 }  // namespace xferbench::fuzz

@@ -64,12 +64,14 @@
 #include "results/json.hpp"
 #include "results/recording_file.hpp"
 #include "results/spread_file.hpp"
+#include "results/trace_file.hpp"
 #include "run/findings.hpp"
 #include "scenarios/scenarios.hpp"
 #include "support/made_recording.hpp"
 #include "words/compare.hpp"
 #include "words/explain.hpp"
 #include "words/run.hpp"
+#include "words/timelines.hpp"
 
 namespace xferbench::fuzz {
 namespace {
@@ -439,6 +441,22 @@ class Fuzzer {
             {"suites", [this] { return read_suite_and_plan(file_, damaged(suites_).text); }},
             {"profiles", [this] { return read_a_profile(damaged(profiles_).text); }},
             {"resume", [this] { return resume(file_, damaged(valid_).text, measured_); }},
+            {"explanations",
+             [this] {
+               return read_stored([](const std::string& path) { return document_of(read_explanation(path)); },
+                                  explanations_);
+             }},
+            {"timelines",
+             [this] {
+               return read_stored(
+                   [](const std::string& path) {
+                     const TraceFile file = read_trace(path);
+                     Document document("t", trust_of(file));
+                     add_timelines(file, document);
+                     return document;
+                   },
+                   timelines_);
+             }},
             {"recordings", [this] {
                text_ = damaged_recording(mutator_, one_of(recordings_), one_of(recordings_));
                return explain_recording(file_, text_);
@@ -459,6 +477,15 @@ class Fuzzer {
     return all[mutator_.below(all.size())];
   }
 
+  /// Whether the file is read; then all of it can be shown.
+  bool read_stored(const std::function<Document(const std::string& path)>& read,
+                   const std::vector<std::string>& files) {
+    const auto shown = [&](const std::string& text, const char*) { return read(file_.with(text)); };
+    const auto document = parsed(shown, damaged(files).text);
+    if (document) check_shown(*document);
+    return document.has_value();
+  }
+
   Damaged damaged(const std::vector<std::string>& files) {
     Damaged made{.text = {}, .valid = one_of(files)};
     const bool as_text = mutator_.below(3) == 0;
@@ -477,6 +504,8 @@ class Fuzzer {
   std::vector<std::string> suites_ = suites();
   std::vector<std::string> profiles_ = profiles();
   std::vector<std::string> recordings_ = recordings();
+  std::vector<std::string> explanations_ = explanations();
+  std::vector<std::string> timelines_ = timelines();
   std::map<std::string, const Result*> measured_;
   File file_;
   File said_;
