@@ -105,7 +105,7 @@ Stored sorted(const std::vector<std::string>& files) {
   Stored stored;
   for (const std::string& file : files) {
     if (kind_of(file) == kTraceEvents) {
-      stored.timelines.emplace_back(file, read_trace(file));
+      stored.timelines.emplace_back(std::filesystem::path(file).filename().string(), read_trace(file));
     } else {
       stored.judged.push_back(file);
     }
