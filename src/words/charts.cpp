@@ -228,7 +228,7 @@ std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& 
   Chart chart{.title = fmt::format("{}: {} samples of {}{}", result.config.key(), m->samples.size(), m->name, nth),
               .x = {.label = "sample"},
               .y = {.label = m->unit}};
-  Chart::Series samples{.name = m->name, .role = Chart::Series::Role::dots};
+  Chart::Series samples{.name = "samples", .role = Chart::Series::Role::dots};
   for (std::size_t i = 0; i < m->samples.size(); i += stride) {
     samples.points.push_back({.x = static_cast<double>(i + 1), .y = m->samples[i]});
   }
