@@ -201,6 +201,7 @@ const Scenario& smem_scenario() {
       .metrics = smem_metrics(),
       .heat_maps = {{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .least = 3}},
       .charts = {{.x = "tile", .y = "memory_traffic", .panels = {"op"}, .lines = {"method"}},
+                 {.x = "stages", .y = "memory_traffic", .panels = {"op"}, .lines = {"method"}},
                  {.x = "size", .y = "memory_traffic", .panels = {"op"}}},
       .answer = {.best = "memory_traffic",
                  .text = "{memory_traffic} of memory traffic; {vs_d2d} the rate of the copy by the driver",

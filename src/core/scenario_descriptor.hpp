@@ -29,6 +29,7 @@ struct LineChart {
   std::vector<std::string> panels{};  ///< axes that tell one chart from the next
   std::vector<std::string> lines{};  ///< axes that tell lines apart, of which each has the best case; empty: all others
   std::string limit{};               ///< a metric in the unit of y, as a dashed line; empty: none
+  std::vector<std::string> also{};   ///< measurements like y that have lines of their own
 };
 
 /// What each GPU gets while several work, beside what it gets alone, drawn on pages of the case with the most GPUs.

@@ -63,25 +63,50 @@ void tell_times_in_their_unit(double most, Chart& chart) {
 class Drawer {
  public:
   Drawer(const ScenarioDescriptor& scenario, const LineChart& of) : scenario_(scenario), of_(of) {
-    const auto y = std::ranges::find(scenario.metrics, of.y, &MetricDeclaration::name);
-    if (y != scenario.metrics.end()) y_ = &*y;
+    y_ = declared(of.y);
   }
 
   [[nodiscard]] std::vector<Chart> charts(std::span<const Result* const> results) const {
-    Results with_numbers;
-    std::ranges::copy_if(results, std::back_inserter(with_numbers),
-                         [this](const Result* r) { return r->status == Status::ok && x_of(*r) && point_of(*r); });
-    std::vector<Chart> charts;
-    if (y_ == nullptr || with_numbers.empty()) return charts;
-    for (const auto& [panel, some] :
-         grouped(with_numbers, [this](const Result& r) { return values_text(r, of_.panels); })) {
-      if (charts.size() == kMostPanels) break;
-      if (auto chart = chart_of(panel, some)) charts.push_back(*std::move(chart));
-    }
-    return charts;
+    return drawn<Chart>(results, [this](const auto& panel, const auto& some) { return chart_of(panel, some); });
+  }
+
+  /// In the place of charts that would have a single value of their axis.
+  [[nodiscard]] std::vector<Bars> bars(std::span<const Result* const> results) const {
+    return drawn<Bars>(results, [this](const auto& panel, const auto& some) { return bars_of(panel, some); });
   }
 
  private:
+  template <class Drawing, class Draw>
+  [[nodiscard]] std::vector<Drawing> drawn(std::span<const Result* const> results, const Draw& draw) const {
+    Results with_numbers;
+    std::ranges::copy_if(results, std::back_inserter(with_numbers),
+                         [this](const Result* r) { return r->status == Status::ok && x_of(*r) && point_of(*r); });
+    std::vector<Drawing> all;
+    for (const auto& [panel, some] :
+         grouped(with_numbers, [this](const Result& r) { return values_text(r, of_.panels); })) {
+      if (all.size() == kMostPanels) break;
+      if (auto drawing = draw(panel, some)) all.push_back(*std::move(drawing));
+    }
+    return all;
+  }
+
+  [[nodiscard]] std::string name_of_y() const { return y_->heading.empty() ? of_.y : y_->heading; }
+
+  [[nodiscard]] std::optional<Bars> bars_of(const std::string& panel, const Results& results) const {
+    constexpr std::size_t kMostBars = 12;
+    const auto lines =
+        grouped(results, [this, axes = axes_of_lines(results)](const Result& r) { return values_text(r, axes); });
+    const bool one_value = std::ranges::all_of(results, [&](const Result* r) { return x_of(*r) == x_of(*results[0]); });
+    if (!one_value || lines.size() < kLeastValues || lines.size() > kMostBars) return std::nullopt;
+    Bars bars{.title = name_of_y() + (panel.empty() ? "" : ": " + panel)};
+    for (const auto& [name, some] : lines) {
+      const double best = line_of(name, some, [this](const Result& r) { return point_of(r); }).points.front().y;
+      const std::string text = in_percent() ? format_percent(best / 100) : format_with_unit(best, y_->unit);
+      bars.bars.push_back({.name = name, .end = best, .text = text});
+    }
+    return bars;
+  }
+
   [[nodiscard]] std::optional<double> x_of(const Result& r) const {
     if (!r.config.has(of_.x)) return std::nullopt;
     const auto& value = r.config.find(of_.x)->value;
@@ -91,16 +116,22 @@ class Drawer {
 
   [[nodiscard]] bool in_percent() const { return y_->format == MetricDeclaration::Format::percent; }
 
+  [[nodiscard]] const MetricDeclaration* declared(const std::string& name) const {
+    const auto found = std::ranges::find(scenario_.metrics, name, &MetricDeclaration::name);
+    return found == scenario_.metrics.end() ? nullptr : &*found;
+  }
+
+  static std::optional<Chart::Point> point_of(const Measurement* m) {
+    if (m == nullptr || m->samples.empty()) return std::nullopt;
+    Chart::Point point{.y = m->median};
+    if (m->ci95) point.low = m->ci95->low, point.high = m->ci95->high;
+    return point;
+  }
+
   /// A number with its interval: its own where it has one; a rate is as sure as the time that it was made from.
   [[nodiscard]] std::optional<Chart::Point> point_of(const Result& r) const {
     if (y_ == nullptr) return std::nullopt;
-    if (y_->kind == MetricDeclaration::Kind::measurement) {
-      const Measurement* m = r.measurement(of_.y);
-      if (m == nullptr || m->samples.empty()) return std::nullopt;
-      Chart::Point point{.y = m->median};
-      if (m->ci95) point.low = m->ci95->low, point.high = m->ci95->high;
-      return point;
-    }
+    if (y_->kind == MetricDeclaration::Kind::measurement) return point_of(r.measurement(of_.y));
     const Metric* metric = r.metric(of_.y);
     if (metric == nullptr || !std::isfinite(metric->value)) return std::nullopt;
     const double times = in_percent() ? 100 : 1;
@@ -139,13 +170,19 @@ class Drawer {
     if (values.size() < kLeastValues || lines.size() > kMostLines) return std::nullopt;
     constexpr double kDecades = 30;  // from the least to the largest, from which on a linear scale hides the small ones
     const auto axis = std::ranges::find(scenario_.axes, of_.x, &Axis::name);
-    Chart chart{
-        .title = (y_->heading.empty() ? of_.y : y_->heading) + " over " + of_.x + (panel.empty() ? "" : ": " + panel),
-        .x = {.label = of_.x,
-              .log = *values.begin() > 0 && *values.rbegin() / *values.begin() >= kDecades,
-              .sizes = axis->kind == AxisKind::size},
-        .y = {.label = in_percent() ? "%" : y_->unit, .from_zero = !in_percent()}};
-    for (const auto& [name, some] : lines) chart.series.push_back(line_of(name.empty() ? of_.y : name, some));
+    Chart chart{.title = name_of_y() + " over " + of_.x + (panel.empty() ? "" : ": " + panel),
+                .x = {.label = of_.x,
+                      .log = *values.begin() > 0 && *values.rbegin() / *values.begin() >= kDecades,
+                      .sizes = axis->kind == AxisKind::size},
+                .y = {.label = in_percent() ? "%" : y_->unit, .from_zero = !in_percent()}};
+    for (const auto& [name, some] : lines) {
+      chart.series.push_back(
+          line_of(name.empty() ? of_.y : name, some, [this](const Result& r) { return point_of(r); }));
+      for (const std::string& also : of_.also) {
+        chart.series.push_back(line_of((name.empty() ? "" : name + ", ") + also, some,
+                                       [&also](const Result& r) { return point_of(r.measurement(also)); }));
+      }
+    }
     add_limit(results, chart);
     double least = HUGE_VAL;
     double most = 0;
@@ -157,14 +194,16 @@ class Drawer {
     return chart;
   }
 
-  [[nodiscard]] Chart::Series line_of(const std::string& name, const Results& results) const {
+  template <class PointOf>
+  [[nodiscard]] Chart::Series line_of(const std::string& name, const Results& results, const PointOf& its_point) const {
     std::map<double, Chart::Point> best;
     for (const Result* r : results) {
-      Chart::Point point = *point_of(*r);
-      point.x = *x_of(*r);
-      const auto [known, is_new] = best.emplace(point.x, point);
-      const bool is_better = y_->better == Better::lower ? point.y < known->second.y : point.y > known->second.y;
-      if (!is_new && is_better) known->second = point;
+      std::optional<Chart::Point> point = its_point(*r);
+      if (!point) continue;
+      point->x = *x_of(*r);
+      const auto [known, is_new] = best.emplace(point->x, *point);
+      const bool is_better = y_->better == Better::lower ? point->y < known->second.y : point->y > known->second.y;
+      if (!is_new && is_better) known->second = *point;
     }
     Chart::Series series{.name = name};
     for (const auto& [x, point] : best) series.points.push_back(point);
@@ -244,6 +283,14 @@ std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const
     for (Chart& chart : Drawer(scenario, of).charts(results)) charts.push_back(std::move(chart));
   }
   return charts;
+}
+
+std::vector<Bars> bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
+  std::vector<Bars> bars;
+  for (const LineChart& of : scenario.charts) {
+    for (Bars& some : Drawer(scenario, of).bars(results)) bars.push_back(std::move(some));
+  }
+  return bars;
 }
 
 std::vector<Bars> gpu_bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {

@@ -17,6 +17,9 @@ namespace xferbench {
 /// `results`: of that scenario.
 std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
+/// Of the same charts those whose axis has one value only: the numbers of three lines or more as bars.
+std::vector<Bars> bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
+
 /// What each GPU gets in company beside what it gets alone; none of fewer than three GPUs, whom a table tells better.
 std::vector<Bars> gpu_bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 

@@ -100,12 +100,70 @@ TEST(Charts, OfEveryScenarioNameWhatIsDeclared) {
     for (const GpuBars& bars : d.gpu_bars) EXPECT_TRUE(declares(bars.at_once) && declares(bars.alone)) << d.name;
     for (const LineChart& chart : d.charts) {
       EXPECT_TRUE(has_axis(chart.x) && declares(chart.y)) << d.name << ": " << chart.y << " over " << chart.x;
+      for (const std::string& also : chart.also) EXPECT_TRUE(declares(also)) << d.name << ": " << also;
       EXPECT_TRUE(chart.limit.empty() || declares(chart.limit)) << d.name << ": " << chart.limit;
       for (const auto* axes : {&chart.panels, &chart.lines}) {
         for (const std::string& axis : *axes) EXPECT_TRUE(has_axis(axis)) << d.name << ": " << axis;
       }
     }
   }
+}
+
+TEST(Charts, HaveLinesOfOtherMeasurementsBesideThoseOfTheirOwn) {
+  ScenarioDescriptor scenario = drawn();
+  scenario.charts = {{.x = "size", .y = "copy", .panels = {"dir"}, .lines = {"host"}, .also = {"submit"}}};
+  std::vector<Result> results = three_sizes();
+  results[0].measurements.push_back(test::measured("submit", Clock::host, {1e-6, 1e-6}, 1e-6, {1e-6, 1e-6}));
+  const auto all = charts(scenario, results);
+  ASSERT_EQ(all.size(), 1U);
+  ASSERT_EQ(all[0].series.size(), 4U);
+  EXPECT_EQ(all[0].series[0].points.size(), 3U);
+  EXPECT_EQ(all[0].series[1].name, "pinned, submit");
+  EXPECT_EQ(all[0].series[1].points.size(), 1U);
+}
+
+TEST(Charts, OfOneValueOfTheirAxisAreBarsOfTheirLines) {
+  std::vector<Result> results;
+  for (const char* host : {"pinned", "pageable", "managed"}) results.push_back(rated("h2d", host, 1U << 20, 10));
+  results.push_back(rated("h2d", "managed", 1U << 20, 12));
+  std::vector<const Result*> pointers;
+  for (const Result& r : results) pointers.push_back(&r);
+  EXPECT_TRUE(charts_of(drawn(), pointers).empty());
+  const auto all = bars_of(drawn(), pointers);
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].title, "GB/s: h2d");
+  ASSERT_EQ(all[0].bars.size(), 3U);
+  EXPECT_EQ(all[0].bars[2].name, "managed");
+  EXPECT_EQ(all[0].bars[2].end, 12) << "the best";
+  EXPECT_EQ(all[0].bars[2].text, "12.00 GB/s");
+  pointers.resize(2);
+  EXPECT_TRUE(bars_of(drawn(), pointers).empty()) << "two are told by the table";
+  results.push_back(rated("h2d", "managed", 2U << 20, 12));
+  pointers = {};
+  for (const Result& r : results) pointers.push_back(&r);
+  EXPECT_TRUE(bars_of(drawn(), pointers).empty()) << "two sizes";
+}
+
+TEST(Samples, AreThoseOfWhatTheCaseIsAboutAndOfMoreThanAskedOneInSoMany) {
+  Result r = rated("h2d", "pinned", 1U << 20, 50);
+  EXPECT_FALSE(samples_of(r, drawn(), 100)) << "too few";
+  std::vector<double> samples;
+  for (int i = 0; i < 25; ++i) samples.push_back(1e-3 + i * 1e-6);
+  r.measurements = {test::measured("copy", Clock::event_gated, samples, 1.012e-3, {0.99e-3, 1.03e-3})};
+  r.measurements[0].max = samples.back();
+  const auto all = samples_of(r, drawn(), 100);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->title, r.config.key() + ": 25 samples of copy");
+  EXPECT_EQ(all->y.label, "ms");
+  ASSERT_EQ(all->series.size(), 2U);
+  ASSERT_EQ(all->series[0].points.size(), 25U);
+  EXPECT_DOUBLE_EQ(all->series[0].points[24].x, 25);
+  EXPECT_NEAR(all->series[0].points[24].y, 1.024, 1e-9);
+  EXPECT_NEAR(all->series[1].points[0].y, 1.012, 1e-9) << "the median";
+  const auto some = samples_of(r, drawn(), 10);
+  ASSERT_TRUE(some);
+  EXPECT_EQ(some->series[0].points.size(), 9U);
+  EXPECT_TRUE(some->title.ends_with("one in 3")) << some->title;
 }
 
 }  // namespace

@@ -25,11 +25,14 @@ Document with_everywhere(const std::string& text) {
   for (int i = 0; i < 2; ++i) document.add(Heading{.text = text, .common = {text}, .marks = {text}});
   Cell strong(text, Tone::good);
   strong.strong = true;
-  document.add(Table{.header = {text, text, text},
-                     .left_columns = 1,
-                     .rows = {{.cells = {Cell::as_code(text), text, strong}, .below = {text}}, {.cells = {text, text}}},
-                     .title = text,
-                     .below = text});
+  document.add(
+      Table{.header = {text, text, text},
+            .left_columns = 1,
+            .rows = {{.cells = {Cell::as_code(text), text, strong}, .below = {text}},
+                     {.cells = {text, text},
+                      .opens = Chart{.title = text, .series = {{text, {{1, 1}, {2, 3}}, Chart::Series::Role::dots}}}}},
+            .title = text,
+            .below = text});
   Matrix matrix({text}, {text});
   matrix.title = matrix.corner = matrix.note = text;
   matrix.cells[0] = 1;
@@ -337,6 +340,20 @@ TEST(History, MarksWhilesAndMomentsAndSharesOneAxis) {
   EXPECT_EQ(count(svg, "<circle"), 2U) << "a number that cannot be drawn is left out";
   history.lines.clear();
   EXPECT_EQ(to_svg(history), "");
+}
+
+TEST(Table, OpensWhatARowHasByItsFirstCellAndWithoutAScript) {
+  const Chart chart{.title = "samples", .series = {{"all", {{1, 1}, {2, 3}}, Chart::Series::Role::dots}}};
+  Document document("about", Trust::of_facts());
+  document.add(Table{.header = {"size", "time"}, .left_columns = 1, .rows = {{.cells = {"1 MiB", "1 ms"}}}});
+  document.add(Table{.header = {"size", "time"}, .rows = {{.cells = {"2 MiB", "2 ms"}, .opens = chart}}});
+  const std::string page = to_html(document);
+  EXPECT_NE(page.find("<button type=button popovertarget=\"opened-1\">2 MiB</button>"), std::string::npos);
+  EXPECT_NE(page.find("<div popover id=\"opened-1\""), std::string::npos);
+  EXPECT_EQ(page.find("opened-2"), std::string::npos);
+  for (const std::string& other : {to_terminal(document, Style{}), to_markdown(document)}) {
+    EXPECT_EQ(other.find("samples"), std::string::npos);
+  }
 }
 
 }  // namespace
