@@ -104,7 +104,7 @@ namespace {
 
 /// One of them that is not nothing.
 struct Share {
-  std::string_view what{};
+  const ShareKind& kind;
   double seconds = 0;
   int tenths = 0;       ///< of a percent, of the program by itself
   bool on_top = false;  ///< what watching added comes on top of that
@@ -112,8 +112,8 @@ struct Share {
 };
 
 std::vector<Share> shares_of(const explain::Shares& shares) {
-  std::vector<double> seconds;
-  for (const ShareKind& kind : kShareKinds) seconds.push_back(shares.*kind.seconds);
+  std::vector<double> seconds(kShareKinds.size());
+  std::ranges::transform(kShareKinds, seconds.begin(), [&](const ShareKind& kind) { return shares.*kind.seconds; });
   const double watching = std::exchange(seconds.back(), 0);
   const double whole = std::accumulate(seconds.begin(), seconds.end(), 0.);
   std::vector<int> tenths = tenths_of_percent(seconds);
@@ -121,7 +121,7 @@ std::vector<Share> shares_of(const explain::Shares& shares) {
   seconds.back() = watching;
   std::vector<Share> all;
   for (std::size_t i = 0; i < kShareKinds.size(); ++i) {
-    if (tenths[i] != 0) all.push_back({kShareKinds[i].what, seconds[i], tenths[i], i + 1 == kShareKinds.size()});
+    if (tenths[i] != 0) all.push_back({kShareKinds[i], seconds[i], tenths[i], i + 1 == kShareKinds.size()});
   }
   return all;
 }
@@ -137,7 +137,7 @@ Table table_of_shares(const explain::Shares& shares, std::size_t bars) {
   }
   for (const Share& share : shares_of(shares)) {
     Table::Row& row = table.rows.emplace_back();
-    row.cells = {std::string(share.what), share.text(), time_text(share.seconds)};
+    row.cells = {std::string(share.kind.what), share.text(), time_text(share.seconds)};
     const auto length = static_cast<std::size_t>(std::lround(share.tenths * static_cast<double>(bars) / 1000));
     if (bars > 0) row.cells.emplace_back(std::string(std::min(length, bars), '#'));
   }
@@ -145,17 +145,11 @@ Table table_of_shares(const explain::Shares& shares, std::size_t bars) {
 }
 
 Bars bars_of_shares(const explain::Shares& shares) {
-  constexpr std::size_t kCopies = 1;
-  constexpr std::size_t kBusy = 2;
-  constexpr std::size_t kIdle = 5;
   Bars bars{.title = "Where the time went"};
   double begin = 0;
   for (const Share& share : shares_of(shares)) {
-    const std::size_t kind = share.what.starts_with("copies")    ? kCopies
-                             : share.what.starts_with("kernels") ? kBusy
-                                                                 : kIdle;
-    bars.bars.push_back({std::string(share.what), begin, begin + share.seconds,
-                         fmt::format("{}, {}", share.text(), time_text(share.seconds)), kind});
+    bars.bars.push_back({std::string(share.kind.what), begin, begin + share.seconds,
+                         fmt::format("{}, {}", share.text(), time_text(share.seconds)), share.kind.colour});
     begin += share.seconds;
   }
   return bars;

@@ -29,11 +29,12 @@ struct ShareKind {
   std::string_view field{};
   std::string_view what{};
   double explain::Shares::*seconds = nullptr;
+  std::size_t colour = 5;  ///< of bars: quiet, unless the GPU does something
 };
 inline constexpr std::array<ShareKind, 8> kShareKinds{{
-    {"copies", "copies alone", &explain::Shares::copies},
-    {"both", "kernels beside copies", &explain::Shares::both},
-    {"kernels", "kernels alone", &explain::Shares::kernels},
+    {"copies", "copies alone", &explain::Shares::copies, 1},
+    {"both", "kernels beside copies", &explain::Shares::both, 2},
+    {"kernels", "kernels alone", &explain::Shares::kernels, 2},
     {"waiting", "GPU idle: waiting for its answer", &explain::Shares::waiting},
     {"calls", "GPU idle: inside CUDA calls", &explain::Shares::calls},
     {"loading", "GPU idle: starting, loading, allocating", &explain::Shares::loading},

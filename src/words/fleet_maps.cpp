@@ -73,7 +73,7 @@ bool FleetMaps::knows(const Test::Value& value) const {
 }
 
 FleetMaps::Group FleetMaps::group_of(const Test::Value& value) const {
-  if (!value.pair) return {.from = places_.like(value.rank)};
+  if (!value.pair) return {places_.like(value.rank), 0, false};
   const auto [from, to] = *value.pair;
   return {places_.like(from), places_.like(to), places_.node(from) != places_.node(to)};
 }

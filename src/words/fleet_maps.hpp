@@ -2,9 +2,10 @@
 // records.
 #pragma once
 
-#include <compare>
+#include <cstddef>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,13 +31,8 @@ class FleetMaps {
   [[nodiscard]] Matrix map_of(const fleet::Test& test, const std::string& title) const;
 
  private:
-  /// Whose numbers are compared: what is alike, of transfers at both ends, and whether they stay on a node.
-  struct Group {
-    std::size_t from = 0;
-    std::size_t to = 0;
-    bool leaves_node = false;
-    friend auto operator<=>(const Group&, const Group&) = default;
-  };
+  /// Whose numbers are compared: what is alike, of transfers at both ends, and whether they leave a node.
+  using Group = std::tuple<std::size_t, std::size_t, bool>;
   /// As what is flagged names it: transfers with all partners are one.
   using Judged = std::pair<std::string, std::string>;
   static Judged judged_as(const fleet::Test& test);
