@@ -6,6 +6,7 @@
 #include "app/session.hpp"
 #include "compare/compare.hpp"
 #include "core/error.hpp"
+#include "core/standard_error.hpp"
 #include "report/annotations.hpp"
 #include "report/compare/compare_report.hpp"
 #include "results/spread_file.hpp"

@@ -81,7 +81,7 @@ Sides read_sides(const std::vector<std::string>& base, const std::vector<std::st
   files.insert(files.end(), next.begin(), next.end());
   std::vector<NamedReport> all = read_reports(files);
   const auto behind_base = all.begin() + static_cast<std::ptrdiff_t>(base.size());
-  std::vector<NamedReport> of_next(std::move_iterator(behind_base), std::move_iterator(all.end()));
+  std::vector<NamedReport> of_next(std::make_move_iterator(behind_base), std::make_move_iterator(all.end()));
   all.erase(behind_base, all.end());
   return {by_process(std::move(all)), by_process(std::move(of_next))};
 }

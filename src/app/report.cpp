@@ -128,6 +128,10 @@ Document document_of_timelines(const Stored& stored) {
 
 using Shows = std::function<Document(bool every_row)>;
 
+Shows always(Document document) {
+  return [document = std::move(document)](bool) { return document; };
+}
+
 /// What a run says: all rows, or as many as a terminal has. `of`: whose medians its numbers are, of several processes.
 Shows shown_of_run(const cli::ReportCommand& command, Report report, const std::string& of = {}) {
   return [report = with_axes(std::move(report)), of, details = command.show.details](bool every_row) {
@@ -142,19 +146,18 @@ Shows shown_of_several(const cli::ReportCommand& command, const std::vector<std:
                        const xferbench::compare::Options& options) {
   std::vector<xferbench::compare::Processes> runs = xferbench::compare::runs_of(read_reports(files));
   if (runs.size() == 2) {
-    return [document = compared(command, {std::move(runs[0]), std::move(runs[1])}, options)](bool) { return document; };
+    return always(compared(command, {std::move(runs[0]), std::move(runs[1])}, options));
   }
   std::vector<NamedReport> whole;
   for (auto& run : runs) whole.push_back(xferbench::compare::as_one_run(std::move(run)));
   if (whole.size() == 1) return shown_of_run(command, std::move(whole.front().report), whole.front().name);
   const auto table = xferbench::compare::across(whole, options);
   if (!command.show.quiet) warn(table.warnings);
-  return [document = document_of(table)](bool) { return document; };
+  return always(document_of(table));
 }
 
 /// What they say but for timelines; of a run all rows, or as many as a terminal has.
 Shows shown_by(const cli::ReportCommand& command, const Stored& stored) {
-  const auto always = [](Document document) -> Shows { return [document](bool) { return document; }; };
   const xferbench::compare::Options options{.metrics_declared = declared_by(descriptors()),
                                             .allow_simulated = command.allow_simulated};
   if (!command.trend.empty()) {

@@ -3,7 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "paper/style.hpp"
 
 namespace xferbench {
 
@@ -13,6 +16,9 @@ struct Chart {
     bool log = false;        ///< what is not above zero is left out
     bool from_zero = false;  ///< even where all is far above it; not of a logarithm
     bool sizes = false;      ///< bytes, told in powers of 1024
+    /// What stands where, in place of round numbers; then the axis has just these ends.
+    std::vector<std::pair<double, std::string>> ticks{};
+    std::pair<double, double> ends{0, 1};
   };
   struct Point {
     double x = 0;
@@ -28,15 +34,24 @@ struct Chart {
       points,  ///< measured, and not joined: they do not follow each other
       dots,    ///< the same of so many that each is a dot of which nothing is said
     };
-    std::string name;
+    std::string name;             ///< may be empty, where there is only one
     std::vector<Point> points{};  ///< joined in the order of x; a limit of one point holds everywhere
     Role role = Role::measured;
     std::string like{};  ///< the name of another series, whose colour it has
+  };
+  /// A part of the axis of x that stands out, or a place on it where both ends are one.
+  struct Mark {
+    double from = 0;
+    double to = 0;
+    std::string text{};
+    Tone tone = Tone::plain;
   };
   std::string title{};
   Scale x{};
   Scale y{};
   std::vector<Series> series{};
+  std::vector<Mark> marks{};
+  bool low = false;  ///< one of several beneath each other that have the same axis of x
 };
 
 /// The chart as SVG, whose colours page.css has; empty where there is nothing to draw.

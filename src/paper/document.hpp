@@ -16,7 +16,6 @@
 
 #include "paper/bars.hpp"
 #include "paper/chart.hpp"
-#include "paper/history.hpp"
 #include "paper/matrix.hpp"
 #include "paper/ratios.hpp"
 #include "paper/table.hpp"
@@ -116,12 +115,11 @@ constexpr bool is_shown(Shown by, Shown where) {
 
 /// What only pages draw.
 template <class Content>
-concept Drawing = !std::is_same_v<Content, Matrix> && requires(const Content& content) {
-  to_svg(content);
-};
+concept Drawing = std::is_same_v<Content, Chart> || std::is_same_v<Content, Bars> ||
+    std::is_same_v<Content, Timeline> || std::is_same_v<Content, Ratios>;
 
 struct Part {
-  std::variant<Sentence, Heading, Table, Matrix, List, Fold, Chart, Bars, Timeline, Ratios, History> content;
+  std::variant<Sentence, Heading, Table, Matrix, List, Fold, Chart, Bars, Timeline, Ratios> content;
   bool apart = false;  ///< below an empty line, on a terminal; elsewhere all parts are
   Shown shown = Shown::everywhere;
 };

@@ -48,7 +48,7 @@ std::string to_svg(const Bars& bars) {
     const double end = std::max(at(bar.end), begin + 1);  // of what is too little to be seen a line
     const std::string name = shortened(printable(bar.name), kLongestBarName);
     svg += fmt::format("<g class=\"c{}\">", bar.kind % 8) +
-           drawing::text_at(from - 10, top + kBarsRow / 2 + 4, "right", name) +
+           drawing::text_at(from - 10, top + kBarsRow / 2 + 4, "name", name) +
            drawing::box("", begin, top + 4, end - begin, kBarsRow - 8, bar.name + ": " + bar.text) +
            drawing::text_at(end + 8, top + kBarsRow / 2 + 4, "", bar.text) + "</g>\n";
     top += kBarsRow;

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "core/printable.hpp"
+#include "core/units.hpp"
 #include "paper/chart.hpp"
 #include "paper/drawing.hpp"
 #include "paper/writers.hpp"
@@ -20,12 +22,78 @@ namespace {
 
 // Where the axes stand, in pixels. To the right of them are the names of the series.
 constexpr double kWidth = 760;
-constexpr double kHeight = 340;
+constexpr double kAxis = 48;  // pixels below the axes for that of x
 constexpr double kLeft = 64;
 constexpr double kRight = 560;
-constexpr double kTop = 30;
+constexpr double kTop = 30;  // below what marks say
 constexpr double kBottom = 292;
+constexpr double kLowest = 90;            // pixels of the axis of y, of low charts
+constexpr double kLine = 16;              // from name to name
 constexpr std::size_t kLongestName = 26;  // bytes
+constexpr std::size_t kColours = 8;       // classes c0 ... of page.css
+constexpr std::size_t kMostDots = 80;     // that can be told apart
+
+/// From numbers to pixels, its ends at round numbers.
+class Ruler {
+ public:
+  Ruler(const Chart::Scale& scale, std::pair<double, double> range, double from, double to)
+      : scale_(scale), from_(from), to_(to) {
+    constexpr double kStep = 45;  // pixels, at least
+    auto [low, high] = range;
+    if (!scale.ticks.empty()) {
+      std::tie(low, high) = scale.ends;
+      if (!(high > low)) high = low + 1;
+    } else if (scale.log) {
+      base_ = scale.sizes ? 2 : 10;
+      low = std::floor(place(low) + 1e-9);
+      high = std::max(std::ceil(place(high) - 1e-9), low + 1);
+      step_ = std::ceil((high - low) / 8);
+      high = low + std::ceil((high - low) / step_) * step_;
+    } else {
+      if (scale.from_zero) low = std::min(low, 0.), high = std::max(high, 0.);
+      const double least = std::max(std::abs(low), std::abs(high)) / 1e9;  // that two numbers can be told apart by
+      if (!(high - low > least)) high = low + std::max(std::abs(low) / 10, 1e-9);
+      step_ = round_step((high - low) / std::min(5., std::abs(to - from) / kStep));
+      low = std::floor(low / step_ + 1e-9) * step_;
+      high = std::ceil(high / step_ - 1e-9) * step_;
+    }
+    low_ = low;
+    high_ = high;
+  }
+
+  [[nodiscard]] double pixel(double value) const {
+    return from_ + (place(value) - low_) / (high_ - low_) * (to_ - from_);
+  }
+
+  /// Numbers and where they stand.
+  [[nodiscard]] std::vector<std::pair<std::string, double>> ticks() const {
+    std::vector<std::pair<std::string, double>> all;
+    for (const auto& [at, name] : scale_.ticks) all.emplace_back(name, pixel(at));
+    if (!all.empty()) return all;
+    for (int i = 0; i <= std::lround((high_ - low_) / step_); ++i) {
+      const double at = low_ + i * step_;
+      const double value = scale_.log ? std::pow(base_, at) : std::abs(at) < step_ / 1000 ? 0 : at;
+      all.emplace_back(text(value), pixel(value));
+    }
+    return all;
+  }
+
+  [[nodiscard]] std::string text(double value) const {
+    const bool is_size = scale_.sizes && value >= 0 && value < 9e18;
+    return is_size ? format_size(static_cast<std::uint64_t>(std::llround(value))) : fmt::format("{:.4g}", value);
+  }
+
+ private:
+  [[nodiscard]] double place(double value) const { return scale_.log ? std::log(value) / std::log(base_) : value; }
+
+  const Chart::Scale& scale_;
+  double from_;
+  double to_;
+  double base_ = 10;
+  double low_ = 0;  // of the logarithms, where it is one
+  double high_ = 1;
+  double step_ = 1;
+};
 
 /// Whether it can be drawn, among others that can.
 bool fits(const Chart::Scale& scale, double value) {
@@ -54,14 +122,13 @@ bool holds_everywhere(const Chart::Series& series) {
 
 /// A colour that a name has in every chart, unless another one of this chart has it already.
 std::vector<std::size_t> colours_of(const std::vector<Chart::Series>& all) {
-  std::array<bool, kSeriesColours> taken{};
+  std::array<bool, kColours> taken{};
   std::vector<std::size_t> colours;
   for (const Chart::Series& series : all) {
     std::uint32_t hash = 2166136261U;  // FNV-1a
     for (const char c : series.name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-    std::size_t colour = hash % kSeriesColours;
-    for (std::size_t tries = 0; taken[colour] && tries < kSeriesColours; ++tries)
-      colour = (colour + 1) % kSeriesColours;
+    std::size_t colour = hash % kColours;
+    for (std::size_t tries = 0; taken[colour] && tries < kColours; ++tries) colour = (colour + 1) % kColours;
     taken[colour] = true;
     colours.push_back(colour);
   }
@@ -72,23 +139,64 @@ std::vector<std::size_t> colours_of(const std::vector<Chart::Series>& all) {
   return colours;
 }
 
-std::string frame(const Chart& chart, const Ruler& x, const Ruler& y) {
+std::string frame(const Chart& chart, const Ruler& x, const Ruler& y, double bottom) {
   std::string svg;
   for (const auto& [text, at] : y.ticks()) {
     svg += path("grid", fmt::format("M{} {:.1f}H{}", kLeft, at, kRight)) + text_at(kLeft - 8, at + 4, "end", text);
   }
   for (const auto& [text, at] : x.ticks()) {
-    svg += path("axis", fmt::format("M{:.1f} {}v5", at, kBottom)) + text_at(at, kBottom + 20, "middle", text);
+    svg += path("axis", fmt::format("M{:.1f} {}v5", at, bottom)) + text_at(at, bottom + 20, "middle", text);
   }
-  svg += path("axis", fmt::format("M{} {}H{}", kLeft, kBottom, kRight));
+  svg += path("axis", fmt::format("M{} {}H{}", kLeft, bottom, kRight));
   const auto label = [](const Chart::Scale& scale) { return scale.label + (scale.log ? " (logarithmic)" : ""); };
   return svg + text_at(0, 12, "", label(chart.y)) +
-         text_at((kLeft + kRight) / 2, kHeight - 8, "middle", label(chart.x)) + "\n";
+         text_at((kLeft + kRight) / 2, bottom + 40, "middle", label(chart.x)) + "\n";
+}
+
+/// Behind the lines; above them what is said of those that have room beside the one before.
+std::string drawn(const std::vector<Chart::Mark>& marks, const Ruler& x, double bottom) {
+  constexpr double kNarrowest = 3;
+  std::string svg;
+  double free = kLeft;
+  for (const Chart::Mark& mark : marks) {
+    const std::string tone = mark.tone == Tone::bad ? "bad" : mark.tone == Tone::good ? "good" : "";
+    const double from = std::clamp(x.pixel(mark.from), kLeft, kRight);
+    const double wide = std::clamp(x.pixel(mark.to), kLeft, kRight) - from;
+    svg += mark.to > mark.from ? box("band", from, kTop, std::max(wide, kNarrowest), bottom - kTop, mark.text)
+                               : path("dashed edge " + tone, fmt::format("M{:.1f} {}V{}", from, kTop, bottom));
+    const double begin = std::min(from, kWidth - width_of(mark.text));
+    if (begin < free) continue;
+    svg += text_at(begin, kTop - 8, tone, mark.text);
+    free = begin + width_of(mark.text) + 12;
+  }
+  return svg;
+}
+
+std::string said_of(const Chart::Series& series, const Chart::Point& p, const Ruler& x, const Ruler& y, bool tells_x) {
+  std::string said = (series.name.empty() ? "" : series.name + ": ") + y.text(p.y);
+  if (tells_x) said += " at " + x.text(p.x);
+  if (!p.more.empty()) said += ", " + p.more;
+  return p.low && p.high ? fmt::format("{}, {} to {}", said, y.text(*p.low), y.text(*p.high)) : said;
+}
+
+/// What the points of a line lie between, in one piece.
+std::string area(const Chart::Series& series, const Ruler& x, const Ruler& y) {
+  std::string steps;
+  const auto go_to = [&](double at, double up) {
+    steps += fmt::format("{}{:.1f} {:.1f}", steps.empty() ? "M" : "L", x.pixel(at), y.pixel(up));
+  };
+  for (const Chart::Point& p : series.points) go_to(p.x, p.high.value_or(p.y));
+  for (std::size_t i = series.points.size(); i-- > 0;) {
+    go_to(series.points[i].x, series.points[i].low.value_or(series.points[i].y));
+  }
+  return path("area", steps + "Z");
 }
 
 /// Its line, and each point with its interval and a title that says them.
-std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y) {
+std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y, bool tells_x) {
   const bool limit = series.role == Chart::Series::Role::limit;
+  const bool joined = series.role == Chart::Series::Role::measured;
+  const bool dense = joined && series.points.size() > kMostDots;
   std::string line;
   std::string points;
   if (series.role == Chart::Series::Role::dots) {
@@ -99,27 +207,31 @@ std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y) {
     const double at = x.pixel(p.x);
     const double up = y.pixel(p.y);
     line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", at, up);
-    if (limit) continue;
-    std::string said = fmt::format("{}: {} at {}", series.name, y.text(p.y), x.text(p.x));
-    if (!p.more.empty()) said += ", " + p.more;
+    if (limit || dense) continue;
     if (p.low && p.high) {
-      said += fmt::format(", {} to {}", y.text(*p.low), y.text(*p.high));
       points += path("interval", fmt::format("M{:.1f} {:.1f}V{:.1f}", at, y.pixel(*p.low), y.pixel(*p.high)));
     }
     points += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{}</title></circle>", at, up,
-                          html_escaped(said));
+                          html_escaped(said_of(series, p, x, y, tells_x)));
   }
   if (limit && series.points.size() == 1)
     line = fmt::format("M{} {:.1f}H{}", kLeft, y.pixel(series.points[0].y), kRight);
-  if (series.role == Chart::Series::Role::points) return points;
-  return path(limit ? "dashed" : "line", line) + points;
+  if (!limit && !joined) return points;
+  return (dense ? area(series, x, y) : "") + path(limit ? "dashed" : "line", line) + points;
 }
 
-/// Where the names stand.
-std::vector<double> places_of_names(const std::vector<Chart::Series>& all, const Ruler& y) {
-  std::vector<double> ends;
-  for (const Chart::Series& series : all) ends.push_back(y.pixel(series.points.back().y));
-  return apart(ends, kBottom);
+/// Where the names stand, each as near to the end of its line as the others let it.
+std::vector<double> places_of_names(const std::vector<Chart::Series>& all, const Ruler& y, double bottom) {
+  std::vector<std::pair<double, std::size_t>> ends;
+  for (std::size_t i = 0; i < all.size(); ++i) ends.emplace_back(y.pixel(all[i].points.back().y), i);
+  std::ranges::sort(ends);
+  for (std::size_t i = 1; i < ends.size(); ++i) ends[i].first = std::max(ends[i].first, ends[i - 1].first + kLine);
+  double lowest = bottom;
+  for (std::size_t i = ends.size(); i-- > 0; lowest = ends[i].first - kLine)
+    ends[i].first = std::min(ends[i].first, lowest);
+  std::vector<double> places(all.size());
+  for (const auto& [place, i] : ends) places[i] = place;
+  return places;
 }
 
 /// The lowest and the highest of such numbers of these series.
@@ -149,18 +261,23 @@ std::vector<double> on_y(const Chart::Series& series) {
 std::string to_svg(const Chart& chart) {
   const std::vector<Chart::Series> all = drawable(chart);
   if (std::ranges::all_of(all, holds_everywhere)) return {};
+  const double bottom = chart.low ? kTop + std::max(kLowest, kLine * static_cast<double>(all.size())) : kBottom;
   const Ruler x(chart.x, range_of(all, on_x), kLeft, kRight);
-  const Ruler y(chart.y, range_of(all, on_y), kBottom, kTop);
+  const Ruler y(chart.y, range_of(all, on_y), bottom, kTop);
   const std::vector<std::size_t> colours = colours_of(all);
-  const std::vector<double> places = places_of_names(all, y);
-  std::string svg = opening(chart.title, kWidth, kHeight) + frame(chart, x, y);
+  const std::vector<double> places = places_of_names(all, y, bottom);
+  std::string svg =
+      opening(chart.title, kWidth, bottom + kAxis) + frame(chart, x, y, bottom) + drawn(chart.marks, x, bottom);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Chart::Point& last = all[i].points.back();
     const char* joined = all[i].role == Chart::Series::Role::points ? " points" : "";
-    svg += fmt::format("<g class=\"c{}{}\">", colours[i], joined) + drawn(all[i], x, y) +
-           path("lead", fmt::format("M{:.1f} {:.1f}L{} {:.1f}", holds_everywhere(all[i]) ? kRight : x.pixel(last.x),
-                                    y.pixel(last.y), kRight + 14, places[i])) +
-           text_at(kRight + 18, places[i] + 4, "", shortened(printable(all[i].name), kLongestName)) + "</g>\n";
+    svg += fmt::format("<g class=\"c{}{}\">", colours[i], joined) + drawn(all[i], x, y, chart.x.ticks.empty());
+    if (!all[i].name.empty()) {
+      svg += path("lead", fmt::format("M{:.1f} {:.1f}L{} {:.1f}", holds_everywhere(all[i]) ? kRight : x.pixel(last.x),
+                                      y.pixel(last.y), kRight + 14, places[i])) +
+             text_at(kRight + 18, places[i] + 4, "", shortened(printable(all[i].name), kLongestName));
+    }
+    svg += "</g>\n";
   }
   return svg + "</svg>\n";
 }

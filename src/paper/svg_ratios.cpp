@@ -64,8 +64,7 @@ class Rows {
     std::string svg;
     if (of_.threshold > 0) {
       const double from = x(1 - of_.threshold);
-      svg += fmt::format("<rect class=\"equal\" x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\"/>", from, kTop,
-                         x(1 + of_.threshold) - from, bottom_ - kTop);
+      svg += box("equal", from, kTop, x(1 + of_.threshold) - from, bottom_ - kTop, "");
     }
     for (const double ratio : ticks()) {
       const std::string text = ratio == 1 ? "equal" : format_change(ratio - 1, 0);
@@ -98,7 +97,7 @@ class Rows {
                        : row.tone == Tone::good   ? "good"
                        : row.tone == Tone::notice ? "notice"
                                                   : "dim";
-    std::string svg = fmt::format("<g class=\"{}\">", tone) + titled(row.said);
+    std::string svg = fmt::format("<g class=\"{}\">", tone) + "<title>" + html_escaped(row.said) + "</title>";
     if (row.low && row.high && !beyond) {
       svg += path("interval", fmt::format("M{:.1f} {:.1f}H{:.1f}", x(*row.low), y, x(*row.high)));
     }
@@ -107,8 +106,8 @@ class Rows {
     } else {
       svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\"/>", x(row.ratio), y);
     }
-    return svg + text_at(0, y + 4, "name", shortened(printable(row.name), kLongestName)) +
-           text_at(kChange, y + 4, "right", row.text) + text_at(kVerdict, y + 4, "", row.verdict) + "</g>\n";
+    return svg + text_at(0, y + 4, "case", shortened(printable(row.name), kLongestName)) +
+           text_at(kChange, y + 4, "name", row.text) + text_at(kVerdict, y + 4, "", row.verdict) + "</g>\n";
   }
 
   const Ratios& of_;

@@ -133,7 +133,7 @@ std::string to_svg(const Timeline& timeline) {
     if (lanes.all.empty()) continue;
     const std::string name = shortened(printable(row.name), kLongestRowName);
     rows += fmt::format("<g class=\"c{}\">", row.kind % 8) +
-            drawing::text_at(kTimeFrom - 10, top + kLane / 2 + 4, "right", name) + "\n";
+            drawing::text_at(kTimeFrom - 10, top + kLane / 2 + 4, "name", name) + "\n";
     for (const auto& lane : lanes.all) {
       rows += drawn_lane(lane, top, stretch);
       top += kLane;

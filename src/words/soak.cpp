@@ -153,49 +153,47 @@ std::vector<std::pair<double, std::string>> ticks_until(double seconds) {
 }
 
 /// Many neighbours become one: the median of theirs, and the range of all.
-std::vector<History::Point> thinned(const std::vector<const RateThen*>& rates) {
+std::vector<Chart::Point> thinned(const std::vector<const RateThen*>& rates) {
   constexpr std::size_t kMost = 400;
   const std::size_t together = (rates.size() + kMost - 1) / kMost;
-  std::vector<History::Point> points;
+  std::vector<Chart::Point> points;
   for (std::size_t begin = 0; begin < rates.size(); begin += together) {
     const auto some = std::span(rates).subspan(begin, std::min(together, rates.size() - begin));
     std::vector<double> medians;
-    History::Point& point = points.emplace_back();
-    point = {.at = some.back()->elapsed, .low = HUGE_VAL, .high = 0};
+    Chart::Point& point = points.emplace_back();
+    point = {.x = some.back()->elapsed, .low = HUGE_VAL, .high = 0};
     for (const RateThen* then : some) {
       medians.push_back(then->rate.median / kGiga);
       point.low = std::min(*point.low, then->rate.lowest / kGiga);
       point.high = std::max(*point.high, then->rate.highest / kGiga);
     }
-    point.value = statistics::median(medians);
-    point.said =
-        fmt::format("{}: {:.4g} GB/s, {:.4g} to {:.4g}", clock_text(point.at), point.value, *point.low, *point.high);
+    point.y = statistics::median(medians);
+    point.more = clock_text(point.x);
   }
   return points;
 }
 
 /// A line for each GPU, and where rates dropped.
-History history_of(SoakLoad load, std::span<const RateThen> rates, const SoakTotals& totals) {
-  History history{.title = std::string(to_text(load)),
-                  .unit = "GB/s",
-                  .from_zero = true,
-                  .along = "time since the beginning",
-                  .last = totals.elapsed,
-                  .ticks = ticks_until(totals.elapsed)};
+Chart chart_of(SoakLoad load, std::span<const RateThen> rates, const SoakTotals& totals) {
+  Chart chart{
+      .title = std::string(to_text(load)),
+      .x = {.label = "time since the beginning", .ticks = ticks_until(totals.elapsed), .ends = {0, totals.elapsed}},
+      .y = {.label = "GB/s", .from_zero = true},
+      .low = true};
   std::map<int, std::vector<const RateThen*>> gpus;
   for (const RateThen& then : rates) {
     if (then.rate.load == load) gpus[then.gpu].push_back(&then);
   }
-  for (const auto& [gpu, own] : gpus) history.lines.push_back({fmt::format("GPU {}", gpu), thinned(own)});
+  for (const auto& [gpu, own] : gpus) chart.series.push_back({fmt::format("GPU {}", gpu), thinned(own)});
   for (const SoakDrop& drop : totals.drops) {
     if (drop.load != load) continue;
     const std::string whose = gpus.size() > 1 ? fmt::format("GPU {} ", drop.gpu) : "";
-    history.marks.push_back({drop.from, drop.to, fmt::format("{}down to {}", whose, rate(drop.lowest)), Tone::bad});
+    chart.marks.push_back({drop.from, drop.to, fmt::format("{}down to {}", whose, rate(drop.lowest)), Tone::bad});
   }
-  return history;
+  return chart;
 }
 
-void add_histories(std::span<const RateThen> rates, const SoakTotals& totals, Document& document) {
+void add_charts(std::span<const RateThen> rates, const SoakTotals& totals, Document& document) {
   constexpr std::size_t kFewest = 3;  // intervals, of which the table says less
   std::set<SoakLoad> loads;
   std::set<double> intervals;
@@ -205,7 +203,7 @@ void add_histories(std::span<const RateThen> rates, const SoakTotals& totals, Do
       Sentence{.text = "rates over time: the median of each interval; shaded, from the slowest turn to the fastest",
                .tone = Tone::dim},
       true, Shown::pages);
-  for (const SoakLoad load : loads) document.add(history_of(load, rates, totals));
+  for (const SoakLoad load : loads) document.add(chart_of(load, rates, totals));
 }
 
 }  // namespace
@@ -224,7 +222,7 @@ Document document_of(const SoakHeader& header, const SoakInterval& last, std::sp
                true);
   document.add(Sentence{.text = machine_line(header.environment) + ", begun " + header.started_at, .tone = Tone::dim});
   document.add(totals_table(totals));
-  add_histories(rates, totals, document);
+  add_charts(rates, totals, document);
   List list;
   add_wrong(totals, list);
   add_drops(header, totals, list);

@@ -142,51 +142,64 @@ std::vector<std::pair<double, std::string>> ticks_of(const Trend& trend) {
   return ticks;
 }
 
-History history_of(const Trend& trend, const Trend::Series& series, const std::string& name) {
-  const bool times = series.unit == "s";
+double median_of(std::span<const Trend::Point> points) {
   std::vector<double> values;
-  for (const Trend::Point& point : series.points) values.push_back(point.value);
-  const std::string unit = times ? unit_for_all(std::array{std::ranges::max(values)}) : series.unit;
+  for (const Trend::Point& point : points) values.push_back(point.value);
+  return statistics::median(values);
+}
+
+/// The medians between changes.
+void add_levels(const Trend::Series& series, double factor, Chart& chart) {
+  if (series.changes.empty()) return;
+  std::vector<std::size_t> edges{0};
+  for (const Change& change : series.changes) edges.push_back(change.at);
+  edges.push_back(series.points.size());
+  for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
+    const auto part = std::span(series.points).subspan(edges[i], edges[i + 1] - edges[i]);
+    const double middle = median_of(part) * factor;
+    chart.series.push_back(
+        {.name = "",
+         .points = {{static_cast<double>(part.front().run), middle}, {static_cast<double>(part.back().run), middle}},
+         .role = Chart::Series::Role::limit,
+         .like = series.measured});
+  }
+}
+
+Chart chart_of(const Trend& trend, const Trend::Series& series, const std::string& name) {
+  const bool times = series.unit == "s";
+  const double most = std::ranges::max_element(series.points, {}, &Trend::Point::value)->value;
+  const std::string unit = times ? unit_for_all(std::array{most}) : series.unit;
   const double factor = times ? in_a_second(unit) : 1;
-  History history{.title = name,
-                  .unit = unit == "1" ? "" : unit,
-                  .along = "runs in the order in which they began",
-                  .last = static_cast<double>(trend.runs.size() - 1),
-                  .ticks = ticks_of(trend)};
-  History::Line& line = history.lines.emplace_back();
+  Chart chart{.title = name,
+              .x = {.label = "runs in the order in which they began",
+                    .ticks = ticks_of(trend),
+                    .ends = {0, static_cast<double>(trend.runs.size() - 1)}},
+              .y = {.label = unit == "1" ? "" : unit},
+              .low = true};
+  Chart::Series& line = chart.series.emplace_back(Chart::Series{.name = series.measured});
   for (const Trend::Point& point : series.points) {
     const compare::Source& run = trend.runs[point.run];
-    History::Point& shown = line.points.emplace_back();
-    shown = {.at = static_cast<double>(point.run), .value = point.value * factor};
+    Chart::Point& shown =
+        line.points.emplace_back(Chart::Point{.x = static_cast<double>(point.run), .y = point.value * factor});
     if (point.interval) shown.low = point.interval->low * factor, shown.high = point.interval->high * factor;
-    shown.said = fmt::format("{}, {}, {}", compared_value(point.value, series.unit), run.started_at, run.version);
+    shown.more = run.started_at + ", " + run.version;
   }
-  std::size_t begin = 0;
-  const auto place = [&series](std::size_t point) { return static_cast<double>(series.points[point].run); };
-  const auto add_level = [&](std::size_t end) {
-    if (series.changes.empty()) return;
-    const double middle = statistics::median(std::span(values).subspan(begin, end - begin));
-    history.levels.push_back({place(begin), place(end - 1), middle * factor});
-    begin = end;
-  };
+  add_levels(series, factor, chart);
   for (const Change& change : series.changes) {
     const Told told{&series, &change, name};
-    const double before = (place(change.at - 1) + place(change.at)) / 2;
-    history.marks.push_back(
+    const double before = static_cast<double>(told.run()) - 0.5;
+    chart.marks.push_back(
         {before, before, told.text() + " from " + day_of(trend.runs[told.run()]) + " on", told.tone()});
-    add_level(change.at);
   }
-  add_level(values.size());
-  return history;
+  return chart;
 }
 
 /// Of cases without a change: what they are all the time.
 Table::Row row_of(const Trend::Series& series, const std::string& name) {
-  std::vector<double> values;
-  for (const Trend::Point& point : series.points) values.push_back(point.value);
+  const auto [least, most] = std::ranges::minmax_element(series.points, {}, &Trend::Point::value);
   const auto text = [&series](double value) { return compared_value(value, series.unit); };
-  return {{Cell::as_code(name), text(statistics::median(values)), text(std::ranges::min(values)),
-           text(std::ranges::max(values)), fmt::format("{}", values.size())}};
+  return {{Cell::as_code(name), text(median_of(series.points)), text(least->value), text(most->value),
+           fmt::format("{}", series.points.size())}};
 }
 
 void add_series(const Trend& trend, const std::vector<std::string>& names, Document& document) {
@@ -199,20 +212,18 @@ void add_series(const Trend& trend, const std::vector<std::string>& names, Docum
   if (!all.empty()) {
     document.add(Heading{.text = "Cases that changed"}, true, Shown::elsewhere);
     document.add(
-        Sentence{.text = "thick: the median between changes; shaded: 95 % intervals; the axes do not begin at zero",
-                 .tone = Tone::dim},
-        false, Shown::pages);
+        Sentence{.text = "dashed: the median between changes; the axes do not begin at zero", .tone = Tone::dim}, false,
+        Shown::pages);
   }
   for (const Told& told : all) {
     if (!shown.insert(told.series).second) continue;
-    document.add(history_of(trend, *told.series, told.name));
-    document.add(Sentence{.text = told.series->key + ": " + told.series->measured, .tone = Tone::dim}, false,
-                 Shown::elsewhere);
+    document.add(chart_of(trend, *told.series, told.name));
+    document.add(Sentence{.text = told.series->key, .tone = Tone::dim}, false, Shown::elsewhere);
   }
   for (std::size_t i = 0; i < trend.series.size(); ++i) {
     if (shown.contains(&trend.series[i])) continue;
     table.rows.push_back(row_of(trend.series[i], names[i]));
-    if (charts.size() < kMostCharts) charts.push_back({history_of(trend, trend.series[i], names[i])});
+    if (charts.size() < kMostCharts) charts.push_back({chart_of(trend, trend.series[i], names[i])});
   }
   if (table.rows.empty()) return;
   fold.title = counted(table.rows.size(), "case") + " without a change";

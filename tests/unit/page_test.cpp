@@ -42,6 +42,9 @@ Document with_everywhere(const std::string& text) {
   list.items.push_back({.text = text, .strong = text, .code = text, .below = {{.text = text}}});
   document.add(Fold{text, {{list}}});
   document.add(Chart{.title = text, .x = {.label = text}, .y = {.label = text}, .series = {{text, {{1, 1}, {2, 3}}}}});
+  document.add(Ratios{.title = text,
+                      .along = text,
+                      .rows = {{.name = text, .ratio = 1.1, .text = text, .verdict = text, .said = text}}});
   document.add(Bars{.title = text, .bars = {{text, 0, 1, text}}});
   document.add(Timeline{.title = text, .rows = {{text, 0, {{0, 1, text, text}}}}, .note = text});
   Matrix many(std::vector<std::string>(100, text), {text});
@@ -49,15 +52,6 @@ Document with_everywhere(const std::string& text) {
   many.cells[0] = 1;
   many.marked[0] = true;
   document.add(many);
-  document.add(Ratios{.title = text,
-                      .along = text,
-                      .rows = {{.name = text, .ratio = 1.1, .text = text, .verdict = text, .said = text}}});
-  document.add(History{.title = text,
-                       .unit = text,
-                       .along = text,
-                       .ticks = {{0, text}},
-                       .lines = {{text, {{.at = 0, .value = 1, .said = text}}}},
-                       .marks = {{0, 1, text}}});
   return document;
 }
 
@@ -327,19 +321,34 @@ TEST(Ratios, ShowWhatIsBeyondTwiceOrHalfAtTheEdgeAndMarkItSo) {
   EXPECT_EQ(to_svg(ratios), "");
 }
 
-TEST(History, MarksWhilesAndMomentsAndSharesOneAxis) {
-  History history{.title = "h2d", .unit = "GB/s", .from_zero = true, .last = 10, .ticks = {{0, "0:00"}, {10, "0:10"}}};
-  history.lines = {
-      {"GPU 0", {{.at = 1, .value = 5}, {.at = 2, .value = HUGE_VAL}, {.at = 10, .value = 6, .low = 5, .high = 7}}}};
-  history.marks = {{.from = 2, .to = 3, .text = "down to 1", .tone = Tone::bad}, {.from = 5, .to = 5, .text = "new"}};
-  const std::string svg = to_svg(history);
-  EXPECT_EQ(count(svg, "class=\"band\" x=\"151.2\""), 1U) << svg;
-  EXPECT_EQ(count(svg, "class=\"dashed edge\" d=\"M282.0"), 1U) << svg;
+Chart low_chart(std::size_t points) {
+  Chart chart{.title = "h2d",
+              .x = {.label = "time", .ticks = {{0, "0:00"}, {10, "0:10"}}, .ends = {0, 10}},
+              .y = {.label = "GB/s", .from_zero = true},
+              .marks = {{2, 3, "down to 1", Tone::bad}, {5, 5, "new"}, {5.1, 5.1, "has no room"}},
+              .low = true};
+  chart.series.push_back({.name = "GPU 0"});
+  for (std::size_t i = 0; i < points; ++i) {
+    chart.series[0].points.push_back({.x = static_cast<double>(i) / 10, .y = 5, .low = 4, .high = 6, .more = "then"});
+  }
+  return chart;
+}
+
+TEST(Chart, MarksPartsAndPlacesOfItsAxisWhichHasTheEndsAndTicksThatWereAskedFor) {
+  const std::string svg = to_svg(low_chart(10));
+  EXPECT_EQ(count(svg, "class=\"band\" x=\"163.2\""), 1U) << svg;
+  EXPECT_EQ(count(svg, "class=\"dashed edge \" d=\"M312.0"), 1U);
   EXPECT_EQ(count(svg, "<text class=\"bad\""), 1U);
+  EXPECT_EQ(count(svg, "has no room"), 0U);
+  EXPECT_EQ(count(svg, ">0:10</text>"), 1U);
+  EXPECT_EQ(count(svg, "<title>GPU 0: 5, then, 4 to 6</title>"), 10U);
+  EXPECT_LT(svg.find("height=\"1"), svg.find("viewBox")) << "low";
+}
+
+TEST(Chart, OfVeryManyPointsIsALineAndWhatItsPointsLieBetween) {
+  const std::string svg = to_svg(low_chart(100));
   EXPECT_EQ(count(svg, "class=\"area\""), 1U);
-  EXPECT_EQ(count(svg, "<circle"), 2U) << "a number that cannot be drawn is left out";
-  history.lines.clear();
-  EXPECT_EQ(to_svg(history), "");
+  EXPECT_EQ(count(svg, "<circle"), 0U);
 }
 
 TEST(Table, OpensWhatARowHasByItsFirstCellAndWithoutAScript) {

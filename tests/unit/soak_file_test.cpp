@@ -132,18 +132,18 @@ TEST_F(SoakFileTest, IsDrawnALoadEachWithDropsMarked) {
     for (const SoakLoad load : {SoakLoad::h2d, SoakLoad::kernel})
       rates.push_back({i * 0.6, 0, {load, 55e9, 50e9, 56e9, 10}});
   }
-  std::vector<History> histories;
+  std::vector<Chart> charts;
   for (const Part& part : document_of(header(), last, rates).parts) {
-    if (const auto* history = std::get_if<History>(&part.content)) histories.push_back(*history);
+    if (const auto* chart = std::get_if<Chart>(&part.content)) charts.push_back(*chart);
   }
-  ASSERT_EQ(histories.size(), 2U);
-  EXPECT_EQ(histories[0].title, "h2d");
-  ASSERT_EQ(histories[0].marks.size(), 1U);
-  EXPECT_EQ(histories[0].marks[0].text, "down to 20.00 GB/s");
-  EXPECT_EQ(histories[0].ticks.back().second, "0:10:00");
-  EXPECT_LE(histories[0].lines.at(0).points.size(), 400U) << "neighbours become one";
-  EXPECT_DOUBLE_EQ(*histories[0].lines[0].points[0].low, 50);
-  EXPECT_TRUE(histories[1].marks.empty());
+  ASSERT_EQ(charts.size(), 2U);
+  EXPECT_EQ(charts[0].title, "h2d");
+  ASSERT_EQ(charts[0].marks.size(), 1U);
+  EXPECT_EQ(charts[0].marks[0].text, "down to 20.00 GB/s");
+  EXPECT_EQ(charts[0].x.ticks.back().second, "0:10:00");
+  EXPECT_LE(charts[0].series.at(0).points.size(), 400U) << "neighbours become one";
+  EXPECT_DOUBLE_EQ(*charts[0].series[0].points[0].low, 50);
+  EXPECT_TRUE(charts[1].marks.empty());
 }
 
 TEST_F(SoakFileTest, ALineThatWasTornIsTakenAway) {

@@ -55,6 +55,7 @@ std::vector<double> stepped(Chance& chance, std::size_t n, std::size_t at, doubl
 
 std::vector<std::size_t> places(const std::vector<Change>& changes) {
   std::vector<std::size_t> all;
+  all.reserve(changes.size());
   for (const Change& change : changes) all.push_back(change.at);
   return all;
 }
@@ -99,8 +100,8 @@ TEST(Trend, UpAndDownAgainAreTwoChanges) {
 }
 
 TEST(Trend, WhatIsSureButSmallIsLeftOut) {
-  std::vector<double> values;
-  for (int i = 0; i < 60; ++i) values.push_back((1 + i % 7 / 1e4) * (i >= 30 ? 1.01 : 1));
+  std::vector<double> values(60);
+  for (std::size_t i = 0; i < 60; ++i) values[i] = (1 + static_cast<double>(i % 7) / 1e4) * (i >= 30 ? 1.01 : 1);
   ChangeFinder finder(kCases);
   EXPECT_TRUE(finder.changes(values).empty());
   EXPECT_EQ(places(finder.changes(values, 0.005)), std::vector<std::size_t>{30});
@@ -154,6 +155,7 @@ NamedReport night(int number, int slower_from = 12) {
 
 std::vector<NamedReport> nights(int count, int slower_from = 12) {
   std::vector<NamedReport> all;
+  all.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) all.push_back(night(i, slower_from));
   return all;
 }
