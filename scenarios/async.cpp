@@ -338,7 +338,7 @@ class Async final : public ScenarioOf<async_case> {
              .summary = "whether a copy's call returns early, and what the CPU can do until the copy has ended",
              .axes = make_axes(),
              .metrics = make_metrics(),
-             .charts = {{.x = "size", .y = "completion", .panels = {"dir", "host"}, .also = {"submit"}}},
+             .charts = {{.x = "size", .y = "completion", .panels = {"dir", "host"}, .lines = {"api"}, .also = {"submit"}}},
              .answer = {.best = "completion",
                         .text = "complete after {completion}; {host_blocked} of that in the call; {cpu_available} "
                                 "left for other work",

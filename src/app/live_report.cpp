@@ -271,7 +271,7 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, const ToDoc
   }
   rethrow();
   if (growth == Growth::as_a_whole || record_.report.fleet) return;
-  if (json_ == nullptr) record_.forget_samples();
+  if (json_ == nullptr && !files.html) record_.forget_samples();
   if (json_ == nullptr || json_->file.ordinary() == nullptr) return;
   record_.allow_journal(*json_);
   // What the run had left there goes into the new one, which takes its place.

@@ -51,7 +51,7 @@ struct Chart {
   Scale y{};
   std::vector<Series> series{};
   std::vector<Mark> marks{};
-  bool low = false;  ///< one of several beneath each other that have the same axis of x
+  bool low = false;  ///< of few lines, or one of several beneath each other that have the same axis of x
 };
 
 /// The chart as SVG, whose colours page.css has; empty where there is nothing to draw.

@@ -80,7 +80,9 @@ class Ruler {
 
   [[nodiscard]] std::string text(double value) const {
     const bool is_size = scale_.sizes && value >= 0 && value < 9e18;
-    return is_size ? format_size(static_cast<std::uint64_t>(std::llround(value))) : fmt::format("{:.4g}", value);
+    if (is_size) return format_size(static_cast<std::uint64_t>(std::llround(value)));
+    const bool is_whole = std::abs(value) < 1e7 && value == std::round(value);
+    return is_whole ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
   }
 
  private:

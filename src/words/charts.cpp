@@ -95,7 +95,7 @@ class Drawer {
   [[nodiscard]] std::optional<Bars> bars_of(const std::string& panel, const Results& results) const {
     constexpr std::size_t kMostBars = 12;
     const auto lines =
-        grouped(results, [this, axes = axes_of_lines(results)](const Result& r) { return values_text(r, axes); });
+        grouped(results, [axes = axes_of_lines(results)](const Result& r) { return values_text(r, axes); });
     const bool one_value = std::ranges::all_of(results, [&](const Result* r) { return x_of(*r) == x_of(*results[0]); });
     if (!one_value || lines.size() < kLeastValues || lines.size() > kMostBars) return std::nullopt;
     Bars bars{.title = name_of_y() + (panel.empty() ? "" : ": " + panel)};
@@ -184,6 +184,7 @@ class Drawer {
       }
     }
     add_limit(results, chart);
+    chart.low = lines.size() <= 2;
     double least = HUGE_VAL;
     double most = 0;
     for (const Chart::Series& series : chart.series) {
@@ -261,7 +262,7 @@ Bars bars_of(const GpuBars& of, const std::string& panel, const Result& r) {
 std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& scenario, std::size_t most) {
   constexpr std::size_t kLeast = 10;
   const Measurement* const m = headline_of(result, scenario.metrics);
-  if (m == nullptr || m->samples.size() < kLeast) return std::nullopt;
+  if (m == nullptr || m->samples.size() < kLeast || m->samples.are_put_away()) return std::nullopt;
   const std::size_t stride = (m->samples.size() + most - 1) / most;
   const std::string nth = stride == 1 ? "" : fmt::format(", one in {}", stride);
   Chart chart{.title = fmt::format("{}: {} samples of {}{}", result.config.key(), m->samples.size(), m->name, nth),
@@ -286,11 +287,10 @@ std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const
 }
 
 std::vector<Bars> bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
-  std::vector<Bars> bars;
   for (const LineChart& of : scenario.charts) {
-    for (Bars& some : Drawer(scenario, of).bars(results)) bars.push_back(std::move(some));
+    if (auto bars = Drawer(scenario, of).bars(results); !bars.empty()) return bars;
   }
-  return bars;
+  return {};
 }
 
 std::vector<Bars> gpu_bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {

@@ -17,14 +17,15 @@ namespace xferbench {
 /// `results`: of that scenario.
 std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
-/// Of the same charts those whose axis has one value only: the numbers of three lines or more as bars.
+/// In the place of charts, where their axes have one value only: the numbers of three lines or more.
 std::vector<Bars> bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
 /// What each GPU gets in company beside what it gets alone; none of fewer than three GPUs, whom a table tells better.
 std::vector<Bars> gpu_bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
 /// The samples of what the case is about, in the order in which they were taken, with their median; of more than `most`
-/// one in so many. Nothing of fewer than ten.
+/// one in so many. Nothing of fewer than ten, nor
+/// where a file alone has them.
 std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& scenario, std::size_t most);
 
 }  // namespace xferbench

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "core/units.hpp"
@@ -90,28 +91,32 @@ struct NamedSide {
   const char* side;
 };
 
-/// Those files of which it holds, shortened: there may be hundreds.
-template <class Holds>
-std::string names_of(std::initializer_list<NamedSide> sides, const Holds& holds) {
+/// Those files of which there is something to say, with it, shortened: there may be hundreds.
+template <class Say>
+std::string files_of(std::initializer_list<NamedSide> sides, const Say& say) {
   constexpr std::size_t kMost = 500;
-  std::vector<std::string> names;
+  std::vector<std::string> said;
   for (const auto& [sources, side] : sides) {
     for (const compare::Source& s : sources) {
-      if (holds(s)) names.push_back(side + clipped(s.name));
+      if (const std::optional<std::string> what = say(s)) said.push_back(side + clipped(s.name) + clipped(*what));
     }
   }
-  return clipped(fmt::format("{}", fmt::join(names, ", ")), kMost);
+  return clipped(fmt::format("{}", fmt::join(said, ", ")), kMost);
+}
+
+/// The names alone of those that it holds of.
+template <class Holds>
+std::string names_of(std::initializer_list<NamedSide> sides, const Holds& holds) {
+  return files_of(
+      sides, [&holds](const compare::Source& s) { return holds(s) ? std::optional<std::string>("") : std::nullopt; });
 }
 
 Trust trust_of(const std::optional<std::string>& profile, std::initializer_list<NamedSide> sides) {
   Trust trust(clipped(profile.value_or("")), true, {}, true);
   trust.unverified = names_of(sides, [](const compare::Source& s) { return !s.verified; });
   trust.verified = trust.unverified.empty();
-  for (const auto& [sources, side] : sides) {
-    const auto faulty = std::ranges::find_if(sources, [](const compare::Source& s) { return !s.fault.empty(); });
-    if (faulty == sources.end() || !trust.fault.empty()) continue;
-    trust.fault = fmt::format("{}{}: {}", side, clipped(faulty->name), clipped(faulty->fault));
-  }
+  trust.fault = files_of(
+      sides, [](const compare::Source& s) { return s.fault.empty() ? std::nullopt : std::optional(": " + s.fault); });
   const std::string cut_off = names_of(sides, [](const compare::Source& s) { return !s.complete; });
   trust.complete = cut_off.empty();
   trust.incomplete = cut_off.empty() ? "" : fmt::format("INCOMPLETE: {}: not every case has run to its end", cut_off);

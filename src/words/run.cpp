@@ -580,8 +580,11 @@ void add_section(const Report& report, const ScenarioDescriptor& scenario, const
     heading.common.push_back(fmt::format("GPU {} only", environment.number_of(0)));
   }
   document.add(std::move(heading), true);
-  for (Chart& chart : charts_of(scenario, results)) document.add(std::move(chart), true, Shown::pages);
-  for (Bars& bars : bars_of(scenario, results)) document.add(std::move(bars), true, Shown::pages);
+  std::vector<Chart> charts = charts_of(scenario, results);
+  if (charts.empty()) {
+    for (Bars& bars : bars_of(scenario, results)) document.add(std::move(bars), true, Shown::pages);
+  }
+  for (Chart& chart : charts) document.add(std::move(chart), true, Shown::pages);
   for (Bars& bars : gpu_bars_of(scenario, results)) document.add(std::move(bars), true, Shown::pages);
   const HeatMaps maps = heat_maps(scenario, results, environment);
   add_headline(group, maps, shown.every_row, document);

@@ -6,7 +6,7 @@ import subprocess
 
 import support
 
-QUICK = support.ROOT / "docs" / "results" / "h200-quick.json.xz"
+QUICK = support.ROOT / "docs" / "results" / "h100-quick.json.xz"
 
 
 class Command(support.Folder):
@@ -30,7 +30,7 @@ class Command(support.Folder):
         for arguments in ([], ["absent.json"], [QUICK, "--frobnicate"], [QUICK, "-o"]):
             outcome = self.report(*arguments)
             self.assertEqual((outcome.returncode, outcome.stdout), (2, ""), arguments)
-            self.assertIn("report", outcome.stderr)
+            self.assertNotEqual(outcome.stderr, "")
             self.assertEqual(os.listdir(self.folder), [])
 
     def test_manual_pages_name_every_flag(self):

@@ -94,12 +94,19 @@ class Commands(support.Folder):
 
     def test_are_understood(self):
         for name in ("base.json", "new.json", "results.json", "today.json", "a100.json", "h200.json", "quick.json", "c-1.json", "c-2.json",
-                     "grid.json", "smem.json"):
+                     "grid.json", "run.json", "smem.json"):
             shutil.copy(RESULTS / "h200-quick.json", self.folder / name)
         for name in ("main", "pr", "new", "baseline/new", "good"):
             (self.folder / name).parent.mkdir(exist_ok=True)
             for number in (1, 2, 3) if name == "good" else (1, 2):
                 shutil.copy(RESULTS / "h200-quick.json", self.folder / f"{name}-{number}.json")
+        (self.folder / "nightly").mkdir()
+        for day in range(1, 6):
+            night = json.loads((RESULTS / "h200-quick.json").read_text(encoding="utf-8"))
+            night["started_at"] = f"2026-11-0{day}T03:00:00Z"
+            self.write(f"nightly/{day}.json", night)
+        shutil.copy(ROOT / "docs" / "timelines" / "h200-overlap.json", self.folder / "pipeline.json")
+        shutil.copy(ROOT / "tests" / "unit" / "golden" / "explain" / "torch.json", self.folder / "explain.json")
         (self.folder / "my-suite.json").write_text(
             '{"schema": "xferbench-suite/1", "description": "One case", "runs": ["memcpy --dir h2d --size 4K"]}'
         )

@@ -88,7 +88,7 @@ class Workflow(unittest.TestCase):
 
     def test_scripts_and_files_exist(self):
         text = WORKFLOW.read_text(encoding="utf-8")
-        for path in ("scripts/setup", "scripts/build", "scripts/report", "docs/ci.md"):
+        for path in ("scripts/setup", "scripts/build", "scripts/xferbench", "docs/ci.md"):
             self.assertIn(path, text)
             self.assertTrue((support.ROOT / path).exists(), path)
 

@@ -17,7 +17,7 @@ from support import RESULTS, ROOT
 
 TUTORIAL = ROOT / "docs" / "tutorial"
 LESSONS = sorted(TUTORIAL.glob("[1-9]-*.md"))
-READS = ("info", "list", "check", "compare", "help")  # words behind which nothing is measured
+READS = ("info", "list", "check", "compare", "report", "help")  # words behind which nothing is measured
 NOTHING_MEASURED = 5
 MOST_BYTES = 600_000  # of all pictures together
 
@@ -45,10 +45,9 @@ class Follower(support.Folder):
         super().setUp()
         for name in ("docs", "scripts"):
             (self.folder / name).symlink_to(ROOT / name)
-        (self.folder / "mine.json").symlink_to(RESULTS / "h200-quick.json")
+        (self.folder / "run.json").symlink_to(RESULTS / "h200-quick.json")
         (self.folder / "bin").mkdir()
         (self.folder / "bin" / "xferbench").symlink_to(support.PROGRAM)
-        (self.folder / "bin" / "xferbench-report").symlink_to(ROOT / "scripts" / "report")
 
     def type(self, line):
         ours = {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}  # charts need UTF-8

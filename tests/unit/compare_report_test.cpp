@@ -271,5 +271,14 @@ TEST(Across, IsATableWithTheBestMarked) {
   expect_golden("compare/across.json", to_json(side_by_side()));
 }
 
+TEST(CompareDocument, NamesEveryFileWhoseDeviceWasAtFault) {
+  Comparison c = comparison();
+  c.base.push_back(c.base.front());
+  c.base[1].name = "base-2.json";
+  c.base[1].fault = "slow:copy";
+  c.next[0].fault = "lose:copy:3";
+  EXPECT_EQ(trust_of(c).fault, "base base-2.json: slow:copy, new new.json: lose:copy:3");
+}
+
 }  // namespace
 }  // namespace xferbench
