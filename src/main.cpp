@@ -9,8 +9,8 @@
 
 #include "app/commands.hpp"
 #include "app/fleet/membership.hpp"
+#include "app/process.hpp"
 #include "core/error.hpp"
-#include "core/process.hpp"
 #include "core/standard_error.hpp"
 #include "scenarios/scenarios.hpp"
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/metric_names.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "model/transfer.hpp"
+#include "results/metric_names.hpp"
 
 namespace xferbench {
 

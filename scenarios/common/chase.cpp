@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/metric_names.hpp"
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
+#include "results/metric_names.hpp"
 #include "scenarios/common/small_times.hpp"
 
 namespace xferbench {

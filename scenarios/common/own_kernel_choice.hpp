@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/axis.hpp"
-#include "core/metric_declaration.hpp"
 #include "device/device.hpp"
+#include "results/metric_declaration.hpp"
 #include "results/result.hpp"
 #include "run/skip_reason.hpp"
 

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/metric_names.hpp"
 #include "core/units.hpp"
 #include "model/relation.hpp"
+#include "results/metric_names.hpp"
 #include "run/scenario.hpp"
 #include "run/wording.hpp"
 #include "scenarios/common/chase.hpp"

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/metric_names.hpp"
 #include "kernels/count.hpp"
 #include "kernels/delay.hpp"
+#include "results/metric_names.hpp"
 
 namespace xferbench {
 

@@ -13,11 +13,11 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/metric_names.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "model/odd_ones.hpp"
 #include "model/relation.hpp"
+#include "results/metric_names.hpp"
 #include "run/comparisons.hpp"
 #include "run/findings.hpp"
 #include "run/wording.hpp"

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/metric_names.hpp"
 #include "core/units.hpp"
 #include "kernels/chase.hpp"
+#include "results/metric_names.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/common/chase.hpp"
 #include "scenarios/common/peer_access.hpp"

@@ -8,8 +8,8 @@
 #include "app/live_report.hpp"
 #include "cli/command.hpp"
 #include "core/environment.hpp"
-#include "core/scenario_descriptor.hpp"
 #include "results/result.hpp"
+#include "results/scenario_descriptor.hpp"
 #include "run/runner.hpp"
 
 namespace xferbench::app {

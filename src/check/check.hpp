@@ -11,8 +11,8 @@
 
 #include "check/expectations.hpp"
 #include "core/enum_text.hpp"
-#include "core/scenario_descriptor.hpp"
 #include "results/result.hpp"
+#include "results/scenario_descriptor.hpp"
 
 namespace xferbench::check {
 

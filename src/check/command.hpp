@@ -4,7 +4,7 @@
 #include <string>
 
 #include "check/expectations.hpp"
-#include "core/scenario_descriptor.hpp"
+#include "results/scenario_descriptor.hpp"
 
 namespace xferbench::check {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/axis.hpp"
-#include "core/scenario_descriptor.hpp"
+#include "results/scenario_descriptor.hpp"
 
 namespace xferbench::cli {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/scenario_descriptor.hpp"
+#include "results/scenario_descriptor.hpp"
 #include "run/runner.hpp"
 
 namespace xferbench::cli {

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "compare/spreads.hpp"
-#include "core/utc.hpp"
 #include "measure/statistics.hpp"
 #include "model/student.hpp"
+#include "results/utc.hpp"
 
 namespace xferbench::compare {
 

@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
-#include "core/cupti_places.hpp"
 #include "device/nvrtc.hpp"
+#include "recording/cupti_places.hpp"
 
 namespace xferbench {
 

@@ -5,8 +5,8 @@
 #include <functional>
 #include <optional>
 
-#include "core/recording.hpp"
 #include "core/units.hpp"
+#include "recording/recording.hpp"
 
 namespace xferbench::explain {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/enum_text.hpp"
-#include "core/recording.hpp"
+#include "recording/recording.hpp"
 
 namespace xferbench::explain {
 

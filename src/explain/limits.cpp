@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/metric_names.hpp"
+#include "results/metric_names.hpp"
 
 namespace xferbench::explain {
 

@@ -8,10 +8,10 @@
 #include <limits>
 #include <vector>
 
-#include "core/cuda_calls.hpp"
-#include "core/recording.hpp"
 #include "explain/costs.hpp"
 #include "explain/window.hpp"
+#include "recording/cuda_calls.hpp"
+#include "recording/recording.hpp"
 #include "results/recording_file.hpp"
 
 namespace xferbench::explain {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/metric_declaration.hpp"
+#include "results/metric_declaration.hpp"
 #include "results/result.hpp"
 
 namespace xferbench::fleet {

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <memory>
 
-#include "core/undisturbed.hpp"
 #include "inject/convert.hpp"
 #include "inject/stacks.hpp"
+#include "recording/undisturbed.hpp"
 
 namespace xferbench::inject {
 

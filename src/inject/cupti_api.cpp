@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/cupti_places.hpp"
+#include "recording/cupti_places.hpp"
 
 namespace xferbench::inject {
 

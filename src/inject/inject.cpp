@@ -8,10 +8,10 @@
 #include <mutex>
 #include <thread>
 
-#include "core/undisturbed.hpp"
 #include "inject/activities.hpp"
 #include "inject/nvtx.hpp"
 #include "inject/recorder.hpp"
+#include "recording/undisturbed.hpp"
 
 namespace xferbench::inject {
 

@@ -1,7 +1,7 @@
 #include "inject/names.hpp"
 
-#include "core/cuda_calls.hpp"
-#include "core/kernel_name.hpp"
+#include "recording/cuda_calls.hpp"
+#include "recording/kernel_name.hpp"
 
 namespace xferbench::inject {
 

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/recording_writer.hpp"
 #include "inject/cupti_api.hpp"
+#include "recording/recording_writer.hpp"
 
 namespace xferbench::inject {
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/undisturbed.hpp"
+#include "recording/undisturbed.hpp"
 
 namespace xferbench::inject {
 

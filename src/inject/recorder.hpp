@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/recording_request.hpp"
-#include "core/recording_writer.hpp"
+#include "recording/recording_request.hpp"
+#include "recording/recording_writer.hpp"
 
 namespace xferbench::inject {
 

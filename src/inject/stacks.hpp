@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "core/recording_writer.hpp"
+#include "recording/recording_writer.hpp"
 
 namespace xferbench::inject {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/plugin_places.hpp"
 #include "mpi/table.h"
+#include "ranks/plugin_places.hpp"
 #include "ranks/waiting.hpp"
 
 namespace xferbench {

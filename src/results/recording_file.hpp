@@ -1,4 +1,4 @@
-// Reads what a program's processes left of what they did (core/recording.hpp).
+// Reads what a program's processes left of what they did (recording/recording.hpp).
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/recording.hpp"
+#include "recording/recording.hpp"
 
 namespace xferbench {
 

@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "core/axis.hpp"
-#include "core/boxed.hpp"
 #include "core/enum_text.hpp"
 #include "core/environment.hpp"
 #include "core/health.hpp"
-#include "core/metric_declaration.hpp"
 #include "core/trace.hpp"
+#include "results/boxed.hpp"
 #include "results/fleet.hpp"
+#include "results/metric_declaration.hpp"
 #include "results/samples.hpp"
 
 namespace xferbench {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/boxed.hpp"
 #include "core/health.hpp"
+#include "results/boxed.hpp"
 #include "results/result.hpp"
 
 namespace xferbench {

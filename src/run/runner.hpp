@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/boxed.hpp"
+#include "results/boxed.hpp"
 #include "results/result.hpp"
 #include "run/health.hpp"
 #include "run/scenario.hpp"

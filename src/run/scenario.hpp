@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "core/axis.hpp"
-#include "core/scenario_descriptor.hpp"
 #include "device/machine.hpp"
 #include "measure/history.hpp"
 #include "measure/sampler.hpp"
@@ -22,6 +21,7 @@
 #include "ranks/pace.hpp"
 #include "ranks/waiting.hpp"
 #include "results/result.hpp"
+#include "results/scenario_descriptor.hpp"
 #include "run/memo.hpp"
 #include "run/skip_reason.hpp"
 #include "run/tunable.hpp"

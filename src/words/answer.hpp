@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/scenario_descriptor.hpp"
 #include "results/result.hpp"
+#include "results/scenario_descriptor.hpp"
 
 namespace xferbench {
 

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "core/scenario_descriptor.hpp"
 #include "paper/bars.hpp"
 #include "paper/chart.hpp"
 #include "results/result.hpp"
+#include "results/scenario_descriptor.hpp"
 
 namespace xferbench {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/scenario_descriptor.hpp"
 #include "paper/matrix.hpp"
 #include "results/result.hpp"
+#include "results/scenario_descriptor.hpp"
 
 namespace xferbench {
 

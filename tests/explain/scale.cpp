@@ -12,9 +12,9 @@
 #include <string>
 #include <string_view>
 
-#include "core/recording_writer.hpp"
 #include "core/units.hpp"
 #include "explain/explain.hpp"
+#include "recording/recording_writer.hpp"
 #include "results/recording_file.hpp"
 #include "support/made_recording.hpp"
 

@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "core/recording_writer.hpp"
+#include "recording/recording_writer.hpp"
 #include "support/made_recording.hpp"
 
 namespace xferbench::fuzz {

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "core/metric_names.hpp"
 #include "core/units.hpp"
 #include "device/cuda/cuda_machine.hpp"
 #include "device/open.hpp"
@@ -25,6 +24,7 @@
 #include "kernels/delay.hpp"
 #include "measure/pattern.hpp"
 #include "measure/sampler.hpp"
+#include "results/metric_names.hpp"
 #include "scenarios/common/chase.hpp"
 #include "scenarios/common/small_times.hpp"
 

@@ -209,7 +209,7 @@ class Read(support.BrowserTest):
         self.assertEqual([line for line in worst if "favicon.ico" not in line], [])
 
     def test_searching_in_a_folder(self):
-        self.open(self.site / "docs" / "scenarios" / "memcpy.html", draw=False)
+        self.open(self.site / "docs" / "scenarios" / "memcpy.html")
         self.assertIn("memcpy", self.find("nav.pages a.current")[0].text)
         found = self.search_for("write-combined")
         self.assertIn("memcpy", found)
@@ -232,7 +232,7 @@ class Read(support.BrowserTest):
         self.assert_nothing_was_complained_of()
 
     def test_nothing_fits_nobody(self):
-        self.open(self.site / "README.html", draw=False)
+        self.open(self.site / "README.html")
         field = self.find("header input[type=search]")[0]
         field.clear()
         field.click()
@@ -250,7 +250,7 @@ class Read(support.BrowserTest):
             self.emulate(width, 900, dark)
             for name in pages:
                 with self.subTest(page=name, width=width):
-                    self.open(self.site / f"{name}.html", draw=False)
+                    self.open(self.site / f"{name}.html")
                     wide = self.run_js("const a = document.documentElement; return a.scrollWidth > a.clientWidth;")
                     self.assertFalse(wide)
                     ground = self.run_js("return getComputedStyle(document.body).backgroundColor;")
@@ -262,12 +262,12 @@ class Read(support.BrowserTest):
         for name, dark in self.LOOKED_AT:
             with self.subTest(page=name, dark=dark):
                 self.emulate(1360, 900, dark)
-                self.open(self.site / f"{name}.html", draw=False)
+                self.open(self.site / f"{name}.html")
                 self.assertEqual(self.serious(), [])
 
     def test_all_pages_unfold_on_a_narrow_screen(self):
         self.emulate(420, 900)
-        self.open(self.site / "README.html", draw=False)
+        self.open(self.site / "README.html")
         self.assertFalse(self.find("nav.pages .list a")[0].is_displayed())
         self.find("nav.pages label")[0].click()
         self.assertTrue(self.find("nav.pages .list a")[0].is_displayed())

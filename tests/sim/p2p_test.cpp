@@ -6,8 +6,8 @@
 #include <set>
 
 #include "core/error.hpp"
-#include "core/metric_names.hpp"
 #include "model/pcie.hpp"
+#include "results/metric_names.hpp"
 #include "scenarios/common/chase.hpp"
 #include "scenarios/common/peer_access.hpp"
 #include "sim/faulty_device.hpp"

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/recording_request.hpp"
 #include "device/open.hpp"
+#include "recording/recording_request.hpp"
 #include "sim/sim_programs.hpp"
 
 namespace xferbench::test {

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/recording_request.hpp"
 #include "explain/costs.hpp"
 #include "explain/explanation.hpp"
 #include "kernels/delay.hpp"
+#include "recording/recording_request.hpp"
 #include "results/recording_file.hpp"
 #include "sim/sim_fixture.hpp"
 

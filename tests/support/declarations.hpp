@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "core/scenario_descriptor.hpp"
 #include "results/result.hpp"
+#include "results/scenario_descriptor.hpp"
 
 namespace xferbench::test {
 

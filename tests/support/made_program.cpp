@@ -9,9 +9,9 @@
 #include <string>
 #include <thread>
 
-#include "core/recording.hpp"
-#include "core/recording_request.hpp"
-#include "core/recording_writer.hpp"
+#include "recording/recording.hpp"
+#include "recording/recording_request.hpp"
+#include "recording/recording_writer.hpp"
 
 namespace {
 

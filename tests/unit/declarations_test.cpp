@@ -56,7 +56,7 @@ const std::set<std::string>& other_words() {
       "mpi",         // a field of files
       "pinned",      // a kind of host memory
       "register",    // a kind of memory that is allocated
-      "start",       // which explanations know, too: core/metric_names.hpp
+      "start",       // which explanations know, too: results/metric_names.hpp
       "to",          // a label of results that are of two ranks
       "together",    // a field of explanations
       "unit",        // a field of files

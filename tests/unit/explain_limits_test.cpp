@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/metric_names.hpp"
 #include "core/units.hpp"
+#include "results/metric_names.hpp"
 
 namespace xferbench::explain {
 namespace {

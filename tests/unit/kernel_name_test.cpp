@@ -1,4 +1,4 @@
-#include "core/kernel_name.hpp"
+#include "recording/kernel_name.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/recording_writer.hpp"
+#include "recording/recording_writer.hpp"
 
 #include <gtest/gtest.h>
 

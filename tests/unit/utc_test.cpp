@@ -1,4 +1,4 @@
-#include "core/utc.hpp"
+#include "results/utc.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 #include "app/explain/machine_limits.hpp"
 #include "core/error.hpp"
-#include "core/recording.hpp"
+#include "recording/recording.hpp"
 #include "results/json.hpp"
 
 namespace xferbench::app {

@@ -13,15 +13,15 @@
 #include <ctime>
 #include <system_error>
 
-#include "core/clock.hpp"
 #include "core/descriptor.hpp"
 #include "core/error.hpp"
+#include "recording/clock.hpp"
 
 namespace xferbench::app {
 
 namespace {
 
-/// In the child: this program ignores what a write can raise (core/process.hpp), the other one decides for itself.
+/// In the child: this program ignores what a write can raise (app/process.hpp), the other one decides for itself.
 [[noreturn]] void become(std::vector<std::string> words, const Variables& variables, StandardOutput output,
                          const sigset_t& mask, int report) {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);

@@ -14,10 +14,10 @@
 #include "app/explain/temporary_folder.hpp"
 #include "app/session.hpp"
 #include "core/error.hpp"
-#include "core/plugin_places.hpp"
-#include "core/recording_request.hpp"
 #include "core/standard_error.hpp"
 #include "explain/program.hpp"
+#include "ranks/plugin_places.hpp"
+#include "recording/recording_request.hpp"
 #include "results/json.hpp"
 #include "results/output_file.hpp"
 

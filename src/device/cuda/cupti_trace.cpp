@@ -13,9 +13,9 @@
 #include <set>
 #include <utility>
 
-#include "core/cupti_places.hpp"
-#include "core/kernel_name.hpp"
 #include "device/tracer.hpp"
+#include "recording/cupti_places.hpp"
+#include "recording/kernel_name.hpp"
 
 #if __has_include(<cupti.h>)
 #include <cupti.h>

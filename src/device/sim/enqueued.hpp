@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "core/recording.hpp"
 #include "core/trace.hpp"
 #include "device/sim/event_simulator.hpp"
+#include "recording/recording.hpp"
 
 namespace xferbench::sim {
 

@@ -9,8 +9,8 @@
 #include <limits>
 #include <utility>
 
-#include "core/cuda_calls.hpp"
 #include "core/own_process.hpp"
+#include "recording/cuda_calls.hpp"
 #include "results/result.hpp"
 
 namespace xferbench::sim {

@@ -1,5 +1,5 @@
 // Writes down what a program does with a simulated machine, as the library for injection does with a real one
-// (core/recording.hpp): what is explained of it can be held against times that are known. Only listens: it neither
+// (recording/recording.hpp): what is explained of it can be held against times that are known. Only listens: it neither
 // moves a clock nor enqueues anything.
 #pragma once
 
@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "core/environment.hpp"
-#include "core/recording_request.hpp"
-#include "core/recording_writer.hpp"
 #include "device/sim/enqueued.hpp"
 #include "device/sim/sim_host.hpp"
 #include "device/types.hpp"
+#include "recording/recording_request.hpp"
+#include "recording/recording_writer.hpp"
 
 namespace xferbench::sim {
 

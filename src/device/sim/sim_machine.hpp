@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/recording_request.hpp"
 #include "device/machine.hpp"
 #include "device/sim/operations.hpp"
 #include "device/sim/sim_stream.hpp"
 #include "device/sim/simulation.hpp"
+#include "recording/recording_request.hpp"
 
 namespace xferbench::sim {
 

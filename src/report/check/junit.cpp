@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "core/printable.hpp"
-#include "core/utc.hpp"
 #include "report/check/check_report.hpp"
+#include "results/utc.hpp"
 
 namespace xferbench {
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "core/printable.hpp"
-#include "core/utc.hpp"
 #include "report/check/check_report.hpp"
 #include "report/openmetrics/openmetrics.hpp"
+#include "results/utc.hpp"
 
 namespace xferbench {
 

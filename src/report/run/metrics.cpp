@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "core/units.hpp"
-#include "core/utc.hpp"
 #include "report/openmetrics/openmetrics.hpp"
 #include "report/run/run_report.hpp"
+#include "results/utc.hpp"
 #include "words/trust.hpp"
 
 namespace xferbench {

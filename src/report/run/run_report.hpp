@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "core/scenario_descriptor.hpp"
 #include "results/result.hpp"
+#include "results/scenario_descriptor.hpp"
 #include "results/sink.hpp"
 
 namespace xferbench {

@@ -1,4 +1,4 @@
-#include "core/process.hpp"
+#include "app/process.hpp"
 
 #include <cxxabi.h>
 #include <fcntl.h>

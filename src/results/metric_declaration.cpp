@@ -1,4 +1,4 @@
-#include "core/metric_declaration.hpp"
+#include "results/metric_declaration.hpp"
 
 #include <algorithm>
 

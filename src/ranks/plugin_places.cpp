@@ -1,4 +1,4 @@
-#include "core/plugin_places.hpp"
+#include "ranks/plugin_places.hpp"
 
 #include <system_error>
 

@@ -1,4 +1,4 @@
-#include "core/recording_writer.hpp"
+#include "recording/recording_writer.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,8 +12,8 @@
 #include <exception>
 #include <utility>
 
-#include "core/clock.hpp"
-#include "core/undisturbed.hpp"
+#include "recording/clock.hpp"
+#include "recording/undisturbed.hpp"
 
 namespace xferbench {
 

@@ -1,5 +1,5 @@
-// Writes the recording of one process (core/recording.hpp). For code that lives in other people's programs: nothing
-// here throws, prints or ends the process, and a file that cannot be written any more only stops growing.
+// Writes the recording of one process (recording/recording.hpp). For code that lives in other people's programs:
+// nothing here throws, prints or ends the process, and a file that cannot be written any more only stops growing.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/descriptor.hpp"
-#include "core/recording.hpp"
+#include "recording/recording.hpp"
 
 namespace xferbench {
 

@@ -1,4 +1,4 @@
-#include "core/cuda_calls.hpp"
+#include "recording/cuda_calls.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/axis.hpp"
-#include "core/metric_declaration.hpp"
+#include "results/metric_declaration.hpp"
 
 namespace xferbench {
 

@@ -1,4 +1,4 @@
-#include "core/recording_request.hpp"
+#include "recording/recording_request.hpp"
 
 #include <charconv>
 #include <cstring>
