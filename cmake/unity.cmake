@@ -7,11 +7,10 @@ function(compile_rooms_together target)
   set(groups
     "^scenarios/(overlap|together|smem)"
     "^scenarios"
-    "^src/(check|compare|soak|validate)|^src/(core|measure|device)$"
+    "^src/(check|compare|soak|validate)|^src/(core|measure|device|recording)$"
     "^src/(run|results)"
     "^src/(app|fleet|ranks)"
     "^src/(cli|explain/findings)"
-    "^src/words/(answer|cells|charts|heat_maps|machine|repeat|run|trust)[.]"
     "^src/words/(compare|compared|soak|soak_terms|trend|validation)[.]"
     "^src/words"
     "^src/paper/(markdown|terminal_)"

@@ -20,7 +20,9 @@ std::vector<std::string> columns_of(std::span<const NamedReport> reports) {
     const std::string& gpu = named.report.environment.gpu.name;
     const auto shared = std::ranges::count_if(
         reports, [&](const NamedReport& other) { return other.report.environment.gpu.name == gpu; });
-    const std::string file = std::filesystem::path(named.name).stem().string();
+    std::filesystem::path path(named.name);
+    if (path.extension() == ".xz") path.replace_extension();
+    const std::string file = path.stem().string();
     std::string column = shared > 1 ? fmt::format("{} ({})", gpu, file) : gpu;
     for (std::size_t i = 2; std::ranges::find(columns, column) != columns.end(); ++i) {
       column = fmt::format("{} ({}) #{}", gpu, file, i);

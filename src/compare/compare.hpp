@@ -124,6 +124,7 @@ struct Source {
   bool verified = true;
   std::string fault{};   ///< that its device was given on purpose; empty if none
   bool complete = true;  ///< whether the run came to its end
+  std::string profile{};  ///< that simulated it; empty of what was measured
 };
 
 /// What it comes to.

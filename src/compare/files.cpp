@@ -18,6 +18,11 @@ namespace xferbench::compare {
 
 namespace {
 
+/// Empty for real times.
+std::string profile_of(const Report& report) {
+  return report.environment.simulated() ? report.environment.profile_text() : "";
+}
+
 Source source_of(const NamedReport& named) {
   const Report& r = named.report;
   return {named.name,
@@ -26,12 +31,8 @@ Source source_of(const NamedReport& named) {
           r.tool.git.empty() ? r.tool.version : r.tool.version + " " + r.tool.git,
           r.verified,
           r.environment.injected_fault(),
-          r.complete};
-}
-
-/// Empty for real times.
-std::string profile_of(const Report& report) {
-  return report.environment.simulated() ? report.environment.profile_text() : "";
+          r.complete,
+          profile_of(r)};
 }
 
 [[noreturn]] void refuse_empty(const Files& files, const Options& options) {

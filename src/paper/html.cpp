@@ -112,16 +112,15 @@ class Page {
                          : "<caption>" + html_escaped(title) + "</caption>";
   }
 
-  /// `opens`: the place on this page of what the cell opens; 0: nothing.
-  static std::string cell(const Cell& cell, std::string_view name, bool left, std::size_t span, std::size_t opens) {
+  /// `opens`: what a cell does that opens something; empty: nothing.
+  static std::string cell(const Cell& cell, std::string_view name, bool left, std::size_t span,
+                          const std::string& opens) {
     const std::string text = cell.text.substr(0, cell.text.find_last_not_of(' ') + 1);
     std::string more = name == "th" ? " scope=row" : "";
     if (span > 1) more += fmt::format(" colspan={}", span);
     const bool is_long = left && text.size() > kLongText;
     std::string content = cell.code ? code(text) : cell.strong ? strong(text) : html_escaped(text);
-    if (opens > 0) {
-      content = fmt::format("<button type=button popovertarget=\"opened-{}\">{}</button>", opens, content);
-    }
+    if (!opens.empty()) content = fmt::format("<button type=button{}>{}</button>", opens, content);
     return tag(name, {left ? "" : "n", is_long ? "words" : "", class_of(cell.tone)}, more) + content +
            fmt::format("</{}>", name);
   }
@@ -144,10 +143,13 @@ class Page {
     for (const Table::Row& row : table.rows) {
       text += "<tr>";
       if (row.opens) opened += popover(*row.opens);
+      const std::string opens =
+          row.opens ? fmt::format(" popovertarget=\"opened-{}\" title=\"{}\"", opened_, html_escaped(row.opens->title))
+                    : "";
       for (std::size_t i = 0; i < row.cells.size(); ++i) {
         const bool last = i + 1 == row.cells.size();
         text += cell(row.cells[i], i == 0 && is_left(0) ? "th" : "td", is_left(i) || (last && i + 1 < columns),
-                     last ? columns - i : 1, i == 0 && row.opens ? opened_ : 0);
+                     last ? columns - i : 1, i == 0 ? opens : "");
       }
       if (has_below) text += "<td class=words>" + html_escaped(joined(row.below, "; ")) + "</td>";
       text += "</tr>\n";

@@ -38,7 +38,7 @@ class Ruler {
  public:
   Ruler(const Chart::Scale& scale, std::pair<double, double> range, double from, double to)
       : scale_(scale), from_(from), to_(to) {
-    constexpr double kStep = 45;  // pixels, at least
+    constexpr double kStep = 28;  // pixels, at least
     auto [low, high] = range;
     if (!scale.ticks.empty()) {
       std::tie(low, high) = scale.ends;
@@ -64,6 +64,8 @@ class Ruler {
   [[nodiscard]] double pixel(double value) const {
     return from_ + (place(value) - low_) / (high_ - low_) * (to_ - from_);
   }
+
+  [[nodiscard]] bool begins_above_zero() const { return !scale_.log && low_ > 0; }
 
   /// Numbers and where they stand.
   [[nodiscard]] std::vector<std::pair<std::string, double>> ticks() const {
@@ -151,15 +153,16 @@ std::string frame(const Chart& chart, const Ruler& x, const Ruler& y, double bot
   }
   svg += path("axis", fmt::format("M{} {}H{}", kLeft, bottom, kRight));
   const auto label = [](const Chart::Scale& scale) { return scale.label + (scale.log ? " (logarithmic)" : ""); };
-  return svg + text_at(0, 12, "", label(chart.y)) +
+  const std::string not_from_zero = y.begins_above_zero() ? " (does not begin at zero)" : "";
+  return svg + text_at(0, 12, "", label(chart.y) + not_from_zero) +
          text_at((kLeft + kRight) / 2, bottom + 40, "middle", label(chart.x)) + "\n";
 }
 
-/// Behind the lines; above them what is said of those that have room beside the one before.
+/// Behind the lines; above them what is said of those that have room beside those before them.
 std::string drawn(const std::vector<Chart::Mark>& marks, const Ruler& x, double bottom) {
   constexpr double kNarrowest = 3;
   std::string svg;
-  double free = kLeft;
+  std::vector<std::pair<double, double>> taken;
   for (const Chart::Mark& mark : marks) {
     const std::string tone = mark.tone == Tone::bad ? "bad" : mark.tone == Tone::good ? "good" : "";
     const double from = std::clamp(x.pixel(mark.from), kLeft, kRight);
@@ -167,9 +170,11 @@ std::string drawn(const std::vector<Chart::Mark>& marks, const Ruler& x, double 
     svg += mark.to > mark.from ? box("band", from, kTop, std::max(wide, kNarrowest), bottom - kTop, mark.text)
                                : path("dashed edge " + tone, fmt::format("M{:.1f} {}V{}", from, kTop, bottom));
     const double begin = std::min(from, kWidth - width_of(mark.text));
-    if (begin < free) continue;
+    const double end = begin + width_of(mark.text) + 12;
+    const auto in_the_way = [&](const auto& other) { return begin < other.second && other.first < end; };
+    if (std::ranges::any_of(taken, in_the_way)) continue;
     svg += text_at(begin, kTop - 8, tone, mark.text);
-    free = begin + width_of(mark.text) + 12;
+    taken.emplace_back(begin, end);
   }
   return svg;
 }

@@ -21,6 +21,7 @@ namespace {
 using compare::Verdict;
 
 constexpr std::size_t kManyRows = 50;
+constexpr std::size_t kMostOfFiles = 500;  // bytes that are said of them, of which there may be hundreds
 
 Tone tone_of(Verdict verdict) {
   switch (verdict) {
@@ -94,14 +95,13 @@ struct NamedSide {
 /// Those files of which there is something to say, with it, shortened: there may be hundreds.
 template <class Say>
 std::string files_of(std::initializer_list<NamedSide> sides, const Say& say) {
-  constexpr std::size_t kMost = 500;
   std::vector<std::string> said;
   for (const auto& [sources, side] : sides) {
     for (const compare::Source& s : sources) {
       if (const std::optional<std::string> what = say(s)) said.push_back(side + clipped(s.name) + clipped(*what));
     }
   }
-  return clipped(fmt::format("{}", fmt::join(said, ", ")), kMost);
+  return clipped(fmt::format("{}", fmt::join(said, ", ")), kMostOfFiles);
 }
 
 /// The names alone of those that it holds of.
@@ -111,8 +111,21 @@ std::string names_of(std::initializer_list<NamedSide> sides, const Holds& holds)
       sides, [&holds](const compare::Source& s) { return holds(s) ? std::optional<std::string>("") : std::nullopt; });
 }
 
+/// The profile that simulated all of them, or those of each that was simulated.
+std::string profiles_of(const std::string& profile, std::initializer_list<NamedSide> sides) {
+  std::vector<std::string> said;
+  bool alike = true;
+  for (const auto& [sources, side] : sides) {
+    for (const compare::Source& s : sources) {
+      alike = alike && s.profile == profile;
+      if (!s.profile.empty()) said.push_back(fmt::format("{} ({}{})", clipped(s.profile), side, clipped(s.name)));
+    }
+  }
+  return alike || said.empty() ? clipped(profile) : clipped(fmt::format("{}", fmt::join(said, ", ")), kMostOfFiles);
+}
+
 Trust trust_of(const std::optional<std::string>& profile, std::initializer_list<NamedSide> sides) {
-  Trust trust(clipped(profile.value_or("")), true, {}, true);
+  Trust trust(profile ? profiles_of(*profile, sides) : "", true, {}, true);
   trust.unverified = names_of(sides, [](const compare::Source& s) { return !s.verified; });
   trust.verified = trust.unverified.empty();
   trust.fault = files_of(
@@ -204,8 +217,6 @@ std::vector<const compare::Row*> rows_to_draw(const compare::Comparison& compari
   std::vector<const compare::Row*> rows = by_verdict(comparison);
   std::erase_if(rows, [](const compare::Row* row) { return !row->ratio || !(*row->ratio > 0); });
   if (rows.size() > kMost) std::erase_if(rows, [](const compare::Row* row) { return row->verdict == Verdict::same; });
-  std::ranges::stable_sort(
-      rows, {}, [](const compare::Row* row) { return std::pair(row->verdict, -std::abs(std::log(*row->ratio))); });
   if (rows.size() > kMost) rows.resize(kMost);
   return rows;
 }

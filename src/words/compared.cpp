@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -63,6 +65,11 @@ std::vector<std::string> parts_of(std::string key) {
   std::istringstream stream(std::move(key));
   for (std::string part; std::getline(stream, part, '/');) parts.push_back(part);
   return parts;
+}
+
+/// How far from equal; nothing of what has no ratio.
+double change_of(const compare::Row* row) {
+  return row->ratio && *row->ratio > 0 ? std::abs(std::log(*row->ratio)) : 0;
 }
 
 }  // namespace
@@ -194,9 +201,13 @@ std::string difference_text(const compare::Difference& d) {
 std::vector<const compare::Row*> by_verdict(const compare::Comparison& comparison) {
   std::vector<const compare::Row*> rows;
   for (const compare::Verdict verdict : compare::kVerdicts) {
+    const auto begin = static_cast<std::ptrdiff_t>(rows.size());
     for (const compare::Row& row : comparison.rows) {
       if (row.verdict == verdict) rows.push_back(&row);
     }
+    const bool changed = verdict == compare::Verdict::regressed || verdict == compare::Verdict::improved ||
+                         verdict == compare::Verdict::changed;
+    if (changed) std::ranges::stable_sort(rows.begin() + begin, rows.end(), std::ranges::greater(), change_of);
   }
   return rows;
 }

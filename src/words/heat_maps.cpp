@@ -39,13 +39,20 @@ bool is_over_gpus(const HeatMap& map, const ScenarioDescriptor& scenario) {
   });
 }
 
+/// Numbers from the least on, words in the order in which they come.
 std::vector<std::string> values_of(std::span<const Result* const> results, const std::string& axis) {
-  std::vector<std::string> values;
+  std::vector<std::pair<double, std::string>> values;
   for (const Result* r : results) {
+    if (!r->config.has(axis)) continue;
     const std::string text = axis_text(*r, axis);
-    if (r->config.has(axis) && std::ranges::find(values, text) == values.end()) values.push_back(text);
+    if (std::ranges::find(values, text, &std::pair<double, std::string>::second) != values.end()) continue;
+    const auto* const count = std::get_if<std::uint64_t>(&r->config.find(axis)->value);
+    values.emplace_back(count == nullptr ? 0 : static_cast<double>(*count), text);
   }
-  return values;
+  std::ranges::stable_sort(values, {}, &std::pair<double, std::string>::first);
+  std::vector<std::string> texts;
+  for (auto& [number, text] : values) texts.push_back(std::move(text));
+  return texts;
 }
 
 /// By the numbers of GPUs, whatever the order in which they come.
@@ -125,11 +132,12 @@ void scale(Matrix& matrix, const std::string& unit) {
   }
 }
 
-/// Cells that differ little look alike.
-void calm(Matrix& matrix) {
-  double highest = 0;
+/// Cells that differ little look alike. Of shares, all of a thing has the brightest colour, in every map.
+void calm(Matrix& matrix, bool of_shares) {
+  double highest = of_shares ? 1 : 0;
   for (const auto& cell : matrix.cells) highest = std::max(highest, cell.value_or(0));
   matrix.darkest = highest / 2;
+  matrix.brightest = highest;
 }
 
 // --- Cells that should be alike -------------------------------------------------------------------------------------
@@ -229,7 +237,7 @@ struct Declared {
     if (over_gpus) {
       mark_odd_ones(matrix, named.groups);
       if (!percent) scale(matrix, unit);
-      calm(matrix);
+      calm(matrix, unit == "1");
     } else {
       const auto best = std::ranges::max(matrix.cells);
       for (std::size_t i = 0; i < matrix.cells.size(); ++i) matrix.marked[i] = matrix.cells[i] == best;
@@ -264,7 +272,10 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
     if (named == maps.end()) named = maps.insert(maps.end(), {others, declared.empty_map(rows, columns)});
     declared.add(*r, *named);
   }
-  std::erase_if(maps, [](const Named& named) { return named.matrix.empty(); });  // of cases without either axis
+  const std::ptrdiff_t least = declared.over_gpus ? 1 : 2;  // one number is told by the table
+  std::erase_if(maps, [least](const Named& named) {
+    return std::ranges::count_if(named.matrix.cells, [](const auto& cell) { return cell.has_value(); }) < least;
+  });
   const std::size_t most = declared.over_gpus ? kMostGpuMaps : kMostMaps;
   std::vector<Matrix>& drawn = declared.over_gpus ? to.over_gpus : to.over_counts;
   for (std::size_t i = 0; i < std::min(maps.size(), most); ++i) {
@@ -364,7 +375,7 @@ std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings) {
     const auto& [beside, metric] = named[i];
     matrices[i].title = fmt::format("{}: {}", findings.front()->kind, in_words(metric));
     scale(matrices[i], units[i]);
-    calm(matrices[i]);
+    calm(matrices[i], units[i] == "1");
     if (!beside.empty()) matrices[i].title += ", " + beside;
   }
   return matrices;

@@ -13,6 +13,8 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "core/printable.hpp"
+#include "core/shell.hpp"
 #include "core/units.hpp"
 #include "words/answer.hpp"
 #include "words/cells.hpp"
@@ -608,6 +610,16 @@ std::string kind_of(const std::string& warning) {
   return kind;
 }
 
+/// "xferbench --suite ci; begun 2026-11-21T10:00:00Z, xferbench 0.1.0 abc1234".
+std::string origin_of(const Report& report) {
+  constexpr std::size_t kLongest = 300;  // bytes
+  std::string command;
+  for (const std::string& word : report.command) command += (command.empty() ? "" : " ") + shell_quoted(word);
+  const std::string commit = report.tool.git.empty() ? "" : " " + report.tool.git;
+  return fmt::format("{}; begun {}, xferbench {}{}", shortened(command, kLongest), report.started_at,
+                     report.tool.version, commit);
+}
+
 /// Whether all that was begun was skipped for a reason that no continuing would mend.
 bool nothing_can_be_measured(const Report& report) {
   const auto cannot = [](const Result& r) {
@@ -627,6 +639,7 @@ Document document_of(const Report& report, Descriptors scenarios, const RunShown
   } else {
     add_answers(report, scenarios, document);
     document.add(Sentence{.text = machine_line(report.environment), .tone = Tone::dim}, !document.parts.empty());
+    document.add(Sentence{.text = origin_of(report), .tone = Tone::dim}, false, Shown::pages);
     for (const ScenarioDescriptor* scenario : scenarios) add_section(report, *scenario, shown, document);
   }
   add_timelines(report, document);

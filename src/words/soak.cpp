@@ -185,7 +185,9 @@ Chart chart_of(SoakLoad load, std::span<const RateThen> rates, const SoakTotals&
     if (then.rate.load == load) gpus[then.gpu].push_back(&then);
   }
   for (const auto& [gpu, own] : gpus) chart.series.push_back({fmt::format("GPU {}", gpu), thinned(own)});
-  for (const SoakDrop& drop : totals.drops) {
+  std::vector<SoakDrop> drops = totals.drops;  // the deepest is told before others
+  std::ranges::stable_sort(drops, {}, &SoakDrop::lowest);
+  for (const SoakDrop& drop : drops) {
     if (drop.load != load) continue;
     const std::string whose = gpus.size() > 1 ? fmt::format("GPU {} ", drop.gpu) : "";
     chart.marks.push_back({drop.from, drop.to, fmt::format("{}down to {}", whose, rate(drop.lowest)), Tone::bad});
@@ -200,7 +202,7 @@ void add_charts(std::span<const RateThen> rates, const SoakTotals& totals, Docum
   for (const RateThen& then : rates) loads.insert(then.rate.load), intervals.insert(then.elapsed);
   if (intervals.size() < kFewest) return;
   document.add(
-      Sentence{.text = "rates over time: the median of each interval; shaded, from the slowest turn to the fastest",
+      Sentence{.text = "rates over time: the median of each interval, and from the slowest turn in it to the fastest",
                .tone = Tone::dim},
       true, Shown::pages);
   for (const SoakLoad load : loads) document.add(chart_of(load, rates, totals));

@@ -207,6 +207,7 @@ void add_timelines(const TraceFile& file, Document& document) {
     if (is_new) cases.push_back({process.title, {}});
     cases[place->second].second.push_back(happening_of(event, process));
   }
+  if (cases.empty()) return document.add(Sentence{.text = "the timeline has no events"}, true);
   const std::size_t more = cases.size() - std::min(cases.size(), kMostTimelines);
   cases.resize(cases.size() - more);
   std::string names;

@@ -68,6 +68,15 @@ std::string day_of(const compare::Source& run) { return run.started_at.substr(0,
 std::string file_of(const compare::Source& run) { return std::filesystem::path(run.name).filename().string(); }
 
 Sentence answer(const Trend& trend, const std::vector<Told>& changes) {
+  const bool too_few = !trend.runs_to_be_sure || 2 * *trend.runs_to_be_sure > trend.runs.size();
+  if (changes.empty() && too_few) {
+    const std::string enough = trend.runs_to_be_sure ? fmt::format("once {} runs show it", *trend.runs_to_be_sure)
+                                                     : "only with very many more runs";
+    return {.text = fmt::format("too few runs to tell: {} over {}, and a change is sure to be seen {}",
+                                counted(trend.series.size(), "case"), counted(trend.runs.size(), "run"), enough),
+            .tone = Tone::notice,
+            .strong = true};
+  }
   if (changes.empty()) {
     return {.text = fmt::format("nothing changed by {} or more that chance does not explain: {} over {}",
                                 format_percent_short(compare::kTrendThreshold), counted(trend.series.size(), "case"),
@@ -211,9 +220,7 @@ void add_series(const Trend& trend, const std::vector<std::string>& names, Docum
   std::set<const Trend::Series*> shown;
   if (!all.empty()) {
     document.add(Heading{.text = "Cases that changed"}, true, Shown::elsewhere);
-    document.add(
-        Sentence{.text = "dashed: the median between changes; the axes do not begin at zero", .tone = Tone::dim}, false,
-        Shown::pages);
+    document.add(Sentence{.text = "dashed: the median between changes", .tone = Tone::dim}, false, Shown::pages);
   }
   for (const Told& told : all) {
     if (!shown.insert(told.series).second) continue;

@@ -64,7 +64,7 @@ std::string body_of(const std::string& page) {
 std::string tags_of(const std::string& page) {
   static const std::regex tag("<[^>]*>");
   // And colours, which names have, and places, which bars have behind their names.
-  static const std::regex label(" aria-label=\"[^\"]*\"| class=\"c[0-9]\"| (x|width|d)=\"[MVLHh0-9. ]*\"");
+  static const std::regex label(" (aria-label|title)=\"[^\"]*\"| class=\"c[0-9]\"| (x|width|d)=\"[MVLHh0-9. ]*\"");
   std::string tags;
   for (std::sregex_iterator at(page.begin(), page.end(), tag), end; at != end; ++at) {
     if (at->str() != "<wbr>") tags += std::regex_replace(at->str(), label, "");
@@ -357,7 +357,7 @@ TEST(Table, OpensWhatARowHasByItsFirstCellAndWithoutAScript) {
   document.add(Table{.header = {"size", "time"}, .left_columns = 1, .rows = {{.cells = {"1 MiB", "1 ms"}}}});
   document.add(Table{.header = {"size", "time"}, .rows = {{.cells = {"2 MiB", "2 ms"}, .opens = chart}}});
   const std::string page = to_html(document);
-  EXPECT_NE(page.find("<button type=button popovertarget=\"opened-1\">2 MiB</button>"), std::string::npos);
+  EXPECT_NE(page.find("<button type=button popovertarget=\"opened-1\" title=\"samples\">2 MiB</button>"), std::string::npos);
   EXPECT_NE(page.find("<div popover id=\"opened-1\""), std::string::npos);
   EXPECT_EQ(page.find("opened-2"), std::string::npos);
   for (const std::string& other : {to_terminal(document, Style{}), to_markdown(document)}) {
