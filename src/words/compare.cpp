@@ -71,7 +71,7 @@ Table::Row row_of(const compare::Row& row, const std::string& key) {
   const auto value = [&row](const std::optional<compare::Side>& side) {
     return side ? compared_value(side->median, row.unit) : "-";
   };
-  Cell verdict(std::string(to_text(row.verdict)), tone_of(row.verdict));
+  Cell verdict(verdict_text(row), tone_of(row.verdict));
   verdict.strong = verdict.tone == Tone::bad;
   return {
       .cells = {verdict, change_text(row.ratio), change_text(row.interval), value(row.base), value(row.next),

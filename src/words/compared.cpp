@@ -44,12 +44,17 @@ std::string sizes_text(const compare::Row& row) {
   return size(row.base) + ", " + size(row.next);
 }
 
+std::string verdict_text(const compare::Row& row) { return row.failed ? "failed" : std::string(to_text(row.verdict)); }
+
 std::string summary(const compare::Comparison& comparison) {
-  std::string text;
-  for (const compare::Verdict verdict : compare::kVerdicts) {
-    const std::size_t count = comparison.count(verdict);
-    if (count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, to_text(verdict));
+  std::vector<std::pair<std::string, std::size_t>> counts;
+  for (const compare::Row* row : by_verdict(comparison)) {
+    const std::string verdict = verdict_text(*row);
+    if (counts.empty() || counts.back().first != verdict) counts.emplace_back(verdict, 0);
+    ++counts.back().second;
   }
+  std::string text;
+  for (const auto& [verdict, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, verdict);
   if (comparison.not_compared > 0) text += fmt::format(", {} without a number on either side", comparison.not_compared);
   return text;
 }
@@ -207,6 +212,9 @@ std::vector<const compare::Row*> by_verdict(const compare::Comparison& compariso
     }
     const bool changed = verdict == compare::Verdict::regressed || verdict == compare::Verdict::improved ||
                          verdict == compare::Verdict::changed;
+    if (verdict == compare::Verdict::missing) {
+      std::stable_partition(rows.begin() + begin, rows.end(), [](const compare::Row* row) { return row->failed; });
+    }
     if (changed) std::ranges::stable_sort(rows.begin() + begin, rows.end(), std::ranges::greater(), change_of);
   }
   return rows;

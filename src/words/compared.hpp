@@ -56,7 +56,10 @@ std::string remarks(const compare::Row& row);
 /// "driver: 580.1 in base, 580.2 in new".
 std::string difference_text(const compare::Difference& difference);
 
-/// Rows of one verdict after the other, in the order in which people want to read them.
+/// In a word: a case that failed is not just missing.
+std::string verdict_text(const compare::Row& row);
+
+/// Rows of one verdict after the other, in the order in which people want to read them; the largest changes first.
 std::vector<const compare::Row*> by_verdict(const compare::Comparison& comparison);
 
 }  // namespace xferbench

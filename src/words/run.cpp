@@ -98,6 +98,14 @@ void add_times(const Measurement& m, std::vector<double>& times) {
 }
 
 /// Times are read down a column, which therefore has one unit; the percentiles beside a median have that one, too.
+/// Empty where times lie so far apart that each is read better in its own.
+std::string unit_in_table(const std::vector<double>& times) {
+  constexpr double kLongest = 1e5;  // from which on nobody reads it as a number of the same column
+  std::string unit = unit_for_all(times);
+  const double most = times.empty() ? 0 : std::ranges::max(times);
+  return most * in_a_second(unit) < kLongest ? unit : "";
+}
+
 std::string time_unit_of(const MetricDeclaration& of, const std::vector<const Result*>& results,
                          const std::vector<std::optional<int>>& gpus = {std::nullopt}) {
   std::vector<double> times;
@@ -111,7 +119,7 @@ std::string time_unit_of(const MetricDeclaration& of, const std::vector<const Re
       }
     }
   }
-  return unit_for_all(times);
+  return unit_in_table(times);
 }
 
 /// Results of one scenario and what varies among them.
@@ -356,7 +364,7 @@ Table table_of(const std::vector<const Measurement*>& measurements) {
   }
   std::vector<double> times;
   for (const Measurement* m : measurements) add_times(*m, times);
-  const std::string unit = unit_for_all(times);
+  const std::string unit = unit_in_table(times);
   for (const Measurement* measured : measurements) {
     const Measurement& m = *measured;
     const auto text = [&](const std::optional<double>& value) { return value_text(m, value, unit); };
