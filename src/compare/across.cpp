@@ -8,6 +8,7 @@
 #include "compare/compare.hpp"
 #include "compare/files.hpp"
 #include "compare/fleets.hpp"
+#include "compare/processes.hpp"
 
 namespace xferbench::compare {
 
@@ -20,9 +21,7 @@ std::vector<std::string> columns_of(std::span<const NamedReport> reports) {
     const std::string& gpu = named.report.environment.gpu.name;
     const auto shared = std::ranges::count_if(
         reports, [&](const NamedReport& other) { return other.report.environment.gpu.name == gpu; });
-    std::filesystem::path path(named.name);
-    if (path.extension() == ".xz") path.replace_extension();
-    const std::string file = path.stem().string();
+    const std::string file = stem_of(named.name).filename().string();
     std::string column = shared > 1 ? fmt::format("{} ({})", gpu, file) : gpu;
     for (std::size_t i = 2; std::ranges::find(columns, column) != columns.end(); ++i) {
       column = fmt::format("{} ({}) #{}", gpu, file, i);

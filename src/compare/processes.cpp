@@ -21,12 +21,6 @@ namespace xferbench::compare {
 
 namespace {
 
-/// "night-3.json.xz" without what follows the first part: "night-3".
-std::filesystem::path stem_of(std::filesystem::path file) {
-  if (file.extension() == ".xz") file.replace_extension();
-  return file.replace_extension();
-}
-
 /// "night" of "night-3.json"; empty where no number of a process ends the name.
 std::string family_of(const std::string& file) {
   constexpr std::size_t kMostDigits = 3;
@@ -125,6 +119,11 @@ Result of_all(const std::vector<const Result*>& of_processes) {
 }
 
 }  // namespace
+
+std::filesystem::path stem_of(std::filesystem::path file) {
+  if (file.extension() == ".xz") file.replace_extension();
+  return file.replace_extension();
+}
 
 bool of_same_machine(const Environment& one, const Environment& other) {
   const auto facts = [](const Environment& e) {

@@ -1,10 +1,8 @@
 """What these tests share: files, the program, and a headless browser."""
 
 import atexit
-import contextlib
 import fnmatch
 import functools
-import io
 import json
 import lzma
 import math

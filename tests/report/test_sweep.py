@@ -68,7 +68,7 @@ class Sweep(support.Folder):
         self.assertEqual(self.pipelines(out), {(s << 10, n, c) for s in (64, 1024) for n in (1, 2) for c in (2, 4)})
         self.assertIn("efficiency", (out / "sweep.txt").read_text(encoding="utf-8"))
         page = (out / "report.html").read_text(encoding="utf-8")
-        for words in ("SIMULATED by profile h200", "<svg"):
+        for words in ("SIMULATED by profile h200", ">memcpy <span", ">overlap <span", "<svg"):
             self.assertIn(words, page)
 
     def test_force_measures_again(self):

@@ -9,7 +9,6 @@ import pathlib
 import re
 import struct
 import subprocess
-import tempfile
 import unittest
 
 import support
