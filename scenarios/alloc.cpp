@@ -220,7 +220,8 @@ class Alloc final : public ScenarioOf<alloc_case> {
                     .axes = make_axes(),
                     .metrics = make_metrics(),
                     .charts = {{.x = "size", .y = "ready"}},
-                    .answer = {.best = "ready", .text = "ready after {ready}", .each = {"memory"}}}) {}
+                    .answer = {.best = "ready", .text = "ready after {ready}", .each = {"memory"}, .ranks_ways = true},
+                    .work_axes = {"size"}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const AllocCase& c, const Capabilities* can) const override {
     constexpr std::uint64_t kHugePage = 2 * MiB;

@@ -201,7 +201,10 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
                     .axes = make_axes(),
                     .metrics = make_metrics(),
                     .charts = {{.x = "size", .y = "bandwidth", .panels = {"dir"}, .limit = "limit"}},
-                    .answer = {.best = "bandwidth", .text = "{bandwidth}, {of_limit} of the limit", .each = {"dir"}},
+                    .answer = {.best = "bandwidth",
+                               .text = "{bandwidth}, {of_limit} of the limit",
+                               .each = {"dir"},
+                               .ranks_ways = true},
                     .work_axes = {"dir", "size", "touch", "back-to-back"}}) {}
 
   [[nodiscard]] DataPath data_path(const Case& c) const override {

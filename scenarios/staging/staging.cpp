@@ -142,7 +142,8 @@ class Staging final : public ScenarioOf<staging_case> {
                         {.x = "size", .y = "bandwidth", .panels = {"dir", "host"}, .limit = "pinned_bandwidth"}},
              .answer = {.best = "bandwidth",
                         .text = "{bandwidth}, {of_pinned} of pinned speed; {speedup} as fast as a plain copy",
-                        .each = {"dir", "host"}},
+                        .each = {"dir", "host"},
+                        .ranks_ways = true},
              .work_axes = {"dir", "host", "size"}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const StagingCase& c, const Capabilities* can) const override {

@@ -49,6 +49,9 @@ struct Answer {
   std::vector<std::string> each{};  ///< axes: a sentence for each combination of their values that is there
   /// Axes of which only the largest values compete, as small ones say what a call costs.
   std::vector<std::string> largest{"size"};
+  /// Whether cases are ways to do one thing: tables say of each how many times as long it takes as the quickest that
+  /// does the same work (work_axes).
+  bool ranks_ways = false;
 };
 
 /// How many GPUs a scenario is about.

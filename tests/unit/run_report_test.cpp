@@ -316,6 +316,20 @@ TEST(Table, HasNoTrailingBlanksAndNoControlCharacters) {
   }
 }
 
+TEST(Table, SaysHowManyTimesAsLongOtherWaysToDoTheSameTake) {
+  ScenarioDescriptor ways = copy_descriptor();
+  ways.answer.best = "bandwidth";
+  ways.answer.ranks_ways = true;
+  ways.work_axes = {"dir", "size"};
+  const std::vector<const ScenarioDescriptor*> scenarios{&ways};
+  const std::string text = to_terminal(document_of(report_of(three()), scenarios), Style{});
+  EXPECT_TRUE(std::regex_search(text, std::regex("h2d +pinned .* 1\\.00x\n"))) << text;
+  EXPECT_TRUE(std::regex_search(text, std::regex("h2d +pageable .* 6\\.24x\n"))) << text;
+  EXPECT_TRUE(std::regex_search(text, std::regex("d2d [^x]*\n"))) << "there is one way only: " << text;
+  ways.work_axes = {"dir", "host", "size"};
+  EXPECT_FALSE(mentions(to_terminal(document_of(report_of(three()), scenarios), Style{}), "vs best"));
+}
+
 TEST(Table, ColoursWhatMattersAndMovesNothing) {
   for (const auto& [name, report] : reports()) {
     EXPECT_EQ(std::regex_replace(table(report, true), std::regex("\x1b\\[[0-9;]*m"), ""), table(report)) << name;

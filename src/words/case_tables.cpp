@@ -1,0 +1,389 @@
+#include "words/case_tables.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+#include <string_view>
+
+#include "core/units.hpp"
+#include "words/cells.hpp"
+#include "words/charts.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using Cells = std::vector<Cell>;
+using Axes = std::vector<std::string>;
+
+std::string half_width_text(const std::optional<double>& width) { return width ? format_percent(*width) : ""; }
+
+/// Of a metric whose ends are metrics.
+std::optional<double> half_width_of(const Result& result, const Metric& metric) {
+  const Metric* low = result.metric(metric.name + "_low", metric.gpu);
+  const Metric* high = result.metric(metric.name + "_high", metric.gpu);
+  if (low == nullptr || high == nullptr || metric.value <= 0) return std::nullopt;
+  return (high->value - low->value) / 2 / metric.value;
+}
+
+/// A sample of that measurement or what was made of some: a time in the unit of all that it stands among, or so many of
+/// its unit.
+std::string value_text(const Measurement& m, const std::optional<double>& value, const std::string& time_unit) {
+  if (!value) return "";
+  return m.unit == "s" ? format_seconds_in(*value, time_unit)
+                       : fmt::format("{} {}", format_significant(*value), m.unit);
+}
+
+std::string measurement_cell(const std::optional<MetricDeclaration::Beside>& beside, const Measurement& m,
+                             const std::string& time_unit) {
+  if (!beside) return value_text(m, m.median, time_unit);
+  switch (*beside) {
+    case MetricDeclaration::Beside::interval: return half_width_text(relative_half_width(m));
+    case MetricDeclaration::Beside::clock: return std::string(to_text(m.clock));
+    case MetricDeclaration::Beside::p90: return value_text(m, m.p90, time_unit);
+    case MetricDeclaration::Beside::p99: return value_text(m, m.p99, time_unit);
+  }
+  return {};
+}
+
+std::string metric_cell(MetricDeclaration::Format format, const Metric& metric, const std::string& time_unit) {
+  using Format = MetricDeclaration::Format;
+  switch (format) {
+    case Format::seconds: return format_seconds_in(metric.value, time_unit);
+    case Format::percent: return format_percent(metric.value);
+    case Format::ratio: return fmt::format("{:.2f}x", metric.value);
+    case Format::number:
+    case Format::word: break;
+  }
+  return is_whole(metric.unit) ? fmt::format("{:.0f}", metric.value) : format_significant(metric.value);
+}
+
+/// The text of a column for a result, or for one of its GPUs; empty if that has no such number.
+std::string cell(const Column& column, const Result& result, const std::string& time_unit,
+                 std::optional<int> gpu = {}) {
+  const MetricDeclaration& of = *column.of;
+  if (of.kind == MetricDeclaration::Kind::measurement) {
+    const Measurement* m = result.measurement(of.name, gpu);
+    return m == nullptr || m->samples.empty() ? "" : measurement_cell(column.beside, *m, time_unit);
+  }
+  if (of.kind == MetricDeclaration::Kind::label) return result.label(of.name);
+  const Metric* metric = result.metric(of.name, gpu);
+  if (metric == nullptr || !std::isfinite(metric->value)) return "";
+  return column.beside ? half_width_text(half_width_of(result, *metric)) : metric_cell(of.format, *metric, time_unit);
+}
+
+/// What a measurement has in the columns of times that stand side by side.
+void add_times(const Measurement& m, std::vector<double>& times) {
+  if (m.unit != "s" || m.samples.empty()) return;
+  times.push_back(m.median);
+  for (const std::optional<double>& percentile : {m.p90, m.p99}) {
+    if (percentile) times.push_back(*percentile);
+  }
+}
+
+/// Times are read down a column, which therefore has one unit; the percentiles beside a median have that one, too.
+/// Empty where times lie so far apart that each is read better in its own.
+std::string unit_in_table(const std::vector<double>& times) {
+  constexpr double kLongest = 1e5;  // from which on nobody reads it as a number of the same column
+  std::string unit = unit_for_all(times);
+  const double most = times.empty() ? 0 : std::ranges::max(times);
+  return most * in_a_second(unit) < kLongest ? unit : "";
+}
+
+std::string time_unit_of(const MetricDeclaration& of, const std::vector<const Result*>& results,
+                         const std::vector<std::optional<int>>& gpus = {std::nullopt}) {
+  std::vector<double> times;
+  for (const Result* result : results) {
+    if (result->status != Status::ok) continue;
+    for (const std::optional<int>& gpu : gpus) {
+      if (const Measurement* m = result->measurement(of.name, gpu); of.kind == MetricDeclaration::Kind::measurement) {
+        if (m != nullptr) add_times(*m, times);
+      } else if (const Metric* metric = result->metric(of.name, gpu); metric != nullptr && metric->unit == "s") {
+        times.push_back(metric->value);
+      }
+    }
+  }
+  return unit_in_table(times);
+}
+
+/// Whether a column has anything to say: a value, or for a clock, two different ones.
+bool shows(const Group& group, const Column& column) {
+  std::string first;
+  return std::ranges::any_of(group.results, [&](const Result* r) {
+    std::string text = cell(column, *r, {});
+    if (text.empty() || text == first) return false;
+    const bool is_second = !first.empty();
+    first = std::move(text);
+    return is_second || column.beside != MetricDeclaration::Beside::clock;
+  });
+}
+
+/// Why a case has no numbers, behind the values of its axes.
+Table::Row without_numbers(const Result& result, Cells axes) {
+  const bool failed = result.status == Status::failed;
+  axes.emplace_back(fmt::format("{}: {}", failed ? "FAILED" : "skipped", result.reason),
+                    failed ? Tone::bad : Tone::dim);
+  return {std::move(axes)};
+}
+
+/// Columns behind the axes, the least important first: clocks and percentiles, then numbers from the right, then shares
+/// of a limit and speed-ups, then the interval. The first, what a case is about, always stays.
+std::vector<std::size_t> least_important(std::span<const Column> columns, std::size_t axes) {
+  using Beside = MetricDeclaration::Beside;
+  const auto rank = [&columns](std::size_t i) {
+    const Column& column = columns[i];
+    if (column.beside == Beside::clock) return 0;
+    if (column.beside == Beside::p99) return 1;
+    if (column.beside == Beside::p90) return 2;
+    if (column.beside == Beside::interval) return i == 1 ? 5 : 3;
+    using Format = MetricDeclaration::Format;
+    const bool tells_most = column.of->format == Format::percent || column.of->format == Format::ratio;
+    return tells_most || column.header() == "GB/s" ? 4 : 3;
+  };
+  std::vector<std::size_t> order;
+  for (std::size_t i = columns.size(); i-- > 1;) order.push_back(i);
+  std::ranges::stable_sort(order, {}, rank);
+  for (std::size_t& i : order) i += axes;
+  return order;
+}
+
+/// What tells cases that were skipped for one reason from the others: "host managed".
+std::string common_text(const std::vector<const Axis*>& varying, const std::vector<const Result*>& those) {
+  std::vector<std::string> parts;
+  for (const Axis* axis : varying) {
+    const std::string value = axis_text(*those.front(), axis->name);
+    const auto has_it = [&](const Result* r) {
+      return r->config.has(axis->name) && axis_text(*r, axis->name) == value;
+    };
+    if (std::ranges::all_of(those, has_it)) parts.push_back(axis->name + " " + value);
+  }
+  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
+}
+
+/// With a column for each axis that varies.
+Table begun_table(const Group& group) {
+  Table table;
+  for (const Axis& axis : group.scenario.axes) {
+    if (group.varies(axis.name)) table.header.push_back(axis.name);
+  }
+  table.left_columns = table.header.size();
+  return table;
+}
+
+Cells axis_cells(const Result& result, const Axes& axes) {
+  Cells cells;
+  for (const std::string& axis : axes) cells.emplace_back(axis_text(result, axis));
+  return cells;
+}
+
+// Of the samples that pages show: a page of usual size has all of them, and one of very many cases none.
+constexpr std::size_t kMostThatOpen = 500;
+constexpr std::size_t kSamplesOfAll = 40'000;
+constexpr std::size_t kFewestSamples = 50;
+
+/// The GPUs, among several, that have that number in any of the results.
+std::vector<std::optional<int>> gpus_with(const MetricDeclaration& of, const std::vector<const Result*>& results) {
+  std::set<std::optional<int>> gpus;
+  const auto look_at = [&](const auto& all) {
+    for (const auto& one : all) {
+      if (one.gpu && one.name == of.name) gpus.insert(one.gpu);
+    }
+  };
+  for (const Result* r : results) {
+    if (r->status == Status::ok && of.kind == MetricDeclaration::Kind::measurement) look_at(r->measurements);
+    if (r->status == Status::ok && of.kind == MetricDeclaration::Kind::metric) look_at(r->metrics);
+  }
+  return {gpus.begin(), gpus.end()};
+}
+
+/// One number of each GPU: rows are cases, columns GPUs.
+Table gpu_table(const Group& group, const MetricDeclaration& of, const std::vector<std::optional<int>>& gpus) {
+  Table table = begun_table(group);
+  const Axes axes = table.header;
+  table.title = "GPU by GPU: " + of.heading;
+  table.in_pieces = true;
+  for (const auto& gpu : gpus) table.header.push_back(fmt::format("GPU {}", *gpu));
+  const std::string unit = time_unit_of(of, group.results, gpus);
+  for (const Result* result : group.results) {
+    Cells cells = axis_cells(*result, axes);
+    bool has_any = false;
+    for (const auto& gpu : gpus) {
+      cells.emplace_back(result->status == Status::ok ? cell({.of = &of}, *result, unit, gpu) : "");
+      has_any = has_any || !cells.back().text.empty();
+    }
+    if (has_any) table.rows.push_back({std::move(cells)});
+  }
+  return table;
+}
+
+}  // namespace
+
+Group::Group(const ScenarioDescriptor& of, const std::vector<const Result*>& all) : scenario(of), results(all) {
+  for (const Result* r : results) {
+    if (r->status == Status::skipped && r->reason != kNotBegun) ++skipped[r->reason];
+  }
+}
+
+bool Group::shares_reason(const Result& r) const {
+  const auto own = r.status == Status::skipped ? skipped.find(r.reason) : skipped.end();
+  return own != skipped.end() && own->second > 1;
+}
+
+const Result* Group::with(const std::string& axis) const {
+  const auto found = std::ranges::find_if(results, [&](const Result* r) { return r->config.has(axis); });
+  return found == results.end() ? nullptr : *found;
+}
+
+bool Group::varies(const std::string& axis) const {
+  const Result* first = with(axis);
+  return std::ranges::any_of(
+      results, [&](const Result* r) { return r->config.has(axis) && axis_text(*r, axis) != axis_text(*first, axis); });
+}
+
+Fixed fixed_axes(const Group& group) {
+  Fixed fixed;
+  for (const Axis& axis : group.scenario.axes) {
+    const Result* first = group.with(axis.name);
+    if (first != nullptr && !group.varies(axis.name)) fixed.emplace_back(axis.name, axis_text(*first, axis.name));
+  }
+  return fixed;
+}
+
+std::vector<const Result*> with_row(const Group& group) {
+  std::vector<const Result*> those;
+  std::ranges::copy_if(group.results, std::back_inserter(those),
+                       [&group](const Result* r) { return r->reason != kNotBegun && !group.shares_reason(*r); });
+  return those;
+}
+
+std::vector<std::string> skipped_lines(const Group& group) {
+  // Once through the results: of a long list there may be a reason for every other case.
+  std::vector<const Axis*> varying;
+  for (const Axis& axis : group.scenario.axes) {
+    if (group.varies(axis.name)) varying.push_back(&axis);
+  }
+  std::vector<std::vector<const Result*>> alike;
+  std::map<std::string_view, std::size_t> places;
+  for (const Result* result : group.results) {
+    if (!group.shares_reason(*result)) continue;
+    const auto [place, is_new] = places.try_emplace(result->reason, alike.size());
+    if (is_new) alike.emplace_back();
+    alike[place->second].push_back(result);
+  }
+  std::vector<std::string> lines;
+  for (const std::vector<const Result*>& those : alike) {
+    lines.push_back(fmt::format("{} of {} cases skipped{}: {}", those.size(), group.results.size(),
+                                common_text(varying, those), those.front()->reason));
+  }
+  return lines;
+}
+
+namespace {
+
+/// By what the ways are ranked: more is better, where that says so; nothing where the case has no such number.
+std::optional<double> rank_of(const Result& r, const ScenarioDescriptor& scenario) {
+  const Metric* metric = r.metric(scenario.answer.best);
+  const Measurement* m = r.measurement(scenario.answer.best);
+  if (r.status != Status::ok || (metric == nullptr && (m == nullptr || m->samples.empty()))) return std::nullopt;
+  const auto declared = std::ranges::find(scenario.metrics, scenario.answer.best, &MetricDeclaration::name);
+  const double value = metric != nullptr ? metric->value : m->median;
+  return declared->better == Better::higher ? 1 / value : value;
+}
+
+/// Of each case how many times as long it takes as the quickest way to do the same work: "5.26x". Empty where there is
+/// one way only.
+std::vector<std::string> times_of_quickest(const Group& group, const std::vector<const Result*>& rows) {
+  const auto work_of = [&group](const Result& r) {
+    std::string work;
+    for (const std::string_view axis : group.scenario.work_axes) work += axis_text(r, std::string(axis)) + "/";
+    return work;
+  };
+  std::map<std::string, std::vector<double>> ways;
+  for (const Result* r : group.results) {
+    if (const auto rank = rank_of(*r, group.scenario)) ways[work_of(*r)].push_back(*rank);
+  }
+  const bool several = std::ranges::any_of(ways, [](const auto& work) { return work.second.size() > 1; });
+  if (!group.scenario.answer.ranks_ways || !several) return {};
+  std::vector<std::string> texts;
+  for (const Result* r : rows) {
+    const auto rank = rank_of(*r, group.scenario);
+    const std::vector<double>& all = ways[work_of(*r)];
+    texts.push_back(rank && all.size() > 1 ? fmt::format("{:.2f}x", *rank / std::ranges::min(all)) : "");
+  }
+  return texts;
+}
+
+}  // namespace
+
+Table headline_of(const Group& group, const std::vector<const Result*>& rows) {
+  Table table = begun_table(group);
+  const Axes axes = table.header;
+  std::vector<Column> columns = columns_of(group.scenario.metrics);
+  std::erase_if(columns, [&group](const Column& column) { return !shows(group, column); });
+  table.least_important = least_important(columns, axes.size());
+  std::vector<std::string> units;
+  for (const Column& column : columns) {
+    table.header.push_back(column.header());
+    units.push_back(time_unit_of(*column.of, group.results));
+  }
+  const std::vector<std::string> times = times_of_quickest(group, rows);
+  if (!times.empty()) table.header.emplace_back("vs best");
+  for (const Result* const& result : rows) {
+    Cells cells = axis_cells(*result, axes);
+    if (result->status != Status::ok) {
+      table.rows.push_back(without_numbers(*result, std::move(cells)));
+      continue;
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const bool is_share = columns[i].of->format == MetricDeclaration::Format::percent;
+      cells.emplace_back(cell(columns[i], *result, units[i]), is_share ? Tone::bold : Tone::plain);
+    }
+    if (!times.empty()) cells.emplace_back(times[static_cast<std::size_t>(&result - rows.data())]);
+    table.rows.push_back({std::move(cells)});
+    if (rows.size() <= kMostThatOpen) {
+      table.rows.back().opens =
+          samples_of(*result, group.scenario, std::max(kFewestSamples, kSamplesOfAll / rows.size()));
+    }
+  }
+  return table;
+}
+
+std::vector<Table> gpu_tables(const Group& group) {
+  std::vector<Table> tables;
+  for (const MetricDeclaration& of : group.scenario.metrics) {
+    const auto gpus = of.heading.empty() ? std::vector<std::optional<int>>() : gpus_with(of, group.results);
+    if (!gpus.empty()) tables.push_back(gpu_table(group, of, gpus));
+  }
+  return tables;
+}
+
+Table table_of(const std::vector<const Measurement*>& measurements) {
+  const bool percentiles = std::ranges::any_of(measurements, [](const Measurement* m) { return m->p99.has_value(); });
+  Table table{.header = {"measured", "median", "+-", "min"}, .left_columns = 1};
+  if (percentiles) table.header.insert(table.header.end(), {"p90", "p99"});
+  table.header.insert(table.header.end(), {"max", "n", "clock", "flags"});
+  for (const char* name : {"n", "min", "max", "clock", "p90", "p99"}) {
+    const auto at = std::ranges::find(table.header, name);
+    if (at != table.header.end()) table.least_important.push_back(static_cast<std::size_t>(at - table.header.begin()));
+  }
+  std::vector<double> times;
+  for (const Measurement* m : measurements) add_times(*m, times);
+  const std::string unit = unit_in_table(times);
+  for (const Measurement* measured : measurements) {
+    const Measurement& m = *measured;
+    const auto text = [&](const std::optional<double>& value) { return value_text(m, value, unit); };
+    Cells row{m.gpu ? fmt::format("{}, GPU {}", m.name, *m.gpu) : m.name, text(m.median),
+              half_width_text(relative_half_width(m)), text(m.min)};
+    if (percentiles) row.insert(row.end(), {text(m.p90), text(m.p99)});
+    row.insert(row.end(), {text(m.max), std::to_string(m.samples.size()), std::string(to_text(m.clock)),
+                           fmt::format("{}", fmt::join(m.flags, " "))});
+    table.rows.push_back({std::move(row)});
+  }
+  return table;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,138 @@
+#include "words/findings.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "core/units.hpp"
+#include "words/heat_maps.hpp"
+
+namespace xferbench {
+
+namespace {
+
+using Cells = std::vector<Cell>;
+
+void add_new(std::vector<std::string>& names, const std::string& name) {
+  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+}
+
+/// A case's key without what the section's heading says: "strategy=graph chunks=8".
+std::string short_key(const std::string& key, const ScenarioDescriptor& scenario, const Fixed& fixed) {
+  std::vector<std::string> parts;
+  std::istringstream all(key);
+  for (std::string part; std::getline(all, part, '/');) {
+    const auto is_part = [&part](const auto& axis) { return part.starts_with(axis.first + "="); };
+    if (part != scenario.name && std::ranges::none_of(fixed, is_part)) parts.push_back(part);
+  }
+  return parts.empty() ? key : fmt::format("{}", fmt::join(parts, " "));
+}
+
+/// What people read to the end. The rest is a flag away.
+constexpr std::size_t kMostSentences = 6;
+constexpr std::size_t kMostFindingRows = 24;  // of a kind
+
+/// What a scenario's results say together: a table for each kind, matrices, and the sentences.
+class Findings {
+ public:
+  Findings(const Report& report, const ScenarioDescriptor& scenario, const Fixed& fixed, bool details)
+      : scenario_(scenario), fixed_(fixed), all_(details) {
+    for (const Finding& f : report.findings) {
+      if (f.scenario == scenario_.name) take(f);
+    }
+  }
+
+  void add_to(Document& document) const {
+    for (const auto& [kind, of_pairs] : pairs_) {
+      for (Matrix& matrix : pair_matrices(of_pairs)) document.add(std::move(matrix), true);
+    }
+    for (const std::string& kind : kinds_) {
+      Table table = table_of(kind);
+      if (!table.header.empty()) document.add(std::move(table), true);  // else it says nothing
+    }
+    if (!sentences_.empty()) document.add(List(sentences_), true);
+    if (more_ > 0) document.add(more_note(more_, "finding"), true);
+  }
+
+ private:
+  void take(const Finding& f) {
+    const bool is_sentence = !f.text.empty() && !f.row;
+    if (is_of_pair(f)) pairs_[f.kind].push_back(&f);
+    if (is_of_pair(f) && !is_sentence) return;
+    const std::size_t before = is_sentence ? sentences_.size() : rows_[f.kind].size();
+    if (!all_ && (f.detail || before >= (is_sentence ? kMostSentences : kMostFindingRows))) {
+      ++more_;
+      if (!f.detail && !is_sentence) ++left_out_[f.kind];
+    } else if (is_sentence) {
+      sentences_.push_back(f.text);
+    } else {
+      add_new(kinds_, f.kind);
+      rows_[f.kind].push_back(&f);
+    }
+  }
+
+  /// What findings of a kind are about, then what they say.
+  [[nodiscard]] Table table_of(const std::string& kind) const {
+    std::vector<std::string> labels;
+    std::vector<std::string> metrics;
+    for (const Finding* f : rows_.at(kind)) {
+      for (const auto& [name, word] : f->labels) add_new(labels, name);
+      for (const Metric& metric : f->metrics) add_new(metrics, metric.name);
+    }
+    Table table{.header = labels, .left_columns = labels.size(), .title = kind};
+    table.header.insert(table.header.end(), metrics.begin(), metrics.end());
+    for (std::string& name : table.header) std::ranges::replace(name, '_', ' ');
+    for (std::size_t i = table.header.size(); i-- > labels.size() + 1;) table.least_important.push_back(i);
+    for (const Finding* f : rows_.at(kind)) table.rows.push_back({row_of(*f, labels, metrics)});
+    if (const auto more = left_out_.find(kind); more != left_out_.end()) {
+      table.rows.push_back({{Cell(fmt::format("and {} more", more->second), Tone::dim)}});
+    }
+    return table;
+  }
+
+  [[nodiscard]] Cells row_of(const Finding& finding, const std::vector<std::string>& labels,
+                             const std::vector<std::string>& metrics) const {
+    Cells row;
+    for (const std::string& name : labels) {
+      const auto found = std::ranges::find(finding.labels, name, &std::pair<std::string, std::string>::first);
+      const std::string text = found == finding.labels.end() ? "-" : found->second;
+      row.emplace_back(name == "case" ? short_key(text, scenario_, fixed_) : text);
+    }
+    for (const std::string& name : metrics) {
+      const auto found = std::ranges::find(finding.metrics, name, &Metric::name);
+      row.emplace_back(found == finding.metrics.end() ? "" : format_quantity(found->value, found->unit));
+    }
+    return row;
+  }
+
+  const ScenarioDescriptor& scenario_;
+  const Fixed& fixed_;
+  bool all_;
+  std::vector<std::string> kinds_;  // in the order in which they come
+  std::map<std::string, std::vector<const Finding*>> rows_;
+  std::map<std::string, std::size_t> left_out_;  // rows, by kind
+  std::map<std::string, std::vector<const Finding*>> pairs_;
+  std::vector<std::string> sentences_;
+  std::size_t more_ = 0;  // that are not shown
+};
+
+}  // namespace
+
+Sentence more_note(std::size_t count, const char* of_these) {
+  const bool one = count == 1;
+  return {.text = fmt::format("{} more {}{}: --details shows {}", count, of_these, one ? "" : "s", one ? "it" : "them"),
+          .tone = Tone::dim,
+          .margin = 2};
+}
+
+void add_findings(const Report& report, const ScenarioDescriptor& scenario, const Fixed& fixed, bool details,
+                  Document& document) {
+  Findings(report, scenario, fixed, details).add_to(document);
+}
+
+}  // namespace xferbench

@@ -1,0 +1,21 @@
+// What a scenario's results say together: matrices of pairs, a table for each kind of finding, and the sentences.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "paper/document.hpp"
+#include "results/result.hpp"
+#include "words/case_tables.hpp"
+
+namespace xferbench {
+
+/// `fixed`: what the section's heading says of all its cases. Without `details` the first findings of each kind that
+/// are no details, and how many more there are.
+void add_findings(const Report& report, const ScenarioDescriptor& scenario, const Fixed& fixed, bool details,
+                  Document& document);
+
+/// "12 more measurements: --details shows them".
+Sentence more_note(std::size_t count, const char* of_these);
+
+}  // namespace xferbench
