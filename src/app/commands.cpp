@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 
-#include "app/data_files.hpp"
 #include "app/fleet/fleet.hpp"
 #include "app/fleet/membership.hpp"
 #include "app/give_up.hpp"
@@ -22,7 +21,6 @@
 #include "app/run_parts.hpp"
 #include "app/session.hpp"
 #include "app/suite.hpp"
-#include "check/expectations.hpp"
 #include "cli/progress.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
@@ -31,17 +29,13 @@
 #include "core/standard_error.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
-#include "ranks/gpu_probe.hpp"
-#include "ranks/mpi_plugin.hpp"
 #include "report/run/run_report.hpp"
 #include "report/trace/timeline.hpp"
 #include "results/json.hpp"
 #include "results/output_file.hpp"
-#include "results/suite_file.hpp"
 #include "run/findings.hpp"
 #include "run/runner.hpp"
 #include "scenarios/scenarios.hpp"
-#include "words/machine.hpp"
 
 namespace xferbench::app {
 
@@ -216,127 +210,6 @@ int perform(const cli::RunCommand& command) {
     tell("this suite is several processes where --json FILE alone is written; this is one, which says less to compare");
   }
   return whole.repeat ? repeat(whole) : run_once(std::move(whole));
-}
-
-namespace {
-
-std::string profile_list() {
-  std::string text;
-  for (const auto& [name, description] : simulated_profiles()) text += fmt::format("  {:<16} {}\n", name, description);
-  return text;
-}
-
-/// The machine with those GPUs that were asked for, else with all of them; where not all can be used, with the first.
-std::unique_ptr<Machine> open_to_describe(const cli::DeviceChoice& choice) {
-  if (choice.gpu || choice.gpus) return open_machine(choice, gpus_for(choice, {}));
-  try {
-    return open_machine(choice, {.numbers = {}});
-  } catch (const NoDeviceError& error) {
-    std::unique_ptr<Machine> with_first = open_machine(choice, GpuSelection{});
-    tell(fmt::format("warning: only GPU 0 is shown: {}", error.what()));
-    return with_first;
-  }
-}
-
-/// Of a machine without a GPU, too, unless one was asked for by its number.
-MachineFacts facts_of(const cli::DeviceChoice& choice) {
-  MachineFacts facts;
-  facts.profiles = simulated_profiles();
-  try {
-    facts.environment = open_to_describe(choice)->device().capabilities().environment;
-    facts.limits = limits_of(facts.environment->gpu);
-  } catch (const NoDeviceError& error) {
-    if (choice.gpu || choice.gpus) throw;
-    facts.no_gpu = error.what();
-    facts.host = describe_host();
-  }
-  return facts;
-}
-
-std::string gpus_section(const MachineFacts& facts) {
-  return facts.environment ? describe_gpus(*facts.environment) : fmt::format("{:<12} none: {}\n", "GPU", facts.no_gpu);
-}
-
-std::string in_words(const MachineFacts& facts) {
-  const Environment::Host& host = facts.environment ? facts.environment->host : *facts.host;
-  const std::size_t gpus = facts.environment ? facts.environment->gpu_count() : 1;
-  return version_line() + "\n" + gpus_section(facts) + describe_host(host, gpus) + "simulate:\n" + profile_list();
-}
-
-}  // namespace
-
-int perform(const cli::InfoCommand& command) {
-  if (!command.json) {
-    write_standard_output(in_words(facts_of(command.device)));
-    return 0;
-  }
-  ResultsFile file(*command.json);
-  file.finish(to_json(facts_of(command.device)));
-  return 0;
-}
-
-namespace {
-
-std::string list_of_scenarios() {
-  std::string text;
-  for (const ScenarioDescriptor* scenario : descriptors()) {
-    text += fmt::format("{:<12} {}{}\n", scenario->name, scenario->summary, text.empty() ? " (the default)" : "");
-  }
-  return text + "\nFlags and columns of one: xferbench list SCENARIO\n";
-}
-
-/// A list below its title, or that there is nothing in it.
-std::string titled(const char* title, const std::string& list, const char* none) {
-  return list.empty() ? std::string(none) + "\n" : std::string(title) + "\n" + list;
-}
-
-std::string suites() {
-  const std::string list = list_of_data("suites", [](const std::string& path) { return read_suite(path).description; });
-  return titled("Suites for --suite:", list, "No suites came with the program");
-}
-
-std::string expectations() {
-  const std::string list =
-      list_of_data("expectations", [](const std::string& path) { return check::read_expectations(path).description; });
-  return titled("Expectations for check --expect:", list, "No expectations came with the program");
-}
-
-}  // namespace
-
-int perform(const cli::ListCommand& command) {
-  using Of = cli::ListCommand::Of;
-  std::string text;
-  switch (command.of) {
-    case Of::everything: text = list_of_scenarios() + "\n" + suites(); break;
-    case Of::scenarios: text = list_of_scenarios(); break;
-    case Of::suites: text = suites(); break;
-    case Of::expectations: text = expectations(); break;
-    case Of::profiles: text = "Profiles for --simulate:\n" + profile_list(); break;
-    case Of::gpus: text = gpus_section(facts_of(command.device)); break;
-  }
-  write_standard_output(text);
-  return 0;
-}
-
-int perform(const cli::TextCommand& command) {
-  write_standard_output(command.text);
-  return 0;
-}
-
-int perform(const cli::CompleteCommand& command) {
-  const cli::DataNames names{.expectations = data_names("expectations"), .suites = data_names("suites")};
-  write_standard_output(cli::complete(command.words, scenarios(), names));
-  return 0;
-}
-
-int perform(const cli::GpuProbeCommand& command) {
-  alarm(static_cast<unsigned>(kGpuProbePatience));  // where MPI hangs and nobody is left who would end this process
-  const std::unique_ptr<Machine> machine = open_gpus({.numbers = {command.gpu}});
-  // As a run does it: the GPU first, so that MPI finds it in use.
-  const std::unique_ptr<Communicator> alone = start_mpi();
-  const std::string reason = try_gpu_memory(*alone, machine->device(), kGpuProbePatience);
-  if (!reason.empty()) write_standard_output(reason + "\n");
-  return static_cast<int>(reason.empty() ? ExitCode::ok : ExitCode::failed);
 }
 
 }  // namespace xferbench::app

@@ -75,8 +75,8 @@ std::filesystem::path find_data(std::string_view kind, const std::string& name_o
                                cli::suggestion(name_or_path, names)));
 }
 
-std::string list_of_data(std::string_view kind, const std::function<std::string(const std::string& path)>& describe) {
-  std::string text;
+Labels described_data(std::string_view kind, const std::function<std::string(const std::string& path)>& describe) {
+  Labels all;
   for (const fs::path& file : data_files(kind)) {
     std::string what;
     try {
@@ -84,9 +84,9 @@ std::string list_of_data(std::string_view kind, const std::function<std::string(
     } catch (const InputError& error) {
       what = fmt::format("cannot be used: {}", error.what());
     }
-    text += printable(fmt::format("  {:<10} {}", file.stem().string(), what)) + "\n";
+    all.emplace_back(file.stem().string(), std::move(what));
   }
-  return text;
+  return all;
 }
 
 }  // namespace xferbench::app

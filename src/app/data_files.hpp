@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "results/result.hpp"
+
 namespace xferbench::app {
 
 /// A file that the user names: one of those that come with the program (`h200` for expectations/h200.json), or else a
@@ -20,8 +22,7 @@ std::vector<std::filesystem::path> data_files(std::string_view kind);
 /// Their names, as find_data() knows them. One that could not be shown and typed again is none.
 std::vector<std::string> data_names(std::string_view kind);
 
-/// Their names and what they say they are for, a line each, as `list` shows them; of one that `describe` cannot read
-/// (it throws InputError), why.
-std::string list_of_data(std::string_view kind, const std::function<std::string(const std::string& path)>& describe);
+/// Their names and what they say they are for; of one that `describe` cannot read (it throws InputError), why.
+Labels described_data(std::string_view kind, const std::function<std::string(const std::string& path)>& describe);
 
 }  // namespace xferbench::app

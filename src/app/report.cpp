@@ -75,11 +75,7 @@ Document document_of_soak(const std::string& file) {
     throw InputError(fmt::format("{}: the soak ended before its first interval; there is nothing to show", file));
   }
   std::vector<RateThen> rates;
-  for_each_interval(file, [&rates](const SoakInterval& interval) {
-    for (const SoakGpu& gpu : interval.gpus) {
-      for (const SoakRate& rate : gpu.rates) rates.push_back({interval.elapsed, gpu.gpu, rate});
-    }
-  });
+  for_each_interval(file, [&rates](const SoakInterval& interval) { keep_rates(rates, interval); });
   return document_of(soak.header, *soak.last, rates);
 }
 

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/commands.hpp"
+#include "app/files.hpp"
 #include "app/fleet/membership.hpp"
 #include "app/give_up.hpp"
 #include "app/resume.hpp"
@@ -66,8 +67,15 @@ class SoakOutput {
         last_(std::move(last)),
         show_(command.show),
         shows_table_(command.files.json != "-") {
-    if (command.files.openmetrics) metrics_.emplace(*command.files.openmetrics);
-    if (metrics_ && metrics_->is_standard_output()) shows_table_ = false;
+    for (const auto& [output, path] : {std::pair{&metrics_, &command.files.openmetrics},
+                                       {&markdown_, &command.files.markdown},
+                                       {&page_, &command.files.html}}) {
+      if (*path) output->emplace(**path);
+      if (*output && (*output)->is_standard_output()) shows_table_ = false;
+    }
+    if (page_ && file_) {  // goes on, and its page begins where the soak did
+      for_each_interval(*command.resume, [this](const SoakInterval& interval) { keep_rates(rates_, interval); });
+    }
   }
 
   /// The heads of the table, and a new file with its first line; not before all is ready that could go wrong.
@@ -84,11 +92,13 @@ class SoakOutput {
   /// left to go on for where nobody is told any more.
   void add(SoakInterval interval) {
     const std::scoped_lock lock(mutex_);
+    if (page_) keep_rates(rates_, interval);
     last_ = std::move(interval);
     if (file_) attempt(file_error_, [this] { restore_file(), file_->append(to_json(*last_)); });
     if (metrics_) attempt(metrics_error_, [this] { metrics_->update([this](const Sink& sink) { sink(metrics()); }); });
     if (shows_lines()) attempt(table_error_, [this] { write_standard_output(soak_lines(header_, *last_, style())); });
-    if (const bool keeps = has_file() || metrics_; !keeps && table_error_) throw OutputError(*table_error_);
+    if (const bool keeps = has_file() || metrics_ || markdown_ || page_; !keeps && table_error_)
+      throw OutputError(*table_error_);
     if (file_ && file_->is_standard_output() && file_error_) throw OutputError(*file_error_);
   }
 
@@ -98,9 +108,11 @@ class SoakOutput {
     if (!last_) return;
     if (file_ && !file_error_) attempt(file_error_, [this] { restore_file(); });
     if (metrics_) attempt(metrics_error_, [this] { metrics_->finish(metrics()); });
-    if (shows_table_)
-      attempt(table_error_, [this] { write_standard_output(to_terminal(document_of(header_, *last_), style())); });
-    for (const auto& error : {file_error_, file_harm_, metrics_error_, table_error_}) {
+    const auto document = [this] { return document_of(header_, *last_, rates_); };
+    if (markdown_) attempt(markdown_error_, [&] { markdown_->finish(to_markdown(document())); });
+    if (page_) attempt(page_error_, [&] { page_->finish(to_html(document())); });
+    if (shows_table_) attempt(table_error_, [&] { write_standard_output(to_terminal(document(), style())); });
+    for (const auto& error : {file_error_, file_harm_, metrics_error_, markdown_error_, page_error_, table_error_}) {
       if (error) throw OutputError(*error);
     }
   }
@@ -150,10 +162,15 @@ class SoakOutput {
   std::optional<std::string> new_file_;  // that is to be made
   std::optional<SoakFile> file_;
   std::optional<SoakInterval> last_;
+  std::vector<RateThen> rates_;  // for the page
   std::optional<ResultsFile> metrics_;
+  std::optional<ResultsFile> markdown_;
+  std::optional<ResultsFile> page_;
   Error file_error_;
   Error file_harm_;  // by another program
   Error metrics_error_;
+  Error markdown_error_;
+  Error page_error_;
   Error table_error_;
   cli::Presentation show_;
   bool shows_table_;
@@ -345,7 +362,13 @@ int resume_soak(cli::SoakCommand command) {
   check_stored(stored.header.settings, name);
   if (stored.last && stored.last->elapsed >= stored.header.settings.seconds) {
     tell(fmt::format("{} is complete: nothing is missing; --for with a longer time makes it go on", name));
-    write_standard_output(to_terminal(document_of(stored.header, *stored.last), style_of(command.show)));
+    JudgementFiles files(command.files, {{name}});
+    std::vector<RateThen> rates;
+    for_each_interval(name, [&rates](const SoakInterval& interval) { keep_rates(rates, interval); });
+    const Document document = document_of(stored.header, *stored.last, rates);
+    files.write({.table = [&] { return to_terminal(document, style_of(command.show)); },
+                 .document = [&] { return document; },
+                 .openmetrics = [&] { return openmetrics::to_text(soak_metrics(stored.header, *stored.last)); }});
     return static_cast<int>(soak::is_well(stored.last->so_far) ? ExitCode::ok : ExitCode::failed);
   }
   const cli::SoakCommand begun = soak_command_of(stored.header, name);

@@ -221,11 +221,14 @@ struct ListCommand {
   enum class Of { everything, scenarios, suites, expectations, profiles, gpus };
   Of of = Of::everything;
   DeviceChoice device{};  ///< for Of::gpus
+  OutputFiles files{};    ///< markdown and html
+  Presentation show{};
 };
 
 struct InfoCommand {
   DeviceChoice device;
-  std::optional<std::string> json{};  ///< file for the facts as JSON; "-" is standard output; absent: in words
+  OutputFiles files{};  ///< json, markdown and html
+  Presentation show{};
 };
 
 /// Prints what the command line says of itself: help, what a scenario's results have, the manual page, a completion

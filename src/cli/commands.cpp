@@ -563,7 +563,7 @@ void add_soak(CommandLine& line) {
       "soak", "keep GPUs busy for hours, check every byte, watch rates, clocks and counters", kSoakFooter,
       {.usage = kSoakUsage,
        .taken = line.named({"--gpu", "--gpus", "--numa", "--simulate", "--seed", "--dry-run", "--json", "--resume",
-                            "--color", "--quiet", "--openmetrics"}),
+                            "--color", "--quiet", "--openmetrics", "--markdown", "--html"}),
        .make = [&line, &soak] { return soak_command(line, soak); }});
   const auto add_duration = [&app](const char* flag, const std::string& help, const auto& store) {
     valued(app.add_option_function<std::string>(
@@ -603,13 +603,22 @@ void add_soak(CommandLine& line) {
 Command list_command(const CommandLine& line, const std::string& word) {
   const auto after = line.words_after_command();
   if (after.size() > 1) throw UsageError("list takes one scenario at most");
-  for (const CLI::Option* option : line.known.at(line.app.get_subcommand("list")).taken) {
-    if (option->count() == 0 || word == kListed.back()) continue;
-    throw UsageError(fmt::format("{} does nothing here: it belongs to list {}", option->get_name(), kListed.back()));
+  for (const char* flag : {"--gpu", "--gpus", "--simulate"}) {
+    if (!line.given(flag) || word == kListed.back()) continue;
+    throw UsageError(fmt::format("{} does nothing here: it belongs to list {}", flag, kListed.back()));
   }
-  if (after.empty() && word.empty()) return ListCommand{};
+  ListCommand list{.device = line.measuring.device, .files = line.measuring.files, .show = line.measuring.show};
+  refuse_shared_files(list.files.named());
+  if (after.empty() && word.empty()) return list;
   if (const auto* of = std::ranges::find(kListed, word); after.empty() && of != kListed.end()) {
-    return ListCommand{static_cast<ListCommand::Of>(of - kListed.begin() + 1), line.measuring.device};
+    list.of = static_cast<ListCommand::Of>(of - kListed.begin() + 1);
+    return list;
+  }
+  if (!list.files.named().empty()) {
+    throw UsageError(
+        fmt::format("--{}: what a scenario has is told as help is, on standard output alone; of {} there "
+                    "are pages",
+                    list.files.named().front().flag, fmt::join(kListed, ", ")));
   }
   const Scenario& about = topic(line, after.empty() ? word : after.front()->get_name());
   return TextCommand{to_text(page(line, *line.app.get_subcommand(name_of(about)))) + explain_results(described(about))};
@@ -638,20 +647,26 @@ void add_information(CommandLine& line) {
   auto& word = line.keep<std::string>();
   CLI::App* list = line.add_command("list", "what can be run, with flags, units and defaults", "",
                                     {.usage = fmt::format("  xferbench list [SCENARIO|{}]\n", fmt::join(kListed, "|")),
-                                     .taken = line.named({"--gpu", "--gpus", "--simulate"}),
+                                     .taken = line.named({"--gpu", "--gpus", "--simulate", "--markdown", "--html"}),
                                      .make = [&line, &word] { return list_command(line, word); }});
   line.choices[list->add_option("TOPIC", word)] = words(kListed);
   auto& info = line.keep<InfoCommand>();
   const auto info_command = [&line, &info] {
     finish_measuring(line, SamplingPolicy().budget);
     info.device = line.measuring.device;
+    info.show = line.measuring.show;
+    info.files.markdown = line.measuring.files.markdown;
+    info.files.html = line.measuring.files.html;
+    refuse_shared_files(info.files.named());
     return info;
   };
-  CLI::App* facts = line.add_command("info", "GPU, link and its limit, driver, host, build", "",
-                                     {.usage = "  xferbench info [FLAGS]\n",
-                                      .taken = line.named({"--gpu", "--gpus", "--numa", "--simulate"}),
-                                      .make = info_command});
-  valued(facts->add_option("--json", info.json, "the same as JSON; without a file to standard output"), "[FILE]", "-");
+  CLI::App* facts =
+      line.add_command("info", "GPU, link and its limit, driver, host, build", "",
+                       {.usage = "  xferbench info [FLAGS]\n",
+                        .taken = line.named({"--gpu", "--gpus", "--numa", "--simulate", "--markdown", "--html"}),
+                        .make = info_command});
+  valued(facts->add_option("--json", info.files.json, "the same as JSON; without a file to standard output"), "[FILE]",
+         "-");
   line.add_command("help", "the flags of a scenario or a command", "",
                    {.usage = "  xferbench help [SCENARIO|COMMAND]\n",
                     .make = [&line, &word] { return help_command(line, word); }})

@@ -8,7 +8,6 @@
 #include <numeric>
 #include <utility>
 
-#include "core/printable.hpp"
 #include "core/units.hpp"
 #include "model/pcie.hpp"
 #include "paper/text.hpp"
@@ -18,13 +17,9 @@ namespace xferbench {
 
 namespace {
 
-constexpr std::size_t kColumns = 80;
-constexpr std::size_t kNameColumns = 13;
-
-/// A name and what is said of it, on as many lines as that takes; nothing if there is nothing to say.
-std::string line(const std::string& name, const std::string& text) {
-  if (text.empty()) return {};
-  return wrapped(printable(text), kColumns, padded(name, kNameColumns, true), std::string(kNameColumns, ' '));
+/// Nothing is added where there is nothing to say.
+void add(Labels& facts, const char* name, std::string text) {
+  if (!text.empty()) facts.emplace_back(name, std::move(text));
 }
 
 std::string rate(double bytes_per_second) { return format_significant(bytes_per_second / 1e9) + " GB/s"; }
@@ -165,22 +160,23 @@ std::string nodes_text(const Environment& e) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-std::string describe_gpu(const Environment& e, const Environment::Gpu& gpu) {
+void add_gpu(Labels& facts, const Environment& e, const Environment::Gpu& gpu) {
   std::string name = gpu.index ? fmt::format("{}: {}", *gpu.index, gpu.name) : gpu.name;
   if (e.simulated()) name += fmt::format(" (SIMULATED by profile {})", e.profile_text());
   if (gpu.mig) name += ", a part of a divided GPU (MIG)";
-  std::string text = line("GPU", name);
-  text += line("  chip", fmt::format("compute capability {}, {} multiprocessors up to {:.0f} MHz",
-                                     gpu.compute_capability, gpu.multiprocessors, gpu.max_sm_clock_hz / 1e6));
-  text += line("  engines", fmt::format("{} for copies", gpu.copy_engines));
+  add(facts, "GPU", name);
+  add(facts, "  chip",
+      fmt::format("compute capability {}, {} multiprocessors up to {:.0f} MHz", gpu.compute_capability,
+                  gpu.multiprocessors, gpu.max_sm_clock_hz / 1e6));
+  add(facts, "  engines", fmt::format("{} for copies", gpu.copy_engines));
   std::string memory = format_memory(gpu.memory_bytes);
   if (gpu.memory_bandwidth > 0) memory += ", at most " + rate(gpu.memory_bandwidth) + " read plus written";
   if (gpu.ecc) memory += *gpu.ecc ? ", ECC on" : ", ECC off";
-  text += line("  memory", memory);
-  text += line("  link", gpu.pcie ? link_text(*gpu.pcie) : "unknown: neither NVML nor sysfs tells");
-  text += line("  NVLink", nvlink_text(gpu));
-  if (gpu.numa_node) text += line("  NUMA node", std::to_string(*gpu.numa_node));
-  return text + line("  id", fmt::format("{}{}{}", gpu.uuid, gpu.pci_bus_id.empty() ? "" : " at PCI ", gpu.pci_bus_id));
+  add(facts, "  memory", memory);
+  add(facts, "  link", gpu.pcie ? link_text(*gpu.pcie) : "unknown: neither NVML nor sysfs tells");
+  add(facts, "  NVLink", nvlink_text(gpu));
+  if (gpu.numa_node) add(facts, "  NUMA node", std::to_string(*gpu.numa_node));
+  add(facts, "  id", fmt::format("{}{}{}", gpu.uuid, gpu.pci_bus_id.empty() ? "" : " at PCI ", gpu.pci_bus_id));
 }
 
 // --- In a line ------------------------------------------------------------------------------------------------------
@@ -242,22 +238,25 @@ std::string machine_line(const Environment& e) {
   return text;
 }
 
-std::string describe_gpus(const Environment& e) {
-  std::string text;
-  for (std::size_t place = 0; place < e.gpu_count(); ++place) text += describe_gpu(e, e.gpu_at(place));
-  text += line("peers", peers_text(e));
-  text += line("NUMA nodes", nodes_text(e));
-  text += line("PCI bridges", bridges_text(e));
-  text += line("driver", e.driver);
-  return text + line("runtime", e.runtime.empty() ? "" : "CUDA " + e.runtime);
+Labels gpu_facts(const Environment& e) {
+  Labels facts;
+  for (std::size_t place = 0; place < e.gpu_count(); ++place) add_gpu(facts, e, e.gpu_at(place));
+  add(facts, "peers", peers_text(e));
+  add(facts, "NUMA nodes", nodes_text(e));
+  add(facts, "PCI bridges", bridges_text(e));
+  add(facts, "driver", e.driver);
+  add(facts, "runtime", e.runtime.empty() ? "" : "CUDA " + e.runtime);
+  return facts;
 }
 
-std::string describe_host(const Environment::Host& host, std::size_t gpus) {
-  std::string text =
-      line("host", fmt::format("{}, {} logical CPUs, {} of memory", host.cpu.empty() ? "unknown CPU" : host.cpu,
-                               host.logical_cpus, format_size(host.memory_bytes)));
-  text += line("  kernel", host.kernel);
-  return text + line("  NUMA node", numa_text(host, gpus));
+Labels host_facts(const Environment::Host& host, std::size_t gpus) {
+  Labels facts;
+  add(facts, "host",
+      fmt::format("{}, {} logical CPUs, {} of memory", host.cpu.empty() ? "unknown CPU" : host.cpu, host.logical_cpus,
+                  format_size(host.memory_bytes)));
+  add(facts, "  kernel", host.kernel);
+  add(facts, "  NUMA node", numa_text(host, gpus));
+  return facts;
 }
 
 }  // namespace xferbench

@@ -18,10 +18,10 @@ std::vector<Metric> limits_of(const Environment::Gpu& gpu);
 /// "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU"; of several GPUs "2 x NVIDIA H200, ..."
 std::string machine_line(const Environment& environment);
 
-/// The GPUs, their links and what limits them; of several, how they reach each other and what they share. All lines fit
-/// 80 columns.
-std::string describe_gpus(const Environment& environment);
+/// The GPUs, their links and what limits them; of several, how they reach each other and what they share. Names of what
+/// belongs to the GPU above them are indented by two blanks.
+Labels gpu_facts(const Environment& environment);
 /// `gpus`: how many GPUs the facts are about.
-std::string describe_host(const Environment::Host& host, std::size_t gpus = 1);
+Labels host_facts(const Environment::Host& host, std::size_t gpus = 1);
 
 }  // namespace xferbench

@@ -210,6 +210,12 @@ void add_charts(std::span<const RateThen> rates, const SoakTotals& totals, Docum
 
 }  // namespace
 
+void keep_rates(std::vector<RateThen>& rates, const SoakInterval& interval) {
+  for (const SoakGpu& gpu : interval.gpus) {
+    for (const SoakRate& rate : gpu.rates) rates.push_back({interval.elapsed, gpu.gpu, rate});
+  }
+}
+
 Document document_of(const SoakHeader& header, const SoakInterval& last, std::span<const RateThen> rates) {
   const SoakTotals& totals = last.so_far;
   const bool well = soak::is_well(totals);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "paper/document.hpp"
 #include "results/soak.hpp"
@@ -14,6 +15,9 @@ struct RateThen {
   int gpu = 0;
   SoakRate rate{};
 };
+
+/// Those of an interval behind the others.
+void keep_rates(std::vector<RateThen>& rates, const SoakInterval& interval);
 
 /// What all of it comes to so far: bytes moved and verified, wrong ones, drops and what was beside them, counters; and
 /// a picture of `rates`, which are in the order of time.

@@ -99,20 +99,20 @@ TEST(List, NamesEveryScenarioAndTheDefault) {
 TEST(List, SaysWhatSuitesAreFor) {
   const Outcome o = xferbench({"list"});
   EXPECT_TRUE(contains(o.out, "\nSuites for --suite:\n  calibrate ")) << o.out;
-  EXPECT_TRUE(contains(o.out, "\n  quick      Is this machine well?")) << o.out;
+  EXPECT_TRUE(contains(o.out, "\n  quick       Is this machine well?")) << o.out;
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "suites");
   write_file(folder / "suites" / "broken.json", "{");
   Options options;
   options.environment["XFERBENCH_DATA"] = folder.path().string();
-  EXPECT_TRUE(contains(xferbench({"list"}, options).out, "\n  broken     cannot be used: "));
-  EXPECT_TRUE(contains(xferbench({"list", "suites"}, options).out, "\n  broken     cannot be used: "));
+  EXPECT_TRUE(contains(xferbench({"list"}, options).out, "\n  broken      cannot be used: "));
+  EXPECT_TRUE(contains(xferbench({"list", "suites"}, options).out, "\n  broken      cannot be used: "));
 }
 
 TEST(List, ShowsExpectationsAndProfiles) {
   const Outcome expectations = xferbench({"list", "expectations"});
   expect_success(expectations);
-  EXPECT_TRUE(contains(expectations.out, "\n  h200       one H200 on PCIe Gen5 x16")) << expectations.out;
+  EXPECT_TRUE(contains(expectations.out, "\n  h200        one H200 on PCIe Gen5 x16")) << expectations.out;
   const Outcome profiles = xferbench({"list", "profiles"});
   expect_success(profiles);
   EXPECT_TRUE(contains(profiles.out, "\n  h200-one-engine ")) << profiles.out;
@@ -164,8 +164,20 @@ TEST(Info, IsJsonWhereThatIsAskedFor) {
   const TemporaryFolder folder;
   const Outcome to_file = xferbench({"info", "--json", folder / "facts.json", "--simulate", "h200"});
   expect_success(to_file);
-  EXPECT_EQ(to_file.out, "");
+  EXPECT_TRUE(contains(to_file.out, "SIMULATED by profile h200")) << "in words as well";
   EXPECT_EQ(read_json(folder / "facts.json")["environment"]["gpu"]["name"], "NVIDIA H200");
+}
+
+TEST(Info, AndListsArePagesWhereThatIsAskedFor) {
+  const TemporaryFolder folder;
+  const std::string page = folder / "page.html";
+  expect_success(xferbench({"info", "--simulate", "h200", "--html", page}));
+  EXPECT_TRUE(contains(read_file(page), "<td>NVIDIA H200 (SIMULATED by profile h200)</td>")) << read_file(page);
+  const Outcome markdown = xferbench({"list", "suites", "--markdown", "-"});
+  expect_success(markdown);
+  EXPECT_TRUE(contains(markdown.out, "\n| quick | Is this machine well?")) << markdown.out;
+  expect_refusal(xferbench({"list", "memcpy", "--html", page}), 2, "is told as help is");
+  expect_refusal(xferbench({"list", "suites", "--simulate"}), 2, "it belongs to list gpus");
 }
 
 TEST(Info, NamesAllGpusAndWhatIsBetweenThem) {
@@ -175,7 +187,7 @@ TEST(Info, NamesAllGpusAndWhatIsBetweenThem) {
   EXPECT_TRUE(contains(o.out, "\npeers        both reach each other over 18 NVLinks")) << o.out;
   const std::size_t begin = o.out.find("\nGPU ") + 1;
   const std::string machine = o.out.substr(begin, o.out.find("simulate:\n") - begin);
-  for (const std::string& line : lines(machine)) EXPECT_LE(line.size(), 80U) << line;
+  for (const std::string& line : lines(machine)) EXPECT_LE(line.size(), 116U) << line;
   const Outcome one = xferbench({"info", "--simulate", "h200-x2", "--gpus", "1"});
   EXPECT_TRUE(contains(one.out, "\nGPU          0: ")) << one.out;
   EXPECT_FALSE(contains(one.out, "1: ") || contains(one.out, "peers")) << one.out;

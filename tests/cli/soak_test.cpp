@@ -102,13 +102,16 @@ TEST_F(SoakCommandTest, CtrlCGivesTheVerdictSoFarAndTheFileGoesOn) {
   const Json before = documents(file_).back();
   EXPECT_EQ(before["end"], "interrupted");
   const double elapsed = before["elapsed"];
-  const Outcome more = xferbench({"soak", "--resume", file_, "--for", std::to_string(elapsed + 3) + "s", "--quiet"});
+  const std::string page = folder_ / "soak.html";
+  const Outcome more = xferbench(
+      {"soak", "--resume", file_, "--for", std::to_string(elapsed + 3) + "s", "--quiet", "--html", page});
   EXPECT_EQ(more.exit_code, 0) << more.err;
   EXPECT_TRUE(contains(more.out, "all is well: complete")) << more.out;
   const Json after = documents(file_).back();
   EXPECT_GE(after["elapsed"], elapsed + 3);
   EXPECT_EQ(after["so_far"]["resumed_at"].size(), 1U);
   EXPECT_GT(after["so_far"]["loads"][0]["moved"], before["so_far"]["loads"][0]["moved"]);
+  EXPECT_EQ(read_file(page), xferbench({"report", file_, "--html", "-"}).out) << "from the first interval on";
 }
 
 TEST_F(SoakCommandTest, KillLeavesWholeLinesThatAreGoneOnFrom) {
@@ -137,9 +140,10 @@ TEST_F(SoakCommandTest, KillLeavesWholeLinesThatAreGoneOnFrom) {
 TEST_F(SoakCommandTest, ACompleteOneHasNothingToGoOnWith) {
   expect_success(xferbench(soak({"--for", "1s", "--quiet", "--json", file_})));
   const std::string before = read_file(file_);
-  const Outcome o = xferbench({"soak", "--resume", file_});
+  const Outcome o = xferbench({"soak", "--resume", file_, "--markdown", "-"});
   EXPECT_EQ(o.exit_code, 0);
   EXPECT_TRUE(contains(o.err, "is complete: nothing is missing")) << o.err;
+  EXPECT_EQ(o.out, xferbench({"report", file_, "--markdown", "-"}).out);
   EXPECT_EQ(read_file(file_), before);
 }
 

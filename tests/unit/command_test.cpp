@@ -522,11 +522,11 @@ TEST(Commands, ListExplainsColumnsAndWhatElseResultsHave) {
 
 TEST(Commands, InfoIsOfAGpuAndMayBeJson) {
   EXPECT_EQ(parsed_as<InfoCommand>({"info", "--gpu", "1"}).device.gpu, 1);
-  EXPECT_FALSE(parsed_as<InfoCommand>({"info"}).json);
-  EXPECT_EQ(parsed_as<InfoCommand>({"info", "--json"}).json, "-");
-  EXPECT_EQ(parsed_as<InfoCommand>({"info", "--json", "facts.json"}).json, "facts.json");
+  EXPECT_FALSE(parsed_as<InfoCommand>({"info"}).files.json);
+  EXPECT_EQ(parsed_as<InfoCommand>({"info", "--json"}).files.json, "-");
+  EXPECT_EQ(parsed_as<InfoCommand>({"info", "--json", "facts.json"}).files.json, "facts.json");
   const auto simulated = parsed_as<InfoCommand>({"info", "--json", "--simulate", "h200"});
-  EXPECT_EQ(simulated.json, "-");
+  EXPECT_EQ(simulated.files.json, "-");
   EXPECT_EQ(simulated.device.simulate, "h200");
 }
 

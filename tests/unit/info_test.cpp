@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -14,19 +13,13 @@
 namespace xferbench {
 namespace {
 
-/// What is said below that name, on however many lines; empty if there is nothing.
-std::string said(const std::string& text, const std::string& name) {
-  std::istringstream lines(text);
-  std::string found;
-  bool below = false;
-  for (std::string line; std::getline(lines, line);) {
-    EXPECT_LE(line.size(), 80U) << line;
-    const std::string its_name = line.substr(0, 13);
-    const bool goes_on = its_name.find_first_not_of(' ') == std::string::npos;
-    below = goes_on ? below : its_name == name + std::string(13 - name.size(), ' ');
-    if (below) found += (found.empty() ? "" : " ") + line.substr(13);
+/// What is said below that name, of all that have it; empty if there is nothing.
+std::string said(const Labels& facts, const std::string& name) {
+  std::string all;
+  for (const auto& [its_name, text] : facts) {
+    if (its_name == name) all += (all.empty() ? "" : " ") + text;
   }
-  return found;
+  return all;
 }
 
 TEST(InfoOnNuma, SaysWhereTheProcessIsAndWhatWasNotPossible) {
@@ -49,7 +42,7 @@ TEST(InfoOnNuma, SaysWhereTheProcessIsAndWhatWasNotPossible) {
     host.gpu_numa_node = t.gpus;
     host.numa_note = t.note;
     if (!t.note.empty()) host.numa_policy = "local";
-    EXPECT_EQ(said(describe_host(host), "  NUMA node"), t.text);
+    EXPECT_EQ(said(host_facts(host), "  NUMA node"), t.text);
   }
 }
 
@@ -75,7 +68,7 @@ TEST(InfoOnTheLink, SaysWhatItCarriesWhetherUnderLoadAndWhatTheGpuCouldDo) {
   for (const auto& [link, text] : links) {
     Environment e = test::real_report().environment;
     e.gpu.pcie = link;
-    EXPECT_EQ(said(describe_gpus(e), "  link"), text);
+    EXPECT_EQ(said(gpu_facts(e), "  link"), text);
   }
 }
 
@@ -99,35 +92,35 @@ Environment several(int count) {
 TEST(InfoOnSeveralGpus, TellsOfEachAndOfWhatIsBetweenThem) {
   Environment e = several(2);
   e.gpus[1].numa_node = 1;
-  const std::string text = describe_gpus(e);
-  EXPECT_EQ(said(text, "  NVLink"), "18 links, 478.1 GB/s each way 18 links, 478.1 GB/s each way") << text;
+  const Labels text = gpu_facts(e);
+  EXPECT_EQ(said(text, "  NVLink"), "18 links, 478.1 GB/s each way 18 links, 478.1 GB/s each way");
   EXPECT_EQ(said(text, "  NUMA node"), "1") << "only where it is known";
   EXPECT_EQ(said(text, "peers"), "both reach each other over 18 NVLinks, 478.1 GB/s each way");
   EXPECT_EQ(said(text, "PCI bridges"), "") << "none is known";
   EXPECT_EQ(said(text, "driver"), e.driver);
-  EXPECT_EQ(said(describe_gpus(test::real_report().environment), "peers"), "") << "one GPU has no peers";
+  EXPECT_EQ(said(gpu_facts(test::real_report().environment), "peers"), "") << "one GPU has no peers";
 }
 
 TEST(InfoOnSeveralGpus, SaysHowTheyReachEachOther) {
-  EXPECT_EQ(said(describe_gpus(several(4)), "peers"), "all reach each other over 18 NVLinks, 478.1 GB/s each way");
+  EXPECT_EQ(said(gpu_facts(several(4)), "peers"), "all reach each other over 18 NVLinks, 478.1 GB/s each way");
   Environment e = several(3);
   for (Environment::PeerLink& link : e.links) link = {link.from, link.to};
-  EXPECT_EQ(said(describe_gpus(e), "peers"), "none reaches another's memory: copies between them go through the host");
+  EXPECT_EQ(said(gpu_facts(e), "peers"), "none reaches another's memory: copies between them go through the host");
   for (Environment::PeerLink& link : e.links) link.access = true;
-  EXPECT_EQ(said(describe_gpus(e), "peers"), "all reach each other over the PCI bus, without atomics");
+  EXPECT_EQ(said(gpu_facts(e), "peers"), "all reach each other over the PCI bus, without atomics");
   for (Environment::PeerLink& link : e.links) link.atomics = true;
-  EXPECT_EQ(said(describe_gpus(e), "peers"), "all reach each other over the PCI bus");
+  EXPECT_EQ(said(gpu_facts(e), "peers"), "all reach each other over the PCI bus");
   for (Environment::PeerLink& link : e.links) {
     if (link.from + link.to == 1) link.nvlinks = 1;  // 0 and 1
     if (link.from == 2 && link.to == 1) link.access = false;
   }
-  EXPECT_EQ(said(describe_gpus(e), "peers"),
+  EXPECT_EQ(said(gpu_facts(e), "peers"),
             "0-1 over 1 NVLink; 0-2, 1 to 2 over the PCI bus; 2 to 1 through the host, without peer access");
 }
 
 TEST(InfoOnSeveralGpus, NamesTheNearestBridgeThatSomeShare) {
   Environment e = several(4);
-  const auto told = [&e] { return said(describe_gpus(e), "PCI bridges"); };
+  const auto told = [&e] { return said(gpu_facts(e), "PCI bridges"); };
   for (std::size_t i = 0; i < 4; ++i) e.gpus[i].bridges = {"0000:0" + std::to_string(i) + ":01.0"};
   EXPECT_EQ(told(), "none is shared");
   for (std::size_t i = 0; i < 2; ++i)
@@ -139,7 +132,7 @@ TEST(InfoOnSeveralGpus, NamesTheNearestBridgeThatSomeShare) {
 
 TEST(InfoOnSeveralGpus, SaysWhichAreOnWhichNode) {
   Environment e = several(8);
-  const auto told = [&e] { return said(describe_gpus(e), "NUMA nodes"); };
+  const auto told = [&e] { return said(gpu_facts(e), "NUMA nodes"); };
   EXPECT_EQ(told(), "") << "none is known";
   for (Environment::Gpu& gpu : e.gpus) gpu.numa_node = 1;
   EXPECT_EQ(told(), "") << "one is no choice";
@@ -157,17 +150,17 @@ TEST(InfoOnSeveralGpus, SaysWhichAreOnWhichNode) {
 
 TEST(InfoOnOneGpu, SaysItsNodeWhereThatIsKnown) {
   Environment e = test::real_report().environment;
-  EXPECT_EQ(said(describe_gpus(e), "  NUMA node"), "");
+  EXPECT_EQ(said(gpu_facts(e), "  NUMA node"), "");
   e.gpu.numa_node = 1;
-  EXPECT_EQ(said(describe_gpus(e), "  NUMA node"), "1");
-  EXPECT_EQ(said(describe_gpus(e), "NUMA nodes"), "");
+  EXPECT_EQ(said(gpu_facts(e), "  NUMA node"), "1");
+  EXPECT_EQ(said(gpu_facts(e), "NUMA nodes"), "");
 }
 
 TEST(InfoOnSeveralGpus, SaysThatAGpuIsAPartOfOne) {
   Environment e = test::real_report().environment;
-  EXPECT_EQ(describe_gpus(e).find("MIG"), std::string::npos);
+  EXPECT_EQ(said(gpu_facts(e), "GPU").find("MIG"), std::string::npos);
   e.gpu.mig = true;
-  EXPECT_NE(said(describe_gpus(e), "GPU").find("(MIG)"), std::string::npos);
+  EXPECT_NE(said(gpu_facts(e), "GPU").find("(MIG)"), std::string::npos);
 }
 
 TEST(MachineLine, NamesTheGpuItsLinkTheDriverAndTheProcessor) {

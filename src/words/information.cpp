@@ -1,0 +1,70 @@
+#include "words/information.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "paper/text.hpp"
+#include "words/machine.hpp"
+
+namespace xferbench {
+
+namespace {
+
+/// A name before each text: on a terminal on lines of their own, those of long texts where they are read best;
+/// elsewhere as a table.
+void add_named(Document& told, const Labels& entries, const std::string& title, std::size_t margin, bool is_long) {
+  std::size_t column = 10;
+  for (const auto& [name, text] : entries) column = std::max(column, width(name));
+  Table table{.header = {"", ""}, .left_columns = 2, .title = title};
+  for (const auto& [name, text] : entries) {
+    told.add(
+        Sentence{
+            .text = text, .label = std::string(margin, ' ') + padded(name, column, true) + "  ", .is_long = is_long},
+        false, Shown::terminal);
+    table.rows.push_back({{name, text}});
+  }
+  told.add(std::move(table), false, Shown::elsewhere);
+}
+
+void add(Document& told, const Choices& list, bool apart) {
+  if (list.entries.empty()) {
+    told.add(Sentence{.text = list.none}, apart);
+    return;
+  }
+  if (!list.title.empty()) told.add(Sentence{.text = list.title}, apart, Shown::terminal);
+  add_named(told, list.entries, list.title, list.title.empty() ? 0 : 2, false);
+  if (!list.below.empty()) told.add(Sentence{.text = list.below}, true);
+}
+
+Labels gpus_of(const MachineFacts& facts) {
+  return facts.environment ? gpu_facts(*facts.environment) : Labels{{"GPU", "none: " + facts.no_gpu}};
+}
+
+}  // namespace
+
+Document document_of_gpus(const MachineFacts& facts) {
+  Document told("GPUs", Trust::of_facts());
+  add_named(told, gpus_of(facts), {}, 0, true);
+  return told;
+}
+
+Document document_of(const MachineFacts& facts) {
+  Document told("This machine", Trust::of_facts());
+  told.add(Sentence{.text = version_line()});
+  Labels all = gpus_of(facts);
+  const std::size_t gpus = facts.environment ? facts.environment->gpu_count() : 1;
+  std::ranges::copy(host_facts(facts.environment ? facts.environment->host : *facts.host, gpus),
+                    std::back_inserter(all));
+  add_named(told, all, {}, 0, true);
+  add(told, {.title = "simulate:", .entries = facts.profiles}, false);
+  return told;
+}
+
+Document document_of(const std::vector<Choices>& lists) {
+  Document told("What xferbench has", Trust::of_facts());
+  for (const Choices& list : lists) add(told, list, &list != &lists.front());
+  return told;
+}
+
+}  // namespace xferbench
