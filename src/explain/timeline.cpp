@@ -9,6 +9,18 @@
 
 namespace xferbench::explain {
 
+Track track_of(recording::CopyKind kind) {
+  switch (kind) {
+    case recording::CopyKind::h2d: return Track::h2d;
+    case recording::CopyKind::d2h: return Track::d2h;
+    case recording::CopyKind::p2p: return Track::peer;
+    case recording::CopyKind::d2d:
+    case recording::CopyKind::h2h:
+    case recording::CopyKind::other: break;
+  }
+  return Track::inside;
+}
+
 namespace {
 
 using recording::CopyKind;
@@ -23,18 +35,6 @@ struct Entry {
   Time begin = 0;
   Shown record{};
 };
-
-Track track_of(CopyKind kind) {
-  switch (kind) {
-    case CopyKind::h2d: return Track::h2d;
-    case CopyKind::d2h: return Track::d2h;
-    case CopyKind::p2p: return Track::peer;
-    case CopyKind::d2d:
-    case CopyKind::h2h:
-    case CopyKind::other: break;
-  }
-  return Track::inside;
-}
 
 /// "copy H2D, pageable".
 std::string name_of(const recording::Copy& copy) {

@@ -17,6 +17,9 @@ using SpanVisit = std::function<bool(const TimelineSpan&)>;
 /// window. A few bytes of memory are needed for each record, so that a file of very many can be written as they come.
 void each_span(const Recording& recording, const Window& window, const SpanVisit& visit);
 
+/// The line that copies of a kind stand on.
+Track track_of(recording::CopyKind kind);
+
 /// The first so many of them.
 Timeline timeline_of(const Recording& recording, const Window& window, std::size_t most);
 

@@ -1,6 +1,7 @@
 // Numbers over numbers. Drawn on pages only: what else shows a document has the same numbers in its tables.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -37,7 +38,8 @@ struct Chart {
     std::string name;             ///< may be empty, where there is only one
     std::vector<Point> points{};  ///< joined in the order of x; a limit of one point holds everywhere
     Role role = Role::measured;
-    std::string like{};  ///< the name of another series, whose colour it has
+    std::string like{};                 ///< the name of another series, whose colour it has
+    std::optional<std::size_t> kind{};  ///< its colour, of eight; of several of one kind the first has it
   };
   /// A part of the axis of x that stands out, or a place on it where both ends are one.
   struct Mark {
@@ -51,10 +53,19 @@ struct Chart {
   Scale y{};
   std::vector<Series> series{};
   std::vector<Mark> marks{};
-  bool low = false;  ///< of few lines, or one of several beneath each other that have the same axis of x
+  enum class Shape {
+    usual,
+    low,    ///< of few lines, or one of several beneath each other that have the same axis of x
+    small,  ///< one of several beside each other
+  };
+  Shape shape = Shape::usual;
+  std::string note{};  ///< below it
 };
 
 /// The chart as SVG, whose colours page.css has; empty where there is nothing to draw.
 std::string to_svg(const Chart& chart);
+
+/// What its lines are called, each with its colour; for where the drawing is wider than the window.
+std::vector<std::pair<std::string, std::size_t>> names_of(const Chart& chart);
 
 }  // namespace xferbench

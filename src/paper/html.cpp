@@ -180,15 +180,26 @@ class Page {
     return figure(drawing.title, to_svg(drawing)) + note_of(drawing);
   }
 
+  std::string part(const Chart& chart) {
+    const bool small = chart.shape == Chart::Shape::small;
+    std::string names;
+    for (const auto& [name, colour] : small ? decltype(names_of(chart))() : names_of(chart)) {
+      names += fmt::format("<li class=c{}>{}</li>", colour, html_escaped(name));
+    }
+    if (!names.empty()) names = "<ul class=names>" + names + "</ul>\n";
+    return figure(chart.title, to_svg(chart), small) + names + note_of(chart);
+  }
+
   std::string popover(const Chart& chart) {
     return fmt::format("<div popover id=\"opened-{}\" role=\"dialog\" aria-label=\"{}\">", ++opened_,
                        html_escaped(chart.title)) +
            figure(chart.title, to_svg(chart)) + "</div>\n";
   }
 
-  std::string figure(const std::string& title, const std::string& svg) {
+  std::string figure(const std::string& title, const std::string& svg, bool small = false) {
     if (svg.empty()) return {};
-    return "<figure><figcaption>" + html_escaped(title) + "</figcaption>\n" + boxed(title, false, svg) + "</figure>\n";
+    return tag("figure", {small ? "small" : ""}) + "<figcaption>" + html_escaped(title) + "</figcaption>\n" +
+           boxed(title, false, svg) + "</figure>\n";
   }
 
   template <class Content>
@@ -252,10 +263,10 @@ std::string to_html(const Document& document) {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; form-action 'none'; "
       "img-src data:; script-src {}; style-src {}\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n"
-      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}<div class=\"frame{}\">\n{}<main>\n<h1>{}</h1>\n{}{}"
+      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}<div class=frame>\n{}<main>\n<h1>{}</h1>\n{}{}"
       "</main>\n</div>\n<script>{}</script>\n</body>\n</html>\n",
-      kPageJsSource, kPageCssSource, html_escaped(document.title), kPageCss, banner(document.trust),
-      has_contents ? " with-contents" : "", contents, html_escaped(document.title), marks, parts, kPageJs);
+      kPageJsSource, kPageCssSource, html_escaped(document.title), kPageCss, banner(document.trust), contents,
+      html_escaped(document.title), marks, parts, kPageJs);
 }
 
 std::string html_escaped(const std::string& text) {

@@ -20,25 +20,38 @@ using namespace drawing;
 
 namespace {
 
-// Where the axes stand, in pixels. To the right of them are the names of the series.
-constexpr double kWidth = 760;
 constexpr double kAxis = 48;  // pixels below the axes for that of x
 constexpr double kLeft = 64;
-constexpr double kRight = 560;
-constexpr double kTop = 30;  // below what marks say
-constexpr double kBottom = 292;
-constexpr double kLowest = 90;            // pixels of the axis of y, of low charts
-constexpr double kLine = 16;              // from name to name
-constexpr std::size_t kLongestName = 26;  // bytes
-constexpr std::size_t kColours = 8;       // classes c0 ... of page.css
-constexpr std::size_t kMostDots = 80;     // that can be told apart
+constexpr double kTop = 30;            // below what marks say
+constexpr double kLine = 16;           // from name to name
+constexpr double kBesideOnX = 62;      // pixels from number to number
+constexpr double kBesideOnY = 28;      // likewise
+constexpr std::size_t kColours = 8;    // classes c0 ... of page.css
+constexpr std::size_t kMostDots = 80;  // that can be told apart
 
-/// From numbers to pixels, its ends at round numbers.
+/// Where the axes end, in pixels. To the right of them are the names of the series.
+struct Room {
+  double width = 760;
+  double right = 560;
+  double bottom = 292;
+  std::size_t longest_name = 26;  // bytes
+};
+
+Room room_of(Chart::Shape shape, std::size_t series) {
+  constexpr double kLowest = 90;  // pixels of the axis of y
+  Room room;
+  if (shape == Chart::Shape::usual) return room;
+  room.bottom = kTop + std::max(kLowest, kLine * static_cast<double>(series));
+  if (shape == Chart::Shape::small) room.width = 388, room.right = 284, room.longest_name = 13;
+  return room;
+}
+
+/// From numbers to pixels, its ends at round numbers, which are so many pixels apart at least.
 class Ruler {
  public:
-  Ruler(const Chart::Scale& scale, std::pair<double, double> range, double from, double to)
+  Ruler(const Chart::Scale& scale, std::pair<double, double> range, double from, double to, double beside)
       : scale_(scale), from_(from), to_(to) {
-    constexpr double kStep = 28;  // pixels, at least
+    const double most = std::floor(std::abs(to - from) / beside);
     auto [low, high] = range;
     if (!scale.ticks.empty()) {
       std::tie(low, high) = scale.ends;
@@ -47,13 +60,13 @@ class Ruler {
       base_ = scale.sizes ? 2 : 10;
       low = std::floor(place(low) + 1e-9);
       high = std::max(std::ceil(place(high) - 1e-9), low + 1);
-      step_ = std::ceil((high - low) / 8);
+      step_ = std::ceil((high - low) / most);
       high = low + std::ceil((high - low) / step_) * step_;
     } else {
       if (scale.from_zero) low = std::min(low, 0.), high = std::max(high, 0.);
       const double least = std::max(std::abs(low), std::abs(high)) / 1e9;  // that two numbers can be told apart by
       if (!(high - low > least)) high = low + std::max(std::abs(low) / 10, 1e-9);
-      step_ = round_step((high - low) / std::min(5., std::abs(to - from) / kStep));
+      step_ = round_step((high - low) / std::min(5., most));
       low = std::floor(low / step_ + 1e-9) * step_;
       high = std::ceil(high / step_ - 1e-9) * step_;
     }
@@ -127,14 +140,19 @@ bool holds_everywhere(const Chart::Series& series) {
 /// A colour that a name has in every chart, unless another one of this chart has it already.
 std::vector<std::size_t> colours_of(const std::vector<Chart::Series>& all) {
   std::array<bool, kColours> taken{};
-  std::vector<std::size_t> colours;
-  for (const Chart::Series& series : all) {
+  const auto wants = [&taken](const Chart::Series& series) { return series.kind && !taken[*series.kind % kColours]; };
+  std::vector<std::size_t> colours(all.size(), kColours);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (wants(all[i])) taken[colours[i] = *all[i].kind % kColours] = true;
+  }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (colours[i] < kColours) continue;
     std::uint32_t hash = 2166136261U;  // FNV-1a
-    for (const char c : series.name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+    for (const char c : all[i].name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
     std::size_t colour = hash % kColours;
     for (std::size_t tries = 0; taken[colour] && tries < kColours; ++tries) colour = (colour + 1) % kColours;
     taken[colour] = true;
-    colours.push_back(colour);
+    colours[i] = colour;
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto like = std::ranges::find(all, all[i].like, &Chart::Series::name);
@@ -143,33 +161,34 @@ std::vector<std::size_t> colours_of(const std::vector<Chart::Series>& all) {
   return colours;
 }
 
-std::string frame(const Chart& chart, const Ruler& x, const Ruler& y, double bottom) {
+std::string frame(const Chart& chart, const Ruler& x, const Ruler& y, const Room& room) {
+  const double bottom = room.bottom;
   std::string svg;
   for (const auto& [text, at] : y.ticks()) {
-    svg += path("grid", fmt::format("M{} {:.1f}H{}", kLeft, at, kRight)) + text_at(kLeft - 8, at + 4, "end", text);
+    svg += path("grid", fmt::format("M{} {:.1f}H{}", kLeft, at, room.right)) + text_at(kLeft - 8, at + 4, "end", text);
   }
   for (const auto& [text, at] : x.ticks()) {
     svg += path("axis", fmt::format("M{:.1f} {}v5", at, bottom)) + text_at(at, bottom + 20, "middle", text);
   }
-  svg += path("axis", fmt::format("M{} {}H{}", kLeft, bottom, kRight));
+  svg += path("axis", fmt::format("M{} {}H{}", kLeft, bottom, room.right));
   const auto label = [](const Chart::Scale& scale) { return scale.label + (scale.log ? " (logarithmic)" : ""); };
   const std::string not_from_zero = y.begins_above_zero() ? " (does not begin at zero)" : "";
   return svg + text_at(0, 12, "", label(chart.y) + not_from_zero) +
-         text_at((kLeft + kRight) / 2, bottom + 40, "middle", label(chart.x)) + "\n";
+         text_at((kLeft + room.right) / 2, bottom + 40, "middle", label(chart.x)) + "\n";
 }
 
 /// Behind the lines; above them what is said of those that have room beside those before them.
-std::string drawn(const std::vector<Chart::Mark>& marks, const Ruler& x, double bottom) {
+std::string drawn(const std::vector<Chart::Mark>& marks, const Ruler& x, const Room& room) {
   constexpr double kNarrowest = 3;
   std::string svg;
   std::vector<std::pair<double, double>> taken;
   for (const Chart::Mark& mark : marks) {
     const std::string tone = mark.tone == Tone::bad ? "bad" : mark.tone == Tone::good ? "good" : "";
-    const double from = std::clamp(x.pixel(mark.from), kLeft, kRight);
-    const double wide = std::clamp(x.pixel(mark.to), kLeft, kRight) - from;
-    svg += mark.to > mark.from ? box("band", from, kTop, std::max(wide, kNarrowest), bottom - kTop, mark.text)
-                               : path("dashed edge " + tone, fmt::format("M{:.1f} {}V{}", from, kTop, bottom));
-    const double begin = std::min(from, kWidth - width_of(mark.text));
+    const double from = std::clamp(x.pixel(mark.from), kLeft, room.right);
+    const double wide = std::clamp(x.pixel(mark.to), kLeft, room.right) - from;
+    svg += mark.to > mark.from ? box("band", from, kTop, std::max(wide, kNarrowest), room.bottom - kTop, mark.text)
+                               : path("dashed edge " + tone, fmt::format("M{:.1f} {}V{}", from, kTop, room.bottom));
+    const double begin = std::min(from, room.width - width_of(mark.text));
     const double end = begin + width_of(mark.text) + 12;
     const auto in_the_way = [&](const auto& other) { return begin < other.second && other.first < end; };
     if (std::ranges::any_of(taken, in_the_way)) continue;
@@ -200,7 +219,7 @@ std::string area(const Chart::Series& series, const Ruler& x, const Ruler& y) {
 }
 
 /// Its line, and each point with its interval and a title that says them.
-std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y, bool tells_x) {
+std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y, double right, bool tells_x) {
   const bool limit = series.role == Chart::Series::Role::limit;
   const bool joined = series.role == Chart::Series::Role::measured;
   const bool dense = joined && series.points.size() > kMostDots;
@@ -222,7 +241,7 @@ std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y, b
                           html_escaped(said_of(series, p, x, y, tells_x)));
   }
   if (limit && series.points.size() == 1)
-    line = fmt::format("M{} {:.1f}H{}", kLeft, y.pixel(series.points[0].y), kRight);
+    line = fmt::format("M{} {:.1f}H{}", kLeft, y.pixel(series.points[0].y), right);
   if (!limit && !joined) return points;
   return (dense ? area(series, x, y) : "") + path(limit ? "dashed" : "line", line) + points;
 }
@@ -265,24 +284,36 @@ std::vector<double> on_y(const Chart::Series& series) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, std::size_t>> names_of(const Chart& chart) {
+  const std::vector<Chart::Series> all = drawable(chart);
+  const std::vector<std::size_t> colours = colours_of(all);
+  std::vector<std::pair<std::string, std::size_t>> names;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!all[i].name.empty()) names.emplace_back(all[i].name, colours[i]);
+  }
+  return names;
+}
+
 std::string to_svg(const Chart& chart) {
   const std::vector<Chart::Series> all = drawable(chart);
   if (std::ranges::all_of(all, holds_everywhere)) return {};
-  const double bottom = chart.low ? kTop + std::max(kLowest, kLine * static_cast<double>(all.size())) : kBottom;
-  const Ruler x(chart.x, range_of(all, on_x), kLeft, kRight);
-  const Ruler y(chart.y, range_of(all, on_y), bottom, kTop);
+  const Room room = room_of(chart.shape, all.size());
+  const Ruler x(chart.x, range_of(all, on_x), kLeft, room.right, kBesideOnX);
+  const Ruler y(chart.y, range_of(all, on_y), room.bottom, kTop, kBesideOnY);
   const std::vector<std::size_t> colours = colours_of(all);
-  const std::vector<double> places = places_of_names(all, y, bottom);
+  const std::vector<double> places = places_of_names(all, y, room.bottom);
   std::string svg =
-      opening(chart.title, kWidth, bottom + kAxis) + frame(chart, x, y, bottom) + drawn(chart.marks, x, bottom);
+      opening(chart.title, room.width, room.bottom + kAxis) + frame(chart, x, y, room) + drawn(chart.marks, x, room);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Chart::Point& last = all[i].points.back();
     const char* joined = all[i].role == Chart::Series::Role::points ? " points" : "";
-    svg += fmt::format("<g class=\"c{}{}\">", colours[i], joined) + drawn(all[i], x, y, chart.x.ticks.empty());
+    svg +=
+        fmt::format("<g class=\"c{}{}\">", colours[i], joined) + drawn(all[i], x, y, room.right, chart.x.ticks.empty());
     if (!all[i].name.empty()) {
-      svg += path("lead", fmt::format("M{:.1f} {:.1f}L{} {:.1f}", holds_everywhere(all[i]) ? kRight : x.pixel(last.x),
-                                      y.pixel(last.y), kRight + 14, places[i])) +
-             text_at(kRight + 18, places[i] + 4, "", shortened(printable(all[i].name), kLongestName));
+      svg +=
+          path("lead", fmt::format("M{:.1f} {:.1f}L{} {:.1f}", holds_everywhere(all[i]) ? room.right : x.pixel(last.x),
+                                   y.pixel(last.y), room.right + 14, places[i])) +
+          text_at(room.right + 18, places[i] + 4, "", shortened(printable(all[i].name), room.longest_name));
     }
     svg += "</g>\n";
   }

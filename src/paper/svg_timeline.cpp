@@ -54,8 +54,9 @@ class Stretch {
     std::string svg;
     for (double tick = std::ceil(from_ / step - 1e-9) + 0.; tick * step <= to_; ++tick) {
       const double x = at(tick * step);
+      const std::string text = fmt::format("{:.{}f} {}", tick * step / one, decimals, unit);
       svg += drawing::path("grid", fmt::format("M{:.1f} 0V{}", x, bottom)) +
-             drawing::text_at(x, bottom + 16, "middle", fmt::format("{:.{}f} {}", tick * step / one, decimals, unit));
+             drawing::text_at(std::min(x, kTimelineWidth - drawing::width_of(text) / 2), bottom + 16, "middle", text);
     }
     return svg;
   }

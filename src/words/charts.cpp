@@ -20,6 +20,7 @@ using Results = std::vector<const Result*>;
 
 constexpr std::size_t kLeastValues = 3;
 constexpr std::size_t kMostLines = 8;
+constexpr std::size_t kFewLines = 3;  // with the limit's
 constexpr std::size_t kMostPanels = 6;
 
 /// In the order of their first results.
@@ -67,7 +68,11 @@ class Drawer {
   }
 
   [[nodiscard]] std::vector<Chart> charts(std::span<const Result* const> results) const {
-    return drawn<Chart>(results, [this](const auto& panel, const auto& some) { return chart_of(panel, some); });
+    auto all = drawn<Chart>(results, [this](const auto& panel, const auto& some) { return chart_of(panel, some); });
+    const auto has_few = [](const Chart& chart) { return chart.series.size() <= kFewLines; };
+    if (!std::ranges::all_of(all, has_few)) return all;
+    for (Chart& chart : all) chart.shape = all.size() > 1 ? Chart::Shape::small : Chart::Shape::low;
+    return all;
   }
 
   /// In the place of charts that would have a single value of their axis.
@@ -184,7 +189,7 @@ class Drawer {
       }
     }
     add_limit(results, chart);
-    chart.low = lines.size() <= 2;
+    chart.note = best_of_what(lines, axes);
     double least = HUGE_VAL;
     double most = 0;
     for (const Chart::Series& series : chart.series) {
@@ -193,6 +198,23 @@ class Drawer {
     chart.y.log = y_->unit == "s" && least > 0 && most / least >= kDecades;
     if (y_->unit == "s") tell_times_in_their_unit(most, chart);
     return chart;
+  }
+
+  /// Of which axes a line has the best value only, as it has several cases at one place.
+  [[nodiscard]] std::string best_of_what(const std::vector<std::pair<std::string, Results>>& lines,
+                                         const std::vector<std::string>& axes) const {
+    std::vector<std::string> differ;
+    for (const Axis& axis : scenario_.axes) {
+      if (axis.name == of_.x || std::ranges::find(axes, axis.name) != axes.end()) continue;
+      const auto differs = [&](const auto& line) {
+        std::map<double, std::set<std::string>> values;
+        for (const Result* r : line.second) values[*x_of(*r)].insert(axis_text(*r, axis.name));
+        return std::ranges::any_of(values, [](const auto& at) { return at.second.size() > 1; });
+      };
+      if (std::ranges::any_of(lines, differs)) differ.push_back(axis.name);
+    }
+    if (differ.empty()) return {};
+    return fmt::format("A point is the best of the cases there, which differ in {}.", fmt::join(differ, ", "));
   }
 
   template <class PointOf>

@@ -12,6 +12,8 @@
 
 #include "core/units.hpp"
 #include "explain/explain.hpp"
+#include "explain/timeline.hpp"
+#include "words/timelines.hpp"
 
 namespace xferbench::explained {
 
@@ -392,6 +394,7 @@ Chart chart_of_copies(const Explanation& explanation, const ProcessExplanation& 
   for (const explain::CopyPoint& copy : process.cloud) {
     if (!(copy.seconds > 0)) continue;
     Chart::Series& series = ways[way_text(copy.kind, copy.host)];
+    series.kind = colour_of(to_text(explain::track_of(copy.kind)));
     series.points.push_back({.x = static_cast<double>(copy.bytes),
                              .y = gigabytes_per_second(copy.bytes, copy.seconds),
                              .more = counted(copy.count, "copy", "copies") + " of " + time_text(copy.seconds)});

@@ -179,7 +179,7 @@ Chart chart_of(SoakLoad load, std::span<const RateThen> rates, const SoakTotals&
       .title = std::string(to_text(load)),
       .x = {.label = "time since the beginning", .ticks = ticks_until(totals.elapsed), .ends = {0, totals.elapsed}},
       .y = {.label = "GB/s", .from_zero = true},
-      .low = true};
+      .shape = Chart::Shape::low};
   std::map<int, std::vector<const RateThen*>> gpus;
   for (const RateThen& then : rates) {
     if (then.rate.load == load) gpus[then.gpu].push_back(&then);

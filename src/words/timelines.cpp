@@ -16,6 +16,13 @@
 
 namespace xferbench {
 
+std::size_t colour_of(std::string_view category) {
+  constexpr std::array<std::string_view, 8> kCategories{"H2D",    "D2H",  "kernel", "P2P",
+                                                        "inside", "host", "ranges", "managed"};
+  const auto found = std::ranges::find(kCategories, category == "calls" ? "host" : category);
+  return static_cast<std::size_t>(found - kCategories.begin());
+}
+
 namespace {
 
 constexpr std::size_t kMostTimelines = 6;
@@ -37,14 +44,6 @@ enum class Within {
   numbers,  ///< of what GPUs do: so one finds the copies of a chunk and its kernel
   names,    ///< and sizes of copies
 };
-
-/// "H2D" has the same colour wherever it stands.
-std::size_t colour_of(std::string_view category) {
-  constexpr std::array<std::string_view, 8> kCategories{"H2D",    "D2H",  "kernel", "P2P",
-                                                        "inside", "host", "ranges", "managed"};
-  const auto found = std::ranges::find(kCategories, category == "calls" ? "host" : category);
-  return static_cast<std::size_t>(found - kCategories.begin());
-}
 
 bool is_of_host(std::string_view category) { return category == "host" || category == "calls" || category == "ranges"; }
 

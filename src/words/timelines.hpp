@@ -3,12 +3,18 @@
 
 #include <vector>
 
+#include <cstddef>
+#include <string_view>
+
 #include "explain/explanation.hpp"
 #include "paper/document.hpp"
 #include "results/result.hpp"
 #include "results/trace_file.hpp"
 
 namespace xferbench {
+
+/// The colour of copies of that direction ("H2D") and of other things that take time, of eight, wherever they stand.
+std::size_t colour_of(std::string_view category);
 
 /// Those of the cases that were watched, of the first few if there are many.
 void add_timelines(const Report& report, Document& document);

@@ -184,7 +184,7 @@ Chart chart_of(const Trend& trend, const Trend::Series& series, const std::strin
                     .ticks = ticks_of(trend),
                     .ends = {0, static_cast<double>(trend.runs.size() - 1)}},
               .y = {.label = unit == "1" ? "" : unit},
-              .low = true};
+              .shape = Chart::Shape::low};
   Chart::Series& line = chart.series.emplace_back(Chart::Series{.name = series.measured});
   for (const Trend::Point& point : series.points) {
     const compare::Source& run = trend.runs[point.run];

@@ -57,6 +57,17 @@ TEST(Charts, HaveTheBestOfWhatTheirLinesDoNotTellApart) {
   ASSERT_EQ(all.size(), 1U);
   ASSERT_EQ(all[0].series.size(), 2U);
   for (const Chart::Point& p : all[0].series[0].points) EXPECT_DOUBLE_EQ(p.y, 50);
+  EXPECT_EQ(all[0].note, "A point is the best of the cases there, which differ in host.");
+  EXPECT_EQ(all[0].shape, Chart::Shape::low) << "there is one, of few lines";
+}
+
+TEST(Charts, OfSeveralPanelsWithFewLinesAreSmall) {
+  std::vector<Result> all = three_sizes();
+  for (const std::uint64_t size : {1U << 10, 1U << 20, 1U << 30}) all.push_back(rated("d2h", "pinned", size, 50));
+  for (const Chart& chart : charts(drawn(), all)) {
+    EXPECT_EQ(chart.shape, Chart::Shape::small);
+    EXPECT_EQ(chart.note, "") << "its lines tell all cases apart";
+  }
 }
 
 TEST(Charts, AreNotDrawnOfFewValues) {

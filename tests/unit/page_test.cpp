@@ -64,7 +64,7 @@ std::string body_of(const std::string& page) {
 std::string tags_of(const std::string& page) {
   static const std::regex tag("<[^>]*>");
   // And colours, which names have, and places, which bars have behind their names.
-  static const std::regex label(" (aria-label|title)=\"[^\"]*\"| class=\"c[0-9]\"| (x|width|d)=\"[MVLHh0-9. ]*\"");
+  static const std::regex label(" (aria-label|title)=\"[^\"]*\"| class=\"?c[0-9]\"?| (x|width|d)=\"[MVLHh0-9. ]*\"");
   std::string tags;
   for (std::sregex_iterator at(page.begin(), page.end(), tag), end; at != end; ++at) {
     if (at->str() != "<wbr>") tags += std::regex_replace(at->str(), label, "");
@@ -326,7 +326,7 @@ Chart low_chart(std::size_t points) {
               .x = {.label = "time", .ticks = {{0, "0:00"}, {10, "0:10"}}, .ends = {0, 10}},
               .y = {.label = "GB/s", .from_zero = true},
               .marks = {{2, 3, "down to 1", Tone::bad}, {5, 5, "new"}, {5.1, 5.1, "has no room"}},
-              .low = true};
+              .shape = Chart::Shape::low};
   chart.series.push_back({.name = "GPU 0"});
   for (std::size_t i = 0; i < points; ++i) {
     chart.series[0].points.push_back({.x = static_cast<double>(i) / 10, .y = 5, .low = 4, .high = 6, .more = "then"});
@@ -343,6 +343,24 @@ TEST(Chart, MarksPartsAndPlacesOfItsAxisWhichHasTheEndsAndTicksThatWereAskedFor)
   EXPECT_EQ(count(svg, ">0:10</text>"), 1U);
   EXPECT_EQ(count(svg, "<title>GPU 0: 5, then, 4 to 6</title>"), 10U);
   EXPECT_LT(svg.find("height=\"1"), svg.find("viewBox")) << "low";
+}
+
+TEST(Chart, GivesALineTheColourOfItsKindAndNamesAllForNarrowWindowsUnlessItIsSmall) {
+  Chart chart{.title = "rates", .series = {{"a", {{1, 1}, {2, 3}}}, {"b", {{1, 2}, {2, 3}}}, {"c", {{1, 2}, {2, 2}}}}};
+  chart.series[1].kind = chart.series[2].kind = 3;
+  const auto names = names_of(chart);
+  EXPECT_EQ(names[1], (std::pair<std::string, std::size_t>("b", 3)));
+  EXPECT_NE(names[2].second, 3U) << "of one kind the first has it";
+  EXPECT_NE(names[0].second, names[2].second);
+  EXPECT_EQ(count(to_svg(chart), "<g class=\"c3\">"), 1U);
+  Document document("about", Trust::of_facts());
+  document.add(chart);
+  EXPECT_EQ(count(to_html(document), "<ul class=names><li class=c"), 1U);
+  chart.shape = Chart::Shape::small;
+  std::get<Chart>(document.parts[0].content) = chart;
+  EXPECT_EQ(count(to_html(document), "<figure class=small>"), 1U);
+  EXPECT_EQ(count(to_html(document), "class=names"), 0U);
+  EXPECT_EQ(count(to_svg(chart), "viewBox=\"0 0 388 "), 1U);
 }
 
 TEST(Chart, OfVeryManyPointsIsALineAndWhatItsPointsLieBetween) {

@@ -101,7 +101,7 @@ void add_process(TraceEvents& events, const Trace& trace, const Json& name) {
 void add_case(TraceEvents& events, const Result& result, const Environment& environment) {
   const Trace& trace = *result.trace;
   const std::string& key = result.config.key();
-  const std::string source = fmt::format("({}{})", trace.source, environment.simulated() ? ", SIMULATED" : "");
+  const std::string source = environment.simulated() ? "(SIMULATED)" : fmt::format("({})", trace.source);
   const std::vector<std::string> gpus = gpu_names(environment);
   if (gpus.empty()) return add_process(events, trace, {{"name", fmt::format("{} {}", key, source)}});
   const auto add = [&](const Trace& some, const std::string& whose) {
