@@ -24,8 +24,8 @@ namespace {
 /// written would take longer than all the rest.
 class Within {
  public:
-  explicit Within(CallObserver& observer, CallKind kind, double expected = 0, std::span<const Copy> copies = {},
-                  const Kernel* kernel = nullptr, StreamImpl* stream = nullptr, Device* device = nullptr)
+  explicit Within(CallObserver& observer, CallKind kind, Device* device = nullptr, double expected = 0,
+                  std::span<const Copy> copies = {}, const Kernel* kernel = nullptr, StreamImpl* stream = nullptr)
       : observer_(observer), call_{kind, expected, copies, kernel, stream, device} {
     observer_.enter(call_);
   }
@@ -41,6 +41,19 @@ class Within {
   CallObserver& observer_;
   const DeviceCall call_;
   bool progress_ = true;
+};
+
+/// The same, with the way to whom the call is made: what is called through the arrow of a temporary is called within,
+/// as it lives to the end of the whole expression.
+template <class Target>
+class Through : public Within {
+ public:
+  template <class... Arguments>
+  explicit Through(Target& target, const Arguments&... of_within) : Within(of_within...), target_(target) {}
+  Target* operator->() const { return &target_; }
+
+ private:
+  Target& target_;
 };
 
 // What every machine reaches, in bytes or operations per second.
@@ -80,7 +93,7 @@ struct Interception {
 /// Tells of an owner's end, which may wait for the device: what it owned goes within the call.
 template <class Owner>
 void give_back(CallObserver& observer, Owner& owner, CallKind kind = CallKind::destroy, double seconds = 0) noexcept {
-  const Within within(observer, kind, seconds);
+  const Within within(observer, kind, nullptr, seconds);
   owner = Owner();
 }
 
@@ -96,22 +109,18 @@ class InterceptedEvent final : public EventImpl {
     return static_cast<const InterceptedEvent&>(event).inner_.impl();
   }
 
-  void synchronize() override {
-    const Within within = call(CallKind::synchronize_event);
-    inner_.impl().synchronize();
-  }
+  void synchronize() override { call(CallKind::synchronize_event)->synchronize(); }
   [[nodiscard]] bool finished() override {
-    Within within = call(CallKind::query_event);
-    return within.answered(inner_.impl().finished());
+    auto query = call(CallKind::query_event);
+    return query.answered(query->finished());
   }
   [[nodiscard]] double seconds_since(const EventImpl& earlier) const override {
-    const Within within = call(CallKind::elapsed);
-    return inner_.impl().seconds_since(inner(earlier));
+    return call(CallKind::elapsed)->seconds_since(inner(earlier));
   }
 
  private:
-  [[nodiscard]] Within call(CallKind kind) const {
-    return Within(observer_, kind, 0, {}, nullptr, nullptr, &inner_.device());
+  [[nodiscard]] Through<EventImpl> call(CallKind kind) const {
+    return Through(inner_.impl(), observer_, kind, &inner_.device());
   }
 
   CallObserver& observer_;
@@ -169,67 +178,46 @@ class InterceptedStream final : public StreamImpl {
   }
 
   void copy(const Copy& c) override {
-    const Within within = submission(CallKind::copy, expected(c), {&c, 1});
-    inner_.impl().copy(c);
-    within.submitted();
+    const auto call = submission(CallKind::copy, expected(c), {&c, 1});
+    call->copy(c);
+    call.submitted();
   }
   void copy_batch(std::span<const Copy> copies) override {
-    const Within within = submission(CallKind::copy_batch, expected(copies), copies);
-    inner_.impl().copy_batch(copies);
+    submission(CallKind::copy_batch, expected(copies), copies)->copy_batch(copies);
   }
   void fill(const DeviceView& range, std::byte value) override {
-    const double seconds = static_cast<double>(range.bytes) / kMemoryRate;
-    const Within within = submission(CallKind::fill, seconds);
-    inner_.impl().fill(range, value);
+    submission(CallKind::fill, static_cast<double>(range.bytes) / kMemoryRate)->fill(range, value);
   }
   void launch(const Kernel& kernel) override {
-    const Within within = submission(CallKind::launch, expected(kernel.cost()), {}, &kernel);
-    inner_.impl().launch(kernel);
+    submission(CallKind::launch, expected(kernel.cost()), {}, &kernel)->launch(kernel);
   }
   void prefetch(const HostView& managed, Direction direction) override {
-    const double seconds = static_cast<double>(managed.bytes) / kLinkRate;
-    const Within within = submission(CallKind::prefetch, seconds);
-    inner_.impl().prefetch(managed, direction);
+    submission(CallKind::prefetch, static_cast<double>(managed.bytes) / kLinkRate)->prefetch(managed, direction);
   }
-  void stamp(std::uint64_t* slot) override {
-    const Within within = submission(CallKind::stamp);
-    inner_.impl().stamp(slot);
-  }
+  void stamp(std::uint64_t* slot) override { submission(CallKind::stamp)->stamp(slot); }
   void flip(std::byte* at) override { inner_.impl().flip(at); }
   void call_host(CallbackApi api, HostFunction& function) override {
-    const Within within = submission(CallKind::call_host);
-    inner_.impl().call_host(api, function);
+    submission(CallKind::call_host)->call_host(api, function);
   }
-  void record(EventImpl& event) override {
-    const Within within = submission(CallKind::record);
-    inner_.impl().record(InterceptedEvent::inner(event));
-  }
-  void wait(EventImpl& event) override {
-    const Within within = submission(CallKind::wait_for_event);
-    inner_.impl().wait(InterceptedEvent::inner(event));
-  }
+  void record(EventImpl& event) override { submission(CallKind::record)->record(InterceptedEvent::inner(event)); }
+  void wait(EventImpl& event) override { submission(CallKind::wait_for_event)->wait(InterceptedEvent::inner(event)); }
   void replay(GraphImpl& graph) override {
     const auto& intercepted = static_cast<const InterceptedGraph&>(graph);
-    const Within within = submission(CallKind::replay, intercepted.expected);
-    inner_.impl().replay(intercepted.inner());
+    submission(CallKind::replay, intercepted.expected)->replay(intercepted.inner());
   }
 
   [[nodiscard]] Graph capture(const std::function<void()>& submit) override {
-    const Within within = submission(CallKind::capture);
+    const auto within = submission(CallKind::capture);
     const Capturing capturing(calls_);
     Graph graph = inner_.impl().capture(submit);
     return owned<GraphView>(
         std::make_unique<InterceptedGraph>(device(), calls_, std::move(graph), calls_.captured.load()));
   }
   [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) override {
-    const double seconds = static_cast<double>(bytes) / kPageRate;
-    const Within within = submission(CallKind::allocate_in_stream, seconds);
+    const auto within = submission(CallKind::allocate_in_stream, static_cast<double>(bytes) / kPageRate);
     return with_observer(calls_, inner_.impl().allocate(bytes));
   }
-  void synchronize() override {
-    const Within within = submission(CallKind::synchronize_stream);
-    inner_.impl().synchronize();
-  }
+  void synchronize() override { submission(CallKind::synchronize_stream)->synchronize(); }
 
  private:
   /// While a graph is captured. One at a time.
@@ -247,10 +235,10 @@ class InterceptedStream final : public StreamImpl {
     Interception& calls_;
   };
 
-  [[nodiscard]] Within submission(CallKind kind, double seconds = 0, std::span<const Copy> copies = {},
-                                  const Kernel* kernel = nullptr) {
+  [[nodiscard]] Through<StreamImpl> submission(CallKind kind, double seconds = 0, std::span<const Copy> copies = {},
+                                               const Kernel* kernel = nullptr) {
     calls_.submitted(seconds);
-    return Within(calls_.observer, kind, seconds, copies, kernel, &inner_.impl(), &inner_.device());
+    return Through(inner_.impl(), calls_.observer, kind, &inner_.device(), seconds, copies, kernel, &inner_.impl());
   }
 
   Interception& calls_;
@@ -264,7 +252,7 @@ class InterceptedGate final : public GateImpl {
 
   void close(StreamImpl& stream) override {
     StreamImpl& inner = InterceptedStream::inner(stream);
-    const Within within(observer_, CallKind::close_gate, 0, {}, nullptr, &inner, &inner.device());
+    const Within within(observer_, CallKind::close_gate, &inner.device(), 0, {}, nullptr, &inner);
     inner_.close(StreamView(inner));
   }
   [[nodiscard]] bool wait_until_held(double patience) override {
@@ -290,112 +278,83 @@ class InterceptedDevice final : public Device {
   }
 
   [[nodiscard]] const Capabilities& capabilities() const override { return capabilities_; }
-  [[nodiscard]] MemoryInfo memory() override {
-    const Within within = call(CallKind::memory_info);
-    return inner_.memory();
-  }
+  [[nodiscard]] MemoryInfo memory() override { return call(CallKind::memory_info)->memory(); }
   [[nodiscard]] bool usable() noexcept override {
     try {
-      const Within within = call(CallKind::usable);
-      return inner_.usable();
+      return call(CallKind::usable)->usable();
     } catch (const DeviceError&) {
       return false;
     }
   }
   [[nodiscard]] Health health() noexcept override {
-    const Within within = call(CallKind::health);
+    const auto within = call(CallKind::health);
     Health health = inner_.health();
     calls_.observer.adjust(health);
     return health;
   }
 
-  [[nodiscard]] Clocks clocks() noexcept override {
-    const Within within = call(CallKind::health);
-    return inner_.clocks();
-  }
+  [[nodiscard]] Clocks clocks() noexcept override { return call(CallKind::health)->clocks(); }
 
   [[nodiscard]] std::optional<LinkBytes> link_bytes() noexcept override {
-    const Within within = call(CallKind::health);
+    const auto within = call(CallKind::health);
     std::optional<LinkBytes> bytes = inner_.link_bytes();
     calls_.observer.adjust(bytes);
     return bytes;
   }
 
   [[nodiscard]] Stream make_stream(StreamKind kind) override {
-    const Within within = call(CallKind::make_stream);
+    const auto within = call(CallKind::make_stream);
     return owned<StreamView>(std::make_unique<InterceptedStream>(*this, calls_, inner_.make_stream(kind)));
   }
   [[nodiscard]] Event make_event(EventKind kind) override {
-    const Within within = call(CallKind::make_event);
+    const auto within = call(CallKind::make_event);
     return owned<EventView>(std::make_unique<InterceptedEvent>(*this, calls_, inner_.make_event(kind)));
   }
 
   using Device::allocate_host;
   [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes) override {
-    const Within within = call(CallKind::allocate_device, static_cast<double>(bytes) / kPageRate);
+    const auto within = call(CallKind::allocate_device, static_cast<double>(bytes) / kPageRate);
     return with_observer(calls_, inner_.allocate_device(bytes));
   }
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) override {
-    const Within within = call(CallKind::allocate_host, static_cast<double>(bytes) / kPageRate);
+    const auto within = call(CallKind::allocate_host, static_cast<double>(bytes) / kPageRate);
     return with_observer(calls_, inner_.allocate_host(bytes, kind, faults));
   }
   PayloadPart payload_part(const HostView& host) override { return inner_.payload_part(host); }
   void set_peer_access(Device& peer, bool on) override {
-    const Within within = call(CallKind::set_peer_access);
-    inner_.set_peer_access(static_cast<InterceptedDevice&>(peer).inner_, on);
+    call(CallKind::set_peer_access)->set_peer_access(static_cast<InterceptedDevice&>(peer).inner_, on);
   }
   [[nodiscard]] Registration register_host(const HostView& memory) override {
-    const Within within = call(CallKind::register_host, static_cast<double>(memory.bytes) / kPageRate);
+    const auto within = call(CallKind::register_host, static_cast<double>(memory.bytes) / kPageRate);
     return std::make_unique<InterceptedMemory<Registration>>(calls_, memory.bytes, inner_.register_host(memory));
   }
 
   void copy_blocking(const Copy& copy) override {
-    const Within within(calls_.observer, CallKind::copy_blocking, expected(copy), {&copy, 1}, nullptr, nullptr,
-                        &inner_);
-    inner_.copy_blocking(copy);
+    call(CallKind::copy_blocking, expected(copy), {&copy, 1})->copy_blocking(copy);
   }
-  void synchronize() override {
-    const Within within = call(CallKind::synchronize_device);
-    inner_.synchronize();
-  }
-  void set_wait_policy(WaitPolicy policy) override {
-    const Within within = call(CallKind::set_wait_policy);
-    inner_.set_wait_policy(policy);
-  }
+  void synchronize() override { call(CallKind::synchronize_device)->synchronize(); }
+  void set_wait_policy(WaitPolicy policy) override { call(CallKind::set_wait_policy)->set_wait_policy(policy); }
 
-  void preload(const Kernel& kernel) override {
-    const Within within = call(CallKind::preload, kLoading);
-    inner_.preload(kernel);
-  }
+  void preload(const Kernel& kernel) override { call(CallKind::preload, kLoading)->preload(kernel); }
   [[nodiscard]] std::optional<KernelResources> resources(const Kernel& kernel) override {
-    const Within within = call(CallKind::kernel_resources, kLoading);
-    return inner_.resources(kernel);
+    return call(CallKind::kernel_resources, kLoading)->resources(kernel);
   }
   const LoadedKernel& load_kernel(const KernelSource& source) override {
-    const Within within = call(CallKind::load_kernel, kLoading);
-    return inner_.load_kernel(source);
+    return call(CallKind::load_kernel, kLoading)->load_kernel(source);
   }
   std::size_t reserve_device_launches(std::size_t pending) override {
-    const Within within = call(CallKind::reserve_launches);
-    return inner_.reserve_device_launches(pending);
+    return call(CallKind::reserve_launches)->reserve_device_launches(pending);
   }
   [[nodiscard]] std::size_t reserved_device_launches() const override {
-    const Within within = call(CallKind::reserved_launches);
-    return inner_.reserved_device_launches();
+    return call(CallKind::reserved_launches)->reserved_device_launches();
   }
 
-  [[nodiscard]] ClockRelation relate_clocks() override {
-    const Within within = call(CallKind::relate_clocks);
-    return inner_.relate_clocks();
-  }
-  [[nodiscard]] std::optional<double> sm_clock_hz() override {
-    const Within within = call(CallKind::measure_clock);
-    return inner_.sm_clock_hz();
-  }
+  [[nodiscard]] ClockRelation relate_clocks() override { return call(CallKind::relate_clocks)->relate_clocks(); }
+  [[nodiscard]] std::optional<double> sm_clock_hz() override { return call(CallKind::measure_clock)->sm_clock_hz(); }
 
  private:
-  [[nodiscard]] Within call(CallKind kind, double seconds = 0) const {
-    return Within(calls_.observer, kind, seconds, {}, nullptr, nullptr, &inner_);
+  [[nodiscard]] Through<Device> call(CallKind kind, double seconds = 0, std::span<const Copy> copies = {}) const {
+    return Through(inner_, calls_.observer, kind, &inner_, seconds, copies);
   }
 
   Interception& calls_;
@@ -409,14 +368,8 @@ class InterceptedTracer final : public Tracer {
  public:
   InterceptedTracer(CallObserver& observer, Tracer& inner) : observer_(observer), inner_(inner) {}
 
-  void start() override {
-    const Within within(observer_, CallKind::start_trace);
-    inner_.start();
-  }
-  [[nodiscard]] Trace stop() override {
-    const Within within(observer_, CallKind::stop_trace);
-    return inner_.stop();
-  }
+  void start() override { Through(inner_, observer_, CallKind::start_trace)->start(); }
+  [[nodiscard]] Trace stop() override { return Through(inner_, observer_, CallKind::stop_trace)->stop(); }
   void begin_range(const char* name) override { inner_.begin_range(name); }
   void end_range() override { inner_.end_range(); }
 
