@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/non_copyable.hpp"
 #include "core/units.hpp"
 #include "measure/timer_on_host.hpp"
 #include "model/bounds.hpp"
@@ -97,7 +98,7 @@ std::uint64_t right_checksum(const ChunkedWork& payload, const model::Chunk& chu
 }
 
 /// Threads that sum up chunks as they are told of them.
-class Consumers {
+class Consumers : NonCopyable {
  public:
   Consumers(Device& device, const ChunkedWork& payload, std::size_t threads)
       : device_(device), payload_(payload), ready_(device.host().make_channel()), done_(device.host().make_channel()) {
@@ -109,8 +110,6 @@ class Consumers {
       throw;
     }
   }
-  Consumers(const Consumers&) = delete;
-  Consumers& operator=(const Consumers&) = delete;
   ~Consumers() { ready_->close(); }
 
   /// Chunk `index` may be read. From any thread, and from functions that the driver calls: it only hands over.
@@ -167,7 +166,7 @@ class Consumers {
 };
 
 /// Everything that one case runs, as regions of the host's clock.
-class ConsumedPipeline {
+class ConsumedPipeline : NonCopyable {
  public:
   ConsumedPipeline(const CallbackCase& c, const RunContext& bench)
       : device_(bench.device),
@@ -186,8 +185,6 @@ class ConsumedPipeline {
       watcher_ = device_.host().start_thread([this, polls] { watch(polls); });
     }
   }
-  ConsumedPipeline(const ConsumedPipeline&) = delete;
-  ConsumedPipeline& operator=(const ConsumedPipeline&) = delete;
   /// A thread of the driver may still be on its way out of a callback, or on its way in, if a pass ended in an error.
   ~ConsumedPipeline() {
     try {

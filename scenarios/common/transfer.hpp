@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/non_copyable.hpp"
 #include "device/device.hpp"
 #include "measure/region.hpp"
 
@@ -45,11 +46,8 @@ struct TransferSpec {
   friend bool operator==(const TransferSpec&, const TransferSpec&) = default;
 };
 
-class Transfer {
+class Transfer : NonCopyable {
  public:
-  Transfer() = default;
-  Transfer(const Transfer&) = delete;
-  Transfer& operator=(const Transfer&) = delete;
   virtual ~Transfer() = default;
 
   /// Real data where the transfer reads from: moving zeros can be faster than moving data.

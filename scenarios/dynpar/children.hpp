@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/non_copyable.hpp"
 #include "kernels/dynpar/dynpar.hpp"
 #include "measure/region.hpp"
 
@@ -16,11 +17,9 @@ namespace xferbench {
 
 /// Room for launches that are pending on the device, for as long as this lives; then it is as it was before. Begins and
 /// ends by waiting for the device.
-class LaunchRoom {
+class LaunchRoom : NonCopyable {
  public:
   LaunchRoom(Device& device, std::size_t pending);
-  LaunchRoom(const LaunchRoom&) = delete;
-  LaunchRoom& operator=(const LaunchRoom&) = delete;
   ~LaunchRoom();
 
   [[nodiscard]] std::size_t granted() const { return granted_; }
@@ -77,11 +76,9 @@ inline constexpr std::size_t kRivalStreams = 32;
 
 /// Every way begins with a kernel that all children come after: with launches from the device the one that launches,
 /// else an empty one. What a way takes with that kernel alone is what it costs without children.
-class ChildrenRun {
+class ChildrenRun : NonCopyable {
  public:
   ChildrenRun(Device& device, const ChildrenSpec& spec);
-  ChildrenRun(const ChildrenRun&) = delete;
-  ChildrenRun& operator=(const ChildrenRun&) = delete;
   ~ChildrenRun() { wait_for_all(device_); }
 
   /// In this run's way. By events without a gate: when the host launches, or launches the launcher, is part of it.

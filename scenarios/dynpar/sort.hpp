@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/non_copyable.hpp"
 #include "kernels/dynpar/device_sort.hpp"
 #include "measure/region.hpp"
 #include "scenarios/dynpar/children.hpp"
@@ -49,11 +50,9 @@ std::size_t most_splits(std::uint32_t count);
 /// have ended, so nearly all segments can be. Twice as many as even partitions to three quarters of a block would give.
 std::size_t sort_launches(std::uint32_t count);
 
-class Sorter {
+class Sorter : NonCopyable {
  public:
   Sorter(Device& device, std::uint32_t count, SortKeys kind, std::uint64_t seed);
-  Sorter(const Sorter&) = delete;
-  Sorter& operator=(const Sorter&) = delete;
   ~Sorter() { wait_for_all(device_); }
 
   Region by_device(std::string name);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/non_copyable.hpp"
 #include "measure/region.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/exchange/case.hpp"
@@ -23,11 +24,9 @@ inline constexpr const char* kExchangeLatency = "latency";
 
 /// Memory of one rank, for what it sends and for what it receives. Every byte that it sends follows from the run's seed
 /// and its number.
-class ExchangeEnd {
+class ExchangeEnd : NonCopyable {
  public:
   ExchangeEnd(const ExchangeCase& c, const RunContext& bench, Partner& partner);
-  ExchangeEnd(const ExchangeEnd&) = delete;
-  ExchangeEnd& operator=(const ExchangeEnd&) = delete;
   ~ExchangeEnd();
 
   /// Real data where it comes from.

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/non_copyable.hpp"
 #include "device/device.hpp"
 #include "ranks/communicator.hpp"
 #include "ranks/waiting.hpp"
@@ -49,11 +50,8 @@ struct FlowWaiting {
 };
 
 /// What chunks go through: it works on several at once, and finishes them in their order.
-class Stage {
+class Stage : NonCopyable {
  public:
-  Stage() = default;
-  Stage(const Stage&) = delete;
-  Stage& operator=(const Stage&) = delete;
   virtual ~Stage() = default;
 
   virtual void start(std::size_t chunk) = 0;

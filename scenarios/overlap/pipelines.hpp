@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/non_copyable.hpp"
 #include "measure/region.hpp"
 #include "scenarios/common/chunked_work.hpp"
 
@@ -66,11 +67,9 @@ inline constexpr std::array<std::string_view, 3> kStreamKindNames{"nonblocking",
 inline constexpr unsigned kZeroCopyBlocks = 66;
 
 /// Owns its streams and events. The work must outlive it.
-class Pipeline {
+class Pipeline : NonCopyable {
  public:
   explicit Pipeline(std::size_t operations) : operations_(operations) {}
-  Pipeline(const Pipeline&) = delete;
-  Pipeline& operator=(const Pipeline&) = delete;
   virtual ~Pipeline() = default;
 
   /// Enqueues the whole payload once.

@@ -9,6 +9,7 @@
 
 #include "core/enum_text.hpp"
 #include "core/health.hpp"
+#include "core/non_copyable.hpp"
 #include "device/kernel.hpp"
 #include "device/memory.hpp"
 #include "device/types.hpp"
@@ -144,11 +145,8 @@ struct DeviceCall {
 
 /// Is told of every call, on the thread that makes it: several at once. What is timed waits for it, so it has
 /// nanoseconds.
-class CallObserver {
+class CallObserver : NonCopyable {
  public:
-  CallObserver() = default;
-  CallObserver(const CallObserver&) = delete;
-  CallObserver& operator=(const CallObserver&) = delete;
   virtual ~CallObserver() = default;
 
   /// Before it. Where the call may throw, so may this, and then neither the call nor leave() follows. To throw

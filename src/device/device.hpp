@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/health.hpp"
+#include "core/non_copyable.hpp"
 #include "device/kernel.hpp"
 #include "device/kernel_source.hpp"
 #include "device/memory.hpp"
@@ -19,12 +20,10 @@ class Machine;
 
 /// Every operation throws DeviceError with the operation's name unless it says otherwise. What a device makes must not
 /// outlive it.
-class Device {
+class Device : NonCopyable {
  public:
   /// `number`: its place among the machine's devices.
   Device(Machine& machine, std::size_t number) : machine_(machine), number_(number) {}
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
   virtual ~Device() = default;
 
   /// The machine that it is part of.

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "core/environment.hpp"
+#include "core/non_copyable.hpp"
 
 namespace xferbench {
 
@@ -47,11 +48,9 @@ bool each_from_its_own(const NumaPolicy& policy, std::span<const std::optional<i
 
 /// While it lives, what the calling thread allocates comes from the node. Changes nothing without a node, where a
 /// memory policy was set before, and where the system does not permit it.
-class MemoryFromNode {
+class MemoryFromNode : NonCopyable {
  public:
   explicit MemoryFromNode(std::optional<int> node);
-  MemoryFromNode(const MemoryFromNode&) = delete;
-  MemoryFromNode& operator=(const MemoryFromNode&) = delete;
   ~MemoryFromNode();
 
  private:

@@ -9,17 +9,15 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/non_copyable.hpp"
 
 namespace xferbench {
 
 /// What a backend sees of a HostFunction, and what lives as long as a stream may call it. It runs on a thread of the
 /// driver, whose frames no exception may cross: what goes wrong is kept for whoever asks.
-class HostCall : public std::enable_shared_from_this<HostCall> {
+class HostCall : public std::enable_shared_from_this<HostCall>, NonCopyable {
  public:
   explicit HostCall(std::function<void()> body) : body_(std::move(body)) {}
-  HostCall(const HostCall&) = delete;
-  HostCall& operator=(const HostCall&) = delete;
-  ~HostCall() = default;
 
   /// The stream got there.
   void run() noexcept {
@@ -63,12 +61,10 @@ class HostCall : public std::enable_shared_from_this<HostCall> {
 };
 
 /// May be called by streams again and again. A stream that gets there when it is gone calls nothing.
-class HostFunction {
+class HostFunction : NonCopyable {
  public:
   /// `body` must not use any device.
   explicit HostFunction(std::function<void()> body) : call_(std::make_shared<HostCall>(std::move(body))) {}
-  HostFunction(const HostFunction&) = delete;
-  HostFunction& operator=(const HostFunction&) = delete;
   /// Waits for the body if it runs now.
   ~HostFunction() {
     const std::lock_guard lock(call_->mutex_);

@@ -8,27 +8,22 @@
 #include <memory>
 #include <optional>
 
+#include "core/non_copyable.hpp"
 #include "device/types.hpp"
 
 namespace xferbench {
 
 /// A running thread. Destroying it waits for its end.
-class HostThread {
+class HostThread : NonCopyable {
  public:
-  HostThread() = default;
-  HostThread(const HostThread&) = delete;
-  HostThread& operator=(const HostThread&) = delete;
   virtual ~HostThread() = default;
   /// Waits for its end and rethrows what its body threw.
   virtual void join() = 0;
 };
 
 /// An unbounded queue of numbers between threads, first in, first out. Outlives every thread that uses it.
-class Channel {
+class Channel : NonCopyable {
  public:
-  Channel() = default;
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
   virtual ~Channel() = default;
   /// From any thread, host functions of the driver too.
   virtual void post(std::uint64_t message) = 0;
@@ -40,11 +35,8 @@ class Channel {
   virtual void close() = 0;
 };
 
-class HostRuntime {
+class HostRuntime : NonCopyable {
  public:
-  HostRuntime() = default;
-  HostRuntime(const HostRuntime&) = delete;
-  HostRuntime& operator=(const HostRuntime&) = delete;
   virtual ~HostRuntime() = default;
 
   /// The host's clock, in seconds.

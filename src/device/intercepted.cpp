@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/non_copyable.hpp"
 #include "core/standard_error.hpp"
 #include "device/injection.hpp"
 
@@ -22,15 +23,13 @@ namespace {
 
 /// The observer knows of the call as long as it lives. The call is made in its place: to copy what has just been
 /// written would take longer than all the rest.
-class Within {
+class Within : NonCopyable {
  public:
   explicit Within(CallObserver& observer, CallKind kind, Device* device = nullptr, double expected = 0,
                   std::span<const Copy> copies = {}, const Kernel* kernel = nullptr, StreamImpl* stream = nullptr)
       : observer_(observer), call_{kind, expected, copies, kernel, stream, device} {
     observer_.enter(call_);
   }
-  Within(const Within&) = delete;
-  Within& operator=(const Within&) = delete;
   ~Within() { observer_.leave(call_, progress_); }
 
   void submitted() const { observer_.submitted(call_); }
@@ -221,14 +220,12 @@ class InterceptedStream final : public StreamImpl {
 
  private:
   /// While a graph is captured. One at a time.
-  class Capturing {
+  class Capturing : NonCopyable {
    public:
     explicit Capturing(Interception& calls) : calls_(calls) {
       calls_.captured = 0;
       calls_.capturing = true;
     }
-    Capturing(const Capturing&) = delete;
-    Capturing& operator=(const Capturing&) = delete;
     ~Capturing() { calls_.capturing = false; }
 
    private:
@@ -415,8 +412,6 @@ class FaultAskedFor final : public CallObserver {
       : injector_(fault), asked_by_(asked_by) {
     injector_.prepare(machine);
   }
-  FaultAskedFor(const FaultAskedFor&) = delete;
-  FaultAskedFor& operator=(const FaultAskedFor&) = delete;
   ~FaultAskedFor() override {
     if (injector_.hit()) return;
     std::array<char, 128> text{};  // a destructor that could run out of memory would end the program

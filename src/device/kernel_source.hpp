@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/non_copyable.hpp"
+
 namespace xferbench {
 
 /// Where the kernel comes from, and how it is to be compiled. Two that are equal are the same kernel.
@@ -36,11 +38,8 @@ struct OwnLaunch {
 };
 
 /// The kernel on one device, for as long as that device is there.
-class LoadedKernel {
+class LoadedKernel : NonCopyable {
  public:
-  LoadedKernel() = default;
-  LoadedKernel(const LoadedKernel&) = delete;
-  LoadedKernel& operator=(const LoadedKernel&) = delete;
   virtual ~LoadedKernel() = default;
 
   /// Whether it is only said how long it takes, and something else of the same shape is computed in its place: so where

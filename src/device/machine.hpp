@@ -5,6 +5,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "core/non_copyable.hpp"
 #include "device/device.hpp"
 #include "device/host_runtime.hpp"
 #include "device/stream.hpp"
@@ -13,11 +14,8 @@
 namespace xferbench {
 
 /// Outlives whatever its devices make.
-class Machine {
+class Machine : NonCopyable {
  public:
-  Machine() = default;
-  Machine(const Machine&) = delete;
-  Machine& operator=(const Machine&) = delete;
   virtual ~Machine() = default;
 
   /// Those that were opened, in the order in which they were asked for.

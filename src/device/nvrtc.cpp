@@ -13,6 +13,7 @@
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/non_copyable.hpp"
 #include "device/kernel_image.hpp"
 
 namespace xferbench {
@@ -63,7 +64,7 @@ class Nvrtc {
 };
 
 /// Destroyed with the library still there.
-class OneProgram {
+class OneProgram : NonCopyable {
  public:
   OneProgram(const Nvrtc& nvrtc, const KernelSource& source) : nvrtc_(nvrtc) {
     const char* const* const none = nullptr;
@@ -71,8 +72,6 @@ class OneProgram {
         nvrtc_.call("nvrtcCreateProgram", &program_, source.content.c_str(), source.file.c_str(), 0, none, none),
         "nvrtcCreateProgram");
   }
-  OneProgram(const OneProgram&) = delete;
-  OneProgram& operator=(const OneProgram&) = delete;
   ~OneProgram() {
     try {
       static_cast<void>(nvrtc_.call("nvrtcDestroyProgram", &program_));

@@ -4,17 +4,16 @@
 #include <memory>
 #include <utility>
 
+#include "core/non_copyable.hpp"
+
 namespace xferbench {
 
 class Device;
 
 /// What a backend keeps for an owner. Destroying it gives it back; that never throws, because the only errors left then
 /// are those of a context that is already lost, which the case that lost it has reported.
-class Resource {
+class Resource : NonCopyable {
  public:
-  Resource() = default;
-  Resource(const Resource&) = delete;
-  Resource& operator=(const Resource&) = delete;
   virtual ~Resource() = default;
 };
 

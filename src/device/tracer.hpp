@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "core/non_copyable.hpp"
 #include "core/trace.hpp"
 #include "device/types.hpp"
 
@@ -24,11 +25,8 @@ constexpr TracedCopy traced(Direction direction) {
   return {"copy D2D", Activity::Row::internal};
 }
 
-class Tracer {
+class Tracer : NonCopyable {
  public:
-  Tracer() = default;
-  Tracer(const Tracer&) = delete;
-  Tracer& operator=(const Tracer&) = delete;
   virtual ~Tracer() = default;
 
   /// Waits for the devices; from then on everything that is enqueued, and the calls that enqueue it, are recorded.
@@ -43,11 +41,9 @@ class Tracer {
 };
 
 /// Marks what a scope does for profilers. Cheap where none watches, if `name` need not be made for it.
-class NvtxRange {
+class NvtxRange : NonCopyable {
  public:
   NvtxRange(Tracer& tracer, const char* name) : tracer_(tracer) { tracer_.begin_range(name); }
-  NvtxRange(const NvtxRange&) = delete;
-  NvtxRange& operator=(const NvtxRange&) = delete;
   ~NvtxRange() { tracer_.end_range(); }
 
  private:

@@ -4,17 +4,16 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/non_copyable.hpp"
 
 namespace xferbench {
 
 namespace {
 
 /// Watches while it lives: a pass that throws must not leave the machine watched, because that slows what follows.
-class Watch {
+class Watch : NonCopyable {
  public:
   explicit Watch(Tracer& tracer) : tracer_(tracer) { tracer_.start(); }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
   ~Watch() {
     if (!watching_) return;
     try {

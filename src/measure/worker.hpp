@@ -8,12 +8,13 @@
 #include <memory>
 #include <utility>
 
+#include "core/non_copyable.hpp"
 #include "device/host_runtime.hpp"
 
 namespace xferbench {
 
 /// Runs one task at a time. start() and finish() alternate.
-class Worker {
+class Worker : NonCopyable {
  public:
   /// What it does while it has no task: sleep soon, or poll, which takes a core and spares the time of waking it.
   enum class Idle { sleep, poll };
@@ -23,8 +24,6 @@ class Worker {
         begin_(host.make_channel()),
         end_(host.make_channel()),
         thread_(host.start_thread([this] { loop(); })) {}
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
   ~Worker() {
     closing_ = true;
     begin_->close();

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/axis.hpp"
+#include "core/non_copyable.hpp"
 #include "device/machine.hpp"
 #include "measure/history.hpp"
 #include "measure/sampler.hpp"
@@ -162,11 +163,8 @@ std::vector<T> with_shared(std::vector<T> own, const Shared&... shared) {
   return own;
 }
 
-class Scenario {
+class Scenario : NonCopyable {
  public:
-  Scenario() = default;
-  Scenario(const Scenario&) = delete;
-  Scenario& operator=(const Scenario&) = delete;
   virtual ~Scenario() = default;
 
   /// What it is, as data. The same object each time.

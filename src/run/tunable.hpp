@@ -11,6 +11,7 @@
 
 #include "core/axis.hpp"
 #include "core/enum_text.hpp"
+#include "core/non_copyable.hpp"
 #include "measure/region.hpp"
 #include "results/result.hpp"
 #include "run/skip_reason.hpp"
@@ -48,11 +49,8 @@ class Candidate {
 
 /// A scenario's cases as a space to search. Made once per tune: measures what the predictions are made of, and owns the
 /// data that all candidates share.
-class Tunable {
+class Tunable : NonCopyable {
  public:
-  Tunable() = default;
-  Tunable(const Tunable&) = delete;
-  Tunable& operator=(const Tunable&) = delete;
   virtual ~Tunable() = default;
 
   /// Why the device cannot run the case, as far as that shows only when it is asked; such a case is not searched.

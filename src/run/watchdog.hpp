@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/enum_text.hpp"
+#include "core/non_copyable.hpp"
 #include "device/call.hpp"
 
 namespace xferbench {
@@ -86,13 +87,7 @@ class Watchdog {
   [[nodiscard]] CallObserver& observer() { return calls_; }
 
   /// While it lives, a thread looks.
-  class Watch {
-   public:
-    Watch(const Watch&) = delete;
-    Watch& operator=(const Watch&) = delete;
-    ~Watch() = default;
-
-   private:
+  class Watch : NonCopyable {
     friend class Watchdog;
     explicit Watch(std::jthread thread) : thread_(std::move(thread)) {}
     std::jthread thread_;

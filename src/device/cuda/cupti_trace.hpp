@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/non_copyable.hpp"
 #include "core/trace.hpp"
 #include "device/cuda/opened_gpu.hpp"
 
@@ -13,12 +14,10 @@ namespace xferbench::cuda {
 
 /// CUPTI, loaded when it is first asked for and never linked: it comes with the toolkit, and the program is to start
 /// without. One per process, because its callbacks carry no context.
-class CuptiTrace {
+class CuptiTrace : NonCopyable {
  public:
   /// Loads the library. Never throws: where it cannot be used, refusal() says why.
   CuptiTrace();
-  CuptiTrace(const CuptiTrace&) = delete;
-  CuptiTrace& operator=(const CuptiTrace&) = delete;
   ~CuptiTrace();
 
   /// Why it cannot be used; empty if it can.

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/non_copyable.hpp"
 #include "core/trace.hpp"
 #include "device/cuda/opened_gpu.hpp"
 
@@ -17,22 +18,18 @@ namespace xferbench::cuda {
 
 /// Events recorded into streams cost those streams about a microsecond each, so a pass that is watched so is slower
 /// than one that is not. Any thread may use it.
-class EventTrace {
+class EventTrace : NonCopyable {
  public:
   /// Watches these GPUs, at least one, which must be idle. Throws DeviceError.
   explicit EventTrace(std::span<const OpenedGpu> gpus);
-  EventTrace(const EventTrace&) = delete;
-  EventTrace& operator=(const EventTrace&) = delete;
   ~EventTrace();
 
   /// Around the call that enqueues one operation: records events before and behind it in its stream. Does nothing
   /// without a trace, and in a stream that is being captured, whose events have no times.
-  class Span {
+  class Span : NonCopyable {
    public:
     Span(EventTrace* trace, const OpenedGpu& gpu, cudaStream_t stream, Activity::Row row, std::string_view name,
          std::uint64_t bytes = 0);
-    Span(const Span&) = delete;
-    Span& operator=(const Span&) = delete;
     ~Span();
 
    private:

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/non_copyable.hpp"
 #include "device/cuda/check.hpp"
 #include "device/kernel_image.hpp"
 #include "device/nvrtc.hpp"
@@ -62,7 +63,7 @@ void require_contract_of(cudaKernel_t kernel, const KernelSource& source) {
 }
 
 /// A module of CUDA's, unloaded with its owner.
-class Library {
+class Library : NonCopyable {
  public:
   Library(const std::string& image, const KernelSource& source) {
     std::array options{cudaJitErrorLogBuffer, cudaJitErrorLogBufferSizeBytes};
@@ -70,8 +71,6 @@ class Library {
                               static_cast<unsigned>(options.size()), nullptr, nullptr, 0),
           fmt::format("loading {}", source.file));
   }
-  Library(const Library&) = delete;
-  Library& operator=(const Library&) = delete;
   ~Library() { static_cast<void>(cudaLibraryUnload(library_)); }
 
   /// Throws DeviceError with what the driver's compiler says of PTX, too, if `status` is an error.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/health.hpp"
+#include "core/non_copyable.hpp"
 #include "device/topology.hpp"
 
 namespace xferbench::cuda {
@@ -15,13 +16,11 @@ namespace xferbench::cuda {
 /// NVML, loaded if the driver brought it; without it every question is answered by nothing. Its interface is declared
 /// here by hand (NVML API reference, versioned symbols with _v2): the library belongs to the driver, and linking it
 /// would keep the program from starting without one.
-class Nvml {
+class Nvml : NonCopyable {
  public:
   using Handle = struct nvmlDevice_st*;
 
   Nvml();
-  Nvml(const Nvml&) = delete;
-  Nvml& operator=(const Nvml&) = delete;
   ~Nvml();
 
   [[nodiscard]] std::optional<Handle> device(const std::string& pci_bus_id) const;
@@ -60,11 +59,9 @@ class Nvml {
   [[nodiscard]] std::string uuid(Handle handle) const;
 
   /// Critical errors (Xid) of one device, as they come.
-  class XidEvents {
+  class XidEvents : NonCopyable {
    public:
     XidEvents(const Nvml& nvml, Handle handle);
-    XidEvents(const XidEvents&) = delete;
-    XidEvents& operator=(const XidEvents&) = delete;
     ~XidEvents();
 
     /// Those since the last time, without waiting; nothing where the driver does not tell of them.

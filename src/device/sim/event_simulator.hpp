@@ -32,6 +32,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/non_copyable.hpp"
+
 namespace xferbench::sim {
 
 /// What runs operations one at a time, or several whose shares fit. Which devices they belong to does not matter.
@@ -103,7 +105,7 @@ struct Capacity {
 };
 
 /// Takes O(log n) for each of n operations, and time in proportion to what runs at once for each step.
-class EventSimulator {
+class EventSimulator : NonCopyable {
  public:
   enum class Sharing { one_at_a_time, by_share };
 
@@ -111,8 +113,6 @@ class EventSimulator {
   using Stretch = std::function<double()>;
 
   explicit EventSimulator(Stretch stretch = nullptr) : stretch_(std::move(stretch)) {}
-  EventSimulator(const EventSimulator&) = delete;
-  EventSimulator& operator=(const EventSimulator&) = delete;
   ~EventSimulator() { abandon(); }
 
   [[nodiscard]] EngineId add_engine(Sharing sharing);

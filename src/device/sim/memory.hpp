@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/non_copyable.hpp"
 #include "device/kernel.hpp"
 #include "device/memory.hpp"
 #include "device/pages.hpp"
@@ -71,11 +72,9 @@ class PagePool {
 };
 
 /// What one operation has read or computed at its start and writes when it finishes.
-class InFlight {
+class InFlight : NonCopyable {
  public:
   explicit InFlight(PagePool& pool) : pool_(pool) {}
-  InFlight(const InFlight&) = delete;
-  InFlight& operator=(const InFlight&) = delete;
   ~InFlight() { pool_.give_back(std::move(pages_)); }
 
  private:

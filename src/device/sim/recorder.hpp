@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/environment.hpp"
+#include "core/non_copyable.hpp"
 #include "device/sim/enqueued.hpp"
 #include "device/sim/sim_host.hpp"
 #include "device/types.hpp"
@@ -29,12 +30,10 @@ struct RecordedWait {
 };
 
 /// From its making to its end. Simulated threads take turns, so it needs no lock.
-class Recorder {
+class Recorder : NonCopyable {
  public:
   /// `profile`: as it was asked for. Where nothing can be written, nothing is.
   Recorder(const RecordingRequest& request, const SimHost& host, std::string_view profile);
-  Recorder(const Recorder&) = delete;
-  Recorder& operator=(const Recorder&) = delete;
   /// What has not ended by now is left out, as of any process that ends.
   ~Recorder();
 
@@ -103,12 +102,10 @@ class Recorder {
 };
 
 /// A call of CUDA, from here to the end of the scope. A call within another one is part of it.
-class RecordedCall {
+class RecordedCall : NonCopyable {
  public:
   /// `recorder`: none where nobody asked for a recording. `name`: none of what is no call of CUDA.
   RecordedCall(Recorder* recorder, std::string_view name);
-  RecordedCall(const RecordedCall&) = delete;
-  RecordedCall& operator=(const RecordedCall&) = delete;
   ~RecordedCall();
 
   void waits(const RecordedWait& wait) const {
