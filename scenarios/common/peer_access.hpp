@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "core/non_copyable.hpp"
 #include "device/device.hpp"
 
 namespace xferbench {
@@ -25,11 +26,9 @@ class PeerAccess {
   explicit PeerAccess(std::span<Device* const> devices) : PeerAccess(devices, devices) {}
 
  private:
-  class OneWay {
+  class OneWay : NonCopyable {
    public:
     OneWay(Device& device, Device& peer) : device_(device), peer_(peer) { device_.set_peer_access(peer_, true); }
-    OneWay(const OneWay&) = delete;
-    OneWay& operator=(const OneWay&) = delete;
     ~OneWay() {
       try {
         device_.set_peer_access(peer_, false);

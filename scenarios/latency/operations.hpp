@@ -9,6 +9,7 @@
 #include <memory>
 #include <string_view>
 
+#include "core/non_copyable.hpp"
 #include "device/device.hpp"
 #include "measure/region.hpp"
 #include "measure/timer_on_host.hpp"
@@ -95,11 +96,9 @@ enum class WaitMethod {
 };
 
 /// How threads wait while this lives; afterwards, however that comes about, as the driver chooses.
-class WaitPolicyScope {
+class WaitPolicyScope : NonCopyable {
  public:
   WaitPolicyScope(Device& device, WaitPolicy policy) : device_(device) { device_.set_wait_policy(policy); }
-  WaitPolicyScope(const WaitPolicyScope&) = delete;
-  WaitPolicyScope& operator=(const WaitPolicyScope&) = delete;
   ~WaitPolicyScope();
 
  private:

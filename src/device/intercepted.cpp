@@ -12,6 +12,7 @@
 
 #include "core/error.hpp"
 #include "core/non_copyable.hpp"
+#include "core/on_exit.hpp"
 #include "core/standard_error.hpp"
 #include "device/injection.hpp"
 
@@ -48,7 +49,8 @@ template <class Target>
 class Through : public Within {
  public:
   template <class... Arguments>
-  explicit Through(Target& target, const Arguments&... of_within) : Within(of_within...), target_(target) {}
+  explicit Through(Target& target, CallObserver& observer, const Arguments&... of_call)
+      : Within(observer, of_call...), target_(target) {}
   Target* operator->() const { return &target_; }
 
  private:
@@ -207,7 +209,9 @@ class InterceptedStream final : public StreamImpl {
 
   [[nodiscard]] Graph capture(const std::function<void()>& submit) override {
     const auto within = submission(CallKind::capture);
-    const Capturing capturing(calls_);
+    calls_.captured = 0;
+    calls_.capturing = true;  // one at a time
+    const OnExit captured([this] { calls_.capturing = false; });
     Graph graph = inner_.impl().capture(submit);
     return owned<GraphView>(
         std::make_unique<InterceptedGraph>(device(), calls_, std::move(graph), calls_.captured.load()));
@@ -219,19 +223,6 @@ class InterceptedStream final : public StreamImpl {
   void synchronize() override { submission(CallKind::synchronize_stream)->synchronize(); }
 
  private:
-  /// While a graph is captured. One at a time.
-  class Capturing : NonCopyable {
-   public:
-    explicit Capturing(Interception& calls) : calls_(calls) {
-      calls_.captured = 0;
-      calls_.capturing = true;
-    }
-    ~Capturing() { calls_.capturing = false; }
-
-   private:
-    Interception& calls_;
-  };
-
   [[nodiscard]] Through<StreamImpl> submission(CallKind kind, double seconds = 0, std::span<const Copy> copies = {},
                                                const Kernel* kernel = nullptr) {
     calls_.submitted(seconds);

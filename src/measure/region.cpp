@@ -5,24 +5,9 @@
 #include <memory>
 #include <utility>
 
+#include "core/on_exit.hpp"
+
 namespace xferbench {
-
-namespace {
-
-/// Opens the gate however the scope is left: a region that throws while it is closed must not hold the GPU until the
-/// time-out.
-class OpenOnExit {
- public:
-  explicit OpenOnExit(GateView gate) : gate_(gate) {}
-  OpenOnExit(const OpenOnExit&) = delete;
-  OpenOnExit& operator=(const OpenOnExit&) = delete;
-  ~OpenOnExit() { gate_.open(); }
-
- private:
-  GateView gate_;
-};
-
-}  // namespace
 
 Region at_once(std::string name, std::vector<Region> regions) {
   Region all{.name = std::move(name), .clock = Clock::event_gated};
@@ -194,8 +179,7 @@ bool RegionTimer::run_lanes(bool gated, const std::function<void()>& before_star
   bool all_there = true;
   double opened = host_.now();
   {
-    std::optional<OpenOnExit> open;
-    if (gated) open.emplace(gate_);
+    const OnExit open = opening(gated);
     if (!gated) before_start();
     begin_lanes(gated);
     const double before = host_.now();
@@ -236,8 +220,7 @@ Timing RegionTimer::run(bool gated, const std::function<void()>& before_start) {
   }
   if (gated) gate_.close(root);
   {
-    std::optional<OpenOnExit> open;
-    if (gated) open.emplace(gate_);
+    const OnExit open = opening(gated);
     if (!gated) before_start();
     root.record(start_);
     for (unsigned i = 0; i < batch_; ++i) {

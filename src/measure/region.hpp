@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/on_exit.hpp"
 #include "device/machine.hpp"
 #include "results/result.hpp"
 
@@ -177,6 +178,13 @@ class RegionTimer {
   bool run_lanes(bool gated, const std::function<void()>& before_start, Timing& timing);
   void begin_lanes(bool gated);
   void end_lanes();
+  /// Opens the gate however a scope is left: a region that throws while it is closed must not hold the GPU until the
+  /// time-out.
+  [[nodiscard]] auto opening(bool gated) {
+    return OnExit([this, gated] {
+      if (gated) gate_.open();
+    });
+  }
   void fork();
   void join();
   [[nodiscard]] unsigned largest_batch() const;
@@ -209,18 +217,12 @@ auto until_gate_holds(const std::string& doing, const Pass& pass) {
                          "busy to submit the work, or another program stops it");
 }
 
-/// While it lives passes are timed or traced: they need no data on a machine whose times are modelled, and are not
-/// checked there.
-class TimedPasses {
- public:
-  explicit TimedPasses(Machine& machine) : machine_(machine) { machine_.set_data_movement(false); }
-  TimedPasses(const TimedPasses&) = delete;
-  TimedPasses& operator=(const TimedPasses&) = delete;
-  ~TimedPasses() { machine_.set_data_movement(true); }
-
- private:
-  Machine& machine_;
-};
+/// While what it returns lives passes are timed or traced: they need no data on a machine whose times are modelled, and
+/// are not checked there.
+inline auto timed_passes(Machine& machine) {
+  machine.set_data_movement(false);
+  return OnExit([&machine] { machine.set_data_movement(true); });
+}
 
 /// Runs a region once, untimed.
 void run_once(Machine& machine, const Region& region);

@@ -400,7 +400,7 @@ class Loop {
 
 std::vector<Series> sample(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy,
                            const SamplingObserver& observe, const PassChecks& checks, Pace* pace) {
-  const TimedPasses timed(machine);
+  const OnExit timed = timed_passes(machine);
   return Loop(machine, std::move(regions), policy, observe, checks, pace).run();
 }
 

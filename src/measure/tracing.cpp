@@ -45,7 +45,7 @@ std::optional<Trace> watched_pass(Tracer& tracer, RegionTimer& timer) {
 }  // namespace
 
 Trace trace_pass(Machine& machine, const Region& region) {
-  const TimedPasses timed(machine);
+  const OnExit timed = timed_passes(machine);
   // A watcher may add two events to each operation, which would not fit behind a gate together.
   Region watched = region;
   watched.operations *= 3;

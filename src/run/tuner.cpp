@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
+#include "core/on_exit.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "model/candidate_search.hpp"
@@ -169,18 +170,9 @@ struct Entry {
 };
 
 /// Adds what passes until the end of a scope.
-class Stopwatch {
- public:
-  Stopwatch(HostRuntime& host, double& seconds) : host_(host), seconds_(seconds), begun_(host.now()) {}
-  Stopwatch(const Stopwatch&) = delete;
-  Stopwatch& operator=(const Stopwatch&) = delete;
-  ~Stopwatch() { seconds_ += host_.now() - begun_; }
-
- private:
-  HostRuntime& host_;
-  double& seconds_;
-  double begun_;
-};
+auto stopwatch(HostRuntime& host, double& seconds) {
+  return OnExit([&host, &seconds, begun = host.now()] { seconds += host.now() - begun; });
+}
 
 /// What making the Tunable took.
 struct Spent {
@@ -325,7 +317,7 @@ class Tuner {
 
   /// Prepared and verified; those that fail drop out. Nothing when interrupted.
   std::vector<std::size_t> ready(const std::vector<std::size_t>& batch) {
-    const Stopwatch time(bench_.machine.host(), account_.verification);
+    const OnExit time = stopwatch(bench_.machine.host(), account_.verification);
     std::vector<std::size_t> good;
     for (const std::size_t i : batch) {
       if (!may_go_on()) return {};
@@ -393,7 +385,7 @@ class Tuner {
 
   /// Passes are checked where the winner is decided.
   Sampled sampled_together(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
-    const Stopwatch time(bench_.machine.host(), confirming_ ? account_.confirmation : account_.search);
+    const OnExit time = stopwatch(bench_.machine.host(), confirming_ ? account_.confirmation : account_.search);
     std::vector<Region> regions;
     regions.reserve(batch.size());
     for (const std::size_t i : batch) {

@@ -57,7 +57,7 @@ class CorruptingObserver final : public CallObserver {
 
   struct Which {
     What what = What::copies;     ///< those of a batch count each by itself, those of a graph when it is captured
-    Passes passes = Passes::all;  ///< timed: only those while TimedPasses live
+    Passes passes = Passes::all;  ///< timed: only those within timed_passes()
     std::size_t nth = 1;          ///< from 1; 0: none is spoiled
     std::size_t offset = 0;       ///< of the byte, modulo the length
     bool and_all_after = false;   ///< those that come later, too
