@@ -1,5 +1,7 @@
 #include "scenarios/common/transfer.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 #include "core/error.hpp"
@@ -12,30 +14,36 @@ namespace xferbench {
 
 namespace {
 
-void check_bytes(const HostView& host, const PayloadPart& part, std::uint64_t seed, Direction direction) {
+/// "H2D copy"
+std::string copy_text(Direction direction) {
   constexpr std::array<const char*, 3> kArrows{"H2D", "D2H", "D2D"};  // in the order of Direction
+  return std::string(kArrows[static_cast<std::size_t>(direction)]) + " copy";
+}
+
+void check_bytes(const HostView& host, const PayloadPart& part, std::uint64_t seed, const std::string& what) {
   const auto wrong = pattern::check_bytes({host.data, host.bytes}, seed, part);
-  if (!wrong) return;
-  throw VerificationError(std::string(kArrows[static_cast<std::size_t>(direction)]) + " copy: " + wrong->describe());
+  if (wrong) throw VerificationError(what + ": " + wrong->describe());
 }
 
 /// Between a host and a device buffer, or between two device buffers that the host buffer only fills and checks.
 class BufferTransfer final : public Transfer {
  public:
-  BufferTransfer(Device& device, const TransferSpec& spec)
-      : device_(device),
+  /// `from` and `to`: the same, unless one GPU's memory is copied to another's.
+  BufferTransfer(Device& from, Device& to, Device& worker, const TransferSpec& spec)
+      : from_(from),
+        to_(to),
         spec_(spec),
-        host_(device.allocate_host(spec.bytes, spec.direction == Direction::d2d ? HostMemory::pageable : spec.memory)),
-        part_(device.payload_part(host_)),
-        on_device_(device.allocate_device(spec.bytes)) {
-    if (spec.direction == Direction::d2d) from_device_ = device.allocate_device(spec.bytes);
-    if (by_kernel()) device.preload(kernel());
+        host_(from.allocate_host(spec.bytes, spec.between_devices() ? HostMemory::pageable : spec.memory)),
+        part_(from.payload_part(host_)),
+        on_device_(to.allocate_device(spec.bytes)) {
+    if (spec.between_devices()) from_device_ = from.allocate_device(spec.bytes);
+    if (by_kernel()) worker.preload(kernel());
   }
 
   void prepare() override {
     pattern::fill_bytes(host_bytes(), spec_.seed, part_);
     if (spec_.direction == Direction::h2d) return;
-    device_.copy_and_wait({source_on_device().data, host_.data, spec_.bytes, Direction::h2d});
+    from_.copy_and_wait({source_on_device().data, host_.data, spec_.bytes, Direction::h2d});
   }
 
   void poison() override {
@@ -44,7 +52,7 @@ class BufferTransfer final : public Transfer {
     } else {
       legacy_.fill(on_device_, pattern::kPoison);
     }
-    device_.synchronize();
+    to_.synchronize();
   }
 
   void reset() override {
@@ -57,14 +65,14 @@ class BufferTransfer final : public Transfer {
     if (spec_.direction != Direction::d2h) {
       // What arrived comes back to the host buffer, which for H2D held the same data before.
       pattern::poison(host_bytes(), part_);
-      device_.copy_and_wait({host_.data, on_device_.data, spec_.bytes, Direction::d2h});
+      to_.copy_and_wait({host_.data, on_device_.data, spec_.bytes, Direction::d2h});
     }
-    check_bytes(host_, part_, spec_.seed, spec_.direction);
+    check_bytes(host_, part_, spec_.seed, what());
   }
 
   void submit(StreamView stream) override {
     if (by_kernel()) return stream.launch(kernel());
-    spec_.blocking_api ? device_.copy_blocking(copy()) : stream.copy(copy());
+    spec_.blocking_api ? to_.copy_blocking(copy()) : stream.copy(copy());
   }
   [[nodiscard]] bool blocks_host() const override { return spec_.blocks_host(); }
   [[nodiscard]] bool in_stream() const override { return !spec_.blocking_api; }
@@ -82,16 +90,22 @@ class BufferTransfer final : public Transfer {
   }
   [[nodiscard]] std::span<std::byte> host_bytes() const { return {host_.data, host_.bytes}; }
   [[nodiscard]] const DeviceView& source_on_device() const {
-    return spec_.direction == Direction::d2d ? from_device_ : on_device_;
+    return spec_.between_devices() ? from_device_ : on_device_;
+  }
+  [[nodiscard]] std::string what() const {
+    if (spec_.direction != Direction::p2p) return copy_text(spec_.direction);
+    const auto number = [](const Device& d) { return d.capabilities().environment.number_of(d.number()); };
+    return fmt::format("copy from GPU {} to GPU {}", number(from_), number(to_));
   }
 
-  Device& device_;
+  Device& from_;
+  Device& to_;
   TransferSpec spec_;
   HostBuffer host_;
   PayloadPart part_;
   DeviceBuffer on_device_;
-  DeviceBuffer from_device_;  // d2d only
-  Stream legacy_ = device_.make_stream(StreamKind::legacy_default);
+  DeviceBuffer from_device_;  // between devices only
+  Stream legacy_ = to_.make_stream(StreamKind::legacy_default);
 };
 
 /// Managed memory moves instead of being copied: source and destination have one address. So nothing can be poisoned;
@@ -132,7 +146,7 @@ class Migration final : public Transfer {
   [[nodiscard]] bool in_stream() const override { return false; }
 
   void check() override {
-    if (spec_.direction == Direction::d2h) return check_bytes(managed_, {}, spec_.seed, spec_.direction);
+    if (spec_.direction == Direction::d2h) return check_bytes(managed_, {}, spec_.seed, copy_text(spec_.direction));
     if (spec_.engine == Engine::prefetch) {  // else the pass itself has read it
       stream_.launch(reader());
       stream_.synchronize();
@@ -140,7 +154,7 @@ class Migration final : public Transfer {
     const HostBuffer host = device_.allocate_host(spec_.bytes, HostMemory::pageable);
     pattern::poison({host.data, host.bytes});
     device_.copy_and_wait({host.data, seen_by_gpu_.data, spec_.bytes, Direction::d2h});
-    check_bytes(host, {}, spec_.seed, spec_.direction);
+    check_bytes(host, {}, spec_.seed, copy_text(spec_.direction));
   }
 
  private:
@@ -171,7 +185,11 @@ class Migration final : public Transfer {
 std::unique_ptr<Transfer> make_transfer(Device& device, const TransferSpec& spec) {
   const bool migrates = spec.engine == Engine::prefetch || spec.engine == Engine::page_faults;
   if (migrates) return std::make_unique<Migration>(device, spec);
-  return std::make_unique<BufferTransfer>(device, spec);
+  return std::make_unique<BufferTransfer>(device, device, device, spec);
+}
+
+std::unique_ptr<Transfer> make_peer_transfer(Device& from, Device& to, Device& worker, const TransferSpec& spec) {
+  return std::make_unique<BufferTransfer>(from, to, worker, spec);
 }
 
 void verify(std::span<const std::unique_ptr<Transfer>> transfers, Machine& machine, const Region& region,

@@ -31,17 +31,19 @@ enum class Touch { as_it_is, warm, cold };
 
 struct TransferSpec {
   Direction direction = Direction::h2d;
-  HostMemory memory = HostMemory::pinned;  ///< d2d: ordinary memory serves to prepare and check
+  HostMemory memory = HostMemory::pinned;  ///< between devices, ordinary memory serves to prepare and check
   Engine engine = Engine::copy_engine;
   bool blocking_api = false;  ///< cudaMemcpy instead of cudaMemcpyAsync; copy engine only
   Touch touch = Touch::as_it_is;
   std::size_t bytes = 0;
   std::uint64_t seed = 0;
 
+  /// Whether the host's memory has no part in it.
+  [[nodiscard]] bool between_devices() const { return direction == Direction::d2d || direction == Direction::p2p; }
   /// Whether a copy between buffers returns to its caller only when the bytes have moved, or nearly so.
   [[nodiscard]] bool blocks_host() const {
     if (engine == Engine::multiprocessors) return false;
-    return blocking_api || (is_pageable(memory) && direction != Direction::d2d);
+    return blocking_api || (is_pageable(memory) && !between_devices());
   }
   friend bool operator==(const TransferSpec&, const TransferSpec&) = default;
 };
@@ -72,6 +74,11 @@ class Transfer : NonCopyable {
 /// Allocates everything. The combination must make sense: managed memory with prefetch or page_faults and not d2d, the
 /// blocking API with the copy engine only and not d2d.
 std::unique_ptr<Transfer> make_transfer(Device& device, const TransferSpec& spec);
+
+/// From the memory of one GPU to that of another (p2p), to be submitted to a stream of `worker`, which is one of them.
+/// Goes directly where the worker reaches the other GPU's memory (PeerAccess), as a kernel has to, else a copy engine
+/// goes through the host.
+std::unique_ptr<Transfer> make_peer_transfer(Device& from, Device& to, Device& worker, const TransferSpec& spec);
 
 /// One run of the region, which is these transfers, on poisoned memory. Throws VerificationError unless every byte
 /// arrived.

@@ -15,8 +15,8 @@
 #include "run/scenario.hpp"
 #include "scenarios/common/chase.hpp"
 #include "scenarios/common/peer_access.hpp"
-#include "scenarios/common/peer_transfer.hpp"
 #include "scenarios/common/small_times.hpp"
+#include "scenarios/common/transfer.hpp"
 #include "scenarios/p2p/case.hpp"
 #include "scenarios/p2p/findings.hpp"
 
@@ -41,14 +41,8 @@ std::array<Device*, 2> both(const Ends& ends) { return {&ends.from, &ends.to}; }
 class PeerCopies {
  public:
   PeerCopies(const P2pCase& c, const Ends& ends, std::uint64_t seed) : staged_(c.staged) {
-    add({.from = ends.from, .to = ends.to, .fetched = c.fetched(), .engine = c.engine, .bytes = c.size, .seed = seed});
-    if (!c.both_ways()) return;
-    add({.from = ends.to,
-         .to = ends.from,
-         .fetched = c.fetched(),
-         .engine = c.engine,
-         .bytes = c.size,
-         .seed = seed + 1});
+    add(c, ends.from, ends.to, seed);
+    if (c.both_ways()) add(c, ends.to, ends.from, seed + 1);
   }
 
   void prepare() { for_each(&Transfer::prepare); }
@@ -68,9 +62,12 @@ class PeerCopies {
   }
 
  private:
-  void add(const PeerTransferSpec& spec) {
-    streams_.push_back(spec.worker().make_stream(StreamKind::nonblocking));
-    transfers_.push_back(std::make_unique<PeerTransfer>(spec));
+  /// Fetched by the GPU that gets it, or sent by the one that has it.
+  void add(const P2pCase& c, Device& from, Device& to, std::uint64_t seed) {
+    Device& worker = c.fetched() ? to : from;
+    streams_.push_back(worker.make_stream(StreamKind::nonblocking));
+    transfers_.push_back(make_peer_transfer(
+        from, to, worker, {.direction = Direction::p2p, .engine = c.engine, .bytes = c.size, .seed = seed}));
   }
   void for_each(void (Transfer::*step)()) {
     for (const auto& t : transfers_) (t.get()->*step)();
