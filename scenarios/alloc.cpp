@@ -10,7 +10,6 @@
 #include <string>
 #include <string_view>
 
-#include "core/error.hpp"
 #include "core/units.hpp"
 #include "device/pages.hpp"
 #include "measure/pattern.hpp"
@@ -189,8 +188,7 @@ void check_device_memory(Device& device, const AllocCase& c, std::uint64_t seed)
   pattern::poison(content);
   stream.copy({host.data, memory.data, c.size, Direction::d2h});
   stream.synchronize();
-  const auto wrong = pattern::check_bytes(content, seed);
-  if (wrong) throw VerificationError(fmt::format("{}: {}", c.kind.in_words, wrong->describe()));
+  pattern::require(pattern::check_bytes(content, seed), c.kind.in_words);
 }
 
 /// "cudaMallocHost of 256 MiB pays from 4 copies on, against malloc (h2d)"

@@ -33,12 +33,7 @@ std::size_t lines_in(std::size_t bytes) { return bytes / sizeof(ChaseLine); }
 
 /// The end of what was just written is still in the GPU's cache, and reads that find it there would be mixed with those
 /// that do not.
-void evict_from_cache(Device& device) {
-  const DeviceBuffer other = device.allocate_device(kEvicting);
-  const Stream stream = device.make_stream(StreamKind::nonblocking);
-  stream.fill(other, pattern::kPoison);
-  stream.synchronize();
-}
+void evict_from_cache(Device& device) { device.fill_and_wait(device.allocate_device(kEvicting), pattern::kPoison); }
 
 double clock_rate_of(const ChaseLog& log) {
   return 1e9 * static_cast<double>(log.cycles) / static_cast<double>(log.nanoseconds);

@@ -94,14 +94,6 @@ std::size_t device_bytes_for_own(const ChunkedWork::Shape& shape) {
   return aligned_on_device(bytes) + pieces_with_halo(shape) * (2 * room_for_halo(shape) + kDeviceAlignment);
 }
 
-template <class Expected>
-void check_output(std::span<const float> output, const PayloadPart& part, const std::string& what,
-                  const Expected& expected) {
-  if (const auto wrong = pattern::check_elements(output, expected, part)) {
-    throw VerificationError(what + ": " + wrong->describe());
-  }
-}
-
 }  // namespace
 
 std::vector<Chunk> cut(const ChunkedWork::Shape& shape) {
@@ -169,18 +161,7 @@ Elementwise ChunkedWork::built_in(const Chunk& c, std::size_t place, std::size_t
 }
 
 kernels::OwnKernel ChunkedWork::own_kernel(const std::byte* in, std::byte* out, std::size_t elements) const {
-  const OwnKernelChoice& own = *shape_.own;
-  const double share = static_cast<double>(elements * own.element_bytes()) / static_cast<double>(own.payload_bytes);
-  return {own.source.name,
-          *payload_->own_kernel(),
-          {.in = in,
-           .out = out,
-           .elements = elements,
-           .element_bytes = own.element_bytes(),
-           .row_bytes = own.row_bytes,
-           .halo_rows = own.halo_rows,
-           .block_size = own.block_size,
-           .seconds = own.seconds * share}};
+  return shape_.own->over(*payload_->own_kernel(), in, out, elements);
 }
 
 void ChunkedWork::launch_over(const Chunk& c, std::size_t place, std::size_t out_place, unsigned blocks,
@@ -284,25 +265,22 @@ void ChunkedWork::launch_on_host_memory(StreamView stream, unsigned blocks) {
 }
 
 void ChunkedWork::compare(std::span<const std::byte> bytes, const std::byte* right, const std::string& what) const {
-  if (const auto wrong = pattern::compare_bytes(bytes, right, payload_->part())) {
-    throw VerificationError(what + ": " + wrong->describe());
-  }
+  pattern::require(pattern::compare_bytes(bytes, right, payload_->part()), what);
 }
 
 void ChunkedWork::check(const std::string& what) const {
   const std::span<const std::byte> bytes = output({0, elements()});
   if (shape_.own) return compare(bytes, payload_->expected_bytes(), what);
   if (shape_.op != ElementwiseOp::vector_add) return check_plus(shape_.work, bytes, what);
-  check_output({reinterpret_cast<const float*>(bytes.data()), elements()}, payload_->part(), what,
-               [this](std::size_t i) { return expected(i); });
+  const std::span<const float> output(reinterpret_cast<const float*>(bytes.data()), elements());
+  const auto right = [this](std::size_t i) { return expected(i); };
+  pattern::require(pattern::check_elements(output, right, payload_->part()), what);
 }
 
 void ChunkedWork::check_plus(std::uint32_t work, std::span<const std::byte> bytes, const std::string& what) const {
   const std::span<const float> output(reinterpret_cast<const float*>(bytes.data()), elements());
   const auto added = static_cast<float>(work);
-  if (const auto wrong = pattern::check_elements_plus(output, payload_->shape().seed, added, payload_->part())) {
-    throw VerificationError(what + ": " + wrong->describe());
-  }
+  pattern::require(pattern::check_elements_plus(output, payload_->shape().seed, added, payload_->part()), what);
 }
 
 void ChunkedWork::check_chunked(const std::string& what) {
@@ -345,7 +323,8 @@ std::size_t ChunkedWork::last_in_place_of(std::size_t i) const {
 void ChunkedWork::check_stages(const std::string& what) const {
   if (shape_.own || is_one_piece()) return check(what);
   const std::span<const float> all(reinterpret_cast<const float*>(payload_->host_out()), elements());
-  check_output(all, payload_->part(), what, [this](std::size_t i) { return expected(last_in_place_of(i)); });
+  const auto right = [this](std::size_t i) { return expected(last_in_place_of(i)); };
+  pattern::require(pattern::check_elements(all, right, payload_->part()), what);
 }
 
 void ChunkedWork::check_stage_input(const std::string& what) {
@@ -355,8 +334,9 @@ void ChunkedWork::check_stage_input(const std::string& what) {
   const std::span<const std::byte> bytes(payload_->host_out(), piece_bytes());
   if (shape_.own) return compare(bytes, payload_->host_in(), what);
   if (is_one_piece()) return check_plus(0, bytes, what);
-  check_output({reinterpret_cast<const float*>(bytes.data()), piece_elements()}, payload_->part(), what,
-               [this](std::size_t i) { return payload_->input(last_in_place_of(i)); });
+  const std::span<const float> input(reinterpret_cast<const float*>(bytes.data()), piece_elements());
+  const auto right = [this](std::size_t i) { return payload_->input(last_in_place_of(i)); };
+  pattern::require(pattern::check_elements(input, right, payload_->part()), what);
 }
 
 void ChunkedWork::check_stage_output(const std::string& what, StreamView stream) {

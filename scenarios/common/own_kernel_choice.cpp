@@ -202,6 +202,21 @@ std::optional<SkipReason> reason_against(const OwnKernelChoice& own, const Capab
       "--kernel-time is for a simulated device; this one is asked how long it takes: leave it out");
 }
 
+kernels::OwnKernel OwnKernelChoice::over(const LoadedKernel& loaded, const std::byte* in, std::byte* out,
+                                         std::size_t elements) const {
+  const double share = static_cast<double>(elements * element_bytes()) / static_cast<double>(payload_bytes);
+  return {source.name,
+          loaded,
+          {.in = in,
+           .out = out,
+           .elements = elements,
+           .element_bytes = element_bytes(),
+           .row_bytes = row_bytes,
+           .halo_rows = halo_rows,
+           .block_size = block_size,
+           .seconds = seconds * share}};
+}
+
 const LoadedKernel& load_own_kernel(Device& device, const OwnKernelChoice& own) {
   KernelSource source = own.source;
   source.content = content_of(source.file);

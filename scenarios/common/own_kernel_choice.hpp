@@ -12,6 +12,7 @@
 
 #include "core/axis.hpp"
 #include "device/device.hpp"
+#include "kernels/own_kernel.hpp"
 #include "results/metric_declaration.hpp"
 #include "results/result.hpp"
 #include "run/skip_reason.hpp"
@@ -51,6 +52,9 @@ struct OwnKernelChoice {
   [[nodiscard]] std::size_t halo_bytes() const { return halo_rows * row_bytes; }
   /// Two that agree in it take the same time.
   [[nodiscard]] std::string id() const;
+  /// The kernel over so many elements, for as long as this lives and the kernel is loaded.
+  [[nodiscard]] kernels::OwnKernel over(const LoadedKernel& loaded, const std::byte* in, std::byte* out,
+                                        std::size_t elements) const;
 };
 
 /// In a case of a scenario that has own_kernel_axes(); null where a built-in kernel is meant. `payload_bytes`: of one

@@ -6,7 +6,6 @@
 #include <span>
 
 #include "core/error.hpp"
-#include "kernels/own_kernel.hpp"
 #include "measure/pattern.hpp"
 
 namespace xferbench {
@@ -28,8 +27,7 @@ Payload::Payload(Device& device, const Shape& shape, Device& near)
       own_kernel_(shape.own ? &load_own_kernel(device, *shape.own) : nullptr),
       host_in_(near.allocate_host(shape.bytes + 2 * halo_room(shape), shape.host)),
       host_out_(near.allocate_host(shape.bytes, shape.host)),
-      device_in_(device.allocate_device(shape.device_bytes)),
-      stream_(device.make_stream(StreamKind::nonblocking)) {
+      device_in_(device.allocate_device(shape.device_bytes)) {
   // What follows from neighbouring rows can only be computed where these are there, too.
   if (shape.halo_bytes() == 0) {
     part_ = device.payload_part(host_in_);
@@ -74,26 +72,18 @@ void Payload::run_at_once(std::byte* to) {
   const std::size_t halo = shape_.halo_bytes();
   std::byte* const in = device_in() + room;
   std::byte* const out = shape_.in_place ? in + aligned_on_device(shape_.bytes) : device_out() + room;
-  const OwnKernelChoice& own = *shape_.own;
   poison_device(out, shape_.bytes);
   device_.copy_and_wait({in - halo, host_in() - halo, shape_.bytes + 2 * halo, Direction::h2d});
-  stream_.launch(kernels::OwnKernel(own.source.name, *own_kernel_,
-                                    {.in = in,
-                                     .out = out,
-                                     .elements = shape_.bytes / own.element_bytes(),
-                                     .element_bytes = own.element_bytes(),
-                                     .row_bytes = own.row_bytes,
-                                     .halo_rows = own.halo_rows,
-                                     .block_size = own.block_size}));
-  stream_.synchronize();
+  const Stream stream = device_.make_stream(StreamKind::nonblocking);
+  stream.launch(shape_.own->over(*own_kernel_, in, out, shape_.bytes / shape_.own->element_bytes()));
+  stream.synchronize();
   device_.copy_and_wait({to, out, shape_.bytes, Direction::d2h});
 }
 
 void Payload::poison_host_out() { pattern::poison({host_out_.data, shape_.bytes}, part_); }
 
 void Payload::poison_device(std::byte* first, std::size_t bytes) {
-  stream_.fill({first, bytes}, pattern::kPoison);
-  device_.synchronize();
+  device_.fill_and_wait({first, bytes}, pattern::kPoison);
 }
 
 void Payload::poison_all() {

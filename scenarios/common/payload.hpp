@@ -91,7 +91,6 @@ class Payload {
   DeviceBuffer addends_;     // vector-add only
   HostBuffer expected_;      // of a kernel of the user's only
   bool repeats_ = true;      // whether that came out twice alike
-  Stream stream_;            // for poisoning
 };
 
 }  // namespace xferbench

@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "core/error.hpp"
 #include "device/cpu_cache.hpp"
 #include "device/pages.hpp"
 #include "kernels/copy.hpp"
@@ -21,8 +20,7 @@ std::string copy_text(Direction direction) {
 }
 
 void check_bytes(const HostView& host, const PayloadPart& part, std::uint64_t seed, const std::string& what) {
-  const auto wrong = pattern::check_bytes({host.data, host.bytes}, seed, part);
-  if (wrong) throw VerificationError(what + ": " + wrong->describe());
+  pattern::require(pattern::check_bytes({host.data, host.bytes}, seed, part), what);
 }
 
 /// Between a host and a device buffer, or between two device buffers that the host buffer only fills and checks.
@@ -47,12 +45,8 @@ class BufferTransfer final : public Transfer {
   }
 
   void poison() override {
-    if (spec_.direction == Direction::d2h) {
-      pattern::poison(host_bytes(), part_);
-    } else {
-      legacy_.fill(on_device_, pattern::kPoison);
-    }
-    to_.synchronize();
+    if (spec_.direction == Direction::d2h) return pattern::poison(host_bytes(), part_);
+    to_.fill_and_wait(on_device_, pattern::kPoison);
   }
 
   void reset() override {
@@ -105,7 +99,6 @@ class BufferTransfer final : public Transfer {
   PayloadPart part_;
   DeviceBuffer on_device_;
   DeviceBuffer from_device_;  // between devices only
-  Stream legacy_ = to_.make_stream(StreamKind::legacy_default);
 };
 
 /// Managed memory moves instead of being copied: source and destination have one address. So nothing can be poisoned;
@@ -122,10 +115,7 @@ class Migration final : public Transfer {
   }
 
   void prepare() override { pattern::fill_bytes({managed_.data, spec_.bytes}, spec_.seed); }
-  void poison() override {
-    stream_.fill(seen_by_gpu_, pattern::kPoison);
-    stream_.synchronize();
-  }
+  void poison() override { device_.fill_and_wait(seen_by_gpu_, pattern::kPoison); }
 
   [[nodiscard]] bool needs_reset() const override { return true; }
   /// Back to where the pass begins.

@@ -42,9 +42,7 @@ LaunchRoom::~LaunchRoom() {
 }
 
 LaunchLog::LaunchLog(Device& device) : device_(device), memory_(device.allocate_device(sizeof(kernels::LaunchStatus))) {
-  const Stream stream = device_.make_stream(StreamKind::nonblocking);
-  clear(stream);
-  stream.synchronize();
+  device_.fill_and_wait(memory_, std::byte{0});
 }
 
 kernels::LaunchStatus* LaunchLog::get() const { return reinterpret_cast<kernels::LaunchStatus*>(memory_.data); }

@@ -122,8 +122,7 @@ Sorter::Sorter(Device& device, std::uint32_t count, SortKeys kind, std::uint64_t
   std::memcpy(host.data, sorted_.data(), host.bytes);
   device_.copy_and_wait({input_.data, host.data, host.bytes, Direction::h2d});
   kernels::sort_keys(sorted_);
-  root_.fill(counters_, std::byte{0});
-  root_.synchronize();
+  device_.fill_and_wait(counters_, std::byte{0});
 }
 
 Region Sorter::region(std::string name, std::function<void()> submit) {

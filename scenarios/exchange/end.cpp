@@ -7,7 +7,6 @@
 #include <span>
 #include <utility>
 
-#include "core/error.hpp"
 #include "measure/pattern.hpp"
 
 namespace xferbench {
@@ -240,10 +239,7 @@ void ExchangeEnd::poison(const ExchangePart& part) {
   for (const auto& journeys : journeys_) {
     for (const HostBuffer& slots : journeys->slots) pattern::poison({slots.data, slots.bytes});
   }
-  if (!part.from || !destination_) return;
-  const Stream stream = bench_.device.make_stream(StreamKind::nonblocking);
-  stream.fill(destination_, pattern::kPoison);
-  stream.synchronize();
+  if (part.from && destination_) bench_.device.fill_and_wait(destination_, pattern::kPoison);
 }
 
 void ExchangeEnd::check(const ExchangePart& part) {
@@ -252,10 +248,8 @@ void ExchangeEnd::check(const ExchangePart& part) {
     pattern::poison(in());
     bench_.device.copy_and_wait({in_.data, destination_.data, in_.bytes, Direction::d2h});
   }
-  const auto wrong = pattern::check_bytes(in(), seed_of(*part.from));
-  if (!wrong) return;
-  throw VerificationError(
-      fmt::format("from rank {} to rank {}: {}", *part.from, fleet_.ranks.rank(), wrong->describe()));
+  pattern::require(pattern::check_bytes(in(), seed_of(*part.from)),
+                   fmt::format("from rank {} to rank {}", *part.from, fleet_.ranks.rank()));
 }
 
 void ExchangeEnd::verify(const Region& region, const ExchangePart& part, VerifiedRun run) {

@@ -37,9 +37,7 @@ void submit_in_time(Stamps& stamps, const std::function<void()>& submit, const s
 class Counter {
  public:
   explicit Counter(Device& device) : device_(device), memory_(device.allocate_device(sizeof(std::uint64_t))) {
-    const Stream stream = device_.make_stream(StreamKind::nonblocking);
-    stream.fill(memory_, std::byte{0});
-    stream.synchronize();
+    device_.fill_and_wait(memory_, std::byte{0});
   }
 
   [[nodiscard]] std::uint64_t* get() const { return reinterpret_cast<std::uint64_t*>(memory_.data); }

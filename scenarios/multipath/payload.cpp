@@ -4,7 +4,6 @@
 #include <string>
 #include <utility>
 
-#include "core/error.hpp"
 #include "measure/pattern.hpp"
 
 namespace xferbench {
@@ -46,10 +45,8 @@ void MultipathPayload::poison() {
 }
 
 void MultipathPayload::check_host() const {
-  if (const auto wrong = pattern::check_bytes(host_bytes(), seed_, part_)) {
-    throw VerificationError(std::string(direction_ == Direction::h2d ? "H2D" : "D2H") +
-                            " over several links: " + wrong->describe());
-  }
+  pattern::require(pattern::check_bytes(host_bytes(), seed_, part_),
+                   std::string(direction_ == Direction::h2d ? "H2D" : "D2H") + " over several links");
 }
 
 void MultipathPayload::check() {
@@ -68,9 +65,7 @@ void MultipathPayload::prepare_part(Device& device, const DeviceView& on_gpu, st
 
 void MultipathPayload::poison_part(Device& device, const DeviceView& on_gpu) {
   if (direction_ == Direction::d2h || on_gpu.bytes == 0) return;
-  const Stream stream = device.make_stream(StreamKind::nonblocking);
-  stream.fill(on_gpu, pattern::kPoison);
-  stream.synchronize();
+  device.fill_and_wait(on_gpu, pattern::kPoison);
 }
 
 void MultipathPayload::fetch_part(Device& device, const DeviceView& on_gpu, std::uint64_t offset) {

@@ -169,12 +169,10 @@ void SmemSizes::include(const SmemShape& shape) {
 SmemData::SmemData(Device& device, const SmemSizes& sizes, std::uint64_t seed)
     : device_(device),
       seed_(seed),
-      stream_(device.make_stream(StreamKind::nonblocking)),
       in_(device.allocate_device(sizes.in)),
       out_(device.allocate_device(sizes.out)),
       queue_(device.allocate_device(kQueueBytes)) {
-  stream_.fill(queue_, std::byte{0});
-  stream_.synchronize();
+  device_.fill_and_wait(queue_, std::byte{0});
 }
 
 kernels::SmemArgs SmemData::args() const {
@@ -192,19 +190,14 @@ void SmemData::for_parts(std::uint64_t items, std::uint64_t bytes_of_item, const
 void SmemData::prepare(const SmemShape& shape) {
   for_parts(shape.rows, shape.pitch, [&](std::uint64_t first, std::span<std::byte> part) {
     fill_rows(shape, seed_, first, part);
-    stream_.copy({in_.data + first * shape.pitch, part.data(), part.size(), Direction::h2d});
-    stream_.synchronize();
+    device_.copy_and_wait({in_.data + first * shape.pitch, part.data(), part.size(), Direction::h2d});
   });
 }
 
-void SmemData::poison() {
-  stream_.fill(out_, pattern::kPoison);
-  stream_.synchronize();
-}
+void SmemData::poison() { device_.fill_and_wait(out_, pattern::kPoison); }
 
 void SmemData::fetch(const std::byte* from, std::span<std::byte> to) {
-  stream_.copy({to.data(), from, to.size(), Direction::d2h});
-  stream_.synchronize();
+  device_.copy_and_wait({to.data(), from, to.size(), Direction::d2h});
 }
 
 void SmemData::check(const SmemShape& shape, std::string_view what, Between between) {

@@ -65,7 +65,6 @@ class SmemData {
 
   Device& device_;
   std::uint64_t seed_;
-  Stream stream_;
   DeviceBuffer in_;
   DeviceBuffer out_;
   DeviceBuffer queue_;

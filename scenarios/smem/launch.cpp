@@ -24,15 +24,13 @@ SmemShape read_of(std::uint64_t bytes) {
 
 }  // namespace
 
-CacheFlush::CacheFlush(Device& device) : device_(device) {
+CacheFlush::CacheFlush(Device& device) {
   const SmemShape shape = read_of(2 * device.capabilities().environment.gpu.l2_bytes);
   memory_ = device.allocate_device(shape.buffer_bytes());
   sums_ = device.allocate_device(shape.sum_bytes());
   kernel_ = std::make_unique<kernels::Smem>(shape, kernels::SmemArgs{.in = memory_.data, .out = sums_.data});
-  device_.preload(*kernel_);
-  const Stream stream = device.make_stream(StreamKind::nonblocking);
-  stream.fill(memory_, std::byte{0});
-  stream.synchronize();
+  device.preload(*kernel_);
+  device.fill_and_wait(memory_, std::byte{0});
 }
 
 void CacheFlush::run(StreamView stream) const { stream.launch(*kernel_); }

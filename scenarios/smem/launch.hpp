@@ -26,7 +26,6 @@ class CacheFlush {
   [[nodiscard]] static bool needed(const kernels::SmemShape& shape, std::uint64_t cache_bytes);
 
  private:
-  Device& device_;
   DeviceBuffer memory_;
   DeviceBuffer sums_;
   std::unique_ptr<Kernel> kernel_;

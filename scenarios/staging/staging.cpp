@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
 #include "model/bounds.hpp"
@@ -67,8 +66,7 @@ class StagedTransfer {
   /// One pass onto poisoned memory; throws VerificationError unless every byte arrived.
   void verify(const Region& region) {
     if (payload_.direction == Direction::h2d) {
-      stream_.fill(payload_.device, pattern::kPoison);
-      device_.synchronize();
+      device_.fill_and_wait(payload_.device, pattern::kPoison);
     } else {
       pattern::poison(on_host(region.name), payload_.part);
     }
@@ -90,9 +88,7 @@ class StagedTransfer {
       pattern::poison(host, payload_.part);
       device_.copy_and_wait({host.data(), payload_.device.data, payload_.bytes(), Direction::d2h});
     }
-    if (const auto wrong = pattern::check_bytes(host, seed_, payload_.part)) {
-      throw VerificationError(fmt::format("{}: {}", what, wrong->describe()));
-    }
+    pattern::require(pattern::check_bytes(host, seed_, payload_.part), what);
   }
 
   [[nodiscard]] std::function<void()> checked(const char* region) {

@@ -108,10 +108,9 @@ void GroupCopies::poison() {
     if (placed.copy.direction == Direction::d2h) {
       payloads_[placed.payload].poison(placed.offset, case_.bytes);
     } else {
-      placed.device->make_stream(StreamKind::legacy_default).fill(placed.on_device, pattern::kPoison);
+      placed.device->fill_and_wait(placed.on_device, pattern::kPoison);
     }
   }
-  for (Device* device : group_) device->synchronize();
 }
 
 void GroupCopies::verify(Machine& machine, const Region& region, VerifiedRun run) {
@@ -155,10 +154,8 @@ void GroupCopies::check_peer_copy(std::size_t copy) {
   const Payload& payload = payloads_[placed.payload];
   payloads_[placed.payload].poison(0, case_.bytes);
   placed.device->copy_and_wait({payload.host.data, placed.on_device.data, case_.bytes, Direction::d2h});
-  const auto wrong = pattern::check_bytes({payload.host.data, payload.host.bytes}, placed.seed, payload.part);
-  if (!wrong) return;
-  throw VerificationError(fmt::format("copy from GPU {} to GPU {}: {}", case_.gpus[plan_[copy].from],
-                                      case_.gpus[plan_[copy].to], wrong->describe()));
+  pattern::require(pattern::check_bytes({payload.host.data, payload.host.bytes}, placed.seed, payload.part),
+                   fmt::format("copy from GPU {} to GPU {}", case_.gpus[plan_[copy].from], case_.gpus[plan_[copy].to]));
 }
 
 Region GroupCopies::region_of(const char* name, std::vector<std::size_t> copies) {

@@ -76,6 +76,11 @@ class Device : NonCopyable {
     copy_blocking(copy);
     synchronize();
   }
+  /// Returns when all of it holds that value.
+  void fill_and_wait(const DeviceView& range, std::byte value) {
+    make_stream(StreamKind::legacy_default).fill(range, value);
+    synchronize();
+  }
 
   /// Waits for all its streams.
   virtual void synchronize() = 0;

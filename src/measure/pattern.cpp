@@ -6,6 +6,8 @@
 #include <array>
 #include <bit>
 
+#include "core/error.hpp"
+
 namespace xferbench::pattern {
 
 namespace {
@@ -59,6 +61,10 @@ void poison_stretch(std::span<std::byte> payload, std::size_t offset, std::size_
 
 std::string Mismatch::describe() const {
   return fmt::format("wrong result at byte offset {}: expected {}, found {}", offset, expected, found);
+}
+
+void require(const std::optional<Mismatch>& wrong, std::string_view what) {
+  if (wrong) throw VerificationError(fmt::format("{}: {}", what, wrong->describe()));
 }
 
 std::optional<Mismatch> check_bytes(std::span<const std::byte> bytes, std::uint64_t seed, const PayloadPart& part) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "device/types.hpp"
 #include "measure/parallel.hpp"
@@ -60,6 +61,9 @@ struct Mismatch {
   /// "wrong result at byte offset 4096: expected 0x12, found 0xff"
   [[nodiscard]] std::string describe() const;
 };
+
+/// Throws VerificationError, which begins with `what`, where there is one.
+void require(const std::optional<Mismatch>& wrong, std::string_view what);
 
 /// Against fill_bytes' closed form.
 std::optional<Mismatch> check_bytes(std::span<const std::byte> bytes, std::uint64_t seed, const PayloadPart& part = {});
