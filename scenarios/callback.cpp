@@ -23,6 +23,7 @@
 #include "measure/timer_on_host.hpp"
 #include "model/bounds.hpp"
 #include "model/relation.hpp"
+#include "run/findings.hpp"
 #include "run/scenario.hpp"
 #include "run/wording.hpp"
 #include "scenarios/common/chunked_work.hpp"
@@ -462,17 +463,15 @@ std::vector<Finding> Callback::conclude(std::span<const Result* const> results) 
   std::vector<Finding> findings;
   const auto tell = [&](const char* metric, const char* measurement, const char* what) {
     std::vector<const Result*> rivals;
-    std::vector<model::Estimate> times;
     std::vector<std::string> methods;
     for (const Result* r : results) {
       const Method method = callback_case(r->config).method;
       if (r->metric(metric) == nullptr || method == Method::none) continue;
       rivals.push_back(r);
-      times.push_back(model::estimate_of(*r, measurement));
       methods.emplace_back(kMethods[static_cast<std::size_t>(method)]);
     }
     if (rivals.size() < 2) return;
-    const model::Front front = model::front_of(times);
+    const model::Front front = front_of(rivals, measurement);
     const Metric& best = rivals[front.places.front()]->needed_metric(metric);
     findings.push_back(
         {.kind = "winner",

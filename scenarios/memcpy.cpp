@@ -247,13 +247,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     for (const Result* r : results) r->needed_measurement("copy");
     std::vector<Finding> findings = fits_and_crossovers(paths(results, "copy"), "host");
-    const auto but_host = [](const Result& r) {
-      std::string key;
-      for (const Case::Param& p : r.config.params()) {
-        if (p.name != "host") key += p.name + "=" + to_text(p.value, p.kind) + "/";
-      }
-      return key;
-    };
+    const auto but_host = [](const Result& r) { return r.config.with("host", {}).key(); };
     std::map<std::string, std::vector<const Result*>> alike;
     for (const Result* r : results) alike[but_host(*r)].push_back(r);
     const std::vector<std::string> axes = axes_of_registered(results);
@@ -377,12 +371,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
 
   /// What tells copies from memory pinned in place from each other, and how long they are.
   static std::vector<std::string> axes_of_registered(std::span<const Result* const> results) {
-    std::vector<const Case*> registered;
-    for (const Result* r : results) {
-      if (r->metric("pinning") != nullptr) registered.push_back(&r->config);
-    }
     std::vector<std::string> axes{"dir", "host", "size"};
-    for (const std::string& axis : varying_axes(registered)) {
+    for (const std::string& axis : varying_axes(with_metric(results, "pinning"))) {
       if (std::ranges::find(axes, axis) == axes.end()) axes.push_back(axis);
     }
     return axes;

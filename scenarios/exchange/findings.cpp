@@ -24,12 +24,10 @@ using Measured = std::vector<const Result*>;
 
 /// All that says how something was exchanged, as a key; not between whom.
 std::string way_of(const Result& r, bool with_size) {
-  std::string key;
-  for (const Case::Param& param : r.config.params()) {
-    if (param.name == "pairs" || param.name == "round" || (param.name == "size" && !with_size)) continue;
-    key += param.name + "=" + to_text(param.value, param.kind) + "/";
-  }
-  return key + (r.in_fleet ? std::string(to_text(r.in_fleet->pace)) : "");
+  const auto wanted = [=](std::string_view axis) {
+    return axis != "pairs" && axis != "round" && (axis != "size" || with_size);
+  };
+  return key_of(r.config, wanted) + (r.in_fleet ? std::string(to_text(r.in_fleet->pace)) : "");
 }
 
 std::string method_of(const ExchangeCase& c) {

@@ -95,15 +95,9 @@ void keep_fastest(std::vector<Finding>& findings) {
 }  // namespace
 
 std::vector<Finding> multipath_findings(std::span<const Result* const> results) {
-  std::vector<const Result*> measured;
-  std::vector<const Case*> cases;
-  for (const Result* r : results) {
-    r->needed_measurement("multipath");
-    if (r->metric("bandwidth") == nullptr) continue;  // interrupted
-    measured.push_back(r);
-    cases.push_back(&r->config);
-  }
-  const std::vector<std::string> axes = varying_axes(cases);
+  for (const Result* r : results) r->needed_measurement("multipath");
+  const std::vector<const Result*> measured = with_metric(results, "bandwidth");
+  const std::vector<std::string> axes = varying_axes(measured);
   std::vector<std::string> but_via = axes;
   std::erase(but_via, "via");
   std::vector<Finding> gains;

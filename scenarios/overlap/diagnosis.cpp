@@ -106,14 +106,9 @@ struct Ranking {
   std::optional<model::Front> to_result{};  // by the time to the result, where all have it
 
   Ranking(std::span<const Result* const> alike, std::span<const std::string> axes)
-      : results(alike), called(rivals_of(alike, axes)), front(front_by("pipeline")) {
+      : results(alike), called(rivals_of(alike, axes)), front(front_of(alike, "pipeline")) {
     const auto has_wall = [](const Result* r) { return r->metric(kTimeToResult) != nullptr; };
-    if (std::ranges::all_of(results, has_wall)) to_result = front_by(kWall);
-  }
-  [[nodiscard]] model::Front front_by(const char* measurement) const {
-    std::vector<model::Estimate> times;
-    for (const Result* r : results) times.push_back(model::estimate_of(*r, measurement));
-    return model::front_of(times);
+    if (std::ranges::all_of(results, has_wall)) to_result = front_of(results, kWall);
   }
   [[nodiscard]] const Result& best() const { return *results[front.places.front()]; }
   [[nodiscard]] const std::string& name_of(const Result& r) const {
@@ -268,15 +263,11 @@ void add_findings_of(const Ranking& ranking, bool alone, std::vector<Finding>& f
 }  // namespace
 
 std::vector<Finding> diagnose(std::span<const Result* const> results) {
-  std::vector<const Result*> measured;
-  std::vector<const Case*> cases;
   for (const Result* r : results) {
     if (!r->label("suggestion").empty()) r->needed_metric("suggestion_gain");
-    if (r->metric("makespan") == nullptr) continue;  // interrupted
-    measured.push_back(r);
-    cases.push_back(&r->config);
   }
-  const std::vector<std::string> axes = varying_axes(cases);
+  const std::vector<const Result*> measured = with_metric(results, "makespan");
+  const std::vector<std::string> axes = varying_axes(measured);
   std::vector<Finding> findings;
   for (const auto& alike : grouped(measured, work_of)) {
     add_findings_of(Ranking(alike, axes), measured.size() == 1, findings);

@@ -51,12 +51,7 @@ using All = std::vector<Of>;
 
 /// What the case has beside these axes, as a key.
 std::string beside(const Case& c, std::initializer_list<std::string_view> axes) {
-  std::string key;
-  for (const Case::Param& param : c.params()) {
-    if (std::ranges::find(axes, param.name) == axes.end())
-      key += param.name + "=" + to_text(param.value, param.kind) + "/";
-  }
-  return key;
+  return key_of(c, [&](std::string_view axis) { return std::ranges::find(axes, axis) == axes.end(); });
 }
 
 /// Those that have the same key, in the order of their first.
@@ -78,9 +73,9 @@ std::vector<All> by_way(const All& all) {
 
 /// The axes whose values say which of all ways of copying it is, less one.
 std::vector<std::string> axes_of_ways(const All& all, std::string_view without = "") {
-  std::vector<const Case*> cases;
-  for (const Of& of : all) cases.push_back(&of.result->config);
-  std::vector<std::string> axes = varying_axes(cases);
+  Results results;
+  for (const Of& of : all) results.push_back(of.result);
+  std::vector<std::string> axes = varying_axes(results);
   const bool latency = all.front().of_case.latency;
   for (const char* always : {latency ? "op" : "dir", latency ? "lies-in" : "size"}) {
     if (std::ranges::find(axes, always) == axes.end()) axes.emplace_back(always);
@@ -88,7 +83,7 @@ std::vector<std::string> axes_of_ways(const All& all, std::string_view without =
   std::erase_if(axes, [&](const std::string& axis) { return axis == "from" || axis == "to" || axis == without; });
   // In the order in which cases have them.
   const auto place = [&](const std::string& axis) {
-    const auto& params = cases.front()->params();
+    const auto& params = results.front()->config.params();
     return std::ranges::find(params, axis, &Case::Param::name) - params.begin();
   };
   std::ranges::stable_sort(axes, {}, place);

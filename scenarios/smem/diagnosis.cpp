@@ -32,24 +32,8 @@ void check_numbers(const Result& r) {
 
 std::string method_of(const Result& r) { return r.config.word("method"); }
 
-/// The parameters of a case that `wanted` says yes to.
-template <class Wanted>
-std::string key(const Result& r, const Wanted& wanted) {
-  std::string text;
-  for (const Case::Param& p : r.config.params()) {
-    if (wanted(p.name)) text += p.name + "=" + to_text(p.value, p.kind) + " ";
-  }
-  return text;
-}
-
 const Result* fastest(std::span<const Result* const> results) {
   return *std::ranges::min_element(results, {}, seconds);
-}
-
-model::Front front_of(std::span<const Result* const> results) {
-  std::vector<model::Estimate> times;
-  for (const Result* r : results) times.push_back(model::estimate_of(*r, "smem"));
-  return model::front_of(times);
 }
 
 /// "tma, tile 4 KiB, stages 3": the values of those axes; a word speaks for itself, a number does not.
@@ -76,7 +60,7 @@ void add_best(const Results& work, const std::vector<std::string>& axes, std::ve
                                     best->needed_metric("vs_d2d")}});
   }
   const Rivals called = rivals_of(work, axes, description);
-  const model::Front front = front_of(work);
+  const model::Front front = front_of(work, "smem");
   const Result& best = *work[front.places.front()];
   findings.push_back(
       {.kind = "winner",
@@ -122,7 +106,7 @@ std::optional<Finding> enough_stages(Results alike, std::optional<double> latenc
                                      const std::vector<std::string>& axes) {
   std::ranges::sort(alike, {}, stages_of);
   if (alike.size() < 3) return std::nullopt;  // two are no sweep
-  const model::Front front = front_of(alike);
+  const model::Front front = front_of(alike, "smem");
   const std::size_t fewest = std::ranges::min(front.places);  // that the best is not faster than beyond doubt
   const Result& enough = *alike[fewest];
   const Result& best = *alike[front.places.front()];
@@ -152,7 +136,7 @@ void add_stages(const Results& work, std::vector<std::string> axes, std::vector<
   for (const Results& method : grouped(work, method_of)) {
     const std::optional<double> latency = latency_of(method);
     const auto but_stages = [](const Result& r) {
-      return key(r, [](std::string_view axis) { return axis != "stages"; });
+      return key_of(r.config, [](std::string_view axis) { return axis != "stages"; });
     };
     for (const Results& alike : grouped(method, but_stages)) {
       if (auto finding = enough_stages(alike, latency, axes)) findings.push_back(std::move(*finding));
@@ -163,16 +147,12 @@ void add_stages(const Results& work, std::vector<std::string> axes, std::vector<
 }  // namespace
 
 std::vector<Finding> diagnose_smem(std::span<const Result* const> results) {
-  Results measured;
-  std::ranges::copy_if(results, std::back_inserter(measured),
-                       [](const Result* r) { return r->metric("bytes_in_flight") != nullptr; });
+  const Results measured = with_metric(results, "bytes_in_flight");
   for (const Result* r : measured) check_numbers(*r);
-  std::vector<const Case*> cases;
-  for (const Result* r : measured) cases.push_back(&r->config);
-  std::vector<std::string> axes = varying_axes(cases);
+  std::vector<std::string> axes = varying_axes(measured);
   if (std::ranges::find(axes, "method") == axes.end()) axes.insert(axes.begin(), "method");
   std::vector<Finding> findings;
-  for (const Results& work : grouped(measured, [](const Result& r) { return key(r, is_work); })) {
+  for (const Results& work : grouped(measured, [](const Result& r) { return key_of(r.config, is_work); })) {
     add_best(work, axes, findings);
     add_stages(work, axes, findings);
   }

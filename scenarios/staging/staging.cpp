@@ -206,12 +206,10 @@ class Staging final : public ScenarioOf<staging_case> {
 
 /// For each direction, kind of pages and size: the method that was fastest, or those that cannot be told apart.
 std::vector<Finding> Staging::conclude(std::span<const Result* const> results) const {
-  std::vector<const Result*> measured;
-  for (const Result* r : results) {
-    if (r->metric("bandwidth") == nullptr) continue;  // interrupted
+  const std::vector<const Result*> measured = with_metric(results, "bandwidth");
+  for (const Result* r : measured) {
     r->needed_metric("of_pinned");
     r->needed_measurement("staging");
-    measured.push_back(r);
   }
   const auto place_of = [](const Result& r) {
     const StagingCase c = staging_case(r.config);
@@ -220,13 +218,9 @@ std::vector<Finding> Staging::conclude(std::span<const Result* const> results) c
   std::vector<Finding> findings;
   for (const auto& those : grouped(measured, place_of)) {
     if (those.size() < 2) continue;
-    std::vector<model::Estimate> times;
     std::vector<std::string> methods;
-    for (const Result* r : those) {
-      times.push_back(model::estimate_of(*r, "staging"));
-      methods.push_back(staging_case(r->config).describe_method());
-    }
-    const model::Front front = model::front_of(times);
+    for (const Result* r : those) methods.push_back(staging_case(r->config).describe_method());
+    const model::Front front = front_of(those, "staging");
     const Result& best = *those[front.places.front()];
     const StagingCase c = staging_case(best.config);
     const std::string size = format_size_exact(c.size, " ");

@@ -371,9 +371,7 @@ std::vector<Finding> about_memory(std::span<const Result* const> results, const 
 
 /// That tell situations apart; the pattern always.
 std::vector<std::string> axes_of(std::span<const Result* const> results) {
-  std::vector<const Case*> cases;
-  for (const Result* r : results) cases.push_back(&r->config);
-  const std::vector<std::string> varying = varying_axes(cases);
+  const std::vector<std::string> varying = varying_axes(results);
   std::vector<std::string> axes{"pattern"};
   for (const char* axis : {"memory", "size"}) {
     if (std::ranges::find(varying, axis) != varying.end()) axes.emplace_back(axis);

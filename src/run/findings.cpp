@@ -33,6 +33,12 @@ std::vector<Finding> conclude_from(std::span<const Scenario* const> scenarios, s
   return all;
 }
 
+std::vector<const Case*> cases_of(std::span<const Result* const> results) {
+  std::vector<const Case*> cases;
+  for (const Result* r : results) cases.push_back(&r->config);
+  return cases;
+}
+
 }  // namespace
 
 std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::span<const Result> results) {
@@ -75,6 +81,30 @@ std::vector<std::string> varying_axes(std::span<const Case* const> cases) {
   return axes;
 }
 
+std::vector<std::string> varying_axes(std::span<const Result* const> results) {
+  return varying_axes(cases_of(results));
+}
+
+std::string key_of(const Case& c, const std::function<bool(std::string_view)>& wanted) {
+  std::string key;
+  for (const Case::Param& p : c.params()) {
+    if (wanted(p.name)) key += p.name + "=" + to_text(p.value, p.kind) + "/";
+  }
+  return key;
+}
+
+std::vector<const Result*> with_metric(std::span<const Result* const> results, std::string_view metric) {
+  std::vector<const Result*> found;
+  std::ranges::copy_if(results, std::back_inserter(found), [&](const Result* r) { return r->metric(metric); });
+  return found;
+}
+
+model::Front front_of(std::span<const Result* const> results, std::string_view measurement) {
+  std::vector<model::Estimate> times;
+  for (const Result* r : results) times.push_back(model::estimate_of(*r, measurement));
+  return model::front_of(times);
+}
+
 Labels labels_of(const Case& c, std::span<const std::string> axes) {
   Labels labels;
   for (const std::string& axis : axes) {
@@ -108,12 +138,10 @@ std::optional<double> number(const Case::Param* param) {
 
 /// The axes that tell paths apart, or one that names the only path there is.
 std::vector<std::string> naming_axes(std::span<const Result* const> results, std::string_view size_axis) {
-  std::vector<const Case*> cases;
-  for (const Result* r : results) cases.push_back(&r->config);
-  std::vector<std::string> axes = varying_axes(cases);
+  std::vector<std::string> axes = varying_axes(results);
   std::erase(axes, size_axis);
   if (!axes.empty() || results.empty()) return axes;
-  for (const Case::Param& param : cases.front()->params()) {
+  for (const Case::Param& param : results.front()->config.params()) {
     if (param.name != size_axis && param.kind == AxisKind::choice) return {param.name};
   }
   return {};
@@ -206,8 +234,7 @@ bool are_unique(std::vector<std::string> names) {
 
 Rivals rivals_of(std::span<const Result* const> results, std::span<const std::string> axes,
                  const std::function<std::string(const Case&, std::span<const std::string>)>& namer) {
-  std::vector<const Case*> cases;
-  for (const Result* r : results) cases.push_back(&r->config);
+  const std::vector<const Case*> cases = cases_of(results);
   const std::vector<std::string> differing = varying_axes(cases);
   std::vector<std::string> own;
   std::vector<std::string> common;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/relation.hpp"
 #include "model/transfer.hpp"
 #include "results/result.hpp"
 #include "run/scenario.hpp"
@@ -18,9 +19,19 @@ std::string axis_text(const Case::Param& param);
 
 /// The axes that not all of these cases have alike, in the order in which the cases have them.
 std::vector<std::string> varying_axes(std::span<const Case* const> cases);
+std::vector<std::string> varying_axes(std::span<const Result* const> results);
 
 /// The values of those of the axes that the case has.
 Labels labels_of(const Case& c, std::span<const std::string> axes);
+
+/// What the case has of the axes that are wanted, as a key.
+std::string key_of(const Case& c, const std::function<bool(std::string_view axis)>& wanted);
+
+/// Those that have the metric: others were interrupted before, or have no use for it.
+std::vector<const Result*> with_metric(std::span<const Result* const> results, std::string_view metric);
+
+/// Who is ahead by that measurement.
+model::Front front_of(std::span<const Result* const> results, std::string_view measurement);
 
 /// Results with equal keys, in the order of their first.
 std::vector<std::vector<const Result*>> grouped(std::span<const Result* const> results,
