@@ -15,29 +15,6 @@ namespace xferbench {
 
 namespace {
 
-/// Uses a payload that others use, too, in turn.
-class MultipathCandidate final : public Candidate {
- public:
-  MultipathCandidate(Machine& machine, std::shared_ptr<MultipathPayload> payload, const Cut& cut, Clock clock)
-      : machine_(machine), payload_(std::move(payload)), relay_(*payload_, cut.shape, cut.split), clock_(clock) {}
-
-  [[nodiscard]] Region region() override {
-    Region r = relay_.region();
-    r.clock = clock_;
-    return r;
-  }
-  void verify() override {
-    run_at_full_speed(machine_, region(), [this] { relay_.poison(); });
-    payload_->check();
-  }
-
- private:
-  Machine& machine_;
-  std::shared_ptr<MultipathPayload> payload_;
-  Relay relay_;
-  Clock clock_;
-};
-
 class MultipathSpace final : public Tunable {
  public:
   MultipathSpace(std::span<const Case> cases, const RunContext& bench) : bench_(bench) {
@@ -49,7 +26,7 @@ class MultipathSpace final : public Tunable {
     }
     for (const Case& c : cases) learn(multipath_case(c));
     widest.via = helpers_;
-    payload_ = std::make_shared<MultipathPayload>(bench.machine, widest, bench.seed);
+    payload_ = std::make_unique<MultipathPayload>(bench.machine, widest, bench.seed);
     if (bench.needs_data()) payload_->prepare();
     const bool all_gated = std::ranges::all_of(cases, [this](const Case& c) { return is_gated(multipath_case(c)); });
     clock_ = all_gated ? Clock::event_gated : Clock::event;
@@ -77,11 +54,20 @@ class MultipathSpace final : public Tunable {
 
   [[nodiscard]] std::string family(const Case& c) const override { return gpus_text(multipath_case(c).via); }
 
-  [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
+  /// Candidates use one payload, in turn.
+  [[nodiscard]] Candidate prepare(const Case& c) override {
     const MultipathCase m = multipath_case(c);
     const Cut chosen = cut_of(m);
-    const Cut widest{chosen.shape, among_all(chosen.split, m.via)};
-    return std::make_unique<MultipathCandidate>(bench_.machine, payload_, widest, clock_);
+    const auto relay = std::make_shared<Relay>(*payload_, chosen.shape, among_all(chosen.split, m.via));
+    const auto region = [relay, clock = clock_] {
+      Region r = relay->region();
+      r.clock = clock;
+      return r;
+    };
+    return {.region = region, .verify = [this, relay, region] {
+              run_at_full_speed(bench_.machine, region(), [&] { relay->poison(); });
+              payload_->check();
+            }};
   }
 
   void describe(const Case& c, double seconds, double /*fastest*/, Result& result) const override {
@@ -122,7 +108,7 @@ class MultipathSpace final : public Tunable {
 
   RunContext bench_;
   std::vector<int> helpers_;  // of all cases
-  std::shared_ptr<MultipathPayload> payload_;
+  std::unique_ptr<MultipathPayload> payload_;
   Clock clock_ = Clock::event_gated;
   std::map<std::vector<int>, model::RelayPaths> paths_;  // by the helpers
   std::vector<Measurement> stages_;                      // direct

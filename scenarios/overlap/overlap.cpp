@@ -205,7 +205,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
     if (bench.verify) stages.verify();
     if (bench.verify) stages.verify_serial();
     const std::unique_ptr<Pipeline> pipeline = make_pipeline(bench.device, work, o.pipeline);
-    if (bench.verify) verify(bench.machine, work, *pipeline);
+    if (bench.verify) verify(bench.machine, work, *pipeline, run_once);
     const Series joined = sample_few(bench, {fork_join(work, *pipeline)}, kCalibrating).front();
 
     Region gated = checked_region_of(*pipeline, work, "pipeline");
@@ -237,7 +237,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
       result.warnings.emplace_back(
           "the limit and serial are measured with kernels of as many blocks as it takes, the pipeline with --blocks");
     }
-    if (bench.verifies_again()) verify_at_full_speed(bench.machine, work, *pipeline);
+    if (bench.verifies_again()) verify(bench.machine, work, *pipeline, run_at_full_speed);
     if (all_sampled(series)) bench.trace_region(region_of(*pipeline, "pipeline"), result);
   }
 

@@ -316,25 +316,12 @@ Region checked_region_of(Pipeline& pipeline, const ChunkedWork& work, std::strin
   return r;
 }
 
-namespace {
-
-void run_poisoned(Machine& machine, ChunkedWork& work, Pipeline& pipeline, VerifiedRun run) {
+void verify(Machine& machine, ChunkedWork& work, Pipeline& pipeline, VerifiedRun run) {
   run(machine, region_of(pipeline, "pipeline"), [&] {
     work.poison_all();
     pipeline.poison();
   });
-}
-
-}  // namespace
-
-void verify(Machine& machine, ChunkedWork& work, Pipeline& pipeline) {
-  run_poisoned(machine, work, pipeline, run_once);
-  work.check_chunked("pipeline");
-}
-
-void verify_at_full_speed(Machine& machine, ChunkedWork& work, Pipeline& pipeline) {
-  run_poisoned(machine, work, pipeline, run_at_full_speed);
-  work.check_chunked("pipeline at full speed");
+  work.check_chunked(run == run_at_full_speed ? "pipeline at full speed" : "pipeline");
 }
 
 }  // namespace xferbench

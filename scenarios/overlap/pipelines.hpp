@@ -121,9 +121,8 @@ Region region_of(Pipeline& pipeline, std::string name);
 /// The same with a check of its output; the work must outlive it, too.
 Region checked_region_of(Pipeline& pipeline, const ChunkedWork& work, std::string name);
 
-/// One pass on poisoned memory: the buffers hold right results from the passes before. Throws VerificationError.
-void verify(Machine& machine, ChunkedWork& work, Pipeline& pipeline);
-/// The same as timed passes run: a dependency that only holds while the host submits slowly shows there.
-void verify_at_full_speed(Machine& machine, ChunkedWork& work, Pipeline& pipeline);
+/// One pass on poisoned memory: the buffers hold right results from the passes before. At full speed, as timed passes
+/// run, a dependency that only holds while the host submits slowly shows. Throws VerificationError.
+void verify(Machine& machine, ChunkedWork& work, Pipeline& pipeline, VerifiedRun run);
 
 }  // namespace xferbench

@@ -23,19 +23,6 @@ namespace {
 /// those of an H200 are within 0.3 %.
 constexpr double kModelError = 0.01;
 
-class OverlapCandidate final : public Candidate {
- public:
-  OverlapCandidate(Device& device, const OverlapCase& c, std::shared_ptr<Payload> payload)
-      : machine_(device.machine()), own_(device, c.work, c.pipeline, std::move(payload)) {}
-
-  [[nodiscard]] Region region() override { return checked_region_of(*own_.pipeline, *own_.work, "pipeline"); }
-  void verify() override { verify_at_full_speed(machine_, *own_.work, *own_.pipeline); }
-
- private:
-  Machine& machine_;
-  CutPipeline own_;
-};
-
 class OverlapSpace final : public Tunable {
  public:
   OverlapSpace(std::span<const Case> cases, const RunContext& bench)
@@ -96,8 +83,11 @@ class OverlapSpace final : public Tunable {
   [[nodiscard]] std::string family(const Case& c) const override { return c.word("strategy"); }
   [[nodiscard]] double model_error() const override { return kModelError; }
 
-  [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
-    return std::make_unique<OverlapCandidate>(bench_.device, parsed(c), payload_);
+  [[nodiscard]] Candidate prepare(const Case& c) override {
+    const OverlapCase o = parsed(c);
+    const auto own = std::make_shared<CutPipeline>(bench_.device, o.work, o.pipeline, payload_);
+    return {.region = [own] { return checked_region_of(*own->pipeline, *own->work, "pipeline"); },
+            .verify = [own, this] { verify(bench_.machine, *own->work, *own->pipeline, run_at_full_speed); }};
   }
 
   void describe(const Case& c, double seconds, double fastest, Result& result) const override {

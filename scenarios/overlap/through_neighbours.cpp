@@ -139,8 +139,8 @@ struct WorkOfOne {
 
   void verify_all(Machine& machine) {
     stages.verify();
-    verify(machine, work, *alone);
-    verify(machine, work, *pipeline);
+    verify(machine, work, *alone, run_once);
+    verify(machine, work, *pipeline, run_once);
   }
   /// The kernel over the whole payload. In place, nobody knows what it has worked on, as the copies in that are timed
   /// beside it go elsewhere.
@@ -212,7 +212,7 @@ void measure_through_neighbours(const OverlapCase& c, const RunContext& bench, R
     derive(c, bench.device.capabilities().environment.gpu.copy_engines, result);
     derive_beside_one_gpu(c, result);
   }
-  if (bench.verifies_again()) verify_at_full_speed(bench.machine, one.work, *one.pipeline);
+  if (bench.verifies_again()) verify(bench.machine, one.work, *one.pipeline, run_at_full_speed);
   if (all_sampled(series)) bench.trace_region(region_of(*one.pipeline, "pipeline"), result);
 }
 

@@ -36,20 +36,6 @@ SmemSizes sizes_of(std::span<const Case> cases) {
   return sizes;
 }
 
-class SmemCandidate final : public Candidate {
- public:
-  SmemCandidate(Device& device, SmemBench& bench, const SmemShape& shape)
-      : bench_(bench), shape_(shape), stream_(device.make_stream(StreamKind::nonblocking)) {}
-
-  [[nodiscard]] Region region() override { return bench_.region(shape_, stream_, "smem"); }
-  void verify() override { bench_.verify(shape_, stream_, "smem"); }
-
- private:
-  SmemBench& bench_;
-  SmemShape shape_;
-  Stream stream_;
-};
-
 class SmemSpace final : public Tunable {
  public:
   SmemSpace(std::span<const Case> cases, const RunContext& context)
@@ -80,8 +66,11 @@ class SmemSpace final : public Tunable {
            (s.shape.schedule == SmemSchedule::one_tile ? 0 : kLittle / 2);
   }
 
-  [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
-    return std::make_unique<SmemCandidate>(context_.device, bench_, placed_.at(c.key()).shape);
+  [[nodiscard]] Candidate prepare(const Case& c) override {
+    const SmemShape& shape = placed_.at(c.key()).shape;
+    const auto stream = std::make_shared<Stream>(context_.device.make_stream(StreamKind::nonblocking));
+    return {.region = [this, &shape, stream] { return bench_.region(shape, *stream, "smem"); },
+            .verify = [this, &shape, stream] { bench_.verify(shape, *stream, "smem"); }};
   }
 
   void describe(const Case& c, double seconds, double /*fastest*/, Result& result) const override {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,23 +29,17 @@ constexpr auto texts_of(Objective) { return std::to_array<std::string_view>({"de
 /// What is sampled of a region for that: itself, or wall_of() it, which then has a warm-up of its own.
 Region region_for(Objective objective, const Region& region);
 
-/// One configuration made ready to be timed. Keeps its streams and events alive; what all candidates share belongs to
-/// the Tunable, which outlives them.
-class Candidate {
- public:
-  Candidate() = default;
-  Candidate(const Candidate&) = delete;
-  Candidate& operator=(const Candidate&) = delete;
-  virtual ~Candidate() = default;
-
+/// One configuration made ready to be timed. Its functions keep its streams and events alive; what all candidates share
+/// belongs to the Tunable, which outlives them.
+struct Candidate {
   /// What is timed. Called once for each round of sampling; regions of several candidates are sampled interleaved, so
   /// they may share data but no streams or events. Its name is that of the measurement, the same for all candidates,
   /// where the time on the device is searched for.
   /// With a check, where it has an output.
-  [[nodiscard]] virtual Region region() = 0;
+  std::function<Region()> region;
   /// Runs once on poisoned memory and checks the result. Called before the first sample, unless the user forbids it.
   /// Throws VerificationError.
-  virtual void verify() = 0;
+  std::function<void()> verify;
 };
 
 /// A scenario's cases as a space to search. Made once per tune: measures what the predictions are made of, and owns the
@@ -74,7 +69,7 @@ class Tunable : NonCopyable {
   /// How far a prediction is off beside what its family has in common, relative: a first guess, replaced by experience.
   [[nodiscard]] virtual double model_error() const { return 0.03; }
   /// Throws DeviceError if the device cannot; only that configuration drops out.
-  [[nodiscard]] virtual std::unique_ptr<Candidate> prepare(const Case&) = 0;
+  [[nodiscard]] virtual Candidate prepare(const Case&) = 0;
   /// Adds the scenario's own metrics and labels, given the median in seconds of the case and of the fastest so far:
   /// bandwidth, efficiency, what limits it. The tuner adds `makespan`, `predicted`, `residual` and `behind_best`.
   virtual void describe(const Case&, double seconds, double fastest, Result&) const = 0;

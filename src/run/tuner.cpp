@@ -161,11 +161,11 @@ constexpr std::size_t kLeastThatDecide = 6;  // fewer have no interval
 struct Entry {
   Case config;
   double predicted = 0;
-  std::unique_ptr<Candidate> candidate{};  ///< while it may still be needed
-  std::optional<Measurement> search{};     ///< samples of all rounds of the search
-  std::optional<Measurement> fresh{};      ///< those of the last round
-  CaseHealth health{};                     ///< of all its rounds
-  double host_blocked = 0;                 ///< median seconds of the calls that submit it, in its latest round
+  std::optional<Candidate> candidate{};  ///< while it may still be needed
+  std::optional<Measurement> search{};   ///< samples of all rounds of the search
+  std::optional<Measurement> fresh{};    ///< those of the last round
+  CaseHealth health{};                   ///< of all its rounds
+  double host_blocked = 0;               ///< median seconds of the calls that submit it, in its latest round
   std::string failure{};
 };
 
@@ -326,7 +326,7 @@ class Tuner {
       const bool first_time = std::ranges::find(begun_, i) == begun_.end();
       if (first_time) begun_.push_back(i);
       const std::string failure = failure_of([&] {
-        if (entry.candidate == nullptr) entry.candidate = tunable_->prepare(entry.config);
+        if (!entry.candidate) entry.candidate = tunable_->prepare(entry.config);
         if (first_time && bench_.verify) entry.candidate->verify();
       });
       if (failure.empty()) {

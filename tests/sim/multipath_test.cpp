@@ -150,7 +150,7 @@ TEST_F(MultipathOnTwo, TuneTimesAllByOneClock) {
     RunContext bench = quick_bench(machine_.device());
     const auto tunable = cases.front().scenario->tunable(space, bench);
     EXPECT_EQ(tunable->stages().front().clock, clock) << chunk;
-    for (const Case& c : space) EXPECT_EQ(tunable->prepare(c)->region().clock, clock) << c.key();
+    for (const Case& c : space) EXPECT_EQ(tunable->prepare(c).region().clock, clock) << c.key();
   }
 }
 

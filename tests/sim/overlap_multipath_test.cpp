@@ -227,7 +227,7 @@ std::size_t run_forgetting(Wait forgotten, bool in_place) {
   work.prepare();
   const auto pipeline = make_pipeline(machine.device(), work, {.strategy = Strategy::multipath, .helper_slots = 2},
                                       std::span(gpus).subspan(1));
-  verify(machine, work, *pipeline);  // while nothing is forgotten
+  verify(machine, work, *pipeline, run_once);  // while nothing is forgotten
   Region region = region_of(*pipeline, "pipeline");
   region.submit = [&] {
     forgetful.forget(true);

@@ -346,8 +346,8 @@ TEST_F(OverlapOnSim, TuneFindsTheBestOfTheWholeSpaceInAFifthOfIt) {
   std::string best_key;
   const std::unique_ptr<Tunable> tunable = scenario.tunable(space, bench);
   for (const Case& c : space) {
-    const std::unique_ptr<Candidate> candidate = tunable->prepare(c);
-    const double median = bench.sample({candidate->region()}).front().elapsed.median;
+    const Candidate candidate = tunable->prepare(c);
+    const double median = bench.sample({candidate.region()}).front().elapsed.median;
     if (median < best) best = median, best_key = c.key();
   }
 

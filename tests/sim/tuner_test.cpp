@@ -65,10 +65,11 @@ class Copies final : public Tunable {
     return static_cast<double>(bytes_of(c, script_.bytes)) / 50e9 * wrong * ripple;
   }
   [[nodiscard]] double complexity(const Case& c) const override { return static_cast<double>(c.count("chunks")); }
-  [[nodiscard]] std::unique_ptr<Candidate> prepare(const Case& c) override {
+  [[nodiscard]] Candidate prepare(const Case& c) override {
     ++calls_.prepared;
     script_.prepare(c);
-    return std::make_unique<One>(*this, c);
+    const auto one = std::make_shared<One>(*this, c);
+    return {.region = [one] { return one->region(); }, .verify = [one] { one->verify(); }};
   }
   void describe(const Case& c, double seconds, double /*fastest*/, Result& result) const override {
     result.add("bandwidth", static_cast<double>(bytes_of(c, script_.bytes)) / seconds / 1e9, "GB/s");
@@ -82,11 +83,11 @@ class Copies final : public Tunable {
   }
 
  private:
-  class One final : public Candidate {
+  class One {
    public:
     One(Copies& all, Case c)
         : all_(all), case_(std::move(c)), stream_(all.device_.make_stream(StreamKind::nonblocking)) {}
-    [[nodiscard]] Region region() override {
+    [[nodiscard]] Region region() {
       ++all_.calls_.regions;
       Region r;
       r.name = "copy";
@@ -99,7 +100,7 @@ class Copies final : public Tunable {
       r.check = [this] { all_.script_.check(case_); };
       return r;
     }
-    void verify() override {
+    void verify() {
       ++all_.calls_.verified;
       all_.script_.verify(case_);
     }
