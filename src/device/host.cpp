@@ -223,15 +223,6 @@ std::optional<std::uint64_t> available_host_memory() {
   return std::min({available, control_group_headroom(), available_bound_memory().value_or(available)});
 }
 
-std::string_view to_text(NumaPolicy::Kind kind) {
-  switch (kind) {
-    case NumaPolicy::Kind::local: return "local";
-    case NumaPolicy::Kind::node: return "node";
-    case NumaPolicy::Kind::none: return "none";
-  }
-  return "";
-}
-
 void require_node(const NumaPolicy& policy) {
   if (policy.kind != NumaPolicy::Kind::node) return;
   const std::vector<int> nodes = all_nodes();

@@ -3,12 +3,14 @@
 // as well, and that is slower.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "core/enum_text.hpp"
 #include "core/environment.hpp"
 #include "core/non_copyable.hpp"
 
@@ -24,9 +26,7 @@ struct NumaPolicy {
   Kind kind = Kind::local;
   int node = 0;  ///< for Kind::node, as Linux counts them
 };
-
-/// "local", "node" or "none".
-std::string_view to_text(NumaPolicy::Kind kind);
+constexpr auto texts_of(NumaPolicy::Kind) { return std::to_array<std::string_view>({"local", "node", "none"}); }
 
 /// Throws UsageError if the policy names a node that this machine does not have. Changes nothing.
 void require_node(const NumaPolicy& policy);

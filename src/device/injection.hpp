@@ -37,7 +37,7 @@ InjectedFault parse_fault(std::string_view text);
 std::optional<InjectedFault> fault_from_environment();
 
 /// Does what a fault says.
-class FaultInjector final : public CallObserver {
+class FaultInjector : public CallObserver {
  public:
   explicit FaultInjector(const InjectedFault& fault) : fault_(fault) {}
 

@@ -397,27 +397,22 @@ class InterceptedMachine final : public Machine {
 };
 
 /// The fault that a user asked for; says so in the end where it has not happened.
-class FaultAskedFor final : public CallObserver {
+class FaultAskedFor final : public FaultInjector {
  public:
   FaultAskedFor(const InjectedFault& fault, Machine& machine, const char* asked_by)
-      : injector_(fault), asked_by_(asked_by) {
-    injector_.prepare(machine);
+      : FaultInjector(fault), asked_by_(asked_by) {
+    prepare(machine);
   }
   ~FaultAskedFor() override {
-    if (injector_.hit()) return;
+    if (hit()) return;
     std::array<char, 128> text{};  // a destructor that could run out of memory would end the program
     *fmt::format_to_n(text.data(), text.size() - 1, "warning: {}: no fault was injected, there were only {} such calls",
-                      asked_by_, injector_.calls())
+                      asked_by_, calls())
          .out = '\0';
     tell(text.data());
   }
-  void enter(const DeviceCall& call) override { injector_.enter(call); }
-  void submitted(const DeviceCall& call) override { injector_.submitted(call); }
-  void leave(const DeviceCall& call, bool progress) noexcept override { injector_.leave(call, progress); }
-  bool moves_data(bool asked) override { return injector_.moves_data(asked); }
 
  private:
-  FaultInjector injector_;
   const char* asked_by_;
 };
 

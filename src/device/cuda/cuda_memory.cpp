@@ -60,35 +60,26 @@ unsigned register_flags(const OpenedGpu& gpu) {
   return gpu.alone() ? cudaHostRegisterDefault : cudaHostRegisterPortable;
 }
 
-/// Memory that one function of CUDA gives back, whose errors nobody could do anything about. Not while another GPU is
+/// Memory that a call of CUDA gives back, whose errors nobody could do anything about. Not while another GPU is
 /// current, whose context may be lost.
-template <auto free_it>
+template <class GiveBack>
 class CudaAllocation final : public Resource {
  public:
-  CudaAllocation(const OpenedGpu& gpu, void* data) : gpu_(gpu), data_(data) {}
+  CudaAllocation(const OpenedGpu& gpu, const GiveBack& give_back) : gpu_(gpu), give_back_(give_back) {}
   ~CudaAllocation() override {
     gpu_.try_make_current();
-    static_cast<void>(free_it(data_));
+    static_cast<void>(give_back_());
   }
 
  private:
   OpenedGpu gpu_;
-  void* data_;
+  GiveBack give_back_;
 };
 
-class PooledAllocation final : public Resource {
- public:
-  PooledAllocation(const OpenedGpu& gpu, void* data, cudaStream_t stream) : gpu_(gpu), data_(data), stream_(stream) {}
-  ~PooledAllocation() override {
-    gpu_.try_make_current();
-    static_cast<void>(cudaFreeAsync(data_, stream_));
-  }
-
- private:
-  OpenedGpu gpu_;
-  void* data_;
-  cudaStream_t stream_;
-};
+template <class GiveBack>
+std::unique_ptr<Resource> owned(const OpenedGpu& gpu, const GiveBack& give_back) {
+  return std::make_unique<CudaAllocation<GiveBack>>(gpu, give_back);
+}
 
 /// Ordinary memory from the system, pinned in place or not.
 class SystemAllocation final : public Resource {
@@ -119,14 +110,14 @@ DeviceBuffer allocate(const OpenedGpu& gpu, std::size_t bytes) {
   gpu.make_current();
   void* data = nullptr;
   check_allocation(cudaMalloc(&data, bytes), "cudaMalloc", bytes);
-  return {{static_cast<std::byte*>(data), bytes}, std::make_unique<CudaAllocation<cudaFree>>(gpu, data)};
+  return {{static_cast<std::byte*>(data), bytes}, owned(gpu, [data] { return cudaFree(data); })};
 }
 
 DeviceBuffer allocate_pooled(const OpenedGpu& gpu, std::size_t bytes, cudaStream_t stream) {
   gpu.make_current();
   void* data = nullptr;
   check_allocation(cudaMallocAsync(&data, bytes, stream), "cudaMallocAsync", bytes);
-  return {{static_cast<std::byte*>(data), bytes}, std::make_unique<PooledAllocation>(gpu, data, stream)};
+  return {{static_cast<std::byte*>(data), bytes}, owned(gpu, [data, stream] { return cudaFreeAsync(data, stream); })};
 }
 
 HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults) {
@@ -139,14 +130,14 @@ HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory 
   }
   void* const data = allocate_by_cuda(gpu, bytes, kind);
   const HostView view{static_cast<std::byte*>(data), bytes, kind};
-  if (kind == HostMemory::managed) return {view, std::make_unique<CudaAllocation<cudaFree>>(gpu, data)};
-  return {view, std::make_unique<CudaAllocation<cudaFreeHost>>(gpu, data)};
+  if (kind == HostMemory::managed) return {view, owned(gpu, [data] { return cudaFree(data); })};
+  return {view, owned(gpu, [data] { return cudaFreeHost(data); })};
 }
 
 Registration pin(const OpenedGpu& gpu, const HostView& memory) {
   gpu.make_current();
   check_allocation(cudaHostRegister(memory.data, memory.bytes, register_flags(gpu)), "cudaHostRegister", memory.bytes);
-  return std::make_unique<CudaAllocation<cudaHostUnregister>>(gpu, memory.data);
+  return owned(gpu, [data = memory.data] { return cudaHostUnregister(data); });
 }
 
 }  // namespace xferbench::cuda

@@ -105,6 +105,20 @@ constexpr Shape kBandwidth = within(kNumber, "bytes per second from 1e3 to 1e18"
 
 // --- Numbers by their names -----------------------------------------------------------------------------------------
 
+/// The same entries, whose names are known.
+template <const Shape& entries, void (*require)(Reader&, std::string_view), std::vector<Known> (*known_names)()>
+constexpr Shape kOfKnownNames{.expected = entries.expected,
+                              .is_object = true,
+                              .strict = true,
+                              .entry =
+                                  [](Reader& in, void* all, std::string_view name) {
+                                    require(in, name);
+                                    return entries.entry(in, all, name);
+                                  },
+                              .end = entries.end,
+                              .each = entries.each,
+                              .known = known_names};
+
 Single number_given(const void* named) { return as<Named>(named).number; }
 
 constexpr Shape kFactor{.expected = "a number from 0.001 to 1000",
@@ -115,25 +129,16 @@ constexpr Shape kFactor{.expected = "a number from 0.001 to 1000",
                         .most = 1000};
 constexpr const Shape& kFactors = kEntriesOf<Named, &Named::name, kFactor>;
 
-constexpr Shape kScale{.expected = kFactors.expected,
-                       .is_object = true,
-                       .strict = true,
-                       .entry =
-                           [](Reader& in, void* scale, std::string_view name) {
-                             const auto known = texts_of(Part{});
-                             if (std::ranges::find(known, name) == known.end()) {
-                               in.refuse_unknown("unknown part", name, known);
-                             }
-                             return kFactors.entry(in, scale, name);
-                           },
-                       .end = kFactors.end,
-                       .each = kFactors.each,
-                       .known =
-                           [] {
-                             std::vector<Known> known;
-                             for (const std::string_view part : texts_of(Part{})) known.push_back({part, kFactor});
-                             return known;
-                           }};
+void require_part(Reader& in, std::string_view name) {
+  const auto known = texts_of(Part{});
+  if (std::ranges::find(known, name) == known.end()) in.refuse_unknown("unknown part", name, known);
+}
+std::vector<Known> known_parts() {
+  std::vector<Known> known;
+  for (const std::string_view part : texts_of(Part{})) known.push_back({part, kFactor});
+  return known;
+}
+constexpr Shape kScale = kOfKnownNames<kFactors, require_part, known_parts>;
 
 constexpr Shape kFieldNumber{
     .expected = "a number",
@@ -151,34 +156,25 @@ constexpr Shape kFieldNumber{
 constexpr const Shape& kFieldNumbers = kEntriesOf<Named, &Named::name, kFieldNumber>;
 
 /// There are too many to list in a message.
-[[noreturn]] void refuse_field(Reader& in, std::string_view name) {
+void require_field(Reader& in, std::string_view name) {
+  if (find_profile_field(name) != nullptr) return;
   std::vector<std::string> known;
   for (const ProfileField& field : profile_fields()) known.emplace_back(field.name);
   in.fail(fmt::format("unknown field {}{}; docs/profile-schema.json has them all", in_quotes(name),
                       suggestion(name.substr(0, kLongestProfileWord), known)));
 }
 
-constexpr Shape kSet{.expected = kFieldNumbers.expected,
-                     .is_object = true,
-                     .strict = true,
-                     .entry =
-                         [](Reader& in, void* set, std::string_view name) {
-                           if (find_profile_field(name) == nullptr) refuse_field(in, name);
-                           return kFieldNumbers.entry(in, set, name);
-                         },
-                     .end = kFieldNumbers.end,
-                     .each = kFieldNumbers.each,
-                     .known =
-                         [] {
-                           std::vector<Known> known;
-                           for (const auto& [name, quantity, parts, get, set] : profile_fields()) {
-                             Shape shape = within(kNumber, {}, quantity->least, quantity->most);
-                             shape.help = quantity->unit;
-                             if (quantity->whole) shape.types = {"integer"};
-                             known.push_back({name, shape});
-                           }
-                           return known;
-                         }};
+std::vector<Known> known_numbers() {
+  std::vector<Known> known;
+  for (const auto& [name, quantity, parts, get, set] : profile_fields()) {
+    Shape shape = within(kNumber, {}, quantity->least, quantity->most);
+    shape.help = quantity->unit;
+    if (quantity->whole) shape.types = {"integer"};
+    known.push_back({name, shape});
+  }
+  return known;
+}
+constexpr Shape kSet = kOfKnownNames<kFieldNumbers, require_field, known_numbers>;
 
 constexpr std::array kSourceFields{
     field<&Source::low, kAnyAmount>("low", optional),
@@ -194,23 +190,12 @@ void check_interval(Reader& in, void* source) {
 constexpr Shape kSource = named("source", strict(record(kSourceFields, {}, check_interval)));
 constexpr const Shape& kAnySources = kEntriesOf<Source, &Source::name, kSource>;
 
-constexpr Shape kSources{.expected = kAnySources.expected,
-                         .is_object = true,
-                         .strict = true,
-                         .entry =
-                             [](Reader& in, void* sources, std::string_view name) {
-                               if (find_profile_field(name) == nullptr) refuse_field(in, name);
-                               return kAnySources.entry(in, sources, name);
-                             },
-                         .end = kAnySources.end,
-                         .each = kAnySources.each,
-                         .known =
-                             [] {
-                               std::vector<Known> known;
-                               for (const ProfileField& field : profile_fields())
-                                 known.push_back({field.name, kSource});
-                               return known;
-                             }};
+std::vector<Known> known_sources() {
+  std::vector<Known> known;
+  for (const ProfileField& field : profile_fields()) known.push_back({field.name, kSource});
+  return known;
+}
+constexpr Shape kSources = kOfKnownNames<kAnySources, require_field, known_sources>;
 
 // --- Records --------------------------------------------------------------------------------------------------------
 

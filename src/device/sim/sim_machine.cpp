@@ -74,37 +74,28 @@ Capabilities describe(const Profile& p, std::span<const int> gpus, std::size_t n
   return c;
 }
 
-/// What a function undoes that takes its time but waits for nothing: other work of the GPU goes on.
-class SimRegistration final : public Resource {
- public:
-  SimRegistration(Simulation& sim, std::function<void()> unregister) : sim_(sim), unregister_(std::move(unregister)) {}
-  ~SimRegistration() override {
-    const RecordedCall recorded(sim_.recorder.get(), "cudaHostUnregister");
-    unregister_();
-  }
-
- private:
-  Simulation& sim_;
-  std::function<void()> unregister_;
-};
-
 constexpr const char* kNoLaunches = "this device has no kernels that launch kernels";
 
-/// Memory, or its being pinned. Like cudaFree, giving it back waits: work that is still queued may use the memory.
+/// Whether giving something back waits for the work of the GPU, as cudaFree does: what is still queued may use the
+/// memory.
+enum class Waits { yes, no };
+
+/// Memory, or its being pinned in place.
 class SimAllocation final : public Resource {
  public:
   /// `call`: of CUDA, that gives it back; none of ordinary memory.
-  SimAllocation(Simulation& sim, const char* call, std::function<void()> give_back)
-      : sim_(sim), call_(call), give_back_(std::move(give_back)) {}
+  SimAllocation(Simulation& sim, const char* call, Waits waits, std::function<void()> give_back)
+      : sim_(sim), call_(call), waits_(waits), give_back_(std::move(give_back)) {}
   ~SimAllocation() override {
     const RecordedCall recorded(sim_.recorder.get(), call_);
-    sim_.settle();
+    if (waits_ == Waits::yes) sim_.settle();
     give_back_();
   }
 
  private:
   Simulation& sim_;
   const char* call_;
+  Waits waits_;
   std::function<void()> give_back_;
 };
 
@@ -175,7 +166,7 @@ DeviceBuffer SimDevice::allocate_device(std::size_t bytes) {
   }
   const DeviceView view = sim_.data.memory.allocate_device(bytes, number());
   allocated_bytes_ += bytes;
-  return {view, std::make_unique<SimAllocation>(sim_, "cudaFree", [this, view] {
+  return {view, std::make_unique<SimAllocation>(sim_, "cudaFree", Waits::yes, [this, view] {
             allocated_bytes_ -= view.bytes;
             sim_.data.memory.free(view.data);
           })};
@@ -185,7 +176,8 @@ HostBuffer SimDevice::allocate_host(std::size_t bytes, HostMemory kind, Prefault
   const HostCalls calls = calls_of(kind);
   const RecordedCall recorded(sim_.recorder.get(), calls.allocate);
   const HostView view = sim_.data.memory.allocate_host(bytes, kind, sim_.wiring.socket_of(number()));
-  return {view, std::make_unique<SimAllocation>(sim_, calls.free, [this, view] { sim_.data.memory.free(view.data); })};
+  const auto give_back = [this, view] { sim_.data.memory.free(view.data); };
+  return {view, std::make_unique<SimAllocation>(sim_, calls.free, Waits::yes, give_back)};
 }
 
 void SimDevice::remove(const SimStream& stream) noexcept {
@@ -227,7 +219,7 @@ Registration SimDevice::register_host(const HostView& memory) {
   const auto bytes = static_cast<double>(memory.bytes);
   sim_.data.memory.pin(memory);
   sim_.host.advance(p.register_call + bytes / p.register_rate);
-  return std::make_unique<SimRegistration>(sim_, [this, &p, data = memory.data, bytes] {
+  return std::make_unique<SimAllocation>(sim_, "cudaHostUnregister", Waits::no, [this, &p, data = memory.data, bytes] {
     sim_.data.memory.unpin(data);
     sim_.host.advance(p.unregister_call + bytes / p.unregister_rate);
   });
