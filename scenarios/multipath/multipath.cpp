@@ -94,12 +94,12 @@ class Multipath final : public ScenarioOf<multipath_case> {
     MultipathPayload payload(bench.machine, c, bench.seed);
     if (bench.needs_data()) payload.prepare();
     Relay relay(payload, chosen.shape, chosen.split);
-    DirectPath direct(payload);
+    Relay direct(payload);
     const double evenly = static_cast<double>(c.via.size()) / static_cast<double>(c.via.size() + 1);
     OwnLinks links(payload, model::even_relay_split(c.via.size(), evenly, c.bytes, kPartAlignment));
     if (bench.needs_data()) links.prepare();
-    Region relayed = relay.region();
-    Region directly = direct.region();
+    Region relayed = relay.region("multipath");
+    Region directly = direct.region("direct");
     Region own_links = links.region();
     use_common_clock({&relayed, &directly, &own_links});
     if (bench.verify) {

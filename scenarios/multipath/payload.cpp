@@ -75,14 +75,6 @@ void MultipathPayload::fetch_part(Device& device, const DeviceView& on_gpu, std:
 
 // --- Ways -----------------------------------------------------------------------------------------------------------
 
-Region DirectPath::region() {
-  return {.name = "direct",
-          .clock = Clock::event_gated,
-          .streams = {stream_},
-          .submit = [this] { stream_.copy(payload_.directly(0, payload_.bytes())); },
-          .check = [this] { payload_.check(); }};
-}
-
 OwnLinks::OwnLinks(MultipathPayload& payload, const model::RelaySplit& split) : payload_(payload) {
   const auto add = [this](Device& device, std::uint64_t offset, std::uint64_t bytes, DeviceBuffer own) {
     if (bytes == 0) return;
@@ -154,8 +146,8 @@ void Relay::poison() {
   for (Helper& helper : helpers_) helper.slots.poison();
 }
 
-Region Relay::region() {
-  Region region{.name = "multipath",
+Region Relay::region(std::string name) {
+  Region region{.name = std::move(name),
                 .clock = Clock::event_gated,
                 .streams = {stream_},
                 .submit = [this] { submit(); },

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "device/machine.hpp"
@@ -65,19 +66,6 @@ class MultipathPayload {
   DeviceBuffer on_target_;
 };
 
-/// All of it through the target's own link.
-class DirectPath {
- public:
-  explicit DirectPath(MultipathPayload& payload)
-      : payload_(payload), stream_(payload.target().make_stream(StreamKind::nonblocking)) {}
-  [[nodiscard]] Region region();
-  void poison() { payload_.poison(); }
-
- private:
-  MultipathPayload& payload_;
-  Stream stream_;
-};
-
 /// As much as can reach all GPUs at once: each takes its part over its own link, and keeps it.
 class OwnLinks {
  public:
@@ -102,8 +90,10 @@ class OwnLinks {
 /// A part directly, the rest through the helpers, chunk after chunk.
 class Relay {
  public:
+  /// All of it directly.
+  explicit Relay(MultipathPayload& payload) : Relay(payload, {}, {.direct = payload.bytes(), .through = {}}) {}
   Relay(MultipathPayload& payload, const model::RelayShape& shape, const model::RelaySplit& split);
-  [[nodiscard]] Region region();
+  [[nodiscard]] Region region(std::string name);
   /// That the busiest stream of a helper gets, for so many chunks.
   static constexpr std::size_t operations(std::size_t chunks) { return 3 * chunks; }
   /// Where the payload goes to, and what it goes through.

@@ -30,8 +30,8 @@ class MultipathSpace final : public Tunable {
     if (bench.needs_data()) payload_->prepare();
     const bool all_gated = std::ranges::all_of(cases, [this](const Case& c) { return is_gated(multipath_case(c)); });
     clock_ = all_gated ? Clock::event_gated : Clock::event;
-    DirectPath direct(*payload_);
-    Region region = direct.region();
+    Relay direct(*payload_);
+    Region region = direct.region("direct");
     region.clock = clock_;
     bench_.policy.budget /= 2;
     Region beside = region_for(bench.objective, region);
@@ -60,7 +60,7 @@ class MultipathSpace final : public Tunable {
     const Cut chosen = cut_of(m);
     const auto relay = std::make_shared<Relay>(*payload_, chosen.shape, among_all(chosen.split, m.via));
     const auto region = [relay, clock = clock_] {
-      Region r = relay->region();
+      Region r = relay->region("multipath");
       r.clock = clock;
       return r;
     };
