@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/units.hpp"
-#include "measure/statistics.hpp"
 #include "model/transfer.hpp"
 #include "results/metric_names.hpp"
 
@@ -92,27 +91,14 @@ Fit fit_of(std::span<const NamedReport> runs, std::string_view direction, std::s
 
 // --- Single measurements --------------------------------------------------------------------------------------------
 
-/// A figure from the medians of a measurement, by a function of each: the median of all results that have it. Its
-/// interval is that of one, or from the lowest end of all to the highest.
-void add_measured(const std::vector<Found>& from, std::string_view measurement, std::string field,
-                  const std::function<double(const Result&, double)>& figure, Figures& figures) {
-  std::vector<double> values;
-  std::optional<Interval> interval;
-  std::vector<Found> used;
-  for (const Found& f : from) {
-    const Measurement* m = f.result->measurement(measurement);
-    if (m == nullptr || m->samples.empty()) continue;
-    const auto by = [&](double seconds) { return figure(*f.result, seconds); };
-    values.push_back(by(m->median));
-    used.push_back(f);
-    const auto own = changed(m->ci95, by).value_or(Interval{values.back(), values.back()});
-    interval = interval ? Interval{std::min(interval->low, own.low), std::max(interval->high, own.high)} : own;
-  }
-  if (values.empty()) return;
-  if (interval->low >= interval->high) interval.reset();
-  std::string what(measurement);
-  if (used.size() > 1) what += fmt::format(", median of {} in {}", used.size(), files_of(used));
-  figures.add(std::move(field), statistics::median(values), interval, used.front().source(what));
+/// A figure from the median of a measurement.
+Tell by_median(std::string measurement, std::function<double(const Result&, double)> figure) {
+  return [measurement = std::move(measurement), figure = std::move(figure)](const Result& r) -> std::optional<Told> {
+    const Measurement* m = r.measurement(measurement);
+    if (m == nullptr || m->samples.empty()) return std::nullopt;
+    const auto by = [&](double seconds) { return figure(r, seconds); };
+    return Told{by(m->median), measurement, changed(m->ci95, by)};
+  };
 }
 
 /// Those of the largest size that was measured.
@@ -196,26 +182,24 @@ void add_kernels_on_link(std::span<const NamedReport> runs, Figures& figures) {
                 changed(fit.interval(&TransferFit::latency), on_link), fit.source);
   }
   const auto rate = [](const Result& r, double seconds) { return bytes_of(r) / seconds; };
-  add_measured(by_kernel("h2d"), "copy", "kernel_h2d_rate", rate, figures);
-  add_measured(by_kernel("d2h"), "copy", "kernel_d2h_rate", rate, figures);
+  figures.add(by_kernel("h2d"), "kernel_h2d_rate", by_median("copy", rate));
+  figures.add(by_kernel("d2h"), "kernel_d2h_rate", by_median("copy", rate));
   if (!figures.has("kernel_h2d_rate") || !figures.has("kernel_d2h_rate")) return;
   // Both take max + min (1 / ratio - 1).
   const double in_rate = figures.known("kernel_h2d_rate");
   const double out_rate = figures.known("kernel_d2h_rate");
-  add_measured(
-      by_kernel("bidirectional"), "copy", "kernel_duplex_ratio",
-      [=](const Result& r, double seconds) {
-        const auto [shorter, longer] = std::minmax({bytes_of(r) / in_rate, bytes_of(r) / out_rate});
-        return std::clamp(1 / ((seconds - longer) / shorter + 1), 0.001, 1.0);
-      },
-      figures);
+  const auto ratio = [=](const Result& r, double seconds) {
+    const auto [shorter, longer] = std::minmax({bytes_of(r) / in_rate, bytes_of(r) / out_rate});
+    return std::clamp(1 / ((seconds - longer) / shorter + 1), 0.001, 1.0);
+  };
+  figures.add(by_kernel("bidirectional"), "kernel_duplex_ratio", by_median("copy", ratio));
 }
 
 void add_inside(std::span<const NamedReport> runs, Figures& figures) {
   const auto inside = longest(cases_of(runs, "memcpy", [](const Case& c) { return c.is("dir", "d2d"); }));
   const double around = figures.known("copy_overhead") + figures.known("event_cost");
   const auto rate = [around](const Result& r, double seconds) { return bytes_of(r) / std::max(seconds - around, 0.0); };
-  add_measured(inside, "copy", "d2d_rate", rate, figures);
+  figures.add(inside, "d2d_rate", by_median("copy", rate));
 }
 
 void add_calls(std::span<const NamedReport> runs, Figures& figures) {
@@ -224,13 +208,13 @@ void add_calls(std::span<const NamedReport> runs, Figures& figures) {
     return cases_of(runs, "latency", [&](const Case& c) { return c.is("op", op) && wanted(c); });
   };
   const auto any = [](const Case&) { return true; };
-  add_measured(latency("launch", any), kHostCall, "launch_call", as_it_is, figures);
-  add_measured(latency("wait", [](const Case& c) { return c.is("method", "stream") && c.is("schedule", "spin"); }),
-               kLatency, "wake_up", as_it_is, figures);
+  figures.add(latency("launch", any), "launch_call", by_median(kHostCall, as_it_is));
+  figures.add(latency("wait", [](const Case& c) { return c.is("method", "stream") && c.is("schedule", "spin"); }),
+              "wake_up", by_median(kLatency, as_it_is));
   const auto short_copies = cases_of(runs, "memcpy", [](const Case& c) {
     return c.is("dir", "h2d") && c.is("host", "pinned") && !c.is("engine", "sm") && c.count_or("size", 0) <= 1 << 20;
   });
-  add_measured(longest(short_copies), "copy-submit", "copy_call", as_it_is, figures);
+  figures.add(longest(short_copies), "copy_call", by_median("copy-submit", as_it_is));
 }
 
 }  // namespace xferbench

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "measure/statistics.hpp"
+
 namespace xferbench {
 
 std::string Found::source(std::string_view what) const {
@@ -46,6 +48,29 @@ void Figures::add(std::string field, double value, std::optional<Interval> inter
   if (has(field) || !std::isfinite(value)) return;
   if (interval) interval = Interval{std::min(interval->low, value), std::max(interval->high, value)};
   into_.figures.push_back({std::move(field), value, interval, std::move(source)});
+}
+
+void Figures::add(std::span<const Found> from, std::string field, const Tell& tell) {
+  std::vector<Found> used;
+  std::vector<Told> all;
+  for (const Found& f : from) {
+    auto told = tell(*f.result);
+    if (!told) continue;
+    used.push_back(f);
+    all.push_back(*std::move(told));
+  }
+  if (all.empty()) return;
+  std::vector<double> values;
+  Interval interval{all.front().value, all.front().value};
+  for (const Told& told : all) {
+    const Interval own = told.interval.value_or(Interval{told.value, told.value});
+    values.push_back(told.value);
+    interval = {std::min(interval.low, own.low), std::max(interval.high, own.high)};
+  }
+  std::string what = all.front().what;
+  if (used.size() > 1) what += fmt::format(", median of {} in {}", used.size(), files_of(used));
+  add(std::move(field), statistics::median(values),
+      interval.low < interval.high ? std::optional(interval) : std::nullopt, used.front().source(what));
 }
 
 double Figures::known(std::string_view field) const {

@@ -34,6 +34,14 @@ double bytes_of(const Result& r);
 /// Both ends by the same function, which rises or falls throughout.
 std::optional<Interval> changed(const std::optional<Interval>& interval, const std::function<double(double)>& by);
 
+/// What a result tells of a figure, and what of the result that is.
+struct Told {
+  double value = 0;
+  std::string what;
+  std::optional<Interval> interval{};
+};
+using Tell = std::function<std::optional<Told>(const Result&)>;
+
 /// Collects figures, each once: what is added first stays.
 class Figures {
  public:
@@ -41,6 +49,8 @@ class Figures {
 
   /// Of a field of sim::Profile, in its unit. What is no finite number is left out.
   void add(std::string field, double value, std::optional<Interval> interval, std::string source);
+  /// The median of what results tell, between the lowest end of all and the highest.
+  void add(std::span<const Found> from, std::string field, const Tell& tell);
   [[nodiscard]] bool has(std::string_view field) const { return find(field) != nullptr; }
   /// What the profile will have: what is found so far, else what the base has.
   [[nodiscard]] double known(std::string_view field) const;

@@ -11,8 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "measure/statistics.hpp"
-
 namespace xferbench {
 
 namespace {
@@ -26,33 +24,7 @@ std::vector<Found> pipelines(std::span<const NamedReport> runs) {
   return found;
 }
 
-/// A number that a result tells, and what of it that is.
-struct Told {
-  double value = 0;
-  std::string what;
-};
-using Cost = std::function<std::optional<Told>(const Result&)>;
-
-/// The median of what results tell, between the least and the most of it.
-void add_cost(const std::vector<Found>& from, std::string field, const Cost& cost, Figures& figures) {
-  std::vector<double> values;
-  std::vector<Found> used;
-  std::string what;
-  for (const Found& f : from) {
-    const auto told = cost(*f.result);
-    if (!told) continue;
-    values.push_back(told->value);
-    if (used.empty()) what = told->what;
-    used.push_back(f);
-  }
-  if (values.empty()) return;
-  const auto [least, most] = std::ranges::minmax(values);
-  if (values.size() > 1) what += fmt::format(", median of {} in {}", values.size(), files_of(used));
-  figures.add(std::move(field), statistics::median(values),
-              least < most ? std::optional(Interval{least, most}) : std::nullopt, used.front().source(what));
-}
-
-Cost metric(std::string name) {
+Tell metric(std::string name) {
   return [name = std::move(name)](const Result& r) -> std::optional<Told> {
     const Metric* found = r.metric(name);
     return found == nullptr ? std::nullopt : std::optional(Told{found->value, name});
@@ -60,7 +32,7 @@ Cost metric(std::string name) {
 }
 
 /// What the other direction does to a copy: overlap leaves it out where that is nothing.
-Cost factor(const std::string& direction, std::string_view of) {
+Tell factor(const std::string& direction, std::string_view of) {
   return [there = metric(direction + "_per_operation"),
           own = metric(fmt::format("{}_duplex_{}", direction, of))](const Result& r) -> std::optional<Told> {
     const auto cost = there(r);
@@ -70,7 +42,7 @@ Cost factor(const std::string& direction, std::string_view of) {
 }
 
 /// Results from before the three hand-overs were told apart have their mean alone.
-Cost handover(std::string name) {
+Tell handover(std::string name) {
   return [own = metric(std::move(name)), mean = metric("hand_over")](const Result& r) {
     const auto told = own(r);
     return told ? told : mean(r);
@@ -125,14 +97,13 @@ std::vector<Found> with_least_work(std::vector<Found> found) {
 }
 
 void add_kernels(const std::vector<Found>& from, Figures& figures) {
-  add_cost(from, "kernel_traffic_rate", traffic_rate, figures);
+  figures.add(from, "kernel_traffic_rate", traffic_rate);
   const double specified = from.empty() ? 0 : from.front().run->report.environment.gpu.memory_bandwidth;
   const double memory_rate = figures.has("kernel_traffic_rate") ? figures.known("kernel_traffic_rate") : specified;
   std::vector<Found> arithmetic = from;
   std::erase_if(arithmetic, [&](const Found& f) { return !arithmetic_rate(*f.result, memory_rate); });
-  add_cost(
-      with_least_work(arithmetic), "fma_rate", [=](const Result& r) { return arithmetic_rate(r, memory_rate); },
-      figures);
+  figures.add(with_least_work(arithmetic), "fma_rate",
+              [=](const Result& r) { return arithmetic_rate(r, memory_rate); });
   if (!figures.has("fma_rate") && !from.empty()) {
     figures.remark(
         "how fast the kernel computes does not show, as its work takes no longer than its memory: overlap --size 64M "
@@ -148,22 +119,19 @@ void add_pipelines(std::span<const NamedReport> runs, Figures& figures) {
   for (const char* direction : {"h2d", "d2h"}) {
     const std::string name = direction;
     // A copy's own cost is better known from the pieces of a pipeline than from copies of all sizes.
-    add_cost(from, name + "_overhead", metric(name + "_per_operation"), figures);
-    add_cost(from, name + "_duplex_rate", factor(name, "rate"), figures);
-    add_cost(from, name + "_duplex_overhead", factor(name, "overhead"), figures);
+    figures.add(from, name + "_overhead", metric(name + "_per_operation"));
+    figures.add(from, name + "_duplex_rate", factor(name, "rate"));
+    figures.add(from, name + "_duplex_overhead", factor(name, "overhead"));
   }
-  add_cost(from, "stream_switch", metric("stream_switch"), figures);
-  add_cost(from, "kernel_overhead", metric("kernel_per_operation"), figures);
-  add_cost(from, "copy_to_kernel", handover("hand_over_at_kernel"), figures);
-  add_cost(from, "kernel_to_copy", handover("hand_over_at_kernel"), figures);
-  add_cost(from, "copy_to_copy", handover("hand_over_between_copies"), figures);
-  add_cost(
-      from, "order_cost",
-      [](const Result& r) -> std::optional<Told> {
-        if (r.metric("hand_over") == nullptr || r.metric("event_hand_over") == nullptr) return std::nullopt;
-        return Told{std::max(0.0, r.value("event_hand_over") - r.value("hand_over")), "event_hand_over - hand_over"};
-      },
-      figures);
+  figures.add(from, "stream_switch", metric("stream_switch"));
+  figures.add(from, "kernel_overhead", metric("kernel_per_operation"));
+  figures.add(from, "copy_to_kernel", handover("hand_over_at_kernel"));
+  figures.add(from, "kernel_to_copy", handover("hand_over_at_kernel"));
+  figures.add(from, "copy_to_copy", handover("hand_over_between_copies"));
+  figures.add(from, "order_cost", [](const Result& r) -> std::optional<Told> {
+    if (r.metric("hand_over") == nullptr || r.metric("event_hand_over") == nullptr) return std::nullopt;
+    return Told{std::max(0.0, r.value("event_hand_over") - r.value("hand_over")), "event_hand_over - hand_over"};
+  });
   add_kernels(all, figures);
   if (!figures.has("h2d_duplex_rate") || !figures.has("copy_to_kernel")) {
     figures.miss("what operations of a pipeline cost: overlap --strategy engines --size 64M");
