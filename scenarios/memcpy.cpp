@@ -437,9 +437,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
                            pinned = Registration();
                            laps.lap(1);
                          }};
-    SamplingPolicy few = bench.policy;
-    few.min_samples = few.max_samples = 6;
-    Measurement elapsed = sample(bench.machine, {pinning}, few, bench.observe).front().elapsed;
+    Measurement elapsed = sample_few(bench, {pinning}, 6).front().elapsed;
     if (elapsed.samples.empty()) return;
     elapsed.auxiliary = true;
     result.add("pinning", static_cast<double>(c.directions.size()) * elapsed.median, "s");

@@ -185,9 +185,6 @@ std::optional<std::string> reason_against_ends(const ExchangeCase& c, const RunC
   return agreed(bench, std::move(reason));
 }
 
-std::vector<Axis> exchange_axes();
-std::vector<MetricDeclaration> exchange_metrics();
-
 class Exchange final : public ScenarioOf<exchange_case> {
  public:
   using ScenarioOf::ScenarioOf;

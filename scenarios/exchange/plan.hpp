@@ -65,7 +65,6 @@ class ExchangeSamples {
       : at_(at), series_(std::move(series)), per_turn_(series_.size() / at.turns.size()) {}
 
   [[nodiscard]] std::span<const Series> all() const { return series_; }
-  [[nodiscard]] std::size_t per_turn() const { return per_turn_; }
   /// The first region of the turn in which this rank receives, and the others of it by their names.
   [[nodiscard]] const Series& received() const { return series_.at(at_.receiving() * per_turn_); }
   [[nodiscard]] const Series& received(std::string_view name) const { return named(at_.receiving(), name); }

@@ -10,21 +10,20 @@ namespace xferbench {
 
 namespace {
 
-/// Between names that have commas of their own, a comma would be lost.
 bool has_comma(std::span<const std::string> names) {
   return std::ranges::any_of(names, [](const std::string& name) { return name.find(',') != std::string::npos; });
 }
-const char* separator(std::span<const std::string> names) { return has_comma(names) ? "; " : ", "; }
-const char* and_(std::span<const std::string> names) { return has_comma(names) ? "; and" : " and"; }
 
 }  // namespace
 
-std::string listed(std::span<const std::string> names, std::size_t most) {
+std::string listed(std::span<const std::string> names, std::size_t most, std::string_view word) {
   if (names.size() < 2) return names.empty() ? "" : names.front();
   const bool cut = names.size() > most;
   const auto first = names.first(cut ? most - 1 : names.size() - 1);
   const std::string last = cut ? fmt::format("{} more", names.size() - most + 1) : names.back();
-  return fmt::format("{}{} {}", fmt::join(first, separator(names)), and_(names), last);
+  // Between names that have commas of their own, a comma would be lost.
+  const bool apart = has_comma(names);
+  return fmt::format("{}{} {} {}", fmt::join(first, apart ? "; " : ", "), apart ? ";" : "", word, last);
 }
 
 std::string factor_text(double factor) {
@@ -65,12 +64,7 @@ std::vector<std::string> ahead_in(const model::Front& front, std::span<const std
 
 std::string ahead_text(const model::Front& front, std::span<const std::string> names) {
   constexpr std::size_t kMost = 3;
-  const std::vector<std::string> ahead = ahead_in(front, names);
-  if (ahead.size() == 1) return ahead.front();
-  const bool cut = ahead.size() > kMost;
-  const auto first = std::span(ahead).first(cut ? kMost - 1 : ahead.size() - 1);
-  const std::string last = cut ? fmt::format("{} more", ahead.size() - kMost + 1) : ahead.back();
-  return fmt::format("{}{} or {}", fmt::join(first, separator(ahead)), has_comma(ahead) ? ";" : "", last);
+  return listed(ahead_in(front, names), kMost, "or");
 }
 
 std::string outcome_text(const model::Front& front) {
