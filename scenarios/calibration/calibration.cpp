@@ -5,9 +5,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "scenarios/calibration/copies.hpp"
 #include "scenarios/calibration/figures.hpp"
-#include "scenarios/calibration/pipelines.hpp"
 
 namespace xferbench {
 

@@ -1,4 +1,4 @@
-// Not a scenario: what calibrating collects, and the results that it looks at.
+// Not a scenario: what calibrating collects, the results that it looks at, and the figures that follow from these.
 #pragma once
 
 #include <functional>
@@ -66,5 +66,21 @@ class Figures {
   Calibration& into_;
   const BaseNumber& base_;
 };
+
+// What is added first is taken out of the times of what comes later: add_pipelines() first, then these in their order.
+
+/// What overlap says its operations cost.
+void add_pipelines(std::span<const NamedReport> runs, Figures& figures);
+
+// From copies and calls by themselves (memcpy, latency).
+void add_pinned_copies(std::span<const NamedReport> runs, Figures& figures);
+void add_calls(std::span<const NamedReport> runs, Figures& figures);
+/// A copy of pageable memory returns when it has ended, so that its time by events has what the host does then: it
+/// wakes up and records the event that ends the region.
+void add_pageable_copies(std::span<const NamedReport> runs, Figures& figures);
+/// Kernels that read or write the host's memory over the link.
+void add_kernels_on_link(std::span<const NamedReport> runs, Figures& figures);
+/// Copies inside the GPU.
+void add_inside(std::span<const NamedReport> runs, Figures& figures);
 
 }  // namespace xferbench

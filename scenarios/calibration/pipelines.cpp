@@ -1,4 +1,4 @@
-#include "scenarios/calibration/pipelines.hpp"
+#include "scenarios/calibration/figures.hpp"
 
 #include <fmt/format.h>
 

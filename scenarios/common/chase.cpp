@@ -12,7 +12,6 @@
 #include "core/units.hpp"
 #include "measure/pattern.hpp"
 #include "results/metric_names.hpp"
-#include "scenarios/common/small_times.hpp"
 
 namespace xferbench {
 

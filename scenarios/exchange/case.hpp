@@ -1,4 +1,4 @@
-// Not a scenario: what a case of exchange means, and what each rank does in it.
+// Not a scenario: what a case of exchange means, and what each rank does in it; what results say.
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@
 #include "model/exchange.hpp"
 #include "model/matching.hpp"
 #include "results/fleet.hpp"
+#include "results/result.hpp"
 #include "run/scenario.hpp"
 
 namespace xferbench {
@@ -71,5 +72,10 @@ std::vector<ExchangePart> turns_of(const model::Matching& matching, bool both_wa
 
 /// The rank that the matching pairs with this one.
 std::optional<int> partner_of(const model::Matching& matching, int rank);
+
+/// Of results that are ok, of all ranks: a fit for each direction of a pair that was measured with several sizes, and
+/// for each way of exchanging what the pairs reach and what limits them. Throws InputError where one lacks what every
+/// such result has, as only a file's can.
+std::vector<Finding> exchange_findings(std::span<const Result* const> results);
 
 }  // namespace xferbench

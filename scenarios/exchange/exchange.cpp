@@ -22,7 +22,6 @@
 #include "run/scenario.hpp"
 #include "scenarios/exchange/case.hpp"
 #include "scenarios/exchange/end.hpp"
-#include "scenarios/exchange/findings.hpp"
 #include "scenarios/exchange/partner.hpp"
 #include "scenarios/exchange/plan.hpp"
 

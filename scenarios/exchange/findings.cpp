@@ -1,4 +1,4 @@
-#include "scenarios/exchange/findings.hpp"
+#include "scenarios/exchange/case.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,6 @@
 #include "model/transfer.hpp"
 #include "run/findings.hpp"
 #include "run/wording.hpp"
-#include "scenarios/exchange/case.hpp"
 #include "scenarios/exchange/end.hpp"
 
 namespace xferbench {

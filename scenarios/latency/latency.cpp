@@ -17,7 +17,6 @@
 #include "run/scenario.hpp"
 #include "run/wording.hpp"
 #include "scenarios/common/chase.hpp"
-#include "scenarios/common/small_times.hpp"
 #include "scenarios/latency/operations.hpp"
 
 namespace xferbench {
@@ -129,7 +128,7 @@ void run_graph(std::size_t nodes, const RunContext& bench, Result& result) {
 void run_wait(const LatencyCase& c, const RunContext& bench, Result& result) {
   KernelWait wait(bench.device, c.method, c.policy);
   const Series series = bench.sample({wait.region()}, for_percentiles(bench.policy)).front();
-  report(main_part(series, kLatency), result);
+  report(series.main_part(kLatency), result);
   report(series.part("waited"), result);
   report(series.part("cpu"), result);
   const double waited = series.part("waited").median;
@@ -141,14 +140,14 @@ void run_event_wait(const RunContext& bench, Result& result) {
   StreamCrossing crossing(bench.device);
   const auto [across, within] =
       bench.sample(std::array{crossing.across(), crossing.within()}, for_percentiles(bench.policy));
-  report(main_part(across, kLatency), result);
+  report(across.main_part(kLatency), result);
   report(within.part("one-stream"), result);
 }
 
 void run_chase(const LatencyCase& c, const RunContext& bench, Result& result) {
   PointerChase chase(bench.device, c.memory, c.buffer, bench.seed);
   const Series series = bench.sample({chase.region()}, for_percentiles(bench.policy, kernels::kChaseHops)).front();
-  report(main_part(series, kLatency), result);
+  report(series.main_part(kLatency), result);
   if (chase.clock_rate() > 0) result.add("sm_clock", chase.clock_rate(), "Hz");
 }
 

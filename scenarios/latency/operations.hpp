@@ -13,7 +13,6 @@
 #include "device/device.hpp"
 #include "measure/region.hpp"
 #include "measure/timer_on_host.hpp"
-#include "scenarios/common/small_times.hpp"
 #include "scenarios/common/transfer.hpp"
 
 namespace xferbench {

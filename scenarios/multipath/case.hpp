@@ -1,9 +1,13 @@
-// Not a scenario: what a case of multipath means.
+// Not a scenario: what a case of multipath means, what its results say, and its cases as a space for `tune`.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/axis.hpp"
@@ -67,5 +71,15 @@ std::uint64_t helper_memory(const Cut& cut);
 /// Adds the rates of a payload that takes so many seconds, beside as many through the target's own link alone; what of
 /// it is relayed; what helpers hold for that and how much at a time, unless they have nothing to do.
 void add_rates(const MultipathCase& c, const Cut& cut, double seconds, double direct_seconds, Result& result);
+
+/// Findings of kind "multipath" for each result, what it gains and what that costs; "helpers", with how few it is as
+/// fast as with more. All results are ok. Throws InputError where one lacks its own time, as only a file's can.
+std::vector<Finding> multipath_findings(std::span<const Result* const> results);
+
+/// The axes that say what is done, and not how.
+inline constexpr std::array<std::string_view, 3> kMultipathWorkAxes{"dir", "target", "size"};
+
+/// As Scenario::tunable() says.
+std::unique_ptr<Tunable> multipath_space(std::span<const Case> cases, const RunContext& bench);
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-#include "scenarios/multipath/findings.hpp"
+#include "scenarios/multipath/case.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,6 @@
 #include "model/relation.hpp"
 #include "run/findings.hpp"
 #include "run/wording.hpp"
-#include "scenarios/multipath/case.hpp"
 
 namespace xferbench {
 

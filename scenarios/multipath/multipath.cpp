@@ -16,9 +16,7 @@
 #include "scenarios/common/transfer.hpp"
 #include "scenarios/multipath/case.hpp"
 #include "scenarios/multipath/costs.hpp"
-#include "scenarios/multipath/findings.hpp"
 #include "scenarios/multipath/payload.hpp"
-#include "scenarios/multipath/space.hpp"
 
 namespace xferbench {
 

@@ -1,4 +1,4 @@
-#include "scenarios/multipath/space.hpp"
+#include "scenarios/multipath/case.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "scenarios/multipath/case.hpp"
 #include "scenarios/multipath/costs.hpp"
 #include "scenarios/multipath/payload.hpp"
 

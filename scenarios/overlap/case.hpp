@@ -1,16 +1,22 @@
 // Not a scenario: what a case of overlap means: how its payload is cut, how its chunks are arranged, what the model
-// says of it, and the metrics that follow from its times.
+// says of it, and the metrics that follow from its times. What results say in words: which is the fastest, where its
+// time went, what to try. And the cases as a space for `tune` to search.
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/axis.hpp"
 #include "model/bounds.hpp"
 #include "model/pipeline.hpp"
 #include "results/result.hpp"
+#include "run/scenario.hpp"
+#include "run/tunable.hpp"
 #include "scenarios/common/chunked_work.hpp"
 #include "scenarios/overlap/pipelines.hpp"
 #include "scenarios/overlap/stages.hpp"
@@ -71,5 +77,17 @@ std::optional<std::size_t> best_chunks(const StageCosts& costs, const OverlapCas
 
 /// Adds bandwidth, limit, efficiency and what sets the limit. `limit`: of all rounds; no more than the makespan.
 void add_efficiency(const OverlapCase& c, const model::Bound& limit, double makespan, Result& result);
+
+/// Of cases that do the same work, who is ahead where there are several, whether plain serial is as fast, the parts of
+/// the makespan of the fastest that the model covers, and a suggestion where it promises more than is unexplained. All
+/// of them are ok. Pure.
+std::vector<Finding> diagnose(std::span<const Result* const> results);
+
+/// The axes that say what is done, and not how.
+std::vector<std::string_view> overlap_work_axes();
+
+/// Measures the stages and what their operations cost. All candidates share one payload. Throws UsageError if the cases
+/// do not do the same work, or choose their work by --balance.
+std::unique_ptr<Tunable> overlap_space(std::span<const Case> cases, const RunContext& bench);
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-#include "scenarios/overlap/diagnosis.hpp"
+#include "scenarios/overlap/case.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,6 @@
 #include "model/relation.hpp"
 #include "run/findings.hpp"
 #include "run/wording.hpp"
-#include "scenarios/overlap/case.hpp"
 
 namespace xferbench {
 

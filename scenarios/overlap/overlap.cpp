@@ -23,11 +23,9 @@
 #include "scenarios/common/chunked_work.hpp"
 #include "scenarios/overlap/account.hpp"
 #include "scenarios/overlap/case.hpp"
-#include "scenarios/overlap/diagnosis.hpp"
 #include "scenarios/overlap/gpu_begin.hpp"
 #include "scenarios/overlap/pipelines.hpp"
 #include "scenarios/overlap/several.hpp"
-#include "scenarios/overlap/space.hpp"
 #include "scenarios/overlap/stages.hpp"
 #include "scenarios/overlap/through_neighbours.hpp"
 

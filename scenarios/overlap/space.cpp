@@ -1,4 +1,4 @@
-#include "scenarios/overlap/space.hpp"
+#include "scenarios/overlap/case.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,6 @@
 #include "core/interrupt.hpp"
 #include "core/units.hpp"
 #include "scenarios/overlap/account.hpp"
-#include "scenarios/overlap/case.hpp"
 #include "scenarios/overlap/stages.hpp"
 #include "scenarios/overlap/wall_costs.hpp"
 

@@ -1,15 +1,18 @@
-// Not a scenario: a case of p2p in the terms of what runs it, and which pairs of GPUs it stands for.
+// Not a scenario: a case of p2p in the terms of what runs it, and which pairs of GPUs it stands for; what
+// its results say together.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "core/axis.hpp"
 #include "core/environment.hpp"
+#include "results/result.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/common/transfer.hpp"
 
@@ -59,5 +62,9 @@ std::vector<Case> pairs_of(const Case& c, const GpusOfRun& gpus);
 double payload_limit(const P2pCase& c, const Environment& environment);
 
 std::optional<SkipReason> p2p_skip_reason(const P2pCase& c, const Capabilities* can);
+
+/// Of results that are ok. Throws InputError or std::out_of_range for one that lacks what every such result has, as
+/// only a file's can.
+std::vector<Finding> p2p_findings(std::span<const Result* const> results);
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-#include "scenarios/p2p/findings.hpp"
+#include "scenarios/p2p/case.hpp"
 
 #include <fmt/format.h>
 
@@ -18,11 +18,8 @@
 #include "model/odd_ones.hpp"
 #include "model/relation.hpp"
 #include "results/metric_names.hpp"
-#include "run/comparisons.hpp"
 #include "run/findings.hpp"
 #include "run/wording.hpp"
-#include "scenarios/common/small_times.hpp"
-#include "scenarios/p2p/case.hpp"
 
 namespace xferbench {
 

@@ -15,10 +15,8 @@
 #include "run/scenario.hpp"
 #include "scenarios/common/chase.hpp"
 #include "scenarios/common/peer_access.hpp"
-#include "scenarios/common/small_times.hpp"
 #include "scenarios/common/transfer.hpp"
 #include "scenarios/p2p/case.hpp"
-#include "scenarios/p2p/findings.hpp"
 
 namespace xferbench {
 
@@ -232,7 +230,7 @@ class P2p final : public ScenarioOf<p2p_case> {
   static void measure_latency(const P2pCase& c, const Ends& ends, const RunContext& bench, Result& result) {
     PointerChase chase(ends.to, ends.from, c.buffer, bench.seed, c.cached);
     const Series series = bench.sample({chase.region_of_all_multiprocessors()}).front();
-    const Measurement latency = main_part(series, kLatency);
+    const Measurement latency = series.main_part(kLatency);
     result.measurements = {latency, series.part(PointerChase::kNearest), series.part(PointerChase::kFarthest)};
     if (latency.samples.empty()) return;
     result.add(kLatency, latency.median, "s");

@@ -1,9 +1,12 @@
-// Not a scenario: what a case of smem means in the terms of the tile kernels, and what follows from that alone.
+// Not a scenario: what a case of smem means in the terms of the tile kernels, and what follows from that alone; what
+// results say together, and the cases as a space for `tune` to search.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,7 +15,9 @@
 #include "device/types.hpp"
 #include "kernels/smem/smem.hpp"
 #include "results/result.hpp"
+#include "run/scenario.hpp"
 #include "run/skip_reason.hpp"
+#include "run/tunable.hpp"
 
 namespace xferbench {
 
@@ -53,5 +58,14 @@ kernels::SmemShape only(kernels::SmemPart part, const kernels::SmemShape& shape)
 
 /// Adds payload's and memory's rate. `theoretical`: of the memory, in bytes per second; 0 where it is no limit.
 void add_rates(const kernels::SmemShape& shape, double seconds, double theoretical, Result& result);
+
+/// The best of each method as rows of kind "best", the fastest of all methods as a sentence of kind "winner", and for
+/// results that differ only in their stages one of kind "stages": how many are enough, beside what Little's law asks
+/// for.
+std::vector<Finding> diagnose_smem(std::span<const Result* const> results);
+
+/// Measures what the memory gives, what the arithmetic takes and how long a tile is under way. All candidates share one
+/// payload. Throws UsageError if the cases do not do the same work.
+std::unique_ptr<Tunable> smem_space(std::span<const Case> cases, const RunContext& bench);
 
 }  // namespace xferbench

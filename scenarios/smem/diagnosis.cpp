@@ -1,4 +1,4 @@
-#include "scenarios/smem/diagnosis.hpp"
+#include "scenarios/smem/case.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,6 @@
 #include "model/relation.hpp"
 #include "run/findings.hpp"
 #include "run/wording.hpp"
-#include "scenarios/smem/case.hpp"
 
 namespace xferbench {
 

@@ -12,10 +12,8 @@
 #include "model/bounds.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/smem/case.hpp"
-#include "scenarios/smem/diagnosis.hpp"
 #include "scenarios/smem/launch.hpp"
 #include "scenarios/smem/rules.hpp"
-#include "scenarios/smem/space.hpp"
 
 namespace xferbench {
 

@@ -1,4 +1,4 @@
-#include "scenarios/smem/space.hpp"
+#include "scenarios/smem/case.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/interrupt.hpp"
-#include "scenarios/smem/case.hpp"
 #include "scenarios/smem/launch.hpp"
 #include "scenarios/smem/model.hpp"
 

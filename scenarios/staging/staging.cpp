@@ -21,7 +21,6 @@
 #include "run/wording.hpp"
 #include "scenarios/staging/case.hpp"
 #include "scenarios/staging/crew.hpp"
-#include "scenarios/staging/payload.hpp"
 
 namespace xferbench {
 

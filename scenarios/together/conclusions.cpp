@@ -1,4 +1,4 @@
-#include "scenarios/together/conclusions.hpp"
+#include "scenarios/together/case.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +16,6 @@
 #include "model/relation.hpp"
 #include "run/findings.hpp"
 #include "run/wording.hpp"
-#include "scenarios/together/case.hpp"
 
 namespace xferbench {
 

@@ -12,7 +12,6 @@
 #include "run/scenario.hpp"
 #include "scenarios/common/peer_access.hpp"
 #include "scenarios/together/case.hpp"
-#include "scenarios/together/conclusions.hpp"
 #include "scenarios/together/copies.hpp"
 
 namespace xferbench {

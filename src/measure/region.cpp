@@ -9,6 +9,10 @@
 
 namespace xferbench {
 
+Region in_steps(std::string name, std::vector<Region::Part> parts, std::function<void(LapTimer&)> steps) {
+  return {.name = std::move(name), .clock = Clock::host, .parts = std::move(parts), .steps = std::move(steps)};
+}
+
 Region at_once(std::string name, std::vector<Region> regions) {
   Region all{.name = std::move(name), .clock = Clock::event_gated};
   all.operations = 0;

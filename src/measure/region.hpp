@@ -99,6 +99,9 @@ inline constexpr const char* kGpuTime = "gpu-time";  ///< a device's part from i
 inline constexpr const char* kGpuEnd = "gpu-end";    ///< from the region's begin to a device's end, by the root's clock
 inline constexpr const char* kSinceOpening = "host-time";  ///< from opening the gate to the host seeing the last end
 
+/// By the host's clock, in steps that time its parts.
+Region in_steps(std::string name, std::vector<Region::Part> parts, std::function<void(LapTimer&)> steps);
+
 /// The work of several regions, each on a device of its own, at once. The regions are by events.
 Region at_once(std::string name, std::vector<Region> regions);
 

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/interrupt.hpp"
+#include "measure/pattern.hpp"
 #include "measure/statistics.hpp"
 
 namespace xferbench {
@@ -24,11 +25,26 @@ bool warm(std::span<const double> times) {
   return std::abs(last - before) <= 0.01 * before;
 }
 
+bool PassChecks::chosen(std::size_t region, std::size_t pass) const {
+  const std::size_t hundred = (pass - 1) / kOneIn;
+  const std::uint64_t index = (std::uint64_t{region} << 32) + hundred;
+  return wanted && (pass - 1) % kOneIn == pattern::noise(seed, index) % kOneIn;
+}
+
 const Measurement& Series::part(std::string_view name, std::optional<int> gpu) const {
   const auto same = [=](const Measurement& m) { return m.name == name && (!gpu || m.gpu == gpu); };
   const auto found = std::ranges::find_if(parts, same);
   if (found == parts.end()) throw std::logic_error("region " + elapsed.name + " has no part " + std::string(name));
   return *found;
+}
+
+Measurement Series::main_part(std::string_view name) const {
+  Measurement m = part(name);
+  m.auxiliary = false;
+  for (const std::string& flag : elapsed.flags) {
+    if (flag == "not-warm" || flag == "throttled") m.flags.push_back(flag);
+  }
+  return m;
 }
 
 Measurement of_same_passes(const Series& series, std::string name, std::vector<double> samples) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "core/error.hpp"
-#include "measure/pass_checks.hpp"
 #include "measure/region.hpp"
 #include "ranks/pace.hpp"
 #include "results/result.hpp"
@@ -23,6 +23,19 @@ struct SamplingPolicy {
   double budget = 3.0;  ///< seconds of the host's clock per case
   std::size_t min_samples = 10;
   std::size_t max_samples = 1000;
+};
+
+/// Which timed passes are checked: what checks before and after the samples would miss is what goes wrong in between.
+struct PassChecks {
+  /// One pass out of so many, whichever the seed says: spread over a long run, and in step with nothing.
+  static constexpr std::size_t kOneIn = 100;
+
+  bool wanted = false;
+  std::uint64_t seed = 0;
+
+  /// Whether pass number `pass` (from 1) of region number `region` is one of them. The last pass is, too, but is not
+  /// known here.
+  [[nodiscard]] bool chosen(std::size_t region, std::size_t pass) const;
 };
 
 /// How far sampling has come; for a progress line.
@@ -44,6 +57,8 @@ struct Series {
   std::vector<Pace::Moments> moments;             ///< of each sample, where passes keep in step with other processes'
   /// Throws std::logic_error if there is no such part: a mistake in the scenario. `gpu`: of the GPU of that number.
   [[nodiscard]] const Measurement& part(std::string_view name, std::optional<int> gpu = {}) const;
+  /// A part that is what the case is about. What is wrong with the region's passes is wrong with it.
+  [[nodiscard]] Measurement main_part(std::string_view name) const;
 };
 
 /// What else the passes of a region say, a number for each: a measurement of its own, which may have settled where the

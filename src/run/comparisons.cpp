@@ -1,4 +1,4 @@
-#include "run/comparisons.hpp"
+#include "run/findings.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

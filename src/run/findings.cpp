@@ -11,7 +11,6 @@
 
 #include "core/error.hpp"
 #include "core/units.hpp"
-#include "run/comparisons.hpp"
 
 namespace xferbench {
 

@@ -64,6 +64,12 @@ std::vector<Path> paths(std::span<const Result* const> results, std::string_view
 /// paths. Then what comparisons() says of paths that differ only in `compare_axis`.
 std::vector<Finding> fits_and_crossovers(std::span<const Path> paths, std::string_view compare_axis);
 
+/// Of paths that differ only in `axis`: of two, a sentence of kind "crossover" or "winner". Of more, a sentence of kind
+/// "classes" that puts those between which no difference was found beside each other and says how the others differ
+/// from them; and, as its details, those sentences on each with the first of them, and with its neighbour if the two
+/// differ at most sizes.
+std::vector<Finding> comparisons(std::span<const Path> paths, std::string_view axis);
+
 /// "streams 3, chunks 32": the values of those axes; a word speaks for itself, a number does not. The case's key where
 /// it has none of them.
 std::string name_of(const Case& c, std::span<const std::string> axes);

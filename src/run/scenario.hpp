@@ -3,8 +3,10 @@
 #pragma once
 
 #include <algorithm>
+#include <any>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,7 +25,6 @@
 #include "ranks/waiting.hpp"
 #include "results/result.hpp"
 #include "results/scenario_descriptor.hpp"
-#include "run/memo.hpp"
 #include "run/skip_reason.hpp"
 #include "run/tunable.hpp"
 
@@ -78,6 +79,21 @@ std::array<Series, N> each_of(std::vector<Series> series) {
   std::move(series.begin(), series.begin() + N, each.begin());
   return each;
 }
+
+/// What one run measures once and several of its cases use.
+class Memo {
+ public:
+  /// What `make` returned when it was first asked for under this key, which also stands for its type.
+  template <class T>
+  const T& remember(const std::string& key, const std::function<T()>& make) {
+    auto found = values_.find(key);
+    if (found == values_.end()) found = values_.emplace(key, make()).first;
+    return *std::any_cast<T>(&found->second);
+  }
+
+ private:
+  std::map<std::string, std::any> values_;
+};
 
 /// What a scenario runs with: the machine and the user's wishes.
 struct RunContext {

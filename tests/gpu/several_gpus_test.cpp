@@ -26,7 +26,6 @@
 #include "measure/sampler.hpp"
 #include "results/metric_names.hpp"
 #include "scenarios/common/chase.hpp"
-#include "scenarios/common/small_times.hpp"
 
 namespace xferbench::test {
 

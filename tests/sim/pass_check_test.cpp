@@ -1,6 +1,6 @@
 // The checks of timed passes: which passes they look at, what they cost, and that nothing that goes wrong in such a
 // pass escapes them, in any scenario.
-#include "measure/pass_checks.hpp"
+#include "measure/sampler.hpp"
 
 #include <algorithm>
 #include <csignal>

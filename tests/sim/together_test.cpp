@@ -6,7 +6,6 @@
 
 #include "core/error.hpp"
 #include "scenarios/together/case.hpp"
-#include "scenarios/together/conclusions.hpp"
 #include "sim/faulty_device.hpp"
 #include "sim/sim_fixture.hpp"
 

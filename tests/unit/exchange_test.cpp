@@ -12,7 +12,6 @@
 #include "model/exchange.hpp"
 #include "parsing.hpp"
 #include "scenarios/exchange/case.hpp"
-#include "scenarios/exchange/findings.hpp"
 
 namespace xferbench::test {
 namespace {

@@ -1,5 +1,5 @@
 // What results of overlap say together, on results made by hand.
-#include "scenarios/overlap/diagnosis.hpp"
+#include "scenarios/overlap/case.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,4 @@
 // What results of smem say together, on results made by hand.
-#include "scenarios/smem/diagnosis.hpp"
 
 #include <gtest/gtest.h>
 
