@@ -1,3 +1,4 @@
+#include "device/load.cuh"
 #include "device/timer.cuh"
 #include "kernels/chase.hpp"
 
@@ -60,11 +61,7 @@ __global__ void chase(const ChaseLine* at, ChaseLog* log, unsigned block) {
 
 }  // namespace
 
-void Chase::preload() const {
-  cudaFuncAttributes attributes;
-  cudaFuncGetAttributes(&attributes, chase);
-  cudaFuncGetAttributes(&attributes, chase_at_once);
-}
+void Chase::preload() const { load(chase, chase_at_once); }
 
 void Chase::launch(void* cuda_stream) const {
   const auto walk = times_ == ChaseTimes::each_hop ? chase : chase_at_once;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "device/load.cuh"
 #include "kernels/copy.hpp"
 
 namespace xferbench::kernels {
@@ -73,28 +74,24 @@ unsigned blocks_for(std::size_t all, unsigned threads = kThreads) {
 }  // namespace
 
 void MemoryCopy::preload() const {
-  cudaFuncAttributes attributes;
-  cudaFuncGetAttributes(&attributes, copy_between_memories<kThreads>);
-  cudaFuncGetAttributes(&attributes, copy_between_memories<kPeerThreads>);
-  cudaFuncGetAttributes(&attributes, copy_over_link);
-  cudaFuncGetAttributes(&attributes, copy_bytes);
+  load(copy_between_memories<kThreads>, copy_between_memories<kPeerThreads>, copy_over_link, copy_bytes);
 }
 
 void MemoryCopy::launch(void* cuda_stream) const {
   const auto stream = static_cast<cudaStream_t>(cuda_stream);
-  std::byte* const destination = args_.destination;
-  const std::byte* const source = args_.source;
-  const std::size_t bytes = args_.bytes;
+  std::byte* const destination = copy_.destination;
+  const std::byte* const source = copy_.source;
+  const std::size_t bytes = copy_.bytes;
   const std::size_t vectors = bytes / sizeof(Vector) + 1;  // one more thread block at most, for the tail
   if (!aligned(destination) || !aligned(source)) {
     copy_bytes<<<kReadBlocks, kThreads, 0, stream>>>(destination, source, bytes);
-  } else if (args_.direction == Direction::d2d) {
+  } else if (copy_.direction == Direction::d2d) {
     copy_between_memories<kThreads><<<blocks_for(vectors), kThreads, 0, stream>>>(destination, source, bytes);
-  } else if (args_.direction == Direction::p2p) {
+  } else if (copy_.direction == Direction::p2p) {
     const unsigned blocks = blocks_for(vectors, kPeerThreads);
     copy_between_memories<kPeerThreads><<<blocks, kPeerThreads, 0, stream>>>(destination, source, bytes);
   } else {
-    const unsigned most = args_.direction == Direction::h2d ? kReadBlocks : kWriteBlocks;
+    const unsigned most = copy_.direction == Direction::h2d ? kReadBlocks : kWriteBlocks;
     const unsigned blocks = std::min(most, blocks_for((vectors + kInFlight - 1) / kInFlight));
     copy_over_link<<<blocks, kThreads, 0, stream>>>(destination, source, bytes);
   }

@@ -1,3 +1,4 @@
+#include "device/load.cuh"
 #include "kernels/count.hpp"
 
 namespace xferbench::kernels {
@@ -11,10 +12,7 @@ __global__ void count(std::uint64_t* counter) {
 
 }  // namespace
 
-void Count::preload() const {
-  cudaFuncAttributes attributes;
-  cudaFuncGetAttributes(&attributes, count);
-}
+void Count::preload() const { load(count); }
 
 void Count::launch(void* cuda_stream) const { count<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(counter_); }
 

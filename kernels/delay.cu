@@ -1,3 +1,4 @@
+#include "device/load.cuh"
 #include "device/timer.cuh"
 #include "kernels/delay.hpp"
 
@@ -13,10 +14,7 @@ __global__ void delay(std::uint64_t duration_ns) {
 
 }  // namespace
 
-void Delay::preload() const {
-  cudaFuncAttributes attributes;
-  cudaFuncGetAttributes(&attributes, delay);
-}
+void Delay::preload() const { load(delay); }
 
 void Delay::launch(void* cuda_stream) const {
   delay<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(static_cast<std::uint64_t>(seconds_ * 1e9));

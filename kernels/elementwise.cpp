@@ -6,11 +6,6 @@
 
 namespace xferbench::kernels {
 
-ElementwiseOp elementwise_op(std::string_view name) {
-  const auto found = std::ranges::find(kElementwiseNames, name);
-  return static_cast<ElementwiseOp>(found - kElementwiseNames.begin());
-}
-
 KernelCost Elementwise::cost() const {
   // One sincosf and the square root, rounding and additions around it take about 40 instructions.
   const double fma_per_step = op_ == ElementwiseOp::sincos ? 40 : 1;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "device/load.cuh"
 #include "kernels/elementwise.hpp"
 
 namespace xferbench::kernels {
@@ -152,10 +153,7 @@ bool aligned_to_vector(const float* pointer) { return reinterpret_cast<std::uint
 
 }  // namespace
 
-void Elementwise::preload() const {
-  cudaFuncAttributes attributes;
-  for (const bool striding : {false, true}) cudaFuncGetAttributes(&attributes, entry(op_, striding));
-}
+void Elementwise::preload() const { load(entry(op_, false), entry(op_, true)); }
 
 void Elementwise::launch(void* cuda_stream) const {
   const std::size_t per_block = std::size_t{kThreads} * kLanes;

@@ -18,8 +18,6 @@ namespace xferbench::kernels {
 enum class ElementwiseOp { fma, vector_add, sincos };
 
 inline constexpr std::array<std::string_view, 3> kElementwiseNames{"fma", "vector-add", "sincos"};
-/// The op of that name, which must be one of kElementwiseNames.
-ElementwiseOp elementwise_op(std::string_view name);
 
 /// in <= 2^22 and addend <= 4, so every sum stays below 2^24, where whole floats are exact.
 inline constexpr std::uint64_t kMaxWork = 1U << 20;

@@ -1,6 +1,7 @@
 // One 16-byte access per thread and a plain grid, as in elementwise.cu: it reaches the memory's rate.
 #include <cstdint>
 
+#include "device/load.cuh"
 #include "kernels/soak.hpp"
 
 namespace xferbench::kernels {
@@ -79,10 +80,7 @@ unsigned blocks_for(std::size_t vectors) { return static_cast<unsigned>((vectors
 
 }  // namespace
 
-void SoakCheck::preload() const {
-  cudaFuncAttributes attributes;
-  cudaFuncGetAttributes(&attributes, check);
-}
+void SoakCheck::preload() const { load(check); }
 
 void SoakCheck::launch(void* cuda_stream) const {
   const std::size_t vectors = args_.bytes / sizeof(Vector);
@@ -90,10 +88,7 @@ void SoakCheck::launch(void* cuda_stream) const {
       reinterpret_cast<const Vector*>(args_.data), vectors, args_.words, args_.found);
 }
 
-void SoakWork::preload() const {
-  cudaFuncAttributes attributes;
-  cudaFuncGetAttributes(&attributes, work);
-}
+void SoakWork::preload() const { load(work); }
 
 void SoakWork::launch(void* cuda_stream) const {
   const std::size_t vectors = bytes_ / sizeof(Vector);

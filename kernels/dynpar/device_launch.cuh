@@ -1,4 +1,4 @@
-// For kernels that launch kernels: the check behind every such launch, and loading.
+// For kernels that launch kernels: the check behind every such launch.
 #pragma once
 
 #include "kernels/dynpar/device_launch.hpp"
@@ -15,13 +15,6 @@ __device__ inline void note_launch(LaunchStatus* status) {
   if (error == cudaSuccess) return;
   atomicCAS(&status->error, 0U, static_cast<std::uint32_t>(error));
   atomicAdd(&status->failed, 1U);
-}
-
-/// Loads all that kernels will launch, too: the device can load nothing.
-template <class... KernelFunctions>
-void load(KernelFunctions... functions) {
-  cudaFuncAttributes attributes;
-  (cudaFuncGetAttributes(&attributes, functions), ...);
 }
 
 }  // namespace xferbench::kernels

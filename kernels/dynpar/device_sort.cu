@@ -8,6 +8,7 @@
 //
 // A block's part of a step is a device function that is told its segment and which of the segment's blocks it is. The
 // device launches each segment as a grid of its own; the host all of a level by grids that look both up in a list.
+#include "device/load.cuh"
 #include "kernels/dynpar/device_launch.cuh"
 #include "kernels/dynpar/device_sort.hpp"
 
@@ -245,6 +246,7 @@ void SortGrid::launch(void* cuda_stream) const {
 }
 
 /// All that may follow, too: the device can load nothing.
+// All that it will launch, too: the device can load nothing.
 void DeviceSort::preload() const { load(partition_segment, sort_segment_keys, fill_segment); }
 
 void DeviceSort::launch(void* cuda_stream) const {

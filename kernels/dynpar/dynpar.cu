@@ -5,6 +5,7 @@
 // nothing of its own family. What must be waited for: a child reads nothing that another wrote, and each writes a slot
 // of its own, so only whoever reads the slots waits, for the first kernel: a grid has ended when all grids that it
 // launched have (CUDA C++ Programming Guide, CUDA Dynamic Parallelism, Synchronization between parent and child grids).
+#include "device/load.cuh"
 #include "kernels/dynpar/device_launch.cuh"
 #include "kernels/dynpar/dynpar.hpp"
 
@@ -68,6 +69,7 @@ void Child::launch(void* cuda_stream) const {
 }
 
 /// The children, too: the device can load nothing, and the host might be held up behind the kernel that needs them.
+// All that kernels will launch, too: the device can load nothing.
 void Children::preload() const { load(leaf, node, tree_root, chain_link, chain_root); }
 
 void Children::launch(void* cuda_stream) const {

@@ -78,10 +78,7 @@ class BufferTransfer final : public Transfer {
     std::byte* const destination = spec_.direction == Direction::d2h ? host_.data : on_device_.data;
     return {destination, source, spec_.bytes, spec_.direction};
   }
-  [[nodiscard]] kernels::MemoryCopy kernel() const {
-    const Copy c = copy();
-    return kernels::MemoryCopy({c.destination, c.source, c.bytes, c.direction});
-  }
+  [[nodiscard]] kernels::MemoryCopy kernel() const { return kernels::MemoryCopy(copy()); }
   [[nodiscard]] std::span<std::byte> host_bytes() const { return {host_.data, host_.bytes}; }
   [[nodiscard]] const DeviceView& source_on_device() const {
     return spec_.between_devices() ? from_device_ : on_device_;

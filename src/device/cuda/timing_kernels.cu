@@ -1,4 +1,5 @@
 #include "device/cuda/timing_kernels.hpp"
+#include "device/load.cuh"
 #include "device/timer.cuh"
 
 namespace xferbench::kernels {
@@ -55,14 +56,7 @@ __global__ void answer(volatile ClockExchange* exchange, std::uint32_t first, st
 
 }  // namespace
 
-void preload_timing_kernels() {
-  cudaFuncAttributes attributes;
-  cudaFuncGetAttributes(&attributes, hold);
-  cudaFuncGetAttributes(&attributes, probe_clock);
-  cudaFuncGetAttributes(&attributes, stamp);
-  cudaFuncGetAttributes(&attributes, flip);
-  cudaFuncGetAttributes(&attributes, answer);
-}
+void preload_timing_kernels() { load(hold, probe_clock, stamp, flip, answer); }
 
 void launch_gate(GateFlags* flags, unsigned slot, std::uint32_t ticket, std::uint64_t timeout_ns, void* cuda_stream) {
   hold<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(flags, slot, ticket, timeout_ns);
