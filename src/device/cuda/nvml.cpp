@@ -68,6 +68,22 @@ Function* Nvml::find(const char* name) const {
   return reinterpret_cast<Function*>(dlsym(library_.get(), name));
 }
 
+template <class Value, class... Arguments>
+std::optional<Value> Nvml::ask(const char* function, Arguments... arguments) const {
+  const auto get = find<int(Arguments..., Value*)>(function);
+  Value value{};
+  if (get == nullptr || get(arguments..., &value) != kSuccess) return std::nullopt;
+  return value;
+}
+
+template <class... Arguments>
+std::string Nvml::text(const char* function, Arguments... arguments) const {
+  const auto get = find<int(Arguments..., char*, unsigned)>(function);
+  std::array<char, 96> text{};
+  if (get == nullptr || get(arguments..., text.data(), text.size()) != kSuccess) return {};
+  return text.data();
+}
+
 Nvml::Nvml() : library_(dlopen("libnvidia-ml.so.1", RTLD_NOW), &dlclose) {
   const auto init = find<int()>("nvmlInit_v2");
   ready_ = init != nullptr && init() == kSuccess;
@@ -79,40 +95,24 @@ Nvml::~Nvml() {
 }
 
 std::optional<Nvml::Handle> Nvml::device(const std::string& pci_bus_id) const {
-  const auto get = find<int(const char*, Handle*)>("nvmlDeviceGetHandleByPciBusId_v2");
-  Handle handle = nullptr;
-  if (get == nullptr || get(pci_bus_id.c_str(), &handle) != kSuccess) return std::nullopt;
-  return handle;
+  return ask<Handle>("nvmlDeviceGetHandleByPciBusId_v2", pci_bus_id.c_str());
 }
 
 std::optional<unsigned> Nvml::number(const char* function, Handle handle) const {
-  const auto get = find<int(Handle, unsigned*)>(function);
-  unsigned value = 0;
-  if (get == nullptr || get(handle, &value) != kSuccess) return std::nullopt;
-  return value;
+  return ask<unsigned>(function, handle);
 }
 
-std::string Nvml::driver() const {
-  const auto get = find<int(char*, unsigned)>("nvmlSystemGetDriverVersion");
-  std::array<char, 96> text{};
-  if (get == nullptr || get(text.data(), text.size()) != kSuccess) return {};
-  return text.data();
-}
+std::string Nvml::driver() const { return text("nvmlSystemGetDriverVersion"); }
 
 std::optional<std::uint64_t> Nvml::ecc_errors(Handle handle, bool corrected) const {
   constexpr int kVolatile = 0;
-  const auto get = find<int(Handle, int, int, unsigned long long*)>("nvmlDeviceGetTotalEccErrors");
-  unsigned long long count = 0;
-  if (get == nullptr || get(handle, corrected ? 0 : 1, kVolatile, &count) != kSuccess) return std::nullopt;
-  return count;
+  return ask<unsigned long long>("nvmlDeviceGetTotalEccErrors", handle, corrected ? 0 : 1, kVolatile);
 }
 
 std::optional<std::uint64_t> Nvml::throttle_reasons(Handle handle) const {
-  unsigned long long reasons = 0;
   // Renamed with driver 535; the old name stays.
   for (const char* name : {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {
-    const auto get = find<int(Handle, unsigned long long*)>(name);
-    if (get != nullptr && get(handle, &reasons) == kSuccess) return reasons;
+    if (const auto reasons = ask<unsigned long long>(name, handle)) return *reasons;
   }
   return std::nullopt;
 }
@@ -124,33 +124,26 @@ std::optional<double> Nvml::power(Handle handle) const {
 
 std::optional<double> Nvml::temperature(Handle handle) const {
   constexpr int kOfTheChip = 0;  // NVML_TEMPERATURE_GPU
-  const auto get = find<int(Handle, int, unsigned*)>("nvmlDeviceGetTemperature");
-  unsigned degrees = 0;
-  if (get == nullptr || get(handle, kOfTheChip, &degrees) != kSuccess) return std::nullopt;
-  return degrees;
+  return ask<unsigned>("nvmlDeviceGetTemperature", handle, kOfTheChip);
 }
 
 std::optional<double> Nvml::slowdown_temperature(Handle handle) const {
   constexpr int kSlowdown = 1;  // NVML_TEMPERATURE_THRESHOLD_SLOWDOWN
-  const auto get = find<int(Handle, int, unsigned*)>("nvmlDeviceGetTemperatureThreshold");
-  unsigned degrees = 0;
-  if (get != nullptr && get(handle, kSlowdown, &degrees) == kSuccess && degrees > 0) return degrees;
+  const auto threshold = ask<unsigned>("nvmlDeviceGetTemperatureThreshold", handle, kSlowdown);
+  if (threshold.value_or(0) > 0) return threshold;
   // From Ada and Hopper on the driver tells instead how far it is to a limit of its own (as of driver 555), and how far
   // beyond that the chip slows itself down: at -2.
   constexpr unsigned kSlowdownMargin = 194;  // NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT
-  const auto get_margin = find<int(Handle, MarginTemperature*)>("nvmlDeviceGetMarginTemperature");
-  MarginTemperature margin;
   const auto now = temperature(handle);
   const auto slowdown = field(handle, kSlowdownMargin, 0);
-  if (!now || !slowdown || get_margin == nullptr || get_margin(handle, &margin) != kSuccess) return std::nullopt;
-  return *now + margin.degrees - *slowdown;
+  const auto margin = ask<MarginTemperature>("nvmlDeviceGetMarginTemperature", handle);
+  if (!now || !slowdown || !margin) return std::nullopt;
+  return *now + margin->degrees - *slowdown;
 }
 
 std::optional<double> Nvml::clock(Handle handle, int domain) const {
-  const auto get = find<int(Handle, int, unsigned*)>("nvmlDeviceGetClockInfo");
-  unsigned megahertz = 0;
-  if (get == nullptr || get(handle, domain, &megahertz) != kSuccess) return std::nullopt;
-  return megahertz * 1e6;
+  const auto megahertz = ask<unsigned>("nvmlDeviceGetClockInfo", handle, domain);
+  return megahertz ? std::optional(*megahertz * 1e6) : std::nullopt;
 }
 
 std::optional<LinkBytes> Nvml::link_bytes(Handle handle) const {
@@ -165,12 +158,9 @@ std::optional<LinkBytes> Nvml::link_bytes(Handle handle) const {
 // --- NVLink ---------------------------------------------------------------------------------------------------------
 
 std::vector<unsigned> Nvml::active_nvlinks(Handle handle) const {
-  const auto state = find<int(Handle, unsigned, int*)>("nvmlDeviceGetNvLinkState");
   std::vector<unsigned> active;
-  if (state == nullptr) return active;
   for (unsigned link = 0; link < kMostNvLinks; ++link) {
-    int is_active = 0;
-    if (state(handle, link, &is_active) == kSuccess && is_active == 1) active.push_back(link);
+    if (ask<int>("nvmlDeviceGetNvLinkState", handle, link) == 1) active.push_back(link);
   }
   return active;
 }
@@ -178,17 +168,15 @@ std::vector<unsigned> Nvml::active_nvlinks(Handle handle) const {
 std::vector<NvLinkEnd> Nvml::nvlinks(Handle handle) const {
   constexpr int kGpu = 0;
   constexpr int kSwitch = 2;
-  const auto type_of = find<int(Handle, unsigned, int*)>("nvmlDeviceGetNvLinkRemoteDeviceType");
-  const auto address_of = find<int(Handle, unsigned, PciInfo*)>("nvmlDeviceGetNvLinkRemotePciInfo_v2");
   std::vector<NvLinkEnd> ends;
   for (const unsigned link : active_nvlinks(handle)) {
     NvLinkEnd& end = ends.emplace_back();
-    int type = -1;
-    const bool told = type_of != nullptr && type_of(handle, link, &type) == kSuccess;
-    if (told && type == kSwitch) end.kind = NvLinkEnd::Kind::nvswitch;
-    PciInfo info{};
-    if (!told || type != kGpu || address_of == nullptr || address_of(handle, link, &info) != kSuccess) continue;
-    end = {NvLinkEnd::Kind::gpu, fmt::format("{:04x}:{:02x}:{:02x}.0", info.domain, info.bus, info.device)};
+    const auto type = ask<int>("nvmlDeviceGetNvLinkRemoteDeviceType", handle, link);
+    if (type == kSwitch) end.kind = NvLinkEnd::Kind::nvswitch;
+    if (type != kGpu) continue;
+    const auto info = ask<PciInfo>("nvmlDeviceGetNvLinkRemotePciInfo_v2", handle, link);
+    if (!info) continue;
+    end = {NvLinkEnd::Kind::gpu, fmt::format("{:04x}:{:02x}:{:02x}.0", info->domain, info->bus, info->device)};
   }
   return ends;
 }
@@ -225,10 +213,8 @@ double Nvml::nvlink_bandwidth(Handle handle) const {
 std::optional<bool> Nvml::reachable_by_nvlink(Handle from, Handle to) const {
   constexpr int kByNvLink = 2;  // NVML_P2P_CAPS_INDEX_NVLINK
   constexpr int kUnknown = 6;   // NVML_P2P_STATUS_UNKNOWN
-  const auto status_of = find<int(Handle, Handle, int, int*)>("nvmlDeviceGetP2PStatus");
-  int status = kUnknown;
-  if (status_of == nullptr || status_of(from, to, kByNvLink, &status) != kSuccess) return std::nullopt;
-  return status == kUnknown ? std::nullopt : std::optional(status == 0);
+  const auto status = ask<int>("nvmlDeviceGetP2PStatus", from, to, kByNvLink);
+  return status.value_or(kUnknown) == kUnknown ? std::nullopt : std::optional(status == 0);
 }
 
 // --- Identity -------------------------------------------------------------------------------------------------------
@@ -240,12 +226,7 @@ bool Nvml::is_divided(Handle handle) const {
   return mode != nullptr && mode(handle, &current, &pending) == kSuccess && current == 1;
 }
 
-std::string Nvml::uuid(Handle handle) const {
-  const auto get = find<int(Handle, char*, unsigned)>("nvmlDeviceGetUUID");
-  std::array<char, 96> text{};
-  if (get == nullptr || get(handle, text.data(), text.size()) != kSuccess) return {};
-  return text.data();
-}
+std::string Nvml::uuid(Handle handle) const { return text("nvmlDeviceGetUUID", handle); }
 
 // --- Errors ---------------------------------------------------------------------------------------------------------
 

@@ -84,6 +84,13 @@ class Nvml : NonCopyable {
   [[nodiscard]] std::optional<double> field(Handle handle, unsigned id, unsigned link) const;
   template <class Function>
   [[nodiscard]] Function* find(const char* name) const;
+  /// What a function writes to its last parameter; nothing where there is none of that name, or it refuses. The other
+  /// arguments have to be of its own types.
+  template <class Value, class... Arguments>
+  [[nodiscard]] std::optional<Value> ask(const char* function, Arguments... arguments) const;
+  /// The same of one that writes a text; empty where it does not.
+  template <class... Arguments>
+  [[nodiscard]] std::string text(const char* function, Arguments... arguments) const;
 
   std::unique_ptr<void, int (*)(void*)> library_;
   bool ready_ = false;
