@@ -171,7 +171,7 @@ class ConsumedPipeline : NonCopyable {
  public:
   ConsumedPipeline(const CallbackCase& c, const RunContext& bench)
       : device_(bench.device),
-        payload_(device_, seeded(c.work, bench.seed)),
+        payload_(device_, c.work.seeded(bench.seed)),
         stamps_(device_.allocate_host(payload_.chunks().size() * sizeof(std::uint64_t), HostMemory::mapped)),
         noticed_(payload_.chunks().size()),
         recorded_(device_.host().make_channel()),
@@ -249,10 +249,6 @@ class ConsumedPipeline : NonCopyable {
   /// Seconds for which a relation of the clocks holds: they drift apart by some 10^-5 of it.
   static constexpr double kFresh = 50e-3;
 
-  static ChunkedWork::Shape seeded(ChunkedWork::Shape work, std::uint64_t seed) {
-    work.seed = seed;
-    return work;
-  }
   [[nodiscard]] std::uint64_t* stamps() const { return reinterpret_cast<std::uint64_t*>(stamps_.data); }
 
   void run(Method method) {

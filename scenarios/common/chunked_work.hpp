@@ -52,6 +52,12 @@ class ChunkedWork {
     }
     /// How many of them a round has.
     [[nodiscard]] std::size_t units() const { return bytes / unit_bytes(); }
+    /// The same with other data.
+    [[nodiscard]] Shape seeded(std::uint64_t other) const {
+      Shape shape = *this;
+      shape.seed = other;
+      return shape;
+    }
   };
 
   /// Why a payload cannot be cut so on such a device, or on any, in the words of the flags, or nothing.

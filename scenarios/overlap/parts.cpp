@@ -36,34 +36,18 @@ std::vector<OnGpu> PartsOnGpus::works() const {
   return all;
 }
 
-Region PartsOnGpus::all(const std::string& name, const RegionOf& region_of_part) const {
-  std::vector<Region> regions;
-  for (const auto& part : parts_) regions.push_back(region_of_part(*part));
-  return at_once(name, std::move(regions));
-}
-
-Region PartsOnGpus::h2d() const {
-  return all("h2d", [](PartOnGpu& p) { return p.stages.h2d(); });
-}
-
-Region PartsOnGpus::kernel() const {
-  return all("kernel", [](PartOnGpu& p) { return p.stages.kernel(); });
-}
-
-Region PartsOnGpus::d2h() const {
-  return all("d2h", [](PartOnGpu& p) { return p.stages.d2h(); });
-}
-
-Region PartsOnGpus::both() const {
-  return all("both", [](PartOnGpu& p) { return p.stages.both(); });
-}
-
-Region PartsOnGpus::both_chunked() const {
-  return all(kBothChunked, [](PartOnGpu& p) { return p.stages.both_chunked(); });
+std::vector<Region> PartsOnGpus::stages() const {
+  std::vector<std::vector<Region>> of_gpus;
+  for (const auto& part : parts_) of_gpus.push_back(part->stages.all());
+  return at_once_on_all(std::move(of_gpus));
 }
 
 Region PartsOnGpus::pipelines() const {
-  return all("pipeline", [](PartOnGpu& p) { return checked_region_of(*p.own.pipeline, *p.own.work, "pipeline"); });
+  std::vector<Region> regions;
+  for (const auto& part : parts_) {
+    regions.push_back(checked_region_of(*part->own.pipeline, *part->own.work, "pipeline"));
+  }
+  return at_once("pipeline", std::move(regions));
 }
 
 void PartsOnGpus::prepare() const {

@@ -3,9 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "run/scenario.hpp"
@@ -38,12 +36,8 @@ class PartsOnGpus {
   [[nodiscard]] PartOnGpu& first() const { return *parts_.front(); }
   [[nodiscard]] std::vector<OnGpu> works() const;
 
-  // Each stage, and each pipeline, of all GPUs at once.
-  [[nodiscard]] Region h2d() const;
-  [[nodiscard]] Region kernel() const;
-  [[nodiscard]] Region d2h() const;
-  [[nodiscard]] Region both() const;
-  [[nodiscard]] Region both_chunked() const;
+  // Each stage (Stages::all()), and each pipeline, of all GPUs at once.
+  [[nodiscard]] std::vector<Region> stages() const;
   [[nodiscard]] Region pipelines() const;
 
   void prepare() const;
@@ -52,9 +46,6 @@ class PartsOnGpus {
   void verify(Machine& machine, VerifiedRun run) const;
 
  private:
-  using RegionOf = std::function<Region(PartOnGpu&)>;
-  [[nodiscard]] Region all(const std::string& name, const RegionOf& region_of_part) const;
-
   Machine& machine_;
   std::vector<std::unique_ptr<PartOnGpu>> parts_;
 };

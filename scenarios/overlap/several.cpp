@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,13 +29,8 @@ OverlapCase whole_of(const OverlapCase& c) {
 /// The payload of `split`, by the first GPU alone: its own, or all of the one that is shared out.
 struct OneGpu {
   OneGpu(const OverlapCase& c, const RunContext& bench, const PartsOnGpus& parts)
-      : is_each(*c.split == Split::each), own(bench.device, shape(c, bench.seed), c.pipeline, payload(parts)) {
+      : is_each(*c.split == Split::each), own(bench.device, c.work.seeded(bench.seed), c.pipeline, payload(parts)) {
     if (!is_each && bench.needs_data()) own.work->prepare();
-  }
-  static ChunkedWork::Shape shape(const OverlapCase& c, std::uint64_t seed) {
-    ChunkedWork::Shape s = c.work;
-    s.seed = seed;
-    return s;
   }
   [[nodiscard]] std::shared_ptr<Payload> payload(const PartsOnGpus& parts) const {
     return is_each ? parts.first().own.work->payload() : nullptr;
@@ -123,8 +118,9 @@ void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& r
   use_common_clock({&pipelines, &one_gpu});
   // One GPU's pipeline beside all of them, and not beside copies out, which are checked against what the kernels of the
   // stages have left on the device.
-  const std::vector<Series> series = bench.sample({pipelines, wall_of(pipelines), one_gpu, parts.h2d(), parts.kernel(),
-                                                   parts.d2h(), parts.both(), parts.both_chunked()});
+  std::vector<Region> regions{pipelines, wall_of(pipelines), one_gpu};
+  std::ranges::move(parts.stages(), std::back_inserter(regions));
+  const std::vector<Series> series = bench.sample(std::move(regions));
   add_measurements(series, result);
   result.measurements.push_back(series.front().submit);
   add_kernel(*parts.first().own.work, bench.verify, result);

@@ -139,7 +139,7 @@ class OverlapSpace final : public Tunable {
   void measure_stages() {
     constexpr std::size_t kSamples = 10;
     Stages stages(bench_.device, whole_);
-    std::vector<Region> regions{stages.h2d(), stages.kernel(), stages.d2h(), stages.both(), stages.both_chunked()};
+    std::vector<Region> regions = stages.all();
     for (Region& r : regions) {
       r.warmed_by_another = bench_.verify;  // they have run to be verified
       r.batch = passes_;

@@ -112,6 +112,18 @@ void Stages::verify_serial() {
   work_.check("serial");
 }
 
+std::vector<Region> at_once_on_all(std::vector<std::vector<Region>> of_gpus) {
+  if (of_gpus.size() == 1) return std::move(of_gpus.front());
+  std::vector<Region> together;
+  for (std::size_t i = 0; i < of_gpus.front().size(); ++i) {
+    std::vector<Region> same;
+    for (std::vector<Region>& own : of_gpus) same.push_back(std::move(own[i]));
+    const std::string name = same.front().name;
+    together.push_back(at_once(name, std::move(same)));
+  }
+  return together;
+}
+
 std::optional<Measurement> at_both_rates(std::span<const Series> series) {
   const auto named = [&](const std::string& name) {
     return std::ranges::find(series, name, [](const Series& s) { return s.elapsed.name; });
@@ -451,20 +463,14 @@ StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> a
   constexpr std::size_t kMostBytes = 64 * MiB;
   constexpr std::size_t kSamples = 10;
   std::vector<std::unique_ptr<CostRegions>> of_gpus;
-  std::vector<std::vector<Region>> regions;  // by what they are of, then by GPU
+  std::vector<std::vector<Region>> regions;
   for (const auto& [device, work] : all) {
     if (!has_costs(work->shape())) throw std::logic_error("a payload too small for costs to be measured");
     of_gpus.push_back(std::make_unique<CostRegions>(*device, *work, kMostBytes));
-    std::vector<Region>& own = of_gpus.back()->all();
-    regions.resize(own.size());
-    for (std::size_t i = 0; i < own.size(); ++i) regions[i].push_back(std::move(own[i]));
+    regions.push_back(std::move(of_gpus.back()->all()));
   }
-  std::vector<Region> together;
-  for (std::vector<Region>& same : regions) {
-    const std::string name = same.front().name;
-    together.push_back(same.size() == 1 ? std::move(same.front()) : at_once(name, std::move(same)));
-    together.back().warmed_by_another = true;
-  }
+  std::vector<Region> together = at_once_on_all(std::move(regions));
+  for (Region& r : together) r.warmed_by_another = true;
   std::vector<Series> series = sample_few(bench, together, kSamples);
   for (int more = 1; more < attempts && is_disturbed(series); ++more) {
     std::vector<Series> again = sample_few(bench, together, kSamples);

@@ -37,6 +37,7 @@ class Stages {
   [[nodiscard]] Region both() { return both("both", 1); }
   /// The same in chunks, between which neither direction gives way to the other as it can in one long copy.
   [[nodiscard]] Region both_chunked() { return both(kBothChunked, kChunksOfBoth); }
+  [[nodiscard]] std::vector<Region> all() { return {h2d(), kernel(), d2h(), both(), both_chunked()}; }
   /// What one writes first: blocking copies around a kernel, all in the default stream.
   [[nodiscard]] Region serial();
 
@@ -54,6 +55,9 @@ class Stages {
   Stream default_stream_;
   std::array<Stream, 2> streams_;
 };
+
+/// Of the regions of several GPUs, the first of all at once, then the second, and so on; of one GPU, its own.
+std::vector<Region> at_once_on_all(std::vector<std::vector<Region>> of_gpus);
 
 /// Of each round in which both copies were timed one beside the other and alone: model::time_at_both_rates(). Nothing
 /// where the ends of the directions are not known, as of several GPUs. `series`: of what Stages times.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include "core/units.hpp"
@@ -121,18 +122,13 @@ OverlapCase over_own_links(const OverlapCase& c) {
 /// The payload on the working GPU, in chunks that go through all links, or through its own alone.
 struct WorkOfOne {
   WorkOfOne(const OverlapCase& c, const RunContext& bench, std::span<Device* const> gpus)
-      : work(bench.device, shape(c, bench), payload(c, bench)),
+      : work(bench.device, c.work.seeded(bench.seed), payload(c, bench)),
         pipeline(make_pipeline(bench.device, work, c.pipeline, gpus.subspan(1))),
         alone(make_pipeline(bench.device, work, {.strategy = Strategy::engines})),
         stages(bench.device, work) {}
 
-  static ChunkedWork::Shape shape(const OverlapCase& c, const RunContext& bench) {
-    ChunkedWork::Shape s = c.work;
-    s.seed = bench.seed;
-    return s;
-  }
   static std::shared_ptr<Payload> payload(const OverlapCase& c, const RunContext& bench) {
-    Payload::Shape s = ChunkedWork::payload_of(shape(c, bench));
+    Payload::Shape s = ChunkedWork::payload_of(c.work.seeded(bench.seed));
     s.host = HostMemory::portable;  // the helpers copy from and to it
     return std::make_shared<Payload>(bench.device, s);
   }
@@ -202,8 +198,11 @@ void measure_through_neighbours(const OverlapCase& c, const RunContext& bench, R
   pipeline.repeated_alike = true;
   Region alone = checked_region_of(*one.alone, one.work, "one-gpu");
   use_common_clock({&pipeline, &alone});
-  const std::vector<Series> series = bench.sample(
-      {pipeline, wall_of(pipeline), alone, parts.h2d(), one.kernel(), parts.d2h(), parts.both(), parts.both_chunked()});
+  std::vector<Region> regions{pipeline, wall_of(pipeline), alone};
+  std::ranges::move(parts.stages(), std::back_inserter(regions));
+  // The kernel is that of one GPU.
+  *std::ranges::find(regions, "kernel", &Region::name) = one.kernel();
+  const std::vector<Series> series = bench.sample(std::move(regions));
   add_measurements(series, result);
   result.measurements.push_back(series.front().submit);
   add_kernel(one.work, bench.verify, result);
