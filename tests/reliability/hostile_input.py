@@ -9,6 +9,7 @@ import sys
 
 from . import commands
 from .support import EXIT_CODES, ROOT, UNUSABLE, Figure, Outcome, Tally, how, is_results, read_json, read_with_journal
+from .support import visible_files
 
 TITLE = "hostile input is bounded"
 
@@ -159,7 +160,8 @@ def lines_until_told(err):
 
 
 def full_disk(setting, tally, run):
-    """It is told when the case has ended that could not be saved; what was saved before is valid."""
+    """It is told when the case has ended that could not be saved, and once more at the end; what was saved before is
+    valid, and the table has all cases."""
     with setting.scratch() as folder:
         outcome, file = run(folder)
         told = lines_until_told(outcome.err)
@@ -170,6 +172,14 @@ def full_disk(setting, tally, run):
         saved = len((read_with_journal(file) or {"results": []})["results"])
         late = None if told is None else told - saved
         tally.expect(late is not None and late <= 2, f"full disk: told after {told} cases, of which {saved} are saved")
+        said = outcome.err.splitlines()
+        cases = sum(line.startswith(_CASE_LINE) for line in said)
+        tally.expect(told is not None and told < cases and b"the run goes on" in outcome.err,
+                     "full disk: not told while cases were still to come")
+        tally.expect(said and b"cannot write" in said[-1], lambda: f"full disk: not told at the end: {how(outcome)}")
+        tally.expect(outcome.out.count(b"\n") > cases, "full disk: the table lacks cases")
+        tally.expect(set(visible_files(file.parent)) <= {file.name, f"{file.name}.journal"},
+                     f"full disk: beside the file is left {visible_files(file.parent)}")
 
 
 _RUN = (

@@ -8,7 +8,7 @@ import threading
 import time
 
 from . import commands
-from .support import UNUSABLE, Figure, Tally, build, count_of_samples, end_group, how, is_results, read_json
+from .support import ROOT, UNUSABLE, Figure, Tally, build, count_of_samples, end_group, how, is_results, read_json
 from .support import read_with_journal, statuses, visible_files, wait_for
 
 TITLE = "resume keeps its word"
@@ -110,6 +110,14 @@ class Round:
                            f"instead of {self._samples[fewer[0]]}")
         self._samples = now
 
+    def validate(self):
+        """The file as it stands, by its schema; a run that was killed early has none."""
+        if not self._file.exists():
+            return
+        command = [str(ROOT / "scripts/validate-results"), str(self._file)]
+        valid = subprocess.run(command, capture_output=True, text=True, check=False)
+        self._tally.expect(valid.returncode == 0, lambda: f"{self._name}: {valid.stdout}{valid.stderr}")
+
     def finish(self, whole):
         """Resumed without a kill it is what an undisturbed run gives."""
         outcome = self._setting.run(*self.command())
@@ -117,6 +125,7 @@ class Round:
         self.check()
         found = read_json(self._file)
         self._tally.expect(is_results(found) and found["complete"], f"{self._name}: not complete in the end")
+        self.validate()
         self._tally.expect(statuses(found) == statuses(whole), f"{self._name}: other cases than an undisturbed run has")
         least = count_of_samples(whole)
         fewer = [key for key, samples in count_of_samples(found).items() if samples < least.get(key, 0)]
@@ -136,6 +145,7 @@ def kills_of_each(setting, tally):
             for at_a_state in (True, False):
                 one.kill(at_a_state)
                 one.check()
+                one.validate()
             one.finish(whole)
             return one.kills
 

@@ -27,9 +27,11 @@ NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 
 
 def conditions(setting, number):
-    """Of the command of this number: all of them, or two, or one, another one for the next command."""
+    """Of the command of this number: all of them, or two, or in the quick form three, others for the next command."""
     known = list(DONE_BY_A_SHELL.items())
-    return dict([known[number % len(known)]] if setting.quick else known[:: setting.number(1, 4)])
+    if setting.quick:
+        return dict(known[(number + step) % len(known)] for step in (0, 2, 4))
+    return dict(known[:: setting.number(1, 4)])
 
 
 def prepared(setting, folder, command, files):

@@ -3,7 +3,7 @@
 import signal
 import time
 
-from .support import STUCK, Figure, Tally, is_results, read_json, statuses, wait_for
+from .support import STUCK, Figure, Tally, how, is_results, read_json, statuses, wait_for
 
 TITLE = "the watchdog"
 
@@ -68,6 +68,13 @@ def interrupted(setting, tally, call, nth):
         tally.expect(code == 130, f"{what}: {code} instead of 130")
         tally.expect(seconds < SOON, f"{what}: {seconds:.1f} s")
         earlier_cases_are_there(tally, file, what)
+        told = f"in the middle of a call ({call})" in (folder / "said").read_text(encoding="utf-8")
+        tally.expect(told, f"{what}: it does not say in which call it was")
+        reasons = [case["reason"] for case in (read_json(file) or {"results": []})["results"]]
+        met = reasons.count("interrupted before its first samples")
+        tally.expect(met == 1 and reasons[-1] == "interrupted before it began", f"{what}: the cases say {reasons}")
+        resumed = setting.run("--resume", file, "--quiet")
+        tally.expect(resumed.code == 0 and read_json(file)["complete"], lambda: f"{what}, resumed: {how(resumed)}")
         return seconds
 
 
