@@ -16,7 +16,8 @@ LEAST = 30  # seconds that a case is given at least
 
 
 def calls_of(setting, call):
-    """A number of a call of this kind that is made in a case behind the first; None where a run makes none."""
+    """A number of a call of this kind that is made in a case between the first and the last; None where a run makes
+    none."""
 
     def failing(nth):
         with setting.scratch() as folder:
@@ -24,15 +25,15 @@ def calls_of(setting, call):
             setting.run(*RUN, "--json", folder / "r.json", environment=fault)
             return list(statuses(read_json(folder / "r.json")).values())
 
-    made, not_made = 0, 1
-    while "failed" in failing(not_made):
-        made, not_made = not_made, 4 * not_made
-    while made > 0 and not_made - made > 1:
-        middle = (made + not_made) // 2
+    early, late = 0, 1  # numbers of calls in the first case, and behind it
+    while failing(late)[0] == "failed":
+        early, late = late, 4 * late
+    while late - early > 1:
+        middle = (early + late) // 2
         found = failing(middle)
-        if "failed" in found[1:]:
+        if "failed" in found[1:-1]:
             return middle
-        made, not_made = (middle, not_made) if "failed" in found else (made, middle)
+        early, late = (middle, late) if found[0] == "failed" else (early, middle)
     return None
 
 
