@@ -84,7 +84,7 @@ Labels described_data(std::string_view kind, const std::function<std::string(con
     } catch (const InputError& error) {
       what = fmt::format("cannot be used: {}", error.what());
     }
-    all.emplace_back(file.stem().string(), std::move(what));
+    all.emplace_back(printable(file.stem().string()), std::move(what));
   }
   return all;
 }

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <thread>
 
 #include "cli/support.hpp"
 
@@ -102,10 +101,7 @@ TEST_F(Calibrating, GoesOnWithoutCasesThatFail) {
 TEST_F(Calibrating, EndsAsItsUserWantsIt) {
   suite_of({"overlap --size 16M --streams 1:64:+1 --chunks 1:64:+1"});
   Process process(XFERBENCH_PROGRAM, {"calibrate", "--simulate", "-o", path("mine.json")}, with());
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
-  while (!std::filesystem::exists(path("mine.results.json")) && std::chrono::steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  ASSERT_TRUE(until_there(path("mine.results.json")));
   process.send(SIGINT);
   const Outcome o = process.wait();
   EXPECT_EQ(o.exit_code, 130) << o.err;

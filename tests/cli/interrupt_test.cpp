@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::size_t kCases = 64 * 64;
 
-/// Far more cases than are done before the signal comes: minutes of them.
-Arguments long_run(const std::filesystem::path& file) {
-  return {"--simulate", "--size", "16M", "--streams", "1:64:+1", "--chunks", "1:64:+1", "--no-verify", "--json", file};
-}
-
 /// Cases in the results file as it is now; 0 if there is none yet. It must be whole whenever it is read.
 std::size_t finished_cases(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return 0;
@@ -26,14 +21,8 @@ std::size_t finished_cases(const std::filesystem::path& file) {
   return json["results"].size();
 }
 
-/// Waits until so many cases are in the file. False if that takes too long.
 bool wait_for_cases(const std::filesystem::path& file, std::size_t count) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
-  while (finished_cases(file) < count) {
-    if (std::chrono::steady_clock::now() > deadline || testing::Test::HasFailure()) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
+  return until([&] { return finished_cases(file) >= count; });
 }
 
 constexpr const char* kAcknowledged = "xferbench: stopping after this pass; again to stop now";
@@ -43,7 +32,7 @@ class Interrupt : public testing::Test {
   /// The outcome of a long run that gets a signal after its first results. What is left of a sweep is skipped, not run
   /// and not written case by case: both would take minutes.
   Outcome interrupted_by(int signal) {
-    Process process(XFERBENCH_PROGRAM, long_run(file_));
+    Process process(XFERBENCH_PROGRAM, endless_run(file_));
     EXPECT_TRUE(wait_for_cases(file_, 3)) << "no results yet";
     const auto signalled = std::chrono::steady_clock::now();
     process.send(signal);
@@ -82,13 +71,11 @@ TEST_F(Interrupt, ByCtrlCKeepsWhatWasMeasuredSkipsTheRestAndPrintsTheTable) {
 }
 
 TEST_F(Interrupt, IsAcknowledgedAtOnceAndASecondOneEndsIt) {
-  Arguments arguments = long_run(file_);
+  Arguments arguments = endless_run(file_);
   // One pass takes the simulation seconds, so that the run is still in it when the second signal comes.
   std::ranges::replace(arguments, std::string("16M"), std::string("1G"));
   Process process(XFERBENCH_PROGRAM, arguments);
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!std::filesystem::exists(file_) && std::chrono::steady_clock::now() < deadline) {
-  }
+  ASSERT_TRUE(until_there(file_));
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   process.send(SIGINT);
   ASSERT_TRUE(process.wait_for_error_text(kAcknowledged)) << "while it is still in its pass";
@@ -101,7 +88,7 @@ TEST_F(Interrupt, IsAcknowledgedAtOnceAndASecondOneEndsIt) {
 TEST_F(Interrupt, AtATerminalIsAcknowledgedOnALineOfItsOwn) {
   Options options;
   options.err = Sink::terminal();
-  Process process(XFERBENCH_PROGRAM, long_run(file_), options);
+  Process process(XFERBENCH_PROGRAM, endless_run(file_), options);
   ASSERT_TRUE(process.wait_for_error_text("[3/4096]"));
   process.send(SIGINT);
   const Outcome o = process.wait();
@@ -110,7 +97,7 @@ TEST_F(Interrupt, AtATerminalIsAcknowledgedOnALineOfItsOwn) {
 
 TEST_F(Interrupt, OfAQuietRunIsNotAcknowledgedAndItsTableSaysHowToGoOnAsAShellReadsIt) {
   const std::filesystem::path file = folder_ / "my results.json";
-  Arguments arguments = long_run(file);
+  Arguments arguments = endless_run(file);
   arguments.emplace_back("--quiet");
   Process process(XFERBENCH_PROGRAM, arguments);
   ASSERT_TRUE(wait_for_cases(file, 3));
@@ -123,7 +110,7 @@ TEST_F(Interrupt, OfAQuietRunIsNotAcknowledgedAndItsTableSaysHowToGoOnAsAShellRe
 TEST_F(Interrupt, WithoutAFileHasNothingToGoOnWith) {
   Options options;
   options.err = Sink::terminal();
-  Arguments arguments = long_run(file_);
+  Arguments arguments = endless_run(file_);
   arguments.resize(arguments.size() - 2);
   Process process(XFERBENCH_PROGRAM, arguments, options);
   ASSERT_TRUE(process.wait_for_error_text("[3/4096]"));
@@ -142,7 +129,7 @@ TEST_F(Interrupt, BySigtermHasItsOwnExitCode) {
 TEST_F(Interrupt, OfJsonOnStandardOutputIsOneDocument) {
   Options options;
   options.err = Sink::terminal();  // the progress line shows that cases are under way
-  Process process(XFERBENCH_PROGRAM, long_run("-"), options);
+  Process process(XFERBENCH_PROGRAM, endless_run("-"), options);
   ASSERT_TRUE(process.wait_for_error_text("[3/4096]"));
   process.send(SIGINT);
   const Outcome o = process.wait();

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <fstream>
 #include <iterator>
-#include <thread>
 
 #include "cli/support.hpp"
 
@@ -107,7 +106,7 @@ TEST_F(Repeats, DoNotTakeFilesOfALongerOneForTheirs) {
 TEST_F(Repeats, LeaveNoOldFileThatLooksLikeOneOfTheirs) {
   ASSERT_EQ(xferbench(repeat("2")).exit_code, 0);
   Process process(XFERBENCH_PROGRAM, repeat("2", "1000000"));
-  while (std::filesystem::exists(folder_ / "r-2.json")) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  ASSERT_TRUE(until([&] { return !std::filesystem::exists(folder_ / "r-2.json"); }));
   process.send(SIGINT);
   EXPECT_EQ(process.wait().exit_code, 130);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "r-2.json"));
@@ -130,26 +129,17 @@ char state_of(pid_t process) {
   return end == std::string::npos ? '?' : text[end + 2];
 }
 
-template <class Condition>
-bool comes_true(const Condition& condition) {
-  for (int i = 0; i < 2000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return false;
-}
-
 TEST_F(Repeats, StopAndGoOnWithTheirProcesses) {
   Process process(XFERBENCH_PROGRAM, repeat("2", "1000000"));
   std::vector<pid_t> children;
   const auto has_child = [&] { return !(children = children_of(process.pid())).empty(); };
-  ASSERT_TRUE(comes_true(has_child));
-  ASSERT_TRUE(comes_true([&] { return std::filesystem::exists(folder_ / "r-1.json"); }));
+  ASSERT_TRUE(until(has_child));
+  ASSERT_TRUE(until([&] { return std::filesystem::exists(folder_ / "r-1.json"); }));
   const auto both_are_stopped = [&] { return state_of(process.pid()) == 'T' && state_of(children[0]) == 'T'; };
   process.send(SIGTSTP);
-  EXPECT_TRUE(comes_true(both_are_stopped));
+  EXPECT_TRUE(until(both_are_stopped));
   process.send(SIGCONT);
-  EXPECT_TRUE(comes_true([&] { return state_of(children[0]) != 'T' && state_of(process.pid()) != 'T'; }));
+  EXPECT_TRUE(until([&] { return state_of(children[0]) != 'T' && state_of(process.pid()) != 'T'; }));
   process.send(SIGINT);
   EXPECT_EQ(process.wait().exit_code, 130);
 }

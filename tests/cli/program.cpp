@@ -232,30 +232,6 @@ Outcome xferbench(const Arguments& arguments, Options options) {
   return run(XFERBENCH_PROGRAM, arguments, std::move(options));
 }
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "xferbench-test-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::system_error(errno, std::generic_category(), name);
-  path_ = name;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
-}
-
 std::vector<std::string> lines(const std::string& text) {
   EXPECT_TRUE(text.empty() || text.back() == '\n') << "the last line has no end: " << text;
   std::vector<std::string> all;

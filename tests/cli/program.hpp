@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "support/files.hpp"
+
 namespace xferbench::test {
 
 /// Where one of the program's output streams leads.
@@ -91,25 +93,6 @@ Outcome run(const std::filesystem::path& program, const Arguments& arguments, Op
 
 /// Runs the xferbench under test.
 Outcome xferbench(const Arguments& arguments, Options options = {});
-
-/// A folder that is removed with all it holds.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder();
-
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
-
-/// The whole file; empty if there is none.
-std::string read_file(const std::filesystem::path& path);
-void write_file(const std::filesystem::path& path, const std::string& text);
 
 /// Lines without their ends. Text that does not end with a line's end fails the test.
 std::vector<std::string> lines(const std::string& text);

@@ -37,9 +37,8 @@ class Resume : public testing::Test {
 
 TEST_F(Resume, KeepsWhatWasMeasuredAndSaysWhenItWentOn) {
   Process process(XFERBENCH_PROGRAM, run());
-  while (!std::filesystem::exists(file_) || read_json(file_)["results"].size() < 3) {
-    ASSERT_FALSE(HasFailure());
-  }
+  ASSERT_TRUE(until_there(file_));
+  ASSERT_TRUE(until([&] { return read_json(file_)["results"].size() >= 3; }));
   process.send(SIGKILL);
   process.wait();
   const Json before = read_json(file_);

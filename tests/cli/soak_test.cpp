@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
-#include <thread>
 
 #include "cli/support.hpp"
 
@@ -90,11 +89,7 @@ TEST_F(SoakCommandTest, WritesTheStateForMonitoring) {
 
 TEST_F(SoakCommandTest, CtrlCGivesTheVerdictSoFarAndTheFileGoesOn) {
   Process process(XFERBENCH_PROGRAM, soak({"--for", "10d", "--interval", "1s", "--load", "h2d", "--json", file_}));
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
-  while (!std::filesystem::exists(file_) || std::filesystem::file_size(file_) < 5000) {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no lines yet";
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  ASSERT_TRUE(until([&] { return read_file(file_).size() > 5000; })) << "no lines yet";
   process.send(SIGINT);
   const Outcome o = process.wait();
   EXPECT_EQ(o.exit_code, 130);
@@ -103,8 +98,8 @@ TEST_F(SoakCommandTest, CtrlCGivesTheVerdictSoFarAndTheFileGoesOn) {
   EXPECT_EQ(before["end"], "interrupted");
   const double elapsed = before["elapsed"];
   const std::string page = folder_ / "soak.html";
-  const Outcome more = xferbench(
-      {"soak", "--resume", file_, "--for", std::to_string(elapsed + 3) + "s", "--quiet", "--html", page});
+  const Outcome more =
+      xferbench({"soak", "--resume", file_, "--for", std::to_string(elapsed + 3) + "s", "--quiet", "--html", page});
   EXPECT_EQ(more.exit_code, 0) << more.err;
   EXPECT_TRUE(contains(more.out, "all is well: complete")) << more.out;
   const Json after = documents(file_).back();
@@ -118,13 +113,8 @@ TEST_F(SoakCommandTest, KillLeavesWholeLinesThatAreGoneOnFrom) {
   for (int time = 0; time < 3; ++time) {
     Process process(XFERBENCH_PROGRAM, time == 0 ? soak({"--for", "10d", "--interval", "0.5s", "--json", file_})
                                                  : Arguments{"soak", "--resume", file_});
-    const auto size = [&] { return std::filesystem::exists(file_) ? std::filesystem::file_size(file_) : 0; };
-    const auto before = size();
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
-    while (size() < before + 5000) {
-      ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no lines yet";
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
+    const auto before = read_file(file_).size();
+    ASSERT_TRUE(until([&] { return read_file(file_).size() > before + 5000; })) << "no lines yet";
     process.send(SIGKILL);
     static_cast<void>(process.wait());
   }
@@ -189,11 +179,7 @@ TEST_F(SoakCommandTest, GoesOnWithoutATableWhereTheFileIsThere) {
 
 TEST_F(SoakCommandTest, TellsThatItsFileWasDeletedAndKeepsItsLines) {
   Process process(XFERBENCH_PROGRAM, soak({"--for", "10d", "--interval", "1s", "--load", "h2d", "--json", file_}));
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(40);
-  while (!std::filesystem::exists(file_) || std::filesystem::file_size(file_) < 5000) {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << "no lines yet";
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
+  ASSERT_TRUE(until([&] { return read_file(file_).size() > 5000; })) << "no lines yet";
   std::filesystem::remove(file_);
   ASSERT_TRUE(process.wait_for_error_text("soak.jsonl was deleted by another program"));
   process.send(SIGINT);

@@ -230,12 +230,11 @@ TEST_F(Repeat, EndsWithTheCodeOfAProcessThatCannotRun) {
 }
 
 TEST_F(Repeat, EndsWithItsProcessWhenItIsToldTo) {
-  Process process(XFERBENCH_PROGRAM, {"--simulate", "--size", "16M", "--streams", "1:64:+1", "--chunks", "1:64:+1",
-                                      "--no-verify", "--repeat", "2", "--json", folder_ / "r.json"});
+  Arguments repeated = endless_run(folder_ / "r.json");
+  repeated.insert(repeated.end(), {"--repeat", "2"});
+  Process process(XFERBENCH_PROGRAM, repeated);
   ASSERT_TRUE(process.wait_for_error_text("process 1 of 2"));
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!std::filesystem::exists(folder_ / "r-1.json") && std::chrono::steady_clock::now() < deadline) {
-  }
+  ASSERT_TRUE(until_there(folder_ / "r-1.json"));
   process.send(SIGTERM);
   const Outcome o = process.wait();
   EXPECT_EQ(o.exit_code, 143) << o.err;

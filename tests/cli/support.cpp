@@ -1,5 +1,8 @@
 #include "cli/support.hpp"
 
+#include <chrono>
+#include <thread>
+
 namespace xferbench::test {
 
 Arguments small_run(Arguments more) {
@@ -10,6 +13,23 @@ Arguments small_run(Arguments more) {
 Arguments few_samples(const std::string& scenario, Arguments more) {
   more.insert(more.begin(), {scenario, "--budget", "0.01", "--max-samples", "6"});
   return more;
+}
+
+Arguments endless_run(const std::filesystem::path& file) {
+  return {"--simulate", "--size", "16M", "--streams", "1:64:+1", "--chunks", "1:64:+1", "--no-verify", "--json", file};
+}
+
+bool until(const std::function<bool()>& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + kLongest;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+bool until_there(const std::filesystem::path& file) {
+  return until([&file] { return !read_file(file).empty(); });
 }
 
 Options with_fault(const char* fault) {

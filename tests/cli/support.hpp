@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -21,6 +22,14 @@ Arguments small_run(Arguments more = {});
 
 /// A run of the scenario with few samples, and what else it is to do.
 Arguments few_samples(const std::string& scenario, Arguments more = {});
+
+/// A run of minutes and of 4096 cases, which a test ends.
+Arguments endless_run(const std::filesystem::path& file);
+
+/// Waits until it holds, for as long as a program may take; false where it still does not.
+bool until(const std::function<bool()>& condition);
+/// Until there is something in the file.
+bool until_there(const std::filesystem::path& file);
 
 /// Options with that fault injected: "lose:copy:60".
 Options with_fault(const char* fault);

@@ -8,36 +8,17 @@
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <string_view>
 
 #include "core/units.hpp"
 #include "explain/explain.hpp"
-#include "recording/recording_writer.hpp"
 #include "results/recording_file.hpp"
+#include "support/files.hpp"
 #include "support/made_recording.hpp"
 
 namespace xferbench {
 namespace {
-
-/// Writes what a made program did, as the library for injection would.
-void write(const Recording& made, const std::string& folder) {
-  using recording::Type;
-  RecordingWriter writer(folder, made.process.pid);
-  for (std::size_t i = 1; i < made.names.size(); ++i) writer.name(made.names[i]);
-  writer.add(Type::process, made.process);
-  const auto add_all = [&writer](Type type, const auto& records) {
-    for (const auto& record : records) writer.add(type, record);
-  };
-  add_all(Type::device, made.devices);
-  add_all(Type::stream, made.streams);
-  add_all(Type::call, made.calls);
-  add_all(Type::copy, made.copies);
-  add_all(Type::kernel, made.kernels);
-  add_all(Type::synchronization, made.synchronizations);
-  writer.end(*made.end);
-}
 
 std::size_t records_of(const Recording& r) {
   return r.calls.size() + r.copies.size() + r.kernels.size() + r.synchronizations.size();
@@ -66,18 +47,14 @@ double seconds_since(std::chrono::steady_clock::time_point begin) {
 }
 
 int run(std::size_t records) {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / fmt::format("xferbench-scale-{}", getpid());
-  std::filesystem::create_directories(folder);
-  write(training(records), folder.string());
+  const test::TemporaryFolder folder;
+  const std::string file = write_recording(training(records), folder.path());
   const auto begin = std::chrono::steady_clock::now();
-  const std::string file = (folder / fmt::format("7-1{}", recording::kExtension)).string();
   const Recording read = read_recording(file);
   const double reading = seconds_since(begin);
   const std::size_t there = records_of(read);
   const auto told = explain::explain(read, MadeRecording::costs(), {}, std::nullopt, {});
   const double all = seconds_since(begin);
-  std::filesystem::remove_all(folder);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   fmt::print("{} records: read in {:.2f} s, explained in {:.2f} s, {} MiB at most, {} findings\n", there, reading, all,

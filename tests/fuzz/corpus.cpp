@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <stdexcept>
 
@@ -14,6 +12,7 @@
 #include "run/findings.hpp"
 #include "run/runner.hpp"
 #include "scenarios/scenarios.hpp"
+#include "support/files.hpp"
 #include "unit/report_fixture.hpp"
 
 namespace xferbench::fuzz {
@@ -85,8 +84,7 @@ Run run_of(const std::vector<std::string>& arguments) {
 std::vector<std::string> files_in(const char* folder) {
   std::vector<std::string> texts;
   for (const auto& entry : std::filesystem::directory_iterator(std::string(XFERBENCH_SOURCE_DIR "/") + folder)) {
-    std::ifstream file(entry.path(), std::ios::binary);
-    texts.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    texts.push_back(test::read_file(entry.path()));
   }
   if (texts.empty()) throw std::runtime_error(std::string("there are no ") + folder);
   std::ranges::sort(texts);  // folders have no order
@@ -172,8 +170,7 @@ std::vector<std::string> suites() {
 }
 
 std::vector<std::string> explanations() {
-  std::ifstream file(XFERBENCH_SOURCE_DIR "/tests/unit/golden/explain/torch.json", std::ios::binary);
-  return {{std::istreambuf_iterator<char>(file), {}}};
+  return {test::read_file(XFERBENCH_SOURCE_DIR "/tests/unit/golden/explain/torch.json")};
 }
 
 std::vector<std::string> timelines() { return files_in("docs/timelines"); }

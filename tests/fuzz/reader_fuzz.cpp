@@ -67,6 +67,7 @@
 #include "results/trace_file.hpp"
 #include "run/findings.hpp"
 #include "scenarios/scenarios.hpp"
+#include "support/files.hpp"
 #include "support/made_recording.hpp"
 #include "words/compare.hpp"
 #include "words/explain.hpp"
@@ -217,31 +218,15 @@ bool check_results(const Report& report, const check::Expectations& expectations
 /// Of one text after the other.
 class File {
  public:
-  File() {
-    std::string path = (std::filesystem::temp_directory_path() / "reader_fuzz_XXXXXX").string();
-    const int file = mkstemp(path.data());
-    if (file < 0) throw std::runtime_error("cannot make a temporary file");
-    close(file);
-    path_ = path;
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    std::filesystem::remove(path_);
-    std::filesystem::remove(path_ + "~");
-  }
-
   const std::string& with(const std::string& text) const {
-    std::ofstream(path_, std::ios::binary) << text;
+    test::write_file(path_, text);
     return path_;
   }
-  [[nodiscard]] std::string text() const {
-    std::ifstream file(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
+  [[nodiscard]] std::string text() const { return test::read_file(path_); }
 
  private:
-  std::string path_;
+  test::TemporaryFolder folder_;
+  std::string path_ = folder_ / "file";
 };
 
 bool read_suite_and_plan(const File& file, const std::string& text) {

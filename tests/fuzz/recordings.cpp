@@ -1,22 +1,17 @@
 #include "fuzz/recordings.hpp"
 
-#include <stdlib.h>
-
 #include <array>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <span>
 #include <utility>
 
 #include "recording/recording_writer.hpp"
+#include "support/files.hpp"
 #include "support/made_recording.hpp"
 
 namespace xferbench::fuzz {
 
-namespace fs = std::filesystem;
 using namespace recording;
 
 namespace {
@@ -38,30 +33,9 @@ void write_the_rest(RecordingWriter& writer, Time at) {
 }
 
 std::string written(const Recording& made) {
-  std::string folder = (fs::temp_directory_path() / "fuzz-recording-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
-  {
-    RecordingWriter writer(folder, made.process.pid);
-    for (const std::string& name : made.names) writer.name(name);
-    writer.add(Type::process, made.process);
-    const auto add_all = [&writer](Type type, const auto& records) {
-      for (const auto& record : records) writer.add(type, record);
-    };
-    add_all(Type::device, made.devices);
-    add_all(Type::stream, made.streams);
-    add_all(Type::call, made.calls);
-    add_all(Type::copy, made.copies);
-    add_all(Type::kernel, made.kernels);
-    add_all(Type::synchronization, made.synchronizations);
-    add_all(Type::event, made.events);
-    add_all(Type::range, made.ranges);
-    write_the_rest(writer, made.calls.front().begin);
-    writer.end(*made.end);
-  }
-  std::ifstream file(fs::path(folder) / (std::to_string(made.process.pid) + "-1.xfrec"), std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  fs::remove_all(folder);
-  return bytes;
+  const test::TemporaryFolder folder;
+  const auto the_rest = [&made](RecordingWriter& writer) { write_the_rest(writer, made.calls.front().begin); };
+  return test::read_file(write_recording(made, folder.path(), the_rest));
 }
 
 /// Steps on three streams, one of them the default stream, with events between them.

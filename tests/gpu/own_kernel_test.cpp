@@ -1,17 +1,13 @@
 // Kernels of users on a real GPU: the four of examples/kernels at sizes that are no multiple of anything, in every
 // arrangement, and what is refused.
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 
 #include "device/nvrtc.hpp"
 #include "gpu/gpu_fixture.hpp"
+#include "support/files.hpp"
 #include "support/nvrtc_here.hpp"
 
 namespace xferbench::test {
@@ -34,14 +30,12 @@ class GpuOwnKernel : public GpuTest {
   void SetUp() override {
     GpuTest::SetUp();
     if (!IsSkipped() && !has_nvrtc()) GTEST_SKIP() << "libnvrtc is not installed";
-    std::filesystem::create_directories(folder_);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   /// A file with that content, by its path.
   [[nodiscard]] std::string written(const std::string& name, const std::string& content) const {
-    std::ofstream(folder_ / name, std::ios::binary) << content;
-    return (folder_ / name).string();
+    write_file(folder_ / name, content);
+    return folder_ / name;
   }
   /// "sm_90" of this GPU, or "compute_90".
   [[nodiscard]] std::string arch(const std::string& kind) {
@@ -56,8 +50,7 @@ class GpuOwnKernel : public GpuTest {
 
  private:
   // Commands are taken apart at blanks.
-  const std::filesystem::path folder_ =
-      std::filesystem::path(testing::TempDir()) / ("own-kernels-" + std::to_string(getpid()));
+  const TemporaryFolder folder_;
 };
 
 TEST_F(GpuOwnKernel, VectorAddAtOddSizes) {
@@ -105,10 +98,7 @@ TEST_F(GpuOwnKernel, HistogramIsRefusedInChunksAndRunsInOnePiece) {
 }
 
 TEST_F(GpuOwnKernel, MayHaveBeenCompiledBefore) {
-  std::ifstream text(file_of("vector_add"));
-  KernelSource source{.file = file_of("vector_add"),
-                      .content = {std::istreambuf_iterator<char>(text), std::istreambuf_iterator<char>()},
-                      .name = "vector_add"};
+  KernelSource source{.file = file_of("vector_add"), .content = read_file(file_of("vector_add")), .name = "vector_add"};
   for (const auto& [kind, name] : {std::pair("compute_", "mine.ptx"), std::pair("sm_", "mine.cubin")}) {
     source.arch = arch(kind);
     const Result r = run_file(written(name, compile(source)), "vector_add");

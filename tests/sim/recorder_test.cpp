@@ -16,6 +16,7 @@
 #include "device/open.hpp"
 #include "recording/recording_request.hpp"
 #include "sim/sim_programs.hpp"
+#include "support/files.hpp"
 
 namespace xferbench::test {
 namespace {
@@ -324,23 +325,20 @@ class Asked {
 };
 
 TEST(SimRecorder, IsAskedForByTheEnvironment) {
-  std::string folder = (std::filesystem::temp_directory_path() / "sim-recorder-XXXXXX").string();
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
-  const auto files = [&folder] { return std::distance(std::filesystem::directory_iterator(folder), {}); };
+  const test::TemporaryFolder folder;
   static_cast<void>(open_simulated("h200"));
   {
-    const Asked asked({.folder = folder, .only_ranges = true});
+    const Asked asked({.folder = folder.path(), .only_ranges = true});
     static_cast<void>(open_simulated("h200"));  // of which no real times are known
   }
-  EXPECT_EQ(files(), 0);
+  EXPECT_EQ(folder.count(), 0);
   {
-    const Asked asked({.folder = folder});
+    const Asked asked({.folder = folder.path()});
     static_cast<void>(open_simulated("h200"));
   }
-  EXPECT_EQ(files(), 1);
-  const Recording r = read_recording(std::filesystem::directory_iterator(folder)->path().string());
+  EXPECT_EQ(folder.count(), 1);
+  const Recording r = read_recording(std::filesystem::directory_iterator(folder.path())->path().string());
   EXPECT_EQ(r.name(r.process.profile), "h200");
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace

@@ -1,10 +1,9 @@
 #include "sim/sim_programs.hpp"
 
-#include <stdlib.h>
-
 #include <filesystem>
-#include <stdexcept>
 #include <utility>
+
+#include "support/files.hpp"
 
 namespace xferbench::test {
 
@@ -41,17 +40,15 @@ void ProgramMachine::steps(const std::function<void()>& body) {
 
 RecordedProgram recorded(const SimProgram& program, RecordingRequest request, std::string_view of_profile,
                          std::vector<int> gpus) {
-  std::string folder = (std::filesystem::temp_directory_path() / "sim-program-XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder");
-  request.folder = folder;
+  const test::TemporaryFolder folder;
+  request.folder = folder.path();
   RecordedProgram made;
   {
     ProgramMachine machine(request, of_profile, std::move(gpus));
     program(machine);
     made.seconds = machine.seconds();
   }
-  made.recording = read_recording(std::filesystem::directory_iterator(folder)->path().string());
-  std::filesystem::remove_all(folder);
+  made.recording = read_recording(std::filesystem::directory_iterator(folder.path())->path().string());
   return made;
 }
 

@@ -160,4 +160,26 @@ explain::Costs MadeRecording::costs() {
   return costs;
 }
 
+std::string write_recording(const Recording& made, const std::filesystem::path& folder,
+                            const std::function<void(RecordingWriter&)>& more) {
+  using recording::Type;
+  RecordingWriter writer(folder.string(), made.process.pid);
+  for (std::size_t i = 1; i < made.names.size(); ++i) writer.name(made.names[i]);
+  writer.add(Type::process, made.process);
+  const auto add_all = [&writer](Type type, const auto& records) {
+    for (const auto& record : records) writer.add(type, record);
+  };
+  add_all(Type::device, made.devices);
+  add_all(Type::stream, made.streams);
+  add_all(Type::call, made.calls);
+  add_all(Type::copy, made.copies);
+  add_all(Type::kernel, made.kernels);
+  add_all(Type::synchronization, made.synchronizations);
+  add_all(Type::event, made.events);
+  add_all(Type::range, made.ranges);
+  if (more) more(writer);
+  writer.end(*made.end);
+  return folder / (std::to_string(made.process.pid) + "-1" + std::string(recording::kExtension));
+}
+
 }  // namespace xferbench

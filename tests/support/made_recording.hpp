@@ -4,12 +4,15 @@
 
 #include <array>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "explain/costs.hpp"
+#include "recording/recording_writer.hpp"
 #include "results/recording_file.hpp"
 
 namespace xferbench {
@@ -62,5 +65,10 @@ class MadeRecording {
   std::map<std::uint32_t, double> events_;
   std::map<std::uint32_t, double> held_;
 };
+
+/// Writes what a made program did into the folder, as the library for injection would, with what `more` adds; the path
+/// of the file.
+std::string write_recording(const Recording& made, const std::filesystem::path& folder,
+                            const std::function<void(RecordingWriter&)>& more = {});
 
 }  // namespace xferbench

@@ -1,11 +1,11 @@
 #include "support/stored_results.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+
+#include "support/files.hpp"
 
 namespace xferbench::test {
 
@@ -18,25 +18,15 @@ fs::path folder() { return fs::path(XFERBENCH_SOURCE_DIR) / "docs" / "results"; 
 /// Gone with the program.
 class Unpacked {
  public:
-  Unpacked() : path_((fs::temp_directory_path() / "xferbench-results-XXXXXX").string()) {
-    if (::mkdtemp(path_.data()) == nullptr) throw std::runtime_error("cannot make " + path_);
-  }
-  Unpacked(const Unpacked&) = delete;
-  Unpacked& operator=(const Unpacked&) = delete;
-  ~Unpacked() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-
   [[nodiscard]] std::string of(const fs::path& compressed, const std::string& name) const {
-    const fs::path there = fs::path(path_) / name;
+    const fs::path there = folder_ / name;
     const std::string command = "xz -dc '" + compressed.string() + "' > '" + there.string() + "'";
     if (!fs::exists(there) && std::system(command.c_str()) != 0) throw std::runtime_error("failed: " + command);
     return there.string();
   }
 
  private:
-  std::string path_;
+  TemporaryFolder folder_;
 };
 
 }  // namespace

@@ -1,15 +1,14 @@
 #include "app/data_files.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "core/error.hpp"
+#include "support/files.hpp"
 
 namespace xferbench::app {
 namespace {
@@ -20,15 +19,11 @@ namespace fs = std::filesystem;
 class DataFiles : public testing::Test {
  protected:
   void SetUp() override {
-    root_ = fs::temp_directory_path() / ("xferbench-data-" + std::to_string(getpid()));
     fs::create_directories(root_ / "expectations");
-    for (const char* name : {"h200.json", "a100.json"}) std::ofstream(root_ / "expectations" / name) << "{}\n";
-    setenv("XFERBENCH_DATA", root_.c_str(), 1);
+    for (const char* name : {"h200.json", "a100.json"}) test::write_file(root_ / "expectations" / name, "{}\n");
+    setenv("XFERBENCH_DATA", root_.path().c_str(), 1);
   }
-  void TearDown() override {
-    unsetenv("XFERBENCH_DATA");
-    fs::remove_all(root_);
-  }
+  void TearDown() override { unsetenv("XFERBENCH_DATA"); }
   static std::string refusal(const std::string& name, const char* kind = "expectations") {
     try {
       return find_data(kind, name).string();
@@ -36,7 +31,7 @@ class DataFiles : public testing::Test {
       return error.what();
     }
   }
-  fs::path root_;
+  test::TemporaryFolder root_;
 };
 
 TEST_F(DataFiles, AreFoundByNameAndListedInOrder) {
@@ -47,7 +42,7 @@ TEST_F(DataFiles, AreFoundByNameAndListedInOrder) {
 
 TEST_F(DataFiles, APathIsTakenAsItIs) {
   const fs::path own = root_ / "own.json";
-  std::ofstream(own) << "{}\n";
+  test::write_file(own, "{}\n");
   EXPECT_EQ(find_data("expectations", own.string()), own);
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/units.hpp"
 #include "report/explain/timeline.hpp"
+#include "support/chrome_trace.hpp"
 #include "support/golden.hpp"
 #include "support/made_recording.hpp"
 #include "unit/support.hpp"
@@ -44,34 +45,11 @@ std::string trace_of(const Recording& recording, const Window& window) {
   return text;
 }
 
-/// Their names by process and track, on none of which anything begins before what was there has ended.
-std::map<std::pair<int, int>, std::string> tracks_without_overlap(const Json& file) {
-  std::map<std::pair<int, int>, std::string> names;
-  std::map<std::pair<int, int>, double> ends;
-  for (const Json& e : file["traceEvents"]) {
-    const std::pair<int, int> track{e["pid"], e["tid"]};
-    if (e["name"] == "thread_name") names[track] = e["args"]["name"];
-    if (e["ph"] != "X") continue;
-    EXPECT_TRUE(names.contains(track)) << "a track has its name before anything is on it";
-    double& end = ends.try_emplace(track, 0).first->second;
-    EXPECT_GE(e["ts"].get<double>(), end - 1e-6) << e;
-    end = e["ts"].get<double>() + e["dur"].get<double>();
-  }
-  return names;
-}
-
-std::set<std::string> names_of(const std::map<std::pair<int, int>, std::string>& tracks) {
-  std::set<std::string> names;
-  for (const auto& [track, name] : tracks) names.insert(name);
-  return names;
-}
-
 TEST(ExplainTimeline, HasRowsForEnginesThreadsAndRanges) {
   const Recording recording = two_steps();
   const Json file = Json::parse(trace_of(recording, window_of(recording, std::nullopt)));
-  EXPECT_EQ(names_of(tracks_without_overlap(file)),
-            (std::set<std::string>{"H2D", "kernel", "D2H", "calls of thread 1", "ranges of thread 1",
-                                   "ranges of thread 1 2"}))
+  EXPECT_EQ(test::names_of_tracks(file), (std::vector<std::string>{"H2D", "kernel", "D2H", "calls of thread 1",
+                                                                   "ranges of thread 1", "ranges of thread 1 2"}))
       << "ranges in ranges are beneath them";
   std::map<std::string, int> counts;
   for (const Json& e : file["traceEvents"]) {

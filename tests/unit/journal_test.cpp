@@ -34,8 +34,8 @@ namespace fs = std::filesystem;
 using app::LiveReport;
 using test::mentions;
 using test::message_of;
-using test::read;
-using test::write;
+using test::read_file;
+using test::write_file;
 
 /// Bytes that this process has handed to the system to be written.
 std::uint64_t bytes_written() {
@@ -61,13 +61,6 @@ Result sampled(std::uint64_t number, std::size_t samples = 200, Stop stop = Stop
 
 class LongRun : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "xferbench-journal-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   [[nodiscard]] fs::path in_folder(const std::string& name) const { return folder_ / name; }
   [[nodiscard]] fs::path file() const { return in_folder("r.json"); }
   [[nodiscard]] fs::path journal() const { return in_folder("r.json.journal"); }
@@ -90,18 +83,18 @@ class LongRun : public testing::Test {
   [[nodiscard]] Report read_back() const { return read_report(file().string()); }
   /// Of its file, without what the journal has.
   [[nodiscard]] std::size_t results_of_the_file() const {
-    return parse_report(read(file()), "the file alone").results.size();
+    return parse_report(read_file(file()), "the file alone").results.size();
   }
   /// Writes over a byte of a case's text in the journal, without a new file: whoever has it open finds it, too.
   void damage_journal_at(std::uint64_t number) const {
     const std::string key = "\"size\":" + std::to_string((1 << 20) + number);
-    const std::size_t at = read(journal()).find(key);
+    const std::size_t at = read_file(journal()).find(key);
     ASSERT_NE(at, std::string::npos);
     std::fstream(journal(), std::ios::binary | std::ios::in | std::ios::out).seekp(static_cast<long>(at)) << '\x01';
   }
 
  private:
-  fs::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 Report of_cases(Report report, std::uint64_t cases) {
@@ -132,7 +125,7 @@ TEST_F(LongRun, LeavesTheFileThatItWouldHaveWrittenAtOnceAndNothingBesideIt) {
   report.finish({});
   Report whole = of_cases(begun(), kMany);
   whole.complete = true;
-  EXPECT_EQ(read(file()), to_json(whole));
+  EXPECT_EQ(read_file(file()), to_json(whole));
   EXPECT_FALSE(fs::exists(journal()));
 }
 
@@ -185,24 +178,24 @@ TEST_F(LongRun, ThatIsKilledHasAllCasesWhoseTurnItWas) {
 
 TEST_F(LongRun, ThatIsKilledInTheMiddleOfAResultHasThoseBeforeIt) {
   kill_after(kMany);
-  const std::string whole = read(journal());
+  const std::string whole = read_file(journal());
   std::size_t before = kMany;
   for (std::size_t cut = 0; cut < 12'000; cut += 997) {
-    write(journal(), whole.substr(0, whole.size() - cut));
+    write_file(journal(), whole.substr(0, whole.size() - cut));
     const std::size_t found = read_back().results.size();
     EXPECT_LE(found, before);
     EXPECT_GE(found + cut / 3000 + 1, kMany);
     before = found;
   }
   for (const std::size_t size : {0U, 1U, 50U, 200U, 400U}) {
-    write(journal(), whole.substr(0, size));
-    EXPECT_EQ(read_back().results, parse_report(read(file()), "the file alone").results) << size;
+    write_file(journal(), whole.substr(0, size));
+    EXPECT_EQ(read_back().results, parse_report(read_file(file()), "the file alone").results) << size;
   }
 }
 
 TEST_F(LongRun, ThatIsKilledAsItsFileIsWrittenHasNoCaseTwice) {
   kill_after(kMany);
-  write(file(), to_json(of_cases(begun(), kMany)));  // and the journal is still there
+  write_file(file(), to_json(of_cases(begun(), kMany)));  // and the journal is still there
   EXPECT_EQ(read_back().results.size(), kMany);
 }
 
@@ -210,7 +203,7 @@ TEST_F(LongRun, ThatEndsWhileItsFileIsReadIsReadAsItWas) {
   kill_after(kMany);
   const std::string state = to_json(of_cases(begun(), kMany / 2));
   fs::remove(file());
-  write(file(), state);
+  write_file(file(), state);
   const int opened = inotify_init1(IN_CLOEXEC);
   ASSERT_GE(inotify_add_watch(opened, file().c_str(), IN_OPEN), 0);
   std::thread end([&] {
@@ -225,7 +218,7 @@ TEST_F(LongRun, ThatEndsWhileItsFileIsReadIsReadAsItWas) {
 
 TEST_F(LongRun, WhoseJournalIsDamagedIsReadUpToThereAndSaysWhatIsLost) {
   kill_after(kMany);
-  write(file(), to_json(of_cases(begun(), kMany / 2)));
+  write_file(file(), to_json(of_cases(begun(), kMany / 2)));
   damage_journal_at(kMany - 10);
   testing::internal::CaptureStderr();
   const Report found = read_back();
@@ -237,9 +230,9 @@ TEST_F(LongRun, WhoseJournalIsDamagedIsReadUpToThereAndSaysWhatIsLost) {
 
 TEST_F(LongRun, WhoseJournalIsDamagedInItsBeginningIsReadWithoutIt) {
   kill_after(kMany);
-  std::string text = read(journal());
+  std::string text = read_file(journal());
   text.replace(text.find("\"verified\""), 1, "\x01");
-  write(journal(), text);
+  write_file(journal(), text);
   testing::internal::CaptureStderr();
   EXPECT_EQ(read_back().results.size(), results_of_the_file());
   EXPECT_TRUE(mentions(testing::internal::GetCapturedStderr(), "r.json.journal:"));
@@ -250,7 +243,7 @@ TEST_F(LongRun, IsNotWarnedOfAJournalOnceItsFileIsComplete) {
   damage_journal_at(kMany / 2);
   Report whole = of_cases(begun(), kMany);
   whole.complete = true;
-  write(file(), to_json(whole));
+  write_file(file(), to_json(whole));
   testing::internal::CaptureStderr();
   EXPECT_EQ(read_back().results.size(), kMany);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
@@ -386,7 +379,7 @@ TEST_F(LongRun, IsGoneOnWithFromItsJournal) {
   }
   Report whole = of_cases(begun(), kMany + 10);
   whole.complete = true;
-  EXPECT_EQ(read(file()), to_json(whole));
+  EXPECT_EQ(read_file(file()), to_json(whole));
   EXPECT_FALSE(fs::exists(journal()));
 }
 
@@ -439,7 +432,7 @@ TEST_F(LongRun, ThatCannotWriteItsFileInTheEndLeavesItsJournal) {
 
 TEST_F(LongRun, DoesNotTakeInTheJournalOfAnother) {
   kill_after(kMany, "2025-01-01T00:00:00Z");
-  write(file(), to_json(of_cases(begun(), 1)));
+  write_file(file(), to_json(of_cases(begun(), 1)));
   EXPECT_EQ(read_back().results.size(), 1U);
   EXPECT_TRUE(read_stored(file().string()).journal_is_of_another_run);
 }
@@ -461,13 +454,13 @@ TEST_F(LongRun, OntoTheFileOfAnotherKeepsThatWithItsJournal) {
 
 TEST_F(LongRun, LeavesTheJournalOfTheRunBeforeWhereItIsAsLongAsItCannotReplaceItsFile) {
   kill_after(kMany, "2025-01-01T00:00:00Z");
-  const std::string before = read(journal());
+  const std::string before = read_file(journal());
   LiveReport report = live();
   {
     const test::FilesLimitedTo limit(1 << 10);
     for (std::uint64_t i = 0; i < 100; ++i) static_cast<void>(report.put(i, sampled(i)));
   }
-  EXPECT_EQ(read(journal()), before);
+  EXPECT_EQ(read_file(journal()), before);
   EXPECT_EQ(read_back().results.size(), kMany) << "still the run before";
   for (std::uint64_t i = 100; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
   EXPECT_EQ(read_back().started_at, begun().started_at);
@@ -495,12 +488,12 @@ TEST_F(LongRun, GoesOnWithoutAJournalWhereSomethingElseHasItsName) {
     report.finish({});
     EXPECT_EQ(read_back().results.size(), kMany);
   };
-  end_beside([&] { write(journal(), "what somebody else keeps here"); });
-  EXPECT_EQ(read(journal()), "what somebody else keeps here");
+  end_beside([&] { write_file(journal(), "what somebody else keeps here"); });
+  EXPECT_EQ(read_file(journal()), "what somebody else keeps here");
   fs::remove(journal());
-  write(in_folder("victim"), "mine");
+  write_file(in_folder("victim"), "mine");
   end_beside([&] { fs::create_symlink(in_folder("victim"), journal()); });
-  EXPECT_EQ(read(in_folder("victim")), "mine");
+  EXPECT_EQ(read_file(in_folder("victim")), "mine");
   fs::remove(journal());
   end_beside([&] { fs::create_directory(journal()); });
 }
@@ -515,7 +508,7 @@ TEST_F(LongRun, HasItsJournalBesideTheFileThatALinkLeadsTo) {
 }
 
 TEST_F(LongRun, HasAJournalThatWhoMayNotReadItsFileMayNotReadEither) {
-  write(file(), to_json(of_cases(begun(), 1)));
+  write_file(file(), to_json(of_cases(begun(), 1)));
   fs::permissions(file(), fs::perms::owner_read | fs::perms::owner_write);
   kill_after(kMany);
   EXPECT_EQ(fs::status(journal()).permissions(), fs::perms::owner_read | fs::perms::owner_write);

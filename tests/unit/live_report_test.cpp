@@ -2,19 +2,17 @@
 #include "app/live_report.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <thread>
 
 #include "app/give_up.hpp"
 #include "results/json.hpp"
+#include "support/files.hpp"
 #include "unit/report_fixture.hpp"
 
 namespace xferbench::app {
 namespace {
-
-namespace fs = std::filesystem;
 
 Result sampled(std::size_t samples, Stop stop, Status status = Status::ok) {
   Result result = test::piped(1 << 20, 1, 4, 0.5);
@@ -57,13 +55,7 @@ TEST(WithoutLoss, TakesNothingFromACaseThatWasSkippedThisTime) {
 
 class Live : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::temp_directory_path() / ("xferbench-live-" + std::to_string(getpid()));
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  [[nodiscard]] std::string file() const { return (folder_ / "results.json").string(); }
+  [[nodiscard]] std::string file() const { return folder_ / "results.json"; }
   [[nodiscard]] LiveReport live() const {
     Report report;
     report.started_at = "2026-01-01T00:00:00Z";
@@ -74,7 +66,7 @@ class Live : public testing::Test {
   }
 
  private:
-  fs::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 Result skipped(const char* reason) {

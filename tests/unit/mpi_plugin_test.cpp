@@ -2,11 +2,9 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 
@@ -14,6 +12,7 @@
 #include "core/error.hpp"
 #include "mpi/table.h"
 #include "ranks/waiting.hpp"
+#include "support/files.hpp"
 #include "tests/support/fake_mpi_plugin.h"
 
 namespace xferbench {
@@ -67,12 +66,11 @@ TEST_F(MpiPlugin, IsMissing) {
 }
 
 TEST_F(MpiPlugin, IsNoLibrary) {
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / ("xferbench-no-library-" + std::to_string(getpid()));
-  std::ofstream(file) << "text\n";
+  const test::TemporaryFolder folder;
+  const std::filesystem::path file = folder / "no-library";
+  test::write_file(file, "text\n");
   name(file.c_str());
   EXPECT_NE(refusal().find(file.string()), std::string::npos) << refusal();
-  std::filesystem::remove(file);
 }
 
 TEST_F(MpiPlugin, IsALibraryOfSomethingElse) {

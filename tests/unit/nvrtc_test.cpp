@@ -4,12 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "core/error.hpp"
 #include "device/nvrtc.hpp"
+#include "support/files.hpp"
 #include "support/nvrtc_here.hpp"
 
 namespace xferbench {
@@ -152,22 +151,19 @@ TEST_F(Compiling, SaysWhereAnOptionLeavesNoCode) {
 }
 
 TEST_F(Compiling, FindsHeadersBesideTheFile) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nvrtc headers";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "factor.hpp") << "#define FACTOR 2.0F\n";
+  const test::TemporaryFolder folder;
+  test::write_file(folder / "factor.hpp", "#define FACTOR 2.0F\n");
   KernelSource source = source_of(std::string("#include \"factor.hpp\"\n") + kTwice);
   source.file = (folder / "mine.cu").string();
   source.options.clear();
   EXPECT_TRUE(
       compile(source).starts_with("\x7F"
                                   "ELF"));
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(Compiling, NamesTheLineOfAMistakeInAHeader) {
-  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "nvrtc mistakes";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder / "factor.hpp") << "#define FACTOR 2.0F\r\n__device__ int f() { return x; }\r\n";
+  const test::TemporaryFolder folder;
+  test::write_file(folder / "factor.hpp", "#define FACTOR 2.0F\r\n__device__ int f() { return x; }\r\n");
   KernelSource source = source_of(std::string("#include \"factor.hpp\"\n") + kTwice + "__device__ int g = y;\n");
   source.file = (folder / "mine.cu").string();
   source.options.clear();
@@ -176,7 +172,6 @@ TEST_F(Compiling, NamesTheLineOfAMistakeInAHeader) {
                        "identifier \"y\" is undefined: `__device__ int g = y;`"),
             std::string::npos)
       << error;
-  std::filesystem::remove_all(folder);
 }
 
 TEST_F(Compiling, IsNotDoneToWhatHasBeenCompiledBefore) {
@@ -194,9 +189,8 @@ TEST_F(Compiling, TakesAllExamples) {
   std::size_t examples = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".cu") continue;
-    std::ifstream file(entry.path());
     KernelSource source{.file = entry.path().string(),
-                        .content = {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()},
+                        .content = test::read_file(entry.path()),
                         .name = entry.path().stem().string(),
                         .arch = "sm_90",
                         .options = {"-DXFERBENCH_ROW=4096", "-DXFERBENCH_HALO=1"}};

@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 using test::mentions;
 using test::message_of;
-using test::read;
-using test::write;
+using test::read_file;
+using test::write_file;
 
 std::string refusal(const fs::path& path) {
   return message_of<OutputError>([&] { ResultsFile{path.string()}; });
@@ -35,21 +35,13 @@ TextWriter of(std::string text) {
 /// A folder of its own for each test, which anyone may write to.
 class Output : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "xferbench-output-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    fs::permissions(folder_, fs::perms::all);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { fs::permissions(folder_.path(), fs::perms::all); }
 
   [[nodiscard]] fs::path file(const std::string& name = "results.json") const { return folder_ / name; }
-  [[nodiscard]] std::ptrdiff_t files() const {
-    return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
-  }
+  [[nodiscard]] std::ptrdiff_t files() const { return folder_.count(); }
 
  private:
-  fs::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 /// Root may write anywhere, so a test of permissions becomes someone else for a while.
@@ -75,7 +67,7 @@ TEST_F(Output, RefusesWhereNoFileCanBe) {
   EXPECT_TRUE(mentions(refusal(file().parent_path()), "Is a directory"));
   EXPECT_TRUE(mentions(refusal(file("missing") / "results.json"), "there is no folder " + file("missing").string()));
   EXPECT_EQ(files(), 0);
-  write(file("plain"), "");
+  write_file(file("plain"), "");
   EXPECT_TRUE(mentions(refusal(file("plain") / "results.json"), "Not a directory"));
 }
 
@@ -88,23 +80,23 @@ TEST_F(Output, RefusesAFileInAFolderThatTakesNone) {
 }
 
 TEST_F(Output, RefusesAWriteProtectedFileThatCouldBeRenamedOver) {
-  write(file(), "precious");
+  write_file(file(), "precious");
   fs::permissions(file(), fs::perms::owner_read | fs::perms::group_read | fs::perms::others_read);
   {
     const AsNobody nobody;
     if (!nobody.ok()) GTEST_SKIP() << "cannot give up the rights of root here";
     EXPECT_TRUE(mentions(refusal(file()), "Permission denied"));
   }
-  EXPECT_EQ(read(file()), "precious");
+  EXPECT_EQ(read_file(file()), "precious");
   EXPECT_EQ(files(), 1);
 }
 
 TEST_F(Output, ChangesNothingUntilThereAreResults) {
   const ResultsFile absent(file("absent").string());
   EXPECT_EQ(files(), 0);
-  write(file(), "earlier results");
+  write_file(file(), "earlier results");
   ResultsFile results(file().string());
-  EXPECT_EQ(read(file()), "earlier results");
+  EXPECT_EQ(read_file(file()), "earlier results");
   EXPECT_EQ(files(), 1);
 }
 
@@ -113,21 +105,21 @@ TEST_F(Output, ChangesNothingUntilThereAreResults) {
 TEST_F(Output, HoldsTheLatestStateAndNothingElse) {
   ResultsFile results(file().string());
   results.update(of("a first state that is rather long"));
-  EXPECT_EQ(read(file()), "a first state that is rather long");
+  EXPECT_EQ(read_file(file()), "a first state that is rather long");
   results.update(of("second"));
-  EXPECT_EQ(read(file()), "second");
+  EXPECT_EQ(read_file(file()), "second");
   results.finish("last\n");
-  EXPECT_EQ(read(file()), "last\n");
+  EXPECT_EQ(read_file(file()), "last\n");
   EXPECT_EQ(files(), 1) << "nothing is left beside it";
 }
 
 TEST_F(Output, ReplacesAFileWithoutEverChangingTheOldOne) {
-  write(file(), "earlier results");
+  write_file(file(), "earlier results");
   std::ifstream reader(file(), std::ios::binary);  // someone who has it open
   ResultsFile results(file().string());
   results.finish("new");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(reader), {}), "earlier results");
-  EXPECT_EQ(read(file()), "new");
+  EXPECT_EQ(read_file(file()), "new");
 }
 
 TEST_F(Output, KeepsTheLastStateWhenTheNextCannotBeWritten) {
@@ -139,20 +131,20 @@ TEST_F(Output, KeepsTheLastStateWhenTheNextCannotBeWritten) {
     message = message_of<OutputError>([&] { results.update(of(std::string(100'000, 'x'))); });
   }
   EXPECT_TRUE(mentions(message, "cannot write"));
-  EXPECT_EQ(read(file()), "good state");
+  EXPECT_EQ(read_file(file()), "good state");
   EXPECT_EQ(files(), 1) << "nothing is left beside it";
 }
 
 TEST_F(Output, FollowsALinkToTheFileItNames) {
   fs::create_directory(file("elsewhere"));
   const fs::path target = file("elsewhere") / "target.json";
-  write(target, "earlier results");
+  write_file(target, "earlier results");
   fs::create_symlink(target, file());
   ResultsFile results(file().string());
-  EXPECT_EQ(read(target), "earlier results");
+  EXPECT_EQ(read_file(target), "earlier results");
   results.finish("new");
   EXPECT_TRUE(fs::is_symlink(file()));
-  EXPECT_EQ(read(target), "new");
+  EXPECT_EQ(read_file(target), "new");
 }
 
 TEST_F(Output, KeepsBytesAsTheyAreInHoweverManyPiecesTheyCome) {
@@ -160,13 +152,13 @@ TEST_F(Output, KeepsBytesAsTheyAreInHoweverManyPiecesTheyCome) {
   ResultsFile(file().string()).finish([&](const Sink& sink) {
     for (const char byte : bytes) sink({&byte, 1});
   });
-  EXPECT_EQ(read(file()), bytes);
+  EXPECT_EQ(read_file(file()), bytes);
 }
 
 // --- What must not be lost -----------------------------------------------------------------------------------------
 
 TEST_F(Output, KeepsThePreviousFileOnceAndOnlyWhereItIsTold) {
-  write(file(), "earlier results");
+  write_file(file(), "earlier results");
   {
     ResultsFile results(file().string(), Previous::kept);
     EXPECT_TRUE(results.exists());
@@ -174,41 +166,41 @@ TEST_F(Output, KeepsThePreviousFileOnceAndOnlyWhereItIsTold) {
     results.update(of("first"));
     results.update(of("second"));
   }
-  EXPECT_EQ(read(file("results.json~")), "earlier results");
-  EXPECT_EQ(read(file()), "second");
+  EXPECT_EQ(read_file(file("results.json~")), "earlier results");
+  EXPECT_EQ(read_file(file()), "second");
   ResultsFile(file().string()).finish("third");
-  EXPECT_EQ(read(file("results.json~")), "earlier results");
+  EXPECT_EQ(read_file(file("results.json~")), "earlier results");
   EXPECT_EQ(files(), 2);
 }
 
 TEST_F(Output, KeepsThePreviousFileInThePlaceOfAnOlderOneAndNotThroughALink) {
-  write(file("somebody's"), "somebody's");
+  write_file(file("somebody's"), "somebody's");
   fs::create_symlink(file("somebody's"), file("results.json~"));
-  write(file(), "earlier results");
+  write_file(file(), "earlier results");
   ResultsFile(file().string(), Previous::kept).finish("new");
-  EXPECT_EQ(read(file("somebody's")), "somebody's");
+  EXPECT_EQ(read_file(file("somebody's")), "somebody's");
   EXPECT_FALSE(fs::is_symlink(file("results.json~")));
-  EXPECT_EQ(read(file("results.json~")), "earlier results");
+  EXPECT_EQ(read_file(file("results.json~")), "earlier results");
 }
 
 TEST_F(Output, GoesOnWhereAProcessWasKilledWhileItKeptThePreviousFile) {
-  write(file(), "earlier results");
+  write_file(file(), "earlier results");
   fs::create_hard_link(file(), file("results.json~"));
   ResultsFile(file().string(), Previous::kept).finish("new");
-  EXPECT_EQ(read(file()), "new");
-  EXPECT_EQ(read(file("results.json~")), "earlier results");
+  EXPECT_EQ(read_file(file()), "new");
+  EXPECT_EQ(read_file(file("results.json~")), "earlier results");
   EXPECT_EQ(files(), 2);
 }
 
 TEST_F(Output, RefusesToPartHardLinks) {
-  write(file(), "one file of two names");
+  write_file(file(), "one file of two names");
   fs::create_hard_link(file(), file("other"));
   EXPECT_TRUE(mentions(refusal(file()), "hard links"));
 }
 
 TEST_F(Output, RefusesToTakeAFileFromItsOwner) {
   if (getuid() != 0) GTEST_SKIP() << "only root can have a file of somebody else here";
-  write(file(), "root's");
+  write_file(file(), "root's");
   fs::permissions(file(), fs::perms::all);
   const AsNobody nobody;
   if (!nobody.ok()) GTEST_SKIP() << "cannot give up the rights of root here";
@@ -216,7 +208,7 @@ TEST_F(Output, RefusesToTakeAFileFromItsOwner) {
 }
 
 TEST_F(Output, LeavesOwnerAndPermissionsButNoRightToActAsTheOwner) {
-  write(file(), "earlier results");
+  write_file(file(), "earlier results");
   fs::permissions(file(), fs::perms::owner_all | fs::perms::group_read | fs::perms::set_uid);
   constexpr uid_t kSomebody = 4711;
   const bool is_root = getuid() == 0;
@@ -237,7 +229,7 @@ TEST_F(Output, FollowsALinkThatLeadsToNothingYet) {
   fs::create_symlink("target.json", file());
   ResultsFile(file().string()).finish("new");
   EXPECT_TRUE(fs::is_symlink(file()));
-  EXPECT_EQ(read(file("target.json")), "new");
+  EXPECT_EQ(read_file(file("target.json")), "new");
 }
 
 TEST_F(Output, RefusesLinksThatLeadInACircle) {
@@ -248,21 +240,21 @@ TEST_F(Output, RefusesLinksThatLeadInACircle) {
 
 // The temporary file's name was once known beforehand: whoever may write to the folder could plant a link there.
 TEST_F(Output, TouchesNoFileOfANameThatATemporaryOneMightHave) {
-  write(file("somebody's"), "somebody's");
+  write_file(file("somebody's"), "somebody's");
   for (const char* name : {"results.json.partial", "results.json.tmp", ".results.json", "results.json.new"}) {
     fs::create_symlink(file("somebody's"), file(name));
   }
   ResultsFile results(file().string());
   results.update(of("state"));
   results.finish("new");
-  EXPECT_EQ(read(file("somebody's")), "somebody's");
+  EXPECT_EQ(read_file(file("somebody's")), "somebody's");
   EXPECT_TRUE(fs::is_symlink(file("results.json.partial")));
 }
 
 // --- The lock -------------------------------------------------------------------------------------------------------
 
 TEST_F(Output, IsWrittenByOneOnlyFromTheFirstStateOn) {
-  write(file(), "earlier results");
+  write_file(file(), "earlier results");
   ResultsFile first(file().string());
   EXPECT_TRUE(mentions(refusal(file()), "another xferbench is writing it"));
   first.update(of("state"));
@@ -274,21 +266,21 @@ TEST_F(Output, OfTwoThatWouldMakeTheFileOnlyOneDoes) {
   ResultsFile second(file().string());
   first.update(of("first"));
   EXPECT_TRUE(mentions(message_of<OutputError>([&] { second.update(of("second")); }), "just made it"));
-  EXPECT_EQ(read(file()), "first");
+  EXPECT_EQ(read_file(file()), "first");
   EXPECT_EQ(files(), 1);
 }
 
 TEST_F(Output, IsFreeAgainWhenItsWriterIsGone) {
   { ResultsFile(file().string()).finish("first"); }
   ResultsFile(file().string()).finish("second");
-  EXPECT_EQ(read(file()), "second");
+  EXPECT_EQ(read_file(file()), "second");
 }
 
 TEST_F(Output, IsSetAsideUnderItsOtherName) {
-  write(file(), "earlier results");
+  write_file(file(), "earlier results");
   set_aside(file().string());
   EXPECT_FALSE(fs::exists(file()));
-  EXPECT_EQ(read(file("results.json~")), "earlier results");
+  EXPECT_EQ(read_file(file("results.json~")), "earlier results");
   set_aside(file().string());
   EXPECT_EQ(files(), 1) << "where there is none, nothing is done";
 }

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
@@ -25,6 +24,7 @@
 #include "report/run/run_report.hpp"
 #include "report/soak/soak_report.hpp"
 #include "scenarios/scenarios.hpp"
+#include "support/files.hpp"
 
 namespace xferbench::published {
 namespace {
@@ -45,11 +45,6 @@ Names lines_of(const std::string& text) {
     if (!line.empty() && !line.starts_with('#')) lines.insert(line);
   }
   return lines;
-}
-
-std::string text_of(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// All that the text has of the kind, by the expression's first group.
@@ -127,12 +122,12 @@ void add_formats(Names& names) {
   static const std::regex format("\"(xferbench[a-z-]*/[0-9]+)\"");
   for (const auto& entry : fs::recursive_directory_iterator(root() / "src")) {
     if (!entry.is_regular_file()) continue;
-    for (const std::string& name : found_in(text_of(entry.path()), format)) names.insert("format " + name);
+    for (const std::string& name : found_in(test::read_file(entry.path()), format)) names.insert("format " + name);
   }
   for (const auto& entry : fs::directory_iterator(root() / "docs")) {
     const std::string name = entry.path().filename().string();
     if (!name.ends_with("-schema.json")) continue;
-    add_fields(nlohmann::json::parse(text_of(entry.path())), name.substr(0, name.find("-schema")), names);
+    add_fields(nlohmann::json::parse(test::read_file(entry.path())), name.substr(0, name.find("-schema")), names);
   }
   const std::string header = to_csv({}, all_scenarios());
   std::istringstream columns(header.substr(0, header.find('\n')));
@@ -239,7 +234,7 @@ void add_to_list(const fs::path& list, const Names& known, const Names& more) {
 
 TEST(Published, NamesStay) {
   const fs::path list = root() / "tests" / "published" / "names.txt";
-  const Names known = lines_of(text_of(list));
+  const Names known = lines_of(test::read_file(list));
   const Names now = all_names();
   const Names gone = without(known, now);
   const Names added = without(now, known);

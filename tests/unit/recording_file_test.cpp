@@ -2,12 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
 #include <cstddef>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <limits>
 #include <string>
@@ -15,11 +11,10 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "support/files.hpp"
 
 namespace xferbench::recording {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::uint32_t kPid = 7;
 /// A record's fields, each a power of two apart, so that a field that is taken for another one shows.
@@ -68,15 +63,8 @@ class Bytes {
 
 class RecordingFile : public testing::Test {
  protected:
-  RecordingFile() {
-    std::string pattern = (fs::temp_directory_path() / "recording-file-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-    path_ = (folder_ / "7-1.xfrec").string();
-  }
-  ~RecordingFile() override { fs::remove_all(folder_); }
-
   Recording read(std::string_view text) {
-    std::ofstream(path_, std::ios::binary) << text;
+    test::write_file(path_, text);
     return read_recording(path_);
   }
   Recording read(const Bytes& bytes) { return read(bytes.text()); }
@@ -92,8 +80,8 @@ class RecordingFile : public testing::Test {
   }
   void expect_refused(const Bytes& bytes, std::string_view why) { expect_refused(bytes.text(), why); }
 
-  fs::path folder_;
-  std::string path_;
+  test::TemporaryFolder folder_;
+  std::string path_ = folder_ / "7-1.xfrec";
 };
 
 // --- What is there --------------------------------------------------------------------------------------------------
@@ -215,7 +203,7 @@ TEST_F(RecordingFile, OfAnotherKindIsRefused) {
   expect_refused("{}", "a header");
   expect_refused("{\"a\": \"results file, and no recording\"}", "does not begin as one");
   expect_refused(Bytes({.version = 2}), "found version 2 of recordings, expected 1");
-  EXPECT_THROW(read_recording(folder_.string()), InputError);
+  EXPECT_THROW(read_recording(folder_.path().string()), InputError);
   EXPECT_THROW(read_recording((folder_ / "none.xfrec").string()), InputError);
 }
 

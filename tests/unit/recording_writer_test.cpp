@@ -14,11 +14,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "support/files.hpp"
 
 namespace xferbench::recording {
 namespace {
@@ -27,22 +27,11 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kWriterPid = 4711;
 
-class Folder {
+class Folder : public test::TemporaryFolder {
  public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "recording-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path_); }
-  [[nodiscard]] std::string path() const { return path_.string(); }
   [[nodiscard]] std::string file(int life) const {
-    return (path_ / (std::to_string(kWriterPid) + "-" + std::to_string(life) + ".xfrec")).string();
+    return *this / (std::to_string(kWriterPid) + "-" + std::to_string(life) + ".xfrec");
   }
-
- private:
-  fs::path path_;
 };
 
 struct Piece {
@@ -52,8 +41,7 @@ struct Piece {
 
 /// All whole records; the test fails where the file does not consist of them.
 std::vector<Piece> pieces_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = test::read_file(path);
   FileHeader header;
   if (text.size() < sizeof header) {
     ADD_FAILURE() << path << " has " << text.size() << " bytes";
@@ -296,7 +284,7 @@ TEST(RecordingWriter, WritesIntoNoFileOfTheProgramThatClosesEveryDescriptor) {
   writer.flush();
   const int ours = descriptor_of(folder.file(1));
   ASSERT_GT(ours, 99) << "programs expect low numbers for their own files";
-  const std::string theirs = folder.path() + "/theirs";
+  const std::string theirs = folder / "theirs";
   const int opened = open(theirs.c_str(), O_WRONLY | O_CREAT, 0644);
   ASSERT_EQ(dup2(opened, ours), ours);  // as if it had closed ours and opened its own
   writer.add(Type::fill, fill_of(1));

@@ -5,8 +5,6 @@
 
 #include <csignal>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "app/explain/temporary_folder.hpp"
 #include "core/error.hpp"
@@ -17,11 +15,6 @@ namespace {
 
 ProgramEnd shell(const std::string& script, const Variables& variables = {}) {
   return run_program({"/bin/sh", "-c", script}, variables);
-}
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 TEST(RunProgram, KnowsHowItEnded) {
@@ -46,7 +39,7 @@ TEST(RunProgram, GivesItTheVariablesAndTheWordsAsTheyAre) {
       {"/bin/sh", "-c", R"(printf '%s|%s|%s' "$1" "$2" "$MADE_UP" > "$3")", "sh", "--json", "a  b\n$HOME", file},
       {{"MADE_UP", "x y"}});
   EXPECT_EQ(end.code(), 0);
-  EXPECT_EQ(text_of(file), "--json|a  b\n$HOME|x y");
+  EXPECT_EQ(test::read_file(file), "--json|a  b\n$HOME|x y");
   EXPECT_EQ(std::getenv("MADE_UP"), nullptr) << "the variables are the program's alone";
 }
 
@@ -93,7 +86,7 @@ TEST(TemporaryFolder, IsThereForAWhileAndNobodyElses) {
     path = folder.path();
     EXPECT_TRUE(path.is_absolute());
     EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms::owner_all);
-    std::ofstream(path / "x") << "y";
+    test::write_file(path / "x", "y");
   }
   EXPECT_FALSE(std::filesystem::exists(path));
 }

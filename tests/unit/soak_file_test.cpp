@@ -2,15 +2,14 @@
 #include "results/soak_file.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <utility>
 
 #include "core/error.hpp"
+#include "support/files.hpp"
 #include "support/files_limited.hpp"
 #include "support/stored_results.hpp"
 #include "words/soak.hpp"
@@ -22,17 +21,10 @@ namespace fs = std::filesystem;
 
 class SoakFileTest : public testing::Test {
  protected:
-  SoakFileTest() { fs::create_directories(folder_); }
-  ~SoakFileTest() override { fs::remove_all(folder_); }
+  [[nodiscard]] std::string path() const { return folder_ / "soak.jsonl"; }
+  [[nodiscard]] std::string text() const { return test::read_file(path()); }
 
-  [[nodiscard]] std::string path() const { return (folder_ / "soak.jsonl").string(); }
-  [[nodiscard]] std::string text() const {
-    std::ostringstream all;
-    all << std::ifstream(path()).rdbuf();
-    return all.str();
-  }
-
-  fs::path folder_ = fs::temp_directory_path() / ("xferbench-soak-" + std::to_string(::getpid()));
+  test::TemporaryFolder folder_;
 };
 
 SoakHeader header() {

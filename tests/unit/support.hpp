@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "support/files.hpp"
 
 namespace xferbench::test {
 
@@ -31,16 +31,6 @@ inline bool contains(std::string_view text, std::string_view part) { return text
 inline testing::AssertionResult mentions(const std::string& text, std::string_view part) {
   if (contains(text, part)) return testing::AssertionSuccess();
   return testing::AssertionFailure() << "\"" << text << "\" does not mention \"" << part << "\"";
-}
-
-/// The whole file; empty if there is none.
-inline std::string read(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-inline void write(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
 }
 
 /// The words of a command line without quotes.

@@ -16,6 +16,7 @@
 #include "paper/writers.hpp"
 #include "results/stored_file.hpp"
 #include "results/trace_file.hpp"
+#include "support/chrome_trace.hpp"
 #include "support/golden.hpp"
 #include "unit/report_fixture.hpp"
 #include "unit/support.hpp"
@@ -78,24 +79,6 @@ std::vector<Json> events_of(const Json& file, const char* phase) {
   return found;
 }
 
-/// The names of tracks in order of process and thread, on none of which an activity begins before another has ended.
-std::vector<std::string> tracks_without_overlap(const Json& file) {
-  std::map<std::pair<int, int>, std::string> tracks;
-  for (const Json& e : events_of(file, "M")) {
-    if (e["name"] == "thread_name") tracks[{e["pid"], e["tid"]}] = e["args"]["name"];
-  }
-  std::map<std::pair<int, int>, double> ends;
-  for (const Json& e : events_of(file, "X")) {
-    double& end = ends.try_emplace({e["pid"], e["tid"]}, 0).first->second;
-    EXPECT_GE(e["ts"].get<double>(), end - 1e-6) << e;
-    EXPECT_GE(e["dur"].get<double>(), 0) << e;
-    end = e["ts"].get<double>() + e["dur"].get<double>();
-  }
-  std::vector<std::string> names;
-  for (const auto& [place, name] : tracks) names.push_back(name);
-  return names;
-}
-
 // --- Files -----------------------------------------------------------------------------------------------------------
 
 TEST(ChromeTrace, OfOneActivityIsThisText) {
@@ -107,7 +90,7 @@ TEST(ChromeTrace, OfOneActivityIsThisText) {
 
 TEST(ChromeTrace, HasATrackForEachRowInOrder) {
   const Json file = Json::parse(to_chrome_trace(traced(two_chunks())));
-  EXPECT_EQ(tracks_without_overlap(file), (std::vector<std::string>{"H2D", "kernel", "D2H", "host calls"}));
+  EXPECT_EQ(test::names_of_tracks(file), (std::vector<std::string>{"H2D", "kernel", "D2H", "host calls"}));
   EXPECT_EQ(events_of(file, "X").size(), 8U);
   EXPECT_TRUE(contains(file["otherData"]["SIMULATED"].get<std::string>(), "not measurements"));
 }
@@ -125,7 +108,7 @@ TEST(ChromeTrace, SpreadsKernelsThatOverlapOverLanes) {
       traced({"cupti",
               {activity(Row::kernel, "a", 0, 10), activity(Row::kernel, "b", 5, 15), activity(Row::kernel, "c", 7, 9),
                activity(Row::kernel, "d", 10, 12), activity(Row::kernel, "e", 15, 20)}})));
-  EXPECT_EQ(tracks_without_overlap(file), (std::vector<std::string>{"kernel", "kernel 2", "kernel 3"}));
+  EXPECT_EQ(test::names_of_tracks(file), (std::vector<std::string>{"kernel", "kernel 2", "kernel 3"}));
   EXPECT_EQ(events_of(file, "X").size(), 5U);
 }
 
@@ -137,7 +120,7 @@ TEST(ChromeTrace, RoundsToNanosecondsWithoutMakingOverlaps) {
     t.activities.push_back({Row::h2d, "copy H2D", 1, 0, at, next});
     at = next;
   }
-  EXPECT_EQ(tracks_without_overlap(Json::parse(to_chrome_trace(traced(t)))).size(), 1U) << "they abut";
+  EXPECT_EQ(test::names_of_tracks(Json::parse(to_chrome_trace(traced(t)))).size(), 1U) << "they abut";
 }
 
 TEST(ChromeTrace, HasAProcessForEachCaseThatWasTraced) {
@@ -151,7 +134,7 @@ TEST(ChromeTrace, HasAProcessForEachCaseThatWasTraced) {
 
 TEST(ChromeTrace, HasAProcessForEachOfSeveralGpusAndOneForTheHost) {
   const Json file = Json::parse(to_chrome_trace(traced_on_two_gpus()));
-  EXPECT_EQ(tracks_without_overlap(file), (std::vector<std::string>{"H2D", "P2P", "kernel", "D2H", "host calls"}));
+  EXPECT_EQ(test::names_of_tracks(file), (std::vector<std::string>{"H2D", "P2P", "kernel", "D2H", "host calls"}));
   const std::string of = " of copy/dir=h2d/host=pinned/size=1MiB (simulated, SIMULATED)";
   std::vector<std::string> names;
   std::vector<std::string> parts;
@@ -237,7 +220,7 @@ TEST(TimelineOnPages, IsTheSameOfARunAndOfItsFile) {
   const std::string path = testing::TempDir() + "timeline.json";
   for (const Report& report : {traced(two_chunks()), traced_on_two_gpus()}) {
     const std::string svg = drawn(report);
-    write(path, to_chrome_trace(report));
+    write_file(path, to_chrome_trace(report));
     EXPECT_EQ(schema_of(path), kTraceEvents);
     const TraceFile file = read_trace(path);
     Document document("t", trust_of(file));
@@ -272,7 +255,7 @@ TEST(TimelineOnPages, IsOfTheFirstPartOfWhatIsLong) {
 
 TEST(TimelineOnPages, OfADamagedFileIsRefused) {
   const std::string path = testing::TempDir() + "timeline.json";
-  write(path, R"({"traceEvents":[{"name":"a","ph":"X","pid":1,"tid":1,"ts":0,"dur":-1}]})");
+  write_file(path, R"({"traceEvents":[{"name":"a","ph":"X","pid":1,"tid":1,"ts":0,"dur":-1}]})");
   EXPECT_TRUE(mentions(message_of<InputError>([&] { static_cast<void>(read_trace(path)); }), "traceEvents[0].dur"));
 }
 

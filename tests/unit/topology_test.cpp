@@ -2,11 +2,12 @@
 #include "device/topology.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <string>
 #include <vector>
+
+#include "support/files.hpp"
 
 namespace xferbench {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 class PciTree : public testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(root_ / "bus"); }
-  void TearDown() override { std::filesystem::remove_all(root_); }
 
   void add(const std::string& place) {
     const std::filesystem::path folder = root_ / "devices" / place;
@@ -25,7 +25,7 @@ class PciTree : public testing::Test {
   [[nodiscard]] std::filesystem::path of(const std::string& address) const { return root_ / "bus" / address; }
 
  private:
-  std::filesystem::path root_ = std::filesystem::path(testing::TempDir()) / ("pci-" + std::to_string(getpid()));
+  test::TemporaryFolder root_;
 };
 
 TEST_F(PciTree, HasTheBridgesAboveADevice) {
