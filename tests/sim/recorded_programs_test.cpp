@@ -47,7 +47,7 @@ TEST_P(SimulatedPrograms, ArePredictedMended) {
   ASSERT_FALSE(told.findings.empty());
   EXPECT_EQ(to_text(told.findings.front().kind), to_text(GetParam().faults.front()));
   ASSERT_TRUE(told.seconds_mended);
-  EXPECT_NEAR(*told.seconds_mended, truth, 0.1 * truth) << "of " << slow.seconds;
+  EXPECT_NEAR(*told.seconds_mended / truth - 1, GetParam().off, 0.005) << "of " << slow.seconds;
 }
 
 TEST_P(SimulatedPrograms, HaveNoSuchFaultOnceMended) {

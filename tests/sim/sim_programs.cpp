@@ -272,18 +272,19 @@ SimProgram registered(bool each) {
 
 const std::vector<SimPrograms>& sim_programs() {
   static const std::vector<SimPrograms> all{
-      {"pageable", {explain::FindingKind::pageable}, pageable_slow, pageable_mended},
-      {"serial", {explain::FindingKind::no_overlap}, chunked(1, 1), chunked(16, 4)},
-      {"small", {explain::FindingKind::small_copies}, rows(false), rows(true)},
-      {"wait", {explain::FindingKind::needless_wait}, kernels_waited_for(true), kernels_waited_for(false)},
-      {"result", {explain::FindingKind::result_wait}, results_read(true), results_read(false)},
-      {"blocking", {explain::FindingKind::blocking_copy}, parts(true), parts(false)},
-      {"launches", {explain::FindingKind::launch_bound}, short_kernels(false), short_kernels(true)},
+      {"pageable", {explain::FindingKind::pageable}, pageable_slow, pageable_mended, -0.032},
+      {"serial", {explain::FindingKind::no_overlap}, chunked(1, 1), chunked(16, 4), 0.003},
+      {"small", {explain::FindingKind::small_copies}, rows(false), rows(true), -0.092},
+      {"wait", {explain::FindingKind::needless_wait}, kernels_waited_for(true), kernels_waited_for(false), -0.054},
+      {"result", {explain::FindingKind::result_wait}, results_read(true), results_read(false), -0.091},
+      {"blocking", {explain::FindingKind::blocking_copy}, parts(true), parts(false), 0.011},
+      {"launches", {explain::FindingKind::launch_bound}, short_kernels(false), short_kernels(true), 0.049},
       {"default-stream",
        {explain::FindingKind::default_stream},
        beside_default_stream(StreamKind::blocking),
-       beside_default_stream(StreamKind::nonblocking)},
-      {"setup", {explain::FindingKind::setup}, registered(true), registered(false)}};
+       beside_default_stream(StreamKind::nonblocking),
+       0.022},
+      {"setup", {explain::FindingKind::setup}, registered(true), registered(false), 0}};
   return all;
 }
 

@@ -59,6 +59,7 @@ struct SimPrograms {
   std::vector<explain::FindingKind> faults;  ///< that the mended version has not; the first is the largest
   SimProgram slow;
   SimProgram mended;
+  double off;  ///< what is predicted of the mended version is so much more than what that takes, as a share
 };
 
 /// One for each fault that the simulated machine can have. It has no managed memory, and every copy runs as fast as the

@@ -42,7 +42,7 @@ void expect_mended(const Write& slow, const Write& mended, const std::vector<Fin
   for (const FindingKind kind : kinds) EXPECT_FALSE(finds(after, kind)) << to_text(kind);
 }
 
-// --- Each fault, and the program without it ---
+// --- A fault, and the program without it; each fault is in tests/sim/sim_programs.cpp ---
 
 Write torch_loop(bool pinned, bool item) {
   return [=](MadeRecording& m) {
@@ -72,25 +72,6 @@ TEST(Explain, NamesPageableCopiesAndWaitsForResults) {
                 {FindingKind::pageable, FindingKind::result_wait, FindingKind::needless_wait});
 }
 
-/// Gathering costs the host what moving the bytes does.
-Write small_copies_of(std::uint64_t bytes, std::uint64_t count, double gathering) {
-  return [=](MadeRecording& m) {
-    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
-    for (int step = 0; step < 40; ++step) {
-      m.work(gathering);
-      for (std::uint64_t i = 0; i < count; ++i) m.copy(CopyKind::h2d, Memory::pinned, bytes, s);
-      m.kernel("sum", 10e-6, s);
-    }
-    m.wait(s);
-  };
-}
-
-TEST(Explain, NamesSmallCopies) {
-  expect_mended(small_copies_of(4096, 200, 0),
-                small_copies_of(200ULL * 4096, 1, 200 * 4096 * MadeRecording::costs().gather),
-                {FindingKind::small_copies});
-}
-
 Write steps_that_wait(bool each) {
   return [=](MadeRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
@@ -100,10 +81,6 @@ Write steps_that_wait(bool each) {
       if (each || step == 399) m.wait(s);
     }
   };
-}
-
-TEST(Explain, NamesNeedlessWaits) {
-  expect_mended(steps_that_wait(true), steps_that_wait(false), {FindingKind::needless_wait});
 }
 
 Write serial(int steps) {
@@ -118,32 +95,6 @@ Write serial(int steps) {
   };
 }
 
-Write double_buffered(int steps) {
-  return [=](MadeRecording& m) {
-    const std::uint32_t in = m.stream(StreamFlag::non_blocking);
-    const std::uint32_t work = m.stream(StreamFlag::non_blocking);
-    const std::uint32_t out = m.stream(StreamFlag::non_blocking);
-    for (int step = 0; step < steps; ++step) {
-      const auto event = [step](int which) { return static_cast<std::uint32_t>(4 * step + which); };
-      if (step >= 2) m.make_wait(in, event(1 - 8));
-      m.copy(CopyKind::h2d, Memory::pinned, 8 * MiB, in);
-      m.record(event(0), in);
-      m.make_wait(work, event(0));
-      if (step >= 2) m.make_wait(work, event(2 - 8));
-      m.kernel("work", 150e-6, work);
-      m.record(event(1), work);
-      m.make_wait(out, event(1));
-      m.copy(CopyKind::d2h, Memory::pinned, 8 * MiB, out);
-      m.record(event(2), out);
-    }
-    m.wait(out);
-  };
-}
-
-TEST(Explain, NamesCopiesAndKernelsInTurn) {
-  expect_mended(serial(40), double_buffered(40), {FindingKind::no_overlap});
-}
-
 TEST(Explain, SplitsAStepThatIsAlone) {
   const ProcessExplanation told = explained([](MadeRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
@@ -155,63 +106,6 @@ TEST(Explain, SplitsAStepThatIsAlone) {
   ASSERT_TRUE(finds(told, FindingKind::no_overlap));
   EXPECT_GT(best(told), 5.37e-3);  // what one direction takes
   EXPECT_LT(best(told), 6.5e-3);
-}
-
-Write launches(bool graph) {
-  return [=](MadeRecording& m) {
-    const std::uint32_t s = m.stream(StreamFlag::non_blocking);
-    for (int step = 0; step < 50; ++step) {
-      for (int i = 0; i < 20; ++i) {
-        if (!graph) m.work(8e-6);
-        m.kernel("tiny", 1.5e-6, s);
-      }
-    }
-    m.wait(s);
-  };
-}
-
-TEST(Explain, NamesStretchesThatAreBoundByLaunches) {
-  const ProcessExplanation told = explained(launches(false));
-  ASSERT_TRUE(finds(told, FindingKind::launch_bound));
-  EXPECT_LT(best(told), 0.5 * told.stretch.seconds);
-  EXPECT_GT(best(told), 1000 * 1.5e-6);  // the kernels themselves
-}
-
-TEST(Explain, NamesWhatIsSetUpWithinTheStretch) {
-  const auto steps = [](bool each) {
-    return [each](MadeRecording& m) {
-      const std::uint32_t s = m.stream(StreamFlag::non_blocking);
-      for (int step = 0; step < 20; ++step) {
-        if (each) m.call("cudaMallocHost", 300e-6);
-        m.copy(CopyKind::h2d, Memory::pinned, 4 * MiB, s);
-        m.kernel("work", 200e-6, s);
-        m.wait(s);
-        if (each) m.call("cudaFreeHost", 100e-6);
-      }
-    };
-  };
-  const ProcessExplanation told = explained(steps(true));
-  ASSERT_TRUE(finds(told, FindingKind::setup));
-  EXPECT_EQ(told.findings.front().kind, FindingKind::setup);
-  EXPECT_NEAR(*told.findings.front().seconds_after, seconds_of(steps(false)), 0.05 * told.stretch.seconds);
-}
-
-TEST(Explain, NamesADefaultStreamThatMakesOthersWait) {
-  const auto steps = [](StreamFlag flag) {
-    return [flag](MadeRecording& m) {
-      const std::uint32_t s = m.stream(flag);
-      const std::uint32_t legacy = m.stream(StreamFlag::legacy);
-      for (int step = 0; step < 30; ++step) {
-        m.copy(CopyKind::h2d, Memory::pinned, 8 * MiB, s);
-        m.kernel("other", 160e-6, legacy);
-      }
-      m.wait_device();
-    };
-  };
-  const ProcessExplanation told = explained(steps(StreamFlag::blocking));
-  ASSERT_TRUE(finds(told, FindingKind::default_stream));
-  const double truth = seconds_of(steps(StreamFlag::non_blocking));
-  EXPECT_NEAR(*told.findings.front().seconds_after, truth, 0.05 * truth);
 }
 
 // --- What is true of all explanations ---

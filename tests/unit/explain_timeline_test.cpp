@@ -48,8 +48,8 @@ std::string trace_of(const Recording& recording, const Window& window) {
 TEST(ExplainTimeline, HasRowsForEnginesThreadsAndRanges) {
   const Recording recording = two_steps();
   const Json file = Json::parse(trace_of(recording, window_of(recording, std::nullopt)));
-  EXPECT_EQ(test::names_of_tracks(file), (std::vector<std::string>{"H2D", "kernel", "D2H", "calls of thread 1",
-                                                                   "ranges of thread 1", "ranges of thread 1 2"}))
+  EXPECT_EQ(test::names_of_tracks(file), (std::vector<std::string>{"ranges of thread 1", "ranges of thread 1 2",
+                                                                   "calls of thread 1", "H2D", "kernel", "D2H"}))
       << "ranges in ranges are beneath them";
   std::map<std::string, int> counts;
   for (const Json& e : file["traceEvents"]) {
