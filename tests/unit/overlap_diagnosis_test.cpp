@@ -197,6 +197,8 @@ TEST(OverlapDiagnosis, OfManySizesStandsInATable) {
   ASSERT_EQ(said.size(), 3U);
   for (const Finding& f : said) EXPECT_TRUE(f.kind == "diagnosis" && f.row) << f.text;
   EXPECT_TRUE(said[0].text.starts_with("size 1 MiB: 5.000 ms makespan"));
+  const auto of_two = said_of(overlaps("--size 1M,4M --streams 2,4"));
+  EXPECT_EQ(std::ranges::count(of_two, "diagnosis", &Finding::kind), 2) << "one for each amount of work";
 }
 
 }  // namespace
