@@ -73,18 +73,5 @@ TEST(RepeatTable, ShowsHowFarProcessesAreApartAndWhereOneIsMissing) {
                   .starts_with("1.000 ms: the median of 3 processes, which lie 2.0 % apart\n"));
 }
 
-TEST(RepeatTable, SaysWhatIsNotWhatItMightBeTakenFor) {
-  Report report;
-  report.environment.backend = "cuda";
-  report.environment.gpu.name = "NVIDIA H200";
-  report.verified = false;
-  EXPECT_TRUE(to_terminal(document_of(report, {}, 2), Style{}).starts_with("NOT VERIFIED: measured with --no-verify"));
-  EXPECT_NE(to_terminal(document_of(report, {}, 2), Style{}).find("\nNVIDIA H200\n\nmedians"), std::string::npos);
-  report.environment.backend = "simulated";
-  report.environment.profile = "h200";
-  EXPECT_TRUE(to_terminal(document_of(report, {}, 2), Style{}).starts_with("SIMULATED by profile h200"));
-  EXPECT_NE(to_terminal(document_of(report, {}, 2), Style{}).find("\nNOT VERIFIED"), std::string::npos);
-}
-
 }  // namespace
 }  // namespace xferbench::app
