@@ -38,49 +38,6 @@ TEST(Table, OfTwoScenariosHasAPartForEach) {
   EXPECT_TRUE(contains(o.out, "\nmemcpy  dir h2d  host pinned  engine ce  api async  size 4 MiB")) << o.out;
 }
 
-TEST(Table, HasNoBlanksAtTheEndsOfLines) {
-  for (const Arguments& arguments : {Arguments{"--simulate", "--size", "4M"},
-                                     {"--simulate", "--size", "16,4M"},
-                                     {"memcpy", "--simulate", "--size", "1M,4M"},
-                                     {"memcpy", "--simulate", "--dir", "h2d", "--host", "managed"}}) {
-    for (const std::string& line : lines(xferbench(arguments).out)) {
-      EXPECT_FALSE(line.ends_with(' ')) << "'" << line << "'";
-    }
-  }
-}
-
-TEST(NotVerified, IsSaidByTablesAndFiles) {
-  const TemporaryFolder folder;
-  const Outcome o = xferbench(small_run(
-      {"--no-verify", "--json", folder / "r.json", "--csv", folder / "r.csv", "--markdown", folder / "r.md"}));
-  expect_success(o);
-  EXPECT_TRUE(contains(o.out, "\nNOT VERIFIED: measured with --no-verify")) << o.out;
-  EXPECT_TRUE(contains(o.out, "SIMULATED  NOT VERIFIED\n")) << o.out;
-  EXPECT_TRUE(contains(read_file(folder / "r.md"), "(SIMULATED, NOT VERIFIED)"));
-  EXPECT_TRUE(contains(read_file(folder / "r.csv"), "Z,no,"));
-  EXPECT_EQ(read_json(folder / "r.json")["verified"], false);
-  expect_valid_results(folder / "r.json");
-  const Outcome verified = xferbench(small_run({"--json", folder / "v.json"}));
-  EXPECT_FALSE(contains(verified.out, "NOT VERIFIED")) << verified.out;
-  EXPECT_EQ(read_json(folder / "v.json")["verified"], true);
-  const Outcome compared = xferbench({"compare", folder / "v.json", folder / "r.json"});
-  EXPECT_TRUE(contains(compared.out, "NOT VERIFIED: new " + (folder / "r.json").string())) << compared.out;
-  EXPECT_TRUE(contains(compared.err, "--no-verify: not given in base, given in new")) << compared.err;
-}
-
-TEST(NotVerified, IsSaidOfATuneARepeatAndACheck) {
-  const TemporaryFolder folder;
-  const Outcome tune = xferbench({"tune", "--simulate", "--size", "4M", "--streams", "1,2", "--chunks", "4", "--budget",
-                                  "1", "--no-verify", "--quiet"});
-  EXPECT_TRUE(contains(tune.out, "NOT VERIFIED: measured")) << tune.out;
-  const Outcome repeat = xferbench(small_run({"--repeat", "2", "--no-verify", "--quiet", "--json", folder / "r.json"}));
-  EXPECT_TRUE(contains(repeat.out, "\nNOT VERIFIED: measured")) << repeat.out << repeat.err;
-  write_file(folder / "e.json",
-             R"({"schema": "xferbench-expect/1", "expect": [{"metric": "bandwidth", "at_least": "1 GB/s"}]})");
-  const Outcome check = xferbench({"check", folder / "r-1.json", "--expect", folder / "e.json", "--allow-simulated"});
-  EXPECT_TRUE(contains(check.out, "NOT VERIFIED: measured")) << check.out << check.err;
-}
-
 TEST(NotVerified, StaysSaidWhereThatPartOfARunWasThatIsResumed) {
   const TemporaryFolder folder;
   ASSERT_EQ(xferbench(small_run({"--json", folder / "r.json"})).exit_code, 0);
@@ -93,18 +50,6 @@ TEST(NotVerified, StaysSaidWhereThatPartOfARunWasThatIsResumed) {
   EXPECT_EQ(o.exit_code, 0) << o.err;
   EXPECT_TRUE(contains(o.out, "NOT VERIFIED")) << o.out;
   EXPECT_EQ(read_json(folder / "r.json")["verified"], false);
-}
-
-TEST(SimulatedRun, IsTheSameTwice) {
-  EXPECT_EQ(xferbench(small_run({"--streams", "1,8"})).out, xferbench(small_run({"--streams", "1,8"})).out);
-}
-
-TEST(SimulatedRun, OneCopyEngineIsSlowerThanTwo) {
-  const auto bandwidth = [](const std::string& profile) {
-    const Json json = parse_json(xferbench({"--simulate", profile, "--size", "64M", "--no-verify", "--json", "-"}).out);
-    return json["results"][0]["metrics"]["bandwidth"]["value"].get<double>();
-  };
-  EXPECT_GT(bandwidth("h200"), 1.3 * bandwidth("h200-one-engine"));
 }
 
 // --- The results file ------------------------------------------------------------------------------------------------
@@ -205,35 +150,6 @@ TEST(Json, ThatBreaksTheSchemaIsNotAccepted) {
 }
 
 // --- Cases -----------------------------------------------------------------------------------------------------------
-
-TEST(Cases, OddSizeInUnevenChunksIsVerified) {
-  const Outcome o = xferbench({"--simulate", "--size", "38797324", "--chunks", "7", "--streams", "3", "--json", "-"});
-  expect_success(o);
-  const Json json = parse_json(o.out);
-  ASSERT_EQ(json["results"].size(), 1U);
-  EXPECT_EQ(json["results"][0]["status"], "ok") << json["results"][0]["reason"];
-}
-
-TEST(Cases, EveryKernelAndOrderIsVerified) {
-  const Outcome o = xferbench({"--simulate", "--size", "100000", "--chunks", "7", "--streams", "3", "--kernel",
-                               "fma,vector-add,sincos", "--issue", "depth,breadth", "--stream-kind",
-                               "nonblocking,blocking,default", "--json", "-"});
-  EXPECT_EQ(o.exit_code, 0);
-  const Json json = parse_json(o.out);
-  EXPECT_EQ(json["results"].size(), 18U);
-  for (const Json& result : json["results"]) EXPECT_EQ(result["status"], "ok") << result["key"] << result["reason"];
-}
-
-TEST(Cases, IllegalOnesOfASweepAreSkippedWithTheReason) {
-  const Outcome o = xferbench({"--simulate", "--size", "16,64K", "--chunks", "8", "--json", "-"});
-  EXPECT_EQ(o.exit_code, 0);
-  const Json json = parse_json(o.out);
-  ASSERT_EQ(json["results"].size(), 2U);
-  EXPECT_EQ(json["complete"], true);
-  EXPECT_EQ(json["results"][0]["status"], "skipped");
-  EXPECT_TRUE(contains(json["results"][0]["reason"], "more than the 4 elements")) << json["results"][0]["reason"];
-  EXPECT_EQ(json["results"][1]["status"], "ok");
-}
 
 TEST(Cases, SkippedOnesStandInTheTable) {
   const Outcome o = xferbench({"--simulate", "--size", "16,1M", "--chunks", "8"});
