@@ -3,8 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <sstream>
-#include <stdexcept>
 #include <utility>
 
 #include "cli/support.hpp"
@@ -39,20 +37,6 @@ TEST(Check, OfResultsThatAreTooSlowIsOneAndNamesTheCase) {
   EXPECT_EQ(o.err, "");
 }
 
-TEST(Check, WritesMarkdownAndJsonBesideTheTableOrInItsPlace) {
-  const TemporaryFolder folder;
-  const Outcome o =
-      xferbench({"check", measured(), "--expect", "h200", "--json", folder / "c.json", "--markdown", folder / "c.md"});
-  expect_success(o);
-  EXPECT_TRUE(contains(o.out, "case that decides"));
-  EXPECT_EQ(read_json(folder / "c.json")["all_hold"], true);
-  EXPECT_TRUE(read_file(folder / "c.md").starts_with("# xferbench check\n"));
-  const Outcome json = xferbench({"check", measured(), "--expect", "h200", "--json", "-"});
-  EXPECT_EQ(parse_json(json.out)["schema"], "xferbench-check/1");
-  expect_refusal(xferbench({"check", measured(), "--expect", "h200", "--json", "-", "--markdown", "-"}), 2,
-                 "cannot both be standard output");
-}
-
 std::string quick() { return source_tree() / "docs" / "results" / "h200-quick.json"; }
 
 TEST(Check, TheSuiteQuickAndTheExpectationsOfAnH200FitEachOther) {
@@ -64,90 +48,6 @@ TEST(Check, TheSuiteQuickAndTheExpectationsOfAnH200FitEachOther) {
   EXPECT_TRUE(contains(o.out, "  xferbench memcpy --dir h2d,d2h --host pinned --engine sm --size 64MiB\n")) << o.out;
   EXPECT_TRUE(contains(o.out, "  +9.0 %  ")) << o.out;
   EXPECT_TRUE(contains(o.out, "  8.189 us  ")) << o.out;
-}
-
-TEST(Check, NamesACommandForWhatSeveralGpusShouldDo) {
-  const TemporaryFolder folder;
-  const Arguments simulated{"--simulate", "h200-x2", "--max-samples", "6", "--json"};
-  const auto measure = [&](Arguments words, const std::string& file) {
-    words.insert(words.end(), simulated.begin(), simulated.end());
-    words.push_back(file);
-    const Outcome o = xferbench(words);
-    ASSERT_EQ(o.exit_code, 0) << o.err;
-  };
-  const std::string limits = folder / "limits.json";
-  measure({"overlap", "--gpus", "all", "--size", "8M"}, folder / "good.json");
-  measure({"memcpy", "--dir", "h2d", "--size", "1M"}, folder / "other.json");
-  ASSERT_EQ(xferbench({"expect", folder / "good.json", "-o", limits, "--allow-simulated"}).exit_code, 0);
-  const Outcome before = xferbench({"check", folder / "other.json", "--expect", limits, "--allow-simulated"});
-  EXPECT_TRUE(contains(before.out, "--size 8MiB")) << before.out;
-  EXPECT_TRUE(contains(before.out, "--gpus 0,1 --simulate h200-x2")) << before.out;
-  measure({"overlap", "--gpus", "0,1", "--size", "8M"}, folder / "then.json");
-  expect_success(xferbench({"check", folder / "then.json", "--expect", limits, "--allow-simulated"}));
-}
-
-/// The value of "size=64MiB" as files have it: a number where it is one.
-Json value_of(const std::string& part) {
-  const std::string text = part.substr(part.find('=') + 1);
-  std::size_t end = 0;
-  try {
-    const double number = std::stod(text, &end);
-    if (end == text.size()) return number;
-    return static_cast<std::uint64_t>(number) << (text.ends_with("KiB")   ? 10U
-                                                  : text.ends_with("MiB") ? 20U
-                                                  : text.ends_with("GiB") ? 30U
-                                                                          : 0U);
-  } catch (const std::invalid_argument&) {
-    return text;
-  }
-}
-
-TEST(Check, CommandsForWhatWasNotMeasuredMeasureIt) {
-  const TemporaryFolder folder;
-  xferbench({"check", quick(), "--expect", "h200", "--json", folder / "c.json"});
-  const Json checked = read_json(folder / "c.json");
-  std::size_t commands = 0;
-  for (const Json& check : checked["checks"]) {
-    if (!check.contains("command")) continue;
-    ++commands;
-    const std::string command = check["command"];
-    Arguments words;
-    std::istringstream stream(command);
-    for (std::string word; stream >> word;) words.push_back(word);
-    ASSERT_EQ(words.front(), "xferbench");
-    words.erase(words.begin());
-    words.insert(words.end(), {"--dry-run"});
-    const Outcome dry = xferbench(words);
-    EXPECT_EQ(dry.exit_code, 0) << command << dry.err;
-    // A results file of these cases without numbers: what concerned none of them would still be "not measured".
-    Json results = read_json(quick());
-    const Json whole = results["results"];
-    results["results"] = Json::array();
-    for (std::string key : lines(dry.out)) {
-      key = key.substr(0, key.find("  ("));
-      Json one = {{"scenario", key.substr(0, key.find('/'))},
-                  {"key", key},
-                  {"params", Json::object()},
-                  {"status", "ok"},
-                  {"reason", ""},
-                  {"warnings", Json::array()},
-                  {"measurements", Json::array()},
-                  {"metrics", Json::object()}};
-      std::istringstream parts(key);
-      std::string part;
-      std::getline(parts, part, '/');
-      while (std::getline(parts, part, '/')) one["params"][part.substr(0, part.find('='))] = value_of(part);
-      results["results"].push_back(one);
-    }
-    write_file(folder / "r.json", results.dump());
-    xferbench({"check", folder / "r.json", "--expect", "h200", "--json", folder / "again.json"});
-    const Json rechecked = read_json(folder / "again.json");
-    for (const Json& again : rechecked["checks"]) {
-      if (again["name"] != check["name"]) continue;
-      EXPECT_EQ(again["verdict"], "no case") << command << again["note"];
-    }
-  }
-  EXPECT_EQ(commands, 12U) << "every expectation that was not measured has one";
 }
 
 TEST(Check, TakesSeveralFilesWithATableForEachAndOneExitCode) {
@@ -172,34 +72,6 @@ TEST(Check, TakesSeveralFilesWithATableForEachAndOneExitCode) {
   expect_refusal(xferbench({"check", quick(), quick(), "--expect", "h200"}), 2, "is there twice");
   xferbench({"check", quick(), "--expect", "h200", "--json", folder / "one.json"});
   EXPECT_TRUE(keeps_to("check-schema.json", folder / "one.json"));
-}
-
-TEST(Check, OfAnUnknownUnitIsRefused) {
-  const TemporaryFolder folder;
-  write_file(folder / "e.json", expecting(R"({"metric": "bandwidth", "at_least": "52 GBs"})"));
-  const Outcome o = xferbench({"check", quick(), "--expect", folder / "e.json"});
-  expect_refusal(o, 2, "bandwidth: unknown unit 'GBs', expected one of ");
-  EXPECT_TRUE(contains(o.err, "did you mean 'GB/s'?")) << o.err;
-}
-
-TEST(Check, OfSimulatedResultsMustBeAskedFor) {
-  const TemporaryFolder folder;
-  expect_success(xferbench(
-      {"memcpy", "--simulate", "--size", "64M", "--dir", "h2d", "--host", "pinned", "--json", folder / "r.json"}));
-  expect_refusal(xferbench({"check", folder / "r.json", "--expect", "h200"}), 2, "--allow-simulated");
-  const Outcome o = xferbench({"check", folder / "r.json", "--expect", "h200", "--allow-simulated"});
-  EXPECT_TRUE(o.out.starts_with("SIMULATED by profile h200")) << o.out;
-}
-
-TEST(Check, OfARunThatWasCutOffIsOne) {
-  const TemporaryFolder folder;
-  Json cut = read_json(measured());
-  cut["complete"] = false;
-  write_file(folder / "r.json", cut.dump());
-  const Outcome o = xferbench({"check", folder / "r.json", "--expect", "h200"});
-  EXPECT_EQ(o.exit_code, 1);
-  EXPECT_TRUE(contains(o.out, "INCOMPLETE")) << o.out;
-  EXPECT_TRUE(contains(o.out, "; continue: xferbench --resume " + (folder / "r.json").string())) << o.out;
 }
 
 TEST(Check, WritesEachOfItsFilesAloneOnStandardOutputOrAllOfThemBesideTheTable) {
@@ -271,12 +143,8 @@ TEST(Check, DoesNotWriteOverWhatItReads) {
 TEST(Check, SaysWhatIsWrongInOneLine) {
   const TemporaryFolder folder;
   write_file(folder / "e.json", "{\"schema\": \"xferbench-expect/1\",\n \"expct\": []}");
-  write_file(folder / "other.json",
-             "{\"schema\": \"xferbench-expect/1\", \"gpu\": \"*A100*\", \"expect\": ["
-             "{\"metric\": \"bandwidth\", \"at_least\": \"1 GB/s\"}]}");
   expect_refusal(xferbench({"check", measured(), "--expect", folder / "e.json"}), 2,
                  "e.json:2: expct: unknown field 'expct'");
-  expect_refusal(xferbench({"check", measured(), "--expect", folder / "other.json"}), 2, "is for '*A100*'");
   expect_refusal(xferbench({"check", measured(), "--expect", "h20"}), 2, "did you mean 'h200'?");
   expect_refusal(xferbench({"check", folder / "none.json", "--expect", "h200"}), 2, "none.json");
   expect_refusal(xferbench({"check", folder / "e.json", "--expect", "h200"}), 2, "xferbench/1");
