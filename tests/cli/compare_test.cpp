@@ -90,59 +90,10 @@ TEST_F(Compare, ARegressionIsExitCodeOne) {
   EXPECT_EQ(faster.exit_code, 0);
   EXPECT_TRUE(contains(faster.out, "1 improved, 3 same"));
   EXPECT_EQ(compare({a, b, "--threshold", "20"}).exit_code, 0);
-}
-
-TEST_F(Compare, ANewFailureIsExitCodeOne) {
-  Json failed = scaled(1, 1);
-  failed["results"][2]["status"] = "failed";
-  failed["results"][2]["reason"] = "wrong byte";
-  const Outcome o = compare({write("a.json", scaled(1, 1)), write("b.json", failed)});
-  EXPECT_EQ(o.exit_code, 1);
-  EXPECT_TRUE(contains(o.out, "in new failed: wrong byte"));
-  Json skipped = scaled(1, 1);
-  skipped["results"][2]["status"] = "skipped";
-  skipped["results"][2]["reason"] = "no memory";
-  EXPECT_EQ(compare({write("a.json", skipped), file("b.json")}).exit_code, 1);
-  EXPECT_EQ(compare({file("b.json"), file("b.json")}).exit_code, 0);
-}
-
-TEST_F(Compare, StrictIsExitCodeFourWhereACaseIsMissing) {
   Json fewer = scaled(1, 1);
   fewer["results"].erase(0);
-  const std::string a = write("a.json", scaled(1, 1));
-  const std::string b = write("b.json", fewer);
-  EXPECT_EQ(compare({a, b}).exit_code, 0);
-  EXPECT_EQ(compare({a, b, "--strict"}).exit_code, 4);
-  EXPECT_TRUE(contains(compare({a, b}).out, "1 missing, 3 same"));
-  EXPECT_TRUE(contains(compare({b, a}).out, "1 new"));
-}
-
-TEST_F(Compare, IsExitCodeFourWhereTheNewRunMeasuredNothing) {
-  Json skipped = scaled(1, 1);
-  for (Json& result : skipped["results"]) {
-    result["status"] = "skipped";
-    result["reason"] = "no memory";
-  }
-  const Outcome o = compare({write("a.json", scaled(1, 1)), write("b.json", skipped)});
-  EXPECT_EQ(o.exit_code, 4) << o.out;
-  EXPECT_TRUE(contains(o.out, "exit 4 because no case has a number on both sides")) << o.out;
-}
-
-TEST_F(Compare, SeveralFilesASideAreSeveralProcesses) {
-  Arguments arguments{"--base"};
-  for (int i = 0; i < 6; ++i) {
-    arguments.push_back(write("a" + std::to_string(i) + ".json", scaled(1 + i * 1e-4, 1 + i * 1e-4)));
-  }
-  arguments.emplace_back("--new");
-  for (int i = 0; i < 6; ++i) {
-    arguments.push_back(write("b" + std::to_string(i) + ".json", scaled(1.1 + i * 1e-4, 1 + i * 1e-4)));
-  }
-  const Outcome o = compare(arguments);
-  EXPECT_EQ(o.exit_code, 1);
-  EXPECT_TRUE(contains(o.out, "6, 6")) << o.out;
-  EXPECT_TRUE(contains(o.out, "1 regressed, 3 same"));
-  EXPECT_TRUE(contains(o.out, "Mann-Whitney on the processes' medians"));
-  EXPECT_TRUE(contains(o.out, "exit 1 because 1 case regressed"));
+  EXPECT_EQ(compare({a, write("fewer.json", fewer)}).exit_code, 0);
+  EXPECT_EQ(compare({a, write("fewer.json", fewer), "--strict"}).exit_code, 4) << "a case is missing";
 }
 
 TEST_F(Compare, OneProcessASideFindsWhatIsMuchSlowerAndSaysWhatItCouldNotHaveFound) {
@@ -182,24 +133,6 @@ TEST_F(Compare, IsJudgedByASpreadThatARepeatKept) {
   Json other = kept;
   other["profile"] = "pcie4";
   expect_refusal(compare_by_default({a, b, "--spread", write("other.json", other)}), 2, "simulated by profile pcie4");
-}
-
-TEST_F(Compare, RefusesAMedianThatItsSamplesDoNotHave) {
-  Json changed = scaled(1, 1);
-  changed["results"][1]["measurements"][0]["median"] = 1.01e-3;
-  changed["results"][1]["measurements"][0]["max"] = 1.01e-3;
-  const std::string a = write("a.json", scaled(1, 1));
-  expect_refusal(compare({a, write("b.json", changed)}), 2, "its samples make it 0.001");
-}
-
-TEST_F(Compare, ShowsMachinesSideBySide) {
-  Json other = scaled(2, 0.5);
-  other["environment"]["gpu"]["name"] = "NVIDIA A100";
-  const Outcome o = compare({"--across", write("a.json", scaled(1, 1)), write("b.json", other)});
-  expect_success(o);
-  EXPECT_TRUE(contains(o.out, "NVIDIA A100"));
-  EXPECT_TRUE(contains(o.out, "1.000 ms *")) << o.out;
-  EXPECT_TRUE(contains(o.out, "500.0 us *"));
 }
 
 TEST_F(Compare, WritesMarkdownAndJson) {
@@ -255,53 +188,20 @@ TEST_F(Compare, SaysWhereAllMeansNothing) {
   EXPECT_EQ(compare({a, a, "--all", "--json", file("o.json")}).exit_code, 0);
 }
 
-TEST_F(Compare, WarnsOfWhatCouldExplainAChangeUnlessQuiet) {
+TEST_F(Compare, WarnsUnlessQuiet) {
   Json other = scaled(1, 1);
-  other["environment"]["driver"] = "590.2";
   other["complete"] = false;
   const std::string a = write("a.json", scaled(1, 1));
   const std::string b = write("b.json", other);
-  const Outcome o = compare({a, b});
-  EXPECT_TRUE(contains(o.err, "driver: unknown in base, 590.2 in new"));
-  EXPECT_TRUE(contains(o.err, "is incomplete"));
+  EXPECT_TRUE(contains(compare({a, b}).err, "is incomplete"));
   expect_success(compare({a, b, "--quiet"}));
-}
-
-TEST_F(Compare, ChoosesCasesAndMetrics) {
-  const std::string a = write("a.json", scaled(1, 1));
-  EXPECT_TRUE(contains(compare({a, a, "--only", "memcpy/dir=h2d*"}).out, "2 same"));
-  EXPECT_TRUE(contains(compare({a, a, "--metric", "bandwidth"}).out, "4 inconclusive"));
-  expect_refusal(compare({a, a, "--only", "nothing*"}), 2, "--only nothing*: no case matches");
-  expect_refusal(compare({a, a, "--metric", "nothing"}), 2, "--metric nothing: no case has");
-}
-
-TEST_F(Compare, RefusesSimulatedAgainstReal) {
-  Json real = scaled(1, 1);
-  real["environment"]["backend"] = "cuda";
-  real["environment"].erase("profile");
-  const std::string a = write("a.json", scaled(1, 1));
-  const std::string b = write("b.json", real);
-  expect_refusal(compare({a, b}), 2, "--allow-simulated");
-  EXPECT_EQ(compare({a, b, "--allow-simulated"}).exit_code, 0);
 }
 
 TEST_F(Compare, RefusesFilesThatItCannotRead) {
   const std::string a = write("a.json", scaled(1, 1));
-  const auto refuses = [&](const std::string& text, const std::string& message) {
-    write_file(file("bad.json"), text);
-    expect_refusal(compare({a, file("bad.json")}), 2, message);
-    expect_refusal(compare({file("bad.json"), a}), 2, message);
-  };
-  const std::string good = read_file(a);
-  refuses("", "bad.json:1: ");
-  refuses("hello\n", "expected a results file, as xferbench --json writes it");
-  refuses(std::string("\x7F"
-                      "ELF\0\0",
-                      6),
-          "expected a results file");
-  refuses(good.substr(0, good.size() / 2), "bad.json:1:");
-  refuses(std::string(1'000'000, '['), "found a list");
-  refuses("{\"schema\":\"xferbench/2\"}", "found 'xferbench/2', expected 'xferbench/1'");
+  write_file(file("bad.json"), "hello\n");
+  expect_refusal(compare({a, file("bad.json")}), 2, "expected a results file, as xferbench --json writes it");
+  expect_refusal(compare({file("bad.json"), a}), 2, "bad.json");
   expect_refusal(compare({a, file("absent.json")}), 2, "No such file or directory");
   expect_refusal(compare({a, file("")}), 2, "Is a directory");
   expect_refusal(compare({a, "-"}), 2, "standard input:1: ");
