@@ -134,13 +134,6 @@ TEST(List, OfAScenarioExplainsItsColumns) {
   EXPECT_FALSE(contains(xferbench({"memcpy", "--help"}).out, "Columns:"));
 }
 
-TEST(Info, SimulatedIsMarkedAsSuch) {
-  const Outcome o = xferbench({"info", "--simulate"});
-  expect_success(o);
-  EXPECT_TRUE(contains(o.out, "SIMULATED by profile h200")) << o.out;
-  EXPECT_TRUE(contains(o.out, "PCIe Gen5 x16")) << o.out;
-}
-
 TEST(Info, TakesAProfile) {
   const Outcome o = xferbench({"info", "--simulate", "h200-one-engine"});
   expect_success(o);

@@ -1,7 +1,6 @@
 // Several GPUs, as a user types it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,22 +90,6 @@ TEST(SeveralGpus, AreNamedWhereOnlyOneOfThemWasMeasured) {
   EXPECT_FALSE(contains(said({"memcpy", "--gpu", "0"}), "GPU 0"));
 }
 
-TEST(SeveralGpus, RefusesWhatIsNoChoice) {
-  for (const char* wrong : {"0", "1,1", "two", "-1", "1-2", "", "0,"}) {
-    const Outcome o = xferbench({"together", "--simulate", "h200-x2", "--gpus", wrong});
-    EXPECT_EQ(o.exit_code, 2) << wrong << o.out;
-    EXPECT_TRUE(contains(o.err, "--gpus")) << o.err;
-  }
-}
-
-TEST(SeveralGpus, ThatAreNotThereAreNoDevice) {
-  for (const char* missing : {"3", "0,7"}) {
-    const Outcome o = xferbench({"together", "--simulate", "h200-x2", "--gpus", missing});
-    EXPECT_EQ(o.exit_code, 3) << missing << o.out;
-    EXPECT_TRUE(contains(o.err, "this machine has 2")) << o.err;
-  }
-}
-
 TEST(SeveralGpus, AreNothingForWhatIsAboutOne) {
   for (const Arguments& command : {Arguments{"memcpy"}, Arguments{"tune", "smem"}}) {
     Arguments words = command;
@@ -151,16 +134,6 @@ TEST(SeveralGpus, ThatAreNotThereAreAskedForInWordsThatFit) {
     const Outcome o = xferbench(words);
     EXPECT_EQ(o.exit_code, 5) << o.out;
     EXPECT_TRUE(contains(o.out, "needs --gpus, and a machine that has more")) << o.out;
-  }
-}
-
-TEST(SeveralGpus, OfWhichThereIsOneMeasureNothingAndSayWhy) {
-  for (const char* scenario : {"p2p", "together", "multipath"}) {
-    for (const Arguments& gpus : {Arguments{"--simulate", "h200"}, {"--simulate", "h200-x2", "--gpus", "1"}}) {
-      const Outcome o = xferbench(few_samples(scenario, gpus));
-      EXPECT_EQ(o.exit_code, 5) << scenario;
-      EXPECT_TRUE(contains(o.out, "NOTHING MEASURED") && contains(o.out, "this run has one")) << o.out << o.err;
-    }
   }
 }
 
@@ -231,23 +204,6 @@ TEST(SeveralGpus, OfTheMachineAreListed) {
   EXPECT_TRUE(contains(one.out, "\n  NUMA node  1\n")) << one.out;
   EXPECT_EQ(xferbench({"list", "suites", "--gpus", "2"}).exit_code, 2);
   EXPECT_EQ(xferbench({"list", "gpus", "--simulate", "h200-x2", "--gpus", "5"}).exit_code, 3);
-}
-
-TEST(SeveralGpus, AreShownAsMatricesAndRowByRowWhereThatIsAskedFor) {
-  const TemporaryFolder folder;
-  const auto markdown = folder / "r.md";
-  const Arguments eight{"--simulate", "h200-x8", "--dir", "write", "--size", "1M", "--markdown", markdown};
-  const Outcome brief = xferbench(few_samples("p2p", eight));
-  expect_success(brief);
-  EXPECT_TRUE(contains(brief.out, "\n  56 rows are left out, as the matrices show them; --wide shows them\n"))
-      << brief.out;
-  EXPECT_TRUE(contains(brief.out, "from GPU 7")) << brief.out;
-  EXPECT_EQ(std::ranges::count(read_file(markdown), '%') > 56, true) << "Markdown has all rows";
-  Arguments wide = few_samples("p2p", eight);
-  wide.emplace_back("--wide");
-  const Outcome whole = xferbench(wide);
-  EXPECT_FALSE(contains(whole.out, "left out")) << whole.out;
-  EXPECT_EQ(lines(whole.out).size(), lines(brief.out).size() + 56) << "56 rows and a header, and no line of them";
 }
 
 TEST(SeveralGpus, OfADryRunAreNotKnownAndStayWords) {
