@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <set>
-#include <vector>
 
 #include "cli/support.hpp"
 #include "core/error.hpp"

@@ -2,7 +2,6 @@
 // measured is kept. What becomes of standard error, full disks, second writers and kills is in tests/reliability/.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <iterator>

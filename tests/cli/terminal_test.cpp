@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 
 #include "cli/support.hpp"
 #include "support/stored_results.hpp"
