@@ -1,11 +1,5 @@
-"""Profile files of a simulated fleet, one for each rank: all a little different, and one part slow.
+"""Profile files of a simulated fleet, one for each rank: all a little different, and one part slow."""
 
-    profiles.py FOLDER [--ranks 8] [--hosts 2] [--fault link|gpu|host|none] [--seed 1]
-
-writes FOLDER/rank-0.json, ... for `mpirun -n 8 xferbench --simulate FOLDER/rank-%r.json`, and prints what is slow.
-"""
-
-import argparse
 import json
 import pathlib
 import random
@@ -77,25 +71,8 @@ def fleet(seed, ranks=8, hosts=2, fault="none", shortfall=0.1, spread=0.01, nois
 
 
 def write(folder, profiles):
-    """As FOLDER/rank-%r.json."""
+    """As FOLDER/rank-0.json, ..., for `mpirun -n 8 xferbench --simulate FOLDER/rank-%r.json`."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for rank, profile in enumerate(profiles):
         (folder / f"rank-{rank}.json").write_text(json.dumps(profile, indent=2) + "\n", encoding="utf-8")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder")
-    parser.add_argument("--ranks", type=int, default=8)
-    parser.add_argument("--hosts", type=int, default=2)
-    parser.add_argument("--fault", choices=FAULTS, default="none")
-    parser.add_argument("--seed", type=int, default=1)
-    arguments = parser.parse_args()
-    profiles, fault = fleet(arguments.seed, arguments.ranks, arguments.hosts, arguments.fault)
-    write(arguments.folder, profiles)
-    print(fault)
-
-
-if __name__ == "__main__":
-    main()
