@@ -17,6 +17,7 @@ struct Bars {
   };
   std::string title{};
   std::vector<Bar> bars{};
+  std::string note{};  ///< below them
 };
 
 /// The bars as SVG; empty where none has a length.

@@ -65,7 +65,12 @@ struct Chart {
 /// The chart as SVG, whose colours page.css has; empty where there is nothing to draw.
 std::string to_svg(const Chart& chart);
 
-/// What its lines are called, each with its colour; for where the drawing is wider than the window.
-std::vector<std::pair<std::string, std::size_t>> names_of(const Chart& chart);
+/// What its lines are called, and how they look; for where the drawing is wider than the window.
+struct LineName {
+  std::string name;
+  std::size_t colour;  ///< of eight
+  Chart::Series::Role role;
+};
+std::vector<LineName> names_of(const Chart& chart);
 
 }  // namespace xferbench

@@ -128,6 +128,7 @@ struct Document {
   Document(std::string its_title, Trust its_trust) : title(std::move(its_title)), trust(std::move(its_trust)) {}
 
   std::string title;
+  std::string about{};  ///< what tells it from others of its title, in a browser's tabs
   Trust trust;
   std::vector<Part> parts{};
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <regex>
 #include <set>
 #include <string_view>
 
@@ -43,6 +44,26 @@ std::string tag(std::string_view name, std::vector<std::string_view> classes, st
   return fmt::format("<{}{}{}>", name, all.empty() ? "" : fmt::format(" class={}{}{}", quote, all, quote), more);
 }
 
+/// Sentences in which no flag and no number with its unit is broken between lines, and keys are only where they have
+/// parts.
+std::string prose(const std::string& text) {
+  static const std::regex flag("(^|[ (])(--[a-z][a-z0-9-]*)");
+  static const std::regex quantity("([0-9]) (ns|us|ms|s|%|B|[KMGT]i?B|GB/s)(?![A-Za-z/])");
+  static const std::regex key("([a-z0-9-]+)((/[a-z-]+=[^ /:,;<]+)+)");
+  const std::string whole = std::regex_replace(html_escaped(text), flag, "$1<span class=flag>$2</span>");
+  const std::string marked =
+      std::regex_replace(std::regex_replace(whole, quantity, "$1&nbsp;$2"), key, "<code>$&</code>");
+  std::string broken;
+  bool inside = false;  // a key
+  for (std::size_t at = 0; at < marked.size(); ++at) {
+    if (marked.compare(at, 6, "<code>") == 0) inside = true;
+    if (marked.compare(at, 7, "</code>") == 0) inside = false;
+    broken += marked[at];
+    if (inside && marked[at] == '/') broken += "<wbr>";
+  }
+  return broken;
+}
+
 std::string joined(std::vector<std::string> words, std::string_view between) {
   std::erase(words, "");
   return fmt::format("{}", fmt::join(words, between));
@@ -78,7 +99,8 @@ class Page {
 
  private:
   static std::string words_of(const Sentence& sentence) {
-    return sentence.strong ? strong(sentence.label + sentence.text) : html_escaped(sentence.label + sentence.text);
+    const std::string text = prose(sentence.label + sentence.text);
+    return sentence.strong ? "<strong>" + text + "</strong>" : text;
   }
 
   std::string part(const Sentence& sentence) {
@@ -108,8 +130,13 @@ class Page {
   }
 
   [[nodiscard]] std::string caption(const std::string& title) const {
-    return title.empty() ? "<caption class=hidden>" + html_escaped(about_) + "</caption>"
-                         : "<caption>" + html_escaped(title) + "</caption>";
+    return "<caption class=hidden>" + html_escaped(title.empty() ? about_ : title) + "</caption>";
+  }
+
+  /// Above the box of what it is the title of, where it stays in view.
+  [[nodiscard]] std::string heading(const std::string& title) const {
+    const char* level = headings_ > 0 ? "h3" : "h2";
+    return title.empty() ? "" : fmt::format("<{0}>{1}</{0}>\n", level, html_escaped(title));
   }
 
   /// `opens`: what a cell does that opens something; empty: nothing.
@@ -154,7 +181,7 @@ class Page {
       if (has_below) text += "<td class=words>" + html_escaped(joined(row.below, "; ")) + "</td>";
       text += "</tr>\n";
     }
-    return boxed(table.title, table.rows.size() > kManyRows, text + "</tbody></table>") + opened;
+    return heading(table.title) + boxed(table.title, table.rows.size() > kManyRows, text + "</tbody></table>") + opened;
   }
 
   std::string part(const Matrix& matrix) {
@@ -172,7 +199,7 @@ class Page {
       text += tag("td", {"n", shade}) + matrix.cell_text(i) + "</td>";
       if (column + 1 == matrix.columns.size()) text += "</tr>\n";
     }
-    return boxed(matrix.title, false, text + "</tbody></table>") + note_of(matrix);
+    return heading(matrix.title) + boxed(matrix.title, false, text + "</tbody></table>") + note_of(matrix);
   }
 
   template <Drawing Content>
@@ -182,9 +209,11 @@ class Page {
 
   std::string part(const Chart& chart) {
     const bool small = chart.shape == Chart::Shape::small;
+    constexpr std::array<std::string_view, 4> kLooks{"", "limit", "dot", "dot"};  // by role
     std::string names;
-    for (const auto& [name, colour] : small ? decltype(names_of(chart))() : names_of(chart)) {
-      names += fmt::format("<li class=c{}>{}</li>", colour, html_escaped(name));
+    for (const LineName& line : small ? std::vector<LineName>() : names_of(chart)) {
+      names += tag("li", {fmt::format("c{}", line.colour), kLooks[static_cast<std::size_t>(line.role)]}) +
+               html_escaped(line.name) + "</li>";
     }
     if (!names.empty()) names = "<ul class=names>" + names + "</ul>\n";
     return figure(chart.title, to_svg(chart), small) + names + note_of(chart);
@@ -212,12 +241,11 @@ class Page {
 
   std::string part(const List& list) {
     if (list.items.empty()) return {};
-    const char* level = headings_ > 0 ? "h3" : "h2";
     const char* name = list.numbered ? "ol" : "ul";
-    std::string text = list.title.empty() ? "" : fmt::format("<{0}>{1}</{0}>\n", level, html_escaped(list.title));
+    std::string text = heading(list.title);
     text += tag(name, {class_of(list.tone)}) + "\n";
     for (const Item& item : list.items) {
-      text += "<li>" + joined({strong(item.strong), html_escaped(item.text), code(item.code)}, ": ");
+      text += "<li>" + joined({strong(item.strong), prose(item.text), code(item.code)}, ": ");
       for (const Sentence& below : item.below) {
         text += tag("p", {class_of(below.tone)}) + words_of(below) + "</p>";
       }
@@ -265,8 +293,8 @@ std::string to_html(const Document& document) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n"
       "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n{}<div class=frame>\n{}<main>\n<h1>{}</h1>\n{}{}"
       "</main>\n</div>\n<script>{}</script>\n</body>\n</html>\n",
-      kPageJsSource, kPageCssSource, html_escaped(document.title), kPageCss, banner(document.trust), contents,
-      html_escaped(document.title), marks, parts, kPageJs);
+      kPageJsSource, kPageCssSource, html_escaped(joined({document.title, document.about}, ": ")), kPageCss,
+      banner(document.trust), contents, html_escaped(document.title), marks, parts, kPageJs);
 }
 
 std::string html_escaped(const std::string& text) {

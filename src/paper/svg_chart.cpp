@@ -27,6 +27,7 @@ constexpr double kLine = 16;           // from name to name
 constexpr double kBesideOnX = 62;      // pixels from number to number
 constexpr double kBesideOnY = 28;      // likewise
 constexpr std::size_t kColours = 8;    // classes c0 ... of page.css
+constexpr std::size_t kGrey = 5;       // of them
 constexpr std::size_t kMostDots = 80;  // that can be told apart
 
 /// Where the axes end, in pixels. To the right of them are the names of the series.
@@ -65,7 +66,11 @@ class Ruler {
     } else {
       if (scale.from_zero) low = std::min(low, 0.), high = std::max(high, 0.);
       const double least = std::max(std::abs(low), std::abs(high)) / 1e9;  // that two numbers can be told apart by
-      if (!(high - low > least)) high = low + std::max(std::abs(low) / 10, 1e-9);
+      if (!(high - low > least)) {
+        const double around = std::max(std::abs(low) / 20, 1e-9);
+        low -= around;
+        high += around;
+      }
       step_ = round_step((high - low) / std::min(5., most));
       low = std::floor(low / step_ + 1e-9) * step_;
       high = std::ceil(high / step_ - 1e-9) * step_;
@@ -137,11 +142,16 @@ bool holds_everywhere(const Chart::Series& series) {
   return series.role == Chart::Series::Role::limit && series.points.size() == 1;
 }
 
-/// A colour that a name has in every chart, unless another one of this chart has it already.
+/// Limits are grey. Others have the colour of their kind, or one that their name has in every chart, unless another one
+/// of this chart has it already.
 std::vector<std::size_t> colours_of(const std::vector<Chart::Series>& all) {
   std::array<bool, kColours> taken{};
   const auto wants = [&taken](const Chart::Series& series) { return series.kind && !taken[*series.kind % kColours]; };
   std::vector<std::size_t> colours(all.size(), kColours);
+  taken[kGrey] = true;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].role == Chart::Series::Role::limit) colours[i] = kGrey;
+  }
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (wants(all[i])) taken[colours[i] = *all[i].kind % kColours] = true;
   }
@@ -218,8 +228,9 @@ std::string area(const Chart::Series& series, const Ruler& x, const Ruler& y) {
   return path("area", steps + "Z");
 }
 
-/// Its line, and each point with its interval and a title that says them.
-std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y, double right, bool tells_x) {
+/// Its line, and each point with its interval and a title that says them. `below`: another line covers it for the most
+/// part, and it shall be seen beside that.
+std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y, double right, bool tells_x, bool below) {
   const bool limit = series.role == Chart::Series::Role::limit;
   const bool joined = series.role == Chart::Series::Role::measured;
   const bool dense = joined && series.points.size() > kMostDots;
@@ -243,7 +254,21 @@ std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y, d
   if (limit && series.points.size() == 1)
     line = fmt::format("M{} {:.1f}H{}", kLeft, y.pixel(series.points[0].y), right);
   if (!limit && !joined) return points;
-  return (dense ? area(series, x, y) : "") + path(limit ? "dashed" : "line", line) + points;
+  return (dense ? area(series, x, y) : "") + path(limit ? "dashed" : below ? "line below" : "line", line) + points;
+}
+
+/// Whether a line that is drawn later lies on it at most places.
+bool is_covered(const std::vector<Chart::Series>& all, std::size_t at, const Ruler& y) {
+  constexpr double kNear = 2;  // pixels
+  const auto covers = [&](const Chart::Series& other) {
+    const auto lies_on = [&](const Chart::Point& p) {
+      const auto like = std::ranges::find(other.points, p.x, &Chart::Point::x);
+      return like != other.points.end() && std::abs(y.pixel(like->y) - y.pixel(p.y)) < kNear;
+    };
+    const auto near = std::ranges::count_if(all[at].points, lies_on);
+    return 2 * static_cast<std::size_t>(near) > all[at].points.size();
+  };
+  return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(at) + 1, all.end(), covers);
 }
 
 /// Where the names stand, each as near to the end of its line as the others let it.
@@ -284,12 +309,12 @@ std::vector<double> on_y(const Chart::Series& series) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::size_t>> names_of(const Chart& chart) {
+std::vector<LineName> names_of(const Chart& chart) {
   const std::vector<Chart::Series> all = drawable(chart);
   const std::vector<std::size_t> colours = colours_of(all);
-  std::vector<std::pair<std::string, std::size_t>> names;
+  std::vector<LineName> names;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!all[i].name.empty()) names.emplace_back(all[i].name, colours[i]);
+    if (!all[i].name.empty()) names.push_back({all[i].name, colours[i], all[i].role});
   }
   return names;
 }
@@ -307,8 +332,8 @@ std::string to_svg(const Chart& chart) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Chart::Point& last = all[i].points.back();
     const char* joined = all[i].role == Chart::Series::Role::points ? " points" : "";
-    svg +=
-        fmt::format("<g class=\"c{}{}\">", colours[i], joined) + drawn(all[i], x, y, room.right, chart.x.ticks.empty());
+    svg += fmt::format("<g class=\"c{}{}\">", colours[i], joined) +
+           drawn(all[i], x, y, room.right, chart.x.ticks.empty(), is_covered(all, i, y));
     if (!all[i].name.empty()) {
       svg +=
           path("lead", fmt::format("M{:.1f} {:.1f}L{} {:.1f}", holds_everywhere(all[i]) ? room.right : x.pixel(last.x),

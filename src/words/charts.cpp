@@ -22,6 +22,7 @@ constexpr std::size_t kLeastValues = 3;
 constexpr std::size_t kMostLines = 8;
 constexpr std::size_t kFewLines = 3;  // with the limit's
 constexpr std::size_t kMostPanels = 6;
+constexpr std::array<std::size_t, 7> kLineColours{0, 1, 2, 3, 4, 6, 7};  // of page.css; the fifth is that of limits
 
 /// In the order of their first results.
 template <class Name>
@@ -99,8 +100,8 @@ class Drawer {
 
   [[nodiscard]] std::optional<Bars> bars_of(const std::string& panel, const Results& results) const {
     constexpr std::size_t kMostBars = 12;
-    const auto lines =
-        grouped(results, [axes = axes_of_lines(results)](const Result& r) { return values_text(r, axes); });
+    const std::vector<std::string> axes = axes_of_lines(results);
+    const auto lines = grouped(results, [&axes](const Result& r) { return values_text(r, axes); });
     const bool one_value = std::ranges::all_of(results, [&](const Result* r) { return x_of(*r) == x_of(*results[0]); });
     if (!one_value || lines.size() < kLeastValues || lines.size() > kMostBars) return std::nullopt;
     Bars bars{.title = name_of_y() + (panel.empty() ? "" : ": " + panel)};
@@ -109,6 +110,12 @@ class Drawer {
       const std::string text = in_percent() ? format_percent(best / 100) : format_with_unit(best, y_->unit);
       bars.bars.push_back({.name = name, .end = best, .text = text});
     }
+    const std::vector<std::string> differ = others_that(axes, [&results](const std::string& axis) {
+      std::set<std::string> values;
+      for (const Result* r : results) values.insert(axis_text(*r, axis));
+      return values.size() > 1;
+    });
+    if (!differ.empty()) bars.note = fmt::format("Their cases differ in {} as well.", fmt::join(differ, ", "));
     return bars;
   }
 
@@ -182,7 +189,7 @@ class Drawer {
                 .y = {.label = in_percent() ? "%" : y_->unit, .from_zero = !in_percent()}};
     for (const auto& [name, some] : lines) {
       chart.series.push_back(
-          line_of(name.empty() ? of_.y : name, some, [this](const Result& r) { return point_of(r); }));
+          line_of(name.empty() ? "measured" : name, some, [this](const Result& r) { return point_of(r); }));
       for (const std::string& also : of_.also) {
         chart.series.push_back(line_of((name.empty() ? "" : name + ", ") + also, some,
                                        [&also](const Result& r) { return point_of(r.measurement(also)); }));
@@ -203,18 +210,28 @@ class Drawer {
   /// Of which axes a line has the best value only, as it has several cases at one place.
   [[nodiscard]] std::string best_of_what(const std::vector<std::pair<std::string, Results>>& lines,
                                          const std::vector<std::string>& axes) const {
-    std::vector<std::string> differ;
-    for (const Axis& axis : scenario_.axes) {
-      if (axis.name == of_.x || std::ranges::find(axes, axis.name) != axes.end()) continue;
-      const auto differs = [&](const auto& line) {
+    const auto differs = [&](const std::string& axis) {
+      return std::ranges::any_of(lines, [&](const auto& line) {
         std::map<double, std::set<std::string>> values;
-        for (const Result* r : line.second) values[*x_of(*r)].insert(axis_text(*r, axis.name));
+        for (const Result* r : line.second) values[*x_of(*r)].insert(axis_text(*r, axis));
         return std::ranges::any_of(values, [](const auto& at) { return at.second.size() > 1; });
-      };
-      if (std::ranges::any_of(lines, differs)) differ.push_back(axis.name);
-    }
+      });
+    };
+    const std::vector<std::string> differ = others_that(axes, differs);
     if (differ.empty()) return {};
     return fmt::format("A point is the best of the cases there, which differ in {}.", fmt::join(differ, ", "));
+  }
+
+  /// Axes for which that holds, but for those of the chart.
+  template <class Holds>
+  [[nodiscard]] std::vector<std::string> others_that(const std::vector<std::string>& axes, const Holds& holds) const {
+    std::vector<std::string> those;
+    for (const Axis& axis : scenario_.axes) {
+      const bool is_drawn = axis.name == of_.x || std::ranges::find(axes, axis.name) != axes.end() ||
+                            std::ranges::find(of_.panels, axis.name) != of_.panels.end();
+      if (!is_drawn && holds(axis.name)) those.push_back(axis.name);
+    }
+    return those;
   }
 
   template <class PointOf>
@@ -240,10 +257,8 @@ class Drawer {
       const Metric* metric = of_.limit.empty() ? nullptr : r->metric(of_.limit);
       if (metric != nullptr) limits[*x_of(*r)] = std::max(limits[*x_of(*r)], metric->value);
     }
-    const auto declared = std::ranges::find(scenario_.metrics, of_.limit, &MetricDeclaration::name);
-    if (limits.empty() || declared == scenario_.metrics.end()) return;
-    const std::string& name = declared->heading.empty() ? declared->name : declared->heading;
-    Chart::Series series{.name = name, .role = Chart::Series::Role::limit};
+    if (limits.empty()) return;
+    Chart::Series series{.name = "limit", .role = Chart::Series::Role::limit};
     for (const auto& [x, y] : limits) series.points.push_back({.x = x, .y = y});
     chart.series.push_back(std::move(series));
   }
@@ -302,8 +317,15 @@ std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& 
 
 std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
   std::vector<Chart> charts;
+  std::map<std::string, std::size_t> colours;  // one for a name in all charts of the scenario
   for (const LineChart& of : scenario.charts) {
-    for (Chart& chart : Drawer(scenario, of).charts(results)) charts.push_back(std::move(chart));
+    for (Chart& chart : Drawer(scenario, of).charts(results)) {
+      for (Chart::Series& series : chart.series) {
+        if (series.role == Chart::Series::Role::limit) continue;
+        series.kind = colours.emplace(series.name, kLineColours[colours.size() % kLineColours.size()]).first->second;
+      }
+      charts.push_back(std::move(chart));
+    }
   }
   return charts;
 }

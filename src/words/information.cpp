@@ -17,12 +17,15 @@ void add_named(Document& told, const Labels& entries, const std::string& title, 
   std::size_t column = 10;
   for (const auto& [name, text] : entries) column = std::max(column, width(name));
   Table table{.header = {"", ""}, .left_columns = 2, .title = title};
+  std::string whose;  // "GPU 1": what indented names belong to
   for (const auto& [name, text] : entries) {
     told.add(
         Sentence{
             .text = text, .label = std::string(margin, ' ') + padded(name, column, true) + "  ", .is_long = is_long},
         false, Shown::terminal);
-    table.rows.push_back({{name, text}});
+    if (!name.starts_with(' '))
+      whose = name == "GPU" && text.find(": ") < 3 ? "GPU " + text.substr(0, text.find(':')) : name;
+    table.rows.push_back({{name.starts_with(' ') ? whose + name.substr(1) : name, text}});
   }
   told.add(std::move(table), false, Shown::elsewhere);
 }
@@ -44,13 +47,15 @@ Labels gpus_of(const MachineFacts& facts) {
 }  // namespace
 
 Document document_of_gpus(const MachineFacts& facts) {
-  Document told("GPUs", Trust::of_facts());
+  const bool simulated = facts.environment && facts.environment->simulated();
+  Document told(simulated ? "Simulated GPUs" : "GPUs", Trust::of_facts());
   add_named(told, gpus_of(facts), {}, 0, true);
   return told;
 }
 
 Document document_of(const MachineFacts& facts) {
-  Document told("This machine", Trust::of_facts());
+  const bool simulated = facts.environment && facts.environment->simulated();
+  Document told(simulated ? "Simulated GPUs, and this host" : "This machine", Trust::of_facts());
   told.add(Sentence{.text = version_line()});
   Labels all = gpus_of(facts);
   const std::size_t gpus = facts.environment ? facts.environment->gpu_count() : 1;
@@ -62,7 +67,8 @@ Document document_of(const MachineFacts& facts) {
 }
 
 Document document_of(const std::vector<Choices>& lists) {
-  Document told("What xferbench has", Trust::of_facts());
+  const std::string title = lists.size() == 1 ? lists.front().title : "";
+  Document told(title.empty() ? "What xferbench has" : title.substr(0, title.find(':')), Trust::of_facts());
   for (const Choices& list : lists) add(told, list, &list != &lists.front());
   return told;
 }

@@ -177,6 +177,17 @@ std::string origin_of(const Report& report) {
                      report.tool.version, commit);
 }
 
+/// "overlap, memcpy on 2 x NVIDIA H200, 2026-11-21".
+std::string subject_of(const Report& report, Descriptors scenarios) {
+  std::vector<std::string> names;
+  for (const ScenarioDescriptor* scenario : scenarios) {
+    if (!results_of(report, *scenario).empty()) names.push_back(scenario->name);
+  }
+  const std::string machine = machine_line(report.environment);
+  return fmt::format("{} on {}, {}", fmt::join(names, ", "), machine.substr(0, machine.find(',')),
+                     report.started_at.substr(0, report.started_at.find('T')));
+}
+
 /// Whether all that was begun was skipped for a reason that no continuing would mend.
 bool nothing_can_be_measured(const Report& report) {
   const auto cannot = [](const Result& r) {
@@ -189,10 +200,12 @@ bool nothing_can_be_measured(const Report& report) {
 
 Document document_of(const Report& report, Descriptors scenarios, const RunShown& shown) {
   Document document("xferbench", trust_of(report));
+  document.about = subject_of(report, scenarios);
   document.trust.next = shown.next;
   if (nothing_can_be_measured(report)) document.trust.incomplete = "NOTHING MEASURED: every case was skipped";
   if (report.fleet) {
     add_fleet(report, shown.every_row, document);
+    document.add(Sentence{.text = origin_of(report), .tone = Tone::dim}, false, Shown::pages);
   } else {
     add_answers(report, scenarios, document);
     document.add(Sentence{.text = machine_line(report.environment), .tone = Tone::dim}, !document.parts.empty());

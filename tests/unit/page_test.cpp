@@ -349,9 +349,10 @@ TEST(Chart, GivesALineTheColourOfItsKindAndNamesAllForNarrowWindowsUnlessItIsSma
   Chart chart{.title = "rates", .series = {{"a", {{1, 1}, {2, 3}}}, {"b", {{1, 2}, {2, 3}}}, {"c", {{1, 2}, {2, 2}}}}};
   chart.series[1].kind = chart.series[2].kind = 3;
   const auto names = names_of(chart);
-  EXPECT_EQ(names[1], (std::pair<std::string, std::size_t>("b", 3)));
-  EXPECT_NE(names[2].second, 3U) << "of one kind the first has it";
-  EXPECT_NE(names[0].second, names[2].second);
+  EXPECT_EQ(names[1].name, "b");
+  EXPECT_EQ(names[1].colour, 3U);
+  EXPECT_NE(names[2].colour, 3U) << "of one kind the first has it";
+  EXPECT_NE(names[0].colour, names[2].colour);
   EXPECT_EQ(count(to_svg(chart), "<g class=\"c3\">"), 1U);
   Document document("about", Trust::of_facts());
   document.add(chart);
@@ -361,6 +362,20 @@ TEST(Chart, GivesALineTheColourOfItsKindAndNamesAllForNarrowWindowsUnlessItIsSma
   EXPECT_EQ(count(to_html(document), "<figure class=small>"), 1U);
   EXPECT_EQ(count(to_html(document), "class=names"), 0U);
   EXPECT_EQ(count(to_svg(chart), "viewBox=\"0 0 388 "), 1U);
+}
+
+TEST(Chart, ShowsALineThatAnotherLiesOn) {
+  Chart chart{.title = "t", .series = {{"a", {{1, 1}, {2, 3}}}, {"b", {{1, 1}, {2, 3}}}, {"c", {{1, 2}, {2, 2}}}}};
+  EXPECT_EQ(count(to_svg(chart), "class=\"line below\""), 1U);
+}
+
+TEST(Page, BreaksNoFlagNoQuantityAndKeysAtTheirParts) {
+  Document document("t", Trust::of_facts());
+  document.add(Sentence{.text = "memcpy/dir=h2d/size=4KiB: +-3.3 %, wider than 2 GB/s: raise --budget (--ci)"});
+  EXPECT_NE(to_html(document).find("<code>memcpy/<wbr>dir=h2d/<wbr>size=4KiB</code>: +-3.3&nbsp;%, wider than 2&nbsp;GB/s: "
+                                   "raise <span class=flag>--budget</span> (<span class=flag>--ci</span>)"),
+            std::string::npos)
+      << to_html(document);
 }
 
 TEST(Chart, OfVeryManyPointsIsALineAndWhatItsPointsLieBetween) {
