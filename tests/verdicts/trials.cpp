@@ -1,6 +1,6 @@
 // How often `compare` is right: suites of 29 cases, made up with noise of many kinds and a known truth, compared as the
-// program compares files. Prints the tables of docs/compare.md; exits with 1 where more suites fail without a cause
-// than are promised.
+// program compares files. Prints the tables of docs/lab/verdicts.md; exits with 1 where more suites fail without a
+// cause than are promised.
 //
 //   verdict_trials --suites 1000          the tables, in some minutes
 //   verdict_trials --suites 60            the short form that runs among the tests
