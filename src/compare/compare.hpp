@@ -1,5 +1,5 @@
 // What changed between runs: case by case, with how sure one can be. From results files to plain records; report/ turns
-// those into text. docs/compare.md says what is computed and why.
+// those into text. docs/lab/compare.md says what is computed and why.
 #pragma once
 
 #include <array>

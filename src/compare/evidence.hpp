@@ -1,5 +1,5 @@
 // What the numbers of one case say of its change: which test can decide it, the ratio with its interval, and the least
-// change that these very numbers could have shown. Pure functions; docs/compare.md says why it is done like this.
+// change that these very numbers could have shown. Pure functions; docs/lab/compare.md says why it is done like this.
 #pragma once
 
 #include <cstddef>

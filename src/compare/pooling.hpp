@@ -1,5 +1,5 @@
 // How far apart processes lie in all cases of a suite together, which says more of each case than its own few values
-// do. Pure functions; docs/compare.md, "How a case is judged".
+// do. Pure functions; docs/lab/compare.md, "How a case is judged".
 #pragma once
 
 #include <optional>

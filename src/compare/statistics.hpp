@@ -1,5 +1,5 @@
 // How sure one can be that two samples differ, and by how much. Pure functions; the files of src/compare/ say what is
-// compared, docs/compare.md why it is done like this.
+// compared, docs/lab/compare.md why it is done like this.
 #pragma once
 
 #include <cstddef>
