@@ -1,4 +1,4 @@
-// Limits from runs that were good. Pure functions of records; docs/check.md says what the margins mean.
+// Limits from runs that were good. Pure functions of records; docs/lab/check.md says what the margins mean.
 #pragma once
 
 #include <cstddef>
