@@ -13,7 +13,7 @@
 namespace xferbench {
 
 /// As cudaMalloc aligns. Copies that begin at odd multiples of 128 bytes or less cost an H200 up to 1 % of the pipeline
-/// (docs/h200/overlap.md).
+/// (docs/lab/overlap.md).
 inline constexpr std::size_t kDeviceAlignment = 256;
 constexpr std::size_t aligned_on_device(std::size_t bytes) {
   return (bytes + kDeviceAlignment - 1) / kDeviceAlignment * kDeviceAlignment;

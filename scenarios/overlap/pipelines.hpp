@@ -63,7 +63,7 @@ const StrategyWord& strategy_word(std::string_view word);
 /// What people call the kinds of streams, in the order of StreamKind.
 inline constexpr std::array<std::string_view, 3> kStreamKindNames{"nonblocking", "blocking", "default"};
 
-/// Enough thread blocks to fill the link of an H200; more get in each other's way (docs/h200/overlap.md).
+/// Enough thread blocks to fill the link of an H200; more get in each other's way (docs/lab/overlap.md).
 inline constexpr unsigned kZeroCopyBlocks = 66;
 
 /// Owns its streams and events. The work must outlive it.

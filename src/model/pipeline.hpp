@@ -1,6 +1,6 @@
 // What a pipeline of chunks takes, and why: copies in, kernels and copies out on three engines, each in order. Pure
 // functions; times in seconds, payloads in bytes. Formulas and their order:
-// docs/scenarios/overlap-model.md, "The pipeline model".
+// docs/lab/overlap-model.md, "The pipeline model".
 #pragma once
 
 #include <cstddef>

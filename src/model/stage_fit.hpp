@@ -1,5 +1,5 @@
 // What single operations of a pipeline's stages cost, from the times of a payload in one piece and in many. Pure
-// functions; times in seconds. Formulas: docs/scenarios/overlap-model.md, "The pipeline model".
+// functions; times in seconds. Formulas: docs/lab/overlap-model.md, "The pipeline model".
 #pragma once
 
 #include <cstddef>

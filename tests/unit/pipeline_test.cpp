@@ -48,7 +48,7 @@ Arrangement double_buffered(double bytes, std::size_t chunks, std::size_t slots)
   return {.chunks = equal_parts(bytes, chunks), .h2d_after_kernel = slots, .kernel_after_d2h = slots};
 }
 
-/// The closed form of docs/scenarios/overlap-model.md: with enough places the longest stage never waits; with fewer,
+/// The closed form of docs/lab/overlap-model.md: with enough places the longest stage never waits; with fewer,
 /// each round of places takes a chunk's whole way.
 double equal_chunks_makespan(std::size_t chunks, double h2d, double kernel, double d2h, std::size_t slots) {
   const double through = h2d + kernel + d2h;
