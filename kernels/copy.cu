@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr unsigned kInFlight = 4;  // loads per thread before the first store
 // Over the link, each way alone saturates with far fewer; together, more requests in flight only get in each other's
-// way (docs/h200/transfers.md has the sweep).
+// way (docs/lab/transfers.md has the sweep).
 constexpr unsigned kReadBlocks = 66;
 constexpr unsigned kWriteBlocks = 33;
 // Between GPUs: of a sweep over ways to load, loads in flight, threads and blocks, the plainest kernel on the largest

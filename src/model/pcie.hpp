@@ -1,5 +1,5 @@
 // What the packets of a PCI Express link leave of it for payload. Pure functions.
-// Derivation, and what is left out: docs/scenarios/memcpy.md, "The PCIe limit".
+// Derivation, and what is left out: docs/lab/memcpy.md, "The PCIe limit".
 #pragma once
 
 #include <optional>
