@@ -1,5 +1,5 @@
 // A payload from the GPU of one process to that of another, staged through both hosts in chunks: how long that takes,
-// and how to cut it. Pure functions; times in seconds. Formulas: docs/scenarios/exchange.md, "The model".
+// and how to cut it. Pure functions; times in seconds. Formulas: docs/lab/exchange.md, "The model".
 #pragma once
 
 #include <cstddef>
