@@ -1,5 +1,5 @@
 // What a program did with its GPUs, as it is recorded while it runs (src/inject, or the simulated device) and read
-// afterwards (results/recording_file.hpp). These structures are the file: docs/recording.md describes it.
+// afterwards (results/recording_file.hpp). These structures are the file: docs/lab/recording.md describes it.
 //
 // A recording is a folder with a file for each process. A file is a FileHeader and then records, each a RecordHeader
 // and its payload. Files grow by whole records: a process that is killed leaves what was written, and at most the last

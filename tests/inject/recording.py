@@ -1,4 +1,4 @@
-"""Reads recordings by what docs/recording.md says of them, and by nothing of the program's own."""
+"""Reads recordings by what docs/lab/recording.md says of them, and by nothing of the program's own."""
 
 import struct
 from types import SimpleNamespace
