@@ -1,4 +1,4 @@
-// Which part of a fleet is slower than its like: pure functions from results to records. docs/fleet-judgement.md says
+// Which part of a fleet is slower than its like: pure functions from results to records. docs/lab/fleets.md says
 // what is computed and why.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Who stands out in the first round. docs/fleet-judgement.md says by which rules and why.
+// Who stands out in the first round. docs/lab/fleets.md says by which rules and why.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// One clock for all ranks: that of rank 0, as each rank computes it from its own. docs/fleet-clocks.md tells how it is
+// One clock for all ranks: that of rank 0, as each rank computes it from its own. docs/lab/fleets.md tells how it is
 // found, after whom, and what its uncertainty covers.
 #pragma once
 

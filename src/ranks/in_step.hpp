@@ -1,5 +1,5 @@
 // Passes in step by the common clock: one all-reduce for each question, and an agreed moment for each start (Round-Time
-// of Hunold and Carpen-Amarie). docs/fleet-clocks.md tells what comes late, and what follows.
+// of Hunold and Carpen-Amarie). docs/lab/fleets.md tells what comes late, and what follows.
 #pragma once
 
 #include <array>

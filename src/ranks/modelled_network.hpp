@@ -1,5 +1,5 @@
 // The network between simulated ranks. Their messages really travel through MPI, which takes what it takes; when they
-// arrive by the ranks' virtual clocks is modelled here. docs/fleet-clocks.md tells what the model leaves out.
+// arrive by the ranks' virtual clocks is modelled here. docs/lab/fleets.md tells what the model leaves out.
 #pragma once
 
 #include <algorithm>

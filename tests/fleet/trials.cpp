@@ -1,5 +1,5 @@
 // How often the judgement of fleets is right: fleets of several shapes, made up with noise and a known truth, judged as
-// the program judges them. Prints the table of docs/fleet-judgement.md; exits with 1 where, of hosts with several
+// the program judges them. Prints the table of docs/lab/fleets.md; exits with 1 where, of hosts with several
 // ranks, noise of 1 % hides a fault of 10 % in more than one fleet of a hundred, or makes one in as many.
 //
 //   fleet_trials --fleets 1000          the table, in some minutes
