@@ -18,7 +18,7 @@ constexpr unsigned kInFlight = 4;  // loads per thread before the first store
 constexpr unsigned kReadBlocks = 66;
 constexpr unsigned kWriteBlocks = 33;
 // Between GPUs: of a sweep over ways to load, loads in flight, threads and blocks, the plainest kernel on the largest
-// blocks is the best for reads and for writes (docs/several-gpus.md).
+// blocks is the best for reads and for writes (docs/lab/several-gpus.md).
 constexpr unsigned kPeerThreads = 1024;
 using Vector = uint4;
 

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 // Steps there, and as many back. With four the kernel is as fast as a copy inside the GPU on an H200, to 1 %
-// (docs/soak.md): the memory is as busy as it can be, and the arithmetic comes on top.
+// (docs/lab/soak.md): the memory is as busy as it can be, and the arithmetic comes on top.
 constexpr unsigned kSteps = 4;
 
 /// `factor` and `inverse` multiply to 1 (mod 2^32), which the compiler must not know: it would leave both out.

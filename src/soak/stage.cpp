@@ -189,7 +189,7 @@ void Stage::batch(SoakLoad load, std::vector<TurnOfGpu>& turns, const How& how, 
   }
   if (fills_host) check_on_host(turns, host, how.verified);
   // Copies to the host are as fast beside the check as without it. Both directions at once are not: on an H200 they
-  // lost 3 % beside it, and swayed by 5 % (docs/soak.md).
+  // lost 3 % beside it, and swayed by 5 % (docs/lab/soak.md).
   if (load == SoakLoad::both) finish_host_check(turns);
 }
 
