@@ -1,5 +1,5 @@
 // Which of two measured times is the shorter one, or whether that is known at all. Whatever is said of results together
-// goes through here. Pure functions. docs/findings.md, "Decided or not".
+// goes through here. Pure functions. docs/lab/findings.md, "Decided or not".
 #pragma once
 
 #include <cstddef>

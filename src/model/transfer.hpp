@@ -1,5 +1,5 @@
 // What copies of many sizes say together: what a copy costs however short it is, what each byte costs, and from which
-// size on one way of copying is faster than another. Pure functions. Formulas: docs/findings.md, "Transfer cost
+// size on one way of copying is faster than another. Pure functions. Formulas: docs/lab/findings.md, "Transfer cost
 // fit".
 #pragma once
 
