@@ -1,5 +1,5 @@
 // Not a scenario: a profile for the simulated device from results of a real one. Stands among the scenarios because it
-// knows what their metrics mean. Pure functions of records; docs/calibrate.md says how each figure follows.
+// knows what their metrics mean. Pure functions of records; docs/lab/calibrate.md says how each figure follows.
 #pragma once
 
 #include <functional>
