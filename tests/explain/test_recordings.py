@@ -16,8 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROVE = runpy.run_path(str(HERE.parents[1] / "examples" / "prove"), run_name="prove")
 PROGRAM = os.environ["XFERBENCH_PROGRAM"]
 
-# What was seen and is understood: docs/lab/explain.md tells why. The work that CuPy's mended versions save is the program's
-# own and in no record; PyTorch's and CuPy's mended loops still have copies and kernels in turn.
+# What was seen and is understood: docs/lab/explain.md tells why. The work that CuPy's mended versions save is the
+# program's own and in no record; PyTorch's and CuPy's mended loops still have copies and kernels in turn.
 PREDICTED_ELSEWHERE = {"cupy_stencil", "cupy_small"}
 MORE_TO_MEND = {"torch_loop", "torch_train"}
 
