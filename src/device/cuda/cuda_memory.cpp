@@ -77,7 +77,7 @@ class CudaAllocation final : public Resource {
 };
 
 template <class GiveBack>
-std::unique_ptr<Resource> owned(const OpenedGpu& gpu, const GiveBack& give_back) {
+std::unique_ptr<Resource> given_back(const OpenedGpu& gpu, const GiveBack& give_back) {
   return std::make_unique<CudaAllocation<GiveBack>>(gpu, give_back);
 }
 
@@ -110,14 +110,15 @@ DeviceBuffer allocate(const OpenedGpu& gpu, std::size_t bytes) {
   gpu.make_current();
   void* data = nullptr;
   check_allocation(cudaMalloc(&data, bytes), "cudaMalloc", bytes);
-  return {{static_cast<std::byte*>(data), bytes}, owned(gpu, [data] { return cudaFree(data); })};
+  return {{static_cast<std::byte*>(data), bytes}, given_back(gpu, [data] { return cudaFree(data); })};
 }
 
 DeviceBuffer allocate_pooled(const OpenedGpu& gpu, std::size_t bytes, cudaStream_t stream) {
   gpu.make_current();
   void* data = nullptr;
   check_allocation(cudaMallocAsync(&data, bytes, stream), "cudaMallocAsync", bytes);
-  return {{static_cast<std::byte*>(data), bytes}, owned(gpu, [data, stream] { return cudaFreeAsync(data, stream); })};
+  return {{static_cast<std::byte*>(data), bytes},
+          given_back(gpu, [data, stream] { return cudaFreeAsync(data, stream); })};
 }
 
 HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults) {
@@ -130,14 +131,14 @@ HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory 
   }
   void* const data = allocate_by_cuda(gpu, bytes, kind);
   const HostView view{static_cast<std::byte*>(data), bytes, kind};
-  if (kind == HostMemory::managed) return {view, owned(gpu, [data] { return cudaFree(data); })};
-  return {view, owned(gpu, [data] { return cudaFreeHost(data); })};
+  if (kind == HostMemory::managed) return {view, given_back(gpu, [data] { return cudaFree(data); })};
+  return {view, given_back(gpu, [data] { return cudaFreeHost(data); })};
 }
 
 Registration pin(const OpenedGpu& gpu, const HostView& memory) {
   gpu.make_current();
   check_allocation(cudaHostRegister(memory.data, memory.bytes, register_flags(gpu)), "cudaHostRegister", memory.bytes);
-  return owned(gpu, [data = memory.data] { return cudaHostUnregister(data); });
+  return given_back(gpu, [data = memory.data] { return cudaHostUnregister(data); });
 }
 
 }  // namespace xferbench::cuda
