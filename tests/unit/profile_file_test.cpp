@@ -236,7 +236,7 @@ TEST(ProfileFile, MayNestAsItLikesWhereItIsRefused) {
 
 TEST(ProfileFields, AreAllNumbersOfAProfile) {
   std::ifstream header(XFERBENCH_SOURCE_DIR "/src/device/sim/profile.hpp");
-  const std::regex declaration(R"(^  (double|unsigned|std::uint64_t|Capacity) (\w+);.*)");
+  const std::regex declaration(R"(^  (double|unsigned|std::uint64_t|Capacity) (\w+)( = [^;]*|\{[^;]*\})?;.*)");
   std::set<std::string> declared;
   std::smatch match;
   for (std::string line; std::getline(header, line);) {
