@@ -47,7 +47,7 @@ TEST(BashCompletion, OffersTheFlagsOfTheScenarioOnTheLine) {
   EXPECT_TRUE(has(offered({"--"}), "--strategy")) << "overlap is the default";
   EXPECT_EQ(offered({"memcpy", "latency", "--me"}), (Words{"--method", "--memory"})) << "the last one's";
   EXPECT_TRUE(has(offered({"tune", "smem", "--m"}), "--memory-limit"));
-  EXPECT_EQ(offered({"list", "--"}), (Words{"--gpu", "--gpus", "--simulate", "--help"}));
+  EXPECT_EQ(offered({"list", "--"}), (Words{"--gpu", "--gpus", "--simulate", "--markdown", "--html", "--help"}));
   EXPECT_TRUE(has(offered({"compare", "--"}), "--threshold"));
 }
 

@@ -1,9 +1,10 @@
 // How often the judgement of fleets is right: fleets of several shapes, made up with noise and a known truth, judged as
-// the program judges them. Prints the table of docs/lab/fleets.md; exits with 1 where, of hosts with several
-// ranks, noise of 1 % hides a fault of 10 % in more than one fleet of a hundred, or makes one in as many.
+// the program judges them. Prints the table of docs/lab/fleets.md; exits with 1 where noise of 1 % hides a fault
+// of 10 % in more than one fleet of a hundred, or makes one in as many.
 //
 //   fleet_trials --fleets 1000          the table, in some minutes
-//   fleet_trials --fleets 20            as scripts/test --full does; without --full, 3
+//   fleet_trials --fleets 200           as scripts/test --full does; without --full, 100: of fewer than 200 only
+//                                       the rows of which something is promised
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -86,7 +87,7 @@ Count try_many(FleetPlan plan, std::size_t fleets, std::uint64_t seed) {
 
 /// Whether no more than one in a hundred is wrong, of faults of 10 % under noise of 1 %; of others nothing is promised.
 bool keeps_promise(const FleetPlan& plan, const Count& count, std::size_t fleets) {
-  if (plan.noise > 0.01 || plan.ranks_per_node < 4) return true;
+  if (plan.noise > 0.01) return true;
   const std::size_t allowed = 1 + fleets / 100;  // one may be chance, however few there are
   if (plan.faults.empty()) return count.accused <= allowed;
   if (plan.faults.front().slower_by < 0.1) return true;
@@ -125,7 +126,10 @@ int run(std::size_t fleets, std::uint64_t seed) {
   fmt::print("|---|---|---|---|---|---|---|---|\n");
   bool kept = true;
   for (const double noise : kNoises) {
-    for (const double slower_by : {0.1, 0.05}) kept &= print_rows(noise, slower_by, fleets, seed);
+    for (const double slower_by : {0.1, 0.05}) {
+      const bool promised = noise == kNoises.front() && slower_by == 0.1;
+      if (promised || fleets >= 200) kept &= print_rows(noise, slower_by, fleets, seed);
+    }
   }
   if (!kept)
     fmt::print(stderr, "\nnoise of 1 % hid faults of 10 %, or made some, in more than one fleet of a hundred\n");

@@ -12,7 +12,7 @@ constexpr const char* kValidate = R"(
 import json, sys, jsonschema
 def closed(one):
     if isinstance(one, dict):
-        if 'properties' in one: one['additionalProperties'] = False
+        if 'properties' in one: one.setdefault('additionalProperties', False)
         for part in one.values(): closed(part)
     return one
 schema = closed(json.load(open(sys.argv[1])))

@@ -1,4 +1,4 @@
-// Made-up fleets by the hundred: what is slow is named, and nothing else is; and what must change nothing.
+// What must change nothing of the judgement of fleets. How often it is right: tests/fleet/trials.cpp.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -18,75 +18,6 @@ namespace {
 using test::Fault;
 using test::FleetPlan;
 using test::MadeFleet;
-
-constexpr int kSeeds = 200;  // of up to 32 ranks, of more a quarter
-
-struct FleetShape {
-  const char* name;
-  int nodes;
-  int ranks_per_node;
-};
-
-class MadeFleets : public testing::TestWithParam<FleetShape> {
- protected:
-  static FleetPlan plan(int seed) {
-    return {
-        .nodes = GetParam().nodes, .ranks_per_node = GetParam().ranks_per_node, .seed = static_cast<unsigned>(seed)};
-  }
-  /// Who is flagged as what.
-  static std::string judged(const FleetPlan& plan) {
-    MadeFleet made(plan);
-    made.judge();
-    std::string all;
-    for (const Flagged& f : made.report.fleet->flagged) {
-      all += std::string(to_text(f.what)) + " of";
-      for (const int rank : f.ranks) all += " " + std::to_string(rank);
-      all += ";";
-    }
-    return all;
-  }
-  static std::string expected(const Fault& fault) {
-    const int each = GetParam().ranks_per_node;
-    const bool host = fault.of == Fault::Of::host && each > 1;
-    std::string all = host ? "host of" : fault.of == Fault::Of::gpu ? "gpu of" : "link of";
-    if (!host) return all + " " + std::to_string(fault.where) + ";";
-    for (int i = 0; i < each; ++i) all += " " + std::to_string(fault.where * each + i);
-    return all + ";";
-  }
-  static int seeds() { return GetParam().nodes * GetParam().ranks_per_node > 32 ? kSeeds / 4 : kSeeds; }
-  /// In how many fleets something else than the fault is said. Noise of 1 % may hide one in a hundred.
-  static int wrong_with(Fault::Of of) {
-    int wrong = 0;
-    for (int seed = 1; seed <= seeds(); ++seed) {
-      FleetPlan with_fault = plan(seed);
-      const int places = of == Fault::Of::host ? with_fault.nodes : with_fault.nodes * with_fault.ranks_per_node;
-      with_fault.faults = {{.of = of, .where = seed % places}};
-      if (judged(with_fault) != expected(with_fault.faults.front())) ++wrong;
-    }
-    return wrong;
-  }
-};
-
-TEST_P(MadeFleets, WithoutAFaultHaveNobodyFlagged) {
-  int accused = 0;
-  for (int seed = 1; seed <= seeds(); ++seed) accused += judged(plan(seed)).empty() ? 0 : 1;
-  EXPECT_LE(accused, seeds() / 100);
-}
-
-TEST_P(MadeFleets, HaveTheirSlowLinkNamed) { EXPECT_LE(wrong_with(Fault::Of::link), seeds() / 100); }
-TEST_P(MadeFleets, HaveTheirSlowGpuNamed) { EXPECT_LE(wrong_with(Fault::Of::gpu), seeds() / 100); }
-
-TEST_P(MadeFleets, HaveTheirSlowHostNamed) {
-  if (GetParam().nodes == 1) return;  // with which other one would it be compared?
-  EXPECT_LE(wrong_with(Fault::Of::host), seeds() / 100);
-}
-
-INSTANTIATE_TEST_SUITE_P(Shapes, MadeFleets,
-                         testing::Values(FleetShape{"2x4", 2, 4}, FleetShape{"4x8", 4, 8}, FleetShape{"16x8", 16, 8},
-                                         FleetShape{"3x1", 3, 1}, FleetShape{"1x8", 1, 8}),
-                         [](const auto& shape) { return std::string("Of") + shape.param.name; });
-
-// --- What must change nothing ----------------------------------------------------------------------------------------
 
 /// A fleet of any shape with up to two faults, all of whose ranks have measured again.
 MadeFleet any_fleet() {
