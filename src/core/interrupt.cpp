@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <stop_token>
 #include <string_view>
 #include <utility>
@@ -16,15 +17,36 @@ namespace xferbench {
 
 namespace {
 
+/// The signal that has come, and when: milliseconds of CLOCK_MONOTONIC.
+struct alignas(8) Asked {  // as wide as what is lock-free
+  int signal = 0;
+  unsigned at = 0;
+};
+
 // A signal handler can reach nothing but an object of static storage; this is the program's only one that changes. The
 // handler may run on any thread, so it is atomic, and lock-free as a handler demands.
-std::atomic<int> g_signal = 0;
-static_assert(std::atomic<int>::is_always_lock_free);
+std::atomic<Asked> g_asked{};
+static_assert(std::atomic<Asked>::is_always_lock_free);
+
+unsigned milliseconds_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<unsigned>(now.tv_sec) * 1000 + static_cast<unsigned>(now.tv_nsec / 1'000'000);
+}
+
+/// Behind the first signal: ends the process unless it is the same SIGTERM.
+extern "C" void on_further_sigterm(int) {
+  constexpr unsigned kSame = 1000;  // milliseconds
+  const Asked first = g_asked;
+  if (first.signal == SIGTERM && milliseconds_now() - first.at < kSame) return;
+  std::signal(SIGTERM, SIG_DFL);
+  raise(SIGTERM);
+}
 
 extern "C" void on_signal(int signal) {
-  g_signal = signal;
+  g_asked = {signal, milliseconds_now()};
   std::signal(SIGINT, SIG_DFL);
-  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGTERM, on_further_sigterm);
   if (signal == SIGHUP) std::signal(SIGHUP, SIG_DFL);
 }
 
@@ -74,7 +96,7 @@ void install_interrupt_handlers(HangUp hang_up, Acknowledge acknowledge) {
   }
 }
 
-int interrupted() { return g_signal; }
+int interrupted() { return g_asked.load().signal; }
 
 KeptHandlers::KeptHandlers() {
   std::array<std::pair<int, struct sigaction>, 2> kept{{{SIGINT, {}}, {SIGTERM, {}}}};

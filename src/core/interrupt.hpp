@@ -16,7 +16,8 @@ enum class HangUp {
 enum class Acknowledge { no, yes };
 
 /// Installs handlers for SIGINT, SIGTERM and SIGHUP: the first asks the run to stop after the current sample, a second
-/// one ends the process at once.
+/// one ends the process at once. SIGTERMs within a second are one: timeout sends it to a process and to its group, and
+/// a process that has started another one passes it on.
 void install_interrupt_handlers(HangUp hang_up, Acknowledge acknowledge = Acknowledge::no);
 
 /// The number of the signal that has come; 0 while none has.

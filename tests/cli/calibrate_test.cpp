@@ -26,6 +26,14 @@ class Calibrating : public testing::Test {
     return {.environment = std::move(more), .out = {}, .err = {}};
   }
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  /// Waits until it has measured something.
+  [[nodiscard]] bool has_begun() const {
+    const auto has_results = [this] {
+      const std::string file = path("mine.results.json");
+      return std::filesystem::exists(file) && !read_json(file)["results"].empty();
+    };
+    return until(has_results);
+  }
 
   /// Results that are enough for a profile.
   Json measured_here(const std::string& file) {
@@ -101,12 +109,30 @@ TEST_F(Calibrating, GoesOnWithoutCasesThatFail) {
 TEST_F(Calibrating, EndsAsItsUserWantsIt) {
   suite_of({"overlap --size 16M --streams 1:64:+1 --chunks 1:64:+1"});
   Process process(XFERBENCH_PROGRAM, {"calibrate", "--simulate", "-o", path("mine.json")}, with());
-  ASSERT_TRUE(until_there(path("mine.results.json")));
+  ASSERT_TRUE(has_begun());
   process.send(SIGINT);
   const Outcome o = process.wait();
   EXPECT_EQ(o.exit_code, 130) << o.err;
   EXPECT_TRUE(contains(o.err, "interrupted: no profile is made; what was measured is in ")) << o.err;
   EXPECT_FALSE(std::filesystem::exists(path("mine.json")));
+}
+
+/// timeout sends SIGTERM to calibrate and to its group, so that the process that measures has it more than once.
+TEST_F(Calibrating, KeepsWhatWasMeasuredUntilATimeout) {
+  constexpr std::size_t kCases = 64 * 64;
+  suite_of({"overlap --size 16M --streams 1:64:+1 --chunks 1:64:+1"});
+  Process process(XFERBENCH_PROGRAM, {"calibrate", "--simulate", "-o", path("mine.json")}, with());
+  ASSERT_TRUE(has_begun());
+  const std::string own = std::to_string(process.pid());
+  const std::string child = read_file("/proc/" + own + "/task/" + own + "/children");
+  ASSERT_FALSE(child.empty());
+  kill(std::stoi(child), SIGTERM);
+  ASSERT_TRUE(process.wait_for_error_text("stopping after this pass"));
+  process.send(SIGTERM);
+  const Outcome o = process.wait();
+  EXPECT_EQ(o.exit_code, 143) << o.err;
+  EXPECT_EQ(read_json(path("mine.results.json"))["results"].size(), kCases)
+      << "an end in order: what was not measured is skipped";
 }
 
 TEST_F(Calibrating, ResultsOfTheNameOfABuiltInProfileAreAProfileOfAnother) {
