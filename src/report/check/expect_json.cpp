@@ -19,34 +19,10 @@ ExpectJson json_of(const check::Quantity& amount) {
   return check::written(amount);
 }
 
-ExpectJson json_of(const check::Limit& limit) {
-  if (limit.of.empty()) return json_of(limit.amount);
-  return {{"of", limit.of}, {"share", json_of(limit.amount)}};
-}
-
-/// One value, or a list of several.
-ExpectJson json_of(const check::Condition& condition) {
-  ExpectJson values = ExpectJson::array();
-  for (const check::Wanted& wanted : condition.any_of) values.push_back(wanted.text);
-  return values.size() == 1 ? values.front() : values;
-}
-
-ExpectJson cases_of(const check::Expectation& e) {
-  if (!e.cases.empty()) return e.cases;
-  ExpectJson cases = ExpectJson::object();
-  if (!e.scenario.empty()) cases["scenario"] = e.scenario;
-  for (const check::Condition& condition : e.where) cases[condition.axis] = json_of(condition);
-  return cases;
-}
-
 ExpectJson json_of(const check::Expectation& e) {
-  ExpectJson json = {{"name", e.name}};
-  if (const ExpectJson cases = cases_of(e); !cases.empty()) json["case"] = cases;
-  json[e.is_measurement ? "measurement" : "metric"] = e.number;
-  if (e.is_measurement && e.statistic != check::Statistic::median) json["statistic"] = to_text(e.statistic);
-  if (e.at_least) json["at_least"] = json_of(*e.at_least);
-  if (e.at_most) json["at_most"] = json_of(*e.at_most);
-  if (e.aggregate != check::Aggregate::every) json["aggregate"] = to_text(e.aggregate);
+  ExpectJson json = {{"name", e.name}, {"case", e.cases}, {"measurement", e.number}};
+  if (e.at_least) json["at_least"] = json_of(e.at_least->amount);
+  if (e.at_most) json["at_most"] = json_of(e.at_most->amount);
   if (e.optional) json["optional"] = true;
   return json;
 }

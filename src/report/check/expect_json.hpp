@@ -7,7 +7,8 @@
 
 namespace xferbench {
 
-/// What parse_expectations() reads as the same again; an expectation a line.
+/// What check::derive() makes, so that parse_expectations() reads it as the same again: limits of measurements of cases
+/// by their keys. An expectation a line.
 std::string to_expect_json(const check::Expectations& expectations);
 
 }  // namespace xferbench
