@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <ctime>
 
@@ -13,6 +12,7 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/standard_error.hpp"
+#include "results/utc.hpp"
 #include "scenarios/scenarios.hpp"
 #include "words/run.hpp"
 
@@ -64,14 +64,7 @@ Style style_of(const cli::Presentation& show) {
   return {.color = colours(show), .columns = show.wide ? 0 : columns_of_terminal(), .every_row = show.wide};
 }
 
-std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm utc{};
-  gmtime_r(&now, &utc);
-  char text[32];
-  std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
-  return text;
-}
+std::string utc_now() { return utc_text(std::time(nullptr)) + "Z"; }
 
 std::vector<std::pair<std::string, std::string>> cuda_variables() {
   std::vector<std::pair<std::string, std::string>> found;
@@ -82,11 +75,15 @@ std::vector<std::pair<std::string, std::string>> cuda_variables() {
   return found;
 }
 
+std::vector<std::string> whole_command(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "xferbench");
+  return arguments;
+}
+
 Report begin_report(const cli::Measuring& measuring, const Device& device, Descriptors scenarios) {
   Report report;
   report.started_at = utc_now();
-  report.command = {"xferbench"};
-  report.command.insert(report.command.end(), measuring.arguments.begin(), measuring.arguments.end());
+  report.command = whole_command(measuring.arguments);
   report.verified = measuring.verify;
   report.environment = device.capabilities().environment;
   report.environment.variables = cuda_variables();

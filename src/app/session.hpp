@@ -49,6 +49,9 @@ std::vector<std::pair<std::string, std::string>> cuda_variables();
 /// ISO 8601.
 std::string utc_now();
 
+/// As files have it: the program's name and its arguments.
+std::vector<std::string> whole_command(std::vector<std::string> arguments);
+
 /// A report without results, of cases of these scenarios, measured so.
 Report begin_report(const cli::Measuring& measuring, const Device& device, Descriptors scenarios);
 

@@ -393,8 +393,8 @@ int perform(const cli::SoakCommand& command) {
   if (command.dry_run) return dry_soak(command);
   if (command.resume) return resume_soak(command);
   WatchedMachine watched(command.device, {});
-  SoakHeader header{.started_at = utc_now(), .command = {"xferbench"}, .environment = watched.environment()};
-  header.command.insert(header.command.end(), command.arguments.begin(), command.arguments.end());
+  SoakHeader header{
+      .started_at = utc_now(), .command = whole_command(command.arguments), .environment = watched.environment()};
   header.environment.variables = cuda_variables();
   header.settings = command.settings;
   header.settings.seconds = command.seconds.value_or(header.settings.seconds);

@@ -92,7 +92,6 @@ struct FleetChoice {
   bool share_gpus = false;                ///< several ranks may be on one GPU
   double timeout = 60;                    ///< seconds that a rank waits for another one
   double threshold = 0.03;                ///< a shortfall within this share does not matter
-  std::vector<std::string> flags{};       ///< of these, without dashes, that were given
 };
 
 struct RunCommand {

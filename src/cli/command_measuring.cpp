@@ -165,9 +165,6 @@ Command run_command(CommandLine& line) {
   for (const CLI::Option* option : line.known.at(&line.app).taken) {
     if (option->count() > 0) run.flags.push_back(option->get_name().substr(2));
   }
-  for (const char* flag : {"pace", "threshold", "timeout", "share-gpus"}) {
-    if (line.given(("--" + std::string(flag)).c_str())) run.fleet.flags.emplace_back(flag);
-  }
   if (run.process && !run.repeat && !run.suite) throw UsageError("--process is one of --repeat, or of a suite");
   if ((run.repeat || run.process) && (!line.measuring.files.json || line.measuring.files.json == "-")) {
     throw UsageError("--repeat needs --json FILE: each process writes one of its own, FILE-1.json and so on");

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "cli/values.hpp"
 #include "core/units.hpp"
 #include "device/open.hpp"
 
@@ -52,12 +53,6 @@ std::string laid_out(const std::vector<Section>& sections) {
   return text;
 }
 
-std::string number(double value, AxisKind kind) {
-  if (kind == AxisKind::real) return fmt::format("{}", value);
-  const auto whole = static_cast<std::uint64_t>(value);
-  return kind == AxisKind::size ? format_size_exact(whole) : fmt::format("{}", whole);
-}
-
 /// "h2d, d2h, d2d" or "1 to 1024": what the axis allows.
 std::string legal(const Axis& axis) {
   constexpr double kBoundless = 1e17;
@@ -68,8 +63,8 @@ std::string legal(const Axis& axis) {
     return fmt::format("{}, or {}", numbers, fmt::join(axis.choices, ", "));
   }
   if (!axis.example.empty()) return fmt::format("as in {}", axis.example);
-  if (axis.max > kBoundless) return fmt::format("{} or more", number(axis.min, axis.kind));
-  return fmt::format("{} to {}", number(axis.min, axis.kind), number(axis.max, axis.kind));
+  if (axis.max > kBoundless) return fmt::format("{} or more", bound_text(axis.min, axis.kind));
+  return fmt::format("{} to {}", bound_text(axis.min, axis.kind), bound_text(axis.max, axis.kind));
 }
 
 std::string beside_text(MetricDeclaration::Beside beside) {

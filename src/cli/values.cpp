@@ -149,8 +149,12 @@ class AxisParser {
     return axis_.kind == AxisKind::size ? "256M" : axis_.kind == AxisKind::count ? "8" : "0.5";
   }
 
+  [[nodiscard]] bool is_choice(std::string_view text) const {
+    return std::ranges::find(axis_.choices, text) != axis_.choices.end();
+  }
+
   [[nodiscard]] Value choice(std::string_view text) const {
-    if (std::ranges::find(axis_.choices, text) != axis_.choices.end()) return std::string(text);
+    if (is_choice(text)) return std::string(text);
     fail(fmt::format("'{}' is not one of {}{}", text, fmt::join(axis_.choices, ", "), suggestion(text, axis_.choices)));
   }
 
@@ -161,7 +165,7 @@ class AxisParser {
 
   /// "0+3", each number once.
   [[nodiscard]] Value gpus(std::string_view text) const {
-    if (std::ranges::find(axis_.choices, text) != axis_.choices.end()) return std::string(text);
+    if (is_choice(text)) return std::string(text);
     const bool one = axis_.joined_by == '\0';
     const std::size_t numbers = distinct_gpus(text, axis_.joined_by).size();
     if (one ? numbers == 1 : numbers > 0) return std::string(text);
@@ -196,12 +200,7 @@ class AxisParser {
     return number->value;
   }
 
-  [[nodiscard]] std::string limit(double bound) const {
-    if (axis_.kind == AxisKind::real) return fmt::format("{}", bound);
-    const auto number = static_cast<std::uint64_t>(bound);
-    return axis_.kind == AxisKind::size && number < 1'000'000'000'000'000'000ULL ? format_size_exact(number)
-                                                                                 : fmt::format("{}", number);
-  }
+  [[nodiscard]] std::string limit(double bound) const { return bound_text(bound, axis_.kind); }
 
   [[nodiscard]] Value checked(const Value& value, std::string_view text) const {
     const double number = as_number(value);
@@ -299,6 +298,13 @@ std::uint64_t parse_size(std::string_view text) {
   // Whole numbers exactly; beyond 2^53 a double would not hold every one.
   if (const auto exact = whole(digits)) return *exact * static_cast<std::uint64_t>(*factor);
   return static_cast<std::uint64_t>(bytes);
+}
+
+std::string bound_text(double bound, AxisKind kind) {
+  if (kind == AxisKind::real) return fmt::format("{}", bound);
+  const auto number = static_cast<std::uint64_t>(bound);
+  constexpr std::uint64_t kBoundless = 1'000'000'000'000'000'000;
+  return kind == AxisKind::size && number < kBoundless ? format_size_exact(number) : fmt::format("{}", number);
 }
 
 std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::string_view flag) {

@@ -26,6 +26,9 @@ std::uint64_t parse_size(std::string_view text);
 /// `flag` ("--size") begins the error message.
 std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::string_view flag);
 
+/// The least or the most that an axis allows, as its values are written: "4 KiB", "0.5".
+std::string bound_text(double bound, AxisKind kind);
+
 using xferbench::nearest;
 using xferbench::suggestion;
 

@@ -18,6 +18,7 @@
 #include "core/standard_error.hpp"
 #include "results/json.hpp"
 #include "results/output_file.hpp"
+#include "results/utc.hpp"
 
 namespace xferbench::app {
 
@@ -25,15 +26,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int kMostDays = 30;
-
-/// Days since 1970 of "2026-11-23T10:00:00Z"; nothing where it is none.
-std::optional<long> day_of(std::string_view time) {
-  std::tm date{};
-  if (strptime(std::string(time).c_str(), "%Y-%m-%d", &date) == nullptr) return std::nullopt;
-  constexpr long kSecondsInDay = 86400;
-  return static_cast<long>(timegm(&date)) / kSecondsInDay;
-}
+constexpr std::time_t kDay = 86400;  // seconds
+constexpr std::time_t kMostDays = 30;
 
 /// As the kernel's module says it; empty where that is not there.
 std::string driver_version() {
@@ -146,9 +140,9 @@ std::optional<Report> of_gpu(const std::string& uuid, bool anew, bool quiet, std
 }  // namespace
 
 bool limits_hold(const Report& kept, const std::string& uuid, const std::string& driver, std::string_view now) {
-  const std::optional<long> then = day_of(kept.started_at);
-  const std::optional<long> today = day_of(now);
-  const bool recent = then && today && *today - *then <= kMostDays && *today >= *then;
+  const std::optional<std::time_t> then = parse_utc(kept.started_at);
+  const std::optional<std::time_t> today = parse_utc(std::string(now));
+  const bool recent = then && today && *today / kDay >= *then / kDay && *today / kDay - *then / kDay <= kMostDays;
   const bool same_driver = driver.empty() || kept.environment.driver.empty() ||
                            kept.environment.driver.starts_with(driver);  // with the version of CUDA behind it
   const bool all_measured =

@@ -58,13 +58,16 @@ void refuse_several_ranks(std::string_view command) {
 std::optional<Launch> launch_for(const cli::RunCommand& command) {
   std::optional<Launch> launch = started_by_launcher();
   if (!launch && command.fleet.mpi) launch = Launch{};
-  if (!launch && !command.fleet.flags.empty()) {
+  constexpr std::array kFlagsOfFleets{"pace", "threshold", "timeout", "share-gpus"};
+  const auto flag = std::ranges::find_first_of(kFlagsOfFleets, command.flags);
+  if (!launch && flag != kFlagsOfFleets.end()) {
     throw UsageError(
         fmt::format("--{} does nothing here: it is for several ranks, as mpirun -n 2 xferbench ... or srun "
                     "starts them; --mpi starts MPI under any other launcher",
-                    command.fleet.flags.front()));
+                    *flag));
   }
-  if (launch && launch->size.value_or(0) == 1 && !command.fleet.mpi && command.fleet.flags.empty()) return std::nullopt;
+  if (launch && launch->size.value_or(0) == 1 && !command.fleet.mpi && flag == kFlagsOfFleets.end())
+    return std::nullopt;
   return launch;
 }
 
