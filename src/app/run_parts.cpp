@@ -5,6 +5,7 @@
 
 #include "app/session.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/shell.hpp"
 #include "core/standard_error.hpp"
 #include "paper/writers.hpp"
@@ -58,8 +59,7 @@ ToDocument document_for(const cli::RunCommand& command) {
 std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase> cases) {
   std::vector<const ScenarioDescriptor*> all;
   for (const PlannedCase& c : cases) {
-    const ScenarioDescriptor* scenario = &c.scenario->descriptor();
-    if (std::ranges::find(all, scenario) == all.end()) all.push_back(scenario);
+    add_new(all, &c.scenario->descriptor());
   }
   return all;
 }

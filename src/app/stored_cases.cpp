@@ -15,12 +15,6 @@ namespace xferbench::app {
 
 namespace {
 
-const Axis* axis_of(const Scenario& scenario, const Case::Param& param) {
-  const std::vector<Axis>& axes = scenario.descriptor().axes;
-  const auto found = std::ranges::find(axes, param.name, &Axis::name);
-  return found == axes.end() ? nullptr : &*found;
-}
-
 /// The value as the axis has it, by the same grammar and limits as on the command line.
 Value legal_value(const Axis& axis, const Case::Param& param) {
   const std::string text = to_text(param.value, axis.kind);
@@ -43,7 +37,7 @@ const Scenario* scenario_of(const Case& stored) {
 Case legal_case(const Scenario& scenario, const Case& stored) {
   Case legal(stored.scenario());
   for (const Case::Param& param : stored.params()) {
-    if (const Axis* axis = axis_of(scenario, param)) {
+    if (const Axis* axis = scenario.descriptor().axis(param.name)) {
       legal.set(*axis, legal_value(*axis, param));
     } else {  // as the GPUs that a case was expanded to, or what older versions had
       legal.set({.name = param.name, .kind = param.kind}, param.value);
@@ -60,7 +54,7 @@ void require_legal_params(const Report& report, const std::string& file) {
     const Scenario* scenario = scenario_of(r.config);
     if (scenario == nullptr) continue;
     for (const Case::Param& param : r.config.params()) {
-      const Axis* axis = axis_of(*scenario, param);
+      const Axis* axis = scenario->descriptor().axis(param.name);
       try {
         if (axis != nullptr) static_cast<void>(legal_value(*axis, param));
       } catch (const UsageError& error) {

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "core/wildcards.hpp"
 
@@ -21,13 +21,6 @@ namespace {
 using Words = std::vector<std::string>;
 
 bool has(const Words& words, const std::string& word) { return std::ranges::find(words, word) != words.end(); }
-
-Words split(const std::string& text, char at) {
-  Words parts;
-  std::istringstream stream(text);
-  for (std::string part; std::getline(stream, part, at);) parts.push_back(part);
-  return parts;
-}
 
 /// What an expectation says of cases, whichever way it says it.
 struct Wish {
@@ -102,7 +95,7 @@ class ScenarioFlags {
         if (!set_gpus(condition)) return false;
         continue;
       }
-      const Axis* axis = find(condition.axis);
+      const Axis* axis = scenario_.axis(condition.axis);
       if (axis == nullptr) return false;
       const bool any = wants_anything(condition);
       const Words values = any ? Words{} : values_for(*axis, condition);
@@ -134,15 +127,10 @@ class ScenarioFlags {
     return !gpus_.empty();
   }
 
-  [[nodiscard]] const Axis* find(const std::string& name) const {
-    const auto found = std::ranges::find(scenario_.axes, name, &Axis::name);
-    return found == scenario_.axes.end() ? nullptr : &*found;
-  }
-
   /// An axis that only some cases have needs another's value, which may be no default.
   bool provide_for(const Axis& axis) {
     if (axis.only_with_axis.empty()) return true;
-    const Axis* other = find(axis.only_with_axis);
+    const Axis* other = scenario_.axis(axis.only_with_axis);
     if (other == nullptr) return false;
     if (axis.only_with_values.empty()) return values_.contains(other->name);
     const auto suits = [&](const std::string& value) { return has(axis.only_with_values, value); };
@@ -161,9 +149,7 @@ class ScenarioFlags {
   std::string gpus_;  ///< of --gpus; empty: it is not needed
 };
 
-bool declares(const ScenarioDescriptor& scenario, const Expectation& e) {
-  return std::ranges::find(scenario.metrics, e.number, &MetricDeclaration::name) != scenario.metrics.end();
-}
+bool declares(const ScenarioDescriptor& scenario, const Expectation& e) { return scenario.metric(e.number) != nullptr; }
 
 }  // namespace
 

@@ -2,28 +2,21 @@
 // it.
 #include <algorithm>
 #include <iterator>
-#include <sstream>
 
 #include "cli/command_line.hpp"
 #include "cli/completion.hpp"
+#include "core/lists.hpp"
 
 namespace xferbench::cli {
 
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 /// In the section of that title, which may be new.
 void add_entry(std::vector<Section>& sections, const std::string& title, const std::string& tag,
                const std::string& help) {
   auto section = std::ranges::find(sections, title, &Section::title);
   if (section == sections.end()) section = sections.insert(sections.end(), Section{title, {}});
-  section->entries.push_back({tag, lines_of(help)});
+  section->entries.push_back({tag, split(help, '\n')});
 }
 
 /// The flags by their groups, without those that are hidden or shown with scenarios.

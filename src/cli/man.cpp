@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <sstream>
 #include <utility>
 
 #include "cli/pages.hpp"
+#include "core/lists.hpp"
 #include "version.hpp"
 
 namespace xferbench::cli {
@@ -42,8 +42,7 @@ std::string paragraph(std::string_view text) { return roff_escaped(text) + "\n";
 /// Lines that stand as they are.
 std::string verbatim(std::string_view text) {
   std::string roff = ".EX\n";
-  std::istringstream lines{std::string(text)};
-  for (std::string line; std::getline(lines, line);) roff += paragraph(line);
+  for (const std::string& line : split(text, '\n')) roff += paragraph(line);
   return roff + ".EE\n";
 }
 

@@ -144,10 +144,7 @@ class Product {
 
 }  // namespace
 
-bool has_axis(const Scenario& scenario, const std::string& name) {
-  const auto& axes = described(scenario).axes;
-  return std::ranges::find(axes, name, &Axis::name) != axes.end();
-}
+bool has_axis(const Scenario& scenario, const std::string& name) { return described(scenario).axis(name) != nullptr; }
 
 std::string lacks(const Scenario& scenario, const std::string& axis, std::span<const Scenario* const> all) {
   std::vector<std::string> owners;
@@ -177,9 +174,8 @@ std::string who_takes_it(const ScenarioFlags& refusing, std::span<const Scenario
     const auto given = refusing.texts.find(axis.name);
     if (given == refusing.texts.end() || takes(axis, given->second)) continue;
     for (const ScenarioFlags& other : all) {
-      const auto& axes = described(*other.scenario).axes;
-      const auto same = std::ranges::find(axes, axis.name, &Axis::name);
-      if (same == axes.end() || !takes(*same, given->second)) continue;
+      const Axis* same = described(*other.scenario).axis(axis.name);
+      if (same == nullptr || !takes(*same, given->second)) continue;
       return fmt::format("; {0} takes it: write --{1} {2} behind {0}", name_of(*other.scenario), axis.name,
                          given->second);
     }

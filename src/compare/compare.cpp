@@ -12,6 +12,7 @@
 #include "compare/judgement.hpp"
 #include "compare/spreads.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 
@@ -288,11 +289,9 @@ void warn_of_same_runs(std::span<const NamedReport> base, std::span<const NamedR
   for (const NamedReport& a : base) {
     for (const NamedReport& b : next) {
       if (a.report.started_at != b.report.started_at || a.report.results != b.report.results) continue;
-      std::string text =
-          fmt::format("{} and {} are the same run: compared with itself nothing changes", a.name, b.name);
-      if (std::ranges::find(comparison.warnings, text) == comparison.warnings.end()) {
-        comparison.warnings.push_back(std::move(text));  // once, of files of several processes
-      }
+      // Once, of files of several processes.
+      add_new(comparison.warnings,
+              fmt::format("{} and {} are the same run: compared with itself nothing changes", a.name, b.name));
     }
   }
 }

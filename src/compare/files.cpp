@@ -10,6 +10,7 @@
 
 #include "compare/fleets.hpp"
 #include "core/error.hpp"
+#include "core/lists.hpp"
 #include "core/spelling.hpp"
 #include "core/wildcards.hpp"
 #include "measure/statistics.hpp"
@@ -147,10 +148,7 @@ void check_medians(const Files& files) {
 std::vector<std::string> doubts_of(const Files& files) {
   std::vector<std::string> all;
   for (const NamedReport* named : files) {
-    for (std::string& doubt : doubts(*named)) {
-      if (std::ranges::find(all, doubt) == all.end())
-        all.push_back(std::move(doubt));  // of several processes of a file
-    }
+    for (std::string& doubt : doubts(*named)) add_new(all, std::move(doubt));  // of several processes of a file
   }
   return all;
 }

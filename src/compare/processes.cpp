@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "compare/spreads.hpp"
+#include "core/lists.hpp"
 #include "measure/statistics.hpp"
 #include "model/student.hpp"
 #include "results/utc.hpp"
@@ -111,9 +112,7 @@ Result of_all(const std::vector<const Result*>& of_processes) {
   for (Measurement& m : all.measurements) pool(m, good);
   for (Metric& metric : all.metrics) pool(metric, good);
   for (const Result* result : good) {
-    for (const std::string& warning : result->warnings) {
-      if (std::ranges::find(all.warnings, warning) == all.warnings.end()) all.warnings.push_back(warning);
-    }
+    for (const std::string& warning : result->warnings) add_new(all.warnings, warning);
   }
   return all;
 }

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <stdexcept>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 
 namespace xferbench {
@@ -98,10 +99,7 @@ Case Case::with(std::string_view axis, std::span<const Param> instead) const {
   return other;
 }
 
-const Case::Param* Case::find(std::string_view axis) const {
-  const auto found = std::ranges::find(params(), axis, &Param::name);
-  return found == params().end() ? nullptr : &*found;
-}
+const Case::Param* Case::find(std::string_view axis) const { return found_in(params(), axis, &Param::name); }
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 
@@ -78,9 +79,7 @@ Flagged* part_behind(std::vector<Flagged>& flagged, const Flagged& transfers) {
 }
 
 void append_tests(Flagged& flagged, const std::vector<std::string>& tests) {
-  for (const std::string& test : tests) {
-    if (std::ranges::find(flagged.tests, test) == flagged.tests.end()) flagged.tests.push_back(test);
-  }
+  for (const std::string& test : tests) add_new(flagged.tests, test);
 }
 
 std::string trained_text(const Environment::Pcie& link) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/axis.hpp"
+#include "core/lists.hpp"
 #include "results/metric_declaration.hpp"
 
 namespace xferbench {
@@ -79,6 +80,12 @@ struct ScenarioDescriptor {
   /// Whether it is about several ranks of a run under mpirun or srun: all of them take part in every case, and choose
   /// by its pace who works at once.
   bool needs_ranks = false;
+
+  /// By its name; null: it has none of it.
+  [[nodiscard]] const Axis* axis(std::string_view its_name) const { return found_in(axes, its_name, &Axis::name); }
+  [[nodiscard]] const MetricDeclaration* metric(std::string_view its_name) const {
+    return found_in(metrics, its_name, &MetricDeclaration::name);
+  }
 };
 
 /// Descriptors of scenarios, which live as long as the program.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 
+#include "core/lists.hpp"
 #include "measure/statistics.hpp"
 
 namespace xferbench::validation {
@@ -25,17 +26,6 @@ Errors errors_of_those(const Those& those) {
           statistics::percentile(errors, kMost)};
 }
 
-/// By a name of each, in the order of the first of each name.
-std::vector<std::pair<std::string, Those>> grouped(const Those& those, std::string Prediction::*name) {
-  std::vector<std::pair<std::string, Those>> groups;
-  for (const Prediction* p : those) {
-    auto group = std::ranges::find(groups, p->*name, &std::pair<std::string, Those>::first);
-    if (group == groups.end()) group = groups.insert(groups.end(), {p->*name, {}});
-    group->second.push_back(p);
-  }
-  return groups;
-}
-
 bool meets(const Prediction& p) {
   const Interval measured = p.interval.value_or(Interval{p.measured, p.measured});
   return measured.low <= p.between->high && p.between->low <= measured.high;
@@ -43,7 +33,7 @@ bool meets(const Prediction& p) {
 
 Group group_of(const std::string& name, const Those& those) {
   Group group{.name = name, .all = errors_of_those(those), .kinds = {}, .fastest = {}, .predicted_fastest = {}};
-  for (const auto& [kind, of_kind] : grouped(those, &Prediction::kind)) {
+  for (const auto& [kind, of_kind] : by_name(those, &Prediction::kind)) {
     group.kinds.emplace_back(kind, errors_of_those(of_kind));
   }
   const Prediction* fastest = *std::ranges::min_element(those, {}, &Prediction::measured);
@@ -68,7 +58,7 @@ Those pointers(std::span<const Prediction> predictions) {
 
 std::vector<Group> groups_of(std::span<const Prediction> predictions) {
   std::vector<Group> groups;
-  for (const auto& [name, those] : grouped(pointers(predictions), &Prediction::group)) {
+  for (const auto& [name, those] : by_name(pointers(predictions), &Prediction::group)) {
     groups.push_back(group_of(name, those));
   }
   return groups;

@@ -7,8 +7,8 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <sstream>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "words/cells.hpp"
 
@@ -44,8 +44,8 @@ std::optional<std::string> filled(const std::string& clause, const ScenarioDescr
   for (std::size_t at = clause.find('{'); at != std::string::npos; at = clause.find('{', from)) {
     const std::size_t end = clause.find('}', at);
     const std::string name = clause.substr(at + 1, end - at - 1);
-    const auto declared = std::ranges::find(scenario.metrics, name, &MetricDeclaration::name);
-    const std::string number = declared == scenario.metrics.end() ? "" : quantity(scenario, *declared, result);
+    const MetricDeclaration* declared = scenario.metric(name);
+    const std::string number = declared == nullptr ? "" : quantity(scenario, *declared, result);
     if (number.empty()) return std::nullopt;
     text += clause.substr(from, at - from) + number;
     from = end + 1;
@@ -55,8 +55,7 @@ std::optional<std::string> filled(const std::string& clause, const ScenarioDescr
 
 std::string sentence_of(const ScenarioDescriptor& scenario, const Result& result) {
   std::vector<std::string> parts;
-  std::istringstream clauses(scenario.answer.text);
-  for (std::string clause; std::getline(clauses, clause, ';');) {
+  for (std::string& clause : split(scenario.answer.text, ';')) {
     clause.erase(0, clause.find_first_not_of(' '));
     if (auto text = filled(clause, scenario, result)) parts.push_back(*std::move(text));
   }
@@ -75,8 +74,8 @@ Results largest(Results results, const std::vector<std::string>& axes) {
 
 const Result* best_of(const ScenarioDescriptor& scenario, const Results& results) {
   const std::string& name = scenario.answer.best;
-  const auto declared = std::ranges::find(scenario.metrics, name, &MetricDeclaration::name);
-  if (declared == scenario.metrics.end()) return nullptr;
+  const MetricDeclaration* declared = scenario.metric(name);
+  if (declared == nullptr) return nullptr;
   const double sign = declared->better == Better::higher ? -1 : 1;
   std::optional<std::pair<double, const Result*>> best;
   for (const Result* r : results) {
@@ -116,21 +115,17 @@ std::string which(const ScenarioDescriptor& scenario, const Result& best, const 
 }  // namespace
 
 std::vector<std::string> answers_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
-  std::vector<std::string> order;
-  std::map<std::string, Results> groups;
-  for (const Result* r : results) {
-    if (r->status == Status::skipped) continue;
+  Results run;
+  std::ranges::copy_if(results, std::back_inserter(run), [](const Result* r) { return r->status != Status::skipped; });
+  const auto name_of = [&scenario](const Result* r) {
     std::vector<std::string> names;
     for (const std::string& axis : scenario.answer.each) {
       if (r->config.has(axis)) names.push_back(axis_text(*r, axis));
     }
-    const std::string name = fmt::format("{}", fmt::join(names, " "));
-    if (!groups.contains(name)) order.push_back(name);
-    groups[name].push_back(r);
-  }
+    return fmt::format("{}", fmt::join(names, " "));
+  };
   std::vector<std::string> sentences;
-  for (const std::string& name : order) {
-    const Results& all = groups[name];
+  for (const auto& [name, all] : by_name(run, name_of)) {
     Results measured;
     std::ranges::copy_if(all, std::back_inserter(measured), [](const Result* r) { return r->status == Status::ok; });
     if (measured.empty()) continue;

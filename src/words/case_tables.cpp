@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "words/cells.hpp"
 #include "words/charts.hpp"
@@ -261,23 +262,17 @@ std::vector<const Result*> with_row(const Group& group) {
 }
 
 std::vector<std::string> skipped_lines(const Group& group) {
-  // Once through the results: of a long list there may be a reason for every other case.
   std::vector<const Axis*> varying;
   for (const Axis& axis : group.scenario.axes) {
     if (group.varies(axis.name)) varying.push_back(&axis);
   }
-  std::vector<std::vector<const Result*>> alike;
-  std::map<std::string_view, std::size_t> places;
-  for (const Result* result : group.results) {
-    if (!group.shares_reason(*result)) continue;
-    const auto [place, is_new] = places.try_emplace(result->reason, alike.size());
-    if (is_new) alike.emplace_back();
-    alike[place->second].push_back(result);
-  }
+  std::vector<const Result*> sharing;
+  std::ranges::copy_if(group.results, std::back_inserter(sharing),
+                       [&group](const Result* r) { return group.shares_reason(*r); });
   std::vector<std::string> lines;
-  for (const std::vector<const Result*>& those : alike) {
+  for (const auto& [reason, those] : by_name(sharing, &Result::reason)) {
     lines.push_back(fmt::format("{} of {} cases skipped{}: {}", those.size(), group.results.size(),
-                                common_text(varying, those), those.front()->reason));
+                                common_text(varying, those), reason));
   }
   return lines;
 }
@@ -289,9 +284,8 @@ std::optional<double> rank_of(const Result& r, const ScenarioDescriptor& scenari
   const Metric* metric = r.metric(scenario.answer.best);
   const Measurement* m = r.measurement(scenario.answer.best);
   if (r.status != Status::ok || (metric == nullptr && (m == nullptr || m->samples.empty()))) return std::nullopt;
-  const auto declared = std::ranges::find(scenario.metrics, scenario.answer.best, &MetricDeclaration::name);
   const double value = metric != nullptr ? metric->value : m->median;
-  return declared->better == Better::higher ? 1 / value : value;
+  return scenario.metric(scenario.answer.best)->better == Better::higher ? 1 / value : value;
 }
 
 /// Of each case how many times as long it takes as the quickest way to do the same work: "5.26x". Empty where there is

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "results/result.hpp"
 
@@ -9,5 +10,20 @@ namespace xferbench {
 
 /// The value of an axis as tables show it: "64 MiB", "8", "h2d"; "-" where the case has no such axis.
 std::string axis_text(const Result& result, const std::string& axis);
+
+/// The scenario of a case, its axes, and behind blanks what tells ranks of fleets apart.
+std::vector<std::string> parts_of_key(std::string key);
+
+/// What the keys of several cases have in common, so that it need not stand in each line.
+struct CommonKey {
+  std::vector<std::string> parts{};  ///< "memcpy", "host=pinned", in the order of the keys
+  /// "memcpy, host=pinned".
+  [[nodiscard]] std::string text() const;
+  /// The parts of the key without these.
+  [[nodiscard]] std::vector<std::string> own(const std::string& key) const;
+  /// They as a key; the whole key if nothing would be left.
+  [[nodiscard]] std::string rest(const std::string& key) const;
+};
+CommonKey common_key(const std::vector<std::string>& keys);
 
 }  // namespace xferbench

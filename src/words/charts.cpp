@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "words/cells.hpp"
 
@@ -24,19 +25,6 @@ constexpr std::size_t kFewLines = 3;  // with the limit's
 constexpr std::size_t kMostPanels = 6;
 constexpr std::array<std::size_t, 7> kLineColours{0, 1, 2, 3, 4, 6, 7};  // of page.css; the fifth is that of limits
 
-/// In the order of their first results.
-template <class Name>
-std::vector<std::pair<std::string, Results>> grouped(const Results& results, const Name& name_of) {
-  std::vector<std::pair<std::string, Results>> groups;
-  for (const Result* r : results) {
-    const std::string name = name_of(*r);
-    auto group = std::ranges::find(groups, name, &std::pair<std::string, Results>::first);
-    if (group == groups.end()) group = groups.insert(groups.end(), {name, {}});
-    group->second.push_back(r);
-  }
-  return groups;
-}
-
 std::string values_text(const Result& r, const std::vector<std::string>& axes) {
   std::vector<std::string> texts;
   for (const std::string& axis : axes) {
@@ -46,6 +34,10 @@ std::string values_text(const Result& r, const std::vector<std::string>& axes) {
     texts.push_back((speaks ? "" : axis + " ") + axis_text(r, axis));
   }
   return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+auto by_values(const Results& results, const std::vector<std::string>& axes) {
+  return by_name(results, [&](const Result* r) { return values_text(*r, axes); });
 }
 
 /// As tables do: 5.3 us, and not 5.3e-06 s.
@@ -65,7 +57,7 @@ void tell_times_in_their_unit(double most, Chart& chart) {
 class Drawer {
  public:
   Drawer(const ScenarioDescriptor& scenario, const LineChart& of) : scenario_(scenario), of_(of) {
-    y_ = declared(of.y);
+    y_ = scenario_.metric(of.y);
   }
 
   [[nodiscard]] std::vector<Chart> charts(std::span<const Result* const> results) const {
@@ -88,8 +80,7 @@ class Drawer {
     std::ranges::copy_if(results, std::back_inserter(with_numbers),
                          [this](const Result* r) { return r->status == Status::ok && x_of(*r) && point_of(*r); });
     std::vector<Drawing> all;
-    for (const auto& [panel, some] :
-         grouped(with_numbers, [this](const Result& r) { return values_text(r, of_.panels); })) {
+    for (const auto& [panel, some] : by_values(with_numbers, of_.panels)) {
       if (all.size() == kMostPanels) break;
       if (auto drawing = draw(panel, some)) all.push_back(*std::move(drawing));
     }
@@ -101,7 +92,7 @@ class Drawer {
   [[nodiscard]] std::optional<Bars> bars_of(const std::string& panel, const Results& results) const {
     constexpr std::size_t kMostBars = 12;
     const std::vector<std::string> axes = axes_of_lines(results);
-    const auto lines = grouped(results, [&axes](const Result& r) { return values_text(r, axes); });
+    const auto lines = by_values(results, axes);
     const bool one_value = std::ranges::all_of(results, [&](const Result* r) { return x_of(*r) == x_of(*results[0]); });
     if (!one_value || lines.size() < kLeastValues || lines.size() > kMostBars) return std::nullopt;
     Bars bars{.title = name_of_y() + (panel.empty() ? "" : ": " + panel)};
@@ -127,11 +118,6 @@ class Drawer {
   }
 
   [[nodiscard]] bool in_percent() const { return y_->format == MetricDeclaration::Format::percent; }
-
-  [[nodiscard]] const MetricDeclaration* declared(const std::string& name) const {
-    const auto found = std::ranges::find(scenario_.metrics, name, &MetricDeclaration::name);
-    return found == scenario_.metrics.end() ? nullptr : &*found;
-  }
 
   static std::optional<Chart::Point> point_of(const Measurement* m) {
     if (m == nullptr || m->samples.empty()) return std::nullopt;
@@ -177,15 +163,13 @@ class Drawer {
   [[nodiscard]] std::optional<Chart> chart_of(const std::string& panel, const Results& results) const {
     std::set<double> values;
     for (const Result* r : results) values.insert(*x_of(*r));
-    const std::vector<std::string> axes = axes_of_lines(results);
-    const auto lines = grouped(results, [&](const Result& r) { return values_text(r, axes); });
+    const auto lines = by_values(results, axes_of_lines(results));
     if (values.size() < kLeastValues || lines.size() > kMostLines) return std::nullopt;
     constexpr double kDecades = 30;  // from the least to the largest, from which on a linear scale hides the small ones
-    const auto axis = std::ranges::find(scenario_.axes, of_.x, &Axis::name);
     Chart chart{.title = name_of_y() + " over " + of_.x + (panel.empty() ? "" : ": " + panel),
                 .x = {.label = of_.x,
                       .log = *values.begin() > 0 && *values.rbegin() / *values.begin() >= kDecades,
-                      .sizes = axis->kind == AxisKind::size},
+                      .sizes = scenario_.axis(of_.x)->kind == AxisKind::size},
                 .y = {.label = in_percent() ? "%" : y_->unit, .from_zero = !in_percent()}};
     for (const auto& [name, some] : lines) {
       chart.series.push_back(
@@ -343,7 +327,7 @@ std::vector<Bars> gpu_bars_of(const ScenarioDescriptor& scenario, std::span<cons
   for (const GpuBars& of : scenario.gpu_bars) {
     const auto gpus = [&of](const Result* r) { return of_gpus(*r, of.at_once).size(); };
     const Results those(results.begin(), results.end());
-    for (const auto& [panel, some] : grouped(those, [&of](const Result& r) { return values_text(r, of.panels); })) {
+    for (const auto& [panel, some] : by_values(those, of.panels)) {
       const Result* most = *std::ranges::max_element(some, {}, gpus);
       if (gpus(most) >= kLeastGpus && all.size() < kMostPanels) all.push_back(bars_of(of, panel, *most));
     }

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 
 namespace xferbench {
@@ -138,12 +139,9 @@ Trust trust_of(AllChecked all) {
   std::vector<std::string> unverified;
   std::vector<std::string> faults;
   const bool alone = all.size() == 1;
-  const auto add_new = [](std::vector<std::string>& texts, const std::string& text) {
-    if (!text.empty() && std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
-  };
   Trust trust("", true, "", true);
   for (const check::Checked& checked : all) {
-    add_new(profiles, checked.simulated);
+    if (!checked.simulated.empty()) add_new(profiles, checked.simulated);
     if (!checked.verified) unverified.push_back(checked.results);
     if (!checked.injected_fault.empty()) {
       add_new(faults, checked.injected_fault + (alone ? "" : " (" + checked.results + ")"));

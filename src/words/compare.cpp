@@ -158,7 +158,7 @@ template <class Row>
 CommonKey common_key_of(const std::vector<Row>& rows) {
   std::vector<std::string> keys;
   for (const Row& row : rows) keys.push_back(row.key);
-  return common_key(keys);
+  return keys.size() < 2 ? CommonKey{} : common_key(keys);
 }
 
 /// All cases in a table; of many, those of which something is known to have changed.

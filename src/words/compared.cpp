@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 #include <span>
-#include <sstream>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 
 namespace xferbench {
@@ -61,42 +61,12 @@ std::string summary(const compare::Comparison& comparison) {
 
 namespace {
 
-/// Its scenario, its axes, and behind blanks what tells ranks of fleets apart.
-std::vector<std::string> parts_of(std::string key) {
-  std::vector<std::string> parts;
-  if (const std::size_t ranks = key.find(" pace="); ranks != std::string::npos) {
-    std::replace(key.begin() + static_cast<std::ptrdiff_t>(ranks), key.end(), ' ', '/');
-  }
-  std::istringstream stream(std::move(key));
-  for (std::string part; std::getline(stream, part, '/');) parts.push_back(part);
-  return parts;
-}
-
 /// How far from equal; nothing of what has no ratio.
 double change_of(const compare::Row* row) {
   return row->ratio && *row->ratio > 0 ? std::abs(std::log(*row->ratio)) : 0;
 }
 
 }  // namespace
-
-std::string CommonKey::text() const { return fmt::format("{}", fmt::join(parts, ", ")); }
-
-std::string CommonKey::rest(const std::string& key) const {
-  std::vector<std::string> own = parts_of(key);
-  std::erase_if(own, [this](const std::string& part) { return std::ranges::find(parts, part) != parts.end(); });
-  return own.empty() ? key : fmt::format("{}", fmt::join(own, "/"));
-}
-
-CommonKey common_key(const std::vector<std::string>& keys) {
-  CommonKey common;
-  if (keys.size() < 2) return common;
-  common.parts = parts_of(keys.front());
-  for (const std::string& key : keys) {
-    const std::vector<std::string> own = parts_of(key);
-    std::erase_if(common.parts, [&own](const std::string& part) { return std::ranges::find(own, part) == own.end(); });
-  }
-  return common;
-}
 
 namespace {
 
@@ -112,9 +82,7 @@ void keep_what_tells_apart(const Cases& cases) {
   };
   std::vector<std::string> axes;
   for (const auto* parts : cases) {
-    for (const std::string& part : std::span(*parts).subspan(1)) {
-      if (std::ranges::find(axes, name_of(part)) == axes.end()) axes.push_back(name_of(part));
-    }
+    for (const std::string& part : std::span(*parts).subspan(1)) add_new(axes, name_of(part));
   }
   std::ranges::reverse(axes);
   for (const std::string& axis : axes) {
@@ -145,7 +113,7 @@ std::vector<std::string> short_names(const std::vector<std::string>& keys) {
   std::map<std::string, Cases> scenarios;
   std::vector<std::vector<std::string>> parts;
   for (const std::string& key : keys) {
-    parts.push_back(parts_of(key));
+    parts.push_back(parts_of_key(key));
     if (parts.back().empty()) parts.back().push_back(key);
   }
   for (std::vector<std::string>& of : parts) scenarios[of.front()].push_back(&of);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compare/compare.hpp"
+#include "words/cells.hpp"
 
 namespace xferbench {
 
@@ -26,16 +27,6 @@ std::string sizes_text(const compare::Row& row);
 
 /// "2 regressed, 1 missing, 37 same".
 std::string summary(const compare::Comparison& comparison);
-
-/// What the keys of several cases have in common, so that it need not stand in each line.
-struct CommonKey {
-  std::vector<std::string> parts;  ///< "memcpy", "host=pinned", in the order of the keys
-  /// "memcpy, host=pinned".
-  [[nodiscard]] std::string text() const;
-  /// The key without these parts; the whole key if nothing would be left.
-  [[nodiscard]] std::string rest(const std::string& key) const;
-};
-CommonKey common_key(const std::vector<std::string>& keys);
 
 /// What tells cases apart, for charts, which have little room: "memcpy: h2d, 1MiB, threads 8"; without the scenario
 /// where all are of one.

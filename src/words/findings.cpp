@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 #include <utility>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "words/heat_maps.hpp"
 
@@ -18,15 +18,10 @@ namespace {
 
 using Cells = std::vector<Cell>;
 
-void add_new(std::vector<std::string>& names, const std::string& name) {
-  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-}
-
 /// A case's key without what the section's heading says: "strategy=graph chunks=8".
 std::string short_key(const std::string& key, const ScenarioDescriptor& scenario, const Fixed& fixed) {
   std::vector<std::string> parts;
-  std::istringstream all(key);
-  for (std::string part; std::getline(all, part, '/');) {
+  for (const std::string& part : split(key, '/')) {
     const auto is_part = [&part](const auto& axis) { return part.starts_with(axis.first + "="); };
     if (part != scenario.name && std::ranges::none_of(fixed, is_part)) parts.push_back(part);
   }

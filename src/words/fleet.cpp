@@ -8,14 +8,14 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <sstream>
 #include <tuple>
-#include <unordered_map>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "fleet/judgement.hpp"
 #include "fleet/places.hpp"
 #include "measure/statistics.hpp"
+#include "words/cells.hpp"
 #include "words/fleet_maps.hpp"
 
 namespace xferbench {
@@ -84,38 +84,14 @@ std::vector<std::string> other_profiles(const Report& report) {
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
-std::vector<std::string> parts_of(const std::string& key) {
-  std::vector<std::string> parts;
-  std::istringstream stream(key);
-  for (std::string part; std::getline(stream, part, '/');) parts.push_back(part);
-  return parts;
+/// What is left of a key, and of a scenario with a single case nothing.
+std::string rest_of(const std::string& key, const CommonKey& shared) {
+  return fmt::format("{}", fmt::join(shared.own(key), " "));
 }
-
-/// What all keys of a scenario share, its name being the first.
-class SharedParts {
- public:
-  explicit SharedParts(const std::vector<const Test*>& tests) : parts_(parts_of(tests.front()->key)) {
-    for (const Test* test : tests) {
-      const std::vector<std::string> own = parts_of(test->key);
-      std::erase_if(parts_, [&](const std::string& part) { return std::ranges::find(own, part) == own.end(); });
-    }
-  }
-  /// "host=pinned", "api=async".
-  [[nodiscard]] std::vector<std::string> axes() const { return {parts_.begin() + 1, parts_.end()}; }
-  /// What is left of a key, and of a scenario with a single case nothing.
-  [[nodiscard]] std::string rest(const std::string& key) const {
-    std::vector<std::string> own = parts_of(key);
-    std::erase_if(own, [this](const std::string& part) { return std::ranges::find(parts_, part) != parts_.end(); });
-    return fmt::format("{}", fmt::join(own, " "));
-  }
-
- private:
-  std::vector<std::string> parts_;
-};
 
 std::string value_text(const Test& test, double value) { return format_with_unit(value, test.unit); }
 
-Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows, const SharedParts& shared) {
+Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows, const CommonKey& shared) {
   Table table{.header = {"case", "pace", "median", "lowest", "of", "highest", "of", "spread", "all together"},
               .left_columns = 2,
               .gap = 2,
@@ -123,7 +99,8 @@ Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows
   // Who measured one after the other has moved nothing together.
   const auto moved_together = [](const Summary* s) { return s->together && s->test->pace == Pacing::all; };
   const bool has_sum = std::ranges::any_of(rows, moved_together);
-  const bool has_rest = std::ranges::any_of(rows, [&](const Summary* s) { return !shared.rest(s->test->key).empty(); });
+  const bool has_rest =
+      std::ranges::any_of(rows, [&](const Summary* s) { return !rest_of(s->test->key, shared).empty(); });
   if (!has_sum) {
     table.header.pop_back();
     table.least_important.pop_back();
@@ -131,10 +108,9 @@ Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows
   for (const Summary* s : rows) {
     const Test& test = *s->test;
     Table::Row row;
-    row.cells = {shared.rest(test.key),       std::string(to_text(test.pace)),
-                 value_text(test, s->median), value_text(test, s->lowest.value),
-                 whose(fleet, s->lowest),     value_text(test, s->highest.value),
-                 whose(fleet, s->highest),    format_percent(s->spread)};
+    row.cells = {rest_of(test.key, shared),         std::string(to_text(test.pace)), value_text(test, s->median),
+                 value_text(test, s->lowest.value), whose(fleet, s->lowest),         value_text(test, s->highest.value),
+                 whose(fleet, s->highest),          format_percent(s->spread)};
     if (has_sum) row.cells.push_back(moved_together(s) ? value_text(test, *s->together) : "");
     row.cells[2].tone = Tone::bold;
     table.rows.push_back(std::move(row));
@@ -191,14 +167,7 @@ Table::Row contention_row(const Fleet& fleet, const AtPaces& at, const std::stri
            all == nullptr || one == nullptr ? "" : by_host(fleet, *all->test, *one->test)}};
 }
 
-Table table_of_contention(const Fleet& fleet, const std::vector<const Summary*>& rows, const SharedParts& shared) {
-  std::vector<std::pair<std::string, std::string>> order;
-  std::map<std::pair<std::string, std::string>, AtPaces> cases;
-  for (const Summary* s : rows) {
-    const auto [found, is_new] = cases.try_emplace({s->test->key, s->test->metric});
-    if (is_new) order.push_back(found->first);
-    found->second[static_cast<std::size_t>(s->test->pace)] = s;
-  }
+Table table_of_contention(const Fleet& fleet, const std::vector<const Summary*>& rows, const CommonKey& shared) {
   Table table{
       .header = {"case", "one at a time", "a node at a time", "all at once", "node / one", "all / one", "by host"},
       .left_columns = 1,
@@ -206,21 +175,23 @@ Table table_of_contention(const Fleet& fleet, const std::vector<const Summary*>&
       .gap = 2,
       .least_important = {4, 2},
       .title = "What contention costs"};
-  for (const auto& name : order) {
-    const AtPaces& at = cases.at(name);
+  for (const auto& [name, alike] :
+       by_name(rows, [](const Summary* s) { return std::pair(s->test->key, s->test->metric); })) {
+    AtPaces at{};
+    for (const Summary* s : alike) at[static_cast<std::size_t>(s->test->pace)] = s;
     const auto paces = std::ranges::count_if(at, [](const Summary* s) { return s != nullptr; });
-    if (paces > 1) table.rows.push_back(contention_row(fleet, at, shared.rest(name.first)));
+    if (paces > 1) table.rows.push_back(contention_row(fleet, at, rest_of(name.first, shared)));
   }
   return table;
 }
 
 // --- Every rank -----------------------------------------------------------------------------------------------------
 
-Table table_of_ranks(const Fleet& fleet, const std::vector<const Test*>& tests, const SharedParts& shared) {
+Table table_of_ranks(const Fleet& fleet, const std::vector<const Test*>& tests, const CommonKey& shared) {
   Table table{.header = {"rank", "host", "GPU"}, .left_columns = 3, .gap = 2, .in_pieces = true};
   std::map<int, std::vector<std::string>> values;
   for (std::size_t i = 0; i < tests.size(); ++i) {
-    const std::string rest = shared.rest(tests[i]->key);
+    const std::string rest = rest_of(tests[i]->key, shared);
     table.header.push_back(fmt::format("{}{}{}", rest, rest.empty() ? "" : " ", to_text(tests[i]->pace)));
     for (const Test::Value& value : tests[i]->values) {
       std::vector<std::string>& of_rank = values[value.rank];
@@ -238,11 +209,11 @@ Table table_of_ranks(const Fleet& fleet, const std::vector<const Test*>& tests, 
   return table;
 }
 
-void add_maps(const FleetMaps& maps, const std::vector<const Test*>& tests, const SharedParts& shared,
+void add_maps(const FleetMaps& maps, const std::vector<const Test*>& tests, const CommonKey& shared,
               Document& document) {
   for (const Test* test : tests) {
     if (!maps.has_map_of(*test)) continue;
-    const std::string rest = shared.rest(test->key);
+    const std::string rest = rest_of(test->key, shared);
     const std::string title =
         fmt::format("{}{}pace {}: % of the median of its group", rest, rest.empty() ? "" : ", ", to_text(test->pace));
     document.add(maps.map_of(*test, title), true, Shown::pages);
@@ -253,11 +224,14 @@ void add_maps(const FleetMaps& maps, const std::vector<const Test*>& tests, cons
 void add_tests(const Fleet& fleet, const FleetMaps& maps, const std::vector<const Summary*>& rows, bool every_rank,
                Document& document) {
   std::vector<const Test*> tests;
-  for (const Summary* s : rows) tests.push_back(s->test);
-  const SharedParts shared(tests);
-  const std::string& key = tests.front()->key;
-  document.add(Heading{.text = key.substr(0, key.find('/')), .common = shared.axes(), .marks = document.trust.words()},
-               true);
+  std::vector<std::string> keys;
+  for (const Summary* s : rows) {
+    tests.push_back(s->test);
+    keys.push_back(s->test->key);
+  }
+  const CommonKey shared = common_key(keys);  // the first is the scenario
+  const std::vector<std::string> axes(shared.parts.begin() + 1, shared.parts.end());
+  document.add(Heading{.text = shared.parts.front(), .common = axes, .marks = document.trust.words()}, true);
   document.add(table_of_tests(fleet, rows, shared));
   if (Table contention = table_of_contention(fleet, rows, shared); !contention.rows.empty()) {
     document.add(std::move(contention), true);
@@ -273,14 +247,10 @@ void add_parts(const Fleet& fleet, const std::vector<Summary>& summaries, bool e
   std::vector<Test> tests;
   for (const Summary& s : summaries) tests.push_back(*s.test);
   const FleetMaps maps(fleet, tests);
-  std::vector<std::string> order;
-  std::map<std::string, std::vector<const Summary*>> by_scenario;
-  for (const Summary& s : summaries) {
-    const std::string scenario = s.test->key.substr(0, s.test->key.find('/'));
-    if (by_scenario[scenario].empty()) order.push_back(scenario);
-    by_scenario[scenario].push_back(&s);
-  }
-  for (const std::string& scenario : order) add_tests(fleet, maps, by_scenario[scenario], every_rank, document);
+  std::vector<const Summary*> all;
+  for (const Summary& s : summaries) all.push_back(&s);
+  const auto scenario_of = [](const Summary* s) { return s->test->key.substr(0, s->test->key.find('/')); };
+  for (const auto& [scenario, of_it] : by_name(all, scenario_of)) add_tests(fleet, maps, of_it, every_rank, document);
 }
 
 // --- Sentences ------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "core/units.hpp"
 #include "model/odd_ones.hpp"
@@ -22,19 +23,16 @@ namespace xferbench {
 
 namespace {
 
+using Results = std::vector<const Result*>;
+
 constexpr std::size_t kMostMaps = 6;
 constexpr std::size_t kMostGpuMaps = 12;
 constexpr std::size_t kMostColumns = 24;  // more do not fit into a line
 constexpr std::size_t kMostRows = 48;     // more do not fit on a screen
 
-const Axis* axis_of(const ScenarioDescriptor& scenario, const std::string& name) {
-  const auto found = std::ranges::find(scenario.axes, name, &Axis::name);
-  return found == scenario.axes.end() ? nullptr : &*found;
-}
-
 bool is_over_gpus(const HeatMap& map, const ScenarioDescriptor& scenario) {
   return std::ranges::all_of(std::array{map.rows, map.columns}, [&](const std::string& name) {
-    const Axis* axis = axis_of(scenario, name);
+    const Axis* axis = scenario.axis(name);
     return axis != nullptr && axis->kind == AxisKind::gpus;
   });
 }
@@ -91,18 +89,18 @@ std::vector<std::string> other_axes(const ScenarioDescriptor& scenario, const He
   return others;
 }
 
-std::vector<const Result*> with_value(std::span<const Result* const> results, const std::string& metric) {
-  std::vector<const Result*> found;
+Results with_value(std::span<const Result* const> results, const std::string& metric) {
+  Results found;
   std::ranges::copy_if(results, std::back_inserter(found),
                        [&](const Result* r) { return value_of(*r, metric).has_value(); });
   return found;
 }
 
 /// Those with the largest value of that axis, and those without it.
-std::vector<const Result*> largest(std::span<const Result* const> results, const std::string& axis) {
+Results largest(std::span<const Result* const> results, const std::string& axis) {
   std::uint64_t most = 0;
   for (const Result* r : results) most = std::max(most, r->config.count_or(axis, 0));
-  std::vector<const Result*> found;
+  Results found;
   for (const Result* r : results) {
     if (r->config.count_or(axis, most) == most) found.push_back(r);
   }
@@ -179,13 +177,6 @@ void mark_odd_ones(Matrix& matrix, const Groups& groups) {
 
 // --- Maps of one declaration ----------------------------------------------------------------------------------------
 
-struct Named {
-  std::string others;
-  Matrix matrix;
-  Groups groups{};
-  std::vector<const Result*> results{};  ///< that have a cell, over GPUs
-};
-
 /// What a declared map is of, and what all that are drawn of it have in common.
 struct Declared {
   const HeatMap& map;
@@ -202,47 +193,42 @@ struct Declared {
     percent = metric != nullptr && metric->format == MetricDeclaration::Format::percent;
   }
 
-  [[nodiscard]] Matrix empty_map(std::vector<std::string> rows, std::vector<std::string> columns) const {
-    if (over_gpus) {
-      for (std::string& row : rows) row = map.rows + " " + gpu_text(row);
-      for (std::string& column : columns) column = map.columns + " " + gpu_text(column);
-    }
-    Matrix matrix(std::move(rows), std::move(columns));
-    if (!over_gpus) matrix.corner = map.rows + " \\ " + map.columns;
-    if (percent) matrix.form = Matrix::Form::percent;
-    return matrix;
+  [[nodiscard]] std::string label(const std::string& axis, const std::string& value) const {
+    return over_gpus ? axis + " " + gpu_text(value) : value;
+  }
+  [[nodiscard]] std::vector<std::string> labels(const std::string& axis, std::vector<std::string> values) const {
+    for (std::string& value : values) value = label(axis, value);
+    return values;
   }
 
-  void add(const Result& result, Named& to) const {
-    const auto value = value_of(result, map.metric);
-    if (!value || !result.config.has(map.rows) || !result.config.has(map.columns)) return;
-    const std::string row = axis_text(result, map.rows);
-    const std::string column = axis_text(result, map.columns);
-    const std::size_t place =
-        over_gpus ? to.matrix.place(map.rows + " " + gpu_text(row), map.columns + " " + gpu_text(column))
-                  : to.matrix.place(row, column);
-    to.matrix.cells[place] = value;
-    if (!over_gpus) return;
-    to.results.push_back(&result);
-    Alike& alike = to.groups[joint_of(environment, row, column)];
-    alike.cells.push_back(place);
-    const Measurement* headline = headline_of(result, scenario.metrics);
-    alike.estimates.push_back(headline == nullptr ? model::Estimate{} : model::estimate_of(*headline));
-  }
-
-  /// The title, and the marks.
-  [[nodiscard]] Matrix finished(Named named) const {
-    Matrix matrix = std::move(named.matrix);
+  /// Results that differ in nothing but rows and columns; `others` tells the rest.
+  [[nodiscard]] Matrix drawn(const std::string& others, const std::vector<std::string>& rows,
+                             const std::vector<std::string>& columns, const Results& results) const {
+    Matrix matrix(labels(map.rows, rows), labels(map.columns, columns));
     matrix.title = in_words(map.metric) + (percent ? ", %" : "");
+    if (percent) matrix.form = Matrix::Form::percent;
+    Groups groups;
+    for (const Result* r : results) {
+      const std::string row = axis_text(*r, map.rows);
+      const std::string column = axis_text(*r, map.columns);
+      const std::size_t place = matrix.place(label(map.rows, row), label(map.columns, column));
+      matrix.cells[place] = value_of(*r, map.metric);
+      if (!over_gpus) continue;
+      Alike& alike = groups[joint_of(environment, row, column)];
+      alike.cells.push_back(place);
+      const Measurement* headline = headline_of(*r, scenario.metrics);
+      alike.estimates.push_back(headline == nullptr ? model::Estimate{} : model::estimate_of(*headline));
+    }
     if (over_gpus) {
-      mark_odd_ones(matrix, named.groups);
+      mark_odd_ones(matrix, groups);
       if (!percent) scale(matrix, unit);
       calm(matrix, unit == "1");
     } else {
+      matrix.corner = map.rows + " \\ " + map.columns;
       const auto best = std::ranges::max(matrix.cells);
       for (std::size_t i = 0; i < matrix.cells.size(); ++i) matrix.marked[i] = matrix.cells[i] == best;
     }
-    if (!named.others.empty()) matrix.title += ": " + named.others;
+    if (!others.empty()) matrix.title += ": " + others;
     return matrix;
   }
 };
@@ -262,27 +248,22 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
     sort_gpus(rows);
     sort_gpus(columns);
   }
-  const std::vector<const Result*> known = with_value(results, map.metric);
+  const Results known = with_value(results, map.metric);
   if (known.empty()) return;
   const std::vector<std::string> axes = other_axes(declared.scenario, map, known);
-  std::vector<Named> maps;
-  for (const Result* r : map.at_largest.empty() ? known : largest(known, map.at_largest)) {
-    const std::string others = others_of(*r, axes);
-    auto named = std::ranges::find(maps, others, &Named::others);
-    if (named == maps.end()) named = maps.insert(maps.end(), {others, declared.empty_map(rows, columns)});
-    declared.add(*r, *named);
-  }
+  Results on_map = map.at_largest.empty() ? known : largest(known, map.at_largest);
+  std::erase_if(on_map, [&map](const Result* r) { return !r->config.has(map.rows) || !r->config.has(map.columns); });
   const std::ptrdiff_t least = declared.over_gpus ? 1 : 2;  // one number is told by the table
-  std::erase_if(maps, [least](const Named& named) {
-    return std::ranges::count_if(named.matrix.cells, [](const auto& cell) { return cell.has_value(); }) < least;
-  });
   const std::size_t most = declared.over_gpus ? kMostGpuMaps : kMostMaps;
-  std::vector<Matrix>& drawn = declared.over_gpus ? to.over_gpus : to.over_counts;
-  for (std::size_t i = 0; i < std::min(maps.size(), most); ++i) {
-    std::ranges::copy(maps[i].results, std::back_inserter(to.in_over_gpus));
-    drawn.push_back(declared.finished(std::move(maps[i])));
+  std::size_t count = 0;
+  for (const auto& [others, those] : by_name(on_map, [&axes](const Result* r) { return others_of(*r, axes); })) {
+    Matrix matrix = declared.drawn(others, rows, columns, those);
+    if (std::ranges::count_if(matrix.cells, [](const auto& cell) { return cell.has_value(); }) < least) continue;
+    if (++count > most) continue;
+    if (declared.over_gpus) std::ranges::copy(those, std::back_inserter(to.in_over_gpus));
+    (declared.over_gpus ? to.over_gpus : to.over_counts).push_back(std::move(matrix));
   }
-  if (maps.size() > most) notes.push_back(fmt::format("{} more heat maps are left out", maps.size() - most));
+  if (count > most) notes.push_back(fmt::format("{} more heat maps are left out", count - most));
 }
 
 // --- Findings -------------------------------------------------------------------------------------------------------
@@ -296,7 +277,7 @@ std::vector<std::string> gpus_in(std::span<const Finding* const> findings) {
   std::vector<std::string> gpus;
   for (const Finding* f : findings) {
     for (const char* side : {"a", "b"}) {
-      if (std::ranges::find(gpus, label_of(*f, side)) == gpus.end()) gpus.push_back(label_of(*f, side));
+      add_new(gpus, label_of(*f, side));
     }
   }
   sort_gpus(gpus);
@@ -312,10 +293,6 @@ std::string beside_pair(const Finding& finding) {
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
-
-}  // namespace
-
-namespace {
 
 /// One colour for one number: maps of the same metric, from that place on, share a scale.
 void share_scale(std::vector<Matrix>& maps, std::size_t from) {
@@ -339,8 +316,8 @@ HeatMaps heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* c
     const std::size_t over_counts = maps.over_counts.size();
     const std::size_t over_gpus = maps.over_gpus.size();
     add_maps({map, scenario, environment}, results, maps);
-    const auto declared = std::ranges::find(scenario.metrics, map.metric, &MetricDeclaration::name);
-    if (declared != scenario.metrics.end() && declared->unit == "s") continue;  // each map has a unit that suits
+    const MetricDeclaration* declared = scenario.metric(map.metric);
+    if (declared != nullptr && declared->unit == "s") continue;  // each map has a unit that suits
     share_scale(maps.over_counts, over_counts);
     share_scale(maps.over_gpus, over_gpus);
   }
@@ -353,30 +330,23 @@ bool is_of_pair(const Finding& finding) {
 
 std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings) {
   const std::vector<std::string> gpus = gpus_in(findings);
-  std::vector<std::pair<std::string, std::string>> named;  // what they are about, and their metric
+  const auto name_of = [](const Finding* f) { return std::pair(beside_pair(*f), f->metrics.front().name); };
   std::vector<Matrix> matrices;
-  std::vector<std::string> units;
-  for (const Finding* f : findings) {
-    const Metric& metric = f->metrics.front();
-    const std::pair name(beside_pair(*f), metric.name);
-    const auto at = static_cast<std::size_t>(std::ranges::find(named, name) - named.begin());
-    if (at == named.size()) {
-      named.push_back(name);
-      matrices.emplace_back(gpus, gpus);
-      units.push_back(metric.unit);
+  for (const auto& [name, those] : by_name(findings, name_of)) {
+    const auto& [beside, metric] = name;
+    Matrix& matrix = matrices.emplace_back(gpus, gpus);
+    for (const Finding* f : those) {
+      const std::string a = gpu_text(label_of(*f, "a"));
+      const std::string b = gpu_text(label_of(*f, "b"));
+      for (const std::size_t place : {matrix.place(a, b), matrix.place(b, a)}) {
+        matrix.cells[place] = f->metrics.front().value;
+      }
     }
-    const std::string a = gpu_text(label_of(*f, "a"));
-    const std::string b = gpu_text(label_of(*f, "b"));
-    for (const std::size_t place : {matrices[at].place(a, b), matrices[at].place(b, a)}) {
-      matrices[at].cells[place] = metric.value;
-    }
-  }
-  for (std::size_t i = 0; i < matrices.size(); ++i) {
-    const auto& [beside, metric] = named[i];
-    matrices[i].title = fmt::format("{}: {}", findings.front()->kind, in_words(metric));
-    scale(matrices[i], units[i]);
-    calm(matrices[i], units[i] == "1");
-    if (!beside.empty()) matrices[i].title += ", " + beside;
+    const std::string& unit = those.front()->metrics.front().unit;
+    matrix.title = fmt::format("{}: {}", findings.front()->kind, in_words(metric));
+    scale(matrix, unit);
+    calm(matrix, unit == "1");
+    if (!beside.empty()) matrix.title += ", " + beside;
   }
   return matrices;
 }

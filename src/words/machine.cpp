@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "model/pcie.hpp"
 #include "paper/text.hpp"
@@ -80,24 +81,22 @@ std::string way_text(const Environment::PeerLink& link) {
   return link.atomics ? text : text + ", without atomics";
 }
 
-/// Pairs of GPUs between which the way is the same.
+/// Pairs of GPUs between which the way is the same: "0-1" where the way back is alike, "0 to 1" where it is not.
 struct Ways {
   std::string text;
   std::vector<std::string> pairs;
 };
 
-/// "0-1" where the way back is alike, "0 to 1" where it is not.
 std::vector<Ways> grouped_ways(const std::vector<Environment::PeerLink>& links) {
   std::vector<Ways> groups;
-  for (const Environment::PeerLink& link : links) {
-    const std::string text = way_text(link);
-    const bool same_back = std::ranges::any_of(links, [&](const Environment::PeerLink& other) {
-      return other.from == link.to && other.to == link.from && way_text(other) == text;
-    });
-    if (same_back && link.from > link.to) continue;  // told with the way there
-    auto group = std::ranges::find(groups, text, &Ways::text);
-    if (group == groups.end()) group = groups.insert(groups.end(), {text, {}});
-    group->pairs.push_back(fmt::format("{}{}{}", link.from, same_back ? "-" : " to ", link.to));
+  for (const auto& [text, alike] : by_name(links, way_text)) {
+    Ways& group = groups.emplace_back(Ways{text, {}});
+    for (const Environment::PeerLink& link : alike) {
+      const bool same_back = std::ranges::any_of(
+          alike, [&](const Environment::PeerLink& other) { return other.from == link.to && other.to == link.from; });
+      if (same_back && link.from > link.to) continue;  // told with the way there
+      group.pairs.push_back(fmt::format("{}{}{}", link.from, same_back ? "-" : " to ", link.to));
+    }
   }
   return groups;
 }
@@ -192,14 +191,10 @@ std::string which_gpus(const Environment& e) {
 /// "NVIDIA H200"; of several "2 x NVIDIA H200", and of two kinds both.
 std::string gpus_in_words(const Environment& e) {
   if (e.gpus.empty()) return e.gpu.name + (e.gpu.index.value_or(0) == 0 ? "" : fmt::format(" (GPU {})", *e.gpu.index));
-  std::vector<std::pair<std::string, std::size_t>> kinds;
-  for (const Environment::Gpu& gpu : e.gpus) {
-    auto kind = std::ranges::find(kinds, gpu.name, &std::pair<std::string, std::size_t>::first);
-    if (kind == kinds.end()) kind = kinds.insert(kinds.end(), {gpu.name, 0});
-    ++kind->second;
-  }
   std::vector<std::string> words;
-  for (const auto& [name, count] : kinds) words.push_back(fmt::format("{} x {}", count, name));
+  for (const auto& [name, gpus] : by_name(e.gpus, &Environment::Gpu::name)) {
+    words.push_back(fmt::format("{} x {}", gpus.size(), name));
+  }
   return fmt::format("{}{}", fmt::join(words, " and "), which_gpus(e));
 }
 

@@ -11,8 +11,8 @@
 #include <optional>
 #include <set>
 #include <sstream>
-#include <unordered_map>
 
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "core/shell.hpp"
 #include "core/units.hpp"
@@ -221,25 +221,18 @@ Document document_of(const Report& report, Descriptors scenarios, const RunShown
 }
 
 std::vector<std::string> warning_lines(const Report& report) {
-  struct Kind {
-    std::string first;  // the case and its warning
-    std::size_t cases = 0;
-  };
-  std::vector<Kind> kinds;
-  std::unordered_map<std::string, std::size_t> places;
+  using Warning = std::pair<const Result*, const std::string*>;
+  std::vector<Warning> all;
   for (const Result& r : report.results) {
-    for (const std::string& warning : r.warnings) {
-      const auto [place, is_new] = places.try_emplace(kind_of(warning), kinds.size());
-      const bool alone = report.results.size() == 1;
-      if (is_new) kinds.push_back({.first = alone ? warning : fmt::format("{}: {}", r.identity(), warning)});
-      ++kinds[place->second].cases;
-    }
+    for (const std::string& warning : r.warnings) all.emplace_back(&r, &warning);
   }
   std::vector<std::string> lines;
-  for (const auto& [first, cases] : kinds) {
+  for (const auto& [kind, alike] : by_name(all, [](const Warning& w) { return kind_of(*w.second); })) {
+    const auto& [first, warning] = alike.front();
+    const std::string of = report.results.size() == 1 ? "" : first->identity() + ": ";
     const std::string more =
-        cases == 1 ? "" : fmt::format(" (and in {} more case{})", cases - 1, cases == 2 ? "" : "s");
-    lines.push_back(first + more);
+        alike.size() == 1 ? "" : fmt::format(" (and in {})", counted(alike.size() - 1, "more case"));
+    lines.push_back(of + *warning + more);
   }
   return lines;
 }

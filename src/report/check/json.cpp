@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/lists.hpp"
 #include "report/check/check_report.hpp"
 #include "results/json_shape.hpp"
 
@@ -127,9 +128,7 @@ Said said_of(const Checked& checked) {
 /// Each once, in their order.
 std::string joined(AllChecked all, std::string Checked::*text) {
   std::vector<std::string> texts;
-  for (const Checked& checked : all) {
-    if (std::ranges::find(texts, checked.*text) == texts.end()) texts.push_back(checked.*text);
-  }
+  for (const Checked& checked : all) add_new(texts, checked.*text);
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 
 namespace xferbench {
@@ -52,9 +53,7 @@ std::vector<std::string> axes_of(const Report& report, Descriptors scenarios) {
     const bool ran =
         std::ranges::any_of(report.results, [&](const Result& r) { return r.config.scenario() == scenario->name; });
     if (!ran) continue;
-    for (const Axis& axis : scenario->axes) {
-      if (std::ranges::find(axes, axis.name) == axes.end()) axes.push_back(axis.name);
-    }
+    for (const Axis& axis : scenario->axes) add_new(axes, axis.name);
   }
   return axes;
 }

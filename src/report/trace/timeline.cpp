@@ -10,11 +10,11 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "core/units.hpp"
 #include "model/occupancy.hpp"
@@ -311,8 +311,7 @@ std::string to_gantt(const Trace& trace, std::size_t width, const Style& style, 
   }
   if (!gpus.empty()) text += row_lines(of_host(trace), scale, glyphs, false);
   text += style.dim(time_axis(scale)) + "\n";
-  std::istringstream lines(summary_lines(trace, gpus));
-  for (std::string line; std::getline(lines, line);) text += wrapped(line, width, "  ", "    ");
+  for (const std::string& line : split(summary_lines(trace, gpus), '\n')) text += wrapped(line, width, "  ", "    ");
   return text;
 }
 

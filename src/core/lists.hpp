@@ -1,0 +1,56 @@
+// What is done with lists of anything.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace xferbench {
+
+/// Items by a name of each, in the order of the first of each name.
+template <class Items, class NameOf>
+auto by_name(const Items& items, const NameOf& name_of) {
+  using Item = std::ranges::range_value_t<Items>;
+  using Name = std::decay_t<std::invoke_result_t<const NameOf&, const Item&>>;
+  std::vector<std::pair<Name, std::vector<Item>>> groups;
+  std::map<Name, std::size_t> places;
+  for (const Item& item : items) {
+    const auto [place, is_new] = places.try_emplace(std::invoke(name_of, item), groups.size());
+    if (is_new) groups.push_back({place->first, {}});
+    groups[place->second].second.push_back(item);
+  }
+  return groups;
+}
+
+/// The first whose `projection` is `value`; null: none.
+template <class Range, class Value, class Projection>
+auto* found_in(Range& all, const Value& value, Projection projection) {
+  const auto found = std::ranges::find(all, value, projection);
+  return found == std::ranges::end(all) ? nullptr : &*found;
+}
+
+/// The parts of a text between these characters; none behind the last.
+inline std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(at, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// Unless it is there.
+template <class T>
+void add_new(std::vector<T>& all, std::type_identity_t<T> one) {
+  if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));
+}
+
+}  // namespace xferbench
