@@ -11,16 +11,8 @@
 
 namespace xferbench::app {
 
-Deadline::Deadline(std::string who) : who_(std::move(who)), thread_([this] { watch(); }) {}
-
-Deadline::~Deadline() {
-  {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-  }
-  changed_.notify_one();
-  thread_.join();
-}
+Deadline::Deadline(std::string who)
+    : who_(std::move(who)), thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
 void Deadline::begin(const std::string& step, double seconds) {
   const std::lock_guard lock(mutex_);
@@ -29,10 +21,12 @@ void Deadline::begin(const std::string& step, double seconds) {
   waited_ = 0;
 }
 
-void Deadline::watch() {
+void Deadline::watch(const std::stop_token& stop) {
   constexpr std::chrono::duration<double> kInterval{0.05};
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_for(lock, kInterval, [this] { return ended_; })) {
+  for (;;) {
+    changed_.wait_for(lock, stop, kInterval, [] { return false; });
+    if (stop.stop_requested()) return;
     if (step_.empty()) continue;
     waited_ += kInterval.count();
     if (waited_ < limit_) continue;

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -14,24 +15,20 @@ class Deadline {
  public:
   /// `who`: "rank 3 on host a".
   explicit Deadline(std::string who);
-  Deadline(const Deadline&) = delete;
-  Deadline& operator=(const Deadline&) = delete;
-  ~Deadline();
 
   /// The step before has ended. `step`: "opening the GPU".
   void begin(const std::string& step, double seconds);
 
  private:
-  void watch();
+  void watch(const std::stop_token& stop);
 
   const std::string who_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable_any changed_;
   std::string step_;
   double limit_ = 0;
   double waited_ = 0;
-  bool ended_ = false;
-  std::thread thread_;
+  std::jthread thread_;  // ends before what it uses
 };
 
 }  // namespace xferbench::app

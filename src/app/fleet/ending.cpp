@@ -90,8 +90,7 @@ Outcome outcome_of(const Ending& ending, const Farewell::Heard& heard, const std
   for (std::size_t rank = 0; rank < words.size(); ++rank) {
     outcome.signal = std::max(outcome.signal, words[rank].signal);
     if (words[rank].failure.empty()) continue;
-    const RankPlace* place = ending.live->report().fleet->place(static_cast<int>(rank));
-    const std::string who = place == nullptr ? fmt::format("rank {}", rank) : fleet::rank_text(*place);
+    const std::string who = fleet::rank_text(*ending.live->report().fleet, static_cast<int>(rank));
     outcome.failures.push_back(fmt::format("{}: {}", who, words[rank].failure));
   }
   outcome.missing = !heard.gone.empty() || outcome.signal != 0 ? heard.gone : heard.silent;
@@ -129,9 +128,7 @@ void say_why(const Ending& ending, const Outcome& outcome, const std::exception&
   constexpr std::size_t kMost = 4;
   const std::string where = ending.run.at().empty() ? "" : ", in " + ending.run.at();
   for (const int rank : outcome.missing) {
-    const RankPlace* place = ending.live->report().fleet->place(rank);
-    tell(fmt::format("{} does not answer any more{}",
-                     place == nullptr ? fmt::format("rank {}", rank) : fleet::rank_text(*place), where));
+    tell(fmt::format("{} does not answer any more{}", fleet::rank_text(*ending.live->report().fleet, rank), where));
   }
   if (!outcome.missing.empty()) return;
   if (outcome.signal != 0) return tell("interrupted" + where);

@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
+#include "core/units.hpp"
 #include "results/json.hpp"
 
 namespace xferbench::app {
@@ -89,7 +90,7 @@ void FleetRun::learn_clocks() {
 
 void FleetRun::run() {
   learn_clocks();
-  first_round();
+  measure_all(steps_, 1, command_.turns.value_or(1));
   if (signal() == 0) second_round();
 }
 
@@ -120,35 +121,34 @@ RunContext FleetRun::context() {
           .moments = &moments_};
 }
 
-void FleetRun::first_round() {
+void FleetRun::measure_all(std::vector<Step>& steps, unsigned round, std::size_t turns) {
   const RunContext bench = context();
   const RunObserver observer{};
   // A case has samples of its own at each pace.
   std::vector<PlannedCase> cases;
-  for (const Step& step : steps_) cases.push_back(command_.cases[step.number]);
-  const std::size_t turns = command_.turns.value_or(1);
+  for (const Step& step : steps) cases.push_back(command_.cases[step.number]);
   InterleavedRuns runs(cases, bench, observer, turns);
   for (std::size_t turn = 0; turn < turns; ++turn) {
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      progress_.begin(i, turn, cases[i].config);
-      measure(steps_[i], everybody_, 1, [&] {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (round == 1) progress_.begin(i, turn, cases[i].config);
+      measure(steps[i], round, [&] {
         runs.visit(i, turn);
         return runs.result(i);
       });
       collect();
       // The same at all ranks, so that all leave here.
       if (signal() != 0) return;
-      if (turn + 1 < turns || live_ == nullptr) continue;
+      if (round > 1 || turn + 1 < turns || live_ == nullptr) continue;
       progress_.done(i, runs.result(i), headline_of(runs.result(i), metrics_of(cases[i])));
     }
   }
 }
 
-void FleetRun::measure(Step& step, const Ranks& measuring, unsigned round, const std::function<Result()>& visit) {
+void FleetRun::measure(Step& step, unsigned round, const std::function<Result()>& visit) {
   at_ = command_.cases[step.number].config.key();
   context_.pace = step.pace;
   clock_.synchronise(patience_);
-  for (const Ranks& group : groups(step, measuring)) {
+  for (const Ranks& group : groups(step, step.ranks.empty() ? everybody_ : step.ranks)) {
     const bool alone = group.size() == 1;
     context_.taking_part = group;
     in_step_.begin_case(at_, alone ? InStep::Company::alone : InStep::Company::together);
@@ -246,25 +246,15 @@ std::vector<fleet::Retest> FleetRun::retests() {
 void FleetRun::second_round() {
   const std::vector<fleet::Retest> again = retests();
   std::vector<Step> steps;
-  std::vector<PlannedCase> cases;
   for (const fleet::Retest& retest : again) {
-    steps.push_back({.number = steps_.at(places_.at({retest.key, retest.pace})).number, .pace = retest.pace});
-    cases.push_back(command_.cases[steps.back().number]);
+    const std::size_t number = steps_.at(places_.at({retest.key, retest.pace})).number;
+    steps.push_back({.number = number, .pace = retest.pace, .ranks = retest.ranks});
   }
   if (!again.empty() && live_ != nullptr && !command_.measuring.show.quiet) {
-    progress_.tell({fmt::format("measuring {} case{} again, where a rank looks slow, with as many good ones",
-                                again.size(), again.size() == 1 ? "" : "s")});
+    progress_.tell({fmt::format("measuring {} again, where a rank looks slow, with as many good ones",
+                                counted(again.size(), "case"))});
   }
-  const RunContext bench = context();
-  const RunObserver observer{};
-  InterleavedRuns runs(cases, bench, observer, 1);
-  for (std::size_t i = 0; i < again.size() && signal() == 0; ++i) {
-    measure(steps[i], again[i].ranks, 2, [&] {
-      runs.visit(i, 0);
-      return runs.result(i);
-    });
-    collect();
-  }
+  measure_all(steps, 2, 1);
   if (live_ == nullptr || signal() != 0) return;
   live_->edit([&](Report& report) { fleet::judge(report, judging_of(command_.fleet)); });
 }

@@ -50,6 +50,7 @@ class FleetRun {
   void clear_progress() noexcept { progress_.clear(); }
 
  private:
+  using Ranks = std::vector<int>;
   using Moments = std::map<std::string, std::vector<Pace::Moments>>;
   /// A case at a pace, and how its passes went in all turns so far.
   struct Step {
@@ -58,14 +59,14 @@ class FleetRun {
     InStep::Tally tally{};
     double clock_uncertainty = 0;
     Moments moments{};
+    Ranks ranks{};  ///< that measure it; none: all
   };
-  using Ranks = std::vector<int>;
 
   void learn_clocks();
-  void first_round();
   void second_round();
+  void measure_all(std::vector<Step>& steps, unsigned round, std::size_t turns);
   /// One turn of a step, by those ranks of it that measure, each by its `visit`.
-  void measure(Step& step, const Ranks& measuring, unsigned round, const std::function<Result()>& visit);
+  void measure(Step& step, unsigned round, const std::function<Result()>& visit);
   /// What everybody has of a step, to rank 0.
   void collect();
   /// At rank 0: the texts of all ranks become results of the report.
