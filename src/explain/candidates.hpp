@@ -56,15 +56,16 @@ std::vector<Candidate> candidates(const Evidence& evidence);
 Place place_of_operations(const Evidence& evidence, std::span<const Index> operations);
 Place place_of_calls(const Evidence& evidence, std::span<const Index> calls);
 
+/// A finding whose gain may be less, of as many as these are and where they are.
+Candidate of_operations(const Evidence& evidence, FindingKind kind, std::span<const Index> operations);
+Candidate of_calls(const Evidence& evidence, FindingKind kind, std::span<const Index> calls);
+
 /// "64 copies of 4 MiB", "96 copies of 4 KiB to 2 MiB".
 std::string copies_in_words(const Program& program, std::span<const Index> operations);
 std::uint64_t bytes_of(const Program& program, std::span<const Index> operations);
 
 /// What these take, one after the other, in the replay.
 double time_of_calls(const Evidence& evidence, std::span<const Index> calls);
-
-/// "1 time", "64 times".
-std::string times(std::size_t count);
 
 /// Makes a call such that it waits for nothing, and takes so long.
 void make_asynchronous(HostCall& call, double own);

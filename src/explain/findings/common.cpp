@@ -122,6 +122,14 @@ Place place_of_operations(const Evidence& e, std::span<const Index> operations) 
   return place;
 }
 
+Candidate of_operations(const Evidence& e, FindingKind kind, std::span<const Index> operations) {
+  return {{.kind = kind, .place = place_of_operations(e, operations), .count = operations.size(), .at_most = true}, {}};
+}
+
+Candidate of_calls(const Evidence& e, FindingKind kind, std::span<const Index> calls) {
+  return {{.kind = kind, .place = place_of_calls(e, calls), .count = calls.size(), .at_most = true}, {}};
+}
+
 std::string copies_in_words(const Program& program, std::span<const Index> operations) {
   const auto bytes = [&program](Index i) { return program.operations[i].bytes; };
   const auto [least, most] = std::ranges::minmax(operations, {}, bytes);
@@ -142,8 +150,6 @@ double time_of_calls(const Evidence& e, std::span<const Index> calls) {
   for (const Index c : calls) sum += e.replayed.call_ends[c] - e.replayed.call_begins[c];
   return sum;
 }
-
-std::string times(std::size_t count) { return fmt::format("{} {}", count, count == 1 ? "time" : "times"); }
 
 void make_asynchronous(HostCall& call, double own) {
   call.waits_for.clear();

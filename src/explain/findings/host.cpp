@@ -99,13 +99,8 @@ std::vector<Candidate> launch_bound_stretches(const Evidence& e) {
     for (const Index c : run) operations.push_back(e.program.calls[c].operations.front());
   }
   if (operations.empty()) return {};
-  Candidate candidate;
-  Finding& finding = candidate.finding;
-  finding.kind = FindingKind::launch_bound;
-  finding.count = operations.size();
-  finding.place = place_of_operations(e, operations);
-  finding.at_most = true;
-  finding.what = fmt::format(
+  Candidate candidate = of_operations(e, FindingKind::launch_bound, operations);
+  candidate.finding.what = fmt::format(
       "{} launches in {} without a wait between them: the GPU is idle for {} in all because the next one has not come",
       operations.size(), stretches.size() == 1 ? "one stretch" : fmt::format("{} stretches", stretches.size()),
       format_seconds(idle_for_launches(e, stretches)));
@@ -182,17 +177,13 @@ std::vector<Candidate> setup_in_stretch(const Evidence& e) {
   std::vector<Index> calls = calls_that_set_up(e);
   if (e.window.is_whole) keep_what_is_repeated(e, calls);
   if (calls.empty()) return {};
-  Candidate candidate;
+  Candidate candidate = of_calls(e, FindingKind::setup, calls);
   Finding& finding = candidate.finding;
-  finding.kind = FindingKind::setup;
-  finding.count = calls.size();
-  finding.place = place_of_calls(e, calls);
-  finding.at_most = true;
   const auto is_named = [&](Index c) { return e.recording.name(e.program.calls[c].name) == finding.place.call; };
   finding.what =
       fmt::format("{} that set up or take down something ({} of them {}) take {} within the stretch, waiting included",
-                  calls.size() == 1 ? "1 call" : fmt::format("{} calls", calls.size()),
-                  std::ranges::count_if(calls, is_named), finding.place.call, format_seconds(time_of_calls(e, calls)));
+                  counted(calls.size(), "call"), std::ranges::count_if(calls, is_named), finding.place.call,
+                  format_seconds(time_of_calls(e, calls)));
   candidate.mends.push_back({std::string(way_to_keep(e, calls)), "What is set up can be kept", [calls](Program& p) {
                                for (const Index c : calls) make_asynchronous(p.calls[c], 0);
                              }});

@@ -315,19 +315,13 @@ std::vector<Candidate> copies_and_kernels_in_turn(const Evidence& e) {
       copies.insert(copies.end(), step.out.begin(), step.out.end());
     }
   }
-  Candidate candidate;
-  Finding& finding = candidate.finding;
-  finding.kind = FindingKind::no_overlap;
-  finding.count = copies.size();
-  finding.bytes = bytes_of(e.program, copies);
-  finding.place = place_of_operations(e, copies);
-  finding.at_most = true;
-  finding.what = fmt::format(
+  Candidate candidate = of_operations(e, FindingKind::no_overlap, copies);
+  candidate.finding.bytes = bytes_of(e.program, copies);
+  candidate.finding.what = fmt::format(
       "{} and the kernels between them take turns in {}, {} in all, although each has an engine "
       "of its own",
       copies_in_words(e.program, copies),
-      streams.size() == 1 ? "one stream" : fmt::format("{} streams", streams.size()),
-      steps == 1 ? "1 step" : fmt::format("{} steps", steps));
+      streams.size() == 1 ? "one stream" : fmt::format("{} streams", streams.size()), counted(steps, "step"));
   if (steps >= 3) candidate.mends.push_back(over_steps(streams));
   // So many more operations for each step that long stretches are left to double buffers alone.
   constexpr std::size_t kMostInParts = 20'000;

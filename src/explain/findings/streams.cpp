@@ -25,14 +25,10 @@ std::vector<Candidate> default_stream(const Evidence& e) {
     if (std::ranges::any_of(e.program.operations[i].after, by_legacy)) operations.push_back(i);
   }
   if (operations.empty()) return {};
-  Candidate candidate;
-  Finding& finding = candidate.finding;
-  finding.kind = FindingKind::default_stream;
-  finding.count = operations.size();
-  finding.place = place_of_operations(e, operations);
-  finding.at_most = true;
-  finding.what = fmt::format("{} wait for another stream only because one of both is the legacy default stream",
-                             operations.size() == 1 ? "1 operation" : fmt::format("{} operations", operations.size()));
+  Candidate candidate = of_operations(e, FindingKind::default_stream, operations);
+  candidate.finding.what =
+      fmt::format("{} wait for another stream only because one of both is the legacy default stream",
+                  counted(operations.size(), "operation"));
   candidate.mends.push_back({"Use streams made with cudaStreamNonBlocking, or compile with --default-stream per-thread",
                              "The program does not count on that order", [](Program& p) {
                                for (Operation& o : p.operations) std::erase_if(o.after, by_legacy);
@@ -99,13 +95,10 @@ std::vector<Candidate> managed_memory(const Evidence& e) {
     all.times += moved[i].times;
   }
   if (kernels.empty() || !e.costs.copy(CopyKind::h2d, Memory::pinned, all.bytes)) return {};
-  Candidate candidate;
+  Candidate candidate = of_operations(e, FindingKind::managed, kernels);
   Finding& finding = candidate.finding;
-  finding.kind = FindingKind::managed;
   finding.count = all.times;
   finding.bytes = all.bytes;
-  finding.place = place_of_operations(e, kernels);
-  finding.at_most = true;
   finding.what = fmt::format("{} of managed memory move in {} pieces while kernels that touch it wait ({} in all)",
                              format_size(all.bytes), all.times, format_seconds(waited));
   candidate.mends.push_back({"Prefetch it (cudaMemPrefetchAsync) before the kernel, or copy from pinned memory",

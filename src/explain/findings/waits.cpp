@@ -158,15 +158,10 @@ bool uses_managed_memory(const Recording& r) {
 }
 
 Candidate needless(const Evidence& e, const std::vector<Index>& calls) {
-  Candidate candidate;
-  Finding& finding = candidate.finding;
-  finding.kind = FindingKind::needless_wait;
-  finding.count = calls.size();
-  finding.place = place_of_calls(e, calls);
-  finding.at_most = true;
-  finding.what =
+  Candidate candidate = of_calls(e, FindingKind::needless_wait, calls);
+  candidate.finding.what =
       fmt::format("The host waits for the GPU {} ({} in all) although nothing was copied back since the wait before",
-                  times(calls.size()), format_seconds(time_of_calls(e, calls)));
+                  counted(calls.size(), "time"), format_seconds(time_of_calls(e, calls)));
   candidate.mends.push_back(
       {"Leave these waits out, and wait once, where the results are needed",
        "Nothing is overwritten that a copy still reads (else use a second buffer), and the host reads no memory that "
@@ -176,15 +171,11 @@ Candidate needless(const Evidence& e, const std::vector<Index>& calls) {
 }
 
 Candidate results(const Evidence& e, const Waits& waits) {
-  Candidate candidate;
-  Finding& finding = candidate.finding;
-  finding.kind = FindingKind::result_wait;
-  finding.count = waits.results.size();
-  finding.bytes = waits.bytes;
-  finding.place = place_of_calls(e, waits.results);
-  finding.at_most = true;
-  finding.what = fmt::format("The host waits for results {} ({} in all), and the GPU for the host after each of them",
-                             times(waits.results.size()), format_seconds(time_of_calls(e, waits.results)));
+  Candidate candidate = of_calls(e, FindingKind::result_wait, waits.results);
+  candidate.finding.bytes = waits.bytes;
+  candidate.finding.what =
+      fmt::format("The host waits for results {} ({} in all), and the GPU for the host after each of them",
+                  counted(waits.results.size(), "time"), format_seconds(time_of_calls(e, waits.results)));
   candidate.mends.push_back(
       {"Leave the results on the GPU, or copy them to pinned memory asynchronously, and read them at the end or some "
        "steps later (PyTorch: no .item(), .cpu() or print in each step)",
