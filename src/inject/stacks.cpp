@@ -3,10 +3,10 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
@@ -58,18 +58,12 @@ Frames remembered(std::uint32_t correlation) {
   return found == all.stacks.end() ? Frames() : found->second;
 }
 
-std::string hexadecimal(std::uintptr_t number) {
-  std::array<char, 2 * sizeof number> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
-  return "0x" + std::string(digits.data(), end);
-}
-
 /// "function+0x12 (libfoo.so)"; where the function has no name that the loader knows, its place in the file.
 std::string text_of(void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return "?";
   const auto distance = [address](void* from) {
-    return hexadecimal(reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(from));
+    return fmt::format("{:#x}", reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(from));
   };
   const std::string_view path = info.dli_fname;
   const std::string file = " (" + std::string(path.substr(path.find_last_of('/') + 1)) + ")";

@@ -1,6 +1,7 @@
 #include "recording/cuda_calls.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <utility>
 
@@ -13,19 +14,12 @@ using Rule = std::pair<std::string_view, CudaCallKind>;
 /// How names begin, without "cuda" or "cu". The first that fits counts, so that longer ones stand before what they
 /// begin with.
 constexpr auto kRules = std::to_array<Rule>({
-    {"MemcpyToSymbol", CudaCallKind::copy},
     {"Memcpy", CudaCallKind::copy},
-    {"MemsetD", CudaCallKind::fill},
     {"Memset", CudaCallKind::fill},
     {"GraphLaunch", CudaCallKind::graph_launch},
     {"GraphInstantiate", CudaCallKind::load},
     {"GraphUpload", CudaCallKind::load},
     {"GraphExecUpdate", CudaCallKind::load},
-    {"LaunchKernel", CudaCallKind::launch},
-    {"LaunchCooperativeKernel", CudaCallKind::launch},
-    {"LaunchDevice", CudaCallKind::launch},
-    {"LaunchHostFunc", CudaCallKind::launch},
-    {"LaunchGrid", CudaCallKind::launch},
     {"Launch", CudaCallKind::launch},
     {"StreamAddCallback", CudaCallKind::launch},
     {"StreamSynchronize", CudaCallKind::wait_stream},
@@ -71,7 +65,6 @@ constexpr auto kRules = std::to_array<Rule>({
     {"LinkComplete", CudaCallKind::load},
     {"LinkCreate", CudaCallKind::load},
     {"LinkAdd", CudaCallKind::load},
-    {"InitDevice", CudaCallKind::initialise},
     {"Init", CudaCallKind::initialise},
     {"CtxCreate", CudaCallKind::initialise},
     {"DevicePrimaryCtxRetain", CudaCallKind::initialise},

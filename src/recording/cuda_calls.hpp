@@ -1,10 +1,7 @@
 // What a call of the CUDA runtime or driver does, by its name. Pure functions.
 #pragma once
 
-#include <array>
 #include <string_view>
-
-#include "core/enum_text.hpp"
 
 namespace xferbench {
 
@@ -28,11 +25,6 @@ enum class CudaCallKind {
   load,       ///< code: modules, libraries, graphs that are made ready
   initialise,
 };
-constexpr auto texts_of(CudaCallKind) {
-  return std::to_array<std::string_view>({"none", "copy", "fill", "launch", "graph-launch", "wait-stream", "wait-event",
-                                          "wait-device", "record-event", "make-wait", "stream", "allocate", "free",
-                                          "pin", "unpin", "managed", "load", "initialise"});
-}
 
 /// "cudaMemcpyAsync" from CUPTI's "cudaMemcpyAsync_v3020", "cuMemcpyHtoDAsync" from "cuMemcpyHtoDAsync_v2"; endings
 /// that mean the default stream of each thread ("_ptsz", "_ptds") are left out, too.
