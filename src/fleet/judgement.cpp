@@ -20,12 +20,9 @@ class SecondLook {
       : first_(first), again_(again), threshold_(options.threshold) {
     if (again == nullptr || again->values.empty()) return;
     unsure_ = std::ranges::max(again->values, {}, &Test::Value::clock_share).clock_share > options.clock_share;
-    std::map<Pool, std::vector<double>> speeds;
-    for (const Test::Value& v : again->values) {
-      if (first.is_good(judged, v)) speeds[first.pool_of(judged.test, v)].push_back(speed_of(*again, v.value));
-    }
-    for (const auto& [pool, of_pool] : speeds) {
-      good_[pool] = {statistics::median(of_pool), *std::ranges::min_element(of_pool)};
+    for (const auto& [pool, values] : first.good_of(judged, *again)) {
+      const std::vector<double> speeds = speeds_of(*again, values);
+      good_[pool] = {statistics::median(speeds), *std::ranges::min_element(speeds)};
     }
   }
 

@@ -23,16 +23,34 @@ struct Candidate {
   [[nodiscard]] auto order() const { return std::tuple(suspected_elsewhere, far, from_middle, node, value->rank); }
 };
 
-/// Adds the ranks that measure one test again, of what ranks measure each by itself.
-class RankPicker {
+/// Who is measured again in one test, and the good ones beside them.
+class Picker {
  public:
-  RankPicker(const FirstRound& first, const FirstRound::Judged& judged, const std::set<int>& suspected,
-             const Options& options)
-      : first_(first), judged_(judged), suspected_(suspected), at_least_(options.smallest_group - 1) {
-    for (const Test::Value& v : judged.test.values) {
-      if (first.is_good(judged, v)) good_[first.pool_of(judged.test, v)].push_back(&v);
-    }
+  Picker(const FirstRound& first, const FirstRound::Judged& judged, const std::set<int>& suspected,
+         const Options& options)
+      : first_(first),
+        judged_(judged),
+        suspected_(suspected),
+        at_least_(options.smallest_group - 1),
+        good_(first.good_of(judged, judged.test)) {}
+
+ protected:
+  [[nodiscard]] double speed(const Test::Value& v) const { return speed_of(judged_.test, v.value); }
+  [[nodiscard]] double middle_of(const Values& values) const {
+    return statistics::median(speeds_of(judged_.test, values));
   }
+
+  const FirstRound& first_;
+  const FirstRound::Judged& judged_;
+  const std::set<int>& suspected_;
+  std::size_t at_least_;
+  Pools good_;
+};
+
+/// Adds the ranks that measure one test again, of what ranks measure each by itself.
+class RankPicker : Picker {
+ public:
+  using Picker::Picker;
 
   void pick(std::set<int>& ranks) const {
     std::map<Pool, std::vector<const Suspicion*>> hosts;
@@ -80,12 +98,9 @@ class RankPicker {
 
   [[nodiscard]] bool suspected_elsewhere(const Test::Value& v) const { return suspected_.contains(v.rank); }
 
-  [[nodiscard]] double speed(const Test::Value& v) const { return speed_of(judged_.test, v.value); }
-
   /// Those on the same nodes first: what is left between them and a suspect is its GPU and its link. Then those that
   /// are the most ordinary.
-  [[nodiscard]] std::vector<Candidate> by_ranks(const std::vector<const Test::Value*>& good,
-                                                const std::set<int>& near) const {
+  [[nodiscard]] std::vector<Candidate> by_ranks(const Values& good, const std::set<int>& near) const {
     const double middle = middle_of(good);
     std::vector<Candidate> all;
     for (const Test::Value* v : good) {
@@ -98,9 +113,9 @@ class RankPicker {
   }
 
   /// Whole nodes, the most ordinary first: they are as busy as the suspected one.
-  [[nodiscard]] std::vector<Candidate> by_nodes(const std::vector<const Test::Value*>& good) const {
+  [[nodiscard]] std::vector<Candidate> by_nodes(const Values& good) const {
     const double middle = middle_of(good);
-    std::map<int, std::vector<const Test::Value*>> by_node;
+    std::map<int, Values> by_node;
     for (const Test::Value* v : good) by_node[first_.places().node(v->rank)].push_back(v);
     std::vector<Candidate> all;
     for (const auto& [node, values] : by_node) {
@@ -112,33 +127,15 @@ class RankPicker {
     }
     return all;
   }
-
-  [[nodiscard]] double middle_of(const std::vector<const Test::Value*>& values) const {
-    std::vector<double> speeds;
-    for (const Test::Value* v : values) speeds.push_back(speed(*v));
-    return statistics::median(speeds);
-  }
-
-  const FirstRound& first_;
-  const FirstRound::Judged& judged_;
-  const std::set<int>& suspected_;
-  std::size_t at_least_;
-  std::map<Pool, std::vector<const Test::Value*>> good_;
 };
 
 using RanksByCase = std::map<std::string, std::set<int>, std::less<>>;
 
 /// Adds the transfers of one test that are measured again: some of each suspect's, and as many good ones. Both ends of
 /// each, in the case in which they are partners.
-class TransferPicker {
+class TransferPicker : Picker {
  public:
-  TransferPicker(const FirstRound& first, const FirstRound::Judged& judged, const std::set<int>& suspected,
-                 const Options& options)
-      : first_(first), judged_(judged), suspected_(suspected), at_least_(options.smallest_group - 1) {
-    for (const Test::Value& v : judged.test.values) {
-      if (first.is_good(judged, v)) good_[first.pool_of(judged.test, v)].push_back(&v);
-    }
-  }
+  using Picker::Picker;
 
   void pick(RanksByCase& ranks) const {
     std::map<Pool, Transfers> suspects;
@@ -187,9 +184,7 @@ class TransferPicker {
   /// Those between ranks that are suspected nowhere first, then those in these cases, which run at once with the
   /// suspects', some of each case; then the most ordinary ones.
   [[nodiscard]] Values in_order(Values values, const std::set<std::string_view>& cases) const {
-    std::vector<double> speeds;
-    for (const Test::Value* v : values) speeds.push_back(speed(*v));
-    const double middle = statistics::median(speeds);
+    const double middle = middle_of(values);
     const auto order = [&](const Test::Value* v) {
       return std::tuple(suspected_ends(*v), std::abs(speed(*v) - middle), v->rank, v->pair);
     };
@@ -206,14 +201,6 @@ class TransferPicker {
   [[nodiscard]] int suspected_ends(const Test::Value& v) const {
     return (suspected_.contains(v.pair->first) ? 1 : 0) + (suspected_.contains(v.pair->second) ? 1 : 0);
   }
-
-  [[nodiscard]] double speed(const Test::Value& v) const { return speed_of(judged_.test, v.value); }
-
-  const FirstRound& first_;
-  const FirstRound::Judged& judged_;
-  const std::set<int>& suspected_;
-  std::size_t at_least_;
-  Pools good_;
 };
 
 /// In any test, by themselves: their hosts' other ranks may still be good ones among each other.

@@ -105,8 +105,7 @@ struct OfRank {
   bool low = false;      ///< all of them
 };
 
-std::vector<OfRank> ranks_in(const Test& test, const Pool& pool, const std::vector<const Test::Value*>& values,
-                             const Options& options) {
+std::vector<OfRank> ranks_in(const Test& test, const Pool& pool, const Values& values, const Options& options) {
   std::map<int, OfRank> found;
   const int beyond = static_cast<int>(pool[2]);
   for (const Test::Value* v : values) {
@@ -169,7 +168,7 @@ struct OfNode {
   double reference = 0;  ///< the middle of all transfers that it has no part in; 0 where there are none
 };
 
-std::map<int, OfNode> nodes_in(const Test& test, const std::vector<const Test::Value*>& values, const Places& places) {
+std::map<int, OfNode> nodes_in(const Test& test, const Values& values, const Places& places) {
   std::map<int, OfNode> found;
   for (const Test::Value* v : values) {
     const auto [from, to] = *v->pair;
@@ -191,9 +190,20 @@ std::map<int, OfNode> nodes_in(const Test& test, const std::vector<const Test::V
   return found;
 }
 
+std::string tests_text(const std::vector<std::string>& tests) {
+  if (tests.size() == 1) return tests.front();
+  return fmt::format("{} tests, the first of them {}", tests.size(), tests.front());
+}
+
 }  // namespace
 
 double speed_of(const Test& test, double value) { return test.better == Better::lower ? 1 / value : value; }
+
+std::vector<double> speeds_of(const Test& test, const Values& values) {
+  std::vector<double> speeds;
+  for (const Test::Value* v : values) speeds.push_back(speed_of(test, v->value));
+  return speeds;
+}
 
 double shortfall(double speed, double reference) { return reference > 0 ? 1 - speed / reference : 0; }
 
@@ -275,37 +285,24 @@ void FirstRound::look_for_hosts(Judged& judged, const Options& options) {
 }
 
 void FirstRound::look_for_ranks(Judged& judged, const Options& options) {
-  struct Together {
-    std::vector<std::vector<double>> speeds;  // by pool
-    std::vector<std::vector<int>> ranks;
-    std::vector<Pool> pools;
-  };
-  std::map<Pool, std::vector<const Test::Value*>> by_pool;
-  for (const Test::Value& v : judged.test.values) by_pool[pool_of(judged.test, v)].push_back(&v);
-  std::map<long, Together> by_like;
-  for (const auto& [pool, values] : by_pool) {
-    Together& alike = by_like[pool[0]];
-    alike.pools.push_back(pool);
-    std::vector<double>& speeds = alike.speeds.emplace_back();
-    std::vector<int>& ranks = alike.ranks.emplace_back();
-    for (const Test::Value* v : values) {
-      speeds.push_back(speed_of(judged.test, v->value));
-      ranks.push_back(v->rank);
-    }
-  }
-  for (const auto& [like, alike] : by_like) {
-    const std::vector<Standing> standings = stand(alike.speeds, options);
+  std::map<long, std::vector<std::pair<Pool, Values>>> by_like;
+  for (const auto& [pool, values] : pools_of(judged.test)) by_like[pool[0]].emplace_back(pool, values);
+  for (const auto& [like, pools] : by_like) {
+    std::vector<std::vector<double>> speeds;
+    for (const auto& [pool, values] : pools) speeds.push_back(speeds_of(judged.test, values));
+    const std::vector<Standing> standings = stand(speeds, options);
     for (std::size_t p = 0; p < standings.size(); ++p) {
-      if (standings[p].best) keep_few("ranks " + who_is_in(alike.pools[p]), alike.ranks[p].size(), judged.test);
+      const auto& [pool, values] = pools[p];
+      if (standings[p].best) keep_few("ranks " + who_is_in(pool), values.size(), judged.test);
       for (const std::size_t i : standings[p].low) {
-        const int rank = alike.ranks[p][i];
+        const int rank = values[i]->rank;
         judged.ranks.insert(rank);
         judged.suspicions.push_back({.subject = {Subject::Of::rank, rank},
                                      .ranks = {rank},
-                                     .speed = alike.speeds[p][i],
+                                     .speed = speeds[p][i],
                                      .reference = standings[p].reference,
                                      .best = standings[p].best,
-                                     .on_host = alike.pools[p][1] >= 0});
+                                     .on_host = pool[1] >= 0});
       }
     }
   }
@@ -313,8 +310,7 @@ void FirstRound::look_for_ranks(Judged& judged, const Options& options) {
 
 /// Ranks before pairs, as hosts before ranks.
 void FirstRound::look_for_transfers(Judged& judged, const Options& options) {
-  Pools pools;
-  for (const Test::Value& v : judged.test.values) pools[pool_of(judged.test, v)].push_back(&v);
+  const Pools pools = pools_of(judged.test);
   for (const auto& [pool, values] : pools) {
     if (pool[2] == 1) look_for_networks_of_nodes(judged, values, options);
   }
@@ -372,25 +368,18 @@ void FirstRound::look_for_networks_of_nodes(Judged& judged, const Values& values
     for (const int rank : its.ranks) {
       const Subject subject{Subject::Of::network, rank, 1};
       if (!judged.networks.insert(subject).second) continue;
-      std::vector<double> speeds;
-      for (const Test::Value* v : values_of(subject, judged.test)) speeds.push_back(speed_of(judged.test, v->value));
-      judged.suspicions.push_back(
-          {.subject = subject, .ranks = {rank}, .speed = statistics::median(speeds), .reference = its.reference});
+      const double middle = statistics::median(speeds_of(judged.test, values_of(subject, judged.test)));
+      judged.suspicions.push_back({.subject = subject, .ranks = {rank}, .speed = middle, .reference = its.reference});
     }
   }
 }
 
 /// Transfers that are low though neither end is.
-void FirstRound::look_for_pairs(Judged& judged, const Pool& pool, const std::vector<const Test::Value*>& values,
-                                const Options& options) {
-  std::vector<const Test::Value*> others;
-  std::vector<double> speeds;
-  for (const Test::Value* v : values) {
-    if (!is_good(judged, *v)) continue;
-    others.push_back(v);
-    speeds.push_back(speed_of(judged.test, v->value));
-  }
+void FirstRound::look_for_pairs(Judged& judged, const Pool& pool, const Values& values, const Options& options) {
+  Values others;
+  std::ranges::copy_if(values, std::back_inserter(others), [&](const Test::Value* v) { return is_good(judged, *v); });
   if (others.empty()) return;
+  const std::vector<double> speeds = speeds_of(judged.test, others);
   const Standing standing = stand({speeds}, options).front();
   if (standing.best) keep_few("transfers " + who_is_in(pool), speeds.size(), judged.test);
   for (const std::size_t i : standing.low) {
@@ -402,6 +391,20 @@ void FirstRound::look_for_pairs(Judged& judged, const Pool& pool, const std::vec
                                  .reference = standing.reference,
                                  .best = standing.best});
   }
+}
+
+Pools FirstRound::pools_of(const Test& test) const {
+  Pools pools;
+  for (const Test::Value& v : test.values) pools[pool_of(test, v)].push_back(&v);
+  return pools;
+}
+
+Pools FirstRound::good_of(const Judged& judged, const Test& test) const {
+  Pools pools;
+  for (const Test::Value& v : test.values) {
+    if (is_good(judged, v)) pools[pool_of(judged.test, v)].push_back(&v);
+  }
+  return pools;
 }
 
 Pool FirstRound::pool_of(const Test& test, const Test::Value& value) const {
@@ -465,8 +468,8 @@ bool FirstRound::knows(const Test::Value& value) const {
   return !value.pair || (places_.has(value.pair->first) && places_.has(value.pair->second));
 }
 
-std::vector<const Test::Value*> FirstRound::values_of(const Subject& subject, const Test& test) const {
-  std::vector<const Test::Value*> found;
+Values FirstRound::values_of(const Subject& subject, const Test& test) const {
+  Values found;
   auto at = test.values.begin();
   auto end = test.values.end();
   if (subject.of == Subject::Of::rank) {  // there may be thousands of them
@@ -500,11 +503,8 @@ void FirstRound::keep_few(const std::string& what, std::size_t count, const Test
 
 void FirstRound::note_few(const Options& options) {
   for (const auto& [what, few] : few_) {
-    const std::string where = few.tests.size() == 1
-                                  ? few.tests.front()
-                                  : fmt::format("{} tests, the first of them {}", few.tests.size(), few.tests.front());
     notes_.push_back(fmt::format("only {} {} in {}: each is compared with the best of them, as there are fewer than {}",
-                                 few.least, what, where, options.smallest_group));
+                                 few.least, what, tests_text(few.tests), options.smallest_group));
   }
 }
 
@@ -528,11 +528,8 @@ void FirstRound::note_likes() {
 
 void FirstRound::note_clocks() {
   if (without_verdict_.empty()) return;
-  const std::string of = without_verdict_.size() == 1 ? without_verdict_.front()
-                                                      : fmt::format("{} tests, the first of them {}",
-                                                                    without_verdict_.size(), without_verdict_.front());
-  notes_.push_back(fmt::format("no verdict from {}: the common clock may be off by {} of the time measured", of,
-                               format_percent_short(worst_clock_share_)));
+  notes_.push_back(fmt::format("no verdict from {}: the common clock may be off by {} of the time measured",
+                               tests_text(without_verdict_), format_percent_short(worst_clock_share_)));
 }
 
 }  // namespace xferbench::fleet

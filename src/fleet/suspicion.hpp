@@ -63,6 +63,7 @@ struct Suspicion {
 using Pool = std::array<long, 3>;
 using Values = std::vector<const Test::Value*>;
 using Pools = std::map<Pool, Values>;
+std::vector<double> speeds_of(const Test& test, const Values& values);
 
 /// The first round of a fleet, judged.
 class FirstRound {
@@ -87,8 +88,11 @@ class FirstRound {
   [[nodiscard]] Pool pool_of(const Test& test, const Test::Value& value) const;
   /// The one in which whoever is suspected is held against others.
   [[nodiscard]] Pool pool_of(const Subject& subject, const Test& test, const Test::Value& value) const;
+  /// The values of a test by their pools: all, or those that are good.
+  [[nodiscard]] Pools pools_of(const Test& test) const;
+  [[nodiscard]] Pools good_of(const Judged& judged, const Test& test) const;
   /// The values of that subject in a test, all of ranks that are known.
-  [[nodiscard]] std::vector<const Test::Value*> values_of(const Subject& subject, const Test& test) const;
+  [[nodiscard]] Values values_of(const Subject& subject, const Test& test) const;
   /// Whether it is a good one's, against which suspects of its pool are held.
   [[nodiscard]] bool is_good(const Judged& test, const Test::Value& value) const;
 
@@ -102,8 +106,7 @@ class FirstRound {
   void look_for_transfers(Judged& judged, const Options& options);
   void look_for_networks_of_nodes(Judged& judged, const Values& values, const Options& options) const;
   void look_for_networks(Judged& judged, const Pools& pools, const Options& options);
-  void look_for_pairs(Judged& judged, const Pool& pool, const std::vector<const Test::Value*>& values,
-                      const Options& options);
+  void look_for_pairs(Judged& judged, const Pool& pool, const Values& values, const Options& options);
   [[nodiscard]] std::string who_is_in(const Pool& pool) const;
   /// Whether ranks alike on a node are judged among themselves in such a test.
   [[nodiscard]] bool is_on_low_host(std::size_t like, int node, DataPath path) const;
