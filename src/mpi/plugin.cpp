@@ -20,11 +20,7 @@ struct State {
   bool started = false;  // by us, and not ended
   /// Ours alone, so that messages of nobody else are taken for ours.
   MPI_Comm ranks = MPI_COMM_NULL;
-  int rank = 0;
-  int size = 1;
-  int local_rank = 0;
-  int local_size = 1;
-  int node_root = 0;
+  xferbench_mpi_numbers mine{0, 1, 0, 1, 0};
   /// An error of ours: this MPI lets only one thread talk.
   int one_thread_only = MPI_SUCCESS;
   char library[64] = "MPI";
@@ -70,13 +66,14 @@ int prepare() {
   }
   if (const int error = MPI_Comm_dup(MPI_COMM_WORLD, &s.ranks)) return error;
   if (const int error = MPI_Comm_set_errhandler(s.ranks, MPI_ERRORS_RETURN)) return error;
-  if (const int error = MPI_Comm_rank(s.ranks, &s.rank)) return error;
-  if (const int error = MPI_Comm_size(s.ranks, &s.size)) return error;
+  if (const int error = MPI_Comm_rank(s.ranks, &s.mine.rank)) return error;
+  if (const int error = MPI_Comm_size(s.ranks, &s.mine.size)) return error;
   MPI_Comm node = MPI_COMM_NULL;
-  if (const int error = MPI_Comm_split_type(s.ranks, MPI_COMM_TYPE_SHARED, s.rank, MPI_INFO_NULL, &node)) return error;
-  if (const int error = MPI_Comm_rank(node, &s.local_rank)) return error;
-  if (const int error = MPI_Comm_size(node, &s.local_size)) return error;
-  if (const int error = MPI_Allreduce(&s.rank, &s.node_root, 1, MPI_INT, MPI_MIN, node)) return error;
+  if (const int error = MPI_Comm_split_type(s.ranks, MPI_COMM_TYPE_SHARED, s.mine.rank, MPI_INFO_NULL, &node))
+    return error;
+  if (const int error = MPI_Comm_rank(node, &s.mine.local_rank)) return error;
+  if (const int error = MPI_Comm_size(node, &s.mine.local_size)) return error;
+  if (const int error = MPI_Allreduce(&s.mine.rank, &s.mine.node_root, 1, MPI_INT, MPI_MIN, node)) return error;
   return MPI_Comm_free(&node);
 }
 
@@ -88,12 +85,14 @@ int refuse_one_thread() {
   return s.one_thread_only;
 }
 
-int initialise() {
+int initialise(xferbench_mpi_numbers* mine) {
   State& s = state();
   int provided = MPI_THREAD_SINGLE;
   if (const int error = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided)) return error;
   s.started = true;
-  return provided < MPI_THREAD_SERIALIZED ? refuse_one_thread() : prepare();
+  const int error = provided < MPI_THREAD_SERIALIZED ? refuse_one_thread() : prepare();
+  *mine = s.mine;
+  return error;
 }
 
 int finalise() {
@@ -104,18 +103,12 @@ int finalise() {
   return MPI_Finalize();
 }
 
-int rank() { return state().rank; }
-int size() { return state().size; }
-int local_rank() { return state().local_rank; }
-int local_size() { return state().local_size; }
-int node_root() { return state().node_root; }
 /// MPI tells that before it is started, too.
 const char* library() {
   State& s = state();
   describe_library(s.library, sizeof s.library);
   return s.library;
 }
-double wall_clock() { return MPI_Wtime(); }
 
 void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 
@@ -141,9 +134,12 @@ MPI_Request request_of(const Operation& one) {
 
 void keep(Operation& one, MPI_Request request) { std::memcpy(&one.request, &request, sizeof request); }
 
-/// Begins an operation: `begin` gets where to put its request. One that did not begin has ended.
+bool countable(std::size_t count) { return count <= INT_MAX; }
+
+/// Begins an operation on so many: `begin` gets where to put its request. One that did not begin has ended.
 template <typename Begin>
-int begun(Operation& one, Begin begin) {
+int begun(Operation& one, std::size_t count, Begin begin) {
+  if (!countable(count)) return MPI_ERR_COUNT;
   MPI_Request request = MPI_REQUEST_NULL;
   const int error = begin(&request);
   one.ended = error == MPI_SUCCESS ? 0 : 1;
@@ -156,24 +152,21 @@ void forget_counts(Operation& one) {
   one.counts = nullptr;
 }
 
-bool countable(std::size_t count) { return count <= INT_MAX; }
-
 int barrier(Operation* operation) {
   *operation = {};
-  return begun(*operation, [](MPI_Request* request) { return MPI_Ibarrier(state().ranks, request); });
+  return begun(*operation, 0, [](MPI_Request* request) { return MPI_Ibarrier(state().ranks, request); });
 }
 
 int broadcast(void* data, std::size_t bytes, int root, Operation* operation) {
   *operation = {};
-  if (!countable(bytes)) return MPI_ERR_COUNT;
-  return begun(*operation, [&](MPI_Request* request) {
+  return begun(*operation, bytes, [&](MPI_Request* request) {
     return MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, root, state().ranks, request);
   });
 }
 
 /// How many bytes come from each rank, and behind these, where they go.
 int lay_out(const std::size_t* sizes, Operation& one) {
-  const auto count = static_cast<std::size_t>(state().size);
+  const auto count = static_cast<std::size_t>(state().mine.size);
   one.counts = new (std::nothrow) int[2 * count];
   if (one.counts == nullptr) return MPI_ERR_NO_MEM;
   std::size_t offset = 0;
@@ -188,14 +181,13 @@ int lay_out(const std::size_t* sizes, Operation& one) {
 
 int gather(const void* mine, std::size_t bytes, void* all, const std::size_t* sizes, Operation* operation) {
   *operation = {};
-  if (!countable(bytes)) return MPI_ERR_COUNT;
-  const bool root = state().rank == 0;
+  const bool root = state().mine.rank == 0;
   int error = root ? lay_out(sizes, *operation) : MPI_SUCCESS;
   if (error == MPI_SUCCESS) {
     const int* const counts = operation->counts;
-    error = begun(*operation, [&](MPI_Request* request) {
-      return MPI_Igatherv(mine, static_cast<int>(bytes), MPI_BYTE, all, counts, root ? counts + state().size : nullptr,
-                          MPI_BYTE, 0, state().ranks, request);
+    error = begun(*operation, bytes, [&](MPI_Request* request) {
+      return MPI_Igatherv(mine, static_cast<int>(bytes), MPI_BYTE, all, counts,
+                          root ? counts + state().mine.size : nullptr, MPI_BYTE, 0, state().ranks, request);
     });
   }
   if (error != MPI_SUCCESS) forget_counts(*operation);
@@ -204,17 +196,15 @@ int gather(const void* mine, std::size_t bytes, void* all, const std::size_t* si
 
 int all_reduce(double* values, std::size_t count, int reduction, Operation* operation) {
   *operation = {};
-  if (!countable(count)) return MPI_ERR_COUNT;
   const MPI_Op how = reduction == XFERBENCH_MPI_MAX ? MPI_MAX : MPI_SUM;
-  return begun(*operation, [&](MPI_Request* request) {
+  return begun(*operation, count, [&](MPI_Request* request) {
     return MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(count), MPI_DOUBLE, how, state().ranks, request);
   });
 }
 
 int send(const void* data, std::size_t bytes, int to, int tag, Operation* operation) {
   *operation = {};
-  if (!countable(bytes)) return MPI_ERR_COUNT;
-  return begun(*operation, [&](MPI_Request* request) {
+  return begun(*operation, bytes, [&](MPI_Request* request) {
     return MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, to, tag, state().ranks, request);
   });
 }
@@ -222,8 +212,7 @@ int send(const void* data, std::size_t bytes, int to, int tag, Operation* operat
 int receive(void* data, std::size_t bytes, int from, int tag, Operation* operation) {
   *operation = {};
   operation->receives = 1;
-  if (!countable(bytes)) return MPI_ERR_COUNT;
-  return begun(*operation, [&](MPI_Request* request) {
+  return begun(*operation, bytes, [&](MPI_Request* request) {
     return MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, state().ranks, request);
   });
 }
@@ -256,13 +245,7 @@ constexpr xferbench_mpi_table kTable{
     .version = XFERBENCH_MPI_VERSION,
     .initialise = initialise,
     .finalise = finalise,
-    .rank = rank,
-    .size = size,
-    .local_rank = local_rank,
-    .local_size = local_size,
-    .node_root = node_root,
     .library = library,
-    .wall_clock = wall_clock,
     .abort = abort_all,
     .error_text = error_text,
     .barrier = barrier,

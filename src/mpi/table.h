@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Changes with every change of the table. */
-#define XFERBENCH_MPI_VERSION 2
+#define XFERBENCH_MPI_VERSION 3
 /* The one function that the library exports, of type xferbench_mpi_function. */
 #define XFERBENCH_MPI_ENTRY "xferbench_mpi"
 
@@ -33,22 +33,23 @@ typedef struct xferbench_mpi_operation {
   int ended;
 } xferbench_mpi_operation;
 
+/* Which rank a process is. */
+typedef struct xferbench_mpi_numbers {
+  int rank;
+  int size;
+  int local_rank; /* among those ranks that can share memory with this one */
+  int local_size;
+  int node_root; /* the lowest rank of these */
+} xferbench_mpi_numbers;
+
 typedef struct xferbench_mpi_table {
   int version; /* XFERBENCH_MPI_VERSION */
 
-  int (*initialise)(void);
+  int (*initialise)(xferbench_mpi_numbers* mine);
   /* Waits for all ranks, for ever if need be. Does nothing where MPI has not been started, or has ended. */
   int (*finalise)(void);
-  int (*rank)(void);
-  int (*size)(void);
-  /* Among those ranks that can share memory with this one. */
-  int (*local_rank)(void);
-  int (*local_size)(void);
-  /* The lowest rank of these. */
-  int (*node_root)(void);
   /* "Open MPI 4.1.4": which MPI it is, in one line. */
   const char* (*library)(void);
-  double (*wall_clock)(void); /* seconds */
   void (*abort)(int code);
   /* Into `text`, of `size` bytes. */
   void (*error_text)(int error, char* text, size_t size);

@@ -32,22 +32,30 @@ using PendingPtr = std::unique_ptr<Pending>;
 
 enum class Reduction { max, sum };
 
+/// Which rank a process is.
+struct RankNumbers {
+  int rank = 0;
+  int size = 1;
+  int local_rank = 0;  ///< among the ranks that can share memory with it: those of its node
+  int local_size = 1;
+  int node_root = 0;  ///< the lowest rank of its node, which tells nodes apart
+};
+
 /// Every rank calls the collective ones (barrier, broadcast, gather, all_reduce) in the same order. All throw
 /// CommunicationError. From one thread at a time.
 class Communicator {
  public:
-  Communicator() = default;
+  explicit Communicator(const RankNumbers& numbers) : numbers_(numbers) {}
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
   virtual ~Communicator() = default;
 
-  [[nodiscard]] virtual int rank() const = 0;
-  [[nodiscard]] virtual int size() const = 0;
-  /// Among the ranks that can share memory with this one: those of its node.
-  [[nodiscard]] virtual int local_rank() const = 0;
-  [[nodiscard]] virtual int local_size() const = 0;
-  /// The lowest rank of its node, which tells nodes apart.
-  [[nodiscard]] virtual int node_root() const = 0;
+  [[nodiscard]] const RankNumbers& numbers() const { return numbers_; }
+  [[nodiscard]] int rank() const { return numbers_.rank; }
+  [[nodiscard]] int size() const { return numbers_.size; }
+  [[nodiscard]] int local_rank() const { return numbers_.local_rank; }
+  [[nodiscard]] int local_size() const { return numbers_.local_size; }
+  [[nodiscard]] int node_root() const { return numbers_.node_root; }
   /// Which MPI it is: "Open MPI 4.1.4".
   [[nodiscard]] virtual std::string library() const = 0;
 
@@ -76,6 +84,7 @@ class Communicator {
   void leave_kept() { static_cast<void>(new std::vector(std::move(kept_))); }
 
  private:
+  RankNumbers numbers_;
   std::vector<std::shared_ptr<void>> kept_;
 };
 

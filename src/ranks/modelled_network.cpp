@@ -44,22 +44,32 @@ class ModelledNetwork::Modelled final : public Pending {
   std::function<double(const Times&)> ends_;
 };
 
+namespace {
+
+RankNumbers numbers_on(std::span<const int> nodes, const Communicator& ranks) {
+  if (std::ssize(nodes) != ranks.size()) {
+    throw std::invalid_argument("modelled network: nodes of another number of ranks");
+  }
+  const auto own = nodes.begin() + ranks.rank();
+  return {.rank = ranks.rank(),
+          .size = ranks.size(),
+          .local_rank = static_cast<int>(std::count(nodes.begin(), own, *own)),
+          .local_size = static_cast<int>(std::ranges::count(nodes, *own)),
+          .node_root = static_cast<int>(std::ranges::find(nodes, *own) - nodes.begin())};
+}
+
+}  // namespace
+
 ModelledNetwork::ModelledNetwork(Communicator& ranks, HostRuntime& host, std::span<const int> nodes,
                                  const NetworkProfile& profile)
-    : ranks_(ranks),
+    : Communicator(numbers_on(nodes, ranks)),
+      ranks_(ranks),
       host_(host),
       nodes_(nodes),
       profile_(profile),
       random_(profile.seed * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(ranks.rank())) {
-  if (std::ssize(nodes) != size()) throw std::invalid_argument("modelled network: nodes of another number of ranks");
-  std::vector<int> sizes;
-  for (int other = 0; other < size(); ++other) {
-    const auto place = static_cast<std::size_t>(node(other));
-    if (place >= sizes.size()) sizes.resize(place + 1);
-    if (other == rank()) local_rank_ = sizes[place];
-    ++sizes[place];
-  }
-  local_size_ = sizes[static_cast<std::size_t>(node(rank()))];
+  std::vector<int> sizes(static_cast<std::size_t>(std::ranges::max(nodes)) + 1);
+  for (const int node : nodes) ++sizes[static_cast<std::size_t>(node)];
   tree_latency_ = levels(static_cast<int>(sizes.size())) * profile_.between.latency +
                   levels(std::ranges::max(sizes)) * profile_.within.latency;
 }

@@ -48,13 +48,6 @@ class ModelledNetwork final : public Communicator {
   ModelledNetwork(Communicator& ranks, HostRuntime& host, std::span<const int> nodes,
                   const NetworkProfile& profile = {});
 
-  [[nodiscard]] int rank() const override { return ranks_.rank(); }
-  [[nodiscard]] int size() const override { return ranks_.size(); }
-  [[nodiscard]] int local_rank() const override { return local_rank_; }
-  [[nodiscard]] int local_size() const override { return local_size_; }
-  [[nodiscard]] int node_root() const override {
-    return static_cast<int>(std::ranges::find(nodes_, node(rank())) - nodes_.begin());
-  }
   [[nodiscard]] std::string library() const override { return ranks_.library() + ", modelled times"; }
 
   [[nodiscard]] PendingPtr barrier() override;
@@ -96,8 +89,6 @@ class ModelledNetwork final : public Communicator {
   HostRuntime& host_;
   std::span<const int> nodes_;
   NetworkProfile profile_;
-  int local_rank_ = 0;
-  int local_size_ = 0;
   double tree_latency_ = 0;
   // When this rank's links are free again: within its node and between nodes.
   std::array<double, 2> sending_until_{};

@@ -182,17 +182,17 @@ class MpiPending final : public Pending {
   bool done_ = false;
 };
 
+/// Starts MPI.
+RankNumbers started(const xferbench_mpi_table& table) {
+  xferbench_mpi_numbers mine{};
+  Table(table).call("starting", &xferbench_mpi_table::initialise, &mine);
+  return {mine.rank, mine.size, mine.local_rank, mine.local_size, mine.node_root};
+}
+
 class MpiCommunicator final : public Communicator {
  public:
-  explicit MpiCommunicator(const xferbench_mpi_table& table) : table_(table) {
-    table_.call("starting", &xferbench_mpi_table::initialise);
-    rank_ = table_.ask(&xferbench_mpi_table::rank);
-    size_ = table_.ask(&xferbench_mpi_table::size);
-    local_rank_ = table_.ask(&xferbench_mpi_table::local_rank);
-    local_size_ = table_.ask(&xferbench_mpi_table::local_size);
-    node_root_ = table_.ask(&xferbench_mpi_table::node_root);
-    library_ = table_.ask(&xferbench_mpi_table::library);
-  }
+  explicit MpiCommunicator(const xferbench_mpi_table& table)
+      : Communicator(started(table)), table_(table), library_(table.library()) {}
   MpiCommunicator(const MpiCommunicator&) = delete;
   MpiCommunicator& operator=(const MpiCommunicator&) = delete;
 
@@ -209,11 +209,6 @@ class MpiCommunicator final : public Communicator {
     }
   }
 
-  [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int size() const override { return size_; }
-  [[nodiscard]] int local_rank() const override { return local_rank_; }
-  [[nodiscard]] int local_size() const override { return local_size_; }
-  [[nodiscard]] int node_root() const override { return node_root_; }
   [[nodiscard]] std::string library() const override { return library_; }
 
   [[nodiscard]] PendingPtr barrier() override { return begin("a barrier", &xferbench_mpi_table::barrier); }
@@ -249,11 +244,6 @@ class MpiCommunicator final : public Communicator {
   Table table_;
   Rooms rooms_;
   int exceptions_ = std::uncaught_exceptions();
-  int rank_ = 0;
-  int size_ = 1;
-  int local_rank_ = 0;
-  int local_size_ = 1;
-  int node_root_ = 0;
   std::string library_;
 };
 

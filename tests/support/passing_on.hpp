@@ -12,13 +12,8 @@ namespace xferbench::test {
 
 class PassingOn : public Communicator {
  public:
-  explicit PassingOn(Communicator& ranks) : ranks_(ranks) {}
+  explicit PassingOn(Communicator& ranks) : Communicator(ranks.numbers()), ranks_(ranks) {}
 
-  [[nodiscard]] int rank() const override { return ranks_.rank(); }
-  [[nodiscard]] int size() const override { return ranks_.size(); }
-  [[nodiscard]] int local_rank() const override { return ranks_.local_rank(); }
-  [[nodiscard]] int local_size() const override { return ranks_.local_size(); }
-  [[nodiscard]] int node_root() const override { return ranks_.node_root(); }
   [[nodiscard]] std::string library() const override { return ranks_.library(); }
   [[nodiscard]] PendingPtr barrier() override { return ranks_.barrier(); }
   [[nodiscard]] PendingPtr broadcast(std::span<std::byte> data, int root) override {

@@ -34,15 +34,16 @@ class Switchboard::Operation final : public Pending {
 
 class Switchboard::Rank final : public Communicator {
  public:
-  Rank(Switchboard& board, int rank) : board_(board), rank_(rank) {}
+  Rank(Switchboard& board, int rank)
+      : Communicator(
+            {.rank = rank,
+             .size = board.ranks_,
+             .local_rank = rank % board.ranks_per_node_,
+             .local_size = std::min(board.ranks_per_node_, board.ranks_ - (rank - rank % board.ranks_per_node_)),
+             .node_root = rank - rank % board.ranks_per_node_}),
+        board_(board),
+        rank_(rank) {}
 
-  [[nodiscard]] int rank() const override { return rank_; }
-  [[nodiscard]] int size() const override { return board_.ranks_; }
-  [[nodiscard]] int local_rank() const override { return rank_ % board_.ranks_per_node_; }
-  [[nodiscard]] int local_size() const override {
-    return std::min(board_.ranks_per_node_, size() - (rank_ - local_rank()));
-  }
-  [[nodiscard]] int node_root() const override { return rank_ - local_rank(); }
   [[nodiscard]] std::string library() const override { return "threads of one process"; }
 
   [[nodiscard]] PendingPtr barrier() override {
