@@ -200,13 +200,11 @@ constexpr std::array kFileFields{
                               "Pattern for its name, such as NVIDIA H200*. Results from another are refused."),
     field<&Expectations::all, kExpectations>("expect"),
 };
-constexpr Shape kFile{.expected = "expectations: an object with schema and expect",
-                      .help =
-                          "What xferbench check --expect reads, version 1: absolute limits for results. An unknown "
-                          "field is an error, so that no limit is lost to a slip of the pen.",
-                      .is_object = true,
-                      .fields = kFileFields,
-                      .strict = true};
+constexpr Shape kFile = strict(expecting(
+    record(kFileFields,
+           "What xferbench check --expect reads, version 1: absolute limits for results. An unknown field is an error, "
+           "so that no limit is lost to a slip of the pen."),
+    "expectations: an object with schema and expect"));
 
 }  // namespace
 

@@ -626,17 +626,17 @@ constexpr std::array kReportFields{
         "Of a suite that takes several processes: what all but the first measured. compare takes each as a file of its "
         "own; all else in this file is of the first."),
 };
-constexpr Shape kReport{.expected = "a results file, as xferbench --json writes it",
-                        .help =
-                            "What xferbench --json writes, version 1: fields are added, never renamed, removed or "
-                            "given another meaning. What is unknown is absent: never 0, null or a text. measurement.md "
-                            "and the pages in scenarios/ say how every number is made.",
-                        .is_object = true,
-                        .fields = kReportFields,
-                        .end = check_report};
+constexpr Shape kReport = expecting(
+    record(
+        kReportFields,
+        "What xferbench --json writes, version 1: fields are added, never renamed, removed or given another meaning. "
+        "What is unknown is absent: never 0, null or a text. measurement.md and the pages in scenarios/ say how every "
+        "number is made.",
+        check_report),
+    "a results file, as xferbench --json writes it");
 
 /// A journal has a case once more each time that more is known of it.
-constexpr Shape kJournal{.expected = "a journal of xferbench", .is_object = true, .fields = kReportFields};
+constexpr Shape kJournal = expecting(record(kReportFields), "a journal of xferbench");
 
 // --- The machine alone ----------------------------------------------------------------------------------------------
 

@@ -281,6 +281,11 @@ constexpr Shape within(Shape shape, std::string_view expected, double least, dou
   shape.most = most;
   return shape;
 }
+/// The same as messages call it.
+constexpr Shape expecting(Shape shape, std::string_view expected) {
+  shape.expected = expected;
+  return shape;
+}
 /// The same with its own help.
 constexpr Shape helped(Shape shape, std::string_view help) {
   shape.help = help;
@@ -326,17 +331,15 @@ std::vector<std::string_view> words_of() {
   return {texts.begin(), texts.end()};
 }
 
+template <class E>
+inline constexpr auto kTextsOf = texts_of(E{});
 /// One of the values of an enumeration, by its text.
 template <class E>
 inline constexpr Shape kOneOf{
     .expected = "a text",
-    .take = [](Reader& in, void* into) { as<E>(into) = static_cast<E>(in.as_one_of(texts_of(E{}))); },
+    .take = [](Reader& in, void* into) { as<E>(into) = static_cast<E>(in.as_one_of(kTextsOf<E>)); },
     .give = [](const void* from) -> Single { return to_text(as<E>(from)); },
-    .words =
-        [] {
-          const auto texts = texts_of(E{});
-          return std::vector<std::string_view>(texts.begin(), texts.end());
-        }};
+    .words = words_of<kTextsOf<E>>};
 
 /// The name of the schema: no part of the record, but the first thing that a file says.
 template <const std::string_view& schema>

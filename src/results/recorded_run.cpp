@@ -36,14 +36,13 @@ constexpr std::array kFields{
                                                               "Absent: 0, or ended by a signal."),
     field<&RecordedRun::signal, kWhole<int, 0, kMostCode>>("signal", if_known, "That ended it; absent: none."),
 };
-constexpr Shape kRecordedRun{
-    .expected = "an object with schema, command and times",
-    .help =
-        "run.json in a folder that xferbench explain --recording FOLDER makes, version 1: how the program was run "
-        "whose processes the files *.xfrec are of. Fields are added, never renamed, removed or given another meaning.",
-    .is_object = true,
-    .fields = kFields,
-    .end = check_times};
+constexpr Shape kRecordedRun = expecting(
+    record(kFields,
+           "run.json in a folder that xferbench explain --recording FOLDER makes, version 1: how the program was run "
+           "whose processes the files *.xfrec are of. Fields are added, never renamed, removed or given another "
+           "meaning.",
+           check_times),
+    "an object with schema, command and times");
 
 }  // namespace
 

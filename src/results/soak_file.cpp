@@ -53,12 +53,9 @@ constexpr std::array kSoakHeaderFields{
     field<&SoakHeader::environment, kEnvironmentLine>("environment"),
     field<&SoakHeader::settings, kSoakSettings>("settings"),
 };
-constexpr Shape kSoakHeader{.expected = "the first line of a soak's file, as xferbench soak --json writes it",
-                            .help = "The first line.",
-                            .is_object = true,
-                            .fields = kSoakHeaderFields,
-                            .on_one_line = true,
-                            .name = "header"};
+constexpr Shape kSoakHeader =
+    named("header", on_one_line(expecting(record(kSoakHeaderFields, "The first line."),
+                                          "the first line of a soak's file, as xferbench soak --json writes it")));
 
 constexpr std::array kSoakWrongFields{
     field<&SoakWrong::gpu>("gpu", "Whose work it was; of p2p the GPU that receives."),
@@ -163,12 +160,9 @@ constexpr std::array kSoakIntervalFields{
     field<&SoakInterval::end>("end"),
     field<&SoakInterval::reason>("reason", if_known),
 };
-constexpr Shape kSoakIntervalLine{.expected = "a line of a soak's file, as xferbench soak --json writes it",
-                                  .help = "Each further line.",
-                                  .is_object = true,
-                                  .fields = kSoakIntervalFields,
-                                  .on_one_line = true,
-                                  .name = "interval"};
+constexpr Shape kSoakIntervalLine =
+    named("interval", on_one_line(expecting(record(kSoakIntervalFields, "Each further line."),
+                                            "a line of a soak's file, as xferbench soak --json writes it")));
 
 }  // namespace
 

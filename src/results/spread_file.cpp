@@ -30,13 +30,12 @@ constexpr std::array kSpreadFields{
     field<&SpreadFile::profile>("profile", if_known, "Of the simulated device; absent for a real one."),
     field<&SpreadFile::cases, kListOf<CaseSpread, kCaseSpread, kMostCases>>("cases"),
 };
-constexpr Shape kSpreadFile{.expected = "a file of spreads, as xferbench --repeat N --spread writes it",
-                            .help =
-                                "What xferbench --repeat N --spread FILE keeps and compare --spread FILE reads, "
-                                "version 1: how far processes of one machine lie apart that measure the same case. "
-                                "Fields are added, never renamed, removed or given another meaning.",
-                            .is_object = true,
-                            .fields = kSpreadFields};
+constexpr Shape kSpreadFile = expecting(
+    record(kSpreadFields,
+           "What xferbench --repeat N --spread FILE keeps and compare --spread FILE reads, version 1: how far "
+           "processes of one machine lie apart that measure the same case. Fields are added, never renamed, "
+           "removed or given another meaning."),
+    "a file of spreads, as xferbench --repeat N --spread writes it");
 
 }  // namespace
 

@@ -58,10 +58,7 @@ constexpr std::array kSuiteFields{
     field<&Suite::sampling, kSampling>("sampling", Rule::optional),
     field<&Suite::runs, kListOf<std::vector<std::string>, kRun, kMostEntries, check_runs>>("runs"),
 };
-constexpr Shape kSuite{.expected = "an object with schema, description and runs",
-                       .is_object = true,
-                       .fields = kSuiteFields,
-                       .strict = true};
+constexpr Shape kSuite = strict(expecting(record(kSuiteFields), "an object with schema, description and runs"));
 
 }  // namespace
 

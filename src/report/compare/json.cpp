@@ -24,13 +24,6 @@ constexpr std::array<std::string_view, 2> kIntervals{"hodges-lehmann", "bootstra
 constexpr Shape kIntervalOf{
     .give = [](const void* options) -> Single { return kIntervals[as<Options>(options).bootstrap ? 1 : 0]; },
     .words = words_of<kIntervals>};
-constexpr std::array kAcrossOptionsFields{
-    field<&Options::threshold>("threshold", "A share: 0.03 is 3 %."),
-    part("interval", kIntervalOf),
-    field<&Options::metric, kText>("metric", if_known),
-    field<&Options::only>("only"),
-};
-constexpr Shape kAcrossOptions = on_one_line(record(kAcrossOptionsFields));
 constexpr std::array kOptionsFields{
     field<&Options::threshold>("threshold", "A share: 0.03 is 3 %."),
     part("interval", kIntervalOf),
@@ -40,6 +33,8 @@ constexpr std::array kOptionsFields{
     field<&Options::assumed_spread>("assumed_spread", optional, "Between processes, a share; 0: nothing was assumed."),
 };
 constexpr Shape kOptions = on_one_line(record(kOptionsFields));
+constexpr std::size_t kOfAcross = 4;  // the first of them
+constexpr Shape kAcrossOptions = on_one_line(record(std::span(kOptionsFields).first(kOfAcross)));
 
 constexpr std::array kSourceFields{
     field<&Source::name, kText>("file"),
