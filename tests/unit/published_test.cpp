@@ -175,8 +175,8 @@ std::string soak_openmetrics() {
   return openmetrics::to_text(soak_metrics(header, last));
 }
 
-void add_openmetrics(Names& names) {
-  static const std::regex sample("(?:^|\n)# TYPE ([a-z0-9_]+) ");
+/// All that is ever written for monitoring.
+std::vector<std::string> openmetrics_texts() {
   check::Checked checked;
   checked.results = "r.json";
   checked.started_at = "2026-11-21T10:00:00Z";
@@ -189,8 +189,13 @@ void add_openmetrics(Names& names) {
                    .key = "",
                    .note = "",
                    .command = ""}};
-  for (const std::string& text : {to_openmetrics(with_every_headline(), all_scenarios()),
-                                  to_check_openmetrics(std::span(&checked, 1)), soak_openmetrics()}) {
+  return {to_openmetrics(with_every_headline(), all_scenarios()), to_check_openmetrics(std::span(&checked, 1)),
+          soak_openmetrics()};
+}
+
+void add_openmetrics(Names& names) {
+  static const std::regex sample("(?:^|\n)# TYPE ([a-z0-9_]+) ");
+  for (const std::string& text : openmetrics_texts()) {
     for (const std::string& name : found_in(text, sample)) names.insert("openmetrics " + name);
   }
 }
@@ -250,6 +255,20 @@ TEST(Published, NamesStay) {
                              << "If these are the names that are to stay, run the test with XFERBENCH_UPDATE_GOLDEN=1 "
                                 "and commit "
                              << list << ".";
+}
+
+// Ends of names of samples belong to types, units are base units, labels that begin with __ are readers' own.
+TEST(Published, MetricsAreWhatReadersTake) {
+  for (const std::string& text : openmetrics_texts()) {
+    for (const char* bad :
+         {"# TYPE \\w+_(total|created|count|sum|bucket|gcount|gsum) ", "# TYPE (?![a-z][a-z0-9_]* (gauge|counter)\n)",
+          "# UNIT \\w+ (?!(seconds|bytes|bytes_per_second|ratio|celsius|watts|joules|hertz|volts)\n)",
+          "# UNIT \\w+_(\\w+)_\\1 ", "# HELP \\w+ *\n", "(\\{|\",)(__|le=|quantile=|[^a-z_])",
+          "_total(\\{.*\\})? (-|N|\\+)"}) {
+      std::smatch found;
+      EXPECT_FALSE(std::regex_search(text, found, std::regex(bad))) << found.str();
+    }
+  }
 }
 
 TEST(Published, ListKnowsEachKindOfName) {

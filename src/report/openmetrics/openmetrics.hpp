@@ -41,20 +41,18 @@ struct Sample {
 struct Family {
   std::string name;  ///< without unit and without "_total": "xferbench_soak_moved"
   Type type = Type::gauge;
-  std::string unit{};  ///< the end of the name, after an underscore: one of base_units(), or empty for a plain number
+  std::string unit{};  ///< the end of the name, after an underscore; empty for a plain number
   std::string help;    ///< one sentence
   std::vector<Sample> samples{};
 };
-
-/// Those that a family may have, in full and without prefixes: "seconds", "bytes", "bytes_per_second", "ratio", ...
-const std::vector<std::string>& base_units();
 
 /// The name of its samples: "xferbench_soak_moved_bytes_total".
 std::string sample_name(const Family& family);
 
 /// All families with samples, to "# EOF". Texts of labels are escaped and cannot leave their line. Throws
-/// std::invalid_argument for what no reader would take: a malformed name or label, an unknown unit, a suffix that
-/// belongs to a type, a family or a sample's labels twice, a counter below zero.
+/// std::invalid_argument where two samples of a family have the same labels, as two files may whose names differ in
+/// what nobody can show. Names and labels are legal, units are base units in full and no ends of names, no name ends in
+/// what belongs to a type (_total, _count, _info, ...): tests hold all that this program writes to that.
 std::string to_text(const std::vector<Family>& families);
 
 }  // namespace xferbench::openmetrics
