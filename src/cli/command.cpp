@@ -19,6 +19,17 @@ bool asks_for_help(const CommandLine& line) {
   return asks(&line.app) || asks(&line.innermost()) || std::ranges::any_of(line.app.get_subcommands(), asks);
 }
 
+/// With what its flags of output say, which mean the same for all commands.
+Command with_output(const CommandLine& line, Command command) {
+  const auto take = [&line](auto& one) {
+    if constexpr (requires { one.show; }) one.show = line.measuring.show;
+    if constexpr (requires { one.files.named(); }) one.files = line.measuring.files;
+    if constexpr (requires { one.files.named(); }) refuse_shared_files(one.files.named());
+  };
+  std::visit(take, command);
+  return command;
+}
+
 Command command(CommandLine& line, std::span<const std::string> arguments, std::vector<std::string> program) {
   line.program = std::move(program);
   line.measuring.arguments.assign(arguments.begin(), arguments.end());
@@ -41,7 +52,7 @@ Command command(CommandLine& line, std::span<const std::string> arguments, std::
   if (!line.program.empty() && name != "explain") {
     throw UsageError(fmt::format("-- is of explain, which comes first: xferbench explain -- {}", line.program.front()));
   }
-  return line.known.at(&first).make();
+  return with_output(line, line.known.at(&first).make());
 }
 
 GpuProbeCommand gpu_probe(const std::string& number) {

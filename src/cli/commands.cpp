@@ -68,9 +68,7 @@ Exit codes:
 )";
 
 /// `files`: those that stand behind no flag.
-Command compare_command(const CommandLine& line, CompareCommand c, const std::vector<std::string>& files) {
-  c.files = line.measuring.files;
-  c.show = line.measuring.show;
+Command compare_command(CompareCommand c, const std::vector<std::string>& files) {
   if (!c.across.empty()) {
     // A list of files takes every word that follows it, so all other words stand before it.
     c.across.insert(c.across.begin(), files.begin(), files.end());
@@ -91,7 +89,6 @@ Command compare_command(const CommandLine& line, CompareCommand c, const std::ve
   std::vector<std::string> inputs;
   for (const auto* some : {&c.base, &c.next, &c.across}) inputs.insert(inputs.end(), some->begin(), some->end());
   refuse_several_inputs("compare", inputs);
-  refuse_shared_files(c.files.named());
   return c;
 }
 
@@ -102,7 +99,7 @@ void add_compare(CommandLine& line) {
       *line.add_command("compare", "what changed between results files", kCompareFooter,
                         {.usage = kCompareUsage,
                          .taken = line.named({"--json", "--markdown", "--html", "--color", "--quiet", "--wide"}),
-                         .make = [&line, &compare, &files] { return compare_command(line, compare, files); }});
+                         .make = [&compare, &files] { return compare_command(compare, files); }});
   add_files(app, files);
   const auto add_side = [&app](const char* flag, std::vector<std::string>& target, const char* help) {
     return valued(app.add_option(flag, target, help), "FILES");
@@ -179,7 +176,7 @@ Exit codes:
 
 void add_report(CommandLine& line) {
   auto& report = line.keep<ReportCommand>();
-  const auto make = [&line, &report] {
+  const auto make = [&report] {
     if (!report.trend.empty()) {
       // A list of files takes every word that follows it, so all other words stand before it.
       report.trend.insert(report.trend.begin(), report.stored.begin(), report.stored.end());
@@ -197,9 +194,6 @@ void add_report(CommandLine& line) {
       inputs.insert(inputs.end(), some->begin(), some->end());
     }
     refuse_several_inputs("report", inputs);
-    report.files = line.measuring.files;
-    report.show = line.measuring.show;
-    refuse_shared_files(report.files.named());
     return report;
   };
   CLI::App& app =
@@ -252,24 +246,20 @@ Each case gets a limit for its headline, beyond the worst of these runs by a mar
 100 further runs that are as good keep all limits. More runs make it narrower. docs/check.md tells how.
 )";
 
-Command check_command(const CommandLine& line, CheckCommand c) {
+Command check_command(CheckCommand c) {
   if (c.results.empty()) throw UsageError("check needs a results file: xferbench check results.json --expect h200");
   refuse_several_inputs("check", c.results);
   if (c.expect.empty()) {
     throw UsageError("check needs --expect: a file of limits, or the name of one that comes with xferbench, as h200");
   }
-  c.files = line.measuring.files;
-  c.show = line.measuring.show;
-  refuse_shared_files(c.files.named());
   return c;
 }
 
-Command expect_command(const CommandLine& line, ExpectCommand c) {
+Command expect_command(ExpectCommand c) {
   if (c.good.empty()) {
     throw UsageError("expect needs results of good runs: xferbench expect good-1.json good-2.json -o mine.json");
   }
   refuse_several_inputs("expect", c.good);
-  c.show = line.measuring.show;
   return c;
 }
 
@@ -279,7 +269,7 @@ void add_check(CommandLine& line) {
       "check", "whether results are within limits; exit code 1 if not", kCheckFooter,
       {.usage = "  xferbench check RESULTS... --expect FILE|NAME [FLAGS]\n",
        .taken = line.named({"--json", "--markdown", "--html", "--openmetrics", "--color", "--quiet", "--wide"}),
-       .make = [&line, &check] { return check_command(line, check); }});
+       .make = [&check] { return check_command(check); }});
   add_files(app, check.results);
   valued(app.add_option("--expect", check.expect,
                         "what to expect: a file of limits, or the name of one that comes with xferbench"),
@@ -295,7 +285,7 @@ void add_expect(CommandLine& line) {
   CLI::App& app = *line.add_command("expect", "limits for check, from runs that were good", kExpectFooter,
                                     {.usage = "  xferbench expect GOOD... [-o FILE] [FLAGS]\n",
                                      .taken = line.named({"--quiet"}),
-                                     .make = [&line, &expect] { return expect_command(line, expect); }});
+                                     .make = [&expect] { return expect_command(expect); }});
   add_files(app, expect.good);
   add_written_file(app, expect.output);
   line.add_share(app,
@@ -359,7 +349,6 @@ Command calibrate_command(const CommandLine& line, CalibrateCommand c) {
   }
   if (c.json) refuse_shared_files(std::array{NamedFile{"json", *c.json}, NamedFile{"output", c.output}});
   c.device = line.measuring.device;
-  c.show = line.measuring.show;
   return c;
 }
 
@@ -373,8 +362,6 @@ Command validate_command(const CommandLine& line, ValidateCommand c) {
         "validate needs --simulate: the profile that is to predict these results, as --simulate mine.json");
   }
   c.profile = *line.measuring.device.simulate;
-  c.files = line.measuring.files;
-  c.show = line.measuring.show;
   return c;
 }
 
@@ -449,10 +436,7 @@ Command explain_command(const CommandLine& line, ExplainCommand e) {
       throw UsageError(fmt::format("{} is of a program that is run, and {} is read", flag, e.folder));
     }
   }
-  e.files = line.measuring.files;
-  e.show = line.measuring.show;
   e.simulate = line.measuring.device.simulate;
-  refuse_shared_files(e.files.named());
   return e;
 }
 
@@ -534,9 +518,7 @@ Command soak_command(const CommandLine& line, SoakCommand soak) {
   soak.arguments = line.measuring.arguments;
   soak.device = line.measuring.device;
   soak.settings.seed = line.measuring.seed;
-  soak.files = line.measuring.files;
   soak.resume = line.run.resume;
-  soak.show = line.measuring.show;
   soak.dry_run = line.measuring.dry_run;
   if (soak.settings.size % 4096 != 0) {
     throw UsageError(fmt::format("--size {} is no multiple of 4 KiB, which copies of a soak are",
@@ -551,7 +533,7 @@ Command soak_command(const CommandLine& line, SoakCommand soak) {
     }
     if (soak.resume == "-") throw UsageError("--resume needs a file: a soak goes on in its own");
   }
-  std::vector<NamedFile> files = soak.files.named();
+  std::vector<NamedFile> files = line.measuring.files.named();
   if (soak.resume) files.push_back({"resume", *soak.resume});
   refuse_shared_files(files);
   return soak;
@@ -607,18 +589,17 @@ Command list_command(const CommandLine& line, const std::string& word) {
     if (!line.given(flag) || word == kListed.back()) continue;
     throw UsageError(fmt::format("{} does nothing here: it belongs to list {}", flag, kListed.back()));
   }
-  ListCommand list{.device = line.measuring.device, .files = line.measuring.files, .show = line.measuring.show};
-  refuse_shared_files(list.files.named());
+  ListCommand list{.device = line.measuring.device};
   if (after.empty() && word.empty()) return list;
   if (const auto* of = std::ranges::find(kListed, word); after.empty() && of != kListed.end()) {
     list.of = static_cast<ListCommand::Of>(of - kListed.begin() + 1);
     return list;
   }
-  if (!list.files.named().empty()) {
+  if (const std::vector<NamedFile> files = line.measuring.files.named(); !files.empty()) {
     throw UsageError(
         fmt::format("--{}: what a scenario has is told as help is, on standard output alone; of {} there "
                     "are pages",
-                    list.files.named().front().flag, fmt::join(kListed, ", ")));
+                    files.front().flag, fmt::join(kListed, ", ")));
   }
   const Scenario& about = topic(line, after.empty() ? word : after.front()->get_name());
   return TextCommand{to_text(page(line, *line.app.get_subcommand(name_of(about)))) + explain_results(described(about))};
@@ -654,10 +635,6 @@ void add_information(CommandLine& line) {
   const auto info_command = [&line, &info] {
     finish_measuring(line, SamplingPolicy().budget);
     info.device = line.measuring.device;
-    info.show = line.measuring.show;
-    info.files.markdown = line.measuring.files.markdown;
-    info.files.html = line.measuring.files.html;
-    refuse_shared_files(info.files.named());
     return info;
   };
   CLI::App* facts =
@@ -665,8 +642,8 @@ void add_information(CommandLine& line) {
                        {.usage = "  xferbench info [FLAGS]\n",
                         .taken = line.named({"--gpu", "--gpus", "--numa", "--simulate", "--markdown", "--html"}),
                         .make = info_command});
-  valued(facts->add_option("--json", info.files.json, "the same as JSON; without a file to standard output"), "[FILE]",
-         "-");
+  valued(facts->add_option("--json", line.measuring.files.json, "the same as JSON; without a file to standard output"),
+         "[FILE]", "-");
   line.add_command("help", "the flags of a scenario or a command", "",
                    {.usage = "  xferbench help [SCENARIO|COMMAND]\n",
                     .make = [&line, &word] { return help_command(line, word); }})
