@@ -17,7 +17,7 @@ namespace xferbench::compare {
 namespace {
 
 std::string percent(double share) { return format_percent_short(share); }
-std::string cases_text(std::size_t count) { return fmt::format("{} case{}", count, count == 1 ? "" : "s"); }
+std::string cases_text(std::size_t count) { return counted(count, "case"); }
 
 bool on_both_sides(const Row& row) { return row.base && row.next && row.verdict != Verdict::missing; }
 

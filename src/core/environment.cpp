@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/units.hpp"
+
 namespace xferbench {
 
 namespace {
@@ -43,8 +45,7 @@ std::string Environment::profile_text(std::size_t most) const {
     if (texts.size() < most) texts.push_back(text_of(change, for_readers));
   }
   const std::size_t left_out = profile_changes.size() - texts.size();
-  const std::string more =
-      left_out == 0 ? "" : fmt::format(" and {} more change{}", left_out, left_out == 1 ? "" : "s");
+  const std::string more = left_out == 0 ? "" : " and " + counted(left_out, "more change");
   return fmt::format("{} ({} with {}{})", profile, profile_base, fmt::join(texts, ", "), more);
 }
 

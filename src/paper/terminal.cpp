@@ -1,4 +1,3 @@
-#include <sstream>
 
 #include "core/printable.hpp"
 #include "paper/text.hpp"
@@ -12,14 +11,6 @@ namespace {
 std::size_t readable_columns(const Style& style) {
   constexpr std::size_t kReadable = 116;
   return style.columns > 0 ? std::min(style.columns, kReadable) : kReadable;
-}
-
-/// Each line in its tone, so that nothing is coloured beyond its end.
-std::string painted_lines(const std::string& lines, Tone tone, const Style& style) {
-  std::istringstream all(lines);
-  std::string painted;
-  for (std::string line; std::getline(all, line);) painted += style.painted(tone, line) + "\n";
-  return painted;
 }
 
 /// With a label, lines stand behind it; in a margin, what goes on stands two columns deeper.

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <vector>
 
+#include "core/lists.hpp"
 #include "core/printable.hpp"
 
 namespace xferbench {
@@ -25,10 +26,6 @@ std::size_t first_part(const std::string& word, std::size_t room) {
   const std::size_t slash = room > 1 ? word.rfind('/', room - 1) : std::string::npos;
   return slash == std::string::npos || slash == 0 ? word.size() : slash + 1;
 }
-
-}  // namespace
-
-namespace {
 
 bool is_number(const std::string& word) {
   return !word.empty() && word.find_first_not_of("(-0123456789.") == std::string::npos;
@@ -75,11 +72,14 @@ std::string wrapped(const std::string& text, std::size_t columns, const std::str
   return lines + line + "\n";
 }
 
-std::string paragraph(const std::string& text, Tone tone, const Style& style) {
-  std::istringstream lines(wrapped(printable(text), style.columns, "", "  "));
+std::string painted_lines(const std::string& lines, Tone tone, const Style& style) {
   std::string painted;
-  for (std::string line; std::getline(lines, line);) painted += style.painted(tone, line) + "\n";
+  for (const std::string& line : split(lines, '\n')) painted += style.painted(tone, line) + "\n";
   return painted;
+}
+
+std::string paragraph(const std::string& text, Tone tone, const Style& style) {
+  return painted_lines(wrapped(printable(text), style.columns, "", "  "), tone, style);
 }
 
 }  // namespace xferbench

@@ -19,7 +19,10 @@ std::string padded(const std::string& text, std::size_t to, bool left);
 std::string wrapped(const std::string& text, std::size_t columns, const std::string& first_margin,
                     const std::string& margin);
 
-/// The same in a tone, control characters replaced, from the first column on.
+/// Each line in its tone, so that nothing is coloured beyond its end.
+std::string painted_lines(const std::string& lines, Tone tone, const Style& style);
+
+/// A sentence in a tone, control characters replaced, from the first column on.
 std::string paragraph(const std::string& text, Tone tone, const Style& style);
 
 }  // namespace xferbench

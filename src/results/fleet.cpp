@@ -8,6 +8,8 @@
 #include <set>
 #include <sstream>
 
+#include "core/units.hpp"
+
 namespace xferbench {
 
 namespace {
@@ -54,7 +56,7 @@ std::string gpus_text(const Fleet& fleet) {
   }
   std::vector<std::string> parts;
   for (const std::string& model : models) parts.push_back(fmt::format("{} x {}", counts[model], model));
-  return fmt::format("{} on {} host{}", fmt::join(parts, " and "), nodes.size(), nodes.size() == 1 ? "" : "s");
+  return fmt::format("{} on {}", fmt::join(parts, " and "), counted(nodes.size(), "host"));
 }
 
 }  // namespace xferbench

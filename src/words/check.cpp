@@ -15,7 +15,7 @@ namespace xferbench {
 std::string about(const check::Row& row) {
   const std::string decides = row.place.empty() ? row.key : fmt::format("{} ({})", row.key, row.place);
   if (!row.note.empty()) return row.key.empty() ? row.note : decides + ": " + row.note;
-  return row.key.empty() ? fmt::format("median of {} case{}", row.cases, row.cases == 1 ? "" : "s") : decides;
+  return row.key.empty() ? "median of " + counted(row.cases, "case") : decides;
 }
 
 std::string incomplete(const check::Checked& checked) {

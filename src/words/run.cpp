@@ -111,7 +111,7 @@ void add_answers(const Report& report, Descriptors scenarios, Document& document
   const auto failed = std::ranges::count(report.results, Status::failed, &Result::status);
   if (failed > 0) {
     const std::size_t all = report.results.size();
-    const std::string text = fmt::format("{} of {} case{} FAILED", failed, all, all == 1 ? "" : "s");
+    const std::string text = fmt::format("{} of {} FAILED", failed, counted(all, "case"));
     document.add(Sentence{.text = text, .tone = Tone::bad, .strong = true});
   }
   const auto first = [&](const Result& r) { return r.config.scenario() == report.results.front().config.scenario(); };
