@@ -21,7 +21,6 @@
 #include "report/calibrate/calibrate_report.hpp"
 #include "results/json.hpp"
 #include "run/runner.hpp"
-#include "validate/grouping.hpp"
 #include "validate/validation.hpp"
 #include "words/validation.hpp"
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "compare/compare.hpp"
-#include "compare/pooling.hpp"
 #include "compare/statistics.hpp"
 
 namespace xferbench::compare {

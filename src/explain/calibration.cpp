@@ -1,4 +1,5 @@
-#include "explain/calibration.hpp"
+// What calls and operations take of themselves, from what they took.
+#include "explain/program.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,9 +7,7 @@
 #include <span>
 #include <utility>
 
-#include "explain/calibration.hpp"
 #include "explain/order.hpp"
-#include "explain/threads.hpp"
 
 namespace xferbench::explain {
 

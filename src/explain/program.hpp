@@ -107,4 +107,16 @@ Index kernel_at(const Program& program, std::uint32_t device, double time);
 /// The part of a recording that lies in the window, on a machine with these costs.
 Program program_of(const Recording& recording, const Window& window, const Costs& costs);
 
+// --- Its parts ------------------------------------------------------------------------------------------------------
+
+/// Sets HostCall::follows, previous and gap. A call follows the one before it on its thread; where threads take turns,
+/// as Python's and PyTorch's for going back through a network do, the first call of each turn follows the last of the
+/// turn before: whoever waits for another thread makes no call that would tell.
+void follow_threads(Program& program);
+
+/// Sets Operation::work, delay, handover and side_by_side, HostCall::own and wake. Each keeps what it was seen to take
+/// where that decided when it began or ended; where something else did, what is usual for its kind. So an unchanged
+/// replay gives the recorded times, but for what the graph does not know of.
+void calibrate(Program& program, const Costs& costs);
+
 }  // namespace xferbench::explain

@@ -1,4 +1,5 @@
-#include "explain/threads.hpp"
+// Which call of the host leads to which.
+#include "explain/program.hpp"
 
 #include <algorithm>
 #include <map>

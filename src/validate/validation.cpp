@@ -1,13 +1,90 @@
 #include "validate/validation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <functional>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "core/lists.hpp"
+#include "core/units.hpp"
 #include "measure/statistics.hpp"
 
 namespace xferbench::validation {
+
+// --- Which cases do the same work ------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kWays{"strategy", "method", "host"};
+constexpr std::array<std::string_view, 3> kAlwaysNamed{"size", "dir", "rounds"};
+
+bool has(std::span<const std::string_view> axes, std::string_view axis) {
+  return std::ranges::find(axes, axis) != axes.end();
+}
+
+bool says_what_is_done(const Work& work, std::string_view axis) {
+  return work.axes.empty() ? !has(kWays, axis) : has(work.axes, axis);
+}
+
+/// Empty where the case has no such axis.
+std::string text_of(const Case& c, std::string_view axis) {
+  const Case::Param* param = c.find(axis);
+  return param == nullptr ? std::string() : to_text(param->value, param->kind);
+}
+
+/// By scenario, the axes that cases have, each with all that it is.
+using Values = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
+
+Values values_of(std::span<const Work> cases) {
+  Values values;
+  for (const Work& work : cases) {
+    for (const Case::Param& param : work.config->params()) values[{work.config->scenario(), param.name}];
+  }
+  for (auto& [of, its] : values) {
+    for (const Work& work : cases) {
+      if (work.config->scenario() == of.first) its.insert(text_of(*work.config, of.second));
+    }
+  }
+  return values;
+}
+
+std::string name_of_size(std::uint64_t bytes) {
+  const std::string rounded = format_size(bytes);
+  return rounded.find('.') == std::string::npos ? rounded : format_size_readable(bytes);
+}
+
+}  // namespace
+
+std::vector<std::string> names_of_work(std::span<const Work> cases) {
+  const Values values = values_of(cases);
+  std::vector<std::string> names;
+  for (const Work& work : cases) {
+    const Case& c = *work.config;
+    std::string& name = names.emplace_back(c.scenario());
+    if (c.has("size")) name += " " + name_of_size(c.count("size"));
+    if (c.has("dir")) name += " " + c.word("dir");
+    if (c.count_or("rounds", 1) > 1) name += fmt::format(", {} rounds", c.count("rounds"));
+    for (const Case::Param& param : c.params()) {
+      if (has(kAlwaysNamed, param.name) || !says_what_is_done(work, param.name)) continue;
+      if (values.at({c.scenario(), param.name}).size() < 2) continue;
+      name += fmt::format(", {}={}", param.name, to_text(param.value, param.kind));
+    }
+  }
+  return names;
+}
+
+std::string kind_of(const Case& c) {
+  for (const char* axis : {"strategy", "method", "host", "op"}) {
+    if (c.has(axis)) return c.word(axis);
+  }
+  return c.scenario();
+}
+
+// --- How right predictions are ---------------------------------------------------------------------------------------
 
 namespace {
 

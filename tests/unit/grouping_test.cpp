@@ -1,5 +1,5 @@
 // Which cases do the same work.
-#include "validate/grouping.hpp"
+#include "validate/validation.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Spreads of several cases together: against draws from distributions whose scale is known.
-#include "compare/pooling.hpp"
+#include "compare/statistics.hpp"
 
 #include <gtest/gtest.h>
 
