@@ -454,7 +454,6 @@ constexpr std::array kResultTies{
 constexpr Shape kResult =
     tied(record(kResultFieldsWith<kMeasurement>, "One case: what was asked, what came of it and what was measured."),
          kResultTies);
-constexpr Shape kSentResult = record(kResultFieldsWith<kSentMeasurement>);
 
 constexpr std::array kFindingFields{
     field<&Finding::scenario>("scenario"),
@@ -692,7 +691,7 @@ std::string to_json(const Report& report) { return text_of(kReport, &report); }
 
 std::string results_schema() { return schema_of(kReport); }
 
-std::string to_json(const Result& result) { return text_of(kSentResult, &result); }
+std::string to_json(const Result& result) { return text_of(json::kSentResult, &result); }
 
 std::string to_json(const RankPlace& rank) { return text_of(kRank, &rank); }
 
@@ -702,6 +701,11 @@ std::string to_json(const MachineFacts& facts) { return text_of(kFacts, &facts);
 constexpr Shape json::kToolLine = on_one_line(kTool);
 constexpr Shape json::kEnvironmentLine = on_one_line(kEnvironment);
 constexpr Shape json::kHealthLine = kHealth;
+
+constexpr Shape json::kSentResult = record(kResultFieldsWith<kSentMeasurement>);
+constexpr Shape json::kSentRank = kRank;
+constexpr Shape json::kSentNumbers = kRankNumbers;
+constexpr Shape json::kSentTexts = kVariables;
 
 constexpr Shape json::kInterval{
     .expected = "two numbers, low and high",

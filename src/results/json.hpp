@@ -84,6 +84,11 @@ extern const Shape kInterval;         ///< [low, high]
 extern const Shape kToolLine;         ///< of a Tool
 extern const Shape kEnvironmentLine;  ///< of an Environment
 extern const Shape kHealthLine;       ///< of a Health
+// From process to process.
+extern const Shape kSentResult;   ///< of a Result; says which measurements are auxiliary
+extern const Shape kSentRank;     ///< of a RankPlace
+extern const Shape kSentNumbers;  ///< of ranks, or as many as there are ranks: std::vector<int>
+extern const Shape kSentTexts;    ///< Labels with any names
 }  // namespace json
 
 }  // namespace xferbench

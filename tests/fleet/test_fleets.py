@@ -131,6 +131,28 @@ class Exchanged(Fleets):
         self.assertIn("its link", report["fleet"]["flagged"][0]["text"])
 
 
+class KeysWithBlanks(Fleets):
+    """A rank that looks slow is measured again, whatever the key of its case has in it."""
+
+    RANKS = 4
+    SLOW = 2
+
+    def test_options_of_a_kernel(self):
+        each, _ = profiles.fleet(7, ranks=self.RANKS)
+        each[self.SLOW]["scale"]["link"] = 0.2
+        profiles.write(self.folder, each)
+        kernel = self.folder / "my kernel.cu"
+        kernel.write_text('extern "C" __global__ void mine(const float* in, float* out, size_t n) {}\n', "utf-8")
+        cases = ["overlap", "--size", "16M", "--strategy", "engines", "--kernel-file", kernel, "--kernel-name", "mine",
+                 "--kernel-option=-DA=1 -DB=2", "--max-samples", "4", "--no-verify", "--quiet"]  # fmt: skip
+        outcome, report = self.run_fleet(None, ["--simulate", self.folder / "rank-%r.json"], ranks=self.RANKS, cases=cases)
+        self.assertEqual(outcome.code, 1, outcome.out + outcome.err)
+        self.assertEqual(flags_of(report), {("link", (self.SLOW,))}, outcome.out)
+        again = {result["key"] for result in report["results"] if result["fleet"]["round"] == 2}
+        self.assertEqual(len(again), 1, outcome.err)
+        self.assertIn("-DA=1 -DB=2", again.pop())
+
+
 class ExchangedLong(Exchanged):
     """More ranks on more hosts, with the budget that a user's run has."""
 

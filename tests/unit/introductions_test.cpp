@@ -42,15 +42,15 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 TEST(Introductions, LetRanksOfOneCommandMeasure) {
   const Introductions all = heard({of_rank(0, "a"), of_rank(1, "a"), of_rank(2, "b")});
-  ASSERT_EQ(all.places.size(), 3U);
-  EXPECT_EQ(all.places[2].host, "b");
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[2].place.host, "b");
   EXPECT_EQ(judged(all, false).code, 0);
 }
 
 TEST(Introductions, TakeHostsByTheirWholeNames) {
   const Introductions all = heard({of_rank(0, "a"), of_rank(1, "rack 1 node 3", {3, "no GPU"}), of_rank(2, "b")});
-  EXPECT_EQ(all.places[1].host, "rack 1 node 3");
-  EXPECT_EQ(all.places[2].host, "b");
+  EXPECT_EQ(all[1].place.host, "rack 1 node 3");
+  EXPECT_EQ(all[2].place.host, "b");
   EXPECT_EQ(judged(all, false).text, "rank 1 on host rack 1 node 3: no GPU");
 }
 

@@ -1,17 +1,18 @@
 #include "app/fleet/fleet_run.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <numeric>
-#include <sstream>
 #include <utility>
 
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
 #include "core/units.hpp"
 #include "results/json.hpp"
+#include "results/json_shape.hpp"
 
 namespace xferbench::app {
 
@@ -25,28 +26,13 @@ std::span<const MetricDeclaration> metrics_of(const PlannedCase& planned) {
 
 bool holds(const std::vector<int>& ranks, int rank) { return std::ranges::binary_search(ranks, rank); }
 
-/// A line for each: the key of the case, the number of the pace, and the ranks.
-std::string to_lines(const std::vector<fleet::Retest>& retests) {
-  std::string text;
-  for (const fleet::Retest& r : retests) {
-    text += fmt::format("{} {} {}\n", r.key, static_cast<int>(r.pace), fmt::join(r.ranks, " "));
-  }
-  return text;
-}
-
-std::vector<fleet::Retest> from_lines(const std::string& text) {
-  std::vector<fleet::Retest> retests;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    fleet::Retest& r = retests.emplace_back();
-    int pace = 0;
-    words >> r.key >> pace;
-    r.pace = static_cast<Pacing>(pace);
-    for (int rank = 0; words >> rank;) r.ranks.push_back(rank);
-  }
-  return retests;
-}
+constexpr std::array kRetestFields{
+    json::field<&fleet::Retest::key, json::kRawText>("key"),
+    json::field<&fleet::Retest::pace>("pace"),
+    json::field<&fleet::Retest::ranks, json::kSentNumbers>("ranks"),
+};
+constexpr json::Shape kRetest = json::record(kRetestFields);
+constexpr const json::Shape& kRetests = json::kListOf<fleet::Retest, kRetest, std::numeric_limits<std::size_t>::max()>;
 
 }  // namespace
 
@@ -238,9 +224,11 @@ void FleetRun::keep(const std::vector<std::string>& texts) {
 }
 
 std::vector<fleet::Retest> FleetRun::retests() {
-  std::string text;
-  if (live_ != nullptr) text = to_lines(fleet::second_round(live_->report(), judging_of(command_.fleet)));
-  return from_lines(broadcast(member_.ranks(), text, 0, patience_, "what is to be measured again"));
+  constexpr const char* kWhat = "what is to be measured again";
+  std::vector<fleet::Retest> again;
+  if (live_ != nullptr) again = fleet::second_round(live_->report(), judging_of(command_.fleet));
+  const std::string text = broadcast(member_.ranks(), json::text_of(kRetests, &again), 0, patience_, kWhat);
+  return json::record_from_text<std::vector<fleet::Retest>>(text, kWhat, kRetests);
 }
 
 void FleetRun::second_round() {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <exception>
 #include <map>
@@ -16,9 +17,9 @@
 
 #include "core/enum_text.hpp"
 #include "core/error.hpp"
-#include "core/printable.hpp"
 #include "fleet/places.hpp"
 #include "results/json.hpp"
+#include "results/json_shape.hpp"
 
 namespace xferbench::app {
 
@@ -66,51 +67,45 @@ Terms terms_of(const cli::RunCommand& command) {
 
 namespace {
 
-constexpr int kNotCounted = -1;  // by the launcher
-
-/// In lines, as names of hosts may have blanks: code, node and the launcher's number, the host, then a line for each of
-/// the terms.
-std::string in_lines(const Introduction& mine, int node_root) {
-  std::string text = fmt::format("{} {} {}\n{}\n", mine.problem.code, node_root, mine.launched_as.value_or(kNotCounted),
-                                 printable(mine.place.host));
-  for (const auto& [what, value] : mine.terms) text += fmt::format("{}\t{}\n", what, value);
-  return text;
-}
-
-void add(Introductions& all, const std::string& text, std::string problem) {
-  RankPlace place;
-  place.rank = static_cast<int>(all.places.size());
-  Problem its{.text = std::move(problem)};
-  Terms terms;
-  std::istringstream lines(text);
-  int launched_as = kNotCounted;
-  lines >> its.code >> all.node_roots.emplace_back() >> launched_as;
-  lines.get();
-  std::getline(lines, place.host);
-  for (std::string what, value; std::getline(lines, what, '\t') && std::getline(lines, value);) {
-    terms.emplace_back(what, value);
-  }
-  all.places.push_back(std::move(place));
-  all.problems.push_back(std::move(its));
-  all.terms.push_back(std::move(terms));
-  all.launched_as.push_back(launched_as == kNotCounted ? std::nullopt : std::optional(launched_as));
-}
+// Another build may write places otherwise, so the host comes before them.
+constexpr std::array kProblemFields{
+    json::field<&Problem::code>("code"),
+    json::field<&Problem::text, json::kRawText>("text"),
+};
+constexpr json::Shape kProblem = json::record(kProblemFields);
+constexpr std::array kIntroductionFields{
+    json::Field{.name = "host",
+                .shape = &json::kText,
+                .into = [](void* one) -> void* { return &json::as<Introduction>(one).place.host; },
+                .from = [](const void* one, bool) -> const void* { return &json::as<Introduction>(one).place.host; }},
+    json::field<&Introduction::problem, kProblem>("problem"),
+    json::field<&Introduction::terms, json::kSentTexts>("terms"),
+    json::field<&Introduction::launched_as>("launched_as", json::Rule::if_known),
+    json::field<&Introduction::node_root>("node_root"),
+    json::Field{.name = "place",  // of those that have a machine
+                .rule = json::Rule::if_known,
+                .shape = &json::kSentRank,
+                .into = [](void* one) -> void* { return &json::as<Introduction>(one).place; },
+                .from = [](const void* one, bool) -> const void* {
+                  const auto& said = json::as<Introduction>(one);
+                  return said.problem.code == 0 ? &said.place : nullptr;
+                }},
+};
+constexpr json::Shape kIntroduction = json::record(kIntroductionFields);
 
 }  // namespace
 
-Introductions introduce(Communicator& mpi, const Introduction& mine, const Patience& patience) {
-  constexpr const char* kWhat = "the introduction of all ranks";
-  std::vector<std::string> problems = gather(mpi, mine.problem.text, patience, kWhat);
-  const std::vector<std::string> texts = gather(mpi, in_lines(mine, mpi.node_root()), patience, kWhat);
-  Introductions all;
-  for (std::size_t i = 0; i < texts.size(); ++i) add(all, texts[i], std::move(problems[i]));
-  // Of those that have a machine.
-  const std::vector<std::string> places =
-      gather(mpi, mine.problem.code == 0 ? to_json(mine.place) : "", patience, kWhat);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (places[i].empty()) continue;
-    // Another build may write what this one does not read.
-    all.problems[i] = problem_of([&] { all.places[i] = parse_rank(places[i], fmt::format("rank {}", i)); });
+Introductions introduce(Communicator& mpi, Introduction mine, const Patience& patience) {
+  mine.node_root = mpi.node_root();
+  const std::vector<std::string> texts =
+      gather(mpi, json::text_of(kIntroduction, &mine), patience, "the introduction of all ranks");
+  Introductions all(texts.size());
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    all[i].place.rank = static_cast<int>(i);
+    const Problem unread = problem_of([&] {
+      json::read_text(texts[i], fmt::format("rank {}", i), {&kIntroduction, &all[i]});
+    });
+    if (unread.code != 0) all[i].problem = unread;
   }
   return all;
 }
@@ -123,9 +118,9 @@ namespace {
 using Alike = std::vector<std::pair<std::string, std::vector<int>>>;
 
 template <class Fact>
-Alike alike(const std::vector<RankPlace>& places, const Fact& fact) {
+Alike alike(const Introductions& ranks, const Fact& fact) {
   std::map<std::string, std::vector<int>> by_text;
-  for (const RankPlace& place : places) by_text[fact(place)].push_back(place.rank);
+  for (const Introduction& one : ranks) by_text[fact(one.place)].push_back(one.place.rank);
   Alike all(by_text.begin(), by_text.end());
   std::ranges::stable_sort(all, [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
   return all;
@@ -156,11 +151,11 @@ bool counts_a_node(std::vector<std::optional<int>> numbers) {
 /// see other hosts, GPUs are shared or left out, or ranks of one host pass for several. Empty where they do not.
 std::string miscounted(const Introductions& all) {
   std::map<int, std::vector<int>> nodes;
-  for (std::size_t i = 0; i < all.node_roots.size(); ++i) nodes[all.node_roots[i]].push_back(static_cast<int>(i));
+  for (const Introduction& one : all) nodes[one.node_root].push_back(one.place.rank);
   std::vector<int> odd;
   for (const auto& [root, ranks] : nodes) {
     std::vector<std::optional<int>> numbers;
-    for (const int rank : ranks) numbers.push_back(all.launched_as.at(static_cast<std::size_t>(rank)));
+    for (const int rank : ranks) numbers.push_back(all.at(static_cast<std::size_t>(rank)).launched_as);
     if (!counts_a_node(std::move(numbers))) odd.insert(odd.end(), ranks.begin(), ranks.end());
   }
   if (odd.empty()) return {};
@@ -176,7 +171,7 @@ std::string miscounted(const Introductions& all) {
 std::vector<std::string> differences_of(const Introductions& all) {
   std::vector<std::string> notes;
   const auto note = [&](const char* what, const auto& fact) {
-    if (std::string text = difference(what, alike(all.places, fact)); !text.empty()) notes.push_back(std::move(text));
+    if (std::string text = difference(what, alike(all, fact)); !text.empty()) notes.push_back(std::move(text));
   };
   note("build of xferbench", [](const RankPlace& p) { return p.tool; });
   note("driver", [](const RankPlace& p) { return p.environment.driver; });
@@ -188,8 +183,8 @@ std::vector<std::string> differences_of(const Introductions& all) {
 namespace {
 
 /// Two ranks on one GPU slow each other.
-std::string shared_gpu(const std::vector<RankPlace>& places) {
-  for (const auto& [uuid, ranks] : alike(places, [](const RankPlace& p) { return p.environment.gpu.uuid; })) {
+std::string shared_gpu(const Introductions& all) {
+  for (const auto& [uuid, ranks] : alike(all, [](const RankPlace& p) { return p.environment.gpu.uuid; })) {
     if (uuid.empty() || ranks.size() == 1) continue;
     return fmt::format(
         "{} are on one GPU ({}) and would slow each other: start as many ranks on each host as it has "
@@ -200,37 +195,38 @@ std::string shared_gpu(const std::vector<RankPlace>& places) {
 }
 
 /// "rank 3 on host a", "ranks 0 to 7 on 2 hosts".
-std::string whereabouts(const std::vector<RankPlace>& places, const std::vector<int>& ranks) {
+std::string whereabouts(const Introductions& all, const std::vector<int>& ranks) {
   std::set<std::string> hosts;
-  for (const int rank : ranks) hosts.insert(places.at(static_cast<std::size_t>(rank)).host);
+  for (const int rank : ranks) hosts.insert(all.at(static_cast<std::size_t>(rank)).place.host);
   return hosts.size() == 1 ? fmt::format("{} on host {}", fleet::ranks_text(ranks), *hosts.begin())
                            : fmt::format("{} on {} hosts", fleet::ranks_text(ranks), hosts.size());
 }
 
 /// That of the lowest rank that has one, and who else has the same.
 Problem first_problem(const Introductions& all) {
-  const auto has_one = [](const Problem& p) { return p.code != 0; };
-  const auto first = std::ranges::find_if(all.problems, has_one);
-  if (first == all.problems.end()) return {};
+  const auto has_one = [](const Introduction& one) { return one.problem.code != 0; };
+  const auto first = std::ranges::find_if(all, has_one);
+  if (first == all.end()) return {};
   std::vector<int> same;
-  for (std::size_t i = 0; i < all.problems.size(); ++i) {
-    if (all.problems[i] == *first) same.push_back(static_cast<int>(i));
+  for (const Introduction& one : all) {
+    if (one.problem == first->problem) same.push_back(one.place.rank);
   }
-  const std::string where = same.size() == all.places.size() ? "no rank can measure" : whereabouts(all.places, same);
-  std::string text = fmt::format("{}: {}", where, first->text);
-  const std::size_t others = static_cast<std::size_t>(std::ranges::count_if(all.problems, has_one)) - same.size();
+  const std::string where = same.size() == all.size() ? "no rank can measure" : whereabouts(all, same);
+  std::string text = fmt::format("{}: {}", where, first->problem.text);
+  const std::size_t others = static_cast<std::size_t>(std::ranges::count_if(all, has_one)) - same.size();
   if (others > 0) text += fmt::format(" ({} other rank{} other problems)", others, others == 1 ? " has" : "s have");
-  return {first->code, std::move(text)};
+  return {first->problem.code, std::move(text)};
 }
 
 /// In what the commands of the first two ranks differ that do; empty where all are the same.
-std::string different_terms(const std::vector<Terms>& all) {
-  const auto other = std::ranges::find_if(all, [&](const Terms& terms) { return terms != all.front(); });
+std::string different_terms(const Introductions& all) {
+  const Terms& first = all.front().terms;
+  const auto other = std::ranges::find_if(all, [&](const Introduction& one) { return one.terms != first; });
   if (other == all.end()) return {};
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < std::min(all.front().size(), other->size()); ++i) {
-    const auto& [what, here] = all.front()[i];
-    const std::string& there = (*other)[i].second;
+  for (std::size_t i = 0; i < std::min(first.size(), other->terms.size()); ++i) {
+    const auto& [what, here] = first[i];
+    const std::string& there = other->terms[i].second;
     if (here != there) parts.push_back(fmt::format("{} ({}, and {} at rank 0)", what, there, here));
   }
   if (parts.empty()) parts.emplace_back("what it says of its command");  // of another build
@@ -244,10 +240,10 @@ std::string different_terms(const std::vector<Terms>& all) {
 
 Problem judged(const Introductions& all, bool share_gpus) {
   if (Problem problem = first_problem(all); problem.code != 0) return problem;
-  if (std::string text = shared_gpu(all.places); !text.empty() && !share_gpus) {
+  if (std::string text = shared_gpu(all); !text.empty() && !share_gpus) {
     return {static_cast<int>(ExitCode::no_device), std::move(text)};
   }
-  if (std::string text = different_terms(all.terms); !text.empty()) {
+  if (std::string text = different_terms(all); !text.empty()) {
     return {static_cast<int>(ExitCode::usage), std::move(text)};
   }
   return {};
@@ -256,9 +252,9 @@ Problem judged(const Introductions& all, bool share_gpus) {
 std::vector<int> nodes_of(const Introductions& all) {
   std::map<std::pair<std::string, int>, int> numbers;
   std::vector<int> nodes;
-  for (std::size_t i = 0; i < all.places.size(); ++i) {
-    const bool modelled = all.places[i].environment.simulated();
-    const auto key = modelled ? std::pair(all.places[i].host, 0) : std::pair(std::string(), all.node_roots.at(i));
+  for (const Introduction& one : all) {
+    const bool modelled = one.place.environment.simulated();
+    const auto key = modelled ? std::pair(one.place.host, 0) : std::pair(std::string(), one.node_root);
     nodes.push_back(numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second);
   }
   return nodes;

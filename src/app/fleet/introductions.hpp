@@ -5,7 +5,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "cli/command.hpp"
@@ -13,6 +12,7 @@
 #include "ranks/farewell.hpp"
 #include "ranks/waiting.hpp"
 #include "results/fleet.hpp"
+#include "results/result.hpp"
 
 namespace xferbench::app {
 
@@ -26,7 +26,7 @@ struct Problem {
 Problem problem_of(const std::function<void()>& body);
 
 /// What all ranks must have in common because collective calls depend on it: what it is, and what it is here.
-using Terms = std::vector<std::pair<std::string, std::string>>;
+using Terms = Labels;
 Terms terms_of(const cli::RunCommand& command);
 
 struct Introduction {
@@ -35,19 +35,14 @@ struct Introduction {
   Terms terms{};
   /// The number among the ranks of its host by which it has chosen its GPU, where the launcher says one.
   std::optional<int> launched_as{};
+  int node_root = 0;  ///< the lowest rank of its node, by MPI
 };
 
 /// What all ranks say of themselves, by their numbers.
-struct Introductions {
-  std::vector<RankPlace> places;
-  std::vector<Problem> problems;
-  std::vector<Terms> terms;
-  std::vector<int> node_roots;
-  std::vector<std::optional<int>> launched_as;
-};
+using Introductions = std::vector<Introduction>;
 
 /// Collective: what all say, at rank 0; nothing elsewhere.
-Introductions introduce(Communicator& mpi, const Introduction& mine, const Patience& patience);
+Introductions introduce(Communicator& mpi, Introduction mine, const Patience& patience);
 
 /// What is in the way, for all. Of several problems that of the lowest rank, with its code.
 Problem judged(const Introductions& all, bool share_gpus);

@@ -1,12 +1,10 @@
 #include "app/fleet/membership.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <sstream>
 #include <utility>
 
 #include "app/calibrated.hpp"
@@ -18,6 +16,8 @@
 #include "ranks/modelled_network.hpp"
 #include "ranks/mpi_plugin.hpp"
 #include "ranks/skewed_host.hpp"
+#include "results/json.hpp"
+#include "results/json_shape.hpp"
 
 namespace xferbench::app {
 
@@ -182,13 +182,6 @@ Introduction begin(Member& member, cli::RunCommand& command, const Launch& launc
   return mine;
 }
 
-std::vector<int> numbers_in(const std::string& text) {
-  std::istringstream words(text);
-  std::vector<int> numbers;
-  for (int number = 0; words >> number;) numbers.push_back(number);
-  return numbers;
-}
-
 /// Rank 0's verdict, to all: whether they can measure, and which node each rank is on.
 void agree(Member& member, const Introductions& all, const cli::RunCommand& command, const Patience& patience) {
   const Problem problem = member.is_first() ? judged(all, command.fleet.share_gpus) : Problem{};
@@ -196,16 +189,20 @@ void agree(Member& member, const Introductions& all, const cli::RunCommand& comm
     member.refusal = code;
     return;
   }
-  const std::string text = fmt::format("{}", fmt::join(nodes_of(all), " "));
-  member.nodes = numbers_in(broadcast(*member.mpi, text, 0, patience, "the nodes of all ranks"));
+  constexpr const char* kWhat = "the nodes of all ranks";
+  const std::vector<int> nodes = nodes_of(all);
+  const std::string text = broadcast(*member.mpi, json::text_of(json::kSentNumbers, &nodes), 0, patience, kWhat);
+  member.nodes = json::record_from_text<std::vector<int>>(text, kWhat, json::kSentNumbers);
   member.place.node = member.nodes.at(static_cast<std::size_t>(member.place.rank));
 }
 
 /// At rank 0: the fleet, and what is odd about it.
 Fleet fleet_of(const Member& member, Introductions all, bool quiet) {
-  for (std::size_t i = 0; i < all.places.size(); ++i) all.places[i].node = member.nodes.at(i);
   Fleet fleet{.mpi = member.mpi->library(), .differences = differences_of(all)};
-  fleet.ranks = std::move(all.places);
+  for (Introduction& one : all) {
+    one.place.node = member.nodes.at(fleet.ranks.size());
+    fleet.ranks.push_back(std::move(one.place));
+  }
   for (std::size_t i = 0; !quiet && i < fleet.differences.size(); ++i) tell(fleet.differences[i]);
   return fleet;
 }
