@@ -163,7 +163,8 @@ class Drawer {
   [[nodiscard]] std::optional<Chart> chart_of(const std::string& panel, const Results& results) const {
     std::set<double> values;
     for (const Result* r : results) values.insert(*x_of(*r));
-    const auto lines = by_values(results, axes_of_lines(results));
+    const std::vector<std::string> axes = axes_of_lines(results);
+    const auto lines = by_values(results, axes);
     if (values.size() < kLeastValues || lines.size() > kMostLines) return std::nullopt;
     constexpr double kDecades = 30;  // from the least to the largest, from which on a linear scale hides the small ones
     Chart chart{.title = name_of_y() + " over " + of_.x + (panel.empty() ? "" : ": " + panel),
