@@ -39,6 +39,12 @@ def read(path):
     )
 
 
+def libraries_allowed(path):
+    """Those that a file of ours may need: glibc's, and the plug-in for MPI that of MPI."""
+    of_glibc = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2"}
+    return of_glibc | ({"libmpi.so.40"} if path.name == "libxferbench-mpi.so" else set())
+
+
 def objdump(what, path):
     outcome = subprocess.run(["objdump", what, path], capture_output=True, text=True, check=True, timeout=60)
     return outcome.stdout + outcome.stderr

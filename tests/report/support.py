@@ -8,6 +8,7 @@ import lzma
 import math
 import os
 import pathlib
+import re
 import shutil
 import statistics
 import subprocess
@@ -55,10 +56,47 @@ import vendor  # noqa: E402  not to be compiled
 PROGRAM = os.environ.get("XFERBENCH_PROGRAM", "")
 
 
+def run(*arguments, code=None, folder=None):
+    """The program; it must end with that exit code, where one is given."""
+    outcome = subprocess.run(
+        [PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=folder, timeout=300
+    )
+    if code is not None and outcome.returncode != code:
+        raise AssertionError(f"{arguments} ended with {outcome.returncode}: {outcome.stderr}")
+    return outcome
+
+
+def blocks(page):
+    """The blocks of code of a page of Markdown, each with its language."""
+    return re.findall(r"^```([\w+]*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def put_script(path, text):
+    """One that can be run, in a folder that is made where there is none."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def slower(path, factor):
+    """The results of that file on a slower machine: times grow, and what is better when higher falls."""
+    report = json.loads(path.read_text(encoding="utf-8"))
+    for found in report["results"]:
+        for one in found["measurements"]:
+            one |= {name: one[name] * factor for name in ("min", "median", "max", "p90", "p99") if name in one}
+            one |= {name: [value * factor for value in one[name]] for name in ("samples", "ci95") if name in one}
+        for name, metric in found["metrics"].items():
+            if metric["unit"] == "s":
+                metric["value"] *= factor
+            elif metric["unit"] == "GB/s" or name in ("efficiency", "of_pinned"):
+                metric["value"] /= factor
+    return report
+
+
 def compare(*arguments):
     """What the program itself writes."""
-    command = [PROGRAM, "compare", "--quiet", "--json", "-", *map(str, arguments)]
-    outcome = subprocess.run(command, capture_output=True, check=False, timeout=120)
+    outcome = run("compare", "--quiet", "--json", "-", *arguments)
     if outcome.returncode not in (0, 1, 4):
         raise AssertionError(outcome.stderr)
     return json.loads(outcome.stdout)

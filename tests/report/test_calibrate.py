@@ -18,11 +18,9 @@ STORED = support.ROOT / "docs" / "examples" / "h200-calibrated.json"
 
 def run(*arguments, folder=None):
     """In a folder, or where the stored results are that it names."""
-    words = list(map(str, arguments))
-    for word in words:
+    for word in map(str, arguments):
         support.RESULTS / word  # unpacks it where it is one
-    there = folder or support.RESULTS.whole
-    return subprocess.run([support.PROGRAM, *words], cwd=there, capture_output=True, text=True, check=False)
+    return support.run(*arguments, folder=folder or support.RESULTS.whole)
 
 
 def validated(profile, *files, every=1):

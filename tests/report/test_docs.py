@@ -1,7 +1,6 @@
 """Whether the documentation keeps what it promises: links lead somewhere, commands are understood, and the results that
 it rests on are there, are described, and do what is expected of their machine."""
 
-import copy
 import json
 import os
 import pathlib
@@ -30,21 +29,10 @@ def without_code(text):
     return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
-def blocks(page, language):
-    """The blocks of code of this language."""
-    found = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    return [text for its_language, text in found if its_language == language]
-
-
 def anchors(page):
     """What a link to this page can name behind #, as GitHub makes it of headings."""
     found = re.findall(r"^#+ (.*)$", without_code(page.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
-
-
-def xferbench(*arguments, folder=None):
-    command = [PROGRAM, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, timeout=300)
 
 
 class Links(unittest.TestCase):
@@ -122,7 +110,7 @@ class Commands(support.Folder):
         shutil.copy(ROOT / "docs" / "examples" / "h200-spread.json", self.folder / "spread.json")
         commands = {}
         for page in PAGES:
-            for line in "".join(blocks(page, "sh")).splitlines():
+            for line in "".join(text for language, text in support.blocks(page) if language == "sh").splitlines():
                 command = line.split(" #")[0].strip()
                 if not re.match(r"xferbench($| (?!\[|SCENARIO|tune\||explain \[))", command) or "--resume" in command:
                     continue  # a form, and no command; a run that goes on would measure
@@ -166,11 +154,12 @@ class CommandsLong(support.Folder):
 class Sample(unittest.TestCase):
     def test_is_what_the_first_command_prints_without_a_gpu(self):
         page = ROOT / "README.md"
-        first = blocks(page, "sh")[0].splitlines()[0]
+        blocks = support.blocks(page)
+        first = next(text for language, text in blocks if language == "sh").splitlines()[0]
         self.assertTrue(first.startswith("scripts/xferbench "), first)
-        outcome = xferbench(*first.split()[1:], "--simulate", "h200", "--quiet", "--color", "never")
+        outcome = support.run(*first.split()[1:], "--simulate", "h200", "--quiet", "--color", "never")
         self.assertEqual((outcome.returncode, outcome.stderr), (0, ""))
-        self.assertEqual(blocks(page, "")[0], outcome.stdout)
+        self.assertEqual(next(text for language, text in blocks if not language), outcome.stdout)
 
 
 class Results(unittest.TestCase):
@@ -192,30 +181,10 @@ class Results(unittest.TestCase):
                 self.assertEqual([json.loads(line.rstrip(",")) for line in of_measurements], parsed)
 
 
-def slower(report, factor):
-    """The same run on a slower machine: times grow, and what is better when higher falls."""
-    report = copy.deepcopy(report)
-    for case in report["results"]:
-        for measurement in case["measurements"]:
-            for field in ("min", "median", "max", "p90", "p99"):
-                if field in measurement:
-                    measurement[field] *= factor
-            measurement["samples"] = [sample * factor for sample in measurement["samples"]]
-            measurement["ci95"] = [end * factor for end in measurement.get("ci95", [])] or None
-            if not measurement["ci95"]:
-                del measurement["ci95"]
-        for name, metric in case["metrics"].items():
-            if metric["unit"] == "s":
-                metric["value"] *= factor
-            elif metric["unit"] == "GB/s" or name in ("efficiency", "of_pinned"):
-                metric["value"] /= factor
-    return report
-
-
 @unittest.skipUnless(PROGRAM, "XFERBENCH_PROGRAM does not name the program")
 class Expectations(support.Folder):
     def verdicts(self, path):
-        outcome = xferbench("check", path, "--expect", "h200", "--json", "-")
+        outcome = support.run("check", path, "--expect", "h200", "--json", "-")
         self.assertIn(outcome.returncode, (0, 1), outcome.stderr)
         return {row["name"]: row["verdict"] for row in json.loads(outcome.stdout)["checks"]}
 
@@ -226,7 +195,7 @@ class Expectations(support.Folder):
         for name in ("quick", "memcpy", "memcpy-inside", "overlap", "smem", "latency", "staging", "callback"):
             path = pathlib.Path(RESULTS / f"h200-{name}.json")
             now = self.verdicts(path)
-            then = self.verdicts(self.write("slower.json", slower(json.loads(path.read_text(encoding="utf-8")), 1.2)))
+            then = self.verdicts(self.write("slower.json", support.slower(path, 1.2)))
             with self.subTest(results=name):
                 self.assertNotIn("fails", now.values())
                 holding = {one for one, verdict in now.items() if verdict == "holds"}

@@ -30,16 +30,11 @@ class Prove(support.Folder):
         super().setUp()
         self.examples = self.folder / "examples"
         self.examples.mkdir()
-        self.script(self.folder / "xferbench", EXPLAINS)
-
-    @staticmethod
-    def script(path, text):
-        path.write_text(text)
-        path.chmod(0o755)
+        support.put_script(self.folder / "xferbench", EXPLAINS)
 
     def example(self, name, milliseconds, explained):
         program = self.examples / f"explain-{name}"
-        self.script(program, f'#!/bin/sh\necho "steps: {milliseconds} ms"\n')
+        support.put_script(program, f'#!/bin/sh\necho "steps: {milliseconds} ms"\n')
         (self.examples / f"explain-{name}.json").write_text(json.dumps(explained))
 
     def prove(self, *arguments):
@@ -89,8 +84,8 @@ class Prove(support.Folder):
         for name in ("pageable", "serial", "small"):
             self.example(f"{name}-slow", 50, explanation(0.05))
             self.example(f"{name}-mended", 50, explanation(0.05))
-        self.script(self.examples / "explain-pageable-slow", "#!/bin/sh\nsleep 60\n")
-        self.script(self.examples / "explain-serial-mended", "#!/bin/sh\necho all is lost\nexit 1\n")
+        support.put_script(self.examples / "explain-pageable-slow", "#!/bin/sh\nsleep 60\n")
+        support.put_script(self.examples / "explain-serial-mended", "#!/bin/sh\necho all is lost\nexit 1\n")
         only = [word for name in ("pageable", "serial", "small", "alloc") for word in ("--only", name)]
         outcome, rows = self.prove(*only, "--timeout", "1")
         self.assertEqual(outcome.returncode, 1)

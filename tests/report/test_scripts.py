@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import stat
 import subprocess
 import unittest
 
@@ -41,6 +40,7 @@ INSTALLER = """#!/bin/sh
 echo "done: ${0##*/} $*" >&2
 case ${0##*/} in sudo) exec "$@" ;; esac
 """
+NOTHING_INSTALLED = {"dpkg-query": "#!/bin/sh\n"}
 
 
 class Scripts(support.Folder):
@@ -51,26 +51,21 @@ class Scripts(support.Folder):
         self.tools = self.folder / "tools"
         self.tools.mkdir()
         self.log = self.folder / "log"
-        self.put(self.tools / "cmake", CMAKE)
-        self.put(self.tools / "dpkg-query", "#!/bin/sh\nprintf 'installed %s\\n' \"$@\"\n")
-
-    def put(self, path, text):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        support.put_script(self.tools / "cmake", CMAKE)
+        support.put_script(self.tools / "dpkg-query", "#!/bin/sh\nprintf 'installed %s\\n' \"$@\"\n")
 
     def checkout(self, name):
         """What the scripts need of one, with a program that counts as built."""
         root = self.folder / name
         shutil.copytree(support.SCRIPTS, root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(support.ROOT / "CMakePresets.json", root)
-        self.put(root / "build/simulator/xferbench", PROGRAM)
+        support.put_script(root / "build/simulator/xferbench", PROGRAM)
         return root
 
     def built_checkout(self):
         """One that asks nobody whether there is something to build."""
         root = self.checkout("repo")
-        self.put(root / "scripts/build", "#!/bin/sh\n")
+        support.put_script(root / "scripts/build", "#!/bin/sh\n")
         return root
 
     def run_in(self, folder, *command, **environment):
@@ -138,7 +133,7 @@ class Program(Scripts):
 
     def test_what_people_export_for_their_own_shells_changes_nothing(self):
         root = self.checkout("repo")
-        self.put(self.folder / "first.sh", "shopt -s nullglob extglob; alias ls='ls --color'; PS4='> '")
+        support.put_script(self.folder / "first.sh", "shopt -s nullglob extglob; alias ls='ls --color'; PS4='> '")
         for name, value in (
             ("CDPATH", f"{self.folder}:/"),
             ("GREP_OPTIONS", "--color=always -v"),
@@ -222,13 +217,16 @@ class FoldersLong(Scripts):
 
 
 class Setup(Scripts):
+    def set_up(self, *flags, **tools):
+        """In a copy, with these tools in place of the machine's; apt-get and sudo say what they do."""
+        root = self.checkout("repo")
+        for name, text in {"apt-get": INSTALLER, "sudo": INSTALLER, **tools}.items():
+            support.put_script(self.tools / name, text)
+        return self.run_in(root, shutil.which("bash"), "scripts/setup", *flags)
+
     def test_says_what_it_installs_and_by_which_commands_before_it_does(self):
         """Word by word what is then done."""
-        root = self.checkout("repo")
-        self.put(self.tools / "dpkg-query", "#!/bin/sh\n")
-        for name in ("apt-get", "sudo"):
-            self.put(self.tools / name, INSTALLER)
-        outcome = self.run_in(root, shutil.which("bash"), "scripts/setup", "--build-tests")
+        outcome = self.set_up("--build-tests", **NOTHING_INSTALLED)
         self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
         lines = outcome.stderr.splitlines()
         announced = next(line for line in lines if "installed now, by: " in line)
@@ -244,30 +242,19 @@ class Setup(Scripts):
         self.assertLess(lines.index(announced), min(lines.index(line) for line in lines if line.startswith("done: ")))
 
     def test_does_nothing_where_nothing_is_missing(self):
-        root = self.checkout("repo")
-        for name in ("apt-get", "sudo"):
-            self.put(self.tools / name, INSTALLER)
-        outcome = self.run_in(root, "scripts/setup", "--build-tests")
+        outcome = self.set_up("--build-tests")
         self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
         self.assertNotIn("done:", outcome.stderr)
 
     def test_of_the_site_installs_what_makes_it(self):
-        root = self.checkout("repo")
-        self.put(self.tools / "dpkg-query", "#!/bin/sh\n")
-        for name in ("apt-get", "sudo"):
-            self.put(self.tools / name, INSTALLER)
-        outcome = self.run_in(root, shutil.which("bash"), "scripts/setup", "--docs")
+        outcome = self.set_up("--docs", **NOTHING_INSTALLED)
         self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
         missing = next(line for line in outcome.stderr.splitlines() if "packages are missing: " in line)
         self.assertTrue({"python3-sphinx", "python3-myst-parser"} <= set(missing.split()))
         self.assertFalse({"libgtest-dev", "npm", "chromium"} & set(missing.split()))
 
     def test_that_fails_says_so(self):
-        root = self.checkout("repo")
-        self.put(self.tools / "dpkg-query", "#!/bin/sh\n")
-        self.put(self.tools / "sudo", '#!/bin/sh\nexec "$@"\n')
-        self.put(self.tools / "apt-get", "#!/bin/sh\nexit 100\n")
-        outcome = self.run_in(root, "scripts/setup")
+        outcome = self.set_up(**NOTHING_INSTALLED, **{"apt-get": "#!/bin/sh\nexit 100\n"})
         self.assertEqual(outcome.returncode, 1)
         self.assertIn("apt-get update failed", outcome.stderr)
 

@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import stat
 import subprocess
 import unittest
 
@@ -23,10 +22,7 @@ class Sweep(support.Folder):
 
     def pretend(self, body):
         """A program of our own in place of xferbench."""
-        path = self.folder / "pretended"
-        path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
-        return str(path)
+        return support.put_script(self.folder / "pretended", f"#!/bin/sh\n{body}\n")
 
     def test_measures_and_reports_and_goes_on_where_it_was(self):
         sweep = [*TINY, "-o", "a folder; $(touch pwned)"]

@@ -21,11 +21,6 @@ NOTHING_MEASURED = 5
 MOST_BYTES = 600_000  # of all pictures together
 
 
-def blocks(page):
-    """The blocks of code of a page, each with its language."""
-    return re.findall(r"^```([\w+]*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-
-
 def section(page, heading):
     return re.split(r"^## ", page.read_text(encoding="utf-8").partition(f"## {heading}\n")[2], flags=re.MULTILINE)[0]
 
@@ -88,7 +83,7 @@ class Commands(Follower):
     def test_run_and_print_what_is_quoted(self):
         quotes = 0
         for page in [TUTORIAL / "README.md", *LESSONS]:
-            printed, found = None, blocks(page)
+            printed, found = None, support.blocks(page)
             for (language, text), (following, _) in zip(found, [*found[1:], (None, "")]):
                 with self.subTest(page=page.name, block=text):
                     if language == "sh":
@@ -104,7 +99,7 @@ class Commands(Follower):
     def test_come_in_pairs(self):
         """What measures stands there twice, for those with a GPU and for those without."""
         for page in LESSONS:
-            for language, text in blocks(page):
+            for language, text in support.blocks(page):
                 lines = [line.partition("#")[0].split() for line in text.splitlines()]
                 lines = [" ".join(words) for words in lines if words[:1] == ["xferbench"] and words[1] not in READS]
                 if language == "sh" and lines:
