@@ -1,7 +1,6 @@
 """The pages that the program itself writes, in a real browser: readable everywhere, and nothing in them runs."""
 
 import json
-import lzma
 import statistics
 import subprocess
 import sys
@@ -22,12 +21,12 @@ class OwnPages(support.BrowserTest):
 
     def fleet(self, nodes):
         path = self.folder / f"fleet-{nodes}.json"
-        path.write_text(json.dumps(fleets.file(nodes=nodes, slow=5, missing=(2,))), encoding="utf-8")
+        path.write_text(json.dumps(fleets.fleet(nodes)), encoding="utf-8")
         return path
 
     def hostile(self):
         """Results whose every name wants to be more than text."""
-        report = json.loads(lzma.decompress((RESULTS / "h200-ci.json.xz").read_bytes()))
+        report = json.loads((support.RESULTS / "h200-ci.json").read_bytes())
         report["environment"]["gpu"]["name"] = HOSTILE
         report["environment"]["profile"] = HOSTILE
         report["environment"]["backend"] = "simulated"
@@ -39,7 +38,7 @@ class OwnPages(support.BrowserTest):
 
     def nights(self):
         """Of which the last six are slower."""
-        report = json.loads(lzma.decompress((RESULTS / "h200-latency.json.xz").read_bytes()))
+        report = json.loads((support.RESULTS / "h200-latency.json").read_bytes())
         for number in range(12):
             report["started_at"] = f"2026-03-{number + 1:02}T03:00:00Z"
             for result in report["results"]:
