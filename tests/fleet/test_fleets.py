@@ -568,23 +568,6 @@ class Starting(Starts):
         self.assertFalse(outcome.hung)
         return outcome, [line for line in outcome.err.splitlines() if line.startswith("xferbench: ")]
 
-    def test_commands_that_differ(self):
-        common = [*CASES, "--simulate", "--pace"]
-        outcome, said = self.by_rank([*common, "all"], [*common, "one"])
-        self.assertEqual(outcome.code, 2, outcome.err)
-        self.assertEqual(len(said), 1, outcome.err)
-        self.assertIn("--pace (one, and all at rank 0)", said[0])
-
-    def test_a_launcher_that_counts_otherwise(self):
-        """As where containers of one host share no memory, turned round."""
-        counted = ["sh", "-c", 'OMPI_COMM_WORLD_LOCAL_RANK=0 exec "$@"', "sh", PROGRAM]
-        outcome = hosts.mpirun(2, None, [*counted, *LOUD, "--simulate", "--json", self.results])
-        self.assertEqual(outcome.code, 0, outcome.err)
-        differences = self.report()["fleet"]["differences"]
-        self.assertEqual(len(differences), 1, differences)
-        self.assertIn("ranks 0 and 1 are counted otherwise", differences[0])
-        self.assertEqual(outcome.err.count(f"xferbench: {differences[0]}"), 1, outcome.err)
-
     def test_a_file_of_one_rank_only(self):
         """Whoever lacks it says so, with its place: the others have nothing to say."""
         suite = self.folder / "suite.json"
@@ -623,11 +606,6 @@ class Starting(Starts):
             code, said = self.error(2, "overlap", "--simulate", *flag)
             self.assertEqual(code, 2)
             self.assertIn(flag[0], said)
-
-    def test_tune(self):
-        code, said = self.error(2, "tune", "--simulate")
-        self.assertEqual(code, 2)
-        self.assertIn("tune", said)
 
     def test_tune_where_only_mpi_knows_how_many_ranks_there_are(self):
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "SLURM_"))}
