@@ -147,19 +147,6 @@ TEST_F(Compare, WritesMarkdownAndJson) {
   const Outcome piped = compare({a, b, "--json", "-"});
   EXPECT_EQ(parse_json(piped.out)["summary"]["regressed"], 1);
   EXPECT_EQ(compare({a, b, "--json", "/dev/full"}).exit_code, 2);
-  expect_refusal(compare({a, b, "--json", "/nowhere/x"}), 2, "there is no folder /nowhere");
-}
-
-TEST_F(Compare, DoesNotWriteOverWhatItReads) {
-  const std::string a = write("a.json", scaled(1, 1));
-  const std::string b = write("b.json", scaled(1.1, 1));
-  const std::string before = read_file(a);
-  const char* const message = "which is read; write to another file";
-  expect_refusal(compare({a, b, "--json", a}), 2, message);
-  expect_refusal(compare({a, b, "--markdown", file("./b.json")}), 2, message);
-  expect_refusal(compare({"--across", a, b, "--json", a}), 2, message);
-  expect_refusal(compare({a, b, "--json", file("o"), "--markdown", file("./o")}), 2, "name the same file");
-  EXPECT_EQ(read_file(a), before);
 }
 
 TEST_F(Compare, RefusesTheSameProcessTwiceOnASide) {

@@ -21,24 +21,6 @@ TEST(CsvFile, OnStandardOutputIsAllThatIsThere) {
   }
 }
 
-TEST(CsvFile, HasTheNumbersOfTheJson) {
-  const TemporaryFolder folder;
-  expect_success(xferbench(small_run({"--csv", folder / "r.csv", "--json", folder / "r.json"})));
-  const Json result = read_json(folder / "r.json")["results"][0];
-  const std::string csv = read_file(folder / "r.csv");
-  const std::size_t rows = result["measurements"].size() + result["metrics"].size();
-  EXPECT_EQ(lines(csv).size(), rows + 1);
-  EXPECT_TRUE(contains(csv, ",metric,bandwidth,GB/s," + result["metrics"]["bandwidth"]["value"].dump() + ","));
-}
-
-TEST(MarkdownFile, ShowsTheTableOfTheTerminal) {
-  const Outcome o = xferbench(small_run({"--markdown", "-"}));
-  expect_success(o);
-  EXPECT_TRUE(o.out.starts_with("# xferbench\n\n**SIMULATED by profile h200"));
-  EXPECT_TRUE(contains(o.out, "\n## overlap (SIMULATED)\n"));
-  EXPECT_TRUE(contains(o.out, "| of limit |")) << o.out;
-}
-
 TEST(MarkdownFile, OfTuneShowsWhatWasPredicted) {
   const TemporaryFolder folder;
   const Outcome o = xferbench({"tune", "--simulate", "--size", "1M", "--strategy", "streams", "--streams", "2",
@@ -60,28 +42,82 @@ TEST(Files, AllAtOnceLeaveTheTableWhereItWas) {
   EXPECT_FALSE(std::filesystem::exists(folder / "r.csv.partial"));
 }
 
-class SharedFile : public testing::TestWithParam<std::pair<std::string, std::string>> {};
+// --- What holds of every command that writes files ------------------------------------------------------------------
 
-TEST_P(SharedFile, IsRefused) {
-  const auto& [one, other] = GetParam();
-  const TemporaryFolder folder;
-  const std::string same = folder / "same";
-  const std::string detour = folder.path() / "." / "same";
-  const std::string both = one + " and " + other;
-  expect_refusal(xferbench(small_run({one, "-", other, "-"})), 2, both + " cannot both be standard output");
-  expect_refusal(xferbench(small_run({one, "-", other, "/dev/stdout"})), 2, both + " cannot both be standard output");
-  expect_refusal(xferbench(small_run({one, same, other, same})), 2, both + " name the same file");
-  expect_refusal(xferbench(small_run({one, same, other, detour})), 2, both + " name the same file");
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+/// A command that reads the files IN and OTHER, and its flags for files that it writes.
+struct Writer {
+  const char* name;
+  Arguments command;
+  Arguments flags;
+};
+
+class Outputs : public testing::TestWithParam<Writer> {
+ protected:
+  Outputs() {
+    const std::filesystem::path stored = std::filesystem::path(XFERBENCH_SOURCE_DIR) / "docs" / "results";
+    std::filesystem::copy_file(stored / "h200-memcpy.json", in_ / "in.json");
+    std::filesystem::copy_file(stored / "h200-quick.json", in_ / "other.json");
+    std::filesystem::create_symlink("in.json", in_ / "link.json");
+  }
+  Outcome with(const Arguments& more, const Options& options = {}) {
+    Arguments words = GetParam().command;
+    std::ranges::replace(words, "IN", (in_ / "in.json").string());
+    std::ranges::replace(words, "OTHER", (in_ / "other.json").string());
+    words.insert(words.end(), more.begin(), more.end());
+    return xferbench(words, options);
+  }
+
+  TemporaryFolder in_;
+  TemporaryFolder folder_;
+};
+
+TEST_P(Outputs, OfTwoFlagsAreTwoFiles) {
+  const Arguments& flags = GetParam().flags;
+  const std::string detour = folder_.path() / "." / "same";
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const Outcome both = with({flags[j], "-", flags[i], "-"});
+      expect_refusal(both, 2, "cannot both be standard output");
+      EXPECT_TRUE(contains(both.err, flags[i]) && contains(both.err, flags[j])) << both.err;
+      expect_refusal(with({flags[j], "-", flags[i], "/dev/stdout"}), 2, "cannot both be standard output");
+      expect_refusal(with({flags[j], folder_ / "same", flags[i], detour}), 2, "name the same file");
+    }
+  }
+  EXPECT_EQ(folder_.count(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(OfEveryTwo, SharedFile,
-                         testing::Values(std::pair("--json", "--openmetrics"), std::pair("--csv", "--openmetrics"),
-                                         std::pair("--markdown", "--openmetrics"),
-                                         std::pair("--timeline", "--openmetrics"), std::pair("--json", "--csv"),
-                                         std::pair("--json", "--markdown"), std::pair("--json", "--timeline"),
-                                         std::pair("--csv", "--markdown"), std::pair("--csv", "--timeline"),
-                                         std::pair("--markdown", "--timeline"), std::pair("--markdown", "--html")));
+TEST_P(Outputs, AreNothingThatIsRead) {
+  const std::string before = read_file(in_ / "in.json");
+  for (const std::string& flag : GetParam().flags) {
+    if (std::ranges::count(GetParam().command, "IN") == 0) continue;
+    for (const char* read : {"in.json", "link.json"}) {
+      expect_refusal(with({flag, in_ / read}), 2, "which is read; write to another file");
+    }
+  }
+  EXPECT_EQ(read_file(in_ / "in.json"), before);
+}
+
+TEST_P(Outputs, ThatCannotBeWrittenAreReported) {
+  Options options;
+  options.out = Sink::file("/dev/full");
+  for (const std::string& flag : GetParam().flags) {
+    expect_refusal(with({flag, folder_ / "missing/file"}), 2, "there is no folder ");
+    const Outcome o = with({flag, "-"}, options);
+    EXPECT_EQ(o.exit_code, 2) << flag;
+    EXPECT_TRUE(contains(o.err, "cannot write standard output")) << flag << o.err;
+  }
+  EXPECT_EQ(folder_.count(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfEach, Outputs,
+    testing::Values(
+        Writer{"run", small_run(), {"--json", "--csv", "--markdown", "--html", "--timeline", "--openmetrics"}},
+        Writer{"check", {"check", "IN", "--expect", "h200"}, {"--json", "--markdown", "--junit", "--openmetrics"}},
+        Writer{"compare", {"compare", "IN", "OTHER"}, {"--json", "--markdown"}},
+        Writer{"across", {"compare", "--across", "IN", "OTHER"}, {"--json", "--markdown"}},
+        Writer{"expect", {"expect", "IN"}, {"-o"}}),
+    [](const auto& writer) { return std::string(writer.param.name); });
 
 TEST(NamedPipe, AsOutputThatNobodyReadsCostsNeitherTheRunNorItsTable) {
   const TemporaryFolder folder;
@@ -117,18 +153,6 @@ TEST_P(LostFile, BehindAFullDiskDoesNotCostTheTable) {
   EXPECT_EQ(o.err, "xferbench: cannot write /dev/full: No space left on device\n");
   const std::string table = xferbench(small_run()).out;  // below it --timeline draws what it cannot write
   EXPECT_EQ(o.out.substr(0, table.size()), table);
-}
-
-TEST_P(LostFile, OnAFullStandardOutputIsReported) {
-  Options options;
-  options.out = Sink::file("/dev/full");
-  expect_refusal(xferbench(small_run({GetParam(), "-"}), options), 2, "cannot write standard output");
-}
-
-TEST_P(LostFile, InAMissingFolderIsRefusedBeforeTheRun) {
-  const TemporaryFolder folder;
-  expect_refusal(xferbench(small_run({GetParam(), folder / "missing/file"})), 2, "missing/file");
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, LostFile,
