@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <regex>
 #include <sstream>
 
 #include "core/error.hpp"
@@ -47,13 +48,18 @@ TEST(ExplainReport, SaysWhatMendingATorchLoopGains) {
 
 TEST(ExplainReport, IsReadableInNarrowTerminals) {
   const std::string text = drawn(test::torch_loop(), false, Style{.columns = 60});
-  expect_golden("explain/narrow.txt", text);
+  EXPECT_TRUE(test::mentions(text, "\nnot in 60 columns: each, in all, pinned, size; --wide shows"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(width(line), 60U) << line;
 }
 
 TEST(ExplainReport, PaintsWhatMattersWhereColoursAreWanted) {
-  expect_golden("explain/colours.txt", drawn(test::torch_loop(), false, Style{.color = true, .columns = 100}));
+  const std::string painted = drawn(test::torch_loop(), false, Style{.color = true, .columns = 100});
+  EXPECT_EQ(std::regex_replace(painted, std::regex("\x1b\\[[0-9;]*m"), ""), table(test::torch_loop()));
+  for (const char* part :
+       {"\x1b[1mTransfers cost 45 %", "\x1b[2mwhere the time went\x1b[0m", "\x1b[2mof time\x1b[0m"}) {
+    EXPECT_TRUE(test::mentions(painted, part));
+  }
 }
 
 TEST(ExplainReport, SaysWhyGainsAreWithheld) {
@@ -64,13 +70,8 @@ TEST(ExplainReport, SaysWhyGainsAreWithheld) {
   process.findings.clear();
   process.together.clear();
   expect_golden("explain/withheld.txt", table(e));
-  expect_golden("explain/withheld.md", to_markdown(document_of(e)));
-}
-
-TEST(ExplainReport, SaysWhatTheTimeIsSpentOnWhereNothingWasFound) {
-  const Explanation e = test::mended_loop();
-  expect_golden("explain/nothing_found.txt", table(e));
-  expect_golden("explain/nothing_found.json", to_json(e));
+  EXPECT_TRUE(test::mentions(to_markdown(document_of(e)),
+                             "**Transfers cost 45 % of 53.0 ms; what mending would gain is not told.**\n"));
 }
 
 TEST(ExplainReport, IsKindToProgramsWithoutAGpu) {
@@ -91,9 +92,15 @@ Explanation several_processes() {
 }
 
 TEST(ExplainReport, TellsOtherProcessesInALineEach) {
-  expect_golden("explain/several.txt", table(several_processes()));
+  EXPECT_EQ(
+      table(several_processes()),
+      table(test::torch_loop()) +
+          "\nprocess 4712 (python3 worker.py): Transfers cost 22 % of 22.4 ms; nothing was found that gains more\n"
+          "  than 1 % if it is mended.\n--all tells of all processes in full\n");
   expect_golden("explain/several_all.txt", table(several_processes(), true));
-  expect_golden("explain/several.md", to_markdown(document_of(several_processes())));
+  const std::string markdown = to_markdown(document_of(several_processes()));
+  EXPECT_TRUE(test::mentions(markdown, "\n## python3 worker.py, process 4712"));
+  EXPECT_TRUE(test::mentions(markdown, "The process was killed: what is said here is of the time before"));
 }
 
 TEST(ExplainReport, MarksWhatIsSimulated) {
@@ -102,7 +109,8 @@ TEST(ExplainReport, MarksWhatIsSimulated) {
   e.profile = "h200";
   e.limits_of.clear();
   e.warnings = {"the limits of this machine are 90 days old; --calibrate measures them anew"};
-  expect_golden("explain/simulated.txt", table(e));
+  EXPECT_TRUE(test::mentions(table(e), "\nwarning: the limits of this machine are 90 days old; --calibrate"));
+  EXPECT_TRUE(test::mentions(table(e), "\nThis machine's limits are not known: "));
   EXPECT_TRUE(table(e).starts_with("SIMULATED by profile h200"));
   EXPECT_TRUE(to_markdown(document_of(e)).find("**SIMULATED by profile h200") != std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(to_json(e))["profile"], "h200");
@@ -141,7 +149,7 @@ TEST(ExplainReport, KeepsHostileNamesInTheirPlace) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) EXPECT_EQ(find_control(line).bytes, 0U) << line;
   }
-  expect_golden("explain/hostile.txt", drawn(hostile(), true, kUsual));
+  EXPECT_TRUE(test::mentions(drawn(hostile(), true, kUsual), "a?]0;renamed?"));
   const std::string markdown = to_markdown(document_of(hostile()));
   expect_golden("explain/hostile.md", markdown);
   EXPECT_EQ(markdown.find("<img"), std::string::npos);
@@ -224,7 +232,8 @@ Explanation of_recording() {
 
 TEST(ExplainReport, TellsOfARecording) {
   const Explanation e = of_recording();
-  expect_golden("explain/recording.txt", table(e));
+  EXPECT_TRUE(test::mentions(table(e), "made, process 7, on Made GPU; range steps\n"));
+  EXPECT_TRUE(test::mentions(table(e), "\nreplayed unchanged 5.41 ms: +0.0 %\n"));
   const nlohmann::json process = nlohmann::json::parse(to_json(e))["processes"][0];
   double whole = 0;
   for (const auto& [name, seconds] : process["shares"].items()) whole += seconds.get<double>();

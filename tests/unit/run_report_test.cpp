@@ -237,9 +237,10 @@ TEST(RunReport, ShowsAllFindingsWhereTheseAreAskedFor) {
 }
 
 TEST(RunReport, IsThisMarkdown) {
-  for (const auto& [name, report] : reports()) {
-    expect_golden("run/" + std::string(name) + ".md", to_markdown(document_of(report, shown())));
+  for (const std::string name : {"two_scenarios", "cut_short", "simulated", "many_findings", "odd_texts"}) {
+    expect_golden("run/" + name + ".md", to_markdown(document_of(report_named(name), shown())));
   }
+  EXPECT_TRUE(test::mentions(to_markdown(document_of(report_named("nothing"), shown())), "NVIDIA H200"));
 }
 
 TEST(RunReport, OfALongListShowsAThousandRowsUnlessAllAreAskedFor) {
