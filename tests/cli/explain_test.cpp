@@ -158,18 +158,6 @@ TEST_F(Explain, SaysSoKindlyWhereNoGpuWasUsed) {
   EXPECT_EQ(json["processes"], Json::array());
 }
 
-TEST_F(Explain, RefusesWhatCannotBeRun) {
-  const auto refused = [&](const Arguments& program, const std::string& message) {
-    const Outcome o = explain({}, program);
-    EXPECT_EQ(o.exit_code, 2);
-    EXPECT_EQ(o.out, "");
-    ASSERT_EQ(said(o).size(), 1U) << o.err;
-    EXPECT_EQ(said(o)[0], "xferbench: " + message);
-  };
-  refused({"./not-here"}, "cannot run ./not-here: No such file or directory");
-  refused({folder_.path().string()}, "cannot run " + folder_.path().string() + ": Permission denied");
-}
-
 TEST_F(Explain, RefusesAProgramThatIsWatchedAlready) {
   Options options = this->options();
   options.environment["CUDA_INJECTION64_PATH"] = "/opt/tool.so";

@@ -127,13 +127,6 @@ TEST(List, OfAScenarioShowsAxesWithDefaultsAndLimits) {
   EXPECT_FALSE(contains(o.out, "--dir"));
 }
 
-TEST(List, OfAScenarioExplainsItsColumns) {
-  const Outcome o = xferbench({"list", "memcpy"});
-  EXPECT_TRUE(contains(o.out, "\nColumns:\n  time ")) << o.out;
-  EXPECT_TRUE(contains(o.out, "[of_limit: a ratio, higher is better]")) << o.out;
-  EXPECT_FALSE(contains(xferbench({"memcpy", "--help"}).out, "Columns:"));
-}
-
 TEST(Info, TakesAProfile) {
   const Outcome o = xferbench({"info", "--simulate", "h200-one-engine"});
   expect_success(o);
@@ -171,19 +164,6 @@ TEST(Info, AndListsArePagesWhereThatIsAskedFor) {
   EXPECT_TRUE(contains(markdown.out, "\n| quick | Is this machine well?")) << markdown.out;
   expect_refusal(xferbench({"list", "memcpy", "--html", page}), 2, "is told as help is");
   expect_refusal(xferbench({"list", "suites", "--simulate"}), 2, "it belongs to list gpus");
-}
-
-TEST(Info, NamesAllGpusAndWhatIsBetweenThem) {
-  const Outcome o = xferbench({"info", "--simulate", "h200-x2"});
-  expect_success(o);
-  EXPECT_TRUE(contains(o.out, "\nGPU          0: ") && contains(o.out, "\nGPU          1: ")) << o.out;
-  EXPECT_TRUE(contains(o.out, "\npeers        both reach each other over 18 NVLinks")) << o.out;
-  const std::size_t begin = o.out.find("\nGPU ") + 1;
-  const std::string machine = o.out.substr(begin, o.out.find("simulate:\n") - begin);
-  for (const std::string& line : lines(machine)) EXPECT_LE(line.size(), 116U) << line;
-  const Outcome one = xferbench({"info", "--simulate", "h200-x2", "--gpus", "1"});
-  EXPECT_TRUE(contains(one.out, "\nGPU          0: ")) << one.out;
-  EXPECT_FALSE(contains(one.out, "1: ") || contains(one.out, "peers")) << one.out;
 }
 
 TEST(Info, AsJsonHasAllGpusAndTheWaysBetweenThem) {

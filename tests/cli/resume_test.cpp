@@ -105,27 +105,6 @@ TEST_F(Resume, WritesOtherFilesOnlyWhereItIsToldTo) {
   EXPECT_TRUE(contains(read_file(folder_ / "new.prom"), "\nxferbench_run_complete 1\n"));
 }
 
-TEST_F(Resume, RunsWhatWasSkippedAgainAndKeepsWhatFailed) {
-  ASSERT_EQ(xferbench({"memcpy", "--dir", "h2d", "--host", "pinned", "--size", "1M,2M,4M", "--simulate", "--json",
-                       file_.string(), "--max-samples", "6"})
-                .exit_code,
-            0);
-  Json json = read_json(file_);
-  json["complete"] = false;
-  for (const auto& [index, status] : {std::pair(std::size_t{0}, "skipped"), std::pair(std::size_t{1}, "failed")}) {
-    json["results"][index]["status"] = status;
-    json["results"][index]["reason"] = "for a test";
-    json["results"][index]["measurements"] = Json::array();
-    json["results"][index]["metrics"] = Json::object();
-  }
-  write_file(file_, json.dump());
-  EXPECT_EQ(xferbench(resume()).exit_code, 1) << "a case failed";
-  const Json results = read_json(file_)["results"];
-  EXPECT_EQ(results[0]["status"], "ok");
-  EXPECT_EQ(results[1]["status"], "failed");
-  EXPECT_EQ(results[1]["reason"], "for a test");
-}
-
 TEST_F(Resume, ReadsOlderCommandLinesAsTheyWereMeant) {
   // Behind several scenarios a flag once held for all of them.
   ASSERT_EQ(xferbench({"--simulate", "--size", "1M", "--max-samples", "6", "memcpy", "--dir", "h2d", "overlap",

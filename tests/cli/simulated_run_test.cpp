@@ -31,13 +31,6 @@ TEST(Table, OfCopies) {
   expect_golden("memcpy.txt", o.out);
 }
 
-TEST(Table, OfTwoScenariosHasAPartForEach) {
-  const Outcome o = xferbench(small_run({"overlap", "memcpy", "--dir", "h2d", "--host", "pinned"}));
-  expect_success(o);
-  EXPECT_TRUE(contains(o.out, "\noverlap  size 4 MiB")) << o.out;
-  EXPECT_TRUE(contains(o.out, "\nmemcpy  dir h2d  host pinned  engine ce  api async  size 4 MiB")) << o.out;
-}
-
 TEST(NotVerified, StaysSaidWhereThatPartOfARunWasThatIsResumed) {
   const TemporaryFolder folder;
   ASSERT_EQ(xferbench(small_run({"--json", folder / "r.json"})).exit_code, 0);
@@ -53,18 +46,6 @@ TEST(NotVerified, StaysSaidWhereThatPartOfARunWasThatIsResumed) {
 }
 
 // --- The results file ------------------------------------------------------------------------------------------------
-
-TEST(Json, OnStandardOutputIsNothingElse) {
-  const Outcome o = xferbench(small_run({"--streams", "1,2", "--json", "-"}));
-  expect_success(o);
-  const Json json = parse_json(o.out);
-  EXPECT_EQ(json["schema"], "xferbench/1");
-  EXPECT_EQ(json["complete"], true);
-  EXPECT_EQ(json["results"].size(), 2U);
-  const TemporaryFolder folder;
-  write_file(folder / "results.json", o.out);
-  expect_valid_results(folder / "results.json");
-}
 
 TEST(Json, InAFileComesWithTheTable) {
   const TemporaryFolder folder;
@@ -83,24 +64,6 @@ TEST(Json, InAFileComesWithTheTable) {
   EXPECT_EQ(json["results"][0]["params"]["size"], 4 << 20);
   EXPECT_GT(json["results"][0]["metrics"]["bandwidth"]["value"], 1.0);
   expect_valid_results(folder / "results.json");
-}
-
-TEST(Json, HoldsWhatSeveralSizesSayTogether) {
-  const TemporaryFolder folder;
-  const Outcome o =
-      xferbench({"memcpy", "--simulate", "--size", "1K:16M:x4", "--dir", "h2d", "--json", folder / "r.json"});
-  expect_success(o);
-  EXPECT_TRUE(contains(o.out, "\n  fit\n  host   ")) << o.out;
-  EXPECT_TRUE(contains(o.out, "\n  pinned is faster than pageable from about ")) << o.out;
-  std::multiset<std::string> kinds;
-  const Json json = read_json(folder / "r.json");
-  for (const Json& finding : json["findings"]) {
-    EXPECT_EQ(finding["scenario"], "memcpy");
-    kinds.insert(finding["kind"]);
-  }
-  EXPECT_EQ(kinds.count("fit"), 8U) << "two kinds of memory, four ranges each";
-  EXPECT_EQ(kinds.count("crossover"), 1U);
-  expect_valid_results(folder / "r.json");
 }
 
 TEST(Json, OfEveryKindOfCaseIsValid) {
@@ -128,15 +91,6 @@ TEST(Json, OfEveryKindOfCaseIsValid) {
   expect_valid_results(folder / "results.json");
 }
 
-TEST(Json, HoldsAsManySamplesAsAskedFor) {
-  const Json json = parse_json(xferbench({"memcpy", "--simulate", "--size", "1M", "--dir", "h2d", "--host", "pinned",
-                                          "--min-samples", "23", "--max-samples", "23", "--json", "-"})
-                                   .out);
-  const Json& copy = json["results"][0]["measurements"][0];
-  EXPECT_EQ(copy["n"], 23);
-  EXPECT_EQ(copy["samples"].size(), 23U);
-}
-
 // A validator that accepts everything would make the tests above worthless.
 TEST(Json, ThatBreaksTheSchemaIsNotAccepted) {
   const std::filesystem::path script = std::filesystem::path(XFERBENCH_SOURCE_DIR) / "scripts" / "validate-results";
@@ -161,19 +115,6 @@ TEST(Cases, WhatCannotBeSimulatedIsSkippedWithTheReason) {
   const Outcome o = xferbench({"memcpy", "--simulate", "--dir", "h2d", "--host", "managed,pinned"});
   expect_success(o);
   EXPECT_TRUE(contains(o.out, "skipped: the simulated device has no model of page faults")) << o.out;
-}
-
-TEST(Cases, CopiesInsideTheGpuAreNotMultipliedByHostMemory) {
-  const Outcome o = xferbench({"memcpy", "--dry-run"});
-  expect_success(o);
-  EXPECT_EQ(o.out,
-            "memcpy/dir=h2d/host=pinned/engine=ce/api=async/size=256MiB\n"
-            "memcpy/dir=h2d/host=pageable/engine=ce/api=async/size=256MiB\n"
-            "memcpy/dir=d2h/host=pinned/engine=ce/api=async/size=256MiB\n"
-            "memcpy/dir=d2h/host=pageable/engine=ce/api=async/size=256MiB\n"
-            "memcpy/dir=d2d/engine=ce/api=async/size=256MiB\n"
-            "memcpy/dir=bidirectional/host=pinned/engine=ce/api=async/size=256MiB\n"
-            "memcpy/dir=bidirectional/host=pageable/engine=ce/api=async/size=256MiB\n");
 }
 
 TEST(DryRun, PrintsTheKeysOfTheResultsFile) {

@@ -172,14 +172,6 @@ TEST(ProgressFlag, PlainIsALineForEachCaseAndItsOutcome) {
   EXPECT_TRUE(contains(said[1], ": skipped: the simulated device")) << said[1];
 }
 
-TEST(ProgressFlag, IsSilentInAPipeAndWhereItIsNotWanted) {
-  EXPECT_EQ(xferbench(small_run()).err, "");
-  Options terminal;
-  terminal.err = Sink::terminal();
-  EXPECT_EQ(xferbench(small_run({"--progress", "never"}), terminal).err, "");
-  EXPECT_NE(xferbench(small_run(), terminal).err, "");
-}
-
 // --- Repeats --------------------------------------------------------------------------------------------------------
 
 class Repeat : public testing::Test {

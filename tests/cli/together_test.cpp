@@ -6,15 +6,10 @@
 namespace xferbench::test {
 namespace {
 
-Options narrow_terminal() {
-  Options options;
-  options.out = Sink::terminal(80);
-  return options;
-}
-
 TEST(TogetherTable, OfTwoGpusSaysWhatTheyShare) {
-  const Outcome o =
-      xferbench(few_samples("together", {"--simulate", "h200-x2", "--color", "never"}), narrow_terminal());
+  Options narrow;
+  narrow.out = Sink::terminal(80);
+  const Outcome o = xferbench(few_samples("together", {"--simulate", "h200-x2", "--color", "never"}), narrow);
   EXPECT_EQ(o.exit_code, 0) << o.err;
   expect_golden("together.txt", o.out);
 }
