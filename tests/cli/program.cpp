@@ -14,7 +14,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <fstream>
 #include <sstream>
 #include <system_error>
 #include <utility>

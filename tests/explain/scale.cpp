@@ -7,7 +7,6 @@
 
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 

@@ -3,7 +3,6 @@
 #include <array>
 #include <cstring>
 #include <limits>
-#include <span>
 #include <utility>
 
 #include "recording/recording_writer.hpp"

@@ -3,7 +3,6 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <functional>
 #include <iostream>
 #include <ostream>
 #include <set>

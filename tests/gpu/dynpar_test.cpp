@@ -1,7 +1,6 @@
 // Kernels that launch kernels, on a real GPU: every child runs, launches that fail are not silent, and what is sorted
 // is sorted.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <numeric>
 #include <vector>

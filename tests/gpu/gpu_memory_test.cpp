@@ -1,7 +1,6 @@
 // What memory costs, and which copies block their caller, on a real GPU: every case, and properties of the results that
 // hold on any.
 #include "gpu/gpu_fixture.hpp"
-#include "scenarios/scenarios.hpp"
 
 namespace xferbench::test {
 

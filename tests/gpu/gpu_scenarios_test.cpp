@@ -5,7 +5,6 @@
 
 #include "gpu/faulty_kernel.hpp"
 #include "gpu/gpu_fixture.hpp"
-#include "scenarios/scenarios.hpp"
 #include "support/declarations.hpp"
 
 namespace xferbench::test {

@@ -2,7 +2,6 @@
 // arrangement, and what is refused.
 #include <algorithm>
 #include <cstddef>
-#include <sstream>
 #include <string>
 
 #include "device/nvrtc.hpp"

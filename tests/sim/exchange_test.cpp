@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>

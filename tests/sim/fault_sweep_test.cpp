@@ -3,7 +3,6 @@
 // times as many; all of them, one after the other:
 //   XFERBENCH_EVERY_CALL=1 sim_tests --gtest_filter='*DeviceFaults*'
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>

@@ -1,5 +1,4 @@
 // The scenario latency on the simulated device: what it reports, what it refuses, and which broken devices it catches.
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -9,7 +8,6 @@
 #include "parsing.hpp"
 #include "scenarios/common/chase.hpp"
 #include "scenarios/latency/operations.hpp"
-#include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {

@@ -3,7 +3,6 @@
 #include <string>
 #include <vector>
 
-#include "core/error.hpp"
 #include "run/tuner.hpp"
 #include "sim/sim_fixture.hpp"
 

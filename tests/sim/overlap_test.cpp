@@ -31,12 +31,6 @@ class OverlapOnSim : public testing::Test {
   std::vector<Result> run(const std::string& flags) { return run_all(cases_of_line("overlap " + flags), timed_only()); }
   Result run_one(const std::string& flags) { return run(flags).front(); }
 
-  static double metric(const Result& r, const char* name) {
-    const Metric* found = r.metric(name);
-    if (found == nullptr) throw std::runtime_error(r.config.key() + " has no " + name + ": " + r.reason);
-    return found->value;
-  }
-
   sim::SimMachine machine_{profile("h200")};
   Device& device_ = machine_.device();
 };

@@ -12,7 +12,6 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "scenarios/overlap/stages.hpp"
-#include "scenarios/scenarios.hpp"
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <csignal>
 #include <map>
-#include <numbers>
 #include <string>
 #include <vector>
 

@@ -1,8 +1,6 @@
 // A case that fails, fails alone.
 #include "run/runner.hpp"
 
-#include <algorithm>
-
 #include "core/error.hpp"
 #include "run/health.hpp"
 #include "sim/faulty_device.hpp"

@@ -4,9 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
-#include <numeric>
 #include <vector>
 
 #include "kernels/count.hpp"

@@ -4,9 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>

@@ -5,8 +5,6 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "core/error.hpp"
 #include "unit/compare_fixture.hpp"
 #include "unit/support.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "unit/report_fixture.hpp"
-#include "unit/support.hpp"
 
 namespace xferbench {
 namespace {

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/error.hpp"
 #include "support/thread_ranks.hpp"
 
 namespace xferbench::app {

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <set>
 #include <utility>
-#include <vector>
 
 namespace xferbench::model {
 namespace {

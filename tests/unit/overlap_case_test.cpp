@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "parsing.hpp"
-#include "scenarios/scenarios.hpp"
 #include "unit/support.hpp"
 
 namespace xferbench::test {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -19,7 +18,6 @@
 #include "check/check.hpp"
 #include "cli/command.hpp"
 #include "compare/compare.hpp"
-#include "core/error.hpp"
 #include "report/check/check_report.hpp"
 #include "report/run/run_report.hpp"
 #include "report/soak/soak_report.hpp"

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "parsing.hpp"
-#include "scenarios/scenarios.hpp"
 #include "scenarios/smem/case.hpp"
 #include "unit/support.hpp"
 

@@ -10,7 +10,6 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "parsing.hpp"
-#include "scenarios/scenarios.hpp"
 #include "scenarios/smem/case.hpp"
 #include "unit/support.hpp"
 

@@ -6,8 +6,6 @@
 //   interval_coverage results.json ...     prints a table; exits with 1 where fewer are held than are promised
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <exception>
 #include <map>
 #include <optional>
