@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "core/lists.hpp"
+#include "results/scenario_descriptor.hpp"
+
 namespace xferbench {
 
 std::vector<Column> columns_of(std::span<const MetricDeclaration> metrics) {
@@ -19,6 +22,12 @@ const MetricDeclaration* find(std::span<const MetricDeclaration> metrics, Metric
   const auto found =
       std::ranges::find_if(metrics, [&](const MetricDeclaration& m) { return m.kind == kind && m.name == name; });
   return found == metrics.end() ? nullptr : &*found;
+}
+
+const Axis* ScenarioDescriptor::axis(std::string_view its_name) const { return found_in(axes, its_name, &Axis::name); }
+
+const MetricDeclaration* ScenarioDescriptor::metric(std::string_view its_name) const {
+  return found_in(metrics, its_name, &MetricDeclaration::name);
 }
 
 }  // namespace xferbench

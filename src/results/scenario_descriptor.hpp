@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/axis.hpp"
-#include "core/lists.hpp"
 #include "results/metric_declaration.hpp"
 
 namespace xferbench {
@@ -82,10 +81,8 @@ struct ScenarioDescriptor {
   bool needs_ranks = false;
 
   /// By its name; null: it has none of it.
-  [[nodiscard]] const Axis* axis(std::string_view its_name) const { return found_in(axes, its_name, &Axis::name); }
-  [[nodiscard]] const MetricDeclaration* metric(std::string_view its_name) const {
-    return found_in(metrics, its_name, &MetricDeclaration::name);
-  }
+  [[nodiscard]] const Axis* axis(std::string_view its_name) const;
+  [[nodiscard]] const MetricDeclaration* metric(std::string_view its_name) const;
 };
 
 /// Descriptors of scenarios, which live as long as the program.
