@@ -17,6 +17,13 @@ namespace xferbench::compare {
 namespace {
 
 std::string percent(double share) { return format_percent_short(share); }
+/// To two digits, so that no more is claimed than was shown.
+double rounded_down(double share) {
+  if (!(share > 0)) return share;
+  const double last = std::pow(10, std::floor(std::log10(share)) - 1);
+  return std::floor(share / last + 1e-9) * last;
+}
+
 std::string cases_text(std::size_t count) { return counted(count, "case"); }
 
 bool on_both_sides(const Row& row) { return row.base && row.next && row.verdict != Verdict::missing; }
@@ -52,7 +59,7 @@ std::string reason_of(const Row& row, double threshold) {
   if (row.test == TestUsed::none) return reason_without_test(row);
   if (!row.interval) return "too few processes for an interval; use --repeat 7";
   const auto [low, high] = *row.interval;
-  const double at_least = low > 1 ? low - 1 : 1 - high;
+  const double at_least = rounded_down(low > 1 ? low - 1 : 1 - high);
   switch (row.verdict) {
     case Verdict::regressed: return "worse by at least " + percent(at_least);
     case Verdict::improved: return "better by at least " + percent(at_least);

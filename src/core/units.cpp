@@ -40,7 +40,11 @@ std::string in_percent(double fraction, const char* format, int digits) {
   constexpr double kMost = 1e6;
   const double percent = fraction * 100;
   if (std::isnan(percent)) return "-";
-  if (std::abs(percent) <= kMost) return fmt::format(fmt::runtime(format), percent, digits);
+  if (std::abs(percent) <= kMost) {
+    std::string text = fmt::format(fmt::runtime(format), percent, digits);
+    const bool is_zero = text.find_first_of("123456789") == std::string::npos;
+    return is_zero ? fmt::format(fmt::runtime(format), 0., digits) : text;  // never -0.0 %
+  }
   return fmt::format("{} {:.0f} %", percent > 0 ? "over" : "below", std::copysign(kMost, percent));
 }
 

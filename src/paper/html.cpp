@@ -209,7 +209,7 @@ class Page {
 
   std::string part(const Chart& chart) {
     const bool small = chart.shape == Chart::Shape::small;
-    constexpr std::array<std::string_view, 4> kLooks{"", "limit", "dot", "dot"};  // by role
+    constexpr std::array<std::string_view, 4> kLooks{"", "dash", "dot", "dot"};  // by role
     std::string names;
     for (const LineName& line : small ? std::vector<LineName>() : names_of(chart)) {
       names += tag("li", {fmt::format("c{}", line.colour), kLooks[static_cast<std::size_t>(line.role)]}) +

@@ -16,10 +16,11 @@ std::size_t readable_columns(const Style& style) {
 /// With a label, lines stand behind it; in a margin, what goes on stands two columns deeper.
 std::string lines_of(const Sentence& sentence, const Style& style) {
   const std::string margin(sentence.margin, ' ');
-  const bool labelled = !sentence.label.empty() || sentence.margin > 2;
-  const std::string rest = labelled ? margin + std::string(width(sentence.label), ' ') : margin + "  ";
+  const std::string label = printable(sentence.label);
+  const bool labelled = !label.empty() || sentence.margin > 2;
+  const std::string rest = labelled ? margin + std::string(width(label), ' ') : margin + "  ";
   const std::size_t columns = sentence.is_long || sentence.margin == 2 ? readable_columns(style) : style.columns;
-  return painted_lines(wrapped(printable(sentence.text), columns, margin + sentence.label, rest), sentence.tone, style);
+  return painted_lines(wrapped(printable(sentence.text), columns, margin + label, rest), sentence.tone, style);
 }
 
 /// What it is about, what its cases have in common and its marks, in as many lines as it takes.

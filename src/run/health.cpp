@@ -110,7 +110,7 @@ void CaseHealth::note(const HealthRecord& record) {
   if (record == HealthRecord{}) return;
   latest_ = record;
   for (const HealthChange& change : health_changes(record)) {
-    changes_[change.flag] = change.sentence + (change.lasts ? " (before the case as well)" : "");
+    changes_[change.flag] = change.sentence + (change.lasts ? " (before it as well)" : "");
   }
 }
 

@@ -89,10 +89,12 @@ std::optional<std::string> unsteady(const Result& result, const SamplingPolicy& 
   if (widest == nullptr) return std::nullopt;
   const double width = *relative_half_width(*widest);
   const auto have = static_cast<double>(widest->samples.size());
+  const int decimals = format_percent(width) == format_percent(policy.ci) ? 2 : 1;  // so that they differ in words, too
   const double needed = statistics::samples_for(policy.ci, have, width);
-  std::string text = fmt::format(
-      "not steady: times are +-{} after {:.0f} samples ({}), not +-{}", format_percent(width), have,
-      others == 0 ? widest->name : fmt::format("{} and {} more", widest->name, others), format_percent(policy.ci));
+  std::string text =
+      fmt::format("not steady: times are +-{} after {:.0f} samples ({}), not +-{}", format_percent(width, decimals),
+                  have, others == 0 ? widest->name : fmt::format("{} and {} more", widest->name, others),
+                  format_percent(policy.ci, decimals));
   constexpr double kMost = 1e6;  // samples that somebody might wait for
   if (needed > kMost) return text;
   text += fmt::format(", which would take about {:.0f}: --min-samples {:.0f}", needed, needed);

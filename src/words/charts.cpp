@@ -243,7 +243,8 @@ class Drawer {
       if (metric != nullptr) limits[*x_of(*r)] = std::max(limits[*x_of(*r)], metric->value);
     }
     if (limits.empty()) return;
-    Chart::Series series{.name = "limit", .role = Chart::Series::Role::limit};
+    Chart::Series series{.name = of_.limit, .role = Chart::Series::Role::limit};
+    std::ranges::replace(series.name, '_', ' ');
     for (const auto& [x, y] : limits) series.points.push_back({.x = x, .y = y});
     chart.series.push_back(std::move(series));
   }

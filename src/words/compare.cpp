@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "words/compared.hpp"
 
@@ -118,7 +119,7 @@ std::string profiles_of(const std::string& profile, std::initializer_list<NamedS
   for (const auto& [sources, side] : sides) {
     for (const compare::Source& s : sources) {
       alike = alike && s.profile == profile;
-      if (!s.profile.empty()) said.push_back(fmt::format("{} ({}{})", clipped(s.profile), side, clipped(s.name)));
+      if (!s.profile.empty()) add_new(said, fmt::format("{} ({}{})", clipped(s.profile), side, clipped(s.name)));
     }
   }
   return alike || said.empty() ? clipped(profile) : clipped(fmt::format("{}", fmt::join(said, ", ")), kMostOfFiles);
@@ -151,7 +152,7 @@ std::string sources_text(const char* side, const std::vector<compare::Source>& s
   const compare::Source& first = sources.front();
   std::string text =
       fmt::format("{} {}: {}, xferbench {}", side, clipped(first.name), clipped(first.gpu), clipped(first.version));
-  return sources.size() > 1 ? text + fmt::format(" and {} more files", sources.size() - 1) : text;
+  return sources.size() > 1 ? text + " and " + counted(sources.size() - 1, "more process", "more processes") : text;
 }
 
 template <class Row>
@@ -199,7 +200,7 @@ void add_folded_rows(const compare::Comparison& comparison, Document& document) 
   std::vector<std::string> doubts = comparison.warnings;
   for (const compare::Difference& d : comparison.differences) doubts.push_back(difference_text(d));
   List list;
-  for (const std::string& doubt : doubts) list.items.push_back({.code = clipped(doubt)});
+  for (const std::string& doubt : doubts) list.items.push_back({.text = doubt});
   if (!doubts.empty() && doubts.size() <= kMostOpen) {
     document.add(Sentence{.text = "What else could explain a change:"}, true, Shown::elsewhere);
     document.add(std::move(list), false, Shown::elsewhere);

@@ -424,8 +424,9 @@ std::string gain_text(const ProcessExplanation& process, std::size_t at) {
 }
 
 Bars bars_of_gains(const ProcessExplanation& process) {
-  constexpr std::size_t kLeast = 3;  // fewer are compared by their numbers
-  Bars bars{.title = "What mending gains, each by itself or once those above are mended"};
+  constexpr std::size_t kLeast = 3;       // fewer are compared by their numbers
+  constexpr std::size_t kGainColour = 6;  // which no copy and no kernel has
+  Bars bars{.title = "What mending gains"};
   const double reference = process.stretch.reference();
   double before = reference;
   for (std::size_t i = 0; i < process.findings.size(); ++i) {
@@ -436,8 +437,10 @@ Bars bars_of_gains(const ProcessExplanation& process) {
     const double gain = std::max(alone_counts ? alone : before - after_all, 0.);
     before = after_all;
     bars.bars.push_back({fmt::format("{}. {}", i + 1, to_text(finding.kind)), 0, gain,
-                         fmt::format("{}{}, {} of the time", finding.at_most ? "at most " : "", time_text(gain),
-                                     share_text(reference > 0 ? gain / reference : 0))});
+                         fmt::format("{}{}, {} of the time{}", finding.at_most ? "at most " : "", time_text(gain),
+                                     share_text(reference > 0 ? gain / reference : 0),
+                                     alone_counts ? "" : ", once those above are mended"),
+                         kGainColour});
   }
   if (bars.bars.size() < kLeast) bars.bars.clear();
   return bars;

@@ -32,7 +32,7 @@ struct ShareKind {
   std::size_t colour = 5;  ///< of bars: quiet, unless the GPU does something
 };
 inline constexpr std::array<ShareKind, 8> kShareKinds{{
-    {"copies", "copies alone", &explain::Shares::copies, 1},
+    {"copies", "copies alone", &explain::Shares::copies, 0},
     {"both", "kernels beside copies", &explain::Shares::both, 2},
     {"kernels", "kernels alone", &explain::Shares::kernels, 2},
     {"waiting", "GPU idle: waiting for its answer", &explain::Shares::waiting},

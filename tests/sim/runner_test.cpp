@@ -290,7 +290,7 @@ TEST(HealthOfACase, ThatWasSoBeforeIsAWarningThatSaysIt) {
   const Health capped{.throttle = Words{"power-cap"}};
   const Result r = run_while({capped, capped}, measuring()).front();
   ASSERT_EQ(r.warnings.size(), 1U);
-  EXPECT_TRUE(r.warnings.front().ends_with("(before the case as well)")) << r.warnings.front();
+  EXPECT_TRUE(r.warnings.front().ends_with("(before it as well)")) << r.warnings.front();
 }
 
 TEST(HealthOfACase, TakesALinkThatTrainsDownForIllOnlyWhereTheGpuWasAwake) {

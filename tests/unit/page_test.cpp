@@ -372,9 +372,10 @@ TEST(Chart, ShowsALineThatAnotherLiesOn) {
 TEST(Page, BreaksNoFlagNoQuantityAndKeysAtTheirParts) {
   Document document("t", Trust::of_facts());
   document.add(Sentence{.text = "memcpy/dir=h2d/size=4KiB: +-3.3 %, wider than 2 GB/s: raise --budget (--ci)"});
-  EXPECT_NE(to_html(document).find("<code>memcpy/<wbr>dir=h2d/<wbr>size=4KiB</code>: +-3.3&nbsp;%, wider than 2&nbsp;GB/s: "
-                                   "raise <span class=flag>--budget</span> (<span class=flag>--ci</span>)"),
-            std::string::npos)
+  EXPECT_NE(
+      to_html(document).find("<code>memcpy/<wbr>dir=h2d/<wbr>size=4KiB</code>: +-3.3&nbsp;%, wider than 2&nbsp;GB/s: "
+                             "raise <span class=flag>--budget</span> (<span class=flag>--ci</span>)"),
+      std::string::npos)
       << to_html(document);
 }
 
@@ -390,7 +391,8 @@ TEST(Table, OpensWhatARowHasByItsFirstCellAndWithoutAScript) {
   document.add(Table{.header = {"size", "time"}, .left_columns = 1, .rows = {{.cells = {"1 MiB", "1 ms"}}}});
   document.add(Table{.header = {"size", "time"}, .rows = {{.cells = {"2 MiB", "2 ms"}, .opens = chart}}});
   const std::string page = to_html(document);
-  EXPECT_NE(page.find("<button type=button popovertarget=\"opened-1\" title=\"samples\">2 MiB</button>"), std::string::npos);
+  EXPECT_NE(page.find("<button type=button popovertarget=\"opened-1\" title=\"samples\">2 MiB</button>"),
+            std::string::npos);
   EXPECT_NE(page.find("<div popover id=\"opened-1\""), std::string::npos);
   EXPECT_EQ(page.find("opened-2"), std::string::npos);
   for (const std::string& other : {to_terminal(document, Style{}), to_markdown(document)}) {

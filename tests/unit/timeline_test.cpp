@@ -135,7 +135,7 @@ TEST(ChromeTrace, HasAProcessForEachCaseThatWasTraced) {
 TEST(ChromeTrace, HasAProcessForEachOfSeveralGpusAndOneForTheHost) {
   const Json file = Json::parse(to_chrome_trace(traced_on_two_gpus()));
   EXPECT_EQ(test::names_of_tracks(file), (std::vector<std::string>{"H2D", "P2P", "kernel", "D2H", "host calls"}));
-  const std::string of = " of copy/dir=h2d/host=pinned/size=1MiB (simulated, SIMULATED)";
+  const std::string of = " of copy/dir=h2d/host=pinned/size=1MiB (SIMULATED)";
   std::vector<std::string> names;
   std::vector<std::string> parts;
   for (const Json& e : events_of(file, "M")) {
