@@ -152,7 +152,8 @@ std::string sources_text(const char* side, const std::vector<compare::Source>& s
   const compare::Source& first = sources.front();
   std::string text =
       fmt::format("{} {}: {}, xferbench {}", side, clipped(first.name), clipped(first.gpu), clipped(first.version));
-  return sources.size() > 1 ? text + " and " + counted(sources.size() - 1, "more process", "more processes") : text;
+  const std::size_t more = sources.size() - 1;
+  return more > 0 ? text + fmt::format(" and {} more process{}", more, more == 1 ? "" : "es") : text;
 }
 
 template <class Row>
