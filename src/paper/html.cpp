@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <regex>
 #include <set>
 #include <string_view>
 
@@ -44,24 +43,38 @@ std::string tag(std::string_view name, std::vector<std::string_view> classes, st
   return fmt::format("<{}{}{}>", name, all.empty() ? "" : fmt::format(" class={}{}{}", quote, all, quote), more);
 }
 
-/// Sentences in which no flag and no number with its unit is broken between lines, and keys are only where they have
-/// parts.
+/// Whether a word is a unit that goes with the number before it, whatever ends its clause.
+bool is_unit(std::string_view word) {
+  constexpr std::array<std::string_view, 14> kUnits{"ns", "us", "ms",  "s",   "%",   "B",   "KB",
+                                                    "MB", "GB", "KiB", "MiB", "GiB", "TiB", "GB/s"};
+  return std::ranges::find(kUnits, word.substr(0, word.find_last_not_of(",;:.)") + 1)) != kUnits.end();
+}
+
+/// A flag in one piece; a key that is broken where it has parts.
+std::string word_of_prose(const std::string& word) {
+  const std::size_t begin = word.starts_with('(') ? 1 : 0;
+  const bool is_flag = word.compare(begin, 2, "--") == 0 && word.size() > begin + 2 && word[begin + 2] >= 'a';
+  const bool is_key = word.find('/') < word.find('=') && word.find('=') != std::string::npos && !is_flag;
+  if (!is_flag && !is_key) return html_escaped(word);
+  const std::size_t end = word.find_last_not_of(",;:.)") + 1;
+  const std::string inner = word.substr(begin, end - begin);
+  const std::string told = is_key ? code(inner) : "<span class=flag>" + html_escaped(inner) + "</span>";
+  return html_escaped(word.substr(0, begin)) + told + html_escaped(word.substr(end));
+}
+
+/// Sentences in which no flag and no number with its unit is broken between lines.
 std::string prose(const std::string& text) {
-  static const std::regex flag("(^|[ (])(--[a-z][a-z0-9-]*)");
-  static const std::regex quantity("([0-9]) (ns|us|ms|s|%|B|[KMGT]i?B|GB/s)(?![A-Za-z/])");
-  static const std::regex key("([a-z0-9-]+)((/[a-z-]+=[^ /:,;<]+)+)");
-  const std::string whole = std::regex_replace(html_escaped(text), flag, "$1<span class=flag>$2</span>");
-  const std::string marked =
-      std::regex_replace(std::regex_replace(whole, quantity, "$1&nbsp;$2"), key, "<code>$&</code>");
-  std::string broken;
-  bool inside = false;  // a key
-  for (std::size_t at = 0; at < marked.size(); ++at) {
-    if (marked.compare(at, 6, "<code>") == 0) inside = true;
-    if (marked.compare(at, 7, "</code>") == 0) inside = false;
-    broken += marked[at];
-    if (inside && marked[at] == '/') broken += "<wbr>";
+  std::string told;
+  std::string before;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    const bool goes_with = !before.empty() && before.back() >= '0' && before.back() <= '9' && is_unit(word);
+    told += (at == 0 ? "" : goes_with ? "&nbsp;" : " ") + word_of_prose(word);
+    before = word;
+    at = end + 1;
   }
-  return broken;
+  return told;
 }
 
 std::string joined(std::vector<std::string> words, std::string_view between) {

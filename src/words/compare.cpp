@@ -201,7 +201,7 @@ void add_folded_rows(const compare::Comparison& comparison, Document& document) 
   std::vector<std::string> doubts = comparison.warnings;
   for (const compare::Difference& d : comparison.differences) doubts.push_back(difference_text(d));
   List list;
-  for (const std::string& doubt : doubts) list.items.push_back({.text = doubt});
+  for (const std::string& doubt : doubts) list.items.push_back({.text = clipped(doubt)});
   if (!doubts.empty() && doubts.size() <= kMostOpen) {
     document.add(Sentence{.text = "What else could explain a change:"}, true, Shown::elsewhere);
     document.add(std::move(list), false, Shown::elsewhere);

@@ -56,7 +56,7 @@ class Outputs : public testing::TestWithParam<Writer> {
   Outputs() {
     const std::filesystem::path stored = std::filesystem::path(XFERBENCH_SOURCE_DIR) / "docs" / "results";
     std::filesystem::copy_file(stored / "h200-memcpy.json", in_ / "in.json");
-    std::filesystem::copy_file(stored / "h200-quick.json", in_ / "other.json");
+    std::filesystem::copy_file(stored / "h200-memcpy.json", in_ / "other.json");
     std::filesystem::create_symlink("in.json", in_ / "link.json");
   }
   Outcome with(const Arguments& more, const Options& options = {}) {
