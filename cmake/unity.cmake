@@ -16,7 +16,6 @@ function(compile_rooms_together target)
     "^src/paper/(markdown|terminal_)"
     "^src/paper"
     "^src/report/explain"
-    "^src/report/compare"
     "^src/report"
     "^(src/model|src/device/sim|kernels)")
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)

@@ -32,9 +32,9 @@ int perform(const cli::CheckCommand& command) {
   if (command.annotations == cli::Annotations::github) {
     for (const std::string& line : github_lines(annotations_of(all))) show_line(line);
   }
-  files.write({.table = [&] { return to_terminal(document_of(all), style_of(command.show)); },
+  files.write({.document = [&] { return document_of(all); },
+               .style = style_of(command.show),
                .json = [&] { return to_check_json(all); },
-               .document = [&] { return document_of(all); },
                .junit = [&] { return to_check_junit(all); },
                .openmetrics = [&] { return to_check_openmetrics(all); }});
   return static_cast<int>(all_hold(all) ? ExitCode::ok : ExitCode::failed);

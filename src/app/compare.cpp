@@ -31,10 +31,10 @@ int show_across(const cli::CompareCommand& command) {
   JudgementFiles files(command.files, command.across);
   const auto table = xferbench::compare::across(read_reports(command.across), with_declared(command.options));
   if (!command.show.quiet) warn(table.warnings);
-  files.write({.table = [&] { return to_terminal(document_of(table), style_of(command.show)); },
-               .json = [&] { return to_json(table); },
-               .document = [&] { return document_of(table); },
-               .limits = kComment});
+  files.write({.document = [&] { return document_of(table); },
+               .style = style_of(command.show),
+               .limits = kComment,
+               .json = [&] { return to_json(table); }});
   return static_cast<int>(ExitCode::ok);
 }
 
@@ -63,10 +63,11 @@ int perform(const cli::CompareCommand& command) {
   if (command.annotations == cli::Annotations::github) {
     for (const std::string& line : github_lines(annotations_of(comparison))) show_line(line);
   }
-  files.write({.table = [&] { return to_terminal(document_of(comparison, command.all), style_of(command.show)); },
-               .json = [&] { return to_json(comparison); },
-               .document = [&] { return document_of(comparison); },
-               .limits = kComment});
+  files.write({.document = [&] { return document_of(comparison); },
+               .style = style_of(command.show),
+               .shown = [&] { return document_of(comparison, command.all); },
+               .limits = kComment,
+               .json = [&] { return to_json(comparison); }});
   return static_cast<int>(comparison.outcome.code);
 }
 

@@ -14,6 +14,7 @@
 #include "core/printable.hpp"
 #include "core/standard_error.hpp"
 #include "results/json.hpp"
+#include "results/soak_file.hpp"
 
 namespace xferbench::app {
 
@@ -86,6 +87,12 @@ Sides read_sides(const std::vector<std::string>& base, const std::vector<std::st
   return {by_process(std::move(all)), by_process(std::move(of_next))};
 }
 
+std::vector<RateThen> rates_in(const std::string& file) {
+  std::vector<RateThen> rates;
+  for_each_interval(file, [&rates](const SoakInterval& interval) { keep_rates(rates, interval); });
+  return rates;
+}
+
 void warn(const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) tell("warning: " + warning);
 }
@@ -122,7 +129,7 @@ void JudgementFiles::write(const Texts& texts) {
   finish("junit", at_once(texts.junit));
   finish("openmetrics", at_once(texts.openmetrics));
   finish("timeline", texts.timeline);
-  if (shows_table()) write_standard_output(texts.table());
+  if (shows_table()) write_standard_output(to_terminal((texts.shown ? texts.shown : texts.document)(), texts.style));
   if (lost) std::rethrow_exception(lost);
 }
 

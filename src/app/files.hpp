@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "paper/style.hpp"
 #include "paper/writers.hpp"
 #include "results/output_file.hpp"
 #include "results/result.hpp"
+#include "words/soak.hpp"
 
 namespace xferbench::app {
 
@@ -32,6 +34,9 @@ struct Sides {
 };
 Sides read_sides(const std::vector<std::string>& base, const std::vector<std::string>& next);
 
+/// The rates of a soak's file, which pages draw, in the order of time. Throws InputError.
+std::vector<RateThen> rates_in(const std::string& file);
+
 /// Each on standard error.
 void warn(const std::vector<std::string>& warnings);
 
@@ -42,10 +47,11 @@ class JudgementFiles {
   using Text = std::function<std::string()>;
   /// What goes where; needed only where the file was asked for.
   struct Texts {
-    Text table;
+    std::function<Document()> document;
+    Style style{};                      ///< of the terminal
+    std::function<Document()> shown{};  ///< on the terminal, where that is another document
+    MarkdownLimits limits{};            ///< of Markdown
     Text json{};
-    std::function<Document()> document{};  ///< as Markdown and pages show it
-    MarkdownLimits limits{};               ///< of Markdown
     Text junit{};
     Text openmetrics{};
     TextWriter timeline{};

@@ -60,10 +60,9 @@ MachineFacts facts_of(const cli::DeviceChoice& choice) {
 int perform(const cli::InfoCommand& command) {
   JudgementFiles files(command.files, {});
   const MachineFacts facts = facts_of(command.device);
-  const auto document = [&] { return document_of(facts); };
-  files.write({.table = [&] { return to_terminal(document(), style_of(command.show)); },
-               .json = [&] { return to_json(facts); },
-               .document = document});
+  files.write({.document = [&] { return document_of(facts); },
+               .style = style_of(command.show),
+               .json = [&] { return to_json(facts); }});
   return 0;
 }
 
@@ -107,9 +106,7 @@ Document listed(const cli::ListCommand& command) {
 
 int perform(const cli::ListCommand& command) {
   JudgementFiles files(command.files, {});
-  const Document document = listed(command);
-  files.write(
-      {.table = [&] { return to_terminal(document, style_of(command.show)); }, .document = [&] { return document; }});
+  files.write({.document = [&] { return listed(command); }, .style = style_of(command.show)});
   return 0;
 }
 

@@ -74,9 +74,7 @@ Document document_of_soak(const std::string& file) {
   if (!soak.last) {
     throw InputError(fmt::format("{}: the soak ended before its first interval; there is nothing to show", file));
   }
-  std::vector<RateThen> rates;
-  for_each_interval(file, [&rates](const SoakInterval& interval) { keep_rates(rates, interval); });
-  return document_of(soak.header, *soak.last, rates);
+  return document_of(soak.header, *soak.last, rates_in(file));
 }
 
 Document compared(const cli::ReportCommand& command, const Sides& sides, const xferbench::compare::Options& options) {
@@ -191,7 +189,7 @@ int perform(const cli::ReportCommand& command) {
   const Shows shown = [&](bool every_row) { return with_timelines(alone(every_row), stored); };
   const Style style = style_of(command.show);
   files.write(
-      {.table = [&] { return to_terminal(shown(style.every_row), style); }, .document = [&] { return shown(true); }});
+      {.document = [&] { return shown(true); }, .style = style, .shown = [&] { return shown(style.every_row); }});
   return static_cast<int>(ExitCode::ok);
 }
 

@@ -70,12 +70,11 @@ class SoakOutput {
     for (const auto& [output, path] : {std::pair{&metrics_, &command.files.openmetrics},
                                        {&markdown_, &command.files.markdown},
                                        {&page_, &command.files.html}}) {
-      if (*path) output->emplace(**path);
-      if (*output && (*output)->is_standard_output()) shows_table_ = false;
+      if (!*path) continue;
+      output->file.emplace(**path);
+      if (output->file->is_standard_output()) shows_table_ = false;
     }
-    if (page_ && file_) {  // goes on, and its page begins where the soak did
-      for_each_interval(*command.resume, [this](const SoakInterval& interval) { keep_rates(rates_, interval); });
-    }
+    if (page_.file && file_) rates_ = rates_in(*command.resume);  // goes on, and its page begins where the soak did
   }
 
   /// The heads of the table, and a new file with its first line; not before all is ready that could go wrong.
@@ -92,13 +91,15 @@ class SoakOutput {
   /// left to go on for where nobody is told any more.
   void add(SoakInterval interval) {
     const std::scoped_lock lock(mutex_);
-    if (page_) keep_rates(rates_, interval);
+    if (page_.file) keep_rates(rates_, interval);
     last_ = std::move(interval);
     if (file_) attempt(file_error_, [this] { restore_file(), file_->append(to_json(*last_)); });
-    if (metrics_) attempt(metrics_error_, [this] { metrics_->update([this](const Sink& sink) { sink(metrics()); }); });
+    if (metrics_.file) {
+      attempt(metrics_.error, [this] { metrics_.file->update([this](const Sink& sink) { sink(metrics()); }); });
+    }
     if (shows_lines()) attempt(table_error_, [this] { write_standard_output(soak_lines(header_, *last_, style())); });
-    if (const bool keeps = has_file() || metrics_ || markdown_ || page_; !keeps && table_error_)
-      throw OutputError(*table_error_);
+    const bool keeps = has_file() || metrics_.file || markdown_.file || page_.file;
+    if (!keeps && table_error_) throw OutputError(*table_error_);
     if (file_ && file_->is_standard_output() && file_error_) throw OutputError(*file_error_);
   }
 
@@ -107,12 +108,12 @@ class SoakOutput {
     const std::scoped_lock lock(mutex_);
     if (!last_) return;
     if (file_ && !file_error_) attempt(file_error_, [this] { restore_file(); });
-    if (metrics_) attempt(metrics_error_, [this] { metrics_->finish(metrics()); });
     const auto document = [this] { return document_of(header_, *last_, rates_); };
-    if (markdown_) attempt(markdown_error_, [&] { markdown_->finish(to_markdown(document())); });
-    if (page_) attempt(page_error_, [&] { page_->finish(to_html(document())); });
+    finish(metrics_, [this] { return metrics(); });
+    finish(markdown_, [&] { return to_markdown(document()); });
+    finish(page_, [&] { return to_html(document()); });
     if (shows_table_) attempt(table_error_, [&] { write_standard_output(to_terminal(document(), style())); });
-    for (const auto& error : {file_error_, file_harm_, metrics_error_, markdown_error_, page_error_, table_error_}) {
+    for (const auto& error : {file_error_, file_harm_, metrics_.error, markdown_.error, page_.error, table_error_}) {
       if (error) throw OutputError(*error);
     }
   }
@@ -136,6 +137,11 @@ class SoakOutput {
 
  private:
   using Error = std::optional<std::string>;
+  /// A file that is asked for, and why it cannot be written.
+  struct Output {
+    std::optional<ResultsFile> file{};
+    Error error{};
+  };
   /// Says it once where something cannot be written, and keeps that as long as it cannot.
   template <class Write>
   static void attempt(Error& error, const Write& write) {
@@ -146,6 +152,10 @@ class SoakOutput {
       if (!error) tell(std::string(failed.what()) + "; the soak goes on, and tries again with the next line");
       error = failed.what();
     }
+  }
+  template <class Text>
+  static void finish(Output& output, const Text& text) {
+    if (output.file) attempt(output.error, [&] { output.file->finish(text()); });
   }
   void restore_file() {
     std::string harm = file_->restore();
@@ -163,14 +173,11 @@ class SoakOutput {
   std::optional<SoakFile> file_;
   std::optional<SoakInterval> last_;
   std::vector<RateThen> rates_;  // for the page
-  std::optional<ResultsFile> metrics_;
-  std::optional<ResultsFile> markdown_;
-  std::optional<ResultsFile> page_;
+  Output metrics_;
+  Output markdown_;
+  Output page_;
   Error file_error_;
   Error file_harm_;  // by another program
-  Error metrics_error_;
-  Error markdown_error_;
-  Error page_error_;
   Error table_error_;
   cli::Presentation show_;
   bool shows_table_;
@@ -363,11 +370,9 @@ int resume_soak(cli::SoakCommand command) {
   if (stored.last && stored.last->elapsed >= stored.header.settings.seconds) {
     tell(fmt::format("{} is complete: nothing is missing; --for with a longer time makes it go on", name));
     JudgementFiles files(command.files, {{name}});
-    std::vector<RateThen> rates;
-    for_each_interval(name, [&rates](const SoakInterval& interval) { keep_rates(rates, interval); });
-    const Document document = document_of(stored.header, *stored.last, rates);
-    files.write({.table = [&] { return to_terminal(document, style_of(command.show)); },
-                 .document = [&] { return document; },
+    const Document document = document_of(stored.header, *stored.last, rates_in(name));
+    files.write({.document = [&] { return document; },
+                 .style = style_of(command.show),
                  .openmetrics = [&] { return openmetrics::to_text(soak_metrics(stored.header, *stored.last)); }});
     return static_cast<int>(soak::is_well(stored.last->so_far) ? ExitCode::ok : ExitCode::failed);
   }

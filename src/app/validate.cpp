@@ -239,9 +239,9 @@ int perform(const cli::ValidateCommand& command) {
   for (std::string& sentence : not_held_out(command.results, by.sources)) {
     validated.left_out.push_back(std::move(sentence));
   }
-  files.write({.table = [&] { return to_terminal(document_of(validated), style_of(command.show)); },
-               .json = [&] { return to_validation_json(validated); },
-               .document = [&] { return document_of(validated); }});
+  files.write({.document = [&] { return document_of(validated); },
+               .style = style_of(command.show),
+               .json = [&] { return to_validation_json(validated); }});
   return 0;
 }
 

@@ -291,6 +291,7 @@ std::optional<double> rank_of(const Result& r, const ScenarioDescriptor& scenari
 /// Of each case how many times as long it takes as the quickest way to do the same work: "5.26x". Empty where there is
 /// one way only.
 std::vector<std::string> times_of_quickest(const Group& group, const std::vector<const Result*>& rows) {
+  if (!group.scenario.answer.ranks_ways) return {};
   const auto work_of = [&group](const Result& r) {
     std::string work;
     for (const std::string_view axis : group.scenario.work_axes) work += axis_text(r, std::string(axis)) + "/";
@@ -300,8 +301,7 @@ std::vector<std::string> times_of_quickest(const Group& group, const std::vector
   for (const Result* r : group.results) {
     if (const auto rank = rank_of(*r, group.scenario)) ways[work_of(*r)].push_back(*rank);
   }
-  const bool several = std::ranges::any_of(ways, [](const auto& work) { return work.second.size() > 1; });
-  if (!group.scenario.answer.ranks_ways || !several) return {};
+  if (std::ranges::none_of(ways, [](const auto& work) { return work.second.size() > 1; })) return {};
   std::vector<std::string> texts;
   for (const Result* r : rows) {
     const auto rank = rank_of(*r, group.scenario);
@@ -326,7 +326,8 @@ Table headline_of(const Group& group, const std::vector<const Result*>& rows) {
   }
   const std::vector<std::string> times = times_of_quickest(group, rows);
   if (!times.empty()) table.header.emplace_back("vs best");
-  for (const Result* const& result : rows) {
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    const Result* result = rows[at];
     Cells cells = axis_cells(*result, axes);
     if (result->status != Status::ok) {
       table.rows.push_back(without_numbers(*result, std::move(cells)));
@@ -336,7 +337,7 @@ Table headline_of(const Group& group, const std::vector<const Result*>& rows) {
       const bool is_share = columns[i].of->format == MetricDeclaration::Format::percent;
       cells.emplace_back(cell(columns[i], *result, units[i]), is_share ? Tone::bold : Tone::plain);
     }
-    if (!times.empty()) cells.emplace_back(times[static_cast<std::size_t>(&result - rows.data())]);
+    if (!times.empty()) cells.emplace_back(times[at]);
     table.rows.push_back({std::move(cells)});
     if (rows.size() <= kMostThatOpen) {
       table.rows.back().opens =

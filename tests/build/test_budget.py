@@ -12,7 +12,7 @@ from pathlib import Path
 
 # Of our own files, in all units of the program. To lower it: include less in headers, or compile rooms together that
 # include the same (cmake/unity.cmake). `clang++ -ftime-trace` says what takes long in one unit.
-MOST_LINES = 148_000
+MOST_LINES = 146_000
 # Units that may read what takes about a second each.
 MOST_UNITS = {"nlohmann/json.hpp": 4, "CLI/App.hpp": 1, "regex": 0, "fmt/chrono.h": 0}
 _PROGRAM = re.compile(r"^CMakeFiles/xferbench(_core|_hot|_fmt)?\.dir/.*\.c(xx|pp)\.o$")

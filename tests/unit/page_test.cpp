@@ -369,8 +369,10 @@ TEST(Chart, ShowsALineThatAnotherLiesOn) {
   EXPECT_EQ(count(to_svg(chart), "class=\"line below\""), 1U);
 }
 
-TEST(Page, BreaksNoFlagNoQuantityAndKeysAtTheirParts) {
+TEST(Page, SaysInItsTabWhatItIsAboutAndBreaksNoFlagNoQuantityAndKeysAtTheirParts) {
   Document document("t", Trust::of_facts());
+  document.about = "memcpy on a GPU";
+  EXPECT_NE(to_html(document).find("<title>t: memcpy on a GPU</title>"), std::string::npos);
   document.add(Sentence{.text = "memcpy/dir=h2d/size=4KiB: +-3.3 %, wider than 2 GB/s: raise --budget (--ci)"});
   EXPECT_NE(
       to_html(document).find("<code>memcpy/<wbr>dir=h2d/<wbr>size=4KiB</code>: +-3.3&nbsp;%, wider than 2&nbsp;GB/s: "

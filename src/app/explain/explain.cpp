@@ -209,11 +209,11 @@ void write(const cli::ExplainCommand& command, const Told& told, JudgementFiles&
   if (!command.show.quiet && !files.shows_table()) {  // which has them, too
     for (const std::string& warning : told.explanation.warnings) tell("warning: " + warning);
   }
-  files.write(
-      {.table = [&] { return to_terminal(document_of(told.explanation, shown_by(command)), style_of(command.show)); },
-       .json = [&] { return to_json(told.explanation); },
-       .document = [&] { return document_of(told.explanation); },
-       .timeline = [&](const Sink& sink) { write_chrome_trace(told.stretches, sink); }});
+  files.write({.document = [&] { return document_of(told.explanation); },
+               .style = style_of(command.show),
+               .shown = [&] { return document_of(told.explanation, shown_by(command)); },
+               .json = [&] { return to_json(told.explanation); },
+               .timeline = [&](const Sink& sink) { write_chrome_trace(told.stretches, sink); }});
 }
 
 }  // namespace
