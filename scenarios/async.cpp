@@ -338,7 +338,8 @@ class Async final : public ScenarioOf<async_case> {
              .summary = "whether a copy's call returns early, and what the CPU can do until the copy has ended",
              .axes = make_axes(),
              .metrics = make_metrics(),
-             .charts = {{.x = "size", .y = "completion", .panels = {"dir", "host"}, .lines = {"api"}, .also = {"submit"}}},
+             .charts =
+                 {{.x = "size", .y = "completion", .panels = {"dir", "host"}, .lines = {"api"}, .also = {"submit"}}},
              .answer = {.best = "completion",
                         .text = "complete after {completion}; {host_blocked} of that in the call; {cpu_available} "
                                 "left for other work",
@@ -384,10 +385,11 @@ class Async final : public ScenarioOf<async_case> {
                      .help = "where a kernel runs when the copy is called: in the copy's stream or another one"}),
         only_with("in-flight", {"same-stream", "other-stream"},
                   {.name = "kernel-time",
-                   .kind = AxisKind::real,
-                   .defaults = "500",
-                   .help = "how long that kernel runs, in microseconds",
-                   .max = 1e5}),
+                   .kind = AxisKind::time,
+                   .defaults = "500us",
+                   .help = "how long that kernel runs; a number alone is in microseconds",
+                   .max = 1e5,
+                   .unit = 1e-6}),
         size_axis("size", {.defaults = "4K,32K,64K,128K,1M,256M", .help = "bytes to copy"}),
     };
   }

@@ -412,7 +412,7 @@ class Callback final : public ScenarioOf<callback_case> {
         measured("no-cpu-stage", "the same pipeline without consumers, until its streams are idle")
             .column("no CPU stage"),
         measured("cpu-stage", "consuming all chunks alone, when all are there").column("CPU stage"),
-        derived("efficiency", "1", higher, "the longer of these two over the makespan").column("of limit", percent),
+        derived("efficiency", "1", higher, "the longer of these two over the makespan").column("% of limit", percent),
         derived("speedup_over_naive", "1", higher, "how many times as fast as consuming everything at the end")
             .column("vs naive", ratio),
         measured("naive", "waiting for everything, then consuming it"),

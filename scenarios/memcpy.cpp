@@ -317,11 +317,11 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
                 "what the PCIe link carries at most after encoding and packet headers, that way or both ways at once "
                 "(xferbench info: whether sizes of packets were read or assumed), or what the memory does")
             .column("limit GB/s"),
-        derived("of_limit", "1", higher, "bandwidth over that limit").column("of limit", percent),
+        derived("of_limit", "1", higher, "bandwidth over that limit").column("% of limit", percent),
         derived_time("host_blocked",
                      "how long the call kept the host: next to nothing for pinned memory, all of it for "
                      "pageable")
-            .column("host blocked"),
+            .column("submit time"),
         derived(
             "link_to_gpu", "1", lower,
             "bytes on the link towards the GPU, packets and all, for each byte copied one way, as the driver counts "

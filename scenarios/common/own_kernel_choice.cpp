@@ -141,8 +141,8 @@ std::vector<Axis> own_kernel_axes(const std::string& instead_of) {
       with_file(size_axis("row-bytes", {.help = "bytes of a row: chunks are whole rows; default: whole elements"})),
       only_with("row-bytes", {}, std::move(halo)),
       with_file({.name = "kernel-time",
-                 .kind = AxisKind::real,
-                 .help = "on a simulated device: seconds that it takes for one payload of --size; default: as long as "
+                 .kind = AxisKind::time,
+                 .help = "on a simulated device: how long it takes for one payload of --size; default: as long as "
                          "its memory traffic",
                  .min = 1e-9,
                  .max = 1e4}),

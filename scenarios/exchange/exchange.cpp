@@ -271,22 +271,22 @@ std::vector<MetricDeclaration> exchange_metrics() {
       derived("d2h_bandwidth", "GB/s", higher,
               "the copy to the host by itself at the sender; both ways: at the slower "
               "end, with the other copy at once")
-          .column("d2h GB/s"),
+          .column("D2H GB/s"),
       derived("mpi_bandwidth", "GB/s", higher, "from host memory to host memory by itself, each way, in one message")
-          .column("mpi GB/s"),
+          .column("MPI GB/s"),
       derived("slots_bandwidth", "GB/s", higher,
               "the same in messages and slots like those of the pipeline, whose memory stays in caches")
           .column("in slots"),
       derived("h2d_bandwidth", "GB/s", higher,
               "the copy from the host by itself at the receiver; both ways: at the "
               "slower end, with the other copy at once")
-          .column("h2d GB/s"),
+          .column("H2D GB/s"),
       derived("efficiency", "1", higher,
               "time of the slowest of these stages over that of the exchange; of MPI's two the faster counts")
-          .column("of limit", percent),
-      label("limited_by", "which of them that is: d2h, mpi or h2d").column("limited by", word),
+          .column("% of limit", percent),
+      label("limited_by", "which of them that is: d2h, mpi or h2d").column("bottleneck", word),
       derived_time("expected", "what the model expects from the stages measured before"),
-      derived("of_expected", "1", higher, "that over the measured time").column("of expected", percent),
+      derived("of_expected", "1", higher, "that over the measured time").column("% of expected", percent),
       derived("chunk", "MiB", neither, "bytes at a time").column("chunk MiB"),
       derived("depth", "1", neither, "chunks on their way at once at each end").column("depth"),
       measured("d2h", "this rank's copy to its host by itself, when it sends"),

@@ -162,7 +162,7 @@ std::vector<MetricDeclaration> multipath_metrics() {
       derived("own_links_bandwidth", "GB/s", higher,
               "as many bytes, an equal part for each GPU over its own link, which keeps it: the limit")
           .column("limit GB/s"),
-      derived("of_own_links", "1", higher, "bandwidth over that").column("of limit", percent),
+      derived("of_own_links", "1", higher, "bandwidth over that").column("% of limit", percent),
       derived("relayed", "1", neither, "share of the payload that went through the helpers").column("relayed", percent),
       derived("chunk", "MiB", neither,
               "bytes that were passed on at a time; the last ones, or D2H the first ones, are shorter")

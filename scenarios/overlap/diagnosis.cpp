@@ -33,35 +33,36 @@ std::string work_of(const Result& r) {
 
 constexpr double kRounding = 1e-12;  // seconds
 
-/// What sets the limit, in words. Files of older versions do not say by which arrangement of the copies.
+/// "link, both directions in one copy each". Files of older versions do not say how the copies were arranged.
 std::string limit_text(const Result& r) {
   static const std::map<std::string_view, std::string_view> arrangements{
       {"in-turn", ", one direction after the other"},
       {"whole", ", both directions in one copy each"},
       {"chunked", ", both directions in 8 chunks each"},
-      {"rates", ", both directions at the rates that they have while both run"},
-      {"fastest", ", of which nothing that was measured alone was faster than this pipeline"}};
+      {"rates", ", both directions at their rates while both run"},
+      {"fastest", ": this pipeline, which is faster than anything measured alone"}};
   const auto found = arrangements.find(r.label("limit_set_by"));
   return r.label("limited_by") + std::string(found == arrangements.end() ? "" : found->second);
 }
 
-/// The parts in words; they add up to the makespan. Those of nothing are left out.
+/// "5.000 ms makespan = 4.700 ms limit (kernel) + 200.0 us fill and drain + ...". Parts of 0 are left out.
 std::string diagnosis(const Result& r) {
   const bool link = r.label("limited_by") == "link";
-  std::string text = fmt::format("{} makespan: {} are the limit, set by the {}", format_seconds(r.value("makespan")),
-                                 format_seconds(r.value("bound")), limit_text(r));
+  std::string limit = limit_text(r);
   if (link && r.value("time_contention") > 0) {
     const bool several = overlap_case(r.config).gpus > 1;
-    text += fmt::format(" ({} of it because {} slow each other)", format_seconds(r.value("time_contention")),
-                        several ? "GPUs and directions" : "the two directions");
+    limit += fmt::format("; {} of it because {} slow each other", format_seconds(r.value("time_contention")),
+                         several ? "GPUs and directions" : "the two directions");
   }
+  std::string text = fmt::format("{} makespan = {} limit ({})", format_seconds(r.value("makespan")),
+                                 format_seconds(r.value("bound")), limit);
   const auto add = [&](const char* name, const char* what) {
     const double seconds = r.value(name);
     if (std::abs(seconds) < kRounding) return;
-    text += fmt::format("; {}{} {}", seconds < 0 ? "-" : "", format_seconds(std::abs(seconds)), what);
+    text += fmt::format(" {} {} {}", seconds < 0 ? "-" : "+", format_seconds(std::abs(seconds)), what);
   };
-  add("time_fill_drain", "filling and draining");
-  add("time_overhead", "what each operation costs");
+  add("time_fill_drain", "fill and drain");
+  add("time_overhead", "per-operation overhead");
   add("time_slots", "waiting for slots or streams");
   add("time_submission", "waiting for the host");
   add("time_unexplained", "unexplained");
@@ -88,11 +89,10 @@ Finding suggested(const Result& r, bool alone) {
   const std::string flags = r.label("suggestion");
   const std::string what = alone ? flags : fmt::format("--strategy {} {}", r.config.word("strategy"), flags);
   const double gain = std::min(r.value("suggestion_gain"), 1.0);
-  return {
-      .kind = "suggestion",
-      .labels = {{"case", r.config.key()}, {"flags", flags}},
-      .metrics = {r.needed_metric("suggestion_gain")},
-      .text = fmt::format("try {}: the model expects it to be {} times as fast", what, factor_text(1 / (1 - gain)))};
+  return {.kind = "suggestion",
+          .labels = {{"case", r.config.key()}, {"flags", flags}},
+          .metrics = {r.needed_metric("suggestion_gain")},
+          .text = fmt::format("try {}: the model predicts {} times the speed", what, factor_text(1 / (1 - gain)))};
 }
 
 bool is_serial(const Result& r) { return overlap_case(r.config).pipeline.strategy == Strategy::serial; }
@@ -158,7 +158,7 @@ std::string gpu_begin_text(const Result& r) {
 Finding to_result_of(const Result& r, const std::string& prefix) {
   const double more = r.value(kTimeToResult) - r.value("makespan");
   Finding f{.kind = "to-result", .labels = {{"case", r.config.key()}}, .metrics = {r.needed_metric(kTimeToResult)}};
-  f.text = fmt::format("{}{} to the result, {} {} than the makespan", prefix, format_seconds(r.value(kTimeToResult)),
+  f.text = fmt::format("{}time to result: {}, {} {} than the makespan", prefix, format_seconds(r.value(kTimeToResult)),
                        format_seconds(std::abs(more)), more < 0 ? "less" : "more");
   const std::string begin = gpu_begin_text(r);
   if (begin.empty()) return f;
@@ -178,11 +178,10 @@ std::optional<Finding> fastest_to_result(const Ranking& ranking) {
       .kind = "fastest-to-result",
       .labels = {{"case", best.config.key()}, {"outcome", outcome_text(*ranking.to_result)}},
       .metrics = {best.needed_metric(kTimeToResult)},
-      .text = fmt::format(
-          "{}whoever waits for the result ranks them otherwise: {}: {}; {}, ahead on the device, takes {}, {} more",
-          ranking.called.common, told_apart(*ranking.to_result, ranking.called.names, "is the fastest then"),
-          format_seconds(best.value(kTimeToResult)), ranking.name_of(by_device),
-          format_seconds(by_device.value(kTimeToResult)), format_percent(behind))};
+      .text = fmt::format("{}by time to result {}: {}; {}, the fastest by makespan, takes {}, {} more",
+                          ranking.called.common, told_apart(*ranking.to_result, ranking.called.names, "is the fastest"),
+                          format_seconds(best.value(kTimeToResult)), ranking.name_of(by_device),
+                          format_seconds(by_device.value(kTimeToResult)), format_percent(behind))};
 }
 
 /// Where overlap does not pay: the same work without it, sampled in turn with the pipeline.

@@ -269,23 +269,24 @@ std::vector<MetricDeclaration> overlap_metrics() {
           "what no pipeline can beat here: the longer of the kernel and of both copies through the link, in the "
           "fastest arrangement that was measured")
           .column("limit"),
-      label("limited_by", "whether that is the kernel or the link"),
-      label(
-          "limit_set_by",
-          "the kernel, or the fastest arrangement of both copies: in-turn; whole, each in one piece; chunked; rates, "
-          "those that they have while both run; fastest: this pipeline, of tune the fastest, was faster than all that")
-          .column("set by"),
+      label("limited_by", "what sets the limit: the kernel or the link").column("bottleneck"),
+      label("limit_set_by",
+            "which measurement gave the limit: the kernel's, or the fastest way to make both copies: in-turn; whole, "
+            "each "
+            "in one piece; chunked; rates, those that they have while both run; fastest: this pipeline, or the fastest "
+            "of "
+            "tune, was faster than all of these"),
       derived("efficiency", "1", higher,
               "limit over makespan; what is missing is chunking, filling, draining and submission")
-          .column("of limit", percent, {interval}),
+          .column("% of limit", percent, {interval}),
       derived("efficiency_low", "1", higher,
               "an end of its 95 % interval, from rounds in which all were sampled: what moves them alike cancels"),
       derived("efficiency_high", "1", higher, "the other end"),
       derived("hidden_fraction", "1", higher,
-              "of the time that can be hidden, how much is: 0 % is serial, 100 % is the limit")
-          .column("hidden", percent),
+              "share of the time that overlap can save that it does save: 0 % is serial, 100 % is the limit")
+          .column("overlap achieved", percent),
       derived_time("modelled",
-                   "the makespan that a model of the pipeline expects; empty where it does not cover the case")
+                   "makespan that a model of the pipeline predicts; empty where the model does not cover the case")
           .column("model"),
       derived(
           "kernels_at_once", "1", higher,
@@ -294,7 +295,7 @@ std::vector<MetricDeclaration> overlap_metrics() {
       derived("steady_bandwidth", "GB/s", higher,
               "with --rounds: the rate of each further round, without filling and draining")
           .column("steady GB/s"),
-      derived_time("host_blocked", "in the calls that submit the work").column("host blocked"),
+      derived_time("host_blocked", "host time in the calls that submit the work").column("submit time"),
       measured("h2d", "copying the whole payload to the GPU, alone"),
       measured("kernel", "the kernel over the whole payload, alone"),
       measured("d2h", "copying the whole payload to the host, alone"),
@@ -452,7 +453,7 @@ const Scenario& overlap_scenario() {
       .answer = {.best = "bandwidth",
                  .text =
                      "{bandwidth}, {efficiency} of what this machine can do both ways; {speedup} as fast as one after "
-                     "the other; bottleneck: {limited_by}; limit set by: {limit_set_by}"},
+                     "the other; bottleneck: {limited_by}"},
       .work_axes = overlap_work_axes(),
       .has_timeline = true,
       .gpus = UsesGpus::one_or_several,

@@ -144,7 +144,8 @@ class P2p final : public ScenarioOf<p2p_case> {
         only_with(
             "op", {"latency"},
             choice_axis("lies-in", {"memory", "l2"},
-                        {.defaults = "all",
+                        {.flag = "target",
+                         .defaults = "all",
                          .help = "latency: where what is read lies: in the other GPU's memory, or in its L2 cache, "
                                  "as what it has just used"})),
         only_with("op", {"latency"},
@@ -178,7 +179,7 @@ class P2p final : public ScenarioOf<p2p_case> {
             "raw rate of the NVLinks between the two, before what packets take, or the limit of the slower one's PCIe "
             "link where the way is there; both ways: twice that")
             .column("limit GB/s"),
-        derived("of_limit", "1", higher, "bandwidth over that limit").column("of limit", percent),
+        derived("of_limit", "1", higher, "bandwidth over that limit").column("% of limit", percent),
         derived_time("host_blocked", "how long the call kept the host"),
         derived_time(kLatency, "median of a read of the other GPU's memory"),
         derived_time("nearest_latency", "the same by the multiprocessor that is fastest").column("nearest"),

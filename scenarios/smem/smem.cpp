@@ -162,7 +162,7 @@ std::vector<MetricDeclaration> smem_metrics() {
       derived("bandwidth", "GB/s", higher, "payload, counted once, over the time").column("GB/s"),
       derived("memory_traffic", "GB/s", higher, "bytes read plus bytes written over it").column("traffic GB/s"),
       derived("of_theoretical", "1", higher, "that over what the memory's clock and width allow")
-          .column("of memory", percent),
+          .column("% of memory", percent),
       derived("vs_d2d", "1", higher, "traffic over that of cudaMemcpyAsync inside the GPU").column("vs D2D", ratio),
       derived("speedup_over_sync", "1", higher,
               "how many times as fast as load, barrier, work, barrier on the same tiles")
@@ -170,7 +170,7 @@ std::vector<MetricDeclaration> smem_metrics() {
       measured("memory", "with --intensity: the same loop without arithmetic").column("memory only"),
       measured("compute", "with --intensity: the same loop without memory").column("compute only"),
       derived("overlap_efficiency", "1", higher, "the longer of these two over the time: 100 % is perfect overlap")
-          .column("of bound", percent),
+          .column("% of limit", percent),
       derived("blocks_per_multiprocessor", "blocks", neither, "blocks at once on each multiprocessor")
           .column("blocks/SM"),
       derived("occupancy", "1", neither, "the share of a multiprocessor's threads that they are")

@@ -181,7 +181,7 @@ class Staging final : public ScenarioOf<staging_case> {
         derived("speedup", "1", higher, "how many times as fast as the plain copy the method is")
             .column("vs direct", ratio),
         derived("of_pinned", "1", higher, "how close the method comes to a copy from pinned memory")
-            .column("of pinned", percent),
+            .column("% of pinned", percent),
         measured("register", "register: the part of the time that pinning in place takes").column("to pin"),
         measured("registered-copy", "register: the copy after that"),
         measured("unregister", "register: unpinning"),

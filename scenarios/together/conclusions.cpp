@@ -305,9 +305,9 @@ class Situation {
     const auto first = model::first_that_shares(rates);
     if (!first) return {};
     const Measured& m = *growing[*first];
-    const char* const what = no_two ? "what no two of them fill" : "a bottleneck";
-    if (&m == &group) return fmt::format("; they share {}", what);
-    return fmt::format("; {} at once already share {} ({})", gpus_in_words(m.gpus), what,
+    const char* const what = no_two ? "a limit that no pair reaches" : "a bottleneck";
+    if (&m == &group) return fmt::format("; together they hit {}", what);
+    return fmt::format("; {} together already hit {} ({})", gpus_in_words(m.gpus), what,
                        rate_text(m.rates.together.value));
   }
 

@@ -140,7 +140,7 @@ std::vector<MetricDeclaration> together_metrics() {
           .column("time", {interval}),
       derived("bandwidth", "GB/s", higher, "the bytes of all copies over that time").column("GB/s"),
       derived("of_alone", "1", higher, "bandwidth over the sum of what the GPUs reach alone")
-          .column("of alone", percent),
+          .column("% of alone", percent),
       derived("h2d_bandwidth", "GB/s", higher, "both: the bytes to all GPUs, until the last of them has its own")
           .column("H2D GB/s"),
       derived("d2h_bandwidth", "GB/s", higher, "the same to the host").column("D2H GB/s"),

@@ -179,8 +179,8 @@ void refuse_more_turns_than_samples(const cli::RunCommand& command) {
   for (const PlannedCase& c : command.cases) {
     const std::size_t most = c.policy.value_or(command.measuring.policy).max_samples;
     if (most >= turns) continue;
-    throw UsageError(
-        fmt::format("--turns {} is more than --max-samples {}: each turn takes a sample at least", turns, most));
+    throw UsageError(fmt::format(
+        "--passes {} is more than --max-samples {}: each pass over the cases takes at least one sample", turns, most));
   }
 }
 

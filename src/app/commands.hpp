@@ -32,6 +32,7 @@ int perform(const cli::SoakCommand& command);
 int perform(const cli::ListCommand& command);
 /// What there is; a machine without a GPU has an answer too. A GPU asked for by number must exist.
 int perform(const cli::InfoCommand& command);
+int perform(const cli::HelpCommand& command);
 int perform(const cli::TextCommand& command);
 int perform(const cli::VersionCommand& command);
 int perform(const cli::CompleteCommand& command);

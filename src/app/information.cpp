@@ -110,6 +110,12 @@ int perform(const cli::ListCommand& command) {
   return 0;
 }
 
+int perform(const cli::HelpCommand& command) {
+  const std::size_t columns = columns_of_terminal();
+  write_standard_output(columns == 0 ? to_text(command.page) : to_text(command.page, columns));
+  return 0;
+}
+
 int perform(const cli::TextCommand& command) {
   write_standard_output(command.text);
   return 0;

@@ -43,14 +43,13 @@ MetricsDeclared declared_by(Descriptors scenarios) {
   return declared;
 }
 
-namespace {
-
-/// Of the terminal that standard output is; 0 where it is none, or does not say.
 std::size_t columns_of_terminal() {
   winsize size{};
   if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
   return size.ws_col;
 }
+
+namespace {
 
 bool colours(const cli::Presentation& show) {
   if (show.color != cli::ColorMode::automatic) return show.color == cli::ColorMode::always;

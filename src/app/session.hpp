@@ -42,6 +42,8 @@ MetricsDeclared declared_by(Descriptors scenarios);
 
 /// Colours as the user wants them; if that was not said, on a terminal.
 Style style_of(const cli::Presentation& show);
+/// Columns of the terminal that standard output is; 0 where it is none, or does not say.
+std::size_t columns_of_terminal();
 
 /// Environment variables that change what CUDA does and so belong to a result.
 std::vector<std::pair<std::string, std::string>> cuda_variables();

@@ -19,7 +19,8 @@ namespace {
 Value legal_value(const Axis& axis, const Case::Param& param) {
   const std::string text = to_text(param.value, axis.kind);
   const std::vector<Value> values = cli::parse_axis(axis, text, axis.name);
-  const bool whole_for_real = axis.kind == AxisKind::real && !std::holds_alternative<std::string>(param.value);
+  const bool is_real = axis.kind == AxisKind::real || axis.kind == AxisKind::time;
+  const bool whole_for_real = is_real && !std::holds_alternative<std::string>(param.value);
   if (values.size() != 1 || (values.front().index() != param.value.index() && !whole_for_real)) {
     throw UsageError(fmt::format("{}: '{}' is no value of one case", axis.name, text));
   }

@@ -45,7 +45,7 @@ Wish wish_of(const Expectation& e) {
 }
 
 std::string number_text(const Axis& axis, double value) {
-  if (axis.kind == AxisKind::real) return fmt::format("{}", value);
+  if (axis.kind == AxisKind::real || axis.kind == AxisKind::time) return fmt::format("{}", value);
   return axis.kind == AxisKind::size ? format_size_exact(whole_bytes(value)) : fmt::format("{}", whole_bytes(value));
 }
 
@@ -57,7 +57,8 @@ std::optional<std::string> number_for(const Axis& axis, const Wanted& wanted) {
   if (wanted.bound == Bound::more) value += step;
   if (wanted.bound == Bound::less) value -= axis.kind == AxisKind::size ? value / 2 : step;
   if (value < axis.min || value > axis.max) return std::nullopt;
-  if (axis.kind != AxisKind::real && value != std::floor(value)) return std::nullopt;
+  const bool is_whole = axis.kind == AxisKind::size || axis.kind == AxisKind::count;
+  if (is_whole && value != std::floor(value)) return std::nullopt;
   return number_text(axis, value);
 }
 

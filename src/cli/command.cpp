@@ -34,7 +34,7 @@ Command command(CommandLine& line, std::span<const std::string> arguments, std::
   line.program = std::move(program);
   line.measuring.arguments.assign(arguments.begin(), arguments.end());
   const std::optional<std::string> mistake = line.read(arguments);
-  if (asks_for_help(line)) return TextCommand{to_text(page(line, line.innermost()))};
+  if (asks_for_help(line)) return HelpCommand{page(line, line.innermost())};
   if (line.given("--version")) return VersionCommand{};
   if (mistake) throw UsageError(*mistake);
   const auto named = line.app.get_subcommands();

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/pages.hpp"
 #include "compare/compare.hpp"
 #include "device/host.hpp"
 #include "device/open.hpp"
@@ -230,8 +231,12 @@ struct InfoCommand {
   Presentation show{};
 };
 
-/// Prints what the command line says of itself: help, what a scenario's results have, the manual page, a completion
-/// script.
+/// Prints help, as wide as the terminal: flags of a command, and what a scenario's results have.
+struct HelpCommand {
+  Page page;
+};
+
+/// Prints the manual page or a completion script.
 struct TextCommand {
   std::string text;
 };
@@ -250,7 +255,7 @@ struct GpuProbeCommand {
 
 using Command = std::variant<RunCommand, TuneCommand, CompareCommand, ReportCommand, CheckCommand, ExpectCommand,
                              CalibrateCommand, ValidateCommand, ExplainCommand, SoakCommand, ListCommand, InfoCommand,
-                             TextCommand, VersionCommand, CompleteCommand, GpuProbeCommand>;
+                             HelpCommand, TextCommand, VersionCommand, CompleteCommand, GpuProbeCommand>;
 
 using Scenarios = std::span<const Scenario* const>;
 

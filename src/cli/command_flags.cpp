@@ -17,7 +17,7 @@ namespace {
 std::string profile_of(const Axis& axis, const std::string& text) {
   if (is_profile_file(text)) return text;
   try {
-    const std::vector<Value> values = parse_axis(axis, text, "--" + axis.name);
+    const std::vector<Value> values = parse_axis(axis, text, flag_of(axis));
     if (values.size() == 1) return std::get<std::string>(values.front());
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{} (the path of a profile file has a / in it, or ends in .json)", error.what()));
@@ -66,18 +66,22 @@ void add_sampling_flags(CommandLine& line, CLI::App& app) {
   app.option_defaults()->group(kSampling);
   SamplingChoice& sampling = line.measuring.sampling;
   const SamplingPolicy defaults;
-  const auto add_real = [&](Axis axis, double usual, const char* argument, auto& target) {
-    axis.kind = AxisKind::real;
-    axis.defaults = fmt::format("{}", usual);
-    axis.min = 0.001;
-    line.add_value(app, axis, argument, into(target));
-  };
-  add_real({.name = "ci", .help = "sample until the median's 95 % interval is within +- this many percent", .max = 100},
-           defaults.ci * 100, "PCT", sampling.ci);
-  add_real({.name = "budget",
-            .help = "seconds of warm-up and sampling per case, at most; for tune of all cases together",
-            .max = 86400},
-           defaults.budget, "SECONDS", sampling.budget);
+  line.add_value(app,
+                 {.name = "ci",
+                  .kind = AxisKind::real,
+                  .defaults = fmt::format("{}", defaults.ci * 100),
+                  .help = "sample until the 95 % confidence interval of the median is within ± this many percent",
+                  .min = 0.001,
+                  .max = 100},
+                 "PERCENT", into(sampling.ci));
+  line.add_value(app,
+                 {.name = "budget",
+                  .kind = AxisKind::time,
+                  .defaults = fmt::format("{}s", defaults.budget),
+                  .help = "longest warm-up and sampling of a case; with tune, of all cases together",
+                  .min = 0.001,
+                  .max = 86400},
+                 "TIME", into(sampling.budget));
   const auto add_count = [&](const char* name, const char* help, std::size_t usual, auto& target) {
     line.add_value(app, {.name = name, .defaults = fmt::format("{}", usual), .help = help, .max = 1e6}, "N",
                    into(target));
@@ -119,8 +123,9 @@ void add_whole_run_flags(CommandLine& line, CLI::App& app) {
   add_file(app, "--resume", "go on with the cases that are missing in this results file", line.run.resume);
   line.add_value(app,
                  {.name = "turns",
+                  .flag = "passes",
                   .defaults = "1",
-                  .help = "go through all cases so many times, so that drift spreads evenly; a suite may say another",
+                  .help = "go through all cases this many times, so that drift spreads evenly; a suite may set it, too",
                   .max = 100},
                  "N", into(line.run.turns));
   CLI::Option* repeat =
@@ -146,20 +151,20 @@ void add_fleet_flags(CommandLine& line, CLI::App& app) {
   app.option_defaults()->group(kFleets);
   FleetChoice& fleet = line.run.fleet;
   CLI::Option* pace = app.add_option_function<std::string>(
-      "--pace", [&fleet](const std::string& text) { fleet.pace = paces(text); },
-      "who measures at once: all ranks, those of one node, one rank; several to see what contention costs [all]");
+      "--concurrency,--pace", [&fleet](const std::string& text) { fleet.pace = paces(text); },
+      "which ranks measure at the same time: all, those of one node, or one; several to see what contention costs "
+      "[all]");
   line.choices[pace->type_name("all|node|one,...")] = words(texts_of(Pacing{}));
-  line.add_share(app,
-                 {.name = "threshold", .help = "a rank that is slower than its like by less is not named", .max = 100},
+  line.add_share(app, {.name = "threshold", .help = "ignore ranks less than this slower than their peers", .max = 100},
                  fleet.threshold);
   line.add_value(app,
                  {.name = "timeout",
-                  .kind = AxisKind::real,
-                  .defaults = fmt::format("{}", fleet.timeout),
-                  .help = "seconds that a rank waits for one that does not answer",
+                  .kind = AxisKind::time,
+                  .defaults = fmt::format("{}s", fleet.timeout),
+                  .help = "how long a rank waits for one that does not answer",
                   .min = 0.1,
                   .max = 86400},
-                 "SECONDS", [&fleet](const Value& v) { fleet.timeout = std::get<double>(v); });
+                 "TIME", [&fleet](const Value& v) { fleet.timeout = std::get<double>(v); });
   app.add_flag("--share-gpus", fleet.share_gpus, "let several ranks use one GPU, which slow each other");
   app.add_flag("--mpi", fleet.mpi, "start MPI although no launcher that is known has started the program");
 }

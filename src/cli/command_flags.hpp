@@ -55,6 +55,9 @@ auto into(Number& target) {
   return [&target](const Value& v) { target = std::get<std::uint64_t>(v); };
 }
 
+inline auto into(double& target) {
+  return [&target](const Value& v) { target = std::get<double>(v); };
+}
 inline auto into(std::optional<double>& target) {
   return [&target](const Value& v) { target = std::get<double>(v); };
 }

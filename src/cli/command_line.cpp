@@ -44,13 +44,13 @@ Flags CommandLine::named(std::initializer_list<const char*> flags) const {
 CLI::Option* CommandLine::add_value(CLI::App& of, const Axis& axis, const char* argument,
                                     const std::function<void(const Value&)>& store) {
   const CLI::callback_t read = [axis, store](const CLI::results_t& texts) {
-    const std::vector<Value> values = parse_axis(axis, texts.front(), "--" + axis.name);
-    if (values.size() != 1) throw UsageError(fmt::format("--{} takes one value", axis.name));
+    const std::vector<Value> values = parse_axis(axis, texts.front(), flag_of(axis));
+    if (values.size() != 1) throw UsageError(flag_of(axis) + " takes one value");
     store(values.front());
     return true;
   };
   const std::string note = axis.defaults.empty() ? "" : " [" + axis.defaults + "]";
-  CLI::Option* option = valued(of.add_option("--" + axis.name, read, axis.help + note), argument, axis.implicit_value);
+  CLI::Option* option = valued(of.add_option(flag_names(axis), read, axis.help + note), argument, axis.implicit_value);
   choices[option] = axis.choices;
   return option;
 }

@@ -21,7 +21,7 @@ namespace {
 /// text is read with those of other axes. Flags of the program are no text.
 CLI::Option* add_axis(CommandLine& line, CLI::App& app, const Axis& axis, const std::string& help,
                       const CLI::callback_t& read = {}) {
-  CLI::Option* option = app.add_option("--" + axis.name, read, help);
+  CLI::Option* option = app.add_option(flag_names(axis), read, help);
   return valued(option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll), placeholder(axis), axis.implicit_value,
                 axis.kind == AxisKind::text ? &line.app : nullptr);
 }
@@ -95,9 +95,10 @@ std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI
     if (scenario == nullptr) continue;
     AxisTexts texts;
     for (const CLI::Option* option : app->get_options()) {
-      const std::string axis = option->get_name().substr(2);
-      if (option->count() > 0 && has_axis(*scenario, axis))
-        texts[axis] = fmt::format("{}", fmt::join(option->results(), ","));
+      if (option->count() == 0) continue;
+      const auto& axes = described(*scenario).axes;
+      const auto axis = std::ranges::find(axes, option->get_name(), flag_of);
+      if (axis != axes.end()) texts[axis->name] = fmt::format("{}", fmt::join(option->results(), ","));
     }
     all.push_back({scenario, std::move(texts)});
   }

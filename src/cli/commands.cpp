@@ -63,7 +63,7 @@ Verdicts:
 
 Exit codes:
   0 nothing regressed   1 a case regressed, or fails that did not   2 usage, or a file that cannot be read or compared
-  4 most cases could not have shown a slow-down of twice the threshold: too few processes, or too much noise;
+  4 too little data: most cases could not show a slow-down of twice the threshold, for too few processes or too much noise;
     or no case has a number on both sides; with --strict also where a case is inconclusive, changed or missing
 )";
 
@@ -456,11 +456,11 @@ void add_recording_flags(CommandLine& line, CLI::App& app, ExplainCommand& expla
   add_file(app, "--range", "explain this NVTX range, from its first to its last; else the whole program", explain.range,
            "NAME");
   const auto seconds = [](const char* name, const char* help, double least) {
-    return Axis{.name = name, .kind = AxisKind::real, .help = help, .min = least, .max = 1e6};
+    return Axis{.name = name, .kind = AxisKind::time, .help = help, .min = least, .max = 1e6};
   };
-  line.add_value(app, seconds("from", "record from so many seconds after a process's start on", 0), "SECONDS",
+  line.add_value(app, seconds("from", "start recording this long after a process has started", 0), "TIME",
                  [&explain](const Value& v) { explain.from = std::get<double>(v); });
-  add_number(seconds("for", "record for so many seconds", 1e-6), "SECONDS", explain.seconds);
+  add_number(seconds("for", "record for this long", 1e-6), "TIME", explain.seconds);
   add_number({.name = "max-records", .defaults = "2000000", .help = "of each process, so many at most", .max = 1e9},
              "N", explain.max_records);
   app.add_flag("--stacks", explain.stacks, "record call stacks of the host, too: each call costs some us more");
@@ -498,13 +498,13 @@ void add_explain(CommandLine& line) {
 
 // --- soak -----------------------------------------------------------------------------------------------------------
 
-constexpr const char* kSoakUsage = R"(  xferbench soak [--for DURATION] [FLAGS]
-  xferbench soak --resume FILE [--for DURATION]
+constexpr const char* kSoakUsage = R"(  xferbench soak [--for TIME] [FLAGS]
+  xferbench soak --resume FILE [--for TIME]
 )";
 
 constexpr const char* kSoakFooter =
-    R"(Exit codes: 0 all is well; 1 a byte was wrong, a rate fell below the floor, a GPU was lost, told of a critical error
-(Xid) or of a memory error that could not be corrected; 130 after Ctrl-C, with the verdict so far.
+    R"(Exit codes: 0 PASS; 1 FAIL: a wrong byte, a rate below the floor, a lost GPU, a critical error (Xid) or a memory error
+that could not be corrected; 130 after Ctrl-C, with the verdict so far.
 
 Examples:
   xferbench soak --for 8h --gpus all --json soak.jsonl          overnight, on all GPUs; the file grows by a line a minute
@@ -547,14 +547,14 @@ void add_soak(CommandLine& line) {
        .taken = line.named({"--gpu", "--gpus", "--numa", "--simulate", "--seed", "--dry-run", "--json", "--resume",
                             "--color", "--quiet", "--openmetrics", "--markdown", "--html"}),
        .make = [&line, &soak] { return soak_command(line, soak); }});
-  const auto add_duration = [&app](const char* flag, const std::string& help, const auto& store) {
-    valued(app.add_option_function<std::string>(
-               flag, [flag, store](const std::string& text) { store(parse_duration(text, flag)); }, help),
-           "DURATION");
+  constexpr double kTenYears = 10 * 365.25 * 86400;
+  const auto add_time = [&line, &app](const char* name, const char* usual, const char* help, auto& target) {
+    line.add_value(
+        app, {.name = name, .kind = AxisKind::time, .defaults = usual, .help = help, .min = 0.001, .max = kTenYears},
+        "TIME", into(target));
   };
-  add_duration("--for", "how long, as 20m or 8h [1h]", [&soak](double seconds) { soak.seconds = seconds; });
-  add_duration("--interval", "time between two lines [60s]",
-               [&soak](double seconds) { soak.settings.interval = seconds; });
+  add_time("for", "1h", "how long, as 20min or 8h", soak.seconds);
+  add_time("interval", "60s", "time between two lines", soak.settings.interval);
   constexpr auto kLoads = texts_of(SoakLoad{});
   CLI::Option* load = app.add_option_function<std::string>(
       "--load",
@@ -602,20 +602,22 @@ Command list_command(const CommandLine& line, const std::string& word) {
                     files.front().flag, fmt::join(kListed, ", ")));
   }
   const Scenario& about = topic(line, after.empty() ? word : after.front()->get_name());
-  return TextCommand{to_text(page(line, *line.app.get_subcommand(name_of(about)))) + explain_results(described(about))};
+  HelpCommand help{page(line, *line.app.get_subcommand(name_of(about)))};
+  help.page.results = results_of(described(about));
+  return help;
 }
 
 /// `word`: likewise.
 Command help_command(const CommandLine& line, const std::string& word) {
   const auto after = line.words_after_command();
-  if (word == "help") return TextCommand{to_text(page(line, *line.app.get_subcommand("help")))};
+  if (word == "help") return HelpCommand{page(line, *line.app.get_subcommand("help"))};
   if (!word.empty()) static_cast<void>(topic(line, word));
   if (after.size() > 1) {
     throw UsageError(fmt::format("help is of one thing at a time: xferbench help {}", after.front()->get_name()));
   }
-  if (after.empty()) return TextCommand{to_text(page(line, line.app))};
+  if (after.empty()) return HelpCommand{page(line, line.app)};
   const auto inner = after.front()->get_subcommands();  // of tune: a scenario
-  return TextCommand{to_text(page(line, inner.empty() ? *after.front() : *inner.front()))};
+  return HelpCommand{page(line, inner.empty() ? *after.front() : *inner.front())};
 }
 
 Command completion_command(const std::string& word) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/values.hpp"
+#include "core/lists.hpp"
 #include "core/units.hpp"
 #include "device/open.hpp"
 
@@ -16,7 +17,7 @@ namespace xferbench::cli {
 
 namespace {
 
-constexpr std::size_t kPageWidth = 120;
+constexpr std::size_t kNarrowestPage = 40;
 constexpr std::size_t kWidestTag = 26;
 
 /// Broken at blanks.
@@ -30,12 +31,12 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
-std::string laid_out(const Section& section, std::size_t tag_width) {
+std::string laid_out(const Section& section, std::size_t tag_width, std::size_t columns) {
   std::string text = fmt::format("\n{}:\n", section.title);
   for (const Entry& entry : section.entries) {
     std::string tag = entry.tag;
     for (const std::string& paragraph : entry.lines) {
-      for (const std::string& line : wrapped(paragraph, kPageWidth - tag_width - 3)) {
+      for (const std::string& line : wrapped(paragraph, columns - tag_width - 3)) {
         text += fmt::format("  {:<{}} {}\n", std::exchange(tag, ""), tag_width, line);
       }
     }
@@ -43,14 +44,39 @@ std::string laid_out(const Section& section, std::size_t tag_width) {
   return text;
 }
 
-std::string laid_out(const std::vector<Section>& sections) {
+std::string laid_out(const std::vector<Section>& sections, std::size_t columns) {
   std::size_t width = 0;
+  const std::size_t widest = std::min(kWidestTag, columns / 3);
   for (const Section& section : sections) {
-    for (const Entry& entry : section.entries) width = std::max(width, std::min(entry.tag.size(), kWidestTag));
+    for (const Entry& entry : section.entries) width = std::max(width, std::min(entry.tag.size(), widest));
   }
   std::string text;
-  for (const Section& section : sections) text += laid_out(section, width);
+  for (const Section& section : sections) text += laid_out(section, width, columns);
   return text;
+}
+
+/// Lines of a text that are wider than the page are broken: between a command and what it does where both stand in one
+/// line, else at blanks, and go on four columns further in.
+std::string folded(const std::string& text, std::size_t columns) {
+  std::string all;
+  for (const std::string& line : split(text, '\n')) {
+    const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+    if (line.size() <= columns) {
+      all += line + "\n";
+      continue;
+    }
+    const std::string indent(begin, ' ');
+    const std::size_t gap = std::min(line.find("  ", begin), line.size());
+    std::string before = indent;
+    for (const std::string& part : {line.substr(begin, gap - begin), line.substr(gap)}) {
+      for (const std::string& piece : wrapped(part, columns - begin - 4)) {
+        if (!piece.empty()) all += before + piece + "\n";
+        before = indent + "    ";
+      }
+    }
+  }
+  if (!text.ends_with('\n')) all.pop_back();
+  return all;
 }
 
 /// "h2d, d2h, d2d" or "1 to 1024": what the axis allows.
@@ -63,8 +89,8 @@ std::string legal(const Axis& axis) {
     return fmt::format("{}, or {}", numbers, fmt::join(axis.choices, ", "));
   }
   if (!axis.example.empty()) return fmt::format("as in {}", axis.example);
-  if (axis.max > kBoundless) return fmt::format("{} or more", bound_text(axis.min, axis.kind));
-  return fmt::format("{} to {}", bound_text(axis.min, axis.kind), bound_text(axis.max, axis.kind));
+  if (axis.max > kBoundless) return fmt::format("{} or more", bound_text(axis, axis.min));
+  return fmt::format("{} to {}", bound_text(axis, axis.min), bound_text(axis, axis.max));
 }
 
 std::string beside_text(MetricDeclaration::Beside beside) {
@@ -87,17 +113,20 @@ std::string fact_of(const MetricDeclaration& m) {
 
 }  // namespace
 
-std::string to_text(const Page& page) {
+std::string to_text(const Page& page, std::size_t columns) {
+  const std::size_t width = std::clamp(columns, kNarrowestPage, kPageWidth);
   // The program's own page begins with what it is for.
   const std::string title = page.name == "xferbench" ? page.summary : page.name + ": " + page.summary;
-  const std::string text = title + "\n\nUsage:\n" + page.usage + laid_out(page.sections);
-  return page.footer.empty() ? text : text + "\n" + page.footer;
+  std::string text = folded(title + "\n\nUsage:\n" + page.usage, width) + laid_out(page.sections, width);
+  if (!page.footer.empty()) text += "\n" + folded(page.footer, width);
+  return text + laid_out(page.results, width);
 }
 
 std::string placeholder(const Axis& axis) {
   const std::string word = axis.kind == AxisKind::size    ? "SIZES"
                            : axis.kind == AxisKind::count ? "COUNTS"
                            : axis.kind == AxisKind::real  ? "NUMBERS"
+                           : axis.kind == AxisKind::time  ? "TIMES"
                            : axis.kind == AxisKind::gpus  ? "GPUS"
                            : axis.kind == AxisKind::text  ? "TEXTS"
                            : axis.kind == AxisKind::file  ? "FILES"
@@ -125,7 +154,7 @@ std::string description_of(const Axis& axis) {
   return text;
 }
 
-std::string explain_results(const ScenarioDescriptor& scenario) {
+std::vector<Section> results_of(const ScenarioDescriptor& scenario) {
   Section columns{"Columns", {}};
   std::set<std::string> told;  // a measurement and the metric made of it may have one name
   for (const Column& column : columns_of(scenario.metrics)) {
@@ -144,7 +173,7 @@ std::string explain_results(const ScenarioDescriptor& scenario) {
   }
   std::vector<Section> sections{columns, rows, others};
   std::erase_if(sections, [](const Section& section) { return section.entries.empty(); });
-  return laid_out(sections);
+  return sections;
 }
 
 std::string_view short_examples() {
@@ -160,6 +189,7 @@ More: xferbench help run (flags of every run, values, exit codes), help memcpy, 
 
 std::string_view value_grammar() {
   return R"(  sizes   4096, 4K, 256M, 1.5G, 4KiB, 1GiB are powers of 1024; KB, MB, GB are powers of 1000
+  times   3ms, 500us, 90s, 20min, 8h, 2d
   lists   1,2,4    ranges   4K:1G:x4 (times 4)   1:16:+1 (plus 1)   1:16 (doubling)
   words   h2d,d2h; all stands for every word that the flag knows
   Every flag of a scenario takes lists and ranges; the cases are their product.
@@ -167,9 +197,9 @@ std::string_view value_grammar() {
 }
 
 std::string_view exit_codes() {
-  return R"(  0 all well   1 a case failed; of compare a regression, of check a limit not kept
-  2 usage, a file that cannot be read or written   3 no usable GPU   4 of compare: it could not have found what it is for
-  5 nothing was measured   6 the GPU does not answer   130 Ctrl-C, 143 SIGTERM (what was measured is written)
+  return R"(  0 success   1 a case failed; compare: a regression; check: a limit not kept
+  2 wrong usage, or a file that cannot be read or written   3 no usable GPU   4 compare: not enough data for a verdict
+  5 nothing was measured   6 the GPU does not answer   130 Ctrl-C, 143 SIGTERM (results so far are written)
 )";
 }
 

@@ -11,7 +11,8 @@
 namespace xferbench::cli {
 
 inline constexpr std::string_view kSummary =
-    "xferbench measures how fast data reaches the GPU, is worked on and comes back, beside the limit of this machine.";
+    "xferbench measures how fast this machine moves data to the GPU, processes it and brings it back, and what limits "
+    "it.";
 
 // Groups of subcommands and flags, which are titles of help; axes' flags that stand before the scenarios are shown with
 // the scenarios.
@@ -39,9 +40,14 @@ struct Page {
   std::string usage;  ///< in lines
   std::vector<Section> sections{};
   std::string footer;
+  std::vector<Section> results{};  ///< below the footer: what results of a scenario have
 };
 
-std::string to_text(const Page& page);
+/// The widest page, which is also laid out where the width of the terminal is not known.
+inline constexpr std::size_t kPageWidth = 120;
+
+/// Laid out for a terminal with so many columns: 40 to kPageWidth are used.
+std::string to_text(const Page& page, std::size_t columns = kPageWidth);
 
 /// xferbench(1) in roff: `run_flags` once, and of each command and scenario only what it alone has.
 std::string man_page(const Page& program, const std::vector<Section>& run_flags, const std::vector<Page>& commands,
@@ -58,7 +64,7 @@ std::string what_it_needs(const Axis& axis);
 std::string description_of(const Axis& axis);
 
 /// What `xferbench list memcpy` says below the flags: the scenario's columns, and what else its results have.
-std::string explain_results(const ScenarioDescriptor& scenario);
+std::vector<Section> results_of(const ScenarioDescriptor& scenario);
 
 std::string_view short_examples();
 std::string_view value_grammar();

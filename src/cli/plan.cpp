@@ -66,8 +66,8 @@ class Product {
   void reject_alternatives() const {
     for (const Axis& axis : axes_) {
       if (!given(axis.name) || !given(axis.alternative_to)) continue;
-      throw UsageError(fmt::format("--{} and --{} contradict each other: --{} chooses the other's value", axis.name,
-                                   axis.alternative_to, axis.name));
+      throw UsageError(fmt::format("{0} and --{1} contradict each other: {0} chooses the other's value", flag_of(axis),
+                                   axis.alternative_to));
     }
   }
 
@@ -80,7 +80,7 @@ class Product {
     } else if (text.empty() || std::ranges::any_of(axes_, takes_its_place)) {
       return {};
     }
-    return parse_axis(axis, text, "--" + axis.name);
+    return parse_axis(axis, text, flag_of(axis));
   }
 
   /// Whether an axis means nothing beside the values chosen so far.
@@ -131,7 +131,7 @@ class Product {
       if (!given(axis.name)) continue;
       if (std::ranges::any_of(cases_, [&](const PlannedCase& c) { return c.config.has(axis.name); })) continue;
       throw UsageError(
-          fmt::format("--{} does nothing here: it belongs to {}; leave it out", axis.name, what_it_needs(axis)));
+          fmt::format("{} does nothing here: it belongs to {}; leave it out", flag_of(axis), what_it_needs(axis)));
     }
   }
 
@@ -152,7 +152,7 @@ std::string lacks(const Scenario& scenario, const std::string& axis, std::span<c
     if (has_axis(*s, axis)) owners.push_back(name_of(*s));
   }
   std::vector<std::string> own;
-  for (const Axis& a : described(scenario).axes) own.push_back("--" + a.name);
+  for (const Axis& a : described(scenario).axes) own.push_back(flag_of(a));
   return fmt::format("{} has no --{}, which belongs to {}; {} has {}", name_of(scenario), axis, fmt::join(owners, ", "),
                      name_of(scenario), fmt::join(own, " "));
 }
@@ -209,7 +209,7 @@ std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tun
 namespace {
 
 bool is_default(const Axis& axis, const Value& value) {
-  return !axis.defaults.empty() && parse_axis(axis, axis.defaults, "--" + axis.name) == std::vector<Value>{value};
+  return !axis.defaults.empty() && parse_axis(axis, axis.defaults, flag_of(axis)) == std::vector<Value>{value};
 }
 
 /// As it is written; one number behind --gpus would be a count.
@@ -242,8 +242,7 @@ std::string command_line(const TuneCommand& command, const PlannedCase& planned)
     const bool given = std::ranges::find(command.given, axis.name) != command.given.end();
     if (given || !is_default(axis, param->value)) {
       const std::string text = to_text(param->value, param->kind);
-      words.insert(words.end(),
-                   {"--" + axis.name, param->kind == AxisKind::file ? shell_word(text) : shell_quoted(text)});
+      words.insert(words.end(), {flag_of(axis), param->kind == AxisKind::file ? shell_word(text) : shell_quoted(text)});
     }
   }
   for (std::string& word : flags_of(command.measuring.device)) words.push_back(std::move(word));

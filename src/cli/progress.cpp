@@ -31,7 +31,7 @@ std::string outcome(const Result& result, const Measurement* headline) {
   const auto width = relative_half_width(*headline);
   const std::string median = headline->unit == "s" ? format_seconds(headline->median)
                                                    : fmt::format("{:.4g} {}", headline->median, headline->unit);
-  return fmt::format("{}{}, {} samples", median, width ? " +-" + format_percent(*width) : "", headline->samples.size());
+  return fmt::format("{}{}, {} samples", median, width ? " ±" + format_percent(*width) : "", headline->samples.size());
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Progress::Progress(ProgressMode mode, std::size_t cases, std::size_t turns)
 void Progress::begin(std::size_t index, std::size_t turn, const Case& config) {
   turns_done_ = turn * cases_ + index;
   where_ = turns_ == 1 ? fmt::format("[{}/{}]", index + 1, cases_)
-                       : fmt::format("[{}/{}, turn {} of {}]", index + 1, cases_, turn + 1, turns_);
+                       : fmt::format("[{}/{}, pass {} of {}]", index + 1, cases_, turn + 1, turns_);
   key_ = config.key();
   show(fmt::format("{} {}{}", where_, time_left(), key_));
 }
@@ -54,7 +54,7 @@ void Progress::begin(std::size_t index, std::size_t turn, const Case& config) {
 void Progress::sampled(const SamplingProgress& progress) {
   if (!due()) return;
   if (progress.samples == 0) return show(fmt::format("{} {}warming up: {}", where_, time_left(), key_));
-  const std::string width = progress.widest_half_width ? ", +-" + format_percent(*progress.widest_half_width) : "";
+  const std::string width = progress.widest_half_width ? ", ±" + format_percent(*progress.widest_half_width) : "";
   show(fmt::format("{} {}{} samples{}: {}", where_, time_left(), progress.samples, width, key_));
 }
 

@@ -74,6 +74,39 @@ std::optional<std::uint64_t> whole(std::string_view text) {
   return value;
 }
 
+struct UnitOfTime {
+  std::string_view name;
+  double seconds;
+};
+/// The longest first; those behind "ns" are other spellings.
+constexpr std::array<UnitOfTime, 9> kUnitsOfTime{{{"d", 86400},
+                                                  {"h", 3600},
+                                                  {"min", 60},
+                                                  {"s", 1},
+                                                  {"ms", 1e-3},
+                                                  {"us", 1e-6},
+                                                  {"ns", 1e-9},
+                                                  {"m", 60},
+                                                  {"\u00b5s", 1e-6}}};
+
+/// "90s", "1.5h" in seconds, a number alone in this unit; nothing where the text is none of that.
+std::optional<double> time_in(std::string_view text, double unit) {
+  const auto number = leading_number(text, std::chars_format::general);
+  if (!number) return std::nullopt;
+  if (number->rest.empty()) return number->value * unit;
+  const auto* const found = std::ranges::find(kUnitsOfTime, number->rest, &UnitOfTime::name);
+  return found == kUnitsOfTime.end() ? std::nullopt : std::optional(number->value * found->seconds);
+}
+
+/// In the longest unit of which it is a whole number.
+std::string time_text(double seconds) {
+  for (const UnitOfTime& unit : kUnitsOfTime) {
+    const double number = snapped(seconds / unit.seconds);
+    if (number >= 1 && number == std::floor(number)) return fmt::format("{}{}", number, unit.name);
+  }
+  return fmt::format("{}s", seconds);
+}
+
 double as_number(const Value& value) {
   if (const auto* real = std::get_if<double>(&value)) return *real;
   return static_cast<double>(std::get<std::uint64_t>(value));
@@ -134,6 +167,7 @@ class AxisParser {
       case AxisKind::size: return checked(parse_size(text), text);
       case AxisKind::count: return checked(count(text), text);
       case AxisKind::real: return checked(real(text), text);
+      case AxisKind::time: return checked(time(text), text);
       case AxisKind::gpus: return gpus(text);
       case AxisKind::text:
       case AxisKind::file: return one_line(text);
@@ -146,7 +180,10 @@ class AxisParser {
       return axis_.joined_by == '\0' ? "1" : gpus_text(std::array{0, 1}, axis_.joined_by);
     if (axis_.kind == AxisKind::choice) return axis_.choices.front();
     if (axis_.kind == AxisKind::text || axis_.kind == AxisKind::file) return axis_.example;
-    return axis_.kind == AxisKind::size ? "256M" : axis_.kind == AxisKind::count ? "8" : "0.5";
+    return axis_.kind == AxisKind::size    ? "256M"
+           : axis_.kind == AxisKind::count ? "8"
+           : axis_.kind == AxisKind::time  ? "500ms"
+                                           : "0.5";
   }
 
   [[nodiscard]] bool is_choice(std::string_view text) const {
@@ -200,7 +237,13 @@ class AxisParser {
     return number->value;
   }
 
-  [[nodiscard]] std::string limit(double bound) const { return bound_text(bound, axis_.kind); }
+  [[nodiscard]] Value time(std::string_view text) const {
+    if (const auto seconds = time_in(text, axis_.unit)) return snapped(*seconds / axis_.unit);
+    fail(fmt::format("'{}' is not a time; write one like {}, with ns, us, ms, s, min, h or d; a number alone is in {}",
+                     text, example(), time_text(axis_.unit).substr(1)));
+  }
+
+  [[nodiscard]] std::string limit(double bound) const { return bound_text(axis_, bound); }
 
   [[nodiscard]] Value checked(const Value& value, std::string_view text) const {
     const double number = as_number(value);
@@ -241,12 +284,14 @@ class AxisParser {
     double by = 0;
     if (add && axis_.kind == AxisKind::size) {
       by = static_cast<double>(parse_size(amount));
+    } else if (add && axis_.kind == AxisKind::time) {
+      by = std::get<double>(time(amount));
     } else if (const auto number = leading_number(amount); number && number->rest.empty()) {
       by = number->value;
     } else {
       fail(fmt::format("'{}' is not a number to step by in {}", amount, range));
     }
-    const bool whole_axis = axis_.kind != AxisKind::real;
+    const bool whole_axis = axis_.kind == AxisKind::size || axis_.kind == AxisKind::count;
     if (multiply && by <= 1)
       fail(fmt::format("multiplying by {} in {} never reaches its end; use more than 1", amount, range));
     if (add && by <= 0) fail(fmt::format("adding {} in {} never reaches its end; use more than 0", amount, range));
@@ -300,11 +345,12 @@ std::uint64_t parse_size(std::string_view text) {
   return static_cast<std::uint64_t>(bytes);
 }
 
-std::string bound_text(double bound, AxisKind kind) {
-  if (kind == AxisKind::real) return fmt::format("{}", bound);
+std::string bound_text(const Axis& axis, double bound) {
+  if (axis.kind == AxisKind::real) return fmt::format("{}", bound);
+  if (axis.kind == AxisKind::time) return time_text(bound * axis.unit);
   const auto number = static_cast<std::uint64_t>(bound);
   constexpr std::uint64_t kBoundless = 1'000'000'000'000'000'000;
-  return kind == AxisKind::size && number < kBoundless ? format_size_exact(number) : fmt::format("{}", number);
+  return axis.kind == AxisKind::size && number < kBoundless ? format_size_exact(number) : fmt::format("{}", number);
 }
 
 std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::string_view flag) {
@@ -333,26 +379,14 @@ std::vector<Pacing> paces(const std::string& text) {
     const auto found = std::ranges::find(known, word);
     if (found == known.end()) {
       throw UsageError(
-          fmt::format("--pace: '{}' is not one of {}{}", word, fmt::join(known, ", "), suggestion(word, known)));
+          fmt::format("--concurrency: '{}' is not one of {}{}", word, fmt::join(known, ", "), suggestion(word, known)));
     }
     const auto pace = static_cast<Pacing>(found - known.begin());
-    if (std::ranges::find(all, pace) != all.end()) throw UsageError("--pace: " + word + " stands there twice");
+    if (std::ranges::find(all, pace) != all.end()) throw UsageError("--concurrency: " + word + " stands there twice");
     all.push_back(pace);
   }
-  if (all.empty()) throw UsageError(fmt::format("--pace: write one or more of {}", fmt::join(known, ",")));
+  if (all.empty()) throw UsageError(fmt::format("--concurrency: write one or more of {}", fmt::join(known, ",")));
   return all;
-}
-
-double parse_duration(std::string_view text, std::string_view flag) {
-  constexpr double kMost = 10 * 365.25 * 86400;
-  constexpr std::array<std::pair<std::string_view, double>, 6> kUnits{
-      {{"", 1}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}}};
-  const auto number = leading_number(text);
-  const auto* const unit =
-      std::ranges::find(kUnits, number ? number->rest : "?", &std::pair<std::string_view, double>::first);
-  const double seconds = number && unit != kUnits.end() ? number->value * unit->second : 0;
-  if (seconds >= 1e-3 && seconds <= kMost) return seconds;
-  throw UsageError(fmt::format("{}: '{}' is no time from 0.001s to 3652d, as 90s, 20m, 8h or 2d", flag, text));
 }
 
 double parse_percent(std::string_view text, std::string_view flag) {

@@ -27,16 +27,13 @@ std::uint64_t parse_size(std::string_view text);
 std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::string_view flag);
 
 /// The least or the most that an axis allows, as its values are written: "4 KiB", "0.5".
-std::string bound_text(double bound, AxisKind kind);
+std::string bound_text(const Axis& axis, double bound);
 
 using xferbench::nearest;
 using xferbench::suggestion;
 
 /// "all", "2" (the first two) or "0,3". Throws UsageError.
 GpuSelection gpu_selection(const std::string& text);
-
-/// "90s", "20m", "8h", "2d"; a number alone is seconds. Throws UsageError that begins with the flag.
-double parse_duration(std::string_view text, std::string_view flag);
 
 /// "90%" or "90" as 0.9; more than 0 and at most 100 percent. Throws UsageError that begins with the flag.
 double parse_percent(std::string_view text, std::string_view flag);

@@ -114,9 +114,11 @@ std::optional<std::string> value_of(const std::vector<std::string>& command, con
 
 /// What changes how a case is measured and is no part of its key.
 void add_command(const std::vector<std::string>& command, Facts& facts) {
-  for (const std::string flag : {"--seed", "--ci", "--budget", "--min-samples", "--max-samples", "--turns"}) {
+  for (const std::string flag : {"--seed", "--ci", "--budget", "--min-samples", "--max-samples"}) {
     facts.emplace_back(flag, value_of(command, flag).value_or("the default"));
   }
+  const auto passes = value_of(command, "--passes");  // --turns is its older name
+  facts.emplace_back("--passes", passes ? *passes : value_of(command, "--turns").value_or("the default"));
   facts.emplace_back("--suite", value_of(command, "--suite").value_or("none"));
   for (const std::string flag : {"--no-verify", "--timeline"}) {
     const bool given = std::ranges::any_of(

@@ -49,8 +49,7 @@ Verdict verdict_of(const Row& row, double threshold) {
 std::string reason_without_test(const Row& row) {
   if (!row.ratio) return "";  // a note says what its numbers are
   const std::size_t fewer = std::min(row.base->n, row.next->n);
-  if (row.interval || fewer == 1)
-    return "one number a file: nothing says how far it varies; compare several processes (--repeat)";
+  if (row.interval || fewer == 1) return "one number per file has no spread; compare several processes (--repeat)";
   return fmt::format("{} samples: too few to decide; use --repeat 7", fewer);
 }
 
@@ -63,14 +62,14 @@ std::string reason_of(const Row& row, double threshold) {
   switch (row.verdict) {
     case Verdict::regressed: return "worse by at least " + percent(at_least);
     case Verdict::improved: return "better by at least " + percent(at_least);
-    case Verdict::changed: return "other by at least " + percent(at_least);
+    case Verdict::changed: return "differs by at least " + percent(at_least);
     case Verdict::inconclusive: break;
     default: return "";
   }
   if (significant(row)) {
-    return fmt::format("differs, but not surely by more than {}", percent(threshold));
+    return fmt::format("differs, but not clearly by more than {}", percent(threshold));
   }
-  return low > 1 + threshold || high < 1 - threshold ? "may be chance among so many cases" : "too uncertain";
+  return low > 1 + threshold || high < 1 - threshold ? "may be chance, given the number of cases" : "too uncertain";
 }
 
 void judge_rows(Comparison& comparison) {
@@ -110,7 +109,7 @@ std::string remedy(const Comparison& comparison, double sought) {
       spread, sought,
       {.cases = tested, .threshold = comparison.options.threshold, .before = {assumed, static_cast<double>(freedom)}});
   const bool of_one = !comparison.several_files() && !comparison.options.known_spreads;
-  const std::string known = of_one ? ", or say by --spread how far processes lie apart here" : "";
+  const std::string known = of_one ? ", or give the spread between processes by --spread" : "";
   if (!processes) return "compare fewer cases (--only), or allow more (--threshold)" + known;
   return fmt::format("measure each side with --repeat {}{}", *processes, known);
 }
@@ -131,9 +130,9 @@ bool is_blind(const Comparison& comparison, double sought) {
 std::string blind_text(const Comparison& comparison, double sought) {
   const auto& least = comparison.outcome.least_slowdown;
   const std::string middle_case =
-      least ? fmt::format(", in the middle case only one from {} on", percent(*least)) : std::string();
-  return fmt::format("most cases could not have shown a slow-down of {}, twice the threshold{}; {}", percent(sought),
-                     middle_case, remedy(comparison, sought));
+      least ? fmt::format("; half of the cases could show only {} or more", percent(*least)) : std::string();
+  return fmt::format("too little data: most cases could not show a slow-down of {}, twice the threshold{}; {}",
+                     percent(sought), middle_case, remedy(comparison, sought));
 }
 
 std::string worse_text(const Comparison& comparison) {
@@ -177,11 +176,11 @@ Outcome outcome_of(const Comparison& comparison) {
     outcome.because = blind_text(comparison, sought);
   } else if (comparison.options.strict && !undecided.empty()) {
     outcome.code = ExitCode::undecided;
-    outcome.because = undecided + ", and --strict wants all judged";
+    outcome.because = undecided + ": --strict requires a verdict for every case";
   } else if (std::ranges::all_of(comparison.rows, &Row::identical)) {
-    outcome.because = "both sides are the very same samples, of which nothing can have changed";
+    outcome.because = "both sides have identical samples";
   } else {
-    outcome.because = fmt::format("nothing {}is worse by more than {}{}", undecided.empty() ? "" : "that was judged ",
+    outcome.because = fmt::format("no {}case is worse by more than {}{}", undecided.empty() ? "" : "judged ",
                                   percent(threshold), in_brackets);
   }
   return outcome;
@@ -208,7 +207,7 @@ void warn_of_common_shift(Comparison& comparison) {
   }
   const bool all = static_cast<std::size_t>(alike) == slowdowns.size();
   comparison.warnings.push_back(
-      fmt::format("{} cases about {} {}: suspect the machine, its clocks or what else ran on it",
+      fmt::format("{} cases about {} {}: suspect the machine, its clocks or other load on it",
                   all ? fmt::format("all {}", slowdowns.size()) : fmt::format("{} of {}", alike, slowdowns.size()),
                   percent(std::expm1(std::abs(common))), common > 0 ? "slower" : "faster"));
 }
@@ -221,14 +220,14 @@ std::string middle_and_most(const std::vector<Row>& rows, const Number& number) 
   double most = 0;
   for (const Row& row : rows) most = std::max(most, number(row).value_or(0));
   if (percent(*of_middle) == percent(most)) return percent(most);
-  return fmt::format("{} in the middle case, at most {}", percent(*of_middle), percent(most));
+  return fmt::format("{} in the median case, {} in the worst", percent(*of_middle), percent(most));
 }
 
 std::vector<std::string> reach_of(const Comparison& comparison) {
   std::vector<std::string> lines;
   const auto least = [](const Row& row) { return row.identical ? std::nullopt : row.least_slowdown(); };
   if (const std::string text = middle_and_most(comparison.rows, least); !text.empty()) {
-    lines.push_back("least slow-down that these runs could have found: " + text);
+    lines.push_back("smallest slow-down that these runs could show: " + text);
   }
   const auto add_spread = [&](const char* how, const auto& number) {
     const std::string text = middle_and_most(comparison.rows, number);
@@ -283,11 +282,10 @@ void warn_of_one_process(Comparison& comparison) {
   if (!from(SpreadSource::assumed)) return;
   const double assumed = comparison.options.assumed_spread;
   comparison.warnings.push_back(
-      assumed > 0
-          ? fmt::format("one process a side does not show how far processes lie apart: {} is assumed (--assume-spread)",
-                        percent(assumed))
-          : std::string("one process a side does not show how far processes lie apart, and nothing is assumed: the "
-                        "intervals hold for these two processes only"));
+      assumed > 0 ? fmt::format("one process a side shows no spread between processes: {} is assumed (--assume-spread)",
+                                percent(assumed))
+                  : std::string("one process a side shows no spread between processes, and none is assumed: the "
+                                "intervals hold for these two processes only"));
 }
 
 }  // namespace

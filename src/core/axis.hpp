@@ -22,6 +22,7 @@ enum class AxisKind {
   size,    ///< bytes; written 256M, 4KiB, 1GB
   count,   ///< a whole number
   real,    ///< a real number
+  time,    ///< a time, written 3ms, 90s or 2h; a number alone is in Axis::unit, in which the value is held
   choice,  ///< one of Axis::choices
   gpus,    ///< numbers of GPUs, joined by Axis::joined_by, or one of Axis::choices
   text,    ///< anything that can be written in a line, without commas
@@ -35,7 +36,8 @@ constexpr bool is_word(AxisKind kind) {
 
 /// A parameter that a scenario declares. Plain data: flags, help, legality and defaults all come from here.
 struct Axis {
-  std::string name{};  ///< the flag without its dashes, and the name in keys and files
+  std::string name{};  ///< the name in keys and files, and the flag without its dashes
+  std::string flag{};  ///< the flag's name where it is another: the axis' name stays an older name of the flag
   AxisKind kind = AxisKind::count;
   std::string defaults{};        ///< in the command line's grammar; empty: the axis is absent unless its flag is given
   std::string tuning{};          ///< what `tune` tries where the flag is not given; empty: the defaults
@@ -45,12 +47,18 @@ struct Axis {
   std::vector<std::string> choices{};  ///< for AxisKind::choice and AxisKind::gpus
   std::string example{};               ///< for AxisKind::text and AxisKind::file: what one may write
   char joined_by = '+';                ///< for AxisKind::gpus; 0: one number only
-  double min = 1;                      ///< smallest legal number
-  double max = 1e18;                   ///< largest legal number
+  double min = 1;                      ///< smallest legal number; of a time in units
+  double max = 1e18;                   ///< largest legal number, likewise
+  double unit = 1;                     ///< for AxisKind::time: seconds
   std::string alternative_to{};        ///< when this flag is given, that axis is absent; giving both is an error
   std::string only_with_axis{};        ///< the axis is absent from cases in which `only_with_axis` ...
   std::vector<std::string> only_with_values{};  ///< ... has none of these values; empty: ... is absent
 };
+
+/// "--size": the flag as help and errors write it.
+inline std::string flag_of(const Axis& axis) { return "--" + (axis.flag.empty() ? axis.name : axis.flag); }
+/// The same and its older name, where there is one, for CLI11: "--target,--lies-in".
+inline std::string flag_names(const Axis& axis) { return flag_of(axis) + (axis.flag.empty() ? "" : ",--" + axis.name); }
 
 /// The axis, absent from cases in which `axis` has none of these values. Without values: in which `axis` is absent.
 inline Axis only_with(std::string axis, std::vector<std::string> values, Axis dependent) {

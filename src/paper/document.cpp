@@ -11,8 +11,8 @@ std::vector<Trust::Mark> Trust::marks() const {
         {"SIMULATED", fmt::format("by profile {}: modelled times, not measurements of this machine", profile)});
   }
   if (!verified) {
-    marks.push_back({"NOT VERIFIED", unverified + (unverified.empty() ? "" : ": ") +
-                                         "measured with --no-verify; nobody looked whether data is right"});
+    marks.push_back({"NOT VERIFIED",
+                     unverified + (unverified.empty() ? "" : ": ") + "measured with --no-verify; data not checked"});
   }
   if (!fault.empty()) marks.push_back({"FAULT INJECTED", fault + "; not a measurement"});
   return marks;

@@ -530,7 +530,7 @@ constexpr std::array kFlaggedFields{
     field<&Flagged::shortfall>("shortfall", if_known, "The largest share by which it is below its group's middle."),
     field<&Flagged::tests>("tests", if_known, "Cases with their paces in which it shows."),
 };
-constexpr Shape kFlagged = record(kFlaggedFields, "A part that is slower than its like, or a rank that is gone.");
+constexpr Shape kFlagged = record(kFlaggedFields, "A part that is slower than its peers, or a rank that is missing.");
 
 /// Ranks are looked up by their numbers, so they ascend.
 void check_ranks(Reader& in, std::vector<RankPlace>& ranks) {
@@ -552,7 +552,8 @@ constexpr std::array kFleetFields{
     field<&Fleet::mpi>("mpi", "The MPI library and its version."),
     field<&Fleet::clock_uncertainty>("clocks_off_by", "The largest of all ranks and cases, in seconds."),
     field<&Fleet::missing, kRankNumbers>("missing", "Ranks that did not answer any more."),
-    field<&Fleet::flagged, kListOf<Flagged, kFlagged, kMostRanks>>("flagged", "What is slower than its like, or gone."),
+    field<&Fleet::flagged, kListOf<Flagged, kFlagged, kMostRanks>>(
+        "flagged", "Parts that are slower than their peers, and missing ranks."),
     field<&Fleet::differences>("differences", Rule::optional,
                                "In what ranks differ, such as drivers. Absent in older files."),
     field<&Fleet::notes>("notes", "What limits the judgement."),

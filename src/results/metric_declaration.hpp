@@ -128,7 +128,7 @@ struct Column {
   std::optional<MetricDeclaration::Beside> beside{};
   [[nodiscard]] std::string header() const {
     if (!beside) return of->heading;
-    return *beside == MetricDeclaration::Beside::interval ? "+-" : std::string(to_text(*beside));
+    return *beside == MetricDeclaration::Beside::interval ? "±" : std::string(to_text(*beside));
   }
 };
 

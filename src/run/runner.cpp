@@ -92,7 +92,7 @@ std::optional<std::string> unsteady(const Result& result, const SamplingPolicy& 
   const int decimals = format_percent(width) == format_percent(policy.ci) ? 2 : 1;  // so that they differ in words, too
   const double needed = statistics::samples_for(policy.ci, have, width);
   std::string text =
-      fmt::format("not steady: times are +-{} after {:.0f} samples ({}), not +-{}", format_percent(width, decimals),
+      fmt::format("not steady: the interval is ±{} after {:.0f} samples ({}), not ±{}", format_percent(width, decimals),
                   have, others == 0 ? widest->name : fmt::format("{} and {} more", widest->name, others),
                   format_percent(policy.ci, decimals));
   constexpr double kMost = 1e6;  // samples that somebody might wait for
@@ -221,7 +221,7 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
 
 /// What is in the way now was not when the samples so far were taken.
 void keep_as_it_is(Result& result, const std::string& reason) {
-  const std::string warning = "not all turns were run: " + reason;
+  const std::string warning = "not all passes were run: " + reason;
   if (std::ranges::find(result.warnings, warning) == result.warnings.end()) result.warnings.push_back(warning);
 }
 

@@ -70,7 +70,7 @@ std::span<const MetricDeclaration> wall_metrics() {
 
 MetricDeclaration time_to_result() {
   return derived_time(kTimeToResult, "by the host's clock, from the first call to the return of the wait, median")
-      .column("to the result");
+      .column("time to result");
 }
 
 std::span<const MetricDeclaration> several_gpus_metrics() {

@@ -60,15 +60,14 @@ Finding winner_of(std::span<const Contestant> all, const Namer& namer, Objective
     interval = fmt::format(" (95 % interval {} to {})", format_seconds(best.interval->low),
                            format_seconds(best.interval->high));
   }
-  const char* unsure = best.confirmed ? "" : "; not measured again, so take it with care";
+  const char* unsure = best.confirmed ? "" : "; not confirmed by a second measurement";
   const bool decided = std::ranges::all_of(all.subspan(1), [&](const Contestant& c) {
     // What dropped out did so beside the best of the search, which need not be the best now.
     const bool still_out = c.out && c.seconds > (1 + model::kAlike) * best.seconds;
     return still_out || model::relate(time_of(best), time_of(c)) == model::Relation::faster;
   });
-  const std::string what = fmt::format("{} {}{}", decided ? "fastest" : "ahead",
-                                       objective == Objective::wall ? "to the result" : "on the device",
-                                       decided ? "" : ", though others lie within 1 % of it or within the intervals");
+  const std::string what = fmt::format("fastest by {}{}", objective == Objective::wall ? "time to result" : "makespan",
+                                       decided ? "" : ", tied with others (within 1 % or within error)");
   Finding f = finding(
       "winner",
       fmt::format("{}: {}: {}{}{}", what, namer.name(best.config), format_seconds(best.seconds), interval, unsure),
@@ -82,19 +81,19 @@ Finding winner_of(std::span<const Contestant> all, const Namer& namer, Objective
   return f;
 }
 
-/// "15 of them measured again beside it, 31 in the search only"
+/// "15 of them confirmed beside it, 31 measured in the search only"
 std::string where_measured(std::span<const Contestant> others) {
   const auto confirmed = static_cast<std::size_t>(std::ranges::count(others, true, &Contestant::confirmed));
   const std::size_t searched = others.size() - confirmed;
-  if (searched == 0) return others.size() == 1 ? "measured again beside it" : "all measured again beside it";
-  if (confirmed == 0) return "in the search only";
-  return fmt::format("{} of them measured again beside it, {} in the search only", confirmed, searched);
+  if (searched == 0) return others.size() == 1 ? "confirmed beside it" : "all confirmed beside it";
+  if (confirmed == 0) return "measured in the search only";
+  return fmt::format("{} of them confirmed beside it, {} measured in the search only", confirmed, searched);
 }
 
 /// `set`: the best, and all within 1 % of it.
 Finding alike(std::span<const Contestant> set, const Namer& namer) {
   const std::span<const Contestant> others = set.subspan(1);
-  std::string text = "no other configuration that was measured is within 1 % of it";
+  std::string text = "no other measured configuration is within 1 % of it";
   if (!others.empty()) {
     text = fmt::format(
         "{} within 1 % of it{}: ",

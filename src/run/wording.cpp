@@ -79,7 +79,7 @@ std::string told_apart(const model::Front& front, std::span<const std::string> n
   constexpr std::size_t kMost = 5;
   const std::string all = listed(ahead, kMost);
   if (front.equal) return fmt::format("{} {} (within 1 %)", all, equals);
-  return fmt::format("{} cannot be told apart{}", all, front.sampled ? "" : fmt::format(" ({})", kTooFewSamples));
+  return front.sampled ? all + " are tied (within error)" : fmt::format("{}: not decided ({})", all, kTooFewSamples);
 }
 
 std::string outcome_text(const model::BreakEven& found) {

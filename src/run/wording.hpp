@@ -23,9 +23,9 @@ std::string factor_text(double factor);
 /// "1.2 to 6.1"; one number where both read the same.
 std::string factors_text(const Interval& factors);
 
-/// "X is the fastest", "X, Y and Z are equally fast (within 1 %)", "X, Y and Z cannot be told apart". `names`: of all
-/// that the front is of; of several with one name it is said once. `is_best`: "is the fastest"; `equals`: "are equally
-/// fast".
+/// "X is the fastest", "X, Y and Z are equally fast (within 1 %)", "X, Y and Z are tied (within error)". `names`: of
+/// all that the front is of; of several with one name it is said once. `is_best`: "is the fastest"; `equals`: "are
+/// equally fast".
 std::string told_apart(const model::Front& front, std::span<const std::string> names, std::string_view is_best,
                        std::string_view equals = "are equally fast");
 

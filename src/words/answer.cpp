@@ -18,7 +18,7 @@ namespace {
 
 using Results = std::vector<const Result*>;
 
-/// "55.45 GB/s +- 0.4 %" of what the best is chosen by, "94.9 %", "1.75 times"; empty where the case has no such
+/// "55.45 GB/s ± 0.4 %" of what the best is chosen by, "94.9 %", "1.75 times"; empty where the case has no such
 /// number.
 std::string quantity(const ScenarioDescriptor& scenario, const MetricDeclaration& of, const Result& result) {
   if (of.kind == MetricDeclaration::Kind::label) return result.label(of.name);
@@ -34,7 +34,7 @@ std::string quantity(const ScenarioDescriptor& scenario, const MetricDeclaration
   const Measurement* headline = metric->unit == "GB/s" ? headline_of(result, scenario.metrics) : nullptr;
   const auto width =
       headline == nullptr || of.name != scenario.answer.best ? std::nullopt : relative_half_width(*headline);
-  return width ? text + " +- " + format_percent(*width) : text;
+  return width ? text + " ± " + format_percent(*width) : text;
 }
 
 /// A clause with its numbers; nothing where one of them is not known.

@@ -358,7 +358,7 @@ std::vector<Table> gpu_tables(const Group& group) {
 
 Table table_of(const std::vector<const Measurement*>& measurements) {
   const bool percentiles = std::ranges::any_of(measurements, [](const Measurement* m) { return m->p99.has_value(); });
-  Table table{.header = {"measured", "median", "+-", "min"}, .left_columns = 1};
+  Table table{.header = {"measured", "median", "±", "min"}, .left_columns = 1};
   if (percentiles) table.header.insert(table.header.end(), {"p90", "p99"});
   table.header.insert(table.header.end(), {"max", "n", "clock", "flags"});
   for (const char* name : {"n", "min", "max", "clock", "p90", "p99"}) {

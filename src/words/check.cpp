@@ -41,7 +41,7 @@ std::vector<std::string> made_distinct(std::vector<std::string> names) {
 std::string summary(const check::Checked& checked) {
   const std::size_t holds = checked.count(check::Verdict::holds);
   const std::size_t fails = checked.count(check::Verdict::fails);
-  std::string text = fmt::format("{} hold{}, {} fail{}", holds, holds == 1 ? "s" : "", fails, fails == 1 ? "s" : "");
+  std::string text = fmt::format("{} passed, {} failed", holds, fails);
   if (const auto n = checked.count(check::Verdict::no_case); n > 0) text += fmt::format(", {} without a case", n);
   if (const auto n = checked.count(check::Verdict::not_measured); n > 0) text += fmt::format(", {} not measured", n);
   return text + (checked.count(check::Verdict::holds) + fails == 0 ? ": nothing was checked" : "");

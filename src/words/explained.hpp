@@ -39,7 +39,7 @@ inline constexpr std::array<ShareKind, 8> kShareKinds{{
     {"calls", "GPU idle: inside CUDA calls", &explain::Shares::calls},
     {"loading", "GPU idle: starting, loading, allocating", &explain::Shares::loading},
     {"program", "GPU idle: the program's own work", &explain::Shares::program},
-    {"watching", "watching, on top", &explain::Shares::watching},
+    {"watching", "profiler overhead", &explain::Shares::watching},
 }};
 
 /// In tenths of a percent, rounded such that they add up to 100 %; all 0 where there is nothing.

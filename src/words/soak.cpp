@@ -128,7 +128,7 @@ std::string counters_text(const SoakCounters& c) {
   const std::string none = known ? "no counter moved" : "no counters, as the driver tells none";
   return fmt::format("GPU {}: {}{}{}", c.gpu, moved.empty() ? none : fmt::format("{}", fmt::join(moved, ", ")),
                      c.hottest ? fmt::format("; at most {:.0f} degrees C", *c.hottest) : "",
-                     c.throttle.empty() ? "" : fmt::format("; held down by {}", fmt::join(c.throttle, ", ")));
+                     c.throttle.empty() ? "" : fmt::format("; clocks throttled: {}", fmt::join(c.throttle, ", ")));
 }
 
 /// "1 wrong byte, 3 drops of a rate"; empty where all is well, or a GPU does not answer.
@@ -202,7 +202,7 @@ void add_charts(std::span<const RateThen> rates, const SoakTotals& totals, Docum
   for (const RateThen& then : rates) loads.insert(then.rate.load), intervals.insert(then.elapsed);
   if (intervals.size() < kFewest) return;
   document.add(
-      Sentence{.text = "rates over time: the median of each interval, and from the slowest turn in it to the fastest",
+      Sentence{.text = "rates over time: the median of each interval, and from its slowest pass to its fastest",
                .tone = Tone::dim},
       true, Shown::pages);
   for (const SoakLoad load : loads) document.add(chart_of(load, rates, totals));
@@ -223,8 +223,8 @@ Document document_of(const SoakHeader& header, const SoakInterval& last, std::sp
   const std::string trouble = trouble_in_words(totals);
   document.trust.complete = last.end != SoakEnd::goes_on;
   document.trust.incomplete = "INCOMPLETE: the soak still goes on, or its file was cut off";
-  document.add(Sentence{.text = fmt::format("{}all is well: {}{}{}", well ? "" : "not ", trouble,
-                                            trouble.empty() ? "" : "; ", end_in_words(last)),
+  document.add(Sentence{.text = fmt::format("{}: {}{}{}", well ? "PASS" : "FAIL", trouble, trouble.empty() ? "" : "; ",
+                                            end_in_words(last)),
                         .tone = well ? Tone::good : Tone::bad,
                         .strong = true},
                true);

@@ -101,7 +101,7 @@ TEST_F(ReportCommandTest, ShowsASoak) {
   expect_success(xferbench({"soak", "--simulate", "--size", "4M", "--for", "2s", "--json", file("s.jsonl")}));
   const Outcome o = xferbench({"report", file("s.jsonl"), "--html", file("s.html")});
   expect_success(o);
-  EXPECT_TRUE(contains(o.out, "all is well: complete after")) << o.out;
+  EXPECT_TRUE(contains(o.out, "PASS: complete after")) << o.out;
   expect_page(read_file(file("s.html")), "all is well");
   EXPECT_EQ(xferbench({"report", packed("s.jsonl")}).out, o.out);
   expect_refusal(xferbench({"report", file("s.jsonl"), file("r.json")}), 2, "is a soak beside other files");

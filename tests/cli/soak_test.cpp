@@ -29,9 +29,9 @@ class SoakCommandTest : public testing::Test {
 TEST_F(SoakCommandTest, ShowsALineEachIntervalAndAVerdict) {
   const Outcome o = xferbench(soak({"--for", "3s", "--interval", "1s", "--load", "h2d,d2h,kernel"}));
   expect_success(o);
-  for (const char* part : {"SIMULATED by profile h200", "for 3 s, a line each 1 s, copies of 4 MiB",
-                           "     h2d     d2h  kernel", "\nall is well: complete after 0:00:03\n", "  no wrong byte\n",
-                           "  no rate fell below 90 % of its first minutes\n"}) {
+  for (const char* part :
+       {"SIMULATED by profile h200", "for 3 s, a line each 1 s, copies of 4 MiB", "     h2d     d2h  kernel",
+        "\nPASS: complete after 0:00:03\n", "  no wrong byte\n", "  no rate fell below 90 % of its first minutes\n"}) {
     EXPECT_TRUE(contains(o.out, part)) << part << "\n" << o.out;
   }
   EXPECT_TRUE(contains(o.out, "\n  0:00:01   0 ")) << o.out;
@@ -93,7 +93,7 @@ TEST_F(SoakCommandTest, CtrlCGivesTheVerdictSoFarAndTheFileGoesOn) {
   process.send(SIGINT);
   const Outcome o = process.wait();
   EXPECT_EQ(o.exit_code, 130);
-  EXPECT_TRUE(contains(o.out, "all is well: interrupted after ")) << o.out.substr(o.out.size() - 500);
+  EXPECT_TRUE(contains(o.out, "PASS: interrupted after ")) << o.out.substr(o.out.size() - 500);
   const Json before = documents(file_).back();
   EXPECT_EQ(before["end"], "interrupted");
   const double elapsed = before["elapsed"];
@@ -101,7 +101,7 @@ TEST_F(SoakCommandTest, CtrlCGivesTheVerdictSoFarAndTheFileGoesOn) {
   const Outcome more =
       xferbench({"soak", "--resume", file_, "--for", std::to_string(elapsed + 3) + "s", "--quiet", "--html", page});
   EXPECT_EQ(more.exit_code, 0) << more.err;
-  EXPECT_TRUE(contains(more.out, "all is well: complete")) << more.out;
+  EXPECT_TRUE(contains(more.out, "PASS: complete")) << more.out;
   const Json after = documents(file_).back();
   EXPECT_GE(after["elapsed"], elapsed + 3);
   EXPECT_EQ(after["so_far"]["resumed_at"].size(), 1U);
@@ -141,11 +141,11 @@ TEST_F(SoakCommandTest, AGpuThatFailedIsNotForgottenWhenItGoesOn) {
   const Outcome o = xferbench(soak({"--for", "2s", "--interval", "1s", "--load", "h2d", "--json", file_}),
                               with_fault("lose:copy:60"));
   EXPECT_EQ(o.exit_code, 1) << o.err;
-  EXPECT_TRUE(contains(o.out, "not all is well: 1 failure of a GPU; the GPU failed after ")) << o.out;
+  EXPECT_TRUE(contains(o.out, "FAIL: 1 failure of a GPU; the GPU failed after ")) << o.out;
   EXPECT_EQ(documents(file_).back()["end"], "lost");
   const Outcome more = xferbench({"soak", "--resume", file_, "--for", "3s"});
   EXPECT_EQ(more.exit_code, 1) << more.err;
-  EXPECT_TRUE(contains(more.out, "not all is well: 1 failure of a GPU; complete")) << more.out;
+  EXPECT_TRUE(contains(more.out, "FAIL: 1 failure of a GPU; complete")) << more.out;
   EXPECT_TRUE(contains(more.out, "  a GPU failed at ")) << more.out;
   EXPECT_EQ(xferbench({"soak", "--resume", file_}).exit_code, 1);  // which is complete at the time it was given last
 }
@@ -156,7 +156,7 @@ TEST_F(SoakCommandTest, AGpuThatDoesNotAnswerIsNotWell) {
       xferbench(soak({"--for", "10d", "--interval", "1s", "--load", "h2d", "--json", file_, "--openmetrics", metrics}),
                 with_fault("hang:synchronize-stream:500"));
   EXPECT_EQ(o.exit_code, 6) << o.err;
-  EXPECT_TRUE(contains(o.out, "not all is well: 1 failure of a GPU; ended some time after ")) << o.out;
+  EXPECT_TRUE(contains(o.out, "FAIL: 1 failure of a GPU; ended some time after ")) << o.out;
   EXPECT_EQ(documents(file_).back()["end"], "stuck");
   EXPECT_TRUE(contains(read_file(metrics), "\nxferbench_soak_well 0\n"));
   EXPECT_TRUE(contains(read_file(metrics), "\nxferbench_soak_running 0\n"));

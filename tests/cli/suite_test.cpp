@@ -209,7 +209,7 @@ TEST_F(Repeat, OnceHasANumberToo) {
 
 TEST_F(Suites, TurnsNeedASampleEach) {
   expect_refusal(xferbench({"--simulate", "--turns", "7", "--max-samples", "3"}), 2,
-                 "--turns 7 is more than --max-samples 3");
+                 "--passes 7 is more than --max-samples 3");
 }
 
 TEST_F(Repeat, EndsWithTheCodeOfAProcessThatCannotRun) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "core/enum_text.hpp"
+
 namespace xferbench::model {
 namespace {
 

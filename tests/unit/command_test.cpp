@@ -107,7 +107,7 @@ T parsed_as(const Words& arguments) {
 }
 RunCommand run(const Words& arguments) { return parsed_as<RunCommand>(arguments); }
 TuneCommand tune(const Words& arguments) { return parsed_as<TuneCommand>(arguments); }
-std::string page(const Words& arguments) { return parsed_as<TextCommand>(arguments).text; }
+std::string page(const Words& arguments) { return to_text(parsed_as<HelpCommand>(arguments).page); }
 
 std::string error(const Words& arguments) {
   return message_of<UsageError>([&] { static_cast<void>(parsed(arguments)); });
@@ -505,7 +505,7 @@ TEST(Commands, ListExplainsColumnsAndWhatElseResultsHave) {
        derived_time("copy", "the same name once more"), measured("half", "the first half"),
        label("suggestion", "what to try")});
   const std::array<const Scenario*, 1> all{&copy};
-  const std::string text = std::get<TextCommand>(parse(Words{"list", "copy"}, all)).text;
+  const std::string text = to_text(std::get<HelpCommand>(parse(Words{"list", "copy"}, all)).page);
   EXPECT_TRUE(
       text.ends_with("\nColumns:\n"
                      "  time       from the call to the end [copy: s, lower is better]\n"

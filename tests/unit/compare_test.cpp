@@ -284,7 +284,7 @@ TEST(Differences, NamesWhatCouldExplainAChange) {
   std::vector<std::string> named_facts;
   for (const Difference& d : differences({&base, 1}, {&next, 1})) named_facts.push_back(d.what);
   EXPECT_EQ(named_facts, (std::vector<std::string>{"driver", "ECC", "link", "link below its maximum", "NUMA node",
-                                                   "commit", "build type", "--seed", "--turns", "--suite",
+                                                   "commit", "build type", "--seed", "--passes", "--suite",
                                                    "--no-verify", "CUDA_DEVICE_MAX_CONNECTIONS"}));
   EXPECT_EQ(doubts(base).size(), 0U);
   EXPECT_EQ(doubts(next).size(), 4U);

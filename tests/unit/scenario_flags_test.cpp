@@ -19,7 +19,8 @@ namespace {
 using test::mentions;
 
 TEST(Flags, OfAScenarioAreNoneOfARun) {
-  const std::string help = std::get<TextCommand>(parse(std::vector<std::string>{"help", "run"}, scenarios())).text;
+  const std::string help =
+      to_text(std::get<HelpCommand>(parse(std::vector<std::string>{"help", "run"}, scenarios())).page);
   for (const Scenario* scenario : scenarios()) {
     for (const Axis& axis : described(*scenario).axes) {
       EXPECT_FALSE(mentions(help, "\n  --" + axis.name + " ")) << name_of(*scenario);

@@ -213,7 +213,7 @@ TEST(SoakReport, SaysWhereAWrongByteIs) {
   SoakInterval last = tally.close(moment(5), {state()});
   last.end = SoakEnd::interrupted;
   const std::string text = to_terminal(document_of(SoakHeader{.settings = settings()}, last), Style{});
-  EXPECT_NE(text.find("not all is well: 1 wrong byte; interrupted after 0:00:05"), std::string::npos) << text;
+  EXPECT_NE(text.find("FAIL: 1 wrong byte; interrupted after 0:00:05"), std::string::npos) << text;
   EXPECT_NE(text.find("1 wrong byte in 1 buffer"), std::string::npos) << text;
   EXPECT_NE(text.find("in the memory of GPU 0 at 0x7f0000000064, 100 bytes into its buffer"), std::string::npos)
       << text;

@@ -78,15 +78,14 @@ TEST(TuneFindings, BelieveFreshSamplesFirst) {
 TEST(TuneFindings, AreTheFastestOnlyBeyondDoubt) {
   EXPECT_TRUE(
       mentions(told(findings({contestant(16, 5), contestant(32, 5.2)})), "winner: fastest on the device: chunks 16"));
-  EXPECT_TRUE(
-      mentions(told(findings({contestant(16, 5), contestant(32, 5.02)})),
-               "winner: ahead on the device, though others lie within 1 % of it or within the intervals: chunks 16"));
+  EXPECT_TRUE(mentions(told(findings({contestant(16, 5), contestant(32, 5.02)})),
+                       "winner: fastest by makespan, tied with others (within 1 % or within error): chunks 16"));
 }
 
 TEST(TuneFindings, TakeWhatDroppedOutOfTheSearchForSlower) {
   Contestant few_samples = contestant(16, 5.2, false);
   few_samples.interval = std::nullopt;
-  EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: ahead on the device"));
+  EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: fastest by makespan, tied"));
   few_samples.out = true;
   EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: fastest on the device"));
 }
@@ -96,7 +95,7 @@ TEST(TuneFindings, DoNotTakeForSlowerWhatTheSearchSawFaster) {
   Contestant few_samples = contestant(16, 4.9, false);
   few_samples.interval = std::nullopt;
   few_samples.out = true;
-  EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: ahead on the device"));
+  EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: fastest by makespan, tied"));
 }
 
 TEST(TuneFindings, SayWhichTimeWasSearchedFor) {

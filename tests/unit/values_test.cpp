@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -314,13 +315,34 @@ TEST(Printable, HasNoControlCharacters) {
   EXPECT_EQ(printable("a\nb\tc", ' '), "a b c");
 }
 
-TEST(Durations, AreRefusedInUnitsInWhichTheyCanBeWritten) {
-  EXPECT_EQ(parse_duration("0.001s", "--for"), 1e-3);
-  EXPECT_EQ(parse_duration("3652d", "--for"), 3652 * 86400.0);
-  for (const char* text : {"1ms", "1 ms", "10y", "0", "3653d"}) {
-    const std::string told = message_of<UsageError>([text] { static_cast<void>(parse_duration(text, "--for")); });
-    EXPECT_TRUE(mentions(told, "no time from 0.001s to 3652d, as 90s, 20m, 8h or 2d")) << told;
+TEST(Times, HaveUnitsAndAreHeldInTheAxisOwn) {
+  const Axis seconds{.name = "for", .kind = AxisKind::time, .min = 0.001, .max = 86400};
+  const Axis microseconds{.name = "kernel-time", .kind = AxisKind::time, .unit = 1e-6};
+  const auto one = [](const Axis& axis, const char* text) {
+    return std::get<double>(parse_axis(axis, text, "--for").front());
+  };
+  for (const auto& [text, value] : std::map<const char*, double>{
+           {"1ms", 1e-3}, {"90s", 90}, {"20min", 1200}, {"20m", 1200}, {"8h", 28800}, {"1d", 86400}, {"2.5", 2.5}}) {
+    EXPECT_DOUBLE_EQ(one(seconds, text), value) << text;
   }
+  EXPECT_DOUBLE_EQ(one(microseconds, "3ms"), 3000);
+  EXPECT_DOUBLE_EQ(one(microseconds, "500"), 500);
+  EXPECT_EQ(parse_axis(microseconds, "1us:1ms:x10", "--kernel-time").size(), 4U);
+  EXPECT_EQ(bound_text(seconds, 86400), "1d");
+  EXPECT_EQ(bound_text(microseconds, 1500), "1500us");
+}
+
+TEST(Times, AreRefusedInWords) {
+  const Axis axis{.name = "for", .kind = AxisKind::time, .min = 0.001, .max = 86400};
+  const auto told = [&axis](const char* text) {
+    return message_of<UsageError>([&] { static_cast<void>(parse_axis(axis, text, "--for")); });
+  };
+  for (const char* text : {"1 ms", "10y", "soon"})
+    EXPECT_TRUE(mentions(
+        told(text), "is not a time; write one like 500ms, with ns, us, ms, s, min, h or d; a number alone is in s"))
+        << told(text);
+  EXPECT_TRUE(mentions(told("2d"), "2d is too large; the largest is 1d")) << told("2d");
+  EXPECT_TRUE(mentions(told("1us"), "1us is too small; the smallest is 1ms")) << told("1us");
 }
 
 TEST(Printable, HasNothingThatTurnsTextOrCannotBeSeen) {

@@ -56,8 +56,8 @@ Terms terms_of(const cli::RunCommand& command) {
   std::vector<std::string_view> paces;
   for (const Pacing pace : command.fleet.pace) paces.push_back(to_text(pace));
   return {{"the machines", measuring.device.simulate ? "simulated" : "real"},
-          {"--pace", fmt::format("{}", fmt::join(paces, ","))},
-          {"--turns", fmt::format("{}", command.turns.value_or(1))},
+          {"--concurrency", fmt::format("{}", fmt::join(paces, ","))},
+          {"--passes", fmt::format("{}", command.turns.value_or(1))},
           {"--seed", fmt::format("{}", measuring.seed)},
           {"--ci, --budget, --min-samples, --max-samples", policy_text(measuring.policy)},
           {"verifying", measuring.verify ? "on" : "off"},

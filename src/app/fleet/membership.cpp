@@ -58,7 +58,7 @@ void refuse_several_ranks(std::string_view command) {
 std::optional<Launch> launch_for(const cli::RunCommand& command) {
   std::optional<Launch> launch = started_by_launcher();
   if (!launch && command.fleet.mpi) launch = Launch{};
-  constexpr std::array kFlagsOfFleets{"pace", "threshold", "timeout", "share-gpus"};
+  constexpr std::array kFlagsOfFleets{"concurrency", "threshold", "timeout", "share-gpus"};
   const auto flag = std::ranges::find_first_of(kFlagsOfFleets, command.flags);
   if (!launch && flag != kFlagsOfFleets.end()) {
     throw UsageError(

@@ -98,7 +98,7 @@ std::string soak_heading(const SoakHeader& header, const Style& style) {
   std::string heads = fmt::format("{:>9} {:>3}", "time", "GPU");
   for (const SoakLoad load : s.loads) heads += fmt::format(" {:>7}", to_text(load));
   heads += fmt::format(fmt::runtime(kEnd), "spread", "C", "W", "SM/mem MHz", "link", "replays", "ECC c/u", "Xid",
-                       "wrong", "held down by");
+                       "wrong", "throttled");
   return text + style.bold(heads.substr(0, heads.size() - 1)) + "\n";
 }
 
