@@ -1,5 +1,5 @@
-// A call of a device as those see it who stand between a program and its machine: the watchdog, and what injects
-// faults.
+// Describes each device call to the two observers that sit between a program and its machine: the watchdog and the
+// fault injector.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ class Device;
 class StreamImpl;
 
 enum class CallKind : unsigned char {
-  // Of streams.
+  // Stream calls.
   copy,
   copy_batch,
   fill,
@@ -34,13 +34,13 @@ enum class CallKind : unsigned char {
   capture,
   allocate_in_stream,
   synchronize_stream,
-  // Of events and gates.
+  // Event and gate calls.
   synchronize_event,
   query_event,
   elapsed,
   close_gate,
   wait_until_held,
-  // Of devices and machines.
+  // Device and machine calls.
   make_stream,
   make_event,
   make_gate,
@@ -63,7 +63,7 @@ enum class CallKind : unsigned char {
   measure_clock,
   start_trace,
   stop_trace,
-  // Of owners that go.
+  // Calls of owners' destructors.
   free,
   destroy,
 };
@@ -114,28 +114,28 @@ constexpr auto texts_of(CallKind) {
   });
 }
 
-/// Whether the call tells of errors. The others never throw: they are made by destructors, and where an error is over.
+/// Whether the call may throw. The others run in destructors or during error handling and never throw.
 constexpr bool may_throw(CallKind kind) {
   return kind != CallKind::free && kind != CallKind::destroy && kind != CallKind::usable && kind != CallKind::health;
 }
 
-/// Whether it returns when work that was submitted has been done.
+/// Whether a return from the call means that submitted work has made progress or finished.
 constexpr bool waits_for_work(CallKind kind) {
   return kind == CallKind::synchronize_stream || kind == CallKind::synchronize_event || kind == CallKind::query_event ||
          kind == CallKind::synchronize_device || kind == CallKind::copy_blocking || kind == CallKind::usable ||
          kind == CallKind::start_trace || kind == CallKind::stop_trace;
 }
 
-/// Whether what it is expected to take is done later, in a stream, and not before it returns.
+/// Whether the expected time is spent later, in a stream, rather than before the call returns.
 constexpr bool submits_work(CallKind kind) {
   return kind == CallKind::copy || kind == CallKind::copy_batch || kind == CallKind::fill || kind == CallKind::launch ||
          kind == CallKind::prefetch || kind == CallKind::replay;
 }
 
-/// What there is in it is that of the machine behind: its device, its stream.
+/// One call. The stream and device are those of the wrapped machine, not of the wrapper that the program holds.
 struct DeviceCall {
   CallKind kind{};
-  /// Seconds that what the call does or submits takes at rates that every machine reaches; 0 where next to nothing.
+  /// Seconds that the work takes at rates that any machine reaches (a loose upper bound); 0 for a negligible call.
   double expected = 0;
   std::span<const Copy> copies{};
   const Kernel* kernel = nullptr;
@@ -143,25 +143,25 @@ struct DeviceCall {
   Device* device = nullptr;
 };
 
-/// Is told of every call, on the thread that makes it: several at once. What is timed waits for it, so it has
-/// nanoseconds.
+/// Gets a notification before and after every device call, on the calling thread, so from several threads at once.
+/// This is inside timed regions: implementations have nanoseconds.
 class CallObserver : NonCopyable {
  public:
   virtual ~CallObserver() = default;
 
-  /// Before it. Where the call may throw, so may this, and then neither the call nor leave() follows. To throw
-  /// DeviceError before CallKind::usable makes its answer no.
+  /// Before the call. May throw where the call itself may; then neither the call nor leave() follows. A DeviceError
+  /// thrown before CallKind::usable makes usable() return false.
   virtual void enter(const DeviceCall& call) = 0;
-  /// After a copy that has been submitted to a stream. May throw, as the copy may.
+  /// After a copy was submitted to a stream. May throw, as the copy may.
   virtual void submitted(const DeviceCall&) {}
-  /// After it, however it ended. `progress` is false where an event was asked for that has not finished yet.
+  /// After the call, whether it returned or threw. `progress` is false if an event query found the event unfinished.
   virtual void leave(const DeviceCall& call, bool progress) noexcept = 0;
 
-  // What tests change of what a machine says and is told.
+  // Hooks with which tests alter what a machine reports and what it is asked for.
   virtual void adjust(Capabilities&) const {}
   virtual void adjust(Health&) {}
   virtual void adjust(std::optional<LinkBytes>&) {}
-  /// Whether data is to move, where that was asked for or not.
+  /// Overrides whether the simulated machine really moves data; `asked` is the caller's wish.
   virtual bool moves_data(bool asked) { return asked; }
 };
 

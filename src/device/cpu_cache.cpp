@@ -21,7 +21,7 @@ constexpr bool kX86 = true;
 constexpr bool kX86 = false;
 #endif
 
-/// "307200K" as the kernel writes it.
+/// Parses a sysfs cache size such as "307200K".
 std::uint64_t parse_cache_size(const std::string& text) {
   if (text.empty()) return 0;
   const std::uint64_t number = std::strtoull(text.c_str(), nullptr, 10);
@@ -36,7 +36,7 @@ bool can_stream_stores() { return kX86; }
 
 void flush_from_cache([[maybe_unused]] std::span<const std::byte> range) {
 #if defined(__x86_64__)
-  // clflush is part of SSE2, which every x86-64 has; flushes of one thread may overlap, the fences order them all.
+  // clflush belongs to SSE2, which every x86-64 CPU has. Flushes of one thread may overlap; the fences order them.
   _mm_mfence();
   for (std::size_t i = 0; i < range.size(); i += kLine) _mm_clflush(range.data() + i);
   if (!range.empty()) _mm_clflush(&range.back());
@@ -45,13 +45,14 @@ void flush_from_cache([[maybe_unused]] std::span<const std::byte> range) {
 }
 
 void load_into_cache(std::span<const std::byte> range) {
-  const volatile std::byte* line = range.data();  // volatile: the read is what is wanted
+  const volatile std::byte* line = range.data();  // volatile keeps the compiler from removing the read
   for (std::size_t i = 0; i < range.size(); i += kLine) static_cast<void>(line[i]);
 }
 
 void copy_past_cache(std::byte* destination, const std::byte* source, std::size_t bytes) {
 #if defined(__x86_64__)
-  // Streaming stores, part of SSE2 as well, want aligned words; whole lines at a time leave the CPU's buffers at once.
+  // Non-temporal stores (SSE2) need 16-byte-aligned addresses. Writing whole lines flushes the write-combining
+  // buffers.
   const std::size_t head = std::min(bytes, (kLine - reinterpret_cast<std::uintptr_t>(destination) % kLine) % kLine);
   std::memcpy(destination, source, head);
   const std::size_t end = head + (bytes - head) / kLine * kLine;

@@ -1,5 +1,5 @@
-// One GPU, real or simulated. Scenarios and the measuring loop know it only through this and through what it makes:
-// streams, events, graphs and memory. device/cuda and device/sim implement it.
+// Interface of one GPU, real or simulated. Scenarios and the measuring loop use a GPU only through this interface and
+// through what it creates: streams, events, graphs, memory. device/cuda and device/sim implement it.
 #pragma once
 
 #include <cstddef>
@@ -18,93 +18,91 @@ namespace xferbench {
 class HostRuntime;
 class Machine;
 
-/// Every operation throws DeviceError with the operation's name unless it says otherwise. What a device makes must not
-/// outlive it.
+/// Every operation throws DeviceError with the operation's name unless stated otherwise. Streams, events, graphs and
+/// memory must not outlive the device that created them.
 class Device : NonCopyable {
  public:
-  /// `number`: its place among the machine's devices.
+  /// `number`: index among the machine's devices.
   Device(Machine& machine, std::size_t number) : machine_(machine), number_(number) {}
   virtual ~Device() = default;
 
-  /// The machine that it is part of.
   [[nodiscard]] Machine& machine() const { return machine_; }
-  /// Its place among that machine's devices; not what CUDA counts it as, which is Environment::Gpu::index.
+  /// Index among the machine's devices. This is not the CUDA device index, which is Environment::Gpu::index.
   [[nodiscard]] std::size_t number() const { return number_; }
-  /// That machine's host.
   [[nodiscard]] HostRuntime& host() const;
 
   [[nodiscard]] virtual const Capabilities& capabilities() const = 0;
   [[nodiscard]] virtual MemoryInfo memory() = 0;
   /// False once an error has destroyed the context: nothing more can run in this process.
   [[nodiscard]] virtual bool usable() noexcept = 0;
-  /// How it is now, and what the driver has told of it since the last time. Takes a few milliseconds at most, and is
-  /// not for anything that is timed. Nothing where it is not known, as of a simulated device.
+  /// Current health, and the driver's reports (such as Xid errors) since the previous call. Takes up to a few
+  /// milliseconds, so keep it out of timed regions. Empty where unknown, as on a simulated device.
   [[nodiscard]] virtual Health health() noexcept { return {}; }
-  /// Its clocks now, as the driver tells them, likewise: what it costs, and where nothing is known.
+  /// Current clocks according to the driver. Same cost as health(); empty where unknown.
   [[nodiscard]] virtual Clocks clocks() noexcept { return {}; }
-  /// What its link has carried so far, likewise. Not part of health(), which takes what the driver has told of.
+  /// Bytes the PCIe link has carried so far. Same cost as health(), but does not consume the driver's reports.
   [[nodiscard]] virtual std::optional<LinkBytes> link_bytes() noexcept { return {}; }
 
   [[nodiscard]] virtual Stream make_stream(StreamKind kind) = 0;
   [[nodiscard]] virtual Event make_event(EventKind kind) = 0;
 
   [[nodiscard]] virtual DeviceBuffer allocate_device(std::size_t bytes) = 0;
-  /// Host memory that this device reaches well.
+  /// Host memory for this device. If the opened GPUs are on different NUMA nodes, it comes from this GPU's node.
   [[nodiscard]] virtual HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) = 0;
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind) {
     return allocate_host(bytes, kind, Prefault::yes);
   }
-  /// Says that `host`, a whole allocation, will hold a payload of which every byte follows from its position, and
-  /// returns the part of it that is to be filled and checked. A real device wants all of it. The simulated one moves
-  /// and computes only that part from then on, in place of gigabytes whose arrival would show nothing more.
+  /// Announces that `host`, a whole allocation, will hold a payload in which every byte follows from its position.
+  /// Returns the part to fill and check. A real device needs all of it. The simulated device moves and computes only
+  /// that part from then on, which saves gigabytes of host work.
   virtual PayloadPart payload_part(const HostView& /*host*/) { return {}; }
-  /// Lets kernels and copy engines of this device reach the memory of `peer`, another device of the machine, or not any
-  /// more. Off at first; what is already so stays so. A copy between two devices that goes by streams of one that may
-  /// not reach the other is staged through the host. Not while either works. Throws DeviceError where the link between
-  /// them does not permit it (Environment::PeerLink::access).
+  /// Enables or disables access of this device's kernels and copy engines to the memory of `peer`, a device of the
+  /// same machine. Initially off; setting the current state again is no error. Without access, copies between the two
+  /// are staged through the host. Call only while both devices are idle. Throws DeviceError if the link does not
+  /// permit peer access (Environment::PeerLink::access).
   virtual void set_peer_access(Device& peer, bool on) = 0;
-  /// Pins memory in place; `memory` must outlive it. What is pinned already cannot be pinned again.
+  /// Pins memory in place; `memory` must outlive the registration. Throws if the memory is already pinned.
   [[nodiscard]] virtual Registration register_host(const HostView& memory) = 0;
 
-  /// The synchronous API (cudaMemcpy), for those who time it: runs in the legacy default stream and returns when the
-  /// host's memory may be used again. Hazard: what came from pageable memory may still be on its way from the driver's
-  /// buffers to the GPU then (CUDA Runtime API, API synchronization behavior), and a non-blocking stream does not wait
-  /// for it.
+  /// The synchronous API (cudaMemcpy), to be timed as such: runs in the legacy default stream and returns when the
+  /// host memory may be reused. Hazard: data from pageable memory may then still be in flight from the driver's
+  /// staging buffers to the GPU (CUDA Runtime API, API synchronization behavior), and a non-blocking stream does not
+  /// wait for it.
   virtual void copy_blocking(const Copy& copy) = 0;
-  /// Returns when the data has arrived, for whoever reads it next.
+  /// Returns when the data has arrived and any stream may read it.
   void copy_and_wait(const Copy& copy) {
     copy_blocking(copy);
     synchronize();
   }
-  /// Returns when all of it holds that value.
+  /// Returns when every byte of the range holds `value`.
   void fill_and_wait(const DeviceView& range, std::byte value) {
     make_stream(StreamKind::legacy_default).fill(range, value);
     synchronize();
   }
 
-  /// Waits for all its streams.
   virtual void synchronize() = 0;
-  /// How threads wait for this device from now on, in every synchronize().
+  /// How host threads wait for this device in every later synchronize(): spinning, yielding or blocking.
   virtual void set_wait_policy(WaitPolicy policy) = 0;
 
-  /// Loads the kernel now: lazy loading inside a gated region would wait for the gate for ever.
+  /// Loads the kernel now. Hazard: lazy loading inside a gated region would deadlock with the gate.
   virtual void preload(const Kernel& kernel) = 0;
-  /// Compiles and loads a kernel of the user's, once: whoever asks again for the same gets the same. It stays for as
-  /// long as the device. Where it does not compile, the error names the file's lines.
+  /// Compiles and loads a user's kernel; later calls with the same source return the same kernel. The device owns it.
+  /// A compilation error names the lines of the file.
   virtual const LoadedKernel& load_kernel(const KernelSource& source) = 0;
-  /// What a launch of the kernel takes of this GPU; nothing where that is not known, as on a simulated one.
+  /// Registers, shared memory and occupancy of the kernel on this GPU; nothing where unknown, as on a simulated GPU.
   [[nodiscard]] virtual std::optional<KernelResources> resources(const Kernel& kernel) = 0;
-  /// Makes room for so many launches that kernels have made and that have not ended (cudaDeviceSetLimit); holds for the
-  /// whole device until it is called again, and takes device memory. Returns how many there is room for, which may be
-  /// more. Call it while the device is idle. Devices whose kernels cannot launch throw.
+  /// Sets how many device-side launches may be pending at once (cudaDeviceSetLimit,
+  /// cudaLimitDevRuntimePendingLaunchCount). Applies to the whole device until changed and takes device memory.
+  /// Returns the limit in force, which may be higher. Call it while the device is idle. Throws on devices without
+  /// dynamic parallelism.
   virtual std::size_t reserve_device_launches(std::size_t pending) = 0;
-  /// How many there is room for now.
+  /// The current limit of pending device-side launches.
   [[nodiscard]] virtual std::size_t reserved_device_launches() const = 0;
 
-  /// Measures how the GPU's timer, which stamps hold, relates to the host's clock. Takes some hundred microseconds of
-  /// an idle GPU.
+  /// Measures the offset between the GPU's global timer, which stamps hold, and the host's clock. Takes some hundred
+  /// microseconds of an idle GPU.
   [[nodiscard]] virtual ClockRelation relate_clocks() = 0;
-  /// Rate of the multiprocessors' clock now, measured; nothing where it cannot be.
+  /// Measured SM clock, in Hz; nothing where it cannot be measured.
   [[nodiscard]] virtual std::optional<double> sm_clock_hz() = 0;
 
  private:

@@ -1,17 +1,17 @@
-// Libraries that the program loads where they are needed, as they are here and now. Opens no GPU and starts nothing.
+// Describes the optional libraries that are loaded at run time (CUPTI, NVRTC) as found on this machine. Opens no GPU.
 #pragma once
 
 #include <string>
 
 namespace xferbench {
 
-// Each in a few words: where it was found and what version it is, or that it was not, and what that means.
+// Each returns a short text: the path and version, or that the library is missing and what that means.
 
-/// CUPTI, by which timelines and `explain` are made. `toolkit`: CUDA's version that the program was built with, empty
-/// where it was built without CUPTI.
+/// CUPTI, which timelines and `explain` need. `toolkit`: the CUDA version the program was built with, empty if it was
+/// built without CUPTI.
 std::string describe_cupti(const std::string& toolkit);
 
-/// NVRTC, which compiles kernels of users.
+/// NVRTC, which compiles users' kernels.
 std::string describe_nvrtc();
 
 }  // namespace xferbench

@@ -1,5 +1,5 @@
-// Facts about the host from /proc, /sys and the control group; NUMA placement: CPUs through the scheduler, memory
-// through libnuma. The only file that includes libnuma's headers.
+// Host facts come from /proc, /sys and the control group. NUMA placement uses the scheduler for CPUs and libnuma for
+// memory. The only file that includes libnuma's headers.
 #include "device/host.hpp"
 
 #include <fmt/format.h>
@@ -23,8 +23,8 @@
 
 #include "core/error.hpp"
 
-// libnuma reports what goes wrong inside it through these two, which print to standard error unless a program defines
-// them. Here standard error is ours, and whatever matters is seen by its return value.
+// libnuma reports internal errors through these two functions, which print to standard error unless the program
+// defines them. We silence them and check return values instead.
 extern "C" {
 void numa_error(char* /*where*/) {}
 void numa_warn(int /*number*/, char* /*format*/, ...) {}  // NOLINT(cert-dcl50-cpp): libnuma's interface
@@ -36,7 +36,7 @@ namespace {
 
 using std::filesystem::path;
 
-/// The number after the word `name` in a file of such pairs; 0 if it is not there.
+/// The number that follows the word `name` in a file such as /proc/meminfo; 0 if absent.
 std::uint64_t number_after(std::string_view name, const path& file) {
   std::ifstream text(file);
   std::uint64_t number = 0;
@@ -46,7 +46,7 @@ std::uint64_t number_after(std::string_view name, const path& file) {
   return 0;
 }
 
-constexpr const char* kMeminfo = "/proc/meminfo";  // in KiB
+constexpr const char* kMeminfo = "/proc/meminfo";  // values in KiB
 
 std::string cpu_model() {
   std::ifstream file("/proc/cpuinfo");
@@ -63,7 +63,7 @@ std::uint64_t read_number(const path& file_path) {
   return file >> number ? number : 0;  // "max" and missing files mean no limit
 }
 
-/// What the control group (version 2) still allows; the largest number where it sets no limit.
+/// Bytes that the control group (version 2) still allows; the largest number if it sets no limit.
 std::uint64_t control_group_headroom() {
   constexpr auto kUnlimited = std::numeric_limits<std::uint64_t>::max();
   std::ifstream file("/proc/self/cgroup");
@@ -72,7 +72,7 @@ std::uint64_t control_group_headroom() {
     const path group = "/sys/fs/cgroup" + line.substr(3);
     const std::uint64_t limit = read_number(group / "memory.max");
     const std::uint64_t used = read_number(group / "memory.current");
-    // Page cache that nobody has used lately counts as used, yet is given back when memory is asked for.
+    // Inactive page cache counts as used, but the kernel reclaims it on demand.
     const std::uint64_t reclaimable = std::min(used, number_after("inactive_file", group / "memory.stat"));
     if (limit != 0) return limit > used - reclaimable ? limit - (used - reclaimable) : 0;
   }
@@ -93,7 +93,7 @@ NodeMask only(int node) {
 
 path folder_of(int node) { return "/sys/devices/system/node/node" + std::to_string(node); }
 
-/// The numbers of this machine's nodes, in order; they may have gaps. A kernel without NUMA has one, number 0.
+/// Node numbers of this machine, ascending, possibly with gaps. A kernel without NUMA support has one node, number 0.
 std::vector<int> all_nodes() {
   std::vector<int> nodes;
   std::error_code ignored;
@@ -107,7 +107,7 @@ std::vector<int> all_nodes() {
   return nodes;
 }
 
-/// CPUs that the calling thread may run on; none where the system does not tell.
+/// CPUs that the calling thread may run on; empty if the system does not report them.
 std::set<int> allowed_cpus() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -124,9 +124,9 @@ bool is_on(int node, int cpu) {
   return std::filesystem::exists(folder_of(node) / ("cpu" + std::to_string(cpu)), ignored);
 }
 
-/// Narrows the calling thread's CPUs to those of the node; false, and no change, if none is left. Not with
-/// numa_run_on_node(), which takes all CPUs of the node and so undoes taskset, and which is undefined where memory
-/// policies are forbidden (numa(3)), as in many containers; choosing CPUs is not.
+/// Narrows the calling thread's CPU affinity to the node's CPUs. Returns false, without a change, if none is left.
+/// numa_run_on_node() is unsuitable: it takes all CPUs of the node and so undoes taskset, and it is undefined where
+/// memory policies are forbidden (numa(3)), as in many containers.
 bool run_on(int node) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
@@ -136,7 +136,7 @@ bool run_on(int node) {
   return CPU_COUNT(&cpus) > 0 && sched_setaffinity(0, sizeof(cpus), &cpus) == 0;
 }
 
-/// Nodes that the calling thread's memory is bound to; null if it is not bound.
+/// Nodes that the calling thread's memory is bound to; null if unbound.
 NodeMask bound_nodes() {
   NodeMask nodes = no_nodes();
   int mode = MPOL_DEFAULT;
@@ -145,7 +145,7 @@ NodeMask bound_nodes() {
   return nodes;
 }
 
-/// Whether numactl, say, has given the calling thread a memory policy other than binding it to the node.
+/// Whether the calling thread has a memory policy other than a binding to the node, for example from numactl.
 bool has_other_policy(int node) {
   int mode = MPOL_DEFAULT;
   if (get_mempolicy(&mode, nullptr, 0, nullptr, 0) != 0 || mode == MPOL_DEFAULT) return false;
@@ -153,10 +153,10 @@ bool has_other_policy(int node) {
   return !bound || numa_bitmask_equal(bound.get(), only(node).get()) == 0;
 }
 
-/// Why the memory of the calling thread cannot be bound to the node; empty if it now is. Binds instead of preferring:
-/// a node that is merely preferred gives way to another when it is full, and the numbers would be those of another
-/// machine without a word. A bound one that is full fails the allocation, and available_bound_memory() lets the run
-/// skip such a case before. Not with numa_set_membind(), which tells nobody whether it worked.
+/// Binds the calling thread's memory to the node. Returns why that failed; empty on success. Binds rather than
+/// prefers: a full preferred node silently falls back to another one and changes the results. A full bound node fails
+/// the allocation, and available_bound_memory() lets a run skip such a case. numa_set_membind() is unsuitable because
+/// it does not report failure.
 std::string bind_memory(int node) {
   const NodeMask nodes = only(node);
   if (set_mempolicy(MPOL_BIND, nodes->maskp, nodes->size + 1) == 0) return {};
@@ -165,17 +165,18 @@ std::string bind_memory(int node) {
   return "setting a memory policy: " + std::generic_category().message(errno);
 }
 
-/// Why the process cannot be bound to the node; empty if it now is. Policies set from outside are kept if `yielding`.
+/// Binds CPUs and memory to the node. Returns why that failed; empty on success. If `yielding`, an existing memory
+/// policy is kept.
 std::string bind_to(int node, bool yielding) {
   if (!run_on(node)) return fmt::format("NUMA node {} has no CPU that this process may run on", node);
-  const bool has_libnuma = numa_available() >= 0;  // if not, nothing else of it may be called
+  const bool has_libnuma = numa_available() >= 0;  // without it no other libnuma function may be called
   const std::string why = !has_libnuma                         ? "this system does not allow setting a memory policy"
                           : yielding && has_other_policy(node) ? "a memory policy was set before, and is kept"
                                                                : bind_memory(node);
   return why.empty() ? "" : fmt::format("only CPUs, not memory, are bound to NUMA node {}: {}", node, why);
 }
 
-/// Bytes of a node that are free or hold pages of files, which are given back when memory is asked for.
+/// Bytes of a node that are free or hold reclaimable file pages.
 std::uint64_t available_on(int node) {
   std::uint64_t kib = 0;
   for (const char* name : {"MemFree:", "Active(file):", "Inactive(file):"}) {
@@ -184,7 +185,7 @@ std::uint64_t available_on(int node) {
   return kib * 1024;
 }
 
-/// The NUMA node that holds every CPU this process may run on, if it is a single one.
+/// The NUMA node that holds all CPUs this process may run on; nothing if they span several.
 std::optional<int> allowed_numa_node() {
   const std::vector<int> nodes = all_nodes();
   std::optional<int> found;
@@ -242,7 +243,7 @@ std::string place_process(const NumaPolicy& policy, std::optional<int> gpu_node)
   if (local && !gpu_node && !only_one) return "the GPU's NUMA node is not known";
   const int node = only_one ? nodes.front() : local ? *gpu_node : policy.node;
   std::string why = bind_to(node, local);
-  if (only_one) return {};  // everything is on the only node, bound or not
+  if (only_one) return {};  // nothing to bind on a single node, so failures do not matter
   if (local || why.empty()) return why;
   throw UsageError(fmt::format("--numa {}: {}; choose another node, or local to go on without", node, why));
 }

@@ -1,6 +1,5 @@
-// The machine around the GPU: facts for reports, memory that is left, and on which NUMA node the process runs and takes
-// its memory from. A copy whose host memory lies on another node than the GPU crosses the link between the processors
-// as well, and that is slower.
+// The host around the GPU: facts for reports, available memory, and NUMA placement of the process. A copy whose host
+// memory lies on another NUMA node than the GPU also crosses the link between the CPU sockets and is slower.
 #pragma once
 
 #include <array>
@@ -16,38 +15,38 @@
 
 namespace xferbench {
 
-/// Where the process is to run and to take its memory from.
+/// The NUMA node that the process runs on and takes its memory from.
 struct NumaPolicy {
   enum class Kind {
-    local,  ///< the node that the GPU is attached to, as far as this machine permits
-    node,   ///< node number `node`, or not at all
-    none,   ///< nothing is changed: the system, taskset and numactl decide
+    local,  ///< the node that the GPU is attached to, as far as the system permits
+    node,   ///< node number `node`; an error if that is impossible
+    none,   ///< no change: the system, taskset or numactl decide
   };
   Kind kind = Kind::local;
   int node = 0;  ///< for Kind::node, as Linux counts them
 };
 constexpr auto texts_of(NumaPolicy::Kind) { return std::to_array<std::string_view>({"local", "node", "none"}); }
 
-/// Throws UsageError if the policy names a node that this machine does not have. Changes nothing.
+/// Throws UsageError if the policy names a node that this machine does not have. No side effects.
 void require_node(const NumaPolicy& policy);
 
-/// Binds CPUs and memory of the calling thread, and so of every thread that it starts later, to the node that the
-/// policy asks for. To be called before whatever allocates. `gpu_node` is that of the GPU, nothing if it is not known.
-/// Returns why not all of Kind::local could be done; empty if it was. Throws UsageError if Kind::node cannot be done.
+/// Binds CPUs and memory of the calling thread, and of all threads it starts later, to the policy's node. Call it
+/// before anything allocates. `gpu_node`: the GPU's node, if known. Returns why Kind::local could not be applied in
+/// full; empty on success. Throws UsageError if Kind::node cannot be applied.
 std::string place_process(const NumaPolicy& policy, std::optional<int> gpu_node);
 
-/// The same for several GPUs: without a common_node() of them, Kind::local binds the process to none.
+/// The same for several GPUs. If they have no common_node(), Kind::local does not bind the process.
 std::string place_process(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes);
 
-/// The node that all of these are; nothing where one is not known, or another.
+/// The node that all GPUs share; nothing if one is unknown or they differ.
 std::optional<int> common_node(std::span<const std::optional<int>> gpu_nodes);
 
-/// Whether host memory for each GPU is to come from that GPU's own node: where Kind::local has no node for all of them,
-/// because two are known to be on different ones.
+/// Whether host memory for each GPU must come from that GPU's own node: true for Kind::local with GPUs on different
+/// nodes.
 bool each_from_its_own(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes);
 
-/// While it lives, what the calling thread allocates comes from the node. Changes nothing without a node, where a
-/// memory policy was set before, and where the system does not permit it.
+/// Scope in which the calling thread allocates from the node. No effect without a node, if a memory policy was
+/// already set, or if the system does not permit policies.
 class MemoryFromNode : NonCopyable {
  public:
   explicit MemoryFromNode(std::optional<int> node);
@@ -57,18 +56,18 @@ class MemoryFromNode : NonCopyable {
   bool changed_ = false;
 };
 
-/// Bytes that can be taken now without swapping from the nodes that the calling thread's memory is bound to; nothing
-/// where it is not bound, or where the system does not tell.
+/// Bytes available without swapping on the nodes that the calling thread's memory is bound to; nothing if it is not
+/// bound or the system does not report it.
 std::optional<std::uint64_t> available_bound_memory();
 
-/// Whether memory can be bound to the nodes of this machine, and how many these are, in a few words.
+/// A short text: whether memory can be bound to NUMA nodes here, and how many nodes there are.
 std::string describe_numa();
 
 /// Facts for reports: CPU, memory, kernel, and the NUMA node of the calling thread. Call it after place_process().
 Environment::Host describe_host();
 
-/// Bytes of host memory that can be taken now without swapping, within this process's control group and from the NUMA
-/// nodes that the calling thread is bound to; nothing where the system does not tell.
+/// Bytes of host memory available without swapping, within this process's control group and the NUMA nodes that the
+/// calling thread is bound to; nothing where the system does not report it.
 std::optional<std::uint64_t> available_host_memory();
 
 }  // namespace xferbench

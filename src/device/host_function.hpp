@@ -1,4 +1,4 @@
-// A function of the host that a stream calls.
+// A host function that a stream calls (cudaLaunchHostFunc, cudaStreamAddCallback).
 #pragma once
 
 #include <cstddef>
@@ -13,30 +13,30 @@
 
 namespace xferbench {
 
-/// What a backend sees of a HostFunction, and what lives as long as a stream may call it. It runs on a thread of the
-/// driver, whose frames no exception may cross: what goes wrong is kept for whoever asks.
+/// The backend's side of a HostFunction, kept alive as long as a stream may call it. It runs on a driver thread,
+/// through which no exception may propagate, so it stores exceptions for HostFunction::rethrow().
 class HostCall : public std::enable_shared_from_this<HostCall>, NonCopyable {
  public:
   explicit HostCall(std::function<void()> body) : body_(std::move(body)) {}
 
-  /// The stream got there.
+  /// Called when the stream reaches the function.
   void run() noexcept {
     const std::lock_guard lock(mutex_);
     if (abandoned_) return;
     try {
       body_();
     } catch (...) {
-      if (!error_) error_ = std::current_exception();  // the first is the one to tell
+      if (!error_) error_ = std::current_exception();  // the first error is the one to report
     }
   }
-  /// The stream will never get there, because it is broken. `error` lives for ever.
+  /// Called if the stream is broken and will never reach the function. `error` must have static lifetime.
   void stream_failed(const char* error) noexcept {
     const std::lock_guard lock(mutex_);
     if (stream_error_ == nullptr) stream_error_ = error;
   }
 
-  /// For a stream that takes a plain pointer: stays alive until release() was called as often, from wherever. Where
-  /// that never happens, because the context is lost, neither does its end.
+  /// For streams that take a plain pointer: keeps the object alive until release() was called as often as keep(),
+  /// from any thread. If the context is lost and release() never comes, the object leaks.
   [[nodiscard]] void* keep() {
     const std::lock_guard lock(mutex_);
     if (kept_++ == 0) self_ = shared_from_this();
@@ -57,21 +57,21 @@ class HostCall : public std::enable_shared_from_this<HostCall>, NonCopyable {
   std::exception_ptr error_;
   const char* stream_error_ = nullptr;
   std::size_t kept_ = 0;
-  std::shared_ptr<HostCall> self_;  // while it is kept
+  std::shared_ptr<HostCall> self_;  // holds a reference to itself while kept_ > 0
 };
 
-/// May be called by streams again and again. A stream that gets there when it is gone calls nothing.
+/// A reusable host function for streams. If a stream reaches it after its destruction, nothing is called.
 class HostFunction : NonCopyable {
  public:
-  /// `body` must not use any device.
+  /// `body` must not use any device (CUDA forbids CUDA calls in host functions).
   explicit HostFunction(std::function<void()> body) : call_(std::make_shared<HostCall>(std::move(body))) {}
-  /// Waits for the body if it runs now.
+  /// Waits if the body is running.
   ~HostFunction() {
     const std::lock_guard lock(call_->mutex_);
     call_->abandoned_ = true;
   }
 
-  /// Throws what the body threw, or the stream's error, and forgets it. After a wait for the stream.
+  /// Throws and clears the body's exception or the stream's error. Call it after synchronizing the stream.
   void rethrow() {
     const std::lock_guard lock(call_->mutex_);
     if (call_->error_) std::rethrow_exception(std::exchange(call_->error_, nullptr));
@@ -80,7 +80,6 @@ class HostFunction : NonCopyable {
     }
   }
 
-  /// For backends.
   [[nodiscard]] const std::shared_ptr<HostCall>& call() const { return call_; }
 
  private:

@@ -1,5 +1,5 @@
-// The host as a program on it sees it: threads, how they talk, what work on them takes, and clocks. A simulated machine
-// has a host with threads and a clock of its own, so scenarios use these and never std::thread.
+// Threads, channels, timed work and clocks of the host. A simulated machine has its own host threads and clock, so
+// scenarios use this interface and never std::thread.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@
 
 namespace xferbench {
 
-/// A running thread. Destroying it waits for its end.
+/// A running thread. The destructor waits for its end.
 class HostThread : NonCopyable {
  public:
   virtual ~HostThread() = default;
-  /// Waits for its end and rethrows what its body threw.
+  /// Waits for the thread's end and rethrows what its body threw.
   virtual void join() = 0;
 };
 
-/// An unbounded queue of numbers between threads, first in, first out. Outlives every thread that uses it.
+/// An unbounded first-in, first-out queue of numbers between threads. Must outlive every thread that uses it.
 class Channel : NonCopyable {
  public:
   virtual ~Channel() = default;
-  /// From any thread, host functions of the driver too.
+  /// Callable from any thread, including driver threads that run host functions.
   virtual void post(std::uint64_t message) = 0;
-  /// Waits for a message: polls for a while, then sleeps. Nothing once the channel is closed and empty, or after
-  /// `patience` seconds (a simulated channel knows when nothing can come any more and throws std::logic_error instead).
+  /// Waits for a message: spins for a while, then sleeps. Returns nothing once the channel is closed and empty, or
+  /// after a timeout of `patience` seconds. A simulated channel throws std::logic_error instead of timing out.
   virtual std::optional<std::uint64_t> take(double patience) = 0;
   std::optional<std::uint64_t> take() { return take(std::numeric_limits<double>::infinity()); }
-  /// No messages will come any more. Whoever waits goes on.
+  /// Ends the channel and wakes all waiting threads.
   virtual void close() = 0;
 };
 
@@ -43,21 +43,21 @@ class HostRuntime : NonCopyable {
   [[nodiscard]] virtual double now() const = 0;
   /// CPU time of the calling thread so far, in seconds.
   [[nodiscard]] virtual double cpu_now() const = 0;
-  /// Polls until that moment of the host's clock; returns at once where it is past.
+  /// Spins until that time of the host's clock, in seconds; returns at once if it has passed.
   virtual void wait_until(double moment) = 0;
 
-  /// The body may use the machine's devices. What it throws, join() rethrows.
+  /// Starts a thread that may use the machine's devices. join() rethrows what the body throws.
   [[nodiscard]] virtual std::unique_ptr<HostThread> start_thread(std::function<void()> body) = 0;
   [[nodiscard]] virtual std::unique_ptr<Channel> make_channel() = 0;
-  /// Does `work` on the calling thread. On a simulated host it takes what `cost` says, and is done only where data is
-  /// moved.
+  /// Runs `work` on the calling thread. A simulated host charges the time in `cost` and runs `work` only if data
+  /// movement is on.
   virtual void work(const HostCost& cost, const std::function<void()>& work) = 0;
 };
 
-/// The real one.
+/// Threads and clocks of the real host.
 class RealHost : public HostRuntime {
  public:
-  /// `prepare` runs first on every thread that is started; what it throws, start_thread() throws.
+  /// `prepare` runs first on every started thread; start_thread() throws what it throws.
   explicit RealHost(std::function<void()> prepare = [] {}) : prepare_(std::move(prepare)) {}
 
   [[nodiscard]] double now() const override;

@@ -18,7 +18,7 @@ namespace xferbench {
 
 namespace {
 
-/// Calls that an effect can hit.
+/// Whether the effect applies to calls of that kind.
 bool can_hit(InjectedFault::Effect effect, CallKind kind) {
   if (effect == InjectedFault::Effect::flip) return kind == CallKind::copy;
   return effect == InjectedFault::Effect::hang || effect == InjectedFault::Effect::die || may_throw(kind);
@@ -86,7 +86,7 @@ void FaultInjector::hang(const DeviceCall& call) {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-/// Of several devices, the others go on, and so does what belongs to none of them.
+/// If one of several devices is lost, the others keep working, and so do calls without a device.
 bool FaultInjector::is_lost(const DeviceCall& call) const {
   return lost_.load(std::memory_order_acquire) && (lost_device_ == nullptr || lost_device_ == call.device);
 }
@@ -95,10 +95,10 @@ bool FaultInjector::is_counted(const DeviceCall& call) const {
   return fault_.kind ? call.kind == *fault_.kind : may_throw(call.kind);
 }
 
-/// Behind the copy, in its own stream. Not just anywhere in it: of what is large, simulated machines move only the
-/// beginnings of stretches, of which one begins at every MiB.
+/// Flips the bit in the copy's own stream, behind the copy. The offset is chosen because simulated machines move only
+/// the beginning of each MiB of a large copy.
 void FaultInjector::submitted(const DeviceCall& call) {
-  constexpr std::size_t kPayload = 4096;  // smaller copies bring answers
+  constexpr std::size_t kPayload = 4096;  // bytes; smaller copies carry results, not payload
   if (fault_.effect != InjectedFault::Effect::flip || !is_counted(call) || call.copies.empty()) return;
   if (calls_ < fault_.nth || !moving_ || call.stream == nullptr || call.copies.front().bytes < kPayload) return;
   if (flipped_.exchange(true)) return;
@@ -122,7 +122,7 @@ void FaultInjector::enter(const DeviceCall& call) {
   if (fault_.effect == InjectedFault::Effect::die) std::raise(SIGKILL);
   if (fault_.effect == InjectedFault::Effect::hang) return hang(call);
   if (fault_.effect == InjectedFault::Effect::lose) {
-    if (real_ && call.stream != nullptr) return call.stream->stamp(nullptr);  // the GPU itself does the rest
+    if (real_ && call.stream != nullptr) return call.stream->stamp(nullptr);  // faults on the GPU
     if (several_) lost_device_ = call.device;
     lost_ = true;
   }

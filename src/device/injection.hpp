@@ -1,4 +1,4 @@
-// Faults of a device on purpose: how it is tried what the program makes of them.
+// Deliberate device faults, to test how the program handles them.
 #pragma once
 
 #include <atomic>
@@ -13,35 +13,35 @@ namespace xferbench {
 
 struct InjectedFault {
   enum class Effect {
-    hang,  ///< it never returns; on a real GPU, work of a stream is enqueued behind a kernel that never ends
-    fail,  ///< it throws DeviceError
-    lose,  ///< it does, and so does every call of that device from then on: it is not usable() any more; on a real GPU,
-           ///< work of a stream is enqueued behind a kernel that writes where it must not
-    die,   ///< the process is gone at once, as after kill -9
-    flip,  ///< of a copy: one bit of one byte of what it has brought is wrong; where data do not move (timed passes of
-           ///< a simulated machine), of the next copy that moves them
+    hang,  ///< the call never returns; on a real GPU the stream's work queues behind a kernel that never ends
+    fail,  ///< the call throws DeviceError
+    lose,  ///< the call and all later calls of that device throw, and usable() is false; on a real GPU the stream's
+           ///< work queues behind a kernel that makes an invalid memory access
+    die,   ///< the process is killed at once, as by kill -9
+    flip,  ///< a copy delivers one wrong bit; where no data moves (timed passes of a simulated machine), the next copy
+           ///< that moves data does
   };
   Effect effect{};
-  std::optional<CallKind> kind{};  ///< of the calls that are counted; none: of all that may throw
-  std::uint64_t nth = 1;           ///< which of them, from 1; 0: none
+  std::optional<CallKind> kind{};  ///< kind of calls to count; none: all calls that may throw
+  std::uint64_t nth = 1;           ///< which of the counted calls fails, from 1; 0: none
 };
 constexpr auto texts_of(InjectedFault::Effect) {
   return std::to_array<std::string_view>({"hang", "fail", "lose", "die", "flip"});
 }
 
-/// "hang:launch:5": the effect, the kind of call, and which of them. Throws UsageError that lists what there is.
+/// Parses "hang:launch:5": effect, call kind, ordinal. Throws UsageError that lists the valid values.
 InjectedFault parse_fault(std::string_view text);
 
-/// What the environment variable XFERBENCH_INJECT asks for; nothing where it is not set or empty. Throws as
-/// parse_fault() does. The only place that reads it.
+/// The fault in the environment variable XFERBENCH_INJECT; nothing if unset or empty. Throws as parse_fault() does.
+/// The only place that reads the variable.
 std::optional<InjectedFault> fault_from_environment();
 
-/// Does what a fault says.
+/// Executes a fault.
 class FaultInjector : public CallObserver {
  public:
   explicit FaultInjector(const InjectedFault& fault) : fault_(fault) {}
 
-  /// Makes ready for a real machine, which outlives this.
+  /// Prepares the gate for hangs on a real machine. The machine must outlive this object.
   void prepare(Machine& machine);
 
   void enter(const DeviceCall& call) override;
@@ -49,9 +49,9 @@ class FaultInjector : public CallObserver {
   void leave(const DeviceCall&, bool) noexcept override {}
   bool moves_data(bool asked) override { return moving_ = asked; }
 
-  /// Calls so far of the kind that is counted.
+  /// Number of counted calls so far.
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
-  /// That the fault hit; nothing as long as it has not.
+  /// The kind of call that the fault hit; nothing if it has not hit yet.
   [[nodiscard]] std::optional<CallKind> hit() const {
     const bool flips = fault_.effect == InjectedFault::Effect::flip;
     const bool has_hit = flips ? flipped_.load() : calls_ >= fault_.nth && fault_.nth > 0;
@@ -69,10 +69,10 @@ class FaultInjector : public CallObserver {
   std::atomic<bool> lost_{false};
   std::atomic<bool> moving_{true};
   std::atomic<bool> flipped_{false};
-  const Device* lost_device_ = nullptr;  // that it is about; null: all of the machine
-  bool several_ = false;                 // devices
+  const Device* lost_device_ = nullptr;  // the device that is lost; null: every device of the machine
+  bool several_ = false;                 // the machine has several devices
   bool real_ = false;
-  Gate gate_;  // on a real machine, which nobody ever opens
+  Gate gate_;  // never opened; holds the stream of a hang on a real machine
 };
 
 }  // namespace xferbench

@@ -22,8 +22,8 @@ namespace {
 
 // --- Calls ----------------------------------------------------------------------------------------------------------
 
-/// The observer knows of the call as long as it lives. The call is made in its place: to copy what has just been
-/// written would take longer than all the rest.
+/// Scope of one call: the constructor reports enter(), the destructor leave(). The DeviceCall is built in place,
+/// because copying it would cost more than the rest of the interception.
 class Within : NonCopyable {
  public:
   explicit Within(CallObserver& observer, CallKind kind, Device* device = nullptr, double expected = 0,
@@ -34,7 +34,7 @@ class Within : NonCopyable {
   ~Within() { observer_.leave(call_, progress_); }
 
   void submitted() const { observer_.submitted(call_); }
-  /// What asking for an event has answered.
+  /// Stores the answer of an event query: an unfinished event is no progress.
   bool answered(bool finished) { return progress_ = finished; }
 
  private:
@@ -43,8 +43,8 @@ class Within : NonCopyable {
   bool progress_ = true;
 };
 
-/// The same, with the way to whom the call is made: what is called through the arrow of a temporary is called within,
-/// as it lives to the end of the whole expression.
+/// A call scope with a pointer to the target. A call through operator-> of a temporary lies within the scope, because
+/// the temporary lives until the end of the full expression.
 template <class Target>
 class Through : public Within {
  public:
@@ -57,12 +57,12 @@ class Through : public Within {
   Target& target_;
 };
 
-// What every machine reaches, in bytes or operations per second.
+// Rates that any machine reaches, in bytes or operations per second.
 constexpr double kLinkRate = 5e9;
 constexpr double kMemoryRate = 100e9;
 constexpr double kArithmeticRate = 1e11;
-constexpr double kPageRate = 1e9;  // of memory that is given or pinned, page by page
-constexpr double kLoading = 10;    // seconds: the driver may compile a hundred kernels first, for a GPU that is new
+constexpr double kPageRate = 1e9;  // allocating or pinning memory, page by page
+constexpr double kLoading = 10;    // seconds: the driver may first JIT-compile a hundred kernels for a new GPU
 
 double expected(const Copy& copy) {
   return static_cast<double>(copy.bytes) / (copy.direction == Direction::d2d ? kMemoryRate : kLinkRate);
@@ -79,19 +79,19 @@ double expected(const KernelCost& cost) {
          static_cast<double>(cost.h2d_bytes + cost.d2h_bytes) / kLinkRate;
 }
 
-/// What the devices of a machine share: who is told, and what a graph that is being captured will take.
+/// State that the devices of a machine share: the observer, and the expected time of a graph that is being captured.
 struct Interception {
   CallObserver& observer;
   std::atomic<bool> capturing{false};
   std::atomic<double> captured{0};  // seconds
 
-  /// What is submitted while a graph is captured is not done now, but whenever the graph is replayed.
+  /// Adds to the expected time of the graph being captured; captured work runs at replay, not now.
   void submitted(double seconds) {
     if (capturing.load(std::memory_order_relaxed)) captured.fetch_add(seconds, std::memory_order_relaxed);
   }
 };
 
-/// Tells of an owner's end, which may wait for the device: what it owned goes within the call.
+/// Reports an owner's release, which may wait for the device, as one call.
 template <class Owner>
 void give_back(CallObserver& observer, Owner& owner, CallKind kind = CallKind::destroy, double seconds = 0) noexcept {
   const Within within(observer, kind, nullptr, seconds);
@@ -143,7 +143,7 @@ class InterceptedGraph final : public GraphImpl {
   Graph inner_;
 };
 
-/// Memory, or its being pinned.
+/// Owner of memory or of a registration (pinning).
 template <class Owner>
 class InterceptedMemory final : public Resource {
  public:
@@ -159,7 +159,7 @@ class InterceptedMemory final : public Resource {
   Owner inner_;
 };
 
-/// The owner of memory that was allocated just now.
+/// Wraps the owner of newly allocated memory so that its release is reported.
 template <class SomeView>
 Owned<SomeView> with_observer(Interception& calls, Owned<SomeView> inner) {
   const SomeView view = inner;
@@ -210,7 +210,7 @@ class InterceptedStream final : public StreamImpl {
   [[nodiscard]] Graph capture(const std::function<void()>& submit) override {
     const auto within = submission(CallKind::capture);
     calls_.captured = 0;
-    calls_.capturing = true;  // one at a time
+    calls_.capturing = true;  // only one capture at a time
     const OnExit captured([this] { calls_.capturing = false; });
     Graph graph = inner_.impl().capture(submit);
     return owned<GraphView>(
@@ -247,7 +247,7 @@ class InterceptedGate final : public GateImpl {
     const Within within(observer_, CallKind::wait_until_held);
     return inner_.wait_until_held(patience);
   }
-  // Both look at a word of memory.
+  // Not reported: both only access a word of memory.
   void open() noexcept override { inner_.open(); }
   [[nodiscard]] bool timed_out() const override { return inner_.timed_out(); }
 
@@ -368,7 +368,7 @@ class InterceptedTracer final : public Tracer {
 
 class InterceptedMachine final : public Machine {
  public:
-  /// `own`: an observer that the machine is to keep.
+  /// `own`: an observer that the machine owns.
   InterceptedMachine(std::unique_ptr<Machine> inner, CallObserver& observer, std::unique_ptr<CallObserver> own = {})
       : inner_(std::move(inner)), own_(std::move(own)), calls_{observer}, tracer_(observer, inner_->tracer()) {
     for (Device* device : inner_->devices()) {
@@ -389,14 +389,14 @@ class InterceptedMachine final : public Machine {
 
  private:
   std::unique_ptr<Machine> inner_;
-  std::unique_ptr<CallObserver> own_;  // goes before the machine, of which it may have something
+  std::unique_ptr<CallObserver> own_;  // destroyed before inner_, whose gate it may hold
   Interception calls_;
   InterceptedTracer tracer_;
   std::vector<std::unique_ptr<InterceptedDevice>> owned_;
   std::vector<Device*> devices_;
 };
 
-/// The fault that a user asked for; says so in the end where it has not happened.
+/// A fault that the user requested; warns at the end if it has not happened.
 class FaultAskedFor final : public FaultInjector {
  public:
   FaultAskedFor(const InjectedFault& fault, Machine& machine, const char* asked_by)
@@ -405,7 +405,7 @@ class FaultAskedFor final : public FaultInjector {
   }
   ~FaultAskedFor() override {
     if (hit()) return;
-    std::array<char, 128> text{};  // a destructor that could run out of memory would end the program
+    std::array<char, 128> text{};  // fixed buffer: an allocation failure in a destructor would terminate the program
     *fmt::format_to_n(text.data(), text.size() - 1, "warning: {}: no fault was injected, there were only {} such calls",
                       asked_by_, calls())
          .out = '\0';
@@ -418,7 +418,7 @@ class FaultAskedFor final : public FaultInjector {
 
 }  // namespace
 
-// Between the machine and whoever sees its calls, so that these see what comes of the fault.
+// The fault is injected beneath the observing wrapper, so that observers see its effects.
 std::unique_ptr<Machine> with_fault(std::unique_ptr<Machine> machine, const InjectedFault& fault,
                                     const char* asked_by) {
   auto asked_for = std::make_unique<FaultAskedFor>(fault, *machine, asked_by);

@@ -1,4 +1,4 @@
-// A machine behind which another one does the work, and somebody sees every call.
+// Wraps a machine so that an observer sees every call to it.
 #pragma once
 
 #include <memory>
@@ -9,15 +9,15 @@
 
 namespace xferbench {
 
-/// The same machine with that fault. Where the fault has not happened when the machine goes, that is said on standard
-/// error; `asked_by`, which lasts, is who is to blame.
+/// The machine with that fault injected. If the fault has not happened by the machine's end, a warning on standard
+/// error names `asked_by`, the option or variable that requested it, which must outlive the machine.
 [[nodiscard]] std::unique_ptr<Machine> with_fault(std::unique_ptr<Machine> machine, const InjectedFault& fault,
                                                   const char* asked_by);
 
-/// The same machine, whose observer is told of every call that may wait or fail: of its devices, of what they make, and
-/// of giving that back. What the host does by itself (threads, channels, its work) is no call. The observer outlives
-/// the machine. If the environment variable XFERBENCH_INJECT asks for a fault (device/injection.hpp), the machine has
-/// it; throws UsageError if it asks for something that does not exist.
+/// Wraps the machine so that the observer sees every call that may wait or fail: calls of devices, of what they
+/// create, and of releasing it. Host-only work (threads, channels) is not reported. The observer must outlive the
+/// machine. Also injects the fault in XFERBENCH_INJECT (device/injection.hpp), if set; throws UsageError if it is
+/// invalid.
 [[nodiscard]] std::unique_ptr<Machine> intercept(std::unique_ptr<Machine> machine, CallObserver& observer);
 
 }  // namespace xferbench

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kBlanks = " \t\r\n";
 
-/// What a comment or a quoted text at the begin takes; 1 where there is neither.
+/// Length of the comment or string literal at the beginning of the text; 1 if there is neither.
 std::size_t length_of_token(std::string_view text) {
   const auto until = [&text](std::string_view end, std::size_t from, std::size_t more) {
     const std::size_t found = text.find(end, from);
@@ -42,7 +42,7 @@ std::string without_comments(std::string_view ptx) {
   return plain;
 }
 
-/// What stands between the parentheses behind the kernel's name; nothing where there is no such kernel. One without
+/// The text between the parentheses after the kernel's name; nothing if PTX has no such kernel. A kernel without
 /// parameters may have no parentheses.
 std::optional<std::string_view> parameter_list(std::string_view ptx, std::string_view name) {
   constexpr std::string_view kEntry = ".entry";
@@ -59,7 +59,7 @@ std::optional<std::string_view> parameter_list(std::string_view ptx, std::string
   return std::nullopt;
 }
 
-/// Of a declaration as in ".param .align 8 .b8 name[16]".
+/// Size in bytes of a parameter declared as in ".param .align 8 .b8 name[16]".
 std::size_t bytes_of_parameter(const std::string& declaration) {
   std::size_t bits = 0;
   std::istringstream words(declaration);
@@ -83,12 +83,12 @@ std::vector<std::size_t> bytes_of_parameters(std::string_view list) {
   return bytes;
 }
 
-/// Whether a part of the image lies within it.
+/// Whether the byte range lies within the image (overflow-safe).
 bool lies_within(std::string_view image, std::size_t begin, std::size_t bytes) {
   return begin <= image.size() && bytes <= image.size() - begin;
 }
 
-/// What lies there in memory, which has it.
+/// Reads a record without alignment requirements; the caller has checked the range.
 template <class Record>
 Record record_at(std::string_view image, std::size_t begin) {
   Record record{};
@@ -96,7 +96,7 @@ Record record_at(std::string_view image, std::size_t begin) {
   return record;
 }
 
-/// A cubin is an ELF file of 64 bits. Of one that is cut off, headers or sections lie behind its end.
+/// A cubin is a 64-bit ELF file. In a truncated one, headers or sections extend past the end of the file.
 bool is_whole_elf(std::string_view image) {
   if (!lies_within(image, 0, sizeof(Elf64_Ehdr))) return false;
   const auto header = record_at<Elf64_Ehdr>(image, 0);
@@ -113,12 +113,12 @@ bool is_whole_elf(std::string_view image) {
   return true;
 }
 
-/// The beginning of what nvcc --fatbin writes (fatBinaryHeader of CUDA's fatbinary.h).
+/// Header of a fat binary as nvcc --fatbin writes it (fatBinaryHeader in CUDA's fatbinary.h).
 struct FatBinary {
   std::uint32_t magic;
   std::uint16_t version;
   std::uint16_t header_bytes;
-  std::uint64_t bytes;  // behind the header
+  std::uint64_t bytes;  // without the header
 };
 constexpr std::string_view kFatBinaryMagic = "\x50\xed\x55\xba";
 
@@ -174,7 +174,7 @@ void require_contract_in(std::string_view ptx, const KernelSource& source) {
 }
 
 void require_grid(const OwnLaunch& launch, const std::string& kernel) {
-  constexpr std::size_t kMost = 0x7FFFFFFF;  // in a grid's first dimension
+  constexpr std::size_t kMost = 0x7FFFFFFF;  // limit of gridDim.x
   if (launch.blocks <= kMost) return;
   throw DeviceError(
       fmt::format("launching {} over {} elements", kernel, launch.elements),

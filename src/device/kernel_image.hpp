@@ -1,5 +1,5 @@
-// What compiled code of a user's kernel has to be, so that a device may load and launch it: drivers are told neither
-// how long code is nor how many arguments a launch passes, and read on where there is nothing. Pure.
+// Checks a user's compiled kernel before a device loads it. Drivers get neither the code's length nor the number of
+// launch arguments, so a truncated file or a wrong signature would read out of bounds. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -11,33 +11,32 @@
 
 namespace xferbench {
 
-/// Throws DeviceError unless the content, of a file that has been compiled before, is PTX, a cubin or a fat binary, and
-/// none of it is missing: drivers are not told where a cubin ends.
+/// Throws DeviceError unless the already compiled content is complete PTX, cubin or fat binary.
 void require_whole(const KernelSource& source);
 
-/// "it must be declared as ...": what a kernel has to be.
+/// Text of the required signature: "it must be declared as ...".
 std::string contract_of(const KernelSource& source);
 
-/// Throws DeviceError unless a kernel whose parameters take so many bytes each is as the contract wants it.
+/// Throws DeviceError unless the parameter sizes, in bytes, match the required signature.
 void require_contract(std::span<const std::size_t> parameter_bytes, const KernelSource& source);
 
-/// The same of the kernel in PTX; throws DeviceError, too, where there is none of that name.
+/// The same for the kernel's declaration in PTX; also throws DeviceError if PTX has no kernel of that name.
 void require_contract_in(std::string_view ptx, const KernelSource& source);
 
-/// Throws DeviceError where no grid has so many blocks.
+/// Throws DeviceError if the launch has more blocks than a CUDA grid permits.
 void require_grid(const OwnLaunch& launch, const std::string& kernel);
 
-/// Whether code is PTX, which is text, and not a cubin or a fat binary.
+/// Whether code is PTX (text), as opposed to a cubin or a fat binary.
 bool is_text(std::string_view code);
 
-/// Whether PTX or a cubin, which hold their names as text, has something of that name: a word of its own or, as C++
-/// mangles what is not extern "C", behind its length.
+/// Whether PTX or a cubin contains the symbol name, either as a word of its own or C++-mangled (preceded by its
+/// length).
 bool has_name(std::string_view code, std::string_view name);
 
-/// What a driver's compiler says is wrong with PTX, in one line: the first lines of its log.
+/// The first errors of the driver's PTX compiler log, in one line.
 std::string first_errors(std::string_view log);
 
-/// Whether it is what nvcc --fatbin writes, which may be compressed.
+/// Whether code is a fat binary, as nvcc --fatbin writes (possibly compressed).
 bool is_fat_binary(std::string_view code);
 
 }  // namespace xferbench

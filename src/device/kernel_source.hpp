@@ -1,4 +1,4 @@
-// A kernel that is not part of this program: a file of the user's, and what a device makes of it.
+// A user's own kernel: its source file, its launch parameters, and the loaded kernel on a device.
 #pragma once
 
 #include <cstddef>
@@ -9,25 +9,25 @@
 
 namespace xferbench {
 
-/// Where the kernel comes from, and how it is to be compiled. Two that are equal are the same kernel.
+/// Source and compiler settings of a kernel. Equal values denote the same kernel.
 struct KernelSource {
-  std::string file{};                  ///< its path, which messages name
-  std::string content{};               ///< of the file: CUDA C++, PTX or a cubin, as its name ends
-  std::string name{};                  ///< of the kernel, which is extern "C"
-  std::string arch{};                  ///< to compile for, as in sm_90; empty: the device's own
-  std::vector<std::string> options{};  ///< for the compiler
+  std::string file{};     ///< path, as used in messages
+  std::string content{};  ///< the file's content: CUDA C++, PTX or a cubin, according to the file extension
+  std::string name{};     ///< kernel name, declared extern "C"
+  std::string arch{};     ///< target architecture such as sm_90; empty: the device's own
+  std::vector<std::string> options{};  ///< compiler options
 
   friend bool operator==(const KernelSource&, const KernelSource&) = default;
 };
 
-/// What the kernel wishes of its launches (docs/own-kernels.md).
+/// Launch parameters that the kernel's file requests (docs/own-kernels.md).
 struct LaunchWishes {
-  unsigned block_size = 0;           ///< threads of a block; 0: no wish
-  unsigned elements_per_thread = 1;  ///< that each thread works on
-  unsigned shared_bytes = 0;         ///< dynamic shared memory of a block
+  unsigned block_size = 0;           ///< threads per block; 0: no preference
+  unsigned elements_per_thread = 1;  ///< elements that each thread processes
+  unsigned shared_bytes = 0;         ///< dynamic shared memory per block, in bytes
 };
 
-/// One launch: the arguments are those of the contract, (const T* in, T* out, size_t elements).
+/// One launch with the arguments of the required signature, (const T* in, T* out, size_t elements).
 struct OwnLaunch {
   const void* in = nullptr;
   void* out = nullptr;
@@ -37,18 +37,19 @@ struct OwnLaunch {
   unsigned shared_bytes = 0;
 };
 
-/// The kernel on one device, for as long as that device is there.
+/// A kernel loaded on one device; the device owns it.
 class LoadedKernel : NonCopyable {
  public:
   virtual ~LoadedKernel() = default;
 
-  /// Whether it is only said how long it takes, and something else of the same shape is computed in its place: so where
-  /// the device is simulated.
+  /// True on a simulated device: only the kernel's duration is modelled, and another kernel of the same shape
+  /// computes the result in its place.
   [[nodiscard]] virtual bool has_stand_in() const = 0;
   [[nodiscard]] virtual const LaunchWishes& wishes() const = 0;
-  /// Threads of a block that occupy the device best.
+  /// Block size, in threads, with the best occupancy on the device.
   [[nodiscard]] virtual unsigned best_block_size() const = 0;
-  /// On a cudaStream_t. Errors are left for cudaGetLastError. Not where it has a stand-in.
+  /// Launches on a cudaStream_t. Does not check errors; callers use cudaGetLastError. Must not be called if
+  /// has_stand_in().
   virtual void launch(const OwnLaunch& launch, void* cuda_stream) const = 0;
 };
 

@@ -1,9 +1,9 @@
-// Loading of kernels before they are launched: a kernel that is loaded lazily waits for the GPU.
+// Eager loading of kernels. Hazard: a lazily loaded kernel synchronizes with the GPU at its first launch.
 #pragma once
 
 namespace xferbench::kernels {
 
-/// Loads all of them now. Errors are left for cudaGetLastError.
+/// Loads all given kernels. Does not check errors; callers use cudaGetLastError.
 template <class... KernelFunctions>
 void load(KernelFunctions... functions) {
   cudaFuncAttributes attributes;

@@ -1,4 +1,4 @@
-// A machine, real or simulated: its GPUs, its host, and who watches them.
+// A machine, real or simulated: its opened GPUs, its host runtime and its tracer.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,12 @@
 
 namespace xferbench {
 
-/// Outlives whatever its devices make.
+/// Must outlive everything that its devices create.
 class Machine : NonCopyable {
  public:
   virtual ~Machine() = default;
 
-  /// Those that were opened, in the order in which they were asked for.
+  /// The opened devices, in the order of the selection.
   [[nodiscard]] virtual std::span<Device* const> devices() const = 0;
   [[nodiscard]] Device& device(std::size_t number = 0) const {
     if (number >= devices().size()) throw std::out_of_range("this machine was not opened with so many devices");
@@ -27,13 +27,13 @@ class Machine : NonCopyable {
   [[nodiscard]] virtual HostRuntime& host() = 0;
   [[nodiscard]] virtual Tracer& tracer() = 0;
 
-  /// One word in host memory that streams of all devices look at. `timeout`: seconds after which a closed gate lets go
-  /// by itself, so that a mistake cannot hang the process.
+  /// A gate is a word in host memory that streams of all devices poll. `timeout`: seconds after which a closed gate
+  /// opens by itself, so that a mistake cannot hang the process.
   [[nodiscard]] virtual Gate make_gate(double timeout) = 0;
   [[nodiscard]] Gate make_gate() { return make_gate(1.0); }
 
-  /// Whether work moves and computes real bytes. A real machine always does. The simulated one does in verification
-  /// passes and skips it in timed passes, whose times are modelled anyway.
+  /// Whether operations move and compute real bytes. A real machine always does and ignores this. The simulated
+  /// machine does in verification passes and skips it in timed passes, whose times are modelled.
   virtual void set_data_movement(bool) {}
 };
 

@@ -1,4 +1,4 @@
-// Memory of a device and of the host, as views and as owners.
+// Views and owners of device and host memory.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +20,13 @@ struct HostView {
   HostMemory kind = HostMemory::pageable;
 };
 
-/// Given back at once, or in a stream's order if a stream allocated it.
+/// Freed by the destructor: at once, or in stream order if a stream allocated it.
 using DeviceBuffer = Owned<DeviceView>;
 using HostBuffer = Owned<HostView>;
-/// Memory that is pinned in place, and somebody else's. Ends the pinning.
+/// Unpins foreign memory that was pinned in place; does not free it.
 using Registration = std::unique_ptr<Resource>;
 
-/// Whether host memory gets its pages when it is allocated. Page-locked memory always does.
+/// Whether host memory is faulted in when it is allocated. Page-locked memory always is.
 enum class Prefault { yes, no };
 
 }  // namespace xferbench

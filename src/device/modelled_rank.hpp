@@ -1,5 +1,5 @@
-// What a profile file says of a simulated rank beside its machine, for runs of several: where it is, how its clock
-// goes, and what the network between ranks is like.
+// Multi-rank part of a simulation profile: the host name and clock of a simulated rank, and the network between
+// ranks.
 #pragma once
 
 #include <optional>
@@ -8,39 +8,39 @@
 namespace xferbench {
 
 struct ModelledRank {
-  /// What the rank's clock shows is (1 + drift) t + offset, at t seconds of the time that all ranks share.
+  /// The rank's clock reads (1 + drift) t + offset at t seconds of the global time.
   struct Clock {
-    double offset = 0;  ///< in seconds
+    double offset = 0;  ///< seconds
     double drift = 0;
     friend bool operator==(const Clock&, const Clock&) = default;
   };
-  /// Messages from one rank to another.
+  /// Cost model of messages from one rank to another.
   struct Way {
-    double latency = 0;    ///< of the smallest message, in seconds
-    double bandwidth = 0;  ///< bytes per second that a rank sends, and that it receives
+    double latency = 0;    ///< of an empty message, in seconds
+    double bandwidth = 0;  ///< bytes per second, for each rank's sending and for its receiving side
     friend bool operator==(const Way&, const Way&) = default;
   };
-  /// What the file does not say is absent.
+  /// Values that the profile does not give are absent.
   struct Network {
-    std::optional<Way> within{};        ///< a node
-    std::optional<Way> between{};       ///< nodes
-    std::optional<double> overhead{};   ///< seconds of the host that beginning an operation takes
-    std::optional<double> jitter{};     ///< mean of what is added to each latency at random, as a share of it
-    std::optional<double> asymmetry{};  ///< share of its latency by which a message to a lower rank takes longer
+    std::optional<Way> within{};        ///< between ranks of one node
+    std::optional<Way> between{};       ///< between nodes
+    std::optional<double> overhead{};   ///< host seconds to start an operation
+    std::optional<double> jitter{};     ///< mean of the random addition to each latency, as a fraction of the latency
+    std::optional<double> asymmetry{};  ///< fraction by which the latency to a lower rank is longer
     friend bool operator==(const Network&, const Network&) = default;
   };
 
-  std::string host;  ///< its name; empty: as the machine says
+  std::string host;  ///< host name; empty: the real one
   Clock clock{};
   Network network{};
   friend bool operator==(const ModelledRank&, const ModelledRank&) = default;
 };
 
-/// Of a profile as open_simulated() takes it, and throws as that does. A built-in profile says nothing.
+/// Reads it from a profile as open_simulated() takes it, with the same errors. Built-in profiles have no such part.
 ModelledRank modelled_rank(const std::string& profile);
 
-/// The path of a rank's own file: %r stands for its rank, %l for its rank among those of its host, %h for the name of
-/// that host, %% for a percent sign. Throws UsageError for another letter.
+/// Expands placeholders in a path: %r is the rank, %l the rank on its host, %h the host name, %% a percent sign.
+/// Throws UsageError for any other letter.
 std::string for_rank(const std::string& path, int rank, int local_rank, const std::string& host);
 
 }  // namespace xferbench

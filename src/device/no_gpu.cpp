@@ -1,4 +1,4 @@
-// A build without CUDA has no GPUs, and says so. The build compiles either this file or device/cuda/.
+// open_gpus() of a build without CUDA: always throws. The build compiles either this file or device/cuda/.
 #include "core/error.hpp"
 #include "device/open.hpp"
 

@@ -1,4 +1,4 @@
-// NVRTC, CUDA's compiler as a library, loaded when a kernel of the user's is to be compiled. It needs no GPU.
+// NVRTC, CUDA's run-time compiler, loaded only when a user's kernel must be compiled. It needs no GPU.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 
 namespace xferbench {
 
-/// What to open, in this order: names that the loader finds, then the toolkit's usual folder. Pure.
+/// Library names for dlopen, in order: those the loader finds, then the toolkit's usual folder. Pure.
 std::vector<std::string> nvrtc_places();
 
-/// What an NVRTC log says is wrong, in one line: for each error its line's number, the message, and the line itself;
-/// also the file, where it is one that `source` includes. Pure.
+/// Summarizes the errors of an NVRTC log in one line: for each error the line number, message and source line, plus
+/// the file if the error is in an included file. Pure.
 std::string compile_errors(std::string_view log, const KernelSource& source);
 
-/// Compiled for `source.arch`, which is not empty: a cubin for a real architecture (sm_90), PTX for a virtual one
-/// (compute_90). Throws DeviceError that names the file's lines where it does not compile, and where it has no such
-/// kernel, that kernel has other parameters than those of the contract, or NVRTC cannot be loaded.
+/// Compiles for `source.arch`, which must not be empty. Returns a cubin for a real architecture (sm_90), PTX for a
+/// virtual one (compute_90). Throws DeviceError for compile errors (naming the file's lines), for a missing kernel,
+/// for a wrong signature, and if NVRTC cannot be loaded.
 std::string compile(const KernelSource& source);
 
-/// What is to be loaded: the content itself where it has been compiled before (.ptx, .cubin), else compile(). Throws
-/// DeviceError, as that does, where the content is no code or not all of it, and of PTX also where the kernel is not
-/// that of the contract; what a cubin has is for the driver to tell.
+/// The image to load: the content itself if it is already compiled (.ptx, .cubin), else compile(). Throws DeviceError
+/// as compile() does and for invalid or truncated content. Checks the signature in PTX only; the driver checks that
+/// of a cubin.
 std::string image_of(const KernelSource& source);
 
-/// Whether the file is CUDA C++, by how its name ends.
+/// Whether the file is CUDA C++, judged by its extension.
 bool is_cuda_source(const KernelSource& source);
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-// Who owns what a backend made, and views of it: one of each for streams, events, graphs, gates and memory alike.
+// Ownership of backend objects and views of them; the same templates serve streams, events, graphs, gates and memory.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,14 @@ namespace xferbench {
 
 class Device;
 
-/// What a backend keeps for an owner. Destroying it gives it back; that never throws, because the only errors left then
-/// are those of a context that is already lost, which the case that lost it has reported.
+/// Base of backend objects. The destructor releases the object and never throws: the only errors left then are those
+/// of a lost context, which the case that lost it has already reported.
 class Resource : NonCopyable {
  public:
   virtual ~Resource() = default;
 };
 
-/// A resource of one device, which outlives it.
+/// A resource of one device. The device must outlive it.
 class DeviceResource : public Resource {
  public:
   explicit DeviceResource(Device& device) : device_(device) {}
@@ -27,8 +27,7 @@ class DeviceResource : public Resource {
   Device& device_;
 };
 
-/// Sees a resource, is cheap to copy and owns nothing. What can be done with the resource is up to those who derive
-/// from it.
+/// A non-owning, cheap-to-copy reference to a resource. Derived classes add the operations.
 template <class Impl>
 class View {
  public:
@@ -42,8 +41,7 @@ class View {
   Impl* impl_ = nullptr;
 };
 
-/// Owns one resource and can do what a view of it can. Whoever takes a view can be given an owner. The only move
-/// implementation there is.
+/// Unique owner of a resource, usable wherever a view is expected. All move semantics live here.
 template <class SomeView>
 class Owned : public SomeView {
  public:
@@ -60,7 +58,7 @@ class Owned : public SomeView {
   Owned& operator=(const Owned&) = delete;
   ~Owned() = default;
 
-  /// Whether there is anything to give back.
+  /// Whether it owns a resource.
   explicit operator bool() const { return resource_ != nullptr; }
 
  private:
@@ -69,7 +67,7 @@ class Owned : public SomeView {
   std::unique_ptr<Resource> resource_;
 };
 
-/// The owner of what a backend has just made.
+/// Wraps a newly created backend object in its owner.
 template <class SomeView, class Impl>
 Owned<SomeView> owned(std::unique_ptr<Impl> impl) {
   const SomeView view(*impl);

@@ -1,4 +1,4 @@
-// Memory straight from the system, on pages of a chosen size.
+// Anonymous memory mapped with a chosen page size.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,20 @@
 namespace xferbench {
 
 enum class PageSize {
-  usual,  ///< what the system gives without being asked, as to malloc
-  small,  ///< the system's smallest, 4 KiB on x86
-  huge,   ///< transparent huge pages, 2 MiB on x86, where the system gives them
+  usual,  ///< the system's default, as malloc gets
+  small,  ///< the smallest page, 4 KiB on x86
+  huge,   ///< transparent huge pages (2 MiB on x86) where available
 };
 
-/// Move-only owner of anonymous pages. Untouched pages cost nothing, so that what is only timed on a simulated device
-/// may be larger than the host's memory.
+/// Move-only owner of anonymous pages. Untouched pages use no memory, so buffers that a simulated device only times
+/// may exceed the host's memory.
 class Pages {
  public:
   Pages() = default;
-  /// Starts on a page of that size. Throws std::bad_alloc.
+  /// Aligned to a huge page for PageSize::huge. Throws std::bad_alloc.
   explicit Pages(std::size_t bytes, PageSize size = PageSize::huge);
 
-  /// Pages of that size for what is not touched yet.
+  /// Sets the page size for pages that are not touched yet.
   void prefer(PageSize size);
 
   [[nodiscard]] std::byte* data() const { return mapped_ ? mapped_.get() + mapped_.get_deleter().skipped : nullptr; }
@@ -29,22 +29,21 @@ class Pages {
 
  private:
   struct Unmap {
-    std::size_t bytes;    // up to a huge page more ...
-    std::size_t asked;    // ... than asked for, ...
-    std::size_t skipped;  // ... before what was asked for
+    std::size_t bytes;    // mapped size: up to one huge page more ...
+    std::size_t asked;    // ... than requested, ...
+    std::size_t skipped;  // ... of which this many bytes precede the aligned start
     void operator()(std::byte* mapped) const;
   };
   std::unique_ptr<std::byte, Unmap> mapped_;
 };
 
-/// The system's page in bytes.
 std::size_t page_bytes();
 
-/// Writes to every page, so that each has memory behind it: on the NUMA node of the calling thread.
+/// Writes to every page, so that the kernel backs it with memory on the NUMA node of the calling thread.
 void touch_pages(std::byte* data, std::size_t bytes);
 
-/// How much of the range lies on huge pages, as the kernel tells (/proc/self/smaps): 0 to 1. Mappings are counted
-/// whole, so the range should be a mapping of its own. 0 where the kernel does not tell.
+/// Fraction of the range (0 to 1) on huge pages, according to /proc/self/smaps; 0 if unknown. Counts whole mappings,
+/// so the range should be a mapping of its own.
 double huge_page_fraction(const std::byte* data, std::size_t bytes);
 
 }  // namespace xferbench

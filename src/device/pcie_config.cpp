@@ -9,20 +9,20 @@ namespace xferbench {
 
 namespace {
 
-/// Little endian; 0 where the space ends before it, as it reads where no capability is.
+/// Little-endian 16-bit word; 0 past the end of the space.
 unsigned word_at(std::span<const std::byte> space, std::size_t offset) {
   if (offset + 2 > space.size()) return 0;
   return std::to_integer<unsigned>(space[offset]) | std::to_integer<unsigned>(space[offset + 1]) << 8U;
 }
 
-/// Three bits of a register: 128 bytes, 256, ... 4096; two values are reserved.
+/// Decodes a 3-bit size field: 128, 256, ... 4096 bytes; two encodings are reserved.
 unsigned size_in(unsigned bits) {
   constexpr unsigned kLargest = 5;
   return (bits & 7U) <= kLargest ? 128U << (bits & 7U) : 0;
 }
 
 std::vector<std::byte> configuration_space(const std::filesystem::path& folder) {
-  std::array<char, 256> text{};  // capabilities lie in the part that conventional PCI has as well
+  std::array<char, 256> text{};  // the capability list lies in the first 256 bytes (conventional PCI space)
   std::ifstream file(folder / "config", std::ios::binary);
   file.read(text.data(), text.size());
   std::vector<std::byte> space(static_cast<std::size_t>(file.gcount()));
@@ -41,7 +41,7 @@ PacketSizes packet_sizes(std::span<const std::byte> space) {
   constexpr unsigned kPciExpress = 0x10;
   constexpr std::size_t kDeviceControl = 8;
   std::size_t at = word_at(space, kFirstCapability) & 0xFCU;
-  // A damaged list may lead in a circle; none has more members than there is room for.
+  // A damaged list may be circular, so the walk is limited to the number of entries that fit.
   for (std::size_t left = (256 - kHeader) / 4; left > 0 && at >= kHeader && at < space.size(); --left) {
     const unsigned head = word_at(space, at);
     if ((head & 0xFFU) != kPciExpress) {

@@ -1,4 +1,4 @@
-// What the configuration space of a PCI device says of its packets.
+// Reads maximum payload and read request sizes from PCI configuration space.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,19 @@
 
 namespace xferbench {
 
-/// In bytes; 0, both of them, is unknown.
+/// In bytes; both 0 if unknown.
 struct PacketSizes {
   unsigned max_payload = 0;
   unsigned max_read_request = 0;
   friend bool operator==(const PacketSizes&, const PacketSizes&) = default;
 };
 
-/// From the Device Control register of the PCI Express capability. Nothing where `space` ends before it: without
-/// privileges the system shows its first 64 bytes only, which hold where capabilities begin but none of them.
+/// Reads the Device Control register of the PCI Express capability. Empty if `space` is too short: without
+/// privileges, sysfs shows only the first 64 bytes, which point to the capabilities but do not contain them.
 PacketSizes packet_sizes(std::span<const std::byte> space);
 
-/// Of a link to a GPU, of which sysfs tells in `folder`: what a packet may carry for the GPU and for the port above it,
-/// the smaller of both, and what the GPU may ask for at once. What was not readable is unknown.
+/// Packet sizes of a GPU's link, from its sysfs `folder`. The payload limit is the smaller of the GPU's and the
+/// upstream port's; the read request limit is the GPU's. Unreadable values are unknown.
 PacketSizes packet_sizes_of_link(const std::filesystem::path& folder);
 
 }  // namespace xferbench

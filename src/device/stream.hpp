@@ -1,5 +1,5 @@
-// Streams: work that a device does in order; events in them, graphs of such work, and the gate that holds them. For
-// each there is what a backend makes of it (Impl), a view whose operations say what they mean, and its owner.
+// Streams, events in them, graphs of captured work, and the gate that holds streams back. Each has a backend
+// interface (Impl), a view with documented operations, and an owner.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ class EventImpl : public DeviceResource {
   [[nodiscard]] virtual double seconds_since(const EventImpl& earlier) const = 0;
 };
 
-/// A moment in a stream, to wait for and to take times between. An event is recorded in streams of its own device only;
+/// A point in a stream to wait for and to take times between. An event is recorded only in streams of its own device;
 /// streams of any device can wait for it.
 class EventView : public View<EventImpl> {
  public:
@@ -47,13 +47,13 @@ class GraphImpl : public DeviceResource {
   using DeviceResource::DeviceResource;
 };
 
-/// Work that was captured once, to be replayed as a whole.
+/// Captured work, replayed as a whole.
 using GraphView = View<GraphImpl>;
 using Graph = Owned<GraphView>;
 
 // --- Streams --------------------------------------------------------------------------------------------------------
 
-/// Events and graphs are those of the same backend.
+/// Events and graphs passed to a stream must come from the same backend.
 class StreamImpl : public DeviceResource {
  public:
   using DeviceResource::DeviceResource;
@@ -73,45 +73,44 @@ class StreamImpl : public DeviceResource {
   virtual void synchronize() = 0;
 };
 
-/// Everything but synchronize() returns when the work is enqueued - or when the backend says so: a copy from or to
-/// pageable memory blocks the host, which is a thing to measure and not to hide. Every operation throws DeviceError
-/// with its name. A virtual call costs nanoseconds, the submissions behind it microseconds.
+/// All operations except synchronize() are asynchronous, as far as the backend is: copies from or to pageable memory
+/// block the host, which this program measures and does not hide. Every operation throws DeviceError with its name.
+/// The virtual call costs nanoseconds, the submission microseconds.
 class StreamView : public View<StreamImpl> {
  public:
   using View::View;
 
   void copy(const Copy& copy) const { impl().copy(copy); }
-  /// Several copies in one call, in no particular order among each other; what follows in the stream waits for all of
-  /// them. Only page-locked host memory. Needs Capabilities::batch_copies.
+  /// Several copies in one call, unordered among each other; later work in the stream waits for all of them. Host
+  /// memory must be page-locked. Needs Capabilities::batch_copies.
   void copy_batch(std::span<const Copy> copies) const { impl().copy_batch(copies); }
   void fill(const DeviceView& range, std::byte value) const { impl().fill(range, value); }
   void launch(const Kernel& kernel) const { impl().launch(kernel); }
-  /// Moves managed memory, as far as it is not there already: `direction` h2d to the GPU, d2h to the host.
+  /// Migrates managed memory that is not already there: `direction` h2d to the GPU, d2h to the host.
   void prefetch(const HostView& managed, Direction direction) const { impl().prefetch(managed, direction); }
-  /// Writes the GPU's timer, in nanoseconds, to `slot` in page-locked memory when the stream gets there.
+  /// Stream-ordered: writes the GPU's global timer, in nanoseconds, to `slot` in page-locked memory.
   void stamp(std::uint64_t* slot) const { impl().stamp(slot); }
-  /// Inverts a bit of a byte that kernels of this stream's device reach, when the stream gets there: how it is tried
-  /// whether wrong data is found.
+  /// Stream-ordered: inverts one bit of a byte that kernels of this device can access. Tests use it to check that
+  /// corrupted data is found.
   void flip(std::byte* at) const { impl().flip(at); }
-  /// Calls `function` on a thread of the driver when the stream gets there; the stream goes on when it has returned.
-  /// The caller asks it for errors after a wait.
+  /// Stream-ordered: calls `function` on a driver thread and continues when it returns. After synchronizing, the
+  /// caller checks HostFunction::rethrow().
   void call_host(CallbackApi api, HostFunction& function) const { impl().call_host(api, function); }
 
-  /// Marks the moment at which everything enqueued so far has finished. The event is of the stream's device.
+  /// Marks the completion of everything enqueued so far. The event must belong to the stream's device.
   void record(EventView event) const { impl().record(event.impl()); }
-  /// What is enqueued from now on waits for the event, of whatever device it is.
+  /// Work enqueued later waits for the event, which may belong to any device.
   void wait(EventView event) const { impl().wait(event.impl()); }
 
   void replay(GraphView graph) const { impl().replay(graph.impl()); }
-  /// What `submit` enqueues to this stream (a non-blocking one) and to those that join it, ready for replay(). Nothing
-  /// of it runs now.
+  /// Captures what `submit` enqueues to this non-blocking stream and to streams that join it, for replay(). Executes
+  /// nothing.
   [[nodiscard]] Graph capture(const std::function<void()>& submit) const { return impl().capture(submit); }
 
-  /// Memory from a pool, in this stream's order, and given back in its order; the stream outlives it. Needs
-  /// Capabilities::memory_pools.
+  /// Stream-ordered allocation from a memory pool; the buffer is freed in the same order. The stream must outlive the
+  /// buffer. Needs Capabilities::memory_pools.
   [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) const { return impl().allocate(bytes); }
 
-  /// Waits for everything that was enqueued.
   void synchronize() const { impl().synchronize(); }
 };
 
@@ -127,24 +126,24 @@ class GateImpl : public Resource {
   [[nodiscard]] virtual bool timed_out() const = 0;
 };
 
-/// Holds streams until the host opens it, so that submission cost stays out of a timed region.
+/// Holds streams until the host opens it, which keeps submission cost out of a timed region.
 class GateView : public View<GateImpl> {
  public:
   using View::View;
 
-  /// Everything enqueued to `stream` after this waits for open(). One gate can hold several streams, of several
-  /// devices; the first that it holds after it was open arms it anew.
+  /// Work enqueued to `stream` after this waits for open(). One gate can hold streams of several devices. Closing an
+  /// open gate arms it again.
   void close(StreamView stream) const { impl().close(stream.impl()); }
-  /// Waits until every stream that was closed has come to the gate, so that open() lets go of all at once; `patience`
-  /// in seconds of the host's clock. False if one has not come by then.
+  /// Waits until every closed stream has reached the gate, so that open() releases all of them at once. `patience`:
+  /// timeout in seconds of the host's clock. False on timeout.
   [[nodiscard]] bool wait_until_held(double patience) const { return impl().wait_until_held(patience); }
-  /// Lets go of all streams. A gate that holds none stays as it is.
+  /// Releases all streams. No effect if the gate holds none.
   void open() const noexcept { impl().open(); }
-  /// Whether it gave up waiting for open() since it was armed. Valid once its streams have passed it.
+  /// Whether the gate opened by its own timeout since it was armed. Valid once its streams have passed it.
   [[nodiscard]] bool timed_out() const { return impl().timed_out(); }
 };
 
-/// Opens when it is destroyed: nothing must be held by what nobody can open.
+/// The destructor opens the gate, so that no stream stays held for ever.
 using Gate = Owned<GateView>;
 
 }  // namespace xferbench

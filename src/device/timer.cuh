@@ -1,12 +1,12 @@
-// The GPU's timer, for kernels.
+// Reads the GPU's global timer in kernels.
 #pragma once
 
 #include <cstdint>
 
 namespace xferbench::kernels {
 
-/// Nanoseconds of globaltimer, which all multiprocessors share. It ticks every 32 ns on an H200, up to a microsecond or
-/// more elsewhere. (PTX ISA, "Special Registers: %globaltimer".)
+/// globaltimer in nanoseconds, shared by all multiprocessors. Resolution: 32 ns on an H200, up to a microsecond or
+/// more elsewhere (PTX ISA, "Special Registers: %globaltimer").
 __device__ inline std::uint64_t global_nanoseconds() {
   std::uint64_t now;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));

@@ -1,4 +1,4 @@
-// Watching what a machine does: timelines of its own, and marks for profilers that watch the process.
+// Records timelines of device activity and marks ranges for external profilers.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace xferbench {
 
-/// How a copy appears in timelines, on every backend.
+/// Name and timeline row of a copy, the same on every backend.
 struct TracedCopy {
   std::string_view name;
   Activity::Row row;
@@ -29,18 +29,18 @@ class Tracer : NonCopyable {
  public:
   virtual ~Tracer() = default;
 
-  /// Waits for the devices; from then on everything that is enqueued, and the calls that enqueue it, are recorded.
-  /// Watching costs time, so never while samples are taken.
+  /// Waits for the devices, then records everything enqueued and the calls that enqueue it. Recording costs time, so
+  /// never record while taking samples.
   virtual void start() = 0;
-  /// Waits for the devices and ends the recording. Gates, stamps and clock probes are not part of it.
+  /// Waits for the devices and ends the recording. It leaves out gates, stamps and clock probes.
   [[nodiscard]] virtual Trace stop() = 0;
 
-  /// Marks by thread, which nest; nothing where no profiler can see them. `name` is copied.
+  /// NVTX ranges per thread, which nest; no effect where no profiler supports them. `name` is copied.
   virtual void begin_range(const char* /*name*/) {}
   virtual void end_range() {}
 };
 
-/// Marks what a scope does for profilers. Cheap where none watches, if `name` need not be made for it.
+/// Scope that is visible as an NVTX range in profilers. Cheap without a profiler, if building `name` is.
 class NvtxRange : NonCopyable {
  public:
   NvtxRange(Tracer& tracer, const char* name) : tracer_(tracer) { tracer_.begin_range(name); }

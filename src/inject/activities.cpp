@@ -12,7 +12,7 @@ namespace xferbench::inject {
 
 namespace {
 
-/// CONCURRENT_KERNEL, since KERNEL would let kernels run one at a time. Not GRAPH_TRACE, which would hide the nodes.
+/// CONCURRENT_KERNEL, because KERNEL would serialize kernels. Not GRAPH_TRACE, which would hide the nodes of a graph.
 constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                             CUPTI_ACTIVITY_KIND_MEMCPY,
                             CUPTI_ACTIVITY_KIND_MEMCPY2,
@@ -35,13 +35,13 @@ std::uint64_t CUPTIAPI clock() { return now(); }
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   constexpr std::size_t kSize = 1 << 20;
-  constexpr std::size_t kAlignment = 8;  // CUPTI asks for it
+  constexpr std::size_t kAlignment = 8;  // required by CUPTI
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kSize));
   *size = *buffer == nullptr ? 0 : kSize;
-  *most_records = 0;  // as many as fit
+  *most_records = 0;  // 0: as many as fit
 }
 
-/// On a thread of CUPTI or of the program.
+/// Runs on a thread of CUPTI or of the program.
 void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
                           std::size_t valid) {
   const Undisturbed undisturbed;
@@ -50,13 +50,12 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
   if (activities == nullptr || valid == 0) return;
   try {
     activities->take(context, stream, buffer, valid);
-  } catch (const std::exception&) {  // out of memory: what is left of the buffer is lost
+  } catch (const std::exception&) {  // out of memory: the rest of the buffer is lost
     if (Recorder* const recorder = Recorder::instance()) recorder->lose(1);
   }
 }
 
-/// Of what was asked for: contexts that are made, calls that end the device, and where stacks are wanted all calls that
-/// are recorded.
+/// Handles the enabled callbacks: new contexts, device resets, and all recorded calls if stacks are requested.
 void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   Activities* const activities = Activities::instance();
   if (activities == nullptr) return;
@@ -107,13 +106,13 @@ std::string Activities::turn_on() {
   }
   if (result != CUPTI_SUCCESS) return failure(result);
   if (api_.set_thread_ids != nullptr) api_.set_thread_ids(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-  // Before anything is enabled: all times are to be of one clock.
+  // Before enabling anything, so that all times come from one clock.
   result = api_.register_clock(&clock);
   if (result == CUPTI_SUCCESS) result = api_.register_callbacks(&give_buffer, &take_buffer);
   if (result == CUPTI_SUCCESS) result = enable_kinds();
   if (result != CUPTI_SUCCESS) {
     disable();
-    api_.unsubscribe(subscriber);  // the program may want it
+    api_.unsubscribe(subscriber);  // allows the program to use CUPTI itself
     return failure(result);
   }
   choose_calls(CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_ACTIVITY_KIND_RUNTIME, api_.enable_runtime_call);
@@ -122,7 +121,7 @@ std::string Activities::turn_on() {
   return {};
 }
 
-/// Without events and overheads a recording is still of use.
+/// Failures for events and overheads are ignored, because a recording is useful without them.
 CUptiResult Activities::enable_kinds() {
   for (const CUpti_ActivityKind kind : kKinds) {
     const CUptiResult result = api_.enable(kind);
@@ -142,7 +141,7 @@ void Activities::choose_callbacks(CUpti_SubscriberHandle subscriber) {
   }
 }
 
-/// Only those that matter: PyTorch asks for the number of its device as often as it does anything else.
+/// Enables only relevant calls: PyTorch, for example, queries its device number as often as it does anything else.
 void Activities::choose_calls(CUpti_CallbackDomain domain, CUpti_ActivityKind all,
                               CUptiResult (*enable_call)(CUpti_CallbackId, std::uint8_t)) {
   if (enable_call == nullptr) {
@@ -158,7 +157,7 @@ void Activities::watch_managed_memory(CUcontext context) {
   if (api_.configure_managed == nullptr || api_.device_of == nullptr) return;
   if (api_.device_of(context, &device) != CUPTI_SUCCESS || device >= kMostDevices) return;
   const std::uint64_t bit = std::uint64_t{1} << device;
-  if ((managed_tried_.fetch_or(bit) & bit) != 0) return;  // once
+  if ((managed_tried_.fetch_or(bit) & bit) != 0) return;  // only once per device
   std::array<CUpti_ActivityUnifiedMemoryCounterConfig, 3> configs{};
   constexpr std::array kCounters{CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_HTOD,
                                  CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOH,

@@ -1,4 +1,4 @@
-// What CUPTI tells, as records.
+// Receives CUPTI's activities and converts them to records.
 #pragma once
 
 #include "inject/cupti_api.hpp"
@@ -7,29 +7,29 @@
 
 namespace xferbench::inject {
 
-/// Turns CUPTI on, once for the process, and lasts as long as that. Everything here is called without a lock of ours
-/// being held: CUPTI takes its own, and calls back under them.
+/// Enables CUPTI once per process; exists until the process ends. Hazard: call everything here without holding a lock
+/// of this library, because CUPTI invokes the callbacks while it holds its own locks.
 class Activities {
  public:
-  /// Null before start() and where that has failed.
+  /// Null before start() and if start() failed.
   static Activities* instance();
-  /// Null where it fails: a note says why, and the program goes on unrecorded.
+  /// Null on failure: a note in the recording gives the reason, and the program continues unrecorded.
   static Activities* start(Recorder& recorder);
 
   Activities(Recorder& recorder, const CuptiApi& api)
       : recorder_(recorder), api_(api), names_(api_, recorder.writer()) {}
 
-  /// Writes the records of a buffer.
   void take(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid);
-  /// Hands over what is complete; `forced`: even what is not, which comes with an end of 0 then, and never again.
+  /// Makes CUPTI deliver completed records. `forced`: also incomplete ones, which then have an end of 0 and are not
+  /// delivered again.
   void flush(bool forced);
-  /// Nothing is recorded from now on.
+  /// Stops all CUPTI recording.
   void disable();
-  /// Of the context's device, which there is no memory of yet.
+  /// Enables managed-memory records for the context's device, once per device.
   void watch_managed_memory(CUcontext context);
 
  private:
-  /// Empty if all is well.
+  /// Returns the reason for a failure; empty on success.
   std::string turn_on();
   [[nodiscard]] std::string failure(CUptiResult result) const;
   CUptiResult enable_kinds();
@@ -40,7 +40,7 @@ class Activities {
   Recorder& recorder_;
   CuptiApi api_;
   Names names_;
-  std::atomic<std::uint64_t> managed_tried_ = 0;  // a bit for each device
+  std::atomic<std::uint64_t> managed_tried_ = 0;  // bit mask of devices
 };
 
 }  // namespace xferbench::inject

@@ -10,12 +10,13 @@ namespace xferbench::inject {
 
 using namespace recording;
 
-// The types of CUPTI below are the oldest that have the fields used here, CUDA 12.4's or older ones; newer ones only
-// append to them.
+// These CUPTI record types are the oldest with the fields used here (CUDA 12.4 or older). Newer versions only append
+// fields.
 
 namespace {
 
-/// Since CUDA 12.8, whose types earlier headers lack: the fields that tie waits to records of events.
+/// Layouts since CUDA 12.8, which older headers lack: they contain the ID that ties a wait to the record of its
+/// event.
 struct TiedSynchronization {
   CUpti_ActivitySynchronization before;
   std::uint64_t cudaEventSyncId;
@@ -95,7 +96,7 @@ Copy copy_of(const Cupti& r) {
           .asynchronous = (r.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0 ? 1U : 0U};
 }
 
-/// As nvidia-smi shows it.
+/// In the format of nvidia-smi.
 std::string text_of(const CUuuid& uuid) {
   constexpr std::array kDashesBefore{4, 6, 8, 10};
   std::string text = "GPU-";
@@ -124,7 +125,7 @@ void add(const CUpti_ActivityMemcpyPtoP4& r, const Conversion& with) {
 }
 
 void add(const CUpti_ActivityKernel9& r, const Conversion& with) {
-  if (!with.to.wanted().has(r.start)) return;  // before its name is made readable
+  if (!with.to.wanted().has(r.start)) return;  // before the costly demangling of its name
   const auto product = [](std::int32_t x, std::int32_t y, std::int32_t z) {
     return static_cast<std::uint32_t>(x) * static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(z);
   };
@@ -139,7 +140,7 @@ void add(const CUpti_ActivityMemset4& r, const Conversion& with) {
   with.to.add(Type::fill, r.start, Fill{.on = on_device(r), .bytes = r.bytes});
 }
 
-/// Of a record that begins what `Tied` is.
+/// Reads the ID of a record that is a prefix of `Tied`; 0 if CUPTI is too old.
 template <class Tied, class Cupti>
 std::uint64_t tie_of(const Cupti& record, const Conversion& with) {
   const void* const tied = &record;
@@ -168,7 +169,7 @@ void add(const CUpti_ActivitySynchronization& r, const Conversion& with) {
                               .event_record = tie_of<TiedSynchronization>(r, with)});
 }
 
-/// These have no time of the host: they are wanted always, and cost little.
+/// Always recorded: these have no host time, and they are small.
 void add(const CUpti_ActivityCudaEvent& r, const Conversion& with) {
   with.to.add(Type::event, Event{.correlation = r.correlationId,
                                  .context = r.contextId,

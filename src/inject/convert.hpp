@@ -1,4 +1,4 @@
-// From CUPTI's records to ours.
+// Converts CUPTI activity records to recording records.
 #pragma once
 
 #include "inject/cupti_api.hpp"
@@ -7,14 +7,15 @@
 
 namespace xferbench::inject {
 
-/// What records are made with.
+/// Context of a conversion.
 struct Conversion {
   const CuptiApi& api;
   Names& names;
   Recorder& to;
 };
 
-/// Adds the record, if it is of use and wanted. What it points to (names) is CUPTI's, and valid only now.
+/// Adds the record if it is relevant and within the requested time. Names in it belong to CUPTI and are valid only
+/// during the call.
 void convert(const CUpti_Activity& record, const Conversion& with);
 
 }  // namespace xferbench::inject

@@ -48,7 +48,7 @@ struct Place {
   int flags;
 };
 
-/// The folder of each library of CUDA's runtime that this process has loaded, with / at its end.
+/// Folders of all CUDA runtime libraries loaded in this process, with a trailing /.
 std::vector<std::string> folders_of_runtimes() {
   std::vector<std::string> folders;
   const auto look = [](dl_phdr_info* library, std::size_t, void* found) {
@@ -66,9 +66,9 @@ std::vector<std::string> folders_of_runtimes() {
 std::vector<Place> places(const std::optional<std::string>& path) {
   if (path) return {{*path, RTLD_NOW | RTLD_LOCAL}};
   std::vector<Place> all;
-  // Two of them in one process would fight over the driver.
+  // Reuse a loaded one: two CUPTIs in a process would conflict over the driver.
   for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) all.push_back({name, RTLD_NOW | RTLD_NOLOAD});
-  // Beside the program's own runtime, as Python's packages lay it.
+  // Near the program's own CUDA runtime, in the layouts of Python packages and the toolkit.
   for (const std::string& folder : folders_of_runtimes()) {
     for (const char* beside : {"", "../../cuda_cupti/lib/", "../extras/CUPTI/lib64/"}) {
       for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) {

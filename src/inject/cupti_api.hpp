@@ -1,5 +1,5 @@
-// CUPTI, loaded when it is needed and never linked: the program that this is loaded into is to start without, and
-// should get the one that it has loaded itself, as PyTorch has.
+// CUPTI is loaded when needed and not linked: the injected program must start without it, and a CUPTI that the
+// program itself has loaded (as PyTorch does) must be reused.
 #pragma once
 
 #include <cupti.h>
@@ -9,7 +9,7 @@
 
 namespace xferbench::inject {
 
-/// Its functions. The library stays loaded to the end of the process: it has threads and has patched the driver.
+/// CUPTI's functions. The library is never unloaded, because it runs threads and has patched the driver.
 struct CuptiApi {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
   decltype(&cuptiActivityRegisterTimestampCallback) register_clock = nullptr;
@@ -23,7 +23,7 @@ struct CuptiApi {
   decltype(&cuptiSubscribe) subscribe = nullptr;
   decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
   decltype(&cuptiEnableCallback) enable_callback = nullptr;
-  // Older libraries lack these.
+  // Null in older versions.
   CUptiResult (*enable_runtime_call)(CUpti_CallbackId, std::uint8_t) = nullptr;
   CUptiResult (*enable_driver_call)(CUpti_CallbackId, std::uint8_t) = nullptr;
   CUptiResult (*set_thread_ids)(CUpti_ActivityThreadIdType) = nullptr;
@@ -31,13 +31,13 @@ struct CuptiApi {
   decltype(&cuptiGetDeviceId) device_of = nullptr;
   std::uint32_t version = 0;
 
-  /// Whether records of events and waits have the fields that tie them together, since CUDA 12.8 (API version 26).
+  /// Whether records of events and waits contain the ID that ties them together (since CUDA 12.8, API version 26).
   [[nodiscard]] bool ties_waits_to_events() const { return version >= 26; }
   [[nodiscard]] std::string text(CUptiResult result) const;
 };
 
-/// From that path alone, or else from where one is loaded already, or else from the usual places. Where none fits:
-/// nothing, and why.
+/// Loads CUPTI from `path` only, if given; else the one already loaded; else from the usual places. Returns nothing
+/// and sets `refusal` if none is suitable.
 std::optional<CuptiApi> load_cupti(const std::optional<std::string>& path, std::string& refusal);
 
 }  // namespace xferbench::inject

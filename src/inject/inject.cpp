@@ -1,6 +1,6 @@
-// What the driver and NVTX call when a program starts to use them, because the environment names this library
-// (CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH). Nothing here prints, throws or ends the process: whatever goes wrong,
-// the program goes on as if this were not there.
+// Entry points that the CUDA driver and NVTX call when a program first uses them, because environment variables name
+// this library (CUDA_INJECTION64_PATH, NVTX_INJECTION64_PATH). Nothing here prints, throws or exits: on any failure
+// the program continues as if the library were absent.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -19,7 +19,7 @@ using recording::Time;
 
 namespace {
 
-/// Once, by whoever comes first: the thread below or the one that ends the process.
+/// Runs once: on the flusher's thread or on the thread that ends the process, whichever comes first.
 void end_recording(Recorder& recorder) {
   static std::atomic_flag begun;
   if (!recorder.is_live() || begun.test_and_set()) return;
@@ -27,28 +27,27 @@ void end_recording(Recorder& recorder) {
   recorder.stop(recording::EndReason::exit, now());
 }
 
-/// Has CUPTI hand over what is complete, every half second, on a thread of its own.
+/// Makes CUPTI deliver completed records every half second, on a thread of its own.
 class Flusher {
  public:
   Flusher(Recorder& recorder, Activities& activities) : recorder_(recorder), activities_(activities) {}
 
-  /// All signals are the program's: its threads take them, not this one.
+  /// The thread blocks all signals, so that the program's own threads handle them.
   void start() {
-    const Undisturbed undisturbed;  // which the thread inherits
+    const Undisturbed undisturbed;  // the new thread inherits the signal mask
     try {
       std::thread([this] { run(); }).detach();
       runs_ = true;
-    } catch (const std::exception&) {  // no more threads: what is recorded is written when CUPTI's buffers are full
+    } catch (const std::exception&) {  // no thread: records are written when CUPTI's buffers are full
     }
   }
 
-  /// At the end of the process: has CUPTI hand over all there is, and ends the recording. By that thread, too: the one
-  /// that ends the process may be in the middle of CUPTI or of malloc, interrupted by a signal whose handler calls
-  /// exit(), and would wait for itself.
-  /// While records come it is waited for, and some seconds without.
+  /// At process exit: delivers all remaining records and ends the recording. The flusher's thread does that, because
+  /// the exiting thread may have been interrupted inside CUPTI or malloc by a signal handler that calls exit(), and
+  /// would deadlock. Waits as long as records arrive, and up to 3 s without any.
   void finish() {
     constexpr auto kPatience = std::chrono::seconds(3);
-    constexpr int kMostTimes = 20;  // other threads may go on for ever
+    constexpr int kMostTimes = 20;  // bounds the wait: other threads may produce records for ever
     if (!runs_) return activities_.flush(true);
     std::unique_lock lock(mutex_);
     ends_ = true;
@@ -80,9 +79,9 @@ class Flusher {
     wake_.notify_all();
   }
 
-  /// False where nothing is recorded any more.
+  /// False once recording is over.
   bool flush_once() {
-    // Records of what began within the window come when it has ended.
+    // Operations that began within the window are reported only after they have ended.
     constexpr Time kPatience = 2'000'000'000;
     activities_.flush(false);
     const bool can_write = recorder_.flush();
@@ -96,30 +95,30 @@ class Flusher {
 
   Recorder& recorder_;
   Activities& activities_;
-  std::mutex mutex_;  // never held where CUPTI is called
+  std::mutex mutex_;  // never held while calling CUPTI
   std::condition_variable wake_;
   bool runs_ = false;
   bool ends_ = false;
   bool ended_ = false;
 };
 
-/// Null where CUPTI is not on. Never destroyed: its thread may outlive everything else.
+/// Null if CUPTI is off. Never destroyed, because its thread may outlive static destruction.
 Flusher*& the_flusher() {
   static Flusher* one = nullptr;
   return one;
 }
 
-/// In a child of fork there is nothing to end.
+/// In a forked child there is nothing to end.
 void at_exit() {
   const Undisturbed undisturbed;
   Recorder* const recorder = Recorder::instance();
   if (recorder == nullptr || !recorder->is_live()) return;
   if (the_flusher() != nullptr) the_flusher()->finish();
-  end_recording(*recorder);  // where there is no such thread, or where CUPTI does not answer it
+  end_recording(*recorder);  // if there is no flusher, or it did not finish
 }
 
-/// The last handler that is registered runs first. CUPTI registers its own when it is loaded: ours is registered anew
-/// then, as it has to run before that, and does nothing the second time.
+/// Exit handlers run in reverse order of registration, and ours must run before CUPTI's. CUPTI registers its handler
+/// when it is loaded, so ours is registered again afterwards. Its second run has no effect.
 void record_cuda(Recorder& recorder) {
   recorder.expect_cupti();
   if (Activities* const activities = Activities::start(recorder)) {
@@ -138,7 +137,7 @@ void record_ranges() {
 
 }  // namespace xferbench::inject
 
-/// By the driver, when it is initialised. What is returned is not looked at.
+/// Called by the CUDA driver at its initialization, which ignores the return value.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   using namespace xferbench;
   const Undisturbed undisturbed;
@@ -152,7 +151,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   return 1;
 }
 
-/// By NVTX, at its first call, of each library that has it. 0 where it is not to call us.
+/// Called by NVTX at its first use, once per library that contains NVTX. Returns 0 to decline.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
   using namespace xferbench;
   const Undisturbed undisturbed;

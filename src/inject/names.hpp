@@ -1,4 +1,4 @@
-// Names of calls and kernels, which CUPTI gives with each record: looked at once for each, not for each record.
+// Caches the names of CUDA calls and kernels, so that each is processed once rather than for every record.
 #pragma once
 
 #include <array>
@@ -18,9 +18,9 @@ class Names {
  public:
   Names(const CuptiApi& api, RecordingWriter& writer);
 
-  /// Of a call of the runtime or driver, without its version; empty where such calls are not recorded.
+  /// Name of a runtime or driver call without its version suffix; empty if such calls are not recorded.
   [[nodiscard]] std::string_view call(CUpti_CallbackDomain domain, CUpti_CallbackId id) const;
-  /// Calls `use` with the number of each call of that domain that is recorded.
+  /// Calls `use` with the ID of each recorded call of the domain.
   template <class Use>
   void for_each_call(CUpti_CallbackDomain domain, Use use) const {
     for (CUpti_CallbackId id = 0; id < calls_.at(domain).size(); ++id) {
@@ -28,14 +28,14 @@ class Names {
     }
   }
 
-  /// Of a kernel, made readable.
+  /// Demangled, shortened name of a kernel. Thread-safe.
   recording::NameId kernel(const char* mangled);
 
  private:
   RecordingWriter& writer_;
-  std::array<std::vector<std::string_view>, CUPTI_CB_DOMAIN_SIZE> calls_;  // by domain and id
+  std::array<std::vector<std::string_view>, CUPTI_CB_DOMAIN_SIZE> calls_;  // by domain and ID
   std::mutex mutex_;
-  std::unordered_map<std::string, recording::NameId> kernels_;  // by what CUPTI calls them
+  std::unordered_map<std::string, recording::NameId> kernels_;  // keyed by mangled name
 };
 
 }  // namespace xferbench::inject

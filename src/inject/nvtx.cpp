@@ -20,7 +20,6 @@ using recording::Type;
 
 namespace {
 
-/// A range that has begun.
 struct Open {
   Time begin = 0;
   std::string name;
@@ -28,7 +27,7 @@ struct Open {
   std::uint32_t thread = 0;
 };
 
-/// Handles are addresses of these, and stay as long as the process.
+/// Handles given to the program are addresses of these objects, which are never freed.
 struct Domain {
   std::string name;
 };
@@ -36,10 +35,11 @@ struct Text {
   std::string text;
 };
 
-/// NVTX calls back without any context; never destroyed, as threads may outlive everything else.
+/// A singleton, because NVTX callbacks carry no context; never destroyed, because threads may outlive static
+/// destruction.
 struct Ranges {
   std::mutex mutex;
-  std::map<std::pair<std::uint32_t, const Domain*>, std::vector<Open>> pushed;  // of each thread, by domain
+  std::map<std::pair<std::uint32_t, const Domain*>, std::vector<Open>> pushed;  // by thread and domain
   std::map<nvtxRangeId_t, Open> started;
   nvtxRangeId_t last_started = 0;
   std::set<const Domain*> domains;
@@ -53,7 +53,7 @@ Ranges& ranges() {
 
 // --- Texts ----------------------------------------------------------------------------------------------------------
 
-/// A character as UTF-8; wide ones are those of Unicode here.
+/// Appends a character as UTF-8; wchar_t holds Unicode code points here.
 void append(std::string& text, wchar_t wide) {
   const auto c = static_cast<std::uint32_t>(wide);
   const auto add = [&text](std::uint32_t byte) { text += static_cast<char>(byte); };
@@ -95,7 +95,7 @@ std::string message_of(const nvtxEventAttributes_t* attributes) {
 
 // --- Ranges ---------------------------------------------------------------------------------------------------------
 
-/// Ranges of that name, in whatever domain, are what is to be recorded.
+/// Whether the name is the one in the request; the domain does not matter.
 bool is_asked_for(const Recorder& recorder, const Open& open) { return recorder.request().range == open.name; }
 
 Open begin(Recorder& recorder, const Domain* domain, std::string name) {
@@ -153,8 +153,8 @@ void finish(Recorder& recorder, nvtxRangeId_t id) {
 
 // --- What NVTX calls ------------------------------------------------------------------------------------------------
 
-/// What `action` says, which has the ranges to itself. Nothing in a child of fork, whose parent may have them locked
-/// for ever, and where memory is short.
+/// Runs `action` under the lock on the ranges. Returns a default value in a forked child, where the parent's lock may
+/// be held for ever, and when memory is short.
 template <class Action>
 auto safely(Action action) noexcept -> decltype(action(std::declval<Recorder&>())) {
   using Answer = decltype(action(std::declval<Recorder&>()));
@@ -208,7 +208,7 @@ nvtxDomainHandle_t NVTX_API create_domain(const Character* name) {
   return safely([&](Recorder&) {
     auto made = std::make_unique<Domain>(Domain{text_of(name)});
     ranges().domains.insert(made.get());
-    return reinterpret_cast<nvtxDomainHandle_t>(made.release());  // opaque to the program
+    return reinterpret_cast<nvtxDomainHandle_t>(made.release());  // an opaque handle for the program
   });
 }
 
@@ -217,7 +217,7 @@ nvtxStringHandle_t NVTX_API register_text(nvtxDomainHandle_t, const Character* t
   return safely([&](Recorder&) {
     auto made = std::make_unique<Text>(Text{text_of(text)});
     ranges().texts.insert(made.get());
-    return reinterpret_cast<nvtxStringHandle_t>(made.release());  // opaque to the program
+    return reinterpret_cast<nvtxStringHandle_t>(made.release());  // an opaque handle for the program
   });
 }
 
@@ -238,7 +238,7 @@ class Table {
   unsigned size_ = 0;
 };
 
-/// A child of fork has the parent's domains and texts, and none of its ranges.
+/// A forked child keeps the parent's domains and strings but not its open ranges.
 void begin_child() {
   ranges().pushed.clear();
   ranges().started.clear();

@@ -1,4 +1,4 @@
-// The program's own names for what it does: NVTX ranges.
+// Records the program's NVTX ranges.
 #pragma once
 
 #include <nvtx3/nvToolsExt.h>
@@ -7,10 +7,10 @@
 
 namespace xferbench::inject {
 
-/// Has the program's NVTX call us. False where it is of a version that cannot.
+/// Installs our callbacks in the program's NVTX. False if its version does not support that.
 bool attach_nvtx(NvtxGetExportTableFunc_t get_table);
 
-/// Writes ranges that have not ended, at the end of the process.
+/// At process exit: writes ranges that have not ended.
 void write_open_ranges(Recorder& recorder);
 
 }  // namespace xferbench::inject

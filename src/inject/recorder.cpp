@@ -22,7 +22,7 @@ using recording::Time;
 
 namespace {
 
-/// The text of a file of /proc, which has no size before it is read.
+/// Contents of a /proc file, whose size is unknown before it is read.
 std::string text_of(const char* path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -30,13 +30,13 @@ std::string text_of(const char* path) {
   return text.str();
 }
 
-/// When this process was started: /proc/self/stat has it in ticks since boot, behind its name, which may have blanks
-/// and parentheses in it (proc(5)). 0 where that cannot be read.
+/// Start time of this process in nanoseconds of CLOCK_MONOTONIC, from /proc/self/stat: ticks since boot, in a field
+/// after the process name, which may contain blanks and parentheses (proc(5)). 0 if unreadable.
 Time process_begin() {
   const std::string stat = text_of("/proc/self/stat");
   std::istringstream fields(stat.substr(std::min(stat.rfind(')') + 1, stat.size())));
   std::string field;
-  constexpr int kStartTime = 22 - 2;  // the first two are the number and the name
+  constexpr int kStartTime = 22 - 2;  // the first two fields are the PID and the name
   for (int i = 0; i < kStartTime; ++i) fields >> field;
   const long ticks = std::atol(field.c_str());
   const long per_second = sysconf(_SC_CLK_TCK);
@@ -46,22 +46,22 @@ Time process_begin() {
   return since_boot > asleep ? since_boot - asleep : 0;
 }
 
-/// exec changes nothing of when the system says that a process was started: what became of it later was there when it
-/// was loaded at the latest.
+/// Start of this program in the process. After an exec the system still reports the start of the process, so later
+/// programs use the time at which this library was loaded.
 Time begin_of_life(int number) {
   const Time loaded = now();
   const Time started = number > 1 ? 0 : process_begin();
   return started > 0 && started < loaded ? started : loaded;
 }
 
-/// What a process has of its own, and a child of fork has anew.
+/// State of one process; a forked child gets a new one.
 struct Life {
   std::once_flag begun;
   Recorder* recorder = nullptr;
   bool is_barred = false;
 };
 
-/// The callbacks of the driver and NVTX carry no context. Never destroyed, as the recorder.
+/// A singleton, because the callbacks carry no context. Never destroyed, like the recorder.
 Life*& life() {
   static Life* one = new Life;  // NOLINT(cppcoreguidelines-owning-memory): see above
   return one;
@@ -109,10 +109,10 @@ Recorder* Recorder::instance() {
   return own.recorder;
 }
 
-/// Where the parent has turned CUPTI on, its state is in the child, too, but not its threads: nothing may be called.
+/// If the parent enabled CUPTI, the child inherits its state but not its threads, so the child must not call it.
 void Recorder::begin_child() {
   const bool is_barred = life()->is_barred || (life()->recorder != nullptr && life()->recorder->has_cupti_);
-  life() = new Life;  // NOLINT(cppcoreguidelines-owning-memory): the other may be locked for ever
+  life() = new Life;  // not freed: the old one may be locked for ever
   life()->is_barred = is_barred;
   known_thread() = 0;
 }
@@ -122,11 +122,11 @@ Recorder* Recorder::make() {
     std::optional<RecordingRequest> request = recording_request(&std::getenv);
     if (!request) return nullptr;
     auto recorder = std::make_unique<Recorder>(std::move(*request));
-    if (recorder->writer().error() != 0) return nullptr;  // nothing can be told, not even that
+    if (recorder->writer().error() != 0) return nullptr;  // without a file, not even the error can be reported
     static std::once_flag once;
     std::call_once(once, [] { pthread_atfork(nullptr, nullptr, &Recorder::begin_child); });
     return recorder.release();       // never destroyed
-  } catch (const std::exception&) {  // out of memory: the program may have better luck without
+  } catch (const std::exception&) {  // out of memory: leave the rest to the program
     return nullptr;
   }
 }

@@ -1,4 +1,4 @@
-// The recorder of one process: what the entry points of the library share.
+// The recorder of one process, shared by all entry points of the injection library.
 #pragma once
 
 #include <atomic>
@@ -14,38 +14,38 @@
 
 namespace xferbench::inject {
 
-/// A process that is killed loses what it did since then, at the most.
+/// Flush interval in nanoseconds: a killed process loses at most this much of its recording.
 inline constexpr recording::Time kFlushPeriod = 500'000'000;
 
 /// Nanoseconds of CLOCK_MONOTONIC.
 recording::Time now() noexcept;
-/// As the records of calls have it, too.
+/// The Linux thread ID (gettid), as in the records of calls.
 std::uint32_t this_thread() noexcept;
 
-/// Which records are wanted, by when they began.
+/// Selects records by the time at which they began.
 class WantedTime {
  public:
   WantedTime(const RecordingRequest& request, recording::Time process_begin);
 
-  /// A range that was asked for by its name begins. From the first of them on everything is wanted: nobody knows which
-  /// is the last, and what is done between them belongs to the stretch from the first to the last.
+  /// Called when the requested range begins. Everything from its first occurrence on is recorded, because the last
+  /// one is not known in advance and the time between occurrences belongs to the window as well.
   void open(recording::Time begin);
   [[nodiscard]] bool has(recording::Time begin) const;
-  /// After it nothing is wanted.
+  /// Time after which nothing is recorded.
   [[nodiscard]] recording::Time end() const { return end_; }
 
  private:
   recording::Time begin_ = 0;
   recording::Time end_ = ~recording::Time{0};
-  std::atomic<recording::Time> by_range_ = 0;  // from then on; the end of time until the first range has begun
+  std::atomic<recording::Time> by_range_ = 0;  // begin of the first requested range; maximum before it
 };
 
-/// One for the process, from the first entry point that the driver or NVTX calls to its end: their callbacks carry no
-/// context. Never destroyed, since threads of CUPTI and of the program may outlive everything else.
+/// A singleton from the first entry point call until the process ends, because the callbacks of driver and NVTX carry
+/// no context. Never destroyed: threads of CUPTI and of the program may outlive static destruction.
 class Recorder {
  public:
-  /// Null where nobody asks for a recording, or where this is a child of fork whose parent uses CUDA, which is not to
-  /// use it. Other children have recorders of their own.
+  /// Null if no recording was requested, or in a forked child whose parent uses CUDA, because such a child must not
+  /// use CUDA. Other children get a recorder of their own.
   static Recorder* instance();
 
   explicit Recorder(RecordingRequest request);
@@ -54,31 +54,30 @@ class Recorder {
   RecordingWriter& writer() { return writer_; }
   WantedTime& wanted() { return wanted_; }
 
-  /// Whether records are still taken.
   [[nodiscard]] bool is_live() const { return live_; }
-  /// CUPTI is about to be turned on.
+  /// Call it before CUPTI is enabled.
   void expect_cupti() { has_cupti_ = true; }
-  /// Adds a record that is wanted at any time, because others are of no use without.
+  /// Adds a record regardless of its time, because others refer to it.
   template <class Record>
   void add(recording::Type type, const Record& record) {
     if (!live_) return;
     writer_.add(type, record);
     stop_if_full();
   }
-  /// Adds a record that began then, if it is wanted.
+  /// Adds a record if its begin is within the requested time.
   template <class Record>
   void add(recording::Type type, recording::Time begin, const Record& record) {
     if (wanted_.has(begin)) add(type, record);
   }
-  /// So many records are missing.
+  /// Records that this many records were lost.
   void lose(std::uint64_t records);
-  /// A sentence for the reader.
+  /// Adds a sentence for the user.
   void note(std::string_view text, bool failure);
-  /// Appends what has been gathered. False where the file cannot be written any more.
+  /// Writes buffered records to the file. False if the file can no longer be written.
   bool flush() noexcept;
-  /// The same, if that is some time ago: where no thread does it.
+  /// Flushes if the last flush is at least kFlushPeriod ago; for recordings without a flusher thread.
   void flush_if_due() noexcept;
-  /// The last thing that is written; nothing where that has happened already.
+  /// Writes the end record and stops recording. No effect if already stopped.
   void stop(recording::EndReason reason, recording::Time time);
 
  private:
@@ -88,7 +87,7 @@ class Recorder {
 
   RecordingRequest request_;
   RecordingWriter writer_;
-  recording::Time begin_;  // of the process
+  recording::Time begin_;  // start of the process
   WantedTime wanted_;
   std::atomic<recording::Time> flushed_ = 0;
   std::atomic<bool> live_ = true;

@@ -22,18 +22,18 @@ namespace xferbench::inject {
 
 namespace {
 
-/// Of more calls than this, records do not lag behind.
+/// Records lag behind by fewer calls than this; older stacks are dropped.
 constexpr std::size_t kMostRemembered = 200'000;
 constexpr int kMostFrames = 48;
 using Frames = std::vector<void*>;
 
-/// Both of these are one each for the process, since CUPTI calls back without any context, and never destroyed, as
-/// threads may outlive everything else. Two, with a lock each: naming frames takes the loader's lock, which a thread
-/// may hold that is about to remember a stack, in a constructor of a library that it loads.
+/// Both singletons exist because CUPTI callbacks carry no context, and are never destroyed because threads may
+/// outlive static destruction. They have separate locks to avoid a deadlock: symbolizing takes the loader's lock,
+/// which a thread that captures a stack may already hold, inside a constructor of a library being loaded.
 struct Remembered {
   std::mutex mutex;
   std::unordered_map<std::uint32_t, Frames> stacks;  // by correlation
-  std::deque<std::uint32_t> order;                   // in which they were remembered
+  std::deque<std::uint32_t> order;                   // order of capture
 
   static Remembered& instance() {
     static auto* const one = new Remembered;  // NOLINT(cppcoreguidelines-owning-memory): see above
@@ -58,7 +58,7 @@ Frames remembered(std::uint32_t correlation) {
   return found == all.stacks.end() ? Frames() : found->second;
 }
 
-/// "function+0x12 (libfoo.so)"; where the function has no name that the loader knows, its place in the file.
+/// Text such as "function+0x12 (libfoo.so)"; without a known symbol, the offset in the file.
 std::string text_of(void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return "?";
@@ -75,7 +75,7 @@ std::string text_of(void* address) {
          file;
 }
 
-/// Frames of CUDA and of recording itself, with which every stack begins, say nothing of the program.
+/// Every stack begins with frames of CUDA and of this library, which are of no interest.
 bool is_of_tool(std::string_view frame) {
   constexpr std::array<std::string_view, 3> kLibraries{"(libcuda.so", "(libcupti.so", "(libxferbench-inject"};
   return std::ranges::any_of(kLibraries, [frame](std::string_view l) { return frame.find(l) != frame.npos; });
@@ -104,13 +104,13 @@ void remember_stack(std::uint32_t correlation) noexcept {
     const int count = backtrace(frames.data(), kMostFrames);
     Remembered& all = Remembered::instance();
     const std::lock_guard lock(all.mutex);
-    // Calls within calls have the number of the outermost, which is the program's.
+    // Nested calls have the correlation ID of the outermost one, which is the program's.
     if (!all.stacks.try_emplace(correlation, frames.begin(), frames.begin() + count).second) return;
     all.order.push_back(correlation);
     if (all.order.size() <= kMostRemembered) return;
     all.stacks.erase(all.order.front());
     all.order.pop_front();
-  } catch (const std::exception&) {  // the call is recorded without
+  } catch (const std::exception&) {  // the call is recorded without a stack
   }
 }
 

@@ -1,4 +1,4 @@
-// Call stacks of the host, taken when a call begins and named when its record comes.
+// Host call stacks: captured when a CUDA call begins, symbolized when its record arrives.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 
 namespace xferbench::inject {
 
-/// Before the first: the system loads a library for this, which is not to happen inside a call.
+/// Call before the first capture: backtrace() loads a library at first use, which must not happen inside a CUDA call.
 void prepare_stacks() noexcept;
 
-/// Of the call that this thread is about to make. Does nothing where memory is short.
+/// Captures the stack of the call that this thread is about to make. Does nothing when memory is short.
 void remember_stack(std::uint32_t correlation) noexcept;
 
-/// Writes the stack that was remembered for the call, unless one that is the same was before; its number, or 0 where
-/// there is none.
+/// Writes the stack captured for the call unless an equal one was written before. Returns its number, or 0 if there
+/// is no stack.
 std::uint32_t written_stack(std::uint32_t correlation, RecordingWriter& writer) noexcept;
 
 }  // namespace xferbench::inject

@@ -12,8 +12,8 @@ namespace xferbench {
 
 namespace {
 
-/// Why sampling ended where all turns together have not reached the target. Each may have reached its own, and they
-/// differ: then the turns that were planned are spent.
+/// Stop reason if all turns together miss the target. If their reasons differ (one may have reached its own target),
+/// the reason is that the planned turns are used up.
 Stop short_of_target(Stop before, Stop now) {
   if (now == Stop::interrupted) return Stop::interrupted;
   return before == now && now != Stop::ci ? now : Stop::budget;

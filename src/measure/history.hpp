@@ -1,4 +1,5 @@
-// Samples of a case that is run several times with other cases in between, so that what drifts does so for all of them.
+// Accumulates samples of a case over several turns. A turn runs every case once, so that slow drift affects all cases
+// alike.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +10,22 @@
 
 namespace xferbench {
 
-/// What one of `turns` turns may take of what is wanted for all of them together. Its target is wider by the square
-/// root of their number: the interval of all samples is narrower by as much.
+/// The part of the total budget and sample count for one of `turns` turns. Its target interval is wider by
+/// sqrt(turns), because pooling all turns narrows the interval by that factor.
 SamplingPolicy share_of(const SamplingPolicy& wanted, std::size_t turns);
 
-/// What the calls of sample() gave in each turn. Every turn makes the same calls.
+/// Results of each call of sample() over all turns. Every turn makes the same calls in the same order.
 class SampleHistory {
  public:
-  /// `ci`: the target for all turns together.
+  /// `ci`: target relative half-width for all turns together.
   explicit SampleHistory(double ci) : ci_(ci) {}
 
   void begin_turn() { next_ = 0; }
-  /// Has the regions of the next call repeated within a sample as often as in the turn before, where there was one:
-  /// each turn by itself might choose otherwise, and samples of different numbers of repetitions are different things.
+  /// Sets the batch of the next call's regions to that of the previous turn, if there was one. A new choice could
+  /// differ, and samples with different batches are not comparable.
   void repeat_as_before(std::span<Region> regions) const;
-  /// What the next call of this turn gave, behind what the same call of the turns before gave; the statistics are
-  /// those of all these samples. Throws std::logic_error where the turns sampled different regions.
+  /// Appends the results of this turn's next call to those of earlier turns; returns all samples with their
+  /// statistics. Throws std::logic_error if the turns sampled different regions.
   std::vector<Series> continued(std::vector<Series> now);
 
  private:

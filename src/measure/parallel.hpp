@@ -1,4 +1,4 @@
-// Host work split over threads: filling and checking hundreds of megabytes must not dominate a run of seconds.
+// Splits host work over threads, because filling and checking hundreds of megabytes must not dominate a short run.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace xferbench {
 
 /// Calls body(begin, end) over disjoint parts of [0, count), at least `grain` long, on up to 16 threads, and waits.
-/// This thread does the parts that the system starts no thread for. `body` must not throw.
+/// If the system refuses a thread, the calling thread does the remaining parts. `body` must not throw.
 template <class Body>
 void parallel_for(std::size_t count, std::size_t grain, const Body& body) {
   const std::size_t most = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 16);

@@ -1,6 +1,5 @@
-// Payloads with a closed form: every byte follows from a seed and its position, so that a check compares with
-// arithmetic and never with another code path under test. Outputs are poisoned before each verified run with a value
-// that no right answer has.
+// Payloads with a closed form: every byte follows from a seed and its position, so checks need arithmetic only and no
+// code path under test. Before each verified run, outputs are poisoned with a value that no correct result contains.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +17,12 @@
 
 namespace xferbench::pattern {
 
-/// What memory holds before a verified run. Pattern bytes have a clear top bit, and as a float this is a NaN, so no
-/// right byte and no right element equals it.
+/// Contents of output memory before a verified run. As a byte its top bit is set, unlike any pattern byte; as a float
+/// it is a NaN. So no correct byte or element equals it.
 inline constexpr std::byte kPoison{0xFF};
 
-/// Word `index` of the noise that belongs to `seed`: a 32-bit mix with full avalanche (two multiply-xorshift rounds,
-/// constants found by Ellis' hash prospector).
+/// Word `index` of the pseudo-random sequence of `seed`: a 32-bit mix with full avalanche (two multiply-xorshift
+/// rounds, constants found by Ellis' hash prospector).
 constexpr std::uint32_t noise(std::uint64_t seed, std::uint64_t index) {
   auto x = static_cast<std::uint32_t>(index) ^ static_cast<std::uint32_t>(seed);
   x += static_cast<std::uint32_t>(index >> 32) * 0x9E3779B9U + static_cast<std::uint32_t>(seed >> 32);
@@ -32,50 +31,48 @@ constexpr std::uint32_t noise(std::uint64_t seed, std::uint64_t index) {
   return x ^ (x >> 16);
 }
 
-/// A whole number in [1, 2^22] as a float: adding up to 2^22 to it is exact, so kernels have exact answers.
+/// An integer in [1, 2^22] as a float. Adding up to 2^22 to it is exact, so kernel results are exact.
 constexpr float element(std::uint64_t seed, std::uint64_t index) {
   return static_cast<float>(1U + (noise(seed, index) >> 10));
 }
 
-/// A whole number in [1, 2^9], which a half-precision float holds with room for as much again.
+/// An integer in [1, 2^9], exact in half precision even after doubling.
 constexpr float small_element(std::uint64_t seed, std::uint64_t index) {
   return static_cast<float>(1U + (noise(seed, index) >> 23));
 }
 
-// All of the following are parallel, and leave out what does not belong to `part`.
+// The following functions run in parallel and skip bytes outside `part`.
 
-/// Fills with bytes in [0, 0x7F] that follow from the seed.
+/// Fills with bytes in [0, 0x7F] derived from the seed.
 void fill_bytes(std::span<std::byte> bytes, std::uint64_t seed, const PayloadPart& part = {});
-/// Fills with element(seed, i).
 void fill_elements(std::span<float> elements, std::uint64_t seed, const PayloadPart& part = {});
-/// Fills with kPoison.
 void poison(std::span<std::byte> bytes, const PayloadPart& part = {});
-/// Only a stretch of a payload, of so many bytes from `offset` on.
+/// Poisons only `bytes` bytes from `offset` on.
 void poison_stretch(std::span<std::byte> payload, std::size_t offset, std::size_t bytes, const PayloadPart& part);
 
-/// The first place where memory is not what it should be.
+/// The first difference between expected and actual memory contents.
 struct Mismatch {
   std::size_t offset = 0;  ///< in bytes
   std::string expected;
   std::string found;
-  /// "wrong result at byte offset 4096: expected 0x12, found 0xff"
+  /// For example "wrong result at byte offset 4096: expected 0x12, found 0xff".
   [[nodiscard]] std::string describe() const;
 };
 
-/// Throws VerificationError, which begins with `what`, where there is one.
+/// Throws VerificationError with the prefix `what` if there is a mismatch.
 void require(const std::optional<Mismatch>& wrong, std::string_view what);
 
-/// Against fill_bytes' closed form.
+/// Checks contents written by fill_bytes() with the same seed.
 std::optional<Mismatch> check_bytes(std::span<const std::byte> bytes, std::uint64_t seed, const PayloadPart& part = {});
 
-/// Against bytes that are right.
+/// Compares with `right`, correct data of the same size.
 std::optional<Mismatch> compare_bytes(std::span<const std::byte> bytes, const std::byte* right,
                                       const PayloadPart& part = {});
 
-inline constexpr std::size_t kGrain = std::size_t{1} << 20;  // items that a thread gets at least
+inline constexpr std::size_t kGrain = std::size_t{1} << 20;  // minimum number of items per thread
 
-/// Calls body(begin, end) for stretches of [0, count) that make up the part, on several threads, and waits. The items
-/// are `item` bytes long, of which the part's windows must be a multiple.
+/// Calls body(begin, end) on several threads for the ranges of [0, count) that belong to `part`, and waits. `item`:
+/// bytes per item; part.bytes and part.stride must be multiples of it.
 template <class Body>
 void for_part(std::size_t count, std::size_t item, const PayloadPart& part, std::size_t grain, const Body& body) {
   if (part.is_all()) return parallel_for(count, grain, body);
@@ -86,7 +83,7 @@ void for_part(std::size_t count, std::size_t item, const PayloadPart& part, std:
   });
 }
 
-/// Whether right(index) is true for all of [begin, end): a loop without a way out, which is several times as fast.
+/// Whether right(index) holds on all of [begin, end). The loop has no early exit, so the compiler can vectorize it.
 template <class Predicate>
 [[gnu::always_inline]] inline bool all_right(std::size_t begin, std::size_t end, const Predicate& right) {
   unsigned wrong = 0;
@@ -101,7 +98,7 @@ template <class Predicate>
 }
 #endif
 
-/// The same by the widest instructions that the processor has: payloads are looked at again and again.
+/// The same with AVX2 if the CPU supports it, because payloads are checked often.
 template <class Predicate>
 bool all_right_fast(std::size_t begin, std::size_t end, const Predicate& right) {
 #if defined(__x86_64__)
@@ -110,8 +107,8 @@ bool all_right_fast(std::size_t begin, std::size_t end, const Predicate& right) 
   return all_right(begin, end, right);
 }
 
-/// The lowest index in [0, count) for which right(index) is false, among items of `item` bytes that belong to the part.
-/// Each thread gets `grain` of them or more.
+/// The lowest index in [0, count) for which right(index) is false, among items of `item` bytes within `part`. Each
+/// thread gets at least `grain` items.
 template <class Predicate>
 std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right, std::size_t grain = kGrain,
                                        std::size_t item = 1, const PayloadPart& part = {}) {
@@ -131,11 +128,11 @@ std::optional<std::size_t> first_wrong(std::size_t count, const Predicate& right
 
 Mismatch element_mismatch(std::size_t index, float expected, float found);
 
-/// Every element of the part must equal element(seed, index) + added, to the bit.
+/// Checks that every element within `part` equals element(seed, index) + added exactly.
 std::optional<Mismatch> check_elements_plus(std::span<const float> elements, std::uint64_t seed, float added,
                                             const PayloadPart& part = {});
 
-/// Every element of the part must equal expected(index), to the bit.
+/// Checks that every element within `part` equals expected(index) exactly.
 template <class Expected>
 std::optional<Mismatch> check_elements(std::span<const float> elements, const Expected& expected,
                                        const PayloadPart& part = {}) {

@@ -77,7 +77,7 @@ RegionTimer::RegionTimer(Machine& machine, Region region) : host_(machine.host()
   for (const StreamView stream : region_.streams) joined_.push_back(stream.device().make_event(kind));
 }
 
-/// For streams of several devices: sorts them by device.
+/// With streams of several devices: groups them by device.
 void RegionTimer::add_lanes(Device& root) {
   const auto of_root = [&root](const StreamView stream) { return &stream.device() == &root; };
   if (std::ranges::all_of(region_.streams, of_root)) return;
@@ -140,7 +140,7 @@ void RegionTimer::join() {
   }
 }
 
-/// Without a gate, the other devices begin when the root's has: some microseconds later.
+/// Without a gate, the other devices start some microseconds after the root's.
 void RegionTimer::begin_lanes(bool gated) {
   const StreamView root = region_.streams.front();
   for (const Lane& lane : lanes_) {
@@ -171,7 +171,7 @@ void RegionTimer::end_lanes() {
     first.record(lane.ended);
     if (first == root) continue;
     root.wait(lane.ended);
-    // Not the root itself, which may have been waiting for others.
+    // A separate stream, because the root stream may still be waiting for other devices.
     lane.watch.wait(lane.ended);
     lane.watch.record(lane.seen);
   }
@@ -179,7 +179,7 @@ void RegionTimer::end_lanes() {
 }
 
 bool RegionTimer::run_lanes(bool gated, const std::function<void()>& before_start, Timing& timing) {
-  constexpr double kPatience = 0.5;  // seconds, of the one that a gate holds
+  constexpr double kPatience = 0.5;  // seconds; shorter than the gate's own timeout
   bool all_there = true;
   double opened = host_.now();
   {
@@ -254,7 +254,7 @@ Timing RegionTimer::run_by_host_clock() {
   const double begun = host_.now();
   for (unsigned i = 0; i < batch_; ++i) region_.steps ? region_.steps(laps) : region_.submit();
   timing.elapsed = (host_.now() - begun) / batch_;
-  timing.submit = timing.elapsed;  // the calls are the work
+  timing.submit = timing.elapsed;  // the calls are the work itself
   return timing;
 }
 
@@ -282,7 +282,7 @@ void RegionTimer::choose_batch(double shortest) {
     time();
     return;
   }
-  // Ungated times contain submission cost, so the first guess can fall short; a longer batch then shows it.
+  // Ungated times include submission cost, so the first guess can be too small; a longer batch corrects it.
   for (int attempt = 0; attempt < 4; ++attempt) {
     const auto timing = time();
     if (!timing) continue;

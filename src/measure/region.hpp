@@ -1,4 +1,4 @@
-// A region of device work and how it is timed.
+// Describes a region of device work and times it.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@
 
 namespace xferbench {
 
-/// Times the parts of one pass over a region of the host's clock; the region hands one to its `steps`.
+/// Times the parts of one pass with the host's clock; a region passes it to its `steps`.
 class LapTimer {
  public:
   LapTimer(const HostRuntime& host, std::vector<std::vector<double>>& parts) : host_(host), parts_(parts) { restart(); }
 
-  /// The part that began at the last restart() or lap() ends here.
+  /// Ends the part that began at the last restart() or lap().
   void lap(std::size_t part) {
     const double now = host_.now();
     add(part, now - begun_);
     restart();
   }
-  /// What was done since the last lap belongs to no part.
+  /// Excludes the time since the last lap from all parts.
   void restart() { begun_ = host_.now(); }
-  /// A value that was measured in another way. A part may have several values in one pass.
+  /// Adds a value measured in another way. A part may have several values per pass.
   void add(std::size_t part, double value) { parts_.at(part).push_back(value); }
 
  private:
@@ -38,151 +38,149 @@ class LapTimer {
   double begun_ = 0;
 };
 
-/// Events resolve about 0.5 us: what is shorter than this (seconds) is repeated within a sample.
+/// Seconds. Events resolve about 0.5 us, so shorter work is repeated within a sample.
 inline constexpr double kShortestSample = 200e-6;
 
-/// Work to time, described by the scenario.
+/// Work to time, as the scenario describes it.
 ///
-/// By events: `submit` enqueues the work to `streams`, the first being the root, where the region's start and stop are
-/// recorded; every other stream waits for the start, and the root waits for them all before the stop.
+/// With an event clock, `submit` enqueues the work to `streams`. The region's start and stop are recorded in the
+/// first one, the root stream. All other streams wait for the start, and the root waits for all of them before the
+/// stop.
 ///
-/// Where the streams are of several devices, the first of each device is held by the gate itself and begins its
-/// device's part, so that all begin at once: a wait for an event of another device would take microseconds. Each
-/// device's part is timed, too: see kGpuTime.
+/// With streams of several devices, the gate holds the first stream of each device directly, because a wait for
+/// another device's event would add microseconds. That stream starts its device's part, so all devices start at once.
+/// Each device's part is timed as well: see kGpuTime.
 ///
-/// By the host's clock: `submit` does the work and waits for its end itself, or `steps` does so and times parts of it.
-/// With neither, this process has no part in what others do meanwhile, and its passes take no time at all.
+/// With the host's clock, `submit` does the work and waits for its end, or `steps` does so and times its parts. With
+/// neither, this process is idle while other processes work, and its passes take no time.
 struct Region {
   std::string name{};
-  Clock clock = Clock::event;  ///< event_gated becomes event where more would be queued than a gate should hold
+  Clock clock = Clock::event;  ///< event_gated becomes event if a pass queues more operations than a gate can hold
   std::vector<StreamView> streams{};
   std::function<void()> submit{};  ///< enqueues the work once
-  std::size_t operations = 1;      ///< how much one submit() enqueues to the busiest of the streams
-  /// Also time when each stream finished (unbatched regions only): from the region's begin, or, where there are several
-  /// devices, from that of its own device's part, by that device's clock.
+  std::size_t operations = 1;      ///< operations per submit() in the busiest stream
+  /// Also time the end of each stream (unbatched regions only), relative to the region's begin. With several devices,
+  /// relative to the begin of the own device's part and by that device's clock.
   bool per_stream = false;
-  bool batchable = true;              ///< may be repeated within one sample when it is too short for the clock
-  double shortest = kShortestSample;  ///< seconds below which it is
-  unsigned batch = 0;                 ///< repetitions within one sample however long they take; 0: as `shortest` says
-  /// Its time is held against that of the first region sampled beside it that says so, too, and what each pass takes by
-  /// itself (see model::StageCosts::start) has to be in both alike. Where it is repeated more or less often than that
-  /// one, it is therefore sampled as often as that besides: a series of its own, named after it with kAlikeSuffix.
+  bool batchable = true;              ///< may be repeated within one sample if it is too short for the clock
+  double shortest = kShortestSample;  ///< seconds below which it is too short
+  unsigned batch = 0;                 ///< fixed repetitions per sample; 0: chosen from `shortest`
+  /// The region's time is compared with that of the first region with this flag, so both must include the fixed cost
+  /// per pass (model::StageCosts::start) to the same extent. If their batches differ, the region is sampled a second
+  /// time with the first one's batch, as a series with the suffix kAlikeSuffix.
   bool repeated_alike = false;
-  bool waits = false;  ///< submit() returns only when the work has ended, so that nobody needs to wait for it
-  /// Over several devices: may be repeated although the streams do not wait for each other in between.
+  bool waits = false;  ///< submit() returns only when the work has finished, so no further wait is needed
+  /// With several devices: repetitions may follow each other without synchronizing the streams in between.
   bool back_to_back = false;
-  /// What it does is warmed up by another region, sampled beside it or before: only lazy loading is left to do.
+  /// Another region warms up the same work, in this or an earlier sampling: only lazy loading is left.
   bool warmed_by_another = false;
-  std::function<void()> reset{};  ///< makes ready for a pass, untimed; a region that has one is never batched
-  /// Throws VerificationError unless what the last pass left behind is right. Called right after a pass, untimed, and
-  /// before any other region's. May use what it likes, but leaves what passes read as it was. Empty where a pass leaves
-  /// nothing behind whose right content is known, whatever ran before.
+  std::function<void()> reset{};  ///< prepares a pass, untimed; prevents batching
+  /// Throws VerificationError unless the last pass left correct results. Called right after a pass, untimed, before
+  /// any other region runs. Must not change the passes' inputs. Empty if a pass leaves no result that can be checked
+  /// regardless of what ran before.
   std::function<void()> check{};
-  std::optional<int> gpu{};  ///< as Measurement::gpu
+  std::optional<int> gpu{};  ///< see Measurement::gpu
 
   struct Part {
     std::string name;
     Clock clock = Clock::host;
     std::string unit = "s";
-    bool decides = false;      ///< its interval, too, must be narrow enough before sampling may stop
-    std::optional<int> gpu{};  ///< as Measurement::gpu
+    bool decides = false;      ///< sampling continues until its interval is narrow enough, too
+    std::optional<int> gpu{};  ///< see Measurement::gpu
   };
-  std::vector<Part> parts{};               ///< what `steps` times
-  std::function<void(LapTimer&)> steps{};  ///< instead of submit; only with the host's clock
+  std::vector<Part> parts{};               ///< timed by `steps`
+  std::function<void(LapTimer&)> steps{};  ///< instead of submit; only with Clock::host
 };
 
 inline constexpr const char* kAlikeSuffix = "-alike";  ///< see Region::repeated_alike
 
-/// Parts that every region over several devices has, the first two once for each device, in the order of their first
-/// streams.
-inline constexpr const char* kGpuTime = "gpu-time";  ///< a device's part from its begin to its end, by its own clock
+/// Parts of every region over several devices. The first two exist once per device, in the order of the devices'
+/// first streams.
+inline constexpr const char* kGpuTime = "gpu-time";  ///< from a device's begin to its end, by its own clock
 inline constexpr const char* kGpuEnd = "gpu-end";    ///< from the region's begin to a device's end, by the root's clock
 inline constexpr const char* kSinceOpening = "host-time";  ///< from opening the gate to the host seeing the last end
 
-/// By the host's clock, in steps that time its parts.
+/// A region with Clock::host whose `steps` time its parts.
 Region in_steps(std::string name, std::vector<Region::Part> parts, std::function<void(LapTimer&)> steps);
 
-/// The work of several regions, each on a device of its own, at once. The regions are by events.
+/// One region that runs several event-timed regions concurrently, each on its own device.
 Region at_once(std::string name, std::vector<Region> regions);
 
-/// What a program sees of a region by events that wants its result: by the host's clock from the first call that
-/// submits the work to the return of the wait for its end, with no gate and no events around it. It waits for each
-/// stream in turn, as programs do; waits for those that have ended return at once. Never batched: a program that calls
-/// once for each result is meant.
+/// What a program that needs the result sees of an event-timed region: host time from the first submitting call until
+/// the wait for the end returns, without gate and events. It waits for each stream in turn, as programs do; waits for
+/// finished streams return at once. Never batched, because such a program needs each result.
 Region wall_of(const Region& region);
-inline constexpr const char* kWall = "wall";             ///< its name
-inline constexpr const char* kWallCalls = "wall-calls";  ///< its part: the calls that submit the work
+inline constexpr const char* kWall = "wall";             ///< name of that region
+inline constexpr const char* kWallCalls = "wall-calls";  ///< name of its part: the submitting calls
 
-/// Whether a gate can hold back one pass over the region.
+/// Whether one pass over the region fits behind a gate.
 bool fits_gate(const Region& region);
-/// Times that are to be compared must be by one clock: where one of them fits no gate, all go without.
+/// Times to be compared need the same clock: if one region does not fit behind a gate, all are timed without gate.
 void use_common_clock(std::initializer_list<Region*> regions);
 
-/// One timed pass, in seconds per repetition.
+/// Times of one pass, in seconds per repetition.
 struct Timing {
   double elapsed = 0;
-  double submit = 0;                       ///< from the first call of submit() to the return of the last
-  std::vector<double> stream_times;        ///< as Region::per_stream says; empty unless asked for
-  std::vector<std::vector<double>> parts;  ///< values of each part in this pass
+  double submit = 0;                       ///< host time inside submit()
+  std::vector<double> stream_times;        ///< see Region::per_stream; empty unless requested
+  std::vector<std::vector<double>> parts;  ///< values per part
 };
 
-/// Owns the events and the gate of one region and times it.
+/// Times one region; owns its events and its gate.
 class RegionTimer {
  public:
-  /// More operations than this in one stream behind a closed gate can fill its queue (an H200's driver takes about 1000
-  /// launches), and then the host waits for a gate that it has not opened.
+  /// Maximum operations per stream behind a closed gate. More could fill the stream's queue (an H200's driver accepts
+  /// about 1000 launches). The submitting host thread would then block on a gate that only it can open.
   static constexpr std::size_t kGateLimit = 512;
-  /// Operations of the busiest stream that one pass queues up, with those that start and join `streams`.
+  /// Operations that one pass queues in the busiest stream, including those that fork and join `streams`.
   [[nodiscard]] static std::size_t queued(std::size_t operations, std::size_t streams);
-  /// Whether so much fits behind a gate.
+  /// Whether one pass fits behind a gate.
   [[nodiscard]] static bool fits_gate(std::size_t operations, std::size_t streams) {
     return queued(operations, streams) <= kGateLimit;
   }
-  /// How many passes fit behind a gate together, at least one.
+  /// Number of passes that fit behind a gate together, at least one.
   [[nodiscard]] static unsigned most_behind_gate(std::size_t operations, std::size_t streams);
 
   RegionTimer(Machine& machine, Region region);
 
   [[nodiscard]] const Region& region() const { return region_; }
   [[nodiscard]] unsigned batch() const { return batch_; }
-  /// Passes so far that failed because the gate timed out.
   [[nodiscard]] std::size_t gate_timeouts() const { return gate_timeouts_; }
-  /// Seconds that the last pass took until all was ready and its work could be let go.
+  /// Seconds from the start of the last pass until everything was queued and the gate could open.
   [[nodiscard]] double preparation() const { return preparation_; }
 
-  /// Runs once, ungated and waits: loads what is loaded lazily. Returns its time.
+  /// Runs one pass without gate and waits for its end. Triggers lazy loading.
   Timing run_ungated();
-  /// Chooses the number of repetitions from timed passes, for samples of so many seconds at least, where the region
-  /// does not want more. One pass at least, even where the region says how many: it may be all the warm-up there is.
+  /// Chooses the batch from timed passes, so that a sample takes at least `shortest` seconds or Region::shortest.
+  /// Runs at least one pass, even with a fixed batch, because it may be the only warm-up.
   void choose_batch(double shortest = 0);
-  /// As others have chosen it; nothing where the region is never batched.
+  /// Sets a batch chosen elsewhere, limited to 1 if the region is never batched.
   void set_batch(unsigned batch);
-  /// Nothing if the gate timed out: then the sample has failed, not the process.
-  /// `before_start` is called once all is ready and right before the work is let go.
+  /// Times one pass. Returns nothing if the gate timed out, which fails only this sample. `before_start` runs when
+  /// everything is queued, right before the work is released.
   std::optional<Timing> time(const std::function<void()>& before_start = [] {});
 
  private:
-  /// The streams of one device, and when they begin and end.
+  /// The streams of one device, with the events of its begin and end.
   struct Lane {
-    std::vector<StreamView> streams;  // the first begins and ends the device's part
-    std::vector<std::size_t> places;  // of the same, among the region's streams
-    Event begun;                      // these are of the device itself, ...
+    std::vector<StreamView> streams;  // the first starts and ends the device's part
+    std::vector<std::size_t> places;  // their indices among the region's streams
+    Event begun;                      // the following events belong to this device
     Event forked;
-    std::vector<Event> joined;  // ... one per stream, the first's used only where streams are timed
+    std::vector<Event> joined;  // one per stream; the first is used only with per_stream
     Event ended;
-    Stream watch;  // and these of the root's device; none where that is the same
+    Stream watch;  // stream and event of the root's device; empty for the root's own streams
     Event seen;
   };
 
   void add_lanes(Device& root);
   Timing run(bool gated, const std::function<void()>& before_start);
   Timing run_by_host_clock();
-  /// Returns whether all streams were there when the gate opened.
+  /// Returns whether all streams had reached the gate before it opened.
   bool run_lanes(bool gated, const std::function<void()>& before_start, Timing& timing);
   void begin_lanes(bool gated);
   void end_lanes();
-  /// Opens the gate however a scope is left: a region that throws while it is closed must not hold the GPU until the
-  /// time-out.
+  /// Opens the gate on every exit from a scope: an exception must not leave the GPU held until the timeout.
   [[nodiscard]] auto opening(bool gated) {
     return OnExit([this, gated] {
       if (gated) gate_.open();
@@ -197,18 +195,18 @@ class RegionTimer {
   unsigned batch_ = 1;
   std::size_t gate_timeouts_ = 0;
   double preparation_ = 0;
-  bool all_were_there_ = true;  // at the last pass that was gated
-  // With the host's clock there are none of these. All are of the root's device but those that are joined.
+  bool all_were_there_ = true;  // at the last gated pass
+  // Empty with Clock::host. They belong to the root's device, except for joined_.
   Event start_;
   Event stop_;
   Event forked_;
-  std::vector<Event> joined_;  // one per stream but the root; one more for the root where streams are timed
-  std::vector<Lane> lanes_;    // of several devices, the root's first; else empty
+  std::vector<Event> joined_;  // one per stream; the root's is used only with per_stream
+  std::vector<Lane> lanes_;    // one per device, the root's first; empty with a single device
   Gate gate_;
 };
 
-/// What `pass` returns once it returns something: a gate can time out where the host was interrupted. Throws
-/// MeasurementError, which begins with `doing`, after the fifth failure in a row.
+/// Repeats `pass` until it returns a value, because a gate can time out if the host is interrupted. Throws
+/// MeasurementError with the prefix `doing` after five failures.
 template <class Pass>
 auto until_gate_holds(const std::string& doing, const Pass& pass) {
   constexpr int kMostAttempts = 5;
@@ -220,25 +218,24 @@ auto until_gate_holds(const std::string& doing, const Pass& pass) {
                          "busy to submit the work, or another program stops it");
 }
 
-/// While what it returns lives passes are timed or traced: they need no data on a machine whose times are modelled, and
-/// are not checked there.
+/// Scope for timed or traced passes: switches off data movement on a simulated machine, where such passes are not
+/// checked.
 inline auto timed_passes(Machine& machine) {
   machine.set_data_movement(false);
   return OnExit([&machine] { machine.set_data_movement(true); });
 }
 
-/// Runs a region once, untimed.
+/// Runs a region once, untimed and without gate.
 void run_once(Machine& machine, const Region& region);
-/// The same, after `prepare`: for verification passes.
+/// The same after `prepare`, for verification passes.
 void run_once(Machine& machine, const Region& region, const std::function<void()>& prepare);
 
-/// Runs a region once exactly as a timed pass does, behind the gate where it has one: for the check that results are
-/// right at full speed, too. `prepare`, as poisoning, is called before the pass, and again where the gate timed out and
-/// the pass is repeated: what the first one left would be taken for the second one's. Throws MeasurementError if that
-/// happens again and again.
+/// Runs a region once exactly as a timed pass, behind its gate if it has one, to verify results at full speed.
+/// `prepare` (such as poisoning) runs before the pass, and again if the gate timed out, so that results of the failed
+/// pass are not mistaken for those of the repetition. Throws MeasurementError after repeated timeouts.
 void run_at_full_speed(Machine& machine, const Region& region, const std::function<void()>& prepare);
 
-/// How a region is run to be verified: one of these two.
+/// A function that runs a region for verification: run_once or run_at_full_speed.
 using VerifiedRun = void (*)(Machine& machine, const Region& region, const std::function<void()>& prepare);
 
 }  // namespace xferbench

@@ -74,9 +74,9 @@ double skew_of(const Series& series) {
 
 namespace {
 
-constexpr double kWarmupShare = 0.2;       // of the budget, at most
-constexpr double kThrottled = 0.9;         // of the largest clock rate
-constexpr std::size_t kEnoughToTell = 20;  // samples: of fewer, the width of an interval says little
+constexpr double kWarmupShare = 0.2;       // maximum, of the budget
+constexpr double kThrottled = 0.9;         // of the maximum SM clock
+constexpr std::size_t kEnoughToTell = 20;  // samples; with fewer, the interval's width is unreliable
 
 class Loop {
  public:
@@ -91,7 +91,7 @@ class Loop {
     given_ = regions.size();
     timers_.reserve(given_);
     for (Region& region : regions) timers_.emplace_back(machine, std::move(region));
-    // Also where Ctrl-C ends it all before batches are chosen: samples of earlier turns are of as many.
+    // Set before warm-up: even if Ctrl-C interrupts it, samples must have the same batch as those of earlier turns.
     for (RegionTimer& timer : timers_) {
       if (timer.region().batch > 0) timer.set_batch(timer.region().batch);
     }
@@ -108,10 +108,10 @@ class Loop {
   }
 
  private:
-  /// Of the budget, which is not for checks.
+  /// Seconds of the budget used, without checks.
   [[nodiscard]] double spent() const { return machine_.host().now() - begun_ - checking_; }
 
-  // What those that sample in step decide together: all of them ask, at the same places.
+  // Collective decisions of all processes that sample in step. All processes must call these at the same places.
   [[nodiscard]] bool stopped() const { return pace_ != nullptr ? pace_->interrupted() : interrupted() != 0; }
   [[nodiscard]] bool any(bool mine) const { return pace_ != nullptr ? pace_->any(mine) : mine; }
   void use_largest_batch(RegionTimer& timer) const {
@@ -131,7 +131,8 @@ class Loop {
     }
   }
 
-  /// Behind all others, so that these stay where they were. Not checked, as the same work is beside them.
+  /// Adds series for Region::repeated_alike after all others, which keep their indices. Not checked: the original
+  /// regions are.
   void add_alike() {
     const auto alike = [](const RegionTimer& timer) { return timer.region().repeated_alike; };
     const auto first = std::ranges::find_if(timers_, alike);
@@ -148,8 +149,8 @@ class Loop {
     lengths_.resize(timers_.size());
   }
 
-  /// Of each region, before the batch is chosen, which takes another pass at least: enough where all of them have run
-  /// a moment ago.
+  /// Ungated passes per region before the batch is chosen. None if every region was warmed by another, because
+  /// choosing the batch takes one pass anyway.
   [[nodiscard]] std::size_t ungated_passes() const {
     const bool all_warm =
         std::ranges::all_of(timers_, [](const RegionTimer& timer) { return timer.region().warmed_by_another; });
@@ -167,7 +168,7 @@ class Loop {
     }
     add_alike();
     std::vector<std::vector<double>> times(timers_.size());
-    std::vector<std::size_t> own;  // those that have a warm-up of their own
+    std::vector<std::size_t> own;  // regions with a warm-up of their own
     for (std::size_t i = 0; i < timers_.size(); ++i) {
       if (!timers_[i].region().warmed_by_another) own.push_back(i);
     }
@@ -184,7 +185,7 @@ class Loop {
     }
   }
 
-  /// A pass of each that has no warm-up of its own, behind that of the others: its first one is slow even so.
+  /// Runs one pass of each region without own warm-up, because its first pass is slow nevertheless.
   void warm_up_others(const std::vector<std::size_t>& warmed) {
     for (std::size_t i = 0; i < timers_.size(); ++i) {
       if (!std::ranges::binary_search(warmed, i) && !stopped()) time_or_throw(i);
@@ -223,9 +224,9 @@ class Loop {
       if (look) observe_({n, widest_half_width()});
       std::optional<Stop> reason = reason_to_stop(n, look);
       if (reason && round == Round::usual && checks_anything()) {
-        // Only now is it known that no other round has to follow, and of this one's outputs those that came first may
-        // be overwritten. One more round is checked pass by pass. Its samples count like others, so what was narrow
-        // enough must be so with them.
+        // Only now is it known that sampling ends, and later passes of this round may have overwritten earlier
+        // results. So one more round follows in which every pass is checked. Its samples count, so the stopping rule
+        // is evaluated again.
         if (!take_round(++n, Round::checked)) return stop(Stop::interrupted);
         reason = reason_to_stop(n, look);
       }
@@ -233,7 +234,7 @@ class Loop {
     }
   }
 
-  /// `look`: whether the intervals may be looked at. Behind the last round there is always a reason.
+  /// `look`: whether this round may evaluate the intervals. After the last round there is always a reason.
   [[nodiscard]] std::optional<Stop> reason_to_stop(std::size_t n, bool look) const {
     if (look && !any(!all_settled())) return Stop::ci;
     if (n >= policy_.max_samples) return Stop::max_samples;
@@ -242,8 +243,8 @@ class Loop {
     return std::nullopt;
   }
 
-  /// Whether so many samples say that the budget will not do: the widest interval would not be narrow enough, or a
-  /// first sample was slow and remains so.
+  /// Whether the target cannot be reached within the budget: the widest interval would stay too wide, or the first
+  /// sample was an outlier and remains one.
   [[nodiscard]] bool is_out_of_reach(std::size_t n) const {
     const auto width = widest_half_width();
     if (policy_.ci <= 0 || !width) return false;
@@ -286,7 +287,7 @@ class Loop {
     return false;
   }
 
-  /// Right behind a pass. Not after Ctrl-C: a check of gigabytes takes its time.
+  /// Runs right after a pass. Skipped after Ctrl-C, because checking gigabytes takes long.
   void check(std::size_t i, std::size_t pass) {
     if (stopped()) return;
     Series& series = series_[i];
@@ -305,8 +306,7 @@ class Loop {
     add_checking(i, machine_.host().now() - begun);
   }
 
-  /// A check leaves caches, and a GPU that had to wait, in another state than a pass does: before the next pass that is
-  /// timed comes one that nobody times.
+  /// A check leaves caches and GPU in another state than a pass does, so one untimed pass precedes the next sample.
   void recover_from_check() {
     if (!just_checked_) return;
     const std::size_t i = *std::exchange(just_checked_, std::nullopt);
@@ -333,7 +333,7 @@ class Loop {
     });
   }
 
-  /// Repeats what was not good for others. Nothing where this process' own gate timed out.
+  /// Repeats a pass that failed in another process. Returns nothing if this process's own gate timed out.
   std::optional<Timing> time_in_step(std::size_t i) {
     for (;;) {
       pace_->agree_on_start(timers_[i].preparation(), lengths_[i]);
@@ -344,7 +344,7 @@ class Loop {
     }
   }
 
-  /// Whatever must be known well enough before sampling may stop.
+  /// Measurements whose intervals decide when to stop.
   [[nodiscard]] std::vector<const Measurement*> deciding() const {
     std::vector<const Measurement*> all;
     for (std::size_t i = 0; i < series_.size(); ++i) {
@@ -367,7 +367,7 @@ class Loop {
                                [this](const Measurement* m) { return statistics::settled(m->samples, policy_.ci); });
   }
 
-  /// Each measurement says for itself whether it reached the target; the others say why sampling ended without it.
+  /// A measurement that reached its target reports that; the others report why sampling ended.
   void stop(Stop reason) {
     const auto settle = [&](Measurement& m) { m.stop = statistics::stop_of(m.samples, policy_.ci, reason); };
     for (Series& s : series_) {
@@ -379,7 +379,7 @@ class Loop {
     }
   }
 
-  /// Of those that something runs on: another one may be lost.
+  /// Only devices in use, because others may be lost.
   [[nodiscard]] std::set<Device*> devices_at_work() const {
     std::set<Device*> devices;
     for (const RegionTimer& timer : timers_) {
@@ -403,12 +403,12 @@ class Loop {
   PassChecks checks_;
   Pace* pace_;
   double begun_;
-  double checking_ = 0;                      // seconds
-  double sampling_begun_ = 0;                // seconds that were spent before
-  std::optional<std::size_t> just_checked_;  // the region, if no pass has followed yet
-  std::size_t given_ = 0;  // of the timers, those of the regions as given; behind them those of add_alike()
+  double checking_ = 0;                      // seconds spent on checks
+  double sampling_begun_ = 0;                // seconds spent when sampling began
+  std::optional<std::size_t> just_checked_;  // region checked last, unless a pass has followed
+  std::size_t given_ = 0;                    // number of regions as given; timers after them come from add_alike()
   std::vector<RegionTimer> timers_;
-  std::vector<double> lengths_;  // of each, in step: seconds of the last pass
+  std::vector<double> lengths_;  // per region: duration of the last pass in seconds, only with a Pace
   std::vector<Series> series_;
 };
 

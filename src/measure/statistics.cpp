@@ -24,7 +24,7 @@ double median_of_sorted(std::span<const double> s) {
   return n % 2 == 1 ? s[n / 2] : (s[n / 2 - 1] + s[n / 2]) / 2;
 }
 
-/// Quantile by linear interpolation between order statistics (type 7 of Hyndman and Fan).
+/// Quantile of sorted samples, interpolated linearly between order statistics (type 7 of Hyndman and Fan).
 double quantile_of_sorted(std::span<const double> s, double q) {
   const double position = q * static_cast<double>(s.size() - 1);
   const auto below = static_cast<std::size_t>(position);
@@ -32,8 +32,7 @@ double quantile_of_sorted(std::span<const double> s, double q) {
   return s[below] + (position - static_cast<double>(below)) * (s[above] - s[below]);
 }
 
-/// Differences smaller than this share of the median are the clock's grain, not a fact about the machine: no flag is
-/// raised for them.
+/// Differences below this fraction of the median are clock resolution and raise no flag.
 constexpr double kNegligible = 1e-3;
 
 struct Fences {
@@ -54,15 +53,15 @@ double mean(std::span<const double> samples) {
   return std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
 }
 
-/// The value at a position between order statistics, from 1 to n; the outermost one beyond them.
+/// Value at a fractional rank from 1 to n; clamped to the extreme samples.
 double at_rank(std::span<const double> s, double rank) {
   const double place = std::clamp(rank - 1, 0.0, static_cast<double>(s.size() - 1));
   return quantile_of_sorted(s, s.size() == 1 ? 0 : place / static_cast<double>(s.size() - 1));
 }
 
-/// 95% interval of a series' level by the medians of its thirds, with Student's t of two degrees of freedom: what
-/// moves so slowly that no third shows it. Of times, in logarithms: a third that is far from the others says by which
-/// factor the level may be wrong, and no time is below zero.
+/// 95% interval of the series' level from the medians of its thirds (Student's t, two degrees of freedom). It
+/// captures drift that is too slow to show within a third. Computed on logarithms, because errors of the level are
+/// factors and times are positive.
 Interval interval_of_thirds(std::span<const double> samples) {
   constexpr double kQuantile = 4.302653;
   const std::size_t third = samples.size() / 3;
@@ -80,7 +79,7 @@ Interval interval_of_thirds(std::span<const double> samples) {
   return {centre / std::exp(half), centre * std::exp(half)};
 }
 
-/// Whether a sample is above (1) or below (-1) the median, less the mean of that.
+/// +1 for samples above the median, -1 below it, minus the mean of these signs.
 std::vector<double> sides(std::span<const double> samples) {
   const double centre = median(samples);
   std::vector<double> sides;
@@ -105,7 +104,7 @@ double percentile(std::span<const double> samples, double fraction) {
 }
 
 std::optional<std::pair<std::size_t, std::size_t>> median_ranks(std::size_t n) {
-  // Terms of the binomial distribution through logarithms: C(n,i) overflows and 2^-n underflows beyond n = 1000.
+  // Binomial terms by logarithms, because C(n,i) overflows and 2^-n underflows beyond n = 1000.
   double cumulative = 0;
   std::size_t k = 0;
   const double count = static_cast<double>(n);
@@ -184,7 +183,7 @@ std::optional<Interval> interval_over_rounds(std::size_t rounds, const std::func
   constexpr std::size_t kDraws = 1000;
   if (rounds < kFewest) return std::nullopt;
   const auto block = static_cast<std::size_t>(std::ceil(std::cbrt(static_cast<double>(rounds))));
-  std::mt19937_64 random(1);  // the same samples have the same interval
+  std::mt19937_64 random(1);  // fixed seed: the same samples give the same interval
   std::vector<std::size_t> drawn(rounds);
   std::vector<double> numbers(kDraws);
   for (double& number : numbers) {
@@ -236,7 +235,7 @@ Outliers outliers(std::span<const double> samples) {
 bool slow_first(std::span<const double> samples) {
   if (samples.size() < 6) return false;
   const auto others = samples.subspan(1);
-  // Nearly constant samples have fences of no width; a first one within 1% is not slow, whatever they say.
+  // Nearly constant samples have fences of zero width, so a first sample must also be more than 1% slower.
   return samples[0] > fences(others).severe_high && samples[0] > 1.01 * median(others);
 }
 
@@ -250,15 +249,15 @@ bool drifting(std::span<const double> samples) {
 
 bool bimodal(std::span<const double> samples) {
   const std::size_t n = samples.size();
-  if (n < 20) return false;  // a gap among fewer is chance
+  if (n < 20) return false;  // with fewer samples, a gap may be chance
   const std::vector<double> s = sorted(samples);
-  // The widest gap that leaves a fifth of the samples on either side.
+  // Find the widest gap with at least a fifth of the samples on either side.
   std::size_t split = 0;
   for (std::size_t i = (n + 4) / 5; i <= n - (n + 4) / 5; ++i) {
     if (split == 0 || s[i] - s[i - 1] > s[split] - s[split - 1]) split = i;
   }
   const double gap = s[split] - s[split - 1];
-  // Width of a cluster without its outer tenth: a single outlier must not hide two modes.
+  // A cluster's width without its outer tenth, so that a single outlier does not hide two modes.
   const std::span<const double> low(s.data(), split);
   const std::span<const double> high(s.data() + split, n - split);
   const double width =
@@ -273,7 +272,7 @@ void summarise(Measurement& m) {
   m.max = *std::ranges::max_element(samples);
   m.median = median(samples);
   m.ci95 = autocorrelation_adjusted_ci(samples);
-  // A percentile that rests on less than one sample beyond it would only be the maximum under another name.
+  // With less than one sample beyond it, a percentile would just be the maximum.
   m.p90 = samples.size() >= 10 ? std::optional(percentile(samples, 0.9)) : std::nullopt;
   m.p99 = samples.size() >= 100 ? std::optional(percentile(samples, 0.99)) : std::nullopt;
 
@@ -294,7 +293,7 @@ void append(Measurement& all, const Measurement& more) {
   if (more.batch != all.batch) {
     throw std::logic_error("samples of " + all.name + " that are means of different numbers of repetitions");
   }
-  // What samples alone do not show.
+  // Flags that samples alone do not show.
   std::vector<std::string> of_machine;
   for (const char* flag : {"not-warm", "throttled", "gate-timeout"}) {
     const auto has = [flag](const Measurement& m) { return std::ranges::find(m.flags, flag) != m.flags.end(); };

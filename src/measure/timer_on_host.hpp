@@ -1,4 +1,4 @@
-// Moments of the GPU on the host's clock.
+// Converts the GPU's timer stamps to the host's clock.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace xferbench {
 
-/// The GPU's timer in terms of the host's clock. Both drift apart by some parts in 10^5, so the relation is measured
-/// anew every few milliseconds, before it is off by more than it is uncertain by. Not before every pass: that allocates
-/// page-locked memory, and whatever comes right behind is slower than usual.
+/// Relates the GPU's timer to the host's clock. The clocks drift apart by some parts in 10^5, so the relation is
+/// measured again every few milliseconds, before the drift exceeds its uncertainty. Not before every pass, because
+/// that allocates page-locked memory and slows the operation that follows.
 class TimerOnHost {
  public:
   explicit TimerOnHost(Device& device) : device_(device) {}
-  /// To be called before a pass. True if the clocks were related just now, because the last time was more than `fresh`
-  /// seconds ago: then a pass that nobody times should follow.
+  /// Call before a pass. Measures the relation if the last measurement is more than `fresh` seconds old. Returns true
+  /// if it did; an untimed pass should then follow.
   bool refresh(double fresh = 5e-3) {
     if (ever_ && device_.host().now() - related_ < fresh) return false;
     relation_ = device_.relate_clocks();
@@ -24,16 +24,15 @@ class TimerOnHost {
     uncertainty_ = std::max(uncertainty_, relation_.uncertainty);
     return true;
   }
-  /// Seconds from a stamp to a later moment of the host's clock. The relation is uncertain, and what comes out below
-  /// zero is zero.
+  /// Seconds from a stamp to a later host time; negative results, due to the uncertainty, become 0.
   [[nodiscard]] double since(std::uint64_t stamp, double host) const {
     return std::max(0.0, host - relation_.host_time(stamp));
   }
-  /// The same from a moment to a later stamp.
+  /// Seconds from a host time to a later stamp; negative results become 0.
   [[nodiscard]] double until(std::uint64_t stamp, double host) const {
     return std::max(0.0, relation_.host_time(stamp) - host);
   }
-  /// The largest so far, in seconds.
+  /// Largest uncertainty so far, in seconds.
   [[nodiscard]] double uncertainty() const { return uncertainty_; }
 
  private:

@@ -10,7 +10,7 @@ namespace xferbench {
 
 namespace {
 
-/// Watches while it lives: a pass that throws must not leave the machine watched, because that slows what follows.
+/// Scope of a trace: a pass that throws must not leave tracing on, because tracing slows later work.
 class Watch : NonCopyable {
  public:
   explicit Watch(Tracer& tracer) : tracer_(tracer) { tracer_.start(); }
@@ -18,7 +18,7 @@ class Watch : NonCopyable {
     if (!watching_) return;
     try {
       static_cast<void>(tracer_.stop());
-    } catch (const DeviceError&) {  // the error that led here is the one to report
+    } catch (const DeviceError&) {  // the original error is the one to report
     }
   }
 
@@ -32,7 +32,7 @@ class Watch : NonCopyable {
   bool watching_ = true;
 };
 
-/// Nothing if the gate timed out.
+/// Returns nothing if the gate timed out.
 std::optional<Trace> watched_pass(Tracer& tracer, RegionTimer& timer) {
   Watch watch(tracer);
   const auto timing = timer.time();
@@ -46,12 +46,12 @@ std::optional<Trace> watched_pass(Tracer& tracer, RegionTimer& timer) {
 
 Trace trace_pass(Machine& machine, const Region& region) {
   const OnExit timed = timed_passes(machine);
-  // A watcher may add two events to each operation, which would not fit behind a gate together.
+  // Tracing may add two events per operation, so count three times the operations for the gate limit.
   Region watched = region;
   watched.operations *= 3;
   RegionTimer timer(machine, std::move(watched));
   {
-    // Without the gate: who allocates buffers now may wait for the GPU, which would wait for the gate.
+    // Without gate: a tracer that allocates buffers may wait for the GPU, which would wait for the gate.
     Watch watch(machine.tracer());
     timer.run_ungated();
     static_cast<void>(watch.stop());

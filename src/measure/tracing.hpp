@@ -1,4 +1,4 @@
-// One pass over a region, watched.
+// Traces one pass over a region.
 #pragma once
 
 #include "core/trace.hpp"
@@ -7,9 +7,9 @@
 
 namespace xferbench {
 
-/// Runs the region as a timed pass does, behind its gate if it has one, and returns what the device did and when. An
-/// ungated pass before it, which is thrown away, pays for the buffers of whoever watches. Throws DeviceError, and
-/// MeasurementError if the gate times out again and again.
+/// Runs the region like a timed pass, behind its gate if it has one, and returns the timeline. A discarded ungated
+/// pass before it absorbs the tracer's buffer allocations. Throws DeviceError, and MeasurementError if the gate times
+/// out repeatedly.
 Trace trace_pass(Machine& machine, const Region& region);
 
 }  // namespace xferbench

@@ -1,5 +1,4 @@
-// A second host thread that submits at the same time as the first: two copies that block their callers can only be in
-// flight together from two threads.
+// A second host thread for concurrent submission: two blocking copies overlap only if two threads submit them.
 #pragma once
 
 #include <atomic>
@@ -13,10 +12,10 @@
 
 namespace xferbench {
 
-/// Runs one task at a time. start() and finish() alternate.
+/// Runs one task at a time on its own thread. Calls of start() and finish() alternate.
 class Worker : NonCopyable {
  public:
-  /// What it does while it has no task: sleep soon, or poll, which takes a core and spares the time of waking it.
+  /// Waiting strategy between tasks: sleep, or poll, which occupies a core but saves the wake-up time.
   enum class Idle { sleep, poll };
 
   explicit Worker(HostRuntime& host, Idle idle = Idle::sleep)
@@ -29,13 +28,13 @@ class Worker : NonCopyable {
     begin_->close();
   }
 
-  /// Begins `task` on the other thread and returns.
+  /// Starts `task` on the other thread and returns.
   void start(std::function<void()> task) {
     task_ = std::move(task);
     begin_->post(0);
   }
 
-  /// Waits for the task; rethrows what it threw.
+  /// Waits for the task's end; rethrows its exception.
   void finish() {
     end_->take();
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -54,7 +53,7 @@ class Worker : NonCopyable {
   }
 
   bool await_task() {
-    // A channel is polled for so long before its reader sleeps, and then again.
+    // take() polls for this long (seconds) before it would sleep; repeating it keeps the thread polling.
     constexpr double kAwake = 1e-3;
     if (idle_ == Idle::sleep) return begin_->take().has_value();
     while (!begin_->take(kAwake)) {
@@ -69,7 +68,7 @@ class Worker : NonCopyable {
   std::unique_ptr<Channel> end_;
   std::function<void()> task_;
   std::exception_ptr error_;
-  std::unique_ptr<HostThread> thread_;  // last: it uses all the others
+  std::unique_ptr<HostThread> thread_;  // last: the thread uses all other members
 };
 
 }  // namespace xferbench

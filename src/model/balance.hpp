@@ -1,4 +1,4 @@
-// Finding the amount of work that makes a kernel take a given time.
+// Finds the amount of work with which a kernel takes a given time.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ struct TimedWork {
   double seconds = 0;
 };
 
-/// The work in [1, max_work] whose time came nearest to `target`, of those tried. `time(work)` measures; it must not
-/// fall as work grows, apart from noise. It is called about ten times, with at most four times the work that is needed:
-/// the search brackets the target before it interpolates, because a slope taken from two neighbouring noisy times can
-/// point anywhere.
+/// Returns the tried work in [1, max_work] whose time is nearest to `target`, in seconds. `time(work)` measures and
+/// must be monotonic apart from noise. It is called about ten times, with at most four times the needed work. The
+/// search brackets the target before it interpolates, because a slope between two close noisy times may point
+/// anywhere.
 TimedWork find_work(double target, std::uint64_t max_work, const std::function<double(std::uint64_t)>& time);
 
 }  // namespace xferbench::model

@@ -1,5 +1,5 @@
-// What a transfer or a pipeline cannot beat, and how close one came. Pure functions of times in seconds.
-// Formulas and their derivation: docs/scenarios/overlap-model.md, "The bound of a pipeline".
+// Lower bounds on the time of transfers and pipelines, and the fraction of them reached. Pure functions; times in
+// seconds. Derivation: docs/scenarios/overlap-model.md, "The bound of a pipeline".
 #pragma once
 
 #include <array>
@@ -14,20 +14,21 @@ struct Stages {
   double h2d = 0;
   double kernel = 0;
   double d2h = 0;
-  double both = 0;           ///< H2D and D2H at once, start to both finished
-  double chunked = 0;        ///< the same, each in chunks; 0: not measured
-  double at_both_rates = 0;  ///< as time_at_both_rates() says; 0: not measured
+  double both = 0;           ///< H2D and D2H concurrently, until both have finished
+  double chunked = 0;        ///< the same in chunks; 0: not measured
+  double at_both_rates = 0;  ///< see time_at_both_rates(); 0: not measured
 };
 
-/// Rate of each direction while both run, over its rate alone; in (0, 1]. 1 is full duplex, 0.5 is taking turns.
+/// Rate of each direction while both run, relative to that direction alone; in (0, 1]. 1 is full duplex, 0.5 half
+/// duplex.
 double duplex_ratio(const Stages& stages);
 
-/// Both copies at the rates that they have while both run: where one ends before the other, the other one's rest is
-/// taken to move at that rate of both together, and not alone. `h2d`, `d2h`: each alone; the ends: when each ends where
-/// both begin at once.
+/// Time of both copies at their concurrent rates: after one copy ends, the rest of the other counts at the combined
+/// rate of both, not at its faster rate alone. `h2d`, `d2h`: time of each alone. `h2d_end`, `d2h_end`: when each ends
+/// if both start together.
 double time_at_both_rates(double h2d, double d2h, double h2d_end, double d2h_end);
 
-/// What sets a limit: the kernel, one of the arrangements of both copies, or the pipeline that is held against it.
+/// The bottleneck: the kernel, an arrangement of both copies, or a measured pipeline that was faster.
 enum class SetBy { kernel, in_turn, whole, chunked, rates, fastest };
 constexpr auto texts_of(SetBy) {
   return std::to_array<std::string_view>({"kernel", "in-turn", "whole", "chunked", "rates", "fastest"});
@@ -36,21 +37,20 @@ constexpr auto texts_of(SetBy) {
 struct Bound {
   double seconds = 0;
   SetBy by = SetBy::whole;
-  bool is_of_kernel = false;  ///< whether the kernel takes longer than both copies; else the link sets it
+  bool is_of_kernel = false;  ///< the kernel takes longer than both copies; otherwise the link is the bottleneck
 };
 
-/// Least makespan of any pipeline over these stages: the kernel, or the fastest arrangement of both copies, whichever
-/// takes longer; with one copy engine the copies take turns. No pipeline is faster than its limit: `fastest`, the
-/// makespan of one over the same stages, is the limit where it is less.
+/// Least makespan of any pipeline over these stages: the kernel or the fastest arrangement of both copies, whichever
+/// is longer. With one copy engine the copies take turns. `fastest`: the best measured makespan over the same stages,
+/// which replaces the bound if it is lower.
 Bound lower_bound(const Stages& stages, unsigned copy_engines,
                   double fastest = std::numeric_limits<double>::infinity());
 
-/// How much of its limit something reaches that takes so long: its limit's time over its own, at most 1. Nothing is
-/// faster than its limit: what was measured so is the limit itself.
+/// Fraction of the limit that a time reaches: limit / seconds, at most 1. A measured time below its limit counts as
+/// 1.
 double share_of_limit(double limit, double seconds);
 
-/// (serial - pipeline) / (serial - bound): 0 hides nothing, 1 hides all that can be hidden. 0 where there is nothing
-/// to hide.
+/// Fraction of the possible overlap achieved: (serial - pipeline) / (serial - bound). 0 if nothing can overlap.
 double hidden_fraction(double serial, double pipeline, double bound);
 
 }  // namespace xferbench::model

@@ -10,8 +10,8 @@ namespace xferbench::model {
 
 namespace {
 
-/// The first guess of the model's error weighs as much as this many measurements, and for each family what was seen of
-/// all weighs as much as that many of its own.
+/// Prior weights in equivalent measurements: of the initial model error, and of the error of all families for each
+/// single family.
 constexpr double kWeightOfGuess = 2;
 constexpr double kWeightOfAll = 2;
 
@@ -46,7 +46,7 @@ std::size_t CandidateSearch::most() const {
   return std::min(runners_.size(), std::clamp(share, policy_.least, std::max(policy_.least, policy_.most)));
 }
 
-/// New configurations that may still be tried.
+/// Number of new configurations that may still be tried.
 std::size_t CandidateSearch::left() const {
   const auto tried =
       static_cast<std::size_t>(std::ranges::count_if(runners_, [](const Runner& r) { return !r.fresh(); }));
@@ -57,7 +57,7 @@ void CandidateSearch::record(std::size_t index, double median, const std::option
   Runner& runner = runners_.at(index);
   ++runner.rounds;
   runner.median = median;
-  // Too few samples for an interval: all that is known is the median, give or take what the model is given, too.
+  // Too few samples for an interval: assume the model error around the median.
   runner.interval = interval.value_or(Interval{median * (1 - policy_.model_error), median * (1 + policy_.model_error)});
   runner.interval.low = std::max(runner.interval.low, std::numeric_limits<double>::min());
   learn();
@@ -70,8 +70,8 @@ void CandidateSearch::fail(std::size_t index) {
   learn();
 }
 
-/// Bias and error of every family, from what is measured of it, as far as that is enough: a model that is bad at one
-/// may be good at another. Each bias is fitted to the same ratios and takes a degree of freedom.
+/// Estimates bias and error per family, because a model may be good for one family and bad for another. Each bias is
+/// fitted to the same ratios and costs a degree of freedom.
 void CandidateSearch::learn() {
   for (auto& [name, family] : families_) family = {};
   for (const Runner& r : runners_) {
@@ -97,7 +97,7 @@ void CandidateSearch::learn() {
     if (r.rounds == 0) continue;
     Family& family = families_[r.prediction.family];
     const double residual = r.log_ratio() - family.bias;
-    const double of_model = std::max(0.0, residual * residual - r.half_width() * r.half_width());  // not of noise
+    const double of_model = std::max(0.0, residual * residual - r.half_width() * r.half_width());  // without noise
     family.squares += of_model;
     of_all += of_model;
     ++weight;
@@ -120,19 +120,19 @@ double CandidateSearch::corrected(std::size_t index) const {
   return prediction.seconds * std::exp(families_.at(prediction.family).bias);
 }
 
-/// Nothing of its family could be measured, and that was tried twice.
+/// Whether a family had two failures and no success.
 bool CandidateSearch::hopeless(const Runner& runner) const {
   const Family& family = families_.at(runner.prediction.family);
   return family.measured == 0 && family.failed >= 2;
 }
 
-/// What it would take if it were as much faster than predicted as is still believable.
+/// The shortest plausible time, `reach` errors below the corrected prediction.
 double CandidateSearch::optimistic(std::size_t index) const {
   const double error = families_.at(runners_[index].prediction.family).error;
   return corrected(index) * std::exp(-policy_.reach * error);
 }
 
-/// The indices of those that are wanted, those with the lowest rank first.
+/// Indices of the configurations that satisfy `wanted`, by ascending rank.
 std::vector<std::size_t> CandidateSearch::ranked(const std::function<bool(const Runner&)>& wanted,
                                                  const std::function<double(std::size_t)>& rank) const {
   std::vector<std::size_t> found;
@@ -168,7 +168,7 @@ std::vector<std::size_t> CandidateSearch::next() const {
   return batch;
 }
 
-/// The best predicted of every family, so that a model that is wrong about one does not hide it; then the best of all.
+/// The best predicted of every family, so that a model error for one family does not hide it; then the best overall.
 std::vector<std::size_t> CandidateSearch::first_batch() const {
   const auto order = ranked([this](const Runner& r) { return r.fresh() && !hopeless(r); },
                             [this](std::size_t i) { return runners_[i].prediction.seconds; });
@@ -185,7 +185,7 @@ std::vector<std::size_t> CandidateSearch::first_batch() const {
   return chosen;
 }
 
-/// Not yet measured, and could beat the best by something; the most promising first.
+/// Unmeasured configurations that could still beat the best, most promising first.
 std::vector<std::size_t> CandidateSearch::promising() const {
   const double best = runners_[*leader()].median * (1 - policy_.worthwhile);
   const auto rank = [this](std::size_t i) { return optimistic(i); };
@@ -195,8 +195,8 @@ std::vector<std::size_t> CandidateSearch::promising() const {
   return found;
 }
 
-/// Those whose intervals reach into the best's, if they are too many for a final, and it is not that they are so alike:
-/// more samples may tell them apart.
+/// Configurations whose intervals overlap the best's, if there are more than `finalists` and the best's interval is
+/// too wide: more samples may separate them.
 std::vector<std::size_t> CandidateSearch::undecided() const {
   const std::size_t best = *leader();
   const std::vector<std::size_t> close = standing();

@@ -15,9 +15,9 @@ std::size_t up_to_page(double elements, std::size_t page) {
 
 std::vector<Chunk> chunk_schedule(std::size_t elements, const ChunkRules& rules) {
   const std::size_t least = std::min(rules.least, rules.most);
-  // Of what is left, so that the sum of a geometric series of rounds is all of it.
+  // Fraction of the remaining elements per chunk, so that shrinking rounds form a geometric series that sums to all.
   const double share = (1 - 1 / rules.taper) / static_cast<double>(rules.abreast);
-  std::size_t grown = rules.grow ? least : rules.most;  // as long as chunks may be so far
+  std::size_t grown = rules.grow ? least : rules.most;  // current maximum while chunks grow
   std::vector<Chunk> chunks;
   for (std::size_t first = 0; first < elements;) {
     const std::size_t left = elements - first;

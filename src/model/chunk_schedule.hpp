@@ -1,5 +1,5 @@
-// Chunks of a payload that several take one after another: all alike, or small where waiting for a whole one would
-// leave somebody idle. A pure function.
+// Cuts a payload into chunks that several workers take one after another: equal chunks, or small ones at the ends,
+// where waiting for a full chunk would leave a worker idle. A pure function.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 namespace xferbench::model {
 
 struct ChunkRules {
-  std::size_t most = 1;     ///< elements of a chunk at most
-  std::size_t least = 1;    ///< where chunks grow or shrink: from and to so many, if `most` allows it
-  std::size_t page = 1;     ///< chunks begin at its multiples; `most` and `least` are such
-  std::size_t abreast = 1;  ///< chunks that are worked on at the same time: a round
-  /// A round over the one before where chunks grow, and the other way round where they shrink; above 1. Whoever fills
-  /// chunks c times as fast as another one empties them keeps that one busy up to c.
+  std::size_t most = 1;     ///< maximum elements per chunk
+  std::size_t least = 1;    ///< size at which growing starts and shrinking ends, at most `most`
+  std::size_t page = 1;     ///< chunks begin at multiples of this; `most` and `least` are multiples
+  std::size_t abreast = 1;  ///< chunks processed concurrently; together they form a round
+  /// Size ratio of consecutive rounds while chunks grow, and its inverse while they shrink; above 1. A producer that
+  /// is c times as fast as its consumer keeps the consumer busy for ratios up to c.
   double taper = 2;
-  bool grow = false;    ///< the first round is of the least
-  bool shrink = false;  ///< none is longer than leaves those behind it rounds that shrink so
+  bool grow = false;    ///< start with chunks of `least` elements
+  bool shrink = false;  ///< limit each chunk so that the rest can follow in shrinking rounds
 };
 
 /// Chunks that cover `elements` in order, without gaps. All but the last are whole pages; none is empty.

@@ -1,5 +1,5 @@
-// Which GPUs share a bottleneck, from what each reaches alone and what every two of them reach at once; how large it
-// is; and from how many on what all have in common is full. Pure functions. docs/scenarios/together.md.
+// Finds GPUs that share a bottleneck, from the rate of each GPU alone and of every two GPUs concurrently; also its
+// capacity, and the number of GPUs that saturates what all of them share. Pure functions. docs/scenarios/together.md.
 #pragma once
 
 #include <cstddef>
@@ -11,66 +11,63 @@
 
 namespace xferbench::model {
 
-/// GPUs that reach so much less at once than alone, together, share something. Less than that is what starting and
-/// joining them costs, and what the machine does besides.
+/// A concurrent rate this much below the sum of single rates indicates a shared bottleneck. Smaller losses come from
+/// starting and joining GPUs and from other activity of the machine.
 inline constexpr double kLeastLoss = 0.05;
 
-/// `amount` in so many seconds.
+/// Rate of `amount` in that many seconds.
 Estimate rate_of(double amount, const Estimate& seconds);
-/// Of independent medians: the ends of its interval are as far from it as theirs are together, added as squares.
-/// Without an interval where one of them has none.
+/// Sum of independent medians. Interval half-widths add in quadrature; no interval if one of them has none.
 Estimate sum_of(std::span<const Estimate> estimates);
 
-/// What GPUs reach at once, and the sum of what each of them reaches alone: rates.
+/// Rates: the total of GPUs running concurrently, and the sum of their rates alone.
 struct AtOnce {
   Estimate together;
   Estimate alone;
 };
-/// together / alone, with its interval if both have one; 0 where nothing was reached alone.
+/// together / alone, with an interval if both have one; 0 if `alone` is 0.
 Estimate part_of_alone(const AtOnce& rates);
 
-/// Whether GPUs share a bottleneck that they fill together.
+/// Whether GPUs share a bottleneck that they saturate together.
 enum class Sharing {
-  yes,        ///< the whole interval of the ratio is below 1 - kLeastLoss
-  no,         ///< the whole interval is not below it
-  undecided,  ///< neither; always where there is no interval
-  unknown,    ///< they did not run at once
+  yes,        ///< the ratio's whole interval is below 1 - kLeastLoss
+  no,         ///< the ratio's whole interval is at or above 1 - kLeastLoss
+  undecided,  ///< neither, or no interval
+  unknown,    ///< not measured concurrently
 };
 Sharing sharing_of(const AtOnce& rates);
 
-/// Two GPUs, by their places.
+/// Two GPUs, by index.
 struct PairAtOnce {
   std::size_t a = 0;
   std::size_t b = 0;
   AtOnce rates;
 };
 
-/// GPUs that share a bottleneck, directly or by way of others.
+/// GPUs that share a bottleneck, directly or through others.
 struct Bottleneck {
-  std::vector<std::size_t> members;  ///< in ascending order, two or more
-  bool every_pair = true;  ///< each two of them share it; else some are known to share nothing with each other,
-                           ///< or it is not known
-  double least = 0;        ///< the lowest and ...
-  double most = 0;         ///< ... the highest rate of two of them that share it at once
+  std::vector<std::size_t> members;  ///< GPU indices, ascending, two or more
+  bool every_pair = true;            ///< every pair shares it; otherwise some pairs share nothing or are undecided
+  double least = 0;                  ///< lowest and ...
+  double most = 0;                   ///< ... highest concurrent rate of two GPUs that share it
 };
 
 class Contention {
  public:
-  /// Among so many GPUs. Pairs that are missing are unknown; of one that is there twice the last counts. Takes time in
-  /// proportion to the number of pairs there can be. Throws std::out_of_range for a GPU that is none of them, or one
-  /// that is a pair with itself.
+  /// Analyses `gpus` GPUs. Missing pairs are unknown; of duplicates the last counts. Takes O(gpus^2) time. Throws
+  /// std::out_of_range for an invalid index or a pair of a GPU with itself.
   Contention(std::size_t gpus, std::span<const PairAtOnce> pairs);
 
   [[nodiscard]] std::size_t gpus() const { return gpus_; }
-  /// The same both ways. Of one with itself: unknown.
+  /// Symmetric; unknown for a GPU with itself.
   [[nodiscard]] Sharing between(std::size_t a, std::size_t b) const { return matrix_.at(a * gpus_ + b); }
-  /// How many pairs are so.
+  /// Number of pairs in that state.
   [[nodiscard]] std::size_t count(Sharing sharing) const;
-  /// In the order of their first members.
+  /// Sorted by their lowest GPU index.
   [[nodiscard]] const std::vector<Bottleneck>& bottlenecks() const { return bottlenecks_; }
-  /// The places of those that are known to share with nobody.
+  /// Indices of the GPUs that are known to share nothing with any other.
   [[nodiscard]] std::vector<std::size_t> independent() const;
-  /// Whether it is known of every two GPUs that are not of one bottleneck that they share nothing.
+  /// Whether all pairs from different bottlenecks are known to share nothing.
   [[nodiscard]] bool nothing_across() const { return nothing_across_; }
 
  private:
@@ -78,13 +75,13 @@ class Contention {
   void describe(Bottleneck& bottleneck, std::span<const PairAtOnce> pairs) const;
 
   std::size_t gpus_;
-  std::vector<Sharing> matrix_;      // row by row
-  std::vector<std::size_t> groups_;  // of each GPU: the lowest place among those that it is connected with
+  std::vector<Sharing> matrix_;      // row-major
+  std::vector<std::size_t> groups_;  // per GPU: lowest index in its connected group
   std::vector<Bottleneck> bottlenecks_;
   bool nothing_across_ = true;
 };
 
-/// Groups that grow: of them all, the first that shares a bottleneck beyond doubt; nothing if none does.
+/// Index of the first of several growing groups that certainly shares a bottleneck; nothing if none does.
 std::optional<std::size_t> first_that_shares(std::span<const AtOnce> growing);
 
 }  // namespace xferbench::model

@@ -9,9 +9,9 @@ namespace xferbench::model {
 namespace {
 
 constexpr std::array<std::size_t, 4> kDepths{2, 3, 4, 8};
-constexpr std::uint64_t kMostChunks = 4096;  // with more, what each costs is far more than what it saves
+constexpr std::uint64_t kMostChunks = 4096;  // more chunks cost far more than they save
 
-/// In one piece and in several: what an operation more costs.
+/// Fits the cost from times in one piece and in several; the extra time gives the cost per operation.
 Cost cost_of(double bytes, double one, double in_pieces, std::size_t pieces) {
   const double more = pieces > 1 ? std::max(0.0, (in_pieces - one) / static_cast<double>(pieces - 1)) : 0;
   const double per_operation = std::min(more, one);
@@ -34,7 +34,7 @@ ExchangeStages fit_exchange_stages(const ExchangeTimes& t) {
                         .message = cost_of(t.bytes, t.message, t.message_pieces, t.pieces),
                         .h2d = cost_of(t.bytes, t.h2d, t.h2d_pieces, t.pieces)};
   const double operations = stages.d2h.per_operation + stages.message.per_operation + stages.h2d.per_operation;
-  stages.handoff = std::max(0.0, (t.tiny - operations) / 3);  // the last one is until the host knows of the end
+  stages.handoff = std::max(0.0, (t.tiny - operations) / 3);  // the last handoff is until the host sees the end
   return stages;
 }
 
@@ -44,7 +44,7 @@ double exchange_time(const ExchangeStages& stages, std::uint64_t bytes, const Ex
   for (std::uint64_t done = 0; done < bytes; done += shape.chunk) {
     arrangement.chunks.push_back(static_cast<double>(std::min(shape.chunk, bytes - done)));
   }
-  // Three stages in a row are what the pipeline's model is about, whatever they are called there.
+  // The pipeline model applies to any three stages in sequence; the message takes the kernel's place.
   return stages.handoff + makespan({.h2d = stages.d2h,
                                     .kernel = stages.message,
                                     .d2h = stages.h2d,

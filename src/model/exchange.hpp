@@ -1,5 +1,5 @@
-// A payload from the GPU of one process to that of another, staged through both hosts in chunks: how long that takes,
-// and how to cut it. Pure functions; times in seconds. Formulas: docs/lab/exchange.md, "The model".
+// Model of a transfer between GPUs of two processes, staged through both hosts in chunks: its duration, and the best
+// chunk size. Pure functions; times in seconds. Formulas: docs/lab/exchange.md, "The model".
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace xferbench::model {
 
-/// The three ways that every chunk goes, one after the other.
+/// The three stages that every chunk passes in sequence.
 struct ExchangeStages {
   Cost d2h;
   Cost message;
   Cost h2d;
-  double handoff = 0;  ///< from the end of one to the host's beginning of the next
+  double handoff = 0;  ///< from the end of a stage until the host starts the next
 };
 
-/// Measured: so many bytes through each stage in one piece and in `pieces`, and a few bytes through all three.
+/// Measured times: `bytes` through each stage in one piece and in `pieces`, and a few bytes through all three (tiny).
 struct ExchangeTimes {
   double bytes = 0;
   std::size_t pieces = 1;
@@ -31,24 +31,24 @@ struct ExchangeTimes {
 };
 [[nodiscard]] ExchangeStages fit_exchange_stages(const ExchangeTimes& times);
 
-/// How a payload is cut; each side has `depth` slots of a chunk each.
+/// Chunk size in bytes, and number of chunk slots on each side.
 struct ExchangeShape {
   std::uint64_t chunk = 0;
   std::size_t depth = 0;
   friend bool operator==(const ExchangeShape&, const ExchangeShape&) = default;
 };
 
-/// From the first copy's start to the last one's end. A copy into a slot waits for the message that emptied it, and a
-/// message into a slot for the copy out of it.
+/// Seconds from the start of the first copy to the end of the last. A D2H copy into a slot waits for the message that
+/// emptied the slot; a message into a slot waits for the H2D copy out of it.
 [[nodiscard]] double exchange_time(const ExchangeStages& stages, std::uint64_t bytes, const ExchangeShape& shape);
 
 inline constexpr std::uint64_t kShortestExchangeChunk = std::uint64_t{64} << 10;
 inline constexpr std::uint64_t kLongestExchangeChunk = std::uint64_t{64} << 20;
-/// Of a side's slots together, where the choice is free.
+/// Bytes of one side's slots together, if the shape is chosen freely.
 inline constexpr std::uint64_t kMostExchangeMemory = std::uint64_t{128} << 20;
 
-/// The shape that is expected to take least: of those that are as good (within 1 %) the one with the least memory.
-/// What `given` says other than 0 stays.
+/// The shape with the least predicted time; among those within 1 %, the one with the least memory. Nonzero fields of
+/// `given` are kept.
 [[nodiscard]] ExchangeShape best_exchange_shape(const ExchangeStages& stages, std::uint64_t bytes,
                                                 const ExchangeShape& given = {});
 

@@ -1,5 +1,5 @@
-// Little's law for memory: what is under way at any time = rate x how long each byte is under way. Pure functions;
-// bytes, seconds, bytes per second. "In flight" is per multiprocessor.
+// Little's law for memory: bytes in flight = rate x latency. Pure functions; bytes, seconds, bytes per second. "In
+// flight" is per multiprocessor.
 #pragma once
 
 #include <optional>
@@ -7,18 +7,18 @@
 
 namespace xferbench::model {
 
-/// What `in_flight` bytes in each multiprocessor can reach: never more than `limit`.
+/// Bandwidth with `in_flight` bytes per multiprocessor, at most `limit`.
 double reachable_bandwidth(double in_flight, double latency, unsigned multiprocessors, double limit);
 
-/// A measured loop.
+/// A measured memory loop.
 struct Flight {
   double rate = 0;  ///< bytes per second
-  double time = 0;  ///< that each byte was under way by Little's law: what was in flight everywhere over the rate
+  double time = 0;  ///< latency by Little's law, in seconds: bytes in flight on the whole GPU / rate
 };
 
-/// How long a byte is under way: the least of the times of those loops that had too little in flight, which are those
-/// below 90 % of the highest rate. The others wait for memory's bandwidth, and their times grow with what they have in
-/// flight. Nothing if no loop had too little.
+/// Memory latency in seconds: the least time among loops with too few bytes in flight, which are those below 90 % of
+/// the highest rate. The other loops are limited by bandwidth, so their times grow with the bytes in flight. Nothing
+/// if no loop had too few.
 std::optional<double> latency(std::span<const Flight> flights);
 
 }  // namespace xferbench::model

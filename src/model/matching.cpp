@@ -10,8 +10,8 @@ namespace xferbench::model {
 
 std::size_t tournament_rounds(int n) { return n < 2 ? 0 : static_cast<std::size_t>(n % 2 == 0 ? n - 1 : n); }
 
-/// The circle method: all but the last stand on a circle that turns by one with each round, and play against those
-/// opposite. Where n is odd, the last is nobody.
+/// The circle method: all but the last stand on a circle that turns by one each round, and meet those opposite. If n
+/// is odd, the last is a dummy.
 Matching tournament_round(int n, std::size_t round) {
   Matching matching;
   if (round >= tournament_rounds(n)) return matching;
@@ -38,7 +38,7 @@ Matching ring_round(int n, std::size_t round) {
   if (round == 2) return {{n - 1, 0}};
   for (int i = static_cast<int>(round); i < n; i += 2) {
     const bool closes = i == n - 1;
-    if (closes && (n == 2 || n % 2 == 1)) continue;  // the only pair has been, or it has a round of its own
+    if (closes && (n == 2 || n % 2 == 1)) continue;  // the pair is a repetition, or it gets a round of its own
     matching.push_back({i, (i + 1) % n});
   }
   return matching;
@@ -53,7 +53,7 @@ Matching sampled_round(int n, std::size_t round, std::uint64_t seed) {
   if (round >= sampled_rounds(n)) return {};
   std::vector<int> numbers(static_cast<std::size_t>(n));
   std::iota(numbers.begin(), numbers.end(), 0);
-  // Not std::shuffle, which differs between libraries: all ranks must come to the same.
+  // Not std::shuffle, whose result depends on the library: all ranks must get the same order.
   std::mt19937_64 random(seed);
   for (std::size_t left = numbers.size(); left > 1; --left) std::swap(numbers[left - 1], numbers[random() % left]);
   Matching matching = tournament_round(n, round);

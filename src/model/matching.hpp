@@ -1,5 +1,5 @@
-// Who talks to whom, round by round: in each round every one of n has at most one partner, so that no link is used
-// twice. Pure functions. Formulas: docs/scenarios/exchange.md, "Rounds".
+// Pairings of n participants in rounds. In each round everyone has at most one partner, so no link is used twice.
+// Pure functions. Formulas: docs/scenarios/exchange.md, "Rounds".
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,20 @@ struct Pair {
   int second = 0;
   friend bool operator==(const Pair&, const Pair&) = default;
 };
-/// Pairs of which no two have anybody in common.
+/// Disjoint pairs.
 using Matching = std::vector<Pair>;
 
-// Of n that are numbered from 0. Rounds are numbered from 0, too; fewer than two have none.
+// For n participants numbered from 0. Rounds are numbered from 0; fewer than two participants have none.
 
-/// Everybody with everybody else, once: n - 1 rounds, or n where n is odd and one sits out in each.
+/// Round robin: all pairs once, in n - 1 rounds, or n if n is odd and one participant pauses in each.
 [[nodiscard]] std::size_t tournament_rounds(int n);
 [[nodiscard]] Matching tournament_round(int n, std::size_t round);
 
-/// Each with the next one, and the last with the first: two rounds, three where n is odd, one where n is 2.
+/// Ring: each with the next, and the last with the first. Two rounds, three if n is odd, one if n is 2.
 [[nodiscard]] std::size_t ring_rounds(int n);
 [[nodiscard]] Matching ring_round(int n, std::size_t round);
 
-/// Rounds of a tournament in which the seed has dealt out the numbers: each with log2(n) others or so.
+/// Rounds of a tournament with shuffled numbers (by seed): each participant meets about log2(n) others.
 [[nodiscard]] std::size_t sampled_rounds(int n);
 [[nodiscard]] Matching sampled_round(int n, std::size_t round, std::uint64_t seed);
 

@@ -16,7 +16,7 @@ struct Stretch {
   double end = 0;
 };
 
-/// The intervals of some rows joined where they touch, by begin.
+/// The activities of some rows, merged where they overlap or touch, sorted by begin.
 std::vector<Stretch> stretches(const Trace& trace, std::initializer_list<Row> rows) {
   std::vector<Stretch> all;
   for (const Activity& a : trace.activities) {

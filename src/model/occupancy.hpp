@@ -1,5 +1,4 @@
-// What a timeline says about a pipeline: how busy its engines were and how much they did at once. Pure functions; times
-// in seconds.
+// Utilization and concurrency of a pipeline from its timeline. Pure functions; times in seconds.
 #pragma once
 
 #include <cstddef>
@@ -9,24 +8,24 @@
 
 namespace xferbench::model {
 
-/// From the first begin to the last end of what ran on the device.
+/// From the first begin to the last end of device activity.
 double makespan(const Trace& trace);
 
-/// Sum of a row's intervals.
+/// Sum of the durations in a row; overlapping activities count several times.
 double busy(const Trace& trace, Activity::Row row);
 
-/// Length of the time in which at least one interval of these rows ran.
+/// Time during which at least one activity of these rows ran.
 double covered(const Trace& trace, std::initializer_list<Activity::Row> rows);
 
-/// How many things ran at once on average, while anything did: the sum of the intervals of H2D, kernel, D2H and P2P, on
-/// all GPUs, over the time that they cover. 1 is no overlap. 0 if there are none.
+/// Average number of concurrent activities while any runs: the sum of all H2D, kernel, D2H and P2P durations on all
+/// GPUs over the time they cover. 1 means no overlap; 0 if there are none.
 double concurrency(const Trace& trace);
 
-/// The same among kernels.
+/// The same for kernels only.
 double kernel_concurrency(const Trace& trace);
 
-/// Times between the first begin and the last end of a row in which nothing of it ran. Shorter ones than a nanosecond,
-/// the grain of every clock behind a trace, do not count.
+/// Idle time of a row between its first begin and last end. Gaps below 1 ns, the resolution of trace clocks, do not
+/// count.
 struct Gaps {
   std::size_t count = 0;
   double total = 0;

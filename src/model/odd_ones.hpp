@@ -1,4 +1,4 @@
-// Which of a group that should be alike is not: a link among others of its kind, a GPU among its siblings. Pure
+// Finds outliers in a group of peers, such as one link among links of its kind or one GPU among its siblings. Pure
 // functions.
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace xferbench::model {
 
-/// What is closer to the median of its group, as a share of that, is like the others.
+/// Deviations from the group's median below this fraction are not outliers.
 inline constexpr double kOddMargin = 0.05;
 
-/// The places of those that differ from the median of their group by more than the margin, beyond doubt: their whole
-/// interval lies on that side of it, and one without an interval is not among them. Of fewer than three nobody can say
-/// which it is that differs.
+/// Indices of the members that certainly deviate from the group's median by more than the margin: their whole
+/// interval lies on one side of it. Members without an interval never count. Empty for fewer than three members,
+/// where the outlier cannot be identified.
 std::vector<std::size_t> odd_ones(std::span<const Estimate> group);
 
 }  // namespace xferbench::model

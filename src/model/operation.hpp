@@ -1,4 +1,4 @@
-// One operation on an engine, as everything that steps through time sees it. Pure; times in seconds.
+// One operation on an engine, for models that step through time. Pure; times in seconds.
 #pragma once
 
 #include <limits>
@@ -7,36 +7,36 @@
 
 namespace xferbench::model {
 
-/// What the other direction does while a copy runs. It slows no kernel.
+/// State of the copy in the opposite direction. It does not affect kernels.
 struct Beside {
   bool running = false;
   bool moves_payload = false;
 };
 
-/// What is left of an operation: what its engine needs to take it up, then its time beside the payload, then its
-/// payload. Copies in the other direction slow the second while they run, and the third while they move payload.
+/// Remaining phases of an operation: engine preparation, then overhead, then payload. A copy in the opposite
+/// direction slows the overhead while it runs, and the payload while it moves payload.
 class Operation {
  public:
-  Operation() = default;  ///< none: the engine is idle
+  Operation() = default;  ///< no operation: the engine is idle
   Operation(const Cost& cost, double bytes, double preparation = 0)
       : cost_(&cost), preparation_(preparation), overhead_(cost.per_operation), payload_(bytes * cost.per_byte) {}
 
   [[nodiscard]] bool running() const { return cost_ != nullptr; }
   [[nodiscard]] bool moves_payload() const { return running() && preparation_ <= 0 && overhead_ <= 0; }
   [[nodiscard]] Beside beside() const { return {running(), moves_payload()}; }
-  /// To the end of its present phase if nothing changes before; infinite if there is none.
+  /// Seconds to the end of the current phase if nothing changes; infinite if there is no operation.
   [[nodiscard]] double left(const Beside& other) const {
     if (!running()) return std::numeric_limits<double>::infinity();
     if (preparation_ > 0) return preparation_;
     if (overhead_ > 0) return overhead_ * (other.running ? cost_->duplex_overhead : 1);
     return payload_ / (other.moves_payload ? cost_->duplex_rate : 1);
   }
-  /// Time passes, no more than left() says. True if the operation has ended by that.
+  /// Advances by at most left() seconds. Returns true if the operation ended.
   bool pass(double seconds, const Beside& other) {
     if (!running()) return false;
     const double whole = left(other);
     double& phase = preparation_ > 0 ? preparation_ : overhead_ > 0 ? overhead_ : payload_;
-    // What ends now ends exactly, however times are rounded.
+    // A phase that ends now must end exactly, regardless of rounding.
     phase = whole <= seconds ? 0 : phase * (1 - seconds / whole);
     if (preparation_ > 0 || overhead_ > 0 || payload_ > 0) return false;
     cost_ = nullptr;

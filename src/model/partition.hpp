@@ -1,4 +1,4 @@
-// Cutting a payload into chunks. A pure function.
+// Splits a payload into chunks. A pure function.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ struct Chunk {
   std::size_t count = 0;
 };
 
-/// `chunks` parts of `elements` (chunks <= elements), none empty, in order and without gaps. Each is `growth` times as
-/// long as the one before, as nearly as alignment allows: where all parts are long enough they begin at multiples of
-/// `alignment` elements, so that every part can be accessed in wide words.
+/// Splits `elements` into `chunks` parts (chunks <= elements), in order, without gaps, none empty. Each part is
+/// `growth` times the previous one, as far as alignment permits: if all parts are long enough, they begin at
+/// multiples of `alignment` elements for wide memory access.
 std::vector<Chunk> partition(std::size_t elements, std::size_t chunks, std::size_t alignment, double growth = 1);
 
 }  // namespace xferbench::model

@@ -1,5 +1,5 @@
-// What the packets of a PCI Express link leave of it for payload. Pure functions.
-// Derivation, and what is left out: docs/lab/memcpy.md, "The PCIe limit".
+// Payload rate of a PCIe link after packet overhead. Pure functions. Derivation and omissions: docs/lab/memcpy.md,
+// "The PCIe limit".
 #pragma once
 
 #include <optional>
@@ -8,32 +8,33 @@
 
 namespace xferbench::model {
 
-/// Bytes of payload of a packet, and of what a read request asks for. Configuration space tells the first, and what a
-/// GPU may ask for, not what it asks for: that is taken to be 256 where so much is allowed, since the rates of an H200
-/// that copies both ways fit such requests. Where it does not tell, payloads are taken to be 256, too, as is common.
+/// Bytes of payload per packet, and bytes per read request. Configuration space gives the maximum payload and the
+/// maximum read request, but not the GPU's actual request size. The latter is taken as 256 if permitted, because the
+/// rates of an H200 that copies both ways fit that size. Without configuration data, payloads are assumed to be 256
+/// as well, a common value.
 struct PciePackets {
   unsigned payload = 256;
-  unsigned read_request = 256;              ///< always assumed
-  std::optional<unsigned> allowed_request;  ///< read, as the payload then is; else both are assumed
+  unsigned read_request = 256;              ///< always an assumption
+  std::optional<unsigned> allowed_request;  ///< from configuration space; absent: both are assumed
 };
 PciePackets pcie_packets(const Environment::Pcie& link);
 
-/// Bytes on the link for each byte of payload. To the GPU data comes as completions of its read requests, which
-/// themselves go the other way; from the GPU it goes as memory writes.
+/// Bytes on the link per byte of payload. Data to the GPU arrives as completions of the GPU's read requests, which
+/// use the other direction; data from the GPU goes as memory writes.
 struct PcieCost {
-  double completions = 1;  ///< towards the GPU, for a byte to the GPU
-  double requests = 0;     ///< towards the host, for a byte to the GPU
-  double writes = 1;       ///< towards the host, for a byte to the host
+  double completions = 1;  ///< toward the GPU, per H2D byte
+  double requests = 0;     ///< toward the host, per H2D byte
+  double writes = 1;       ///< toward the host, per D2H byte
 };
 PcieCost pcie_cost(const Environment::Pcie& link);
 
-/// Bytes of payload per second that a link carries at most. 0 where that is not known.
+/// Maximum payload rate of a link in bytes per second; 0 if unknown.
 struct PcieLimits {
   double h2d = 0;
   double d2h = 0;
-  double both = 0;  ///< of both directions together, while as much goes each way: writes share their lane with requests
+  double both = 0;  ///< both directions, with equal traffic each way; writes share lanes with read requests
 };
-/// Of a link of which nothing is known, or of a generation that these functions do not know, nothing is.
+/// All 0 for an unknown link and for generations 6 and later.
 PcieLimits pcie_limits(const std::optional<Environment::Pcie>& link);
 
 }  // namespace xferbench::model

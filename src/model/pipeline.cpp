@@ -20,7 +20,7 @@ constexpr std::array<Stage, 3> kStages{in, work, out};
 
 double total(const std::vector<double>& chunks) { return std::accumulate(chunks.begin(), chunks.end(), 0.0); }
 
-/// When the host has submitted each operation, and in which order.
+/// Submission time and order of each operation.
 class Submission {
  public:
   Submission(const StageCosts& costs, const Arrangement& a) {
@@ -49,7 +49,7 @@ class Submission {
   std::array<std::vector<Call>, 3> calls_;
 };
 
-/// Three engines that work through the chunks in order.
+/// Simulates three engines that process the chunks in order.
 class Schedule {
  public:
   Schedule(const StageCosts& costs, const Arrangement& arrangement)
@@ -67,16 +67,16 @@ class Schedule {
 
  private:
   struct CopyEngine {
-    std::optional<std::size_t> stream;  // of the copy before, ...
-    double idle_since = 0;              // ... and when that ended
+    std::optional<std::size_t> stream;  // stream of the previous copy, ...
+    double idle_since = 0;              // ... and the time at which it ended
   };
 
   [[nodiscard]] const Cost& cost(Stage stage) const {
     return stage == in ? costs_.h2d : stage == work ? costs_.kernel : costs_.d2h;
   }
 
-  /// When the result of a chunk in stage `from` is there for one in stage `to` that is `distance` later; 0 waits for
-  /// nothing.
+  /// When the result of stage `from` for the chunk `distance` earlier is available to stage `to`; 0 without a
+  /// dependency.
   [[nodiscard]] double end(Stage from, Stage to, std::size_t chunk, std::size_t distance) const {
     if (distance == 0 || chunk < distance) return 0;
     return handed_over(from, to, chunk - distance);
@@ -88,11 +88,10 @@ class Schedule {
     const Handoff& h = costs_.handoff;
     if (from == work) return h.kernel_to_copy;
     if (to == work) return h.copy_to_kernel;
-    return costs_.copy_engines < 2 ? 0 : h.copy_to_copy;  // with one engine it is no other
+    return costs_.copy_engines < 2 ? 0 : h.copy_to_copy;  // with one engine there is no handoff
   }
 
-  /// When the next operation of a stage may start, as far as that is known: kNever while it waits for one that has not
-  /// ended, or if there is none.
+  /// Earliest start of the next operation of a stage; kNever if a dependency has not ended or no operation is left.
   [[nodiscard]] double ready(Stage stage) const {
     const std::size_t i = ends_[stage].size();
     if (i >= arrangement_.chunks.size() || engines_[stage].running()) return kNever;
@@ -113,7 +112,7 @@ class Schedule {
     engines_[stage] = {cost(stage), arrangement_.chunks[chunk], stage == work ? 0 : take_up(stage, chunk)};
   }
 
-  /// Seconds that a copy engine needs before it goes on with this stream.
+  /// Stream switch time in seconds before a copy engine can start this copy.
   double take_up(Stage stage, std::size_t chunk) {
     CopyEngine& engine = copy_engine(stage);
     const std::size_t stream = arrangement_.streams > 0 ? chunk % arrangement_.streams : stage;
@@ -125,7 +124,7 @@ class Schedule {
   void start_ready() {
     start_if_ready(work);
     std::array<Stage, 2> copies{in, out};
-    if (costs_.copy_engines < 2) {  // the directions take turns: what was submitted first
+    if (costs_.copy_engines < 2) {  // the directions take turns, in order of submission
       if (engines_[in].running() || engines_[out].running()) return;
       const auto rank = [this](Stage stage) { return submission_.call(stage, ends_[stage].size()).rank; };
       const bool out_first = ready(in) > now_ || (ready(out) <= now_ && rank(out) < rank(in));
@@ -138,14 +137,14 @@ class Schedule {
     return stage == work ? Beside{} : engines_[stage == in ? out : in].beside();
   }
 
-  /// To the next end of a phase, or the next time at which something may start.
+  /// Advances to the next end of a phase or the next possible start.
   void advance() {
     const std::array<Beside, 3> others{beside(in), beside(work), beside(out)};
     double step = kNever;
     for (const Stage stage : kStages) {
       step = std::min(step, engines_[stage].left(others[stage]));
       const double start = ready(stage);
-      if (start > now_) step = std::min(step, start - now_);  // else it waits for the other direction
+      if (start > now_) step = std::min(step, start - now_);  // otherwise it waits for the other direction
     }
     now_ += step;
     for (const Stage stage : kStages) {
@@ -162,8 +161,8 @@ class Schedule {
   Submission submission_;
   double now_ = 0;
   std::array<Operation, 3> engines_;
-  std::array<CopyEngine, 3> copy_engines_;   // by stage; with one engine the first is both
-  std::array<std::vector<double>, 3> ends_;  // of the chunks that are through each stage
+  std::array<CopyEngine, 3> copy_engines_;   // by stage; a single copy engine uses the first
+  std::array<std::vector<double>, 3> ends_;  // end times of finished chunks, by stage
 };
 
 StageCosts without_submission(StageCosts costs) {
@@ -185,15 +184,15 @@ Arrangement with_slots(Arrangement a, std::size_t slots) {
   return a;
 }
 
-/// Payload in one piece through each stage, and the least that both directions can take together: their payloads at the
-/// rates that they leave each other, behind the shorter of the times beside it, in which nothing moves. One overhead
-/// may pass while the other direction moves payload, and slows nobody.
+/// Times of the payload in one piece through each stage, and the least time of both directions together: their
+/// payloads at concurrent rates, after the shorter overhead, during which nothing moves. The rest of the longer
+/// overhead may overlap the other direction's payload without slowing it.
 Stages least_times(const StageCosts& costs, double bytes) {
   const auto alone = [bytes](const Cost& c) { return c.per_operation + bytes * c.per_byte; };
   const auto copied = [&](const Cost& c) { return costs.start + alone(c); };
   const double in = bytes * costs.h2d.per_byte;
   const double out = bytes * costs.d2h.per_byte;
-  // Until the first of them ends, each moves at its duplex rate.
+  // Both move at their duplex rates until the first one ends.
   const double first = std::min(in / costs.h2d.duplex_rate, out / costs.d2h.duplex_rate);
   const double rest = std::max(in - first * costs.h2d.duplex_rate, out - first * costs.d2h.duplex_rate);
   const double both = std::min(in + out, first + rest);  // taking turns can be faster
@@ -228,8 +227,8 @@ Losses explain(const StageCosts& costs, const Arrangement& arrangement, double m
     const double added = with_effect[i] - explained;
     *parts[i] = added > kRounding ? added : 0;
     explained += *parts[i];
-    // Where an effect makes the whole faster (fewer slots, and the directions are less in each other's way), that comes
-    // off what was charged before.
+    // If an effect makes the whole faster (fewer slots can reduce interference of the directions), the saving is
+    // subtracted from the losses before it.
     for (std::size_t j = i; j-- > 0;) {
       const double back = std::clamp(explained - std::max(with_effect[i], measured_limit), 0.0, *parts[j]);
       *parts[j] -= back;

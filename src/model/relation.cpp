@@ -12,7 +12,7 @@ bool is_positive(const Estimate& e) {
   return e.value > 0 && e.interval && e.interval->low > 0 && std::isfinite(e.value) && std::isfinite(e.interval->high);
 }
 
-/// Whether numbers from a file are those of a median in its interval.
+/// Whether the estimate, which may come from a file, is finite and has an interval.
 bool is_known(const Estimate& e) {
   return e.interval && std::isfinite(e.value) && std::isfinite(e.interval->low) && std::isfinite(e.interval->high);
 }

@@ -9,17 +9,18 @@ namespace xferbench::model {
 
 namespace {
 
-constexpr int kHalvings = 60;  // of the time that is searched for: more than a double has digits
+constexpr int kHalvings = 60;  // steps of the binary search over time: more than a double's precision
 
-/// Of a chunk, unless less is left: half of it takes as long on a fast link as one more copy costs.
+/// Minimum chunk unless less is left: half of it takes as long on a fast link as an additional copy costs.
 constexpr std::uint64_t kShortest = std::uint64_t{2} << 20;
 
-/// Of the time of going directly, that a split must not take more than: the model is not that good for little.
+/// A split must take at most this fraction of the direct time, because the model is not accurate enough for small
+/// gains.
 constexpr double kWorthwhile = 0.8;
 
 double seconds(std::uint64_t bytes, double rate) { return static_cast<double>(bytes) / rate; }
 
-/// The most bytes that a helper passes on within `time`, a multiple of `alignment`.
+/// The most bytes that a helper relays within `time` seconds, as a multiple of `alignment`.
 std::uint64_t bytes_within(const RelayCosts& helper, const RelayShape& shape, double time, std::uint64_t most,
                            std::uint64_t alignment) {
   std::uint64_t low = 0;
@@ -35,7 +36,7 @@ std::uint64_t bytes_within(const RelayCosts& helper, const RelayShape& shape, do
   return low * alignment;
 }
 
-/// What fits into `time`: helpers first, the rest directly, whether that fits or not.
+/// Fills the helpers with what they relay within `time`; the direct path gets the rest, even if that takes longer.
 RelaySplit split_within(const RelayPaths& paths, const RelayShape& shape, double time, std::uint64_t bytes,
                         std::uint64_t alignment) {
   RelaySplit split{bytes, {}};
@@ -58,8 +59,9 @@ std::uint64_t RelaySplit::relayed() const { return std::accumulate(through.begin
 std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t bytes) {
   std::vector<std::uint64_t> chunks;
   while (bytes > 0) {
-    // While what is left follows over the slower link, this one has to get over the faster one: an eighth is enough for
-    // a link that is seven times as fast, as NVLink is beside PCIe. For others, shape.chunk is there.
+    // The last chunk must pass the faster link while nothing follows, so each chunk leaves at least an eighth of the
+    // rest. That suits a link seven times as fast, such as NVLink compared with PCIe; for others, shape.chunk is the
+    // limit.
     const std::uint64_t most = std::max(kShortest, bytes / 8 * 7 / kShortest * kShortest);
     chunks.push_back(std::min({shape.chunk, most, bytes}));
     bytes -= chunks.back();
@@ -78,11 +80,10 @@ std::vector<std::uint64_t> relay_slots(const RelayShape& shape, std::uint64_t by
   return slots;
 }
 
-/// Chunk by chunk, as long as the slowest of what each waits for: the one before it on its link, its slot, and its own
-/// way here.
+/// Each chunk waits for the previous one on the same link, for its slot, and for its own arrival.
 double relay_time(const RelayCosts& helper, const RelayShape& shape, std::uint64_t bytes) {
-  double arrived = 0;  // the last one over the first link
-  double gone = 0;     // and over the second
+  double arrived = 0;  // end of the last chunk on the first link
+  double gone = 0;     // end of the last chunk on the second link
   std::vector<double> slot_free(shape.slots);
   std::size_t slot = 0;
   for (const std::uint64_t chunk : relay_chunks(shape, bytes)) {

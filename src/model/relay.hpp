@@ -1,5 +1,5 @@
-// A payload that reaches one GPU over several links: a part directly, the rest through other GPUs, which pass it on
-// chunk by chunk. How long that takes, and how to share the payload out. Pure functions; times in seconds.
+// Transfer to one GPU over several links: a part goes directly, the rest in chunks through other GPUs (helpers).
+// Predicts the duration and finds the best split. Pure functions; times in seconds.
 #pragma once
 
 #include <cstddef>
@@ -9,68 +9,68 @@
 
 namespace xferbench::model {
 
-/// One GPU that passes chunks on. It holds a few of them at once, each in a slot, and takes the next one over its first
-/// link while the last one leaves over its second.
+/// Costs of one helper GPU. It holds a few chunks at once, one per slot, and receives the next chunk over its first
+/// link while it sends the previous one over its second.
 struct RelayCosts {
-  double first_rate = 0;   ///< bytes per second, while all other GPUs move theirs, too
-  double second_rate = 0;  ///< the same of the link on which it passes them on
-  double first_copy = 0;   ///< seconds that each copy takes beside its bytes
+  double first_rate = 0;   ///< bytes per second, while all other GPUs transfer as well
+  double second_rate = 0;  ///< the same for the link over which it forwards
+  double first_copy = 0;   ///< seconds per copy besides the bytes
   double second_copy = 0;
-  double hand_over = 0;  ///< from the end of one copy to the start of the next one that waits for it
+  double hand_over = 0;  ///< from the end of a copy to the start of one that waits for it
 };
 
-/// All ways to the GPU in question.
+/// All paths to the target GPU.
 struct RelayPaths {
-  double direct_rate = 0;  ///< bytes per second of its own link, while the helpers move theirs, too
-  double direct_copy = 0;  ///< seconds beside the bytes
-  double far_end = 0;      ///< from a helper's end to the target's knowing of it
-  double joining = 0;  ///< seconds that it takes all to begin and end together, where there is next to nothing to do
+  double direct_rate = 0;  ///< bytes per second of its own link, while the helpers transfer as well
+  double direct_copy = 0;  ///< seconds per copy besides the bytes
+  double far_end = 0;      ///< from a helper's end until the target GPU sees it
+  double joining = 0;      ///< seconds to start and join all GPUs, measured with almost no data
   std::vector<RelayCosts> helpers{};
 };
 
-/// How chunks are passed on.
+/// How helpers split their part into chunks.
 struct RelayShape {
-  std::uint64_t chunk = 0;       ///< bytes of the longest at most
+  std::uint64_t chunk = 0;       ///< maximum bytes per chunk
   std::size_t slots = 1;         ///< chunks that a helper holds at once
-  bool last_leg_is_fast = true;  ///< else the first: where the short chunks are
+  bool last_leg_is_fast = true;  ///< the second link is the faster one: short chunks come last; otherwise first
 };
 
-/// The chunks that so many bytes are passed on in. While the slower link carries them, the faster one waits for the
-/// first or is behind with the last: so chunks get shorter towards that end, down to two mebibytes.
+/// Chunk sizes for relaying `bytes`. The faster link waits for the first chunk or finishes after the slower one with
+/// the last, so chunks shrink toward that end, to at least 2 MiB.
 [[nodiscard]] std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t bytes);
 
-/// Bytes of each slot that so many bytes are passed on through: of the longest chunk that takes its turn there. A slot
-/// that nothing would go through is none.
+/// Bytes per slot for relaying `bytes`: the longest chunk that uses the slot. Unused slots are omitted.
 [[nodiscard]] std::vector<std::uint64_t> relay_slots(const RelayShape& shape, std::uint64_t bytes);
 
-/// Who carries how many bytes.
+/// Bytes per path.
 struct RelaySplit {
   std::uint64_t direct = 0;
-  std::vector<std::uint64_t> through;  ///< each helper
+  std::vector<std::uint64_t> through;  ///< per helper
 
   [[nodiscard]] std::uint64_t relayed() const;
 };
 
-/// From the first byte's start to the last one's arrival, of `bytes` through one helper; far_end is not part of it.
+/// Seconds from the first byte's start to the last byte's arrival, for `bytes` through one helper; excludes far_end.
 [[nodiscard]] double relay_time(const RelayCosts& helper, const RelayShape& shape, std::uint64_t bytes);
 
-/// Of the whole payload: the slowest of all ways.
+/// Seconds for the whole payload: the slowest path.
 [[nodiscard]] double relay_makespan(const RelayPaths& paths, const RelayShape& shape, const RelaySplit& split);
 
-/// The split in which all ways end together, as far as that goes: parts of helpers are whole multiples of `alignment`.
-/// All of it goes directly where that would not save a fifth, joining counted in full: little does not hide any of it.
+/// The split with which all paths end together as nearly as possible; helpers get multiples of `alignment` bytes.
+/// Sends everything directly unless relaying saves a fifth, with joining counted in full, because a small transfer
+/// hides none of it.
 [[nodiscard]] RelaySplit best_relay_split(const RelayPaths& paths, const RelayShape& shape, std::uint64_t bytes,
                                           std::uint64_t alignment);
 
-/// The longest chunk that best_relay_chunk() chooses.
+/// Upper limit of best_relay_chunk(), in bytes.
 inline constexpr std::uint64_t kLongestRelayChunk = std::uint64_t{64} << 20;
 
-/// The chunk, of those from 2 MiB to the longest, with which the split that `split_for` returns for a shape takes
-/// least; the shortest of those that are as good.
+/// The chunk size, from 2 MiB to kLongestRelayChunk, that gives the split returned by `split_for` the least time; the
+/// smallest among equals.
 [[nodiscard]] std::uint64_t best_relay_chunk(const RelayPaths& paths, const RelayShape& shape,
                                              const std::function<RelaySplit(const RelayShape&)>& split_for);
 
-/// The split that gives the helpers `share` of the payload (0 to 1), each as much as its neighbour.
+/// The split that gives the helpers the fraction `share` of the payload (0 to 1), in equal parts.
 [[nodiscard]] RelaySplit even_relay_split(std::size_t helpers, double share, std::uint64_t bytes,
                                           std::uint64_t alignment);
 

@@ -8,7 +8,7 @@ namespace xferbench::model {
 
 namespace {
 
-/// What one operation and each byte cost, and what a pass takes beside all of its operations.
+/// Costs per operation and per byte, and the fixed cost of a pass.
 struct PassCost {
   Cost cost;
   double pass = 0;
@@ -21,7 +21,7 @@ PassCost cost_of(double StageSeconds::*stage, const StageTimes& t) {
   c.per_operation = std::min(c.per_operation, whole);
   double pass = 0;
   if (t.small_bytes > 0 && t.small_bytes < t.bytes) {
-    // Both have the pass and one operation; the rest of each is in proportion to its bytes.
+    // Both times include one pass and one operation; the rest is proportional to the bytes.
     const double ratio = t.small_bytes / t.bytes;
     pass = (t.small.*stage - c.per_operation - ratio * (whole - c.per_operation)) / (1 - ratio);
     pass = std::clamp(pass, 0.0, whole - c.per_operation);
@@ -30,7 +30,7 @@ PassCost cost_of(double StageSeconds::*stage, const StageTimes& t) {
   return {c, pass};
 }
 
-/// A row that is worked on.
+/// A CopyRow in progress.
 struct Queue {
   Queue(const Cost& c, const CopyRow& row)
       : cost(c), bytes_each(row.bytes / static_cast<double>(row.pieces)), waiting(row.pieces) {
@@ -51,7 +51,7 @@ struct Queue {
   double bytes_each;
   std::size_t waiting;
   Operation copy;
-  double end = 0;  ///< of the last one so far
+  double end = 0;  ///< of the latest finished copy
 };
 
 }  // namespace
@@ -73,8 +73,8 @@ CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& row_in,
 
 namespace {
 
-/// What the directions cost each other: corrected until the model's ends are those measured. Each of the four numbers
-/// is led by the end that it moves most: rates by those in few pieces, overheads by those in many.
+/// Fits duplex rates and overheads iteratively until the modelled ends match the measured ones. Rates are corrected
+/// by the ends in few pieces, overheads by those in many, on which each has most influence.
 void fit_duplex(const StageTimes& t, StageCosts& c) {
   constexpr int kRounds = 300;
   constexpr double kLeastRate = 0.1;
@@ -110,7 +110,7 @@ StageCosts fit_stage_costs(const StageTimes& t) {
   c.h2d = h2d.cost;
   c.kernel = cost_of(&StageSeconds::kernel, t).cost;
   c.d2h = d2h.cost;
-  // A pipeline begins as a copy in does, and ends as a copy out.
+  // A pipeline starts like an H2D pass and ends like a D2H pass.
   c.start = (h2d.pass + d2h.pass) / 2;
   StageTimes without_passes = t;
   for (double* end : {&without_passes.both.h2d, &without_passes.h2d_pieces_beside}) *end -= h2d.pass;
@@ -129,7 +129,7 @@ StageCosts with_rates_of(StageCosts costs, const Arrangement& arrangement, doubl
     for (Cost* copy : {&c.h2d, &c.d2h}) copy->duplex_rate = std::min(1.0, copy->duplex_rate * factor);
     return c;
   };
-  double low = 0.8;  // no more than that is a matter of rates
+  double low = 0.8;  // larger corrections would not be a matter of rates
   double high = 1.1;
   for (int halved = 0; halved < 30; ++halved) {
     const double middle = (low + high) / 2;

@@ -9,11 +9,11 @@ namespace xferbench::model {
 
 namespace {
 
-/// The continued fraction of the incomplete beta function, by the method of Lentz. It converges within some sqrt(a + b)
-/// steps where x is below (a + 1) / (a + b + 2).
+/// Continued fraction of the incomplete beta function by Lentz's method. Converges in about sqrt(a + b) steps for x
+/// below (a + 1) / (a + b + 2).
 double beta_fraction(double x, double a, double b) {
   constexpr double kClose = 1e-15;
-  constexpr double kTiny = 1e-300;  // in place of a divisor of 0
+  constexpr double kTiny = 1e-300;  // replaces a divisor of 0
   constexpr int kMostTerms = 10'000;
   const auto away_from_zero = [](double value) { return std::abs(value) < kTiny ? kTiny : value; };
   double c = 1;
@@ -34,7 +34,8 @@ double beta_fraction(double x, double a, double b) {
   return fraction;
 }
 
-/// The regularised incomplete beta function I_x(a, b). `rest` is 1 - x, which may be far below what x can tell.
+/// Regularised incomplete beta function I_x(a, b). `rest` is 1 - x, given separately because it may be below x's
+/// precision.
 double incomplete_beta(double x, double rest, double a, double b) {
   if (!(x > 0)) return 0;
   if (!(rest > 0)) return 1;
@@ -62,7 +63,7 @@ double student_quantile(double two_sided, double degrees_of_freedom) {
   double low = 0;
   double high = std::numeric_limits<double>::infinity();
   double t = 1;
-  // By Newton on logarithms, on which tails are nearly straight; a step that leaves the bracket halves it instead.
+  // Newton's method on logarithms, in which tails are nearly straight; bisection if a step leaves the bracket.
   for (int step = 0; step < 200 && high - low > kClose * low; ++step) {
     const double p = student_two_sided(t, degrees_of_freedom);
     (p > two_sided ? low : high) = t;

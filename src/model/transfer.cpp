@@ -27,15 +27,15 @@ std::size_t distinct_sizes(const Points& points) {
   return sizes.size();
 }
 
-/// What a time is made of: latency, slope, pass.
+/// Terms of a copy's time: latency, slope, pass.
 constexpr std::size_t kTerms = 3;
 constexpr std::size_t kSlope = 1;
 using Vector = std::array<double, kTerms>;
 using Matrix = std::array<Vector, kTerms>;
-/// Terms that are fitted; the others are 0.
+/// The terms to fit; the others are 0.
 using Terms = std::array<bool, kTerms>;
 
-/// 1 / t of each term of a time: residuals are relative.
+/// Each term's contribution divided by the measured time, so that residuals are relative.
 Vector regressors(const TransferPoint& p) { return {1 / p.seconds, p.bytes / p.seconds, 1 / (p.in_a_row * p.seconds)}; }
 
 double relative_error(const Vector& fitted, const TransferPoint& p) {
@@ -49,10 +49,10 @@ double squares_of(const Vector& fitted, const Points& points) {
   return squares;
 }
 
-/// Of a symmetrical, positive matrix; terms that are not fitted are left out. Nothing where it has none.
+/// Inverse of a symmetric positive definite matrix over the fitted terms; nothing if it is singular.
 std::optional<Matrix> inverse(Matrix m, const Terms& terms) {
   Matrix inverted{};
-  Vector scale{};  // terms differ by many orders of magnitude
+  Vector scale{};  // balances terms that differ by many orders of magnitude
   for (std::size_t i = 0; i < kTerms; ++i) scale[i] = terms[i] && m[i][i] > 0 ? 1 / std::sqrt(m[i][i]) : 0;
   for (std::size_t i = 0; i < kTerms; ++i) {
     if (terms[i] && scale[i] == 0) return std::nullopt;
@@ -80,7 +80,7 @@ std::optional<Matrix> inverse(Matrix m, const Terms& terms) {
 struct Fitted {
   Vector terms{};
   double slope_variance = 0;  ///< for residuals of variance 1
-  std::size_t count = 0;      ///< terms that were fitted
+  std::size_t count = 0;      ///< number of fitted terms
 };
 
 std::optional<Fitted> fit_terms(const Points& points, const Terms& terms) {
@@ -105,14 +105,14 @@ std::optional<Fitted> fit_terms(const Points& points, const Terms& terms) {
   return fitted;
 }
 
-/// Whether rows of copies differ enough to tell what they take beside the copies.
+/// Whether the rows differ enough in length to determine the fixed cost per row.
 bool tells_pass(const Points& points) {
   constexpr double kMany = 4;
   const auto [least, most] = std::ranges::minmax(points, {}, &TransferPoint::in_a_row);
   return distinct_sizes(points) > kTerms && least.in_a_row == 1 && most.in_a_row >= kMany;
 }
 
-/// The best of those whose terms are all at least 0.
+/// The best fit among those without negative terms.
 std::optional<Fitted> best_fit(const Points& points) {
   std::optional<Fitted> best;
   for (const bool pass : {true, false}) {
@@ -126,7 +126,7 @@ std::optional<Fitted> best_fit(const Points& points) {
   return best;
 }
 
-/// Whether time grows with size by more than the scatter about the fit explains.
+/// Whether time grows with size significantly, given the scatter around the fit.
 bool grows(const Fitted& fitted, const Points& points) {
   const std::size_t free = std::max<std::size_t>(points.size(), fitted.count + 1) - fitted.count;
   const double variance = squares_of(fitted.terms, points) / static_cast<double>(free);
@@ -183,7 +183,7 @@ struct WaysAtSize {
   [[nodiscard]] double log_ratio() const { return std::log(a.seconds / b.seconds); }
 };
 
-/// By size; of points of the same size the first counts.
+/// Common sizes in ascending order; of points with the same size the first counts.
 std::vector<WaysAtSize> matched(std::span<const TransferPoint> a, std::span<const TransferPoint> b) {
   std::map<double, TransferPoint> by_size;
   for (const TransferPoint& p : usable(b)) by_size.emplace(p.bytes, p);
@@ -198,16 +198,16 @@ std::vector<WaysAtSize> matched(std::span<const TransferPoint> a, std::span<cons
   return sorted;
 }
 
-/// Where on the way from one decided size to another a straight line passes 0. How far it is from 0 at either end.
+/// Position (0 to 1) at which a straight line between two values of opposite sign crosses 0.
 double share_of_way(double below, double above) { return std::abs(below) / (std::abs(below) + std::abs(above)); }
 
-/// Where the ratio of times passes 1 on a straight line in logarithms: costs are sums of powers of the size, whose
-/// ratio bends least there.
+/// Interpolates where the ratio of times crosses 1, linearly in logarithms: costs are sums of powers of the size, so
+/// their ratio is nearly straight there.
 Crossover crossover_between(const WaysAtSize& below, const WaysAtSize& above) {
   const double low = std::log(below.a.bytes);
   const double high = std::log(above.a.bytes);
   const auto size_at = [&](double share) { return std::exp(low + share * (high - low)); };
-  // Of a decided size neither end of the ratio's interval is on the other side of 1.
+  // At a decided size, the ratio's whole interval is on one side of 1.
   const auto nearest = [](const WaysAtSize& p) { return std::log(p.first_faster() ? p.ratio->high : p.ratio->low); };
   const auto furthest = [](const WaysAtSize& p) { return std::log(p.first_faster() ? p.ratio->low : p.ratio->high); };
   return {.bytes = size_at(share_of_way(below.log_ratio(), above.log_ratio())),
@@ -218,7 +218,7 @@ Crossover crossover_between(const WaysAtSize& below, const WaysAtSize& above) {
           .first_faster_above = above.first_faster()};
 }
 
-/// Counts a size that is not decided.
+/// Adds a size that is not decided.
 void add_undecided(const WaysAtSize& pair, Comparison& result) {
   if (pair.relation == Relation::equal) ++result.equal;
   if (!pair.ratio) {
@@ -267,7 +267,7 @@ BreakEven break_even(const Estimate& setup, const Estimate& slow_copy, const Est
   }
   if (relation != Relation::faster || !sampled) return result;
   const auto copies = [](double cost, double saved) { return std::max(1.0, std::ceil(cost / saved)); };
-  const Estimate saved = difference(slow_copy, fast_copy);  // above 0 as a whole, since the two do not overlap
+  const Estimate saved = difference(slow_copy, fast_copy);  // the whole interval is positive: the two do not overlap
   result.outcome = BreakEven::Outcome::pays;
   result.copies = copies(setup.value, saved.value);
   result.range = {copies(setup.interval->low, saved.interval->high), copies(setup.interval->high, saved.interval->low)};

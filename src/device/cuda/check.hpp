@@ -1,4 +1,4 @@
-// CUDA's status codes as exceptions that name the operation.
+// Converts CUDA status codes to exceptions that name the operation.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,12 +9,12 @@
 
 namespace xferbench::cuda {
 
-/// "an illegal memory access was encountered (cudaErrorIllegalAddress)"
+/// For example "an illegal memory access was encountered (cudaErrorIllegalAddress)".
 inline std::string describe(cudaError_t status) {
   return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
 }
 
-/// Throws DeviceError if `status` is an error. Also clears CUDA's record of it, so that it is reported once.
+/// Throws DeviceError if `status` is an error. Also resets CUDA's last error, so that it is reported once.
 inline void check(cudaError_t status, const char* operation) {
   if (status == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());

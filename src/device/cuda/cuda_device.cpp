@@ -46,7 +46,7 @@ class CudaDevice final : public Device {
     for (const int peer : peers_) static_cast<void>(cudaDeviceDisablePeerAccess(peer));
   }
 
-  /// What its machine is, once all of its devices are known.
+  /// Stores the facts about the whole machine, which are complete only once every device exists.
   void know_all(const std::vector<Environment::Gpu>& gpus, const std::vector<Environment::PeerLink>& links) {
     capabilities_.environment.gpus = gpus;
     capabilities_.environment.links = links;
@@ -64,7 +64,7 @@ class CudaDevice final : public Device {
 
   [[nodiscard]] bool usable() noexcept override {
     const bool current = gpu_.try_make_current();
-    static_cast<void>(cudaGetLastError());  // which may be that of another GPU
+    static_cast<void>(cudaGetLastError());  // clears an error that another GPU may have left
     return current && cudaDeviceSynchronize() == cudaSuccess;
   }
 
@@ -138,7 +138,7 @@ class CudaDevice final : public Device {
 
   const CudaTracer& tracer_;
   OpenedGpu gpu_;
-  std::set<int> peers_;  // whose memory it may reach
+  std::set<int> peers_;  // CUDA indices of the GPUs whose memory it can access
   Capabilities capabilities_;
   std::list<std::pair<KernelSource, std::unique_ptr<LoadedKernel>>> own_kernels_;
   HealthMonitor health_{pci_bus_id(gpu_.number())};
@@ -151,7 +151,7 @@ void CudaDevice::set_peer_access(Device& peer, bool on) {
   if (peers_.contains(number) == on) return;
   gpu_.make_current();
   const cudaError_t status = on ? cudaDeviceEnablePeerAccess(number, 0) : cudaDeviceDisablePeerAccess(number);
-  // Whoever else in this process uses the GPU may have done the same.
+  // Other code in this process may have changed peer access of this GPU already.
   if (status == (on ? cudaErrorPeerAccessAlreadyEnabled : cudaErrorPeerAccessNotEnabled)) {
     static_cast<void>(cudaGetLastError());
   } else {
@@ -177,8 +177,8 @@ std::optional<double> CudaDevice::sm_clock_hz() {
   return static_cast<double>(sample[0]) / static_cast<double>(sample[1]) * 1e9;
 }
 
-/// By question and answer through pinned memory; nothing if the GPU did not answer in time, as where the host or the
-/// GPU was kept from it. Leaves no kernel behind that waits for questions.
+/// Exchanges questions and answers with a kernel through pinned memory. Returns nothing if the GPU did not answer in
+/// time, for example because host or GPU was busy. The kernel has ended when this returns.
 std::optional<ClockRelation> CudaDevice::ask_for_its_timer() {
   constexpr std::uint32_t kRounds = 32;
   constexpr std::uint64_t kTimeoutNs = 100'000'000;
@@ -189,7 +189,7 @@ std::optional<ClockRelation> CudaDevice::ask_for_its_timer() {
   kernels::launch_clock_exchange(exchange, 1, kRounds, kTimeoutNs, native(stream));
   check(cudaGetLastError(), "launching the clock exchange");
 
-  // The timer was read between question and answer; the quickest round pins it down best.
+  // The timer was read between question and answer, so the fastest round has the smallest uncertainty.
   ClockRelation best;
   best.uncertainty = std::numeric_limits<double>::infinity();
   bool answers = true;
@@ -203,7 +203,7 @@ std::optional<ClockRelation> CudaDevice::ask_for_its_timer() {
     if (!answers || (answered - asked) / 2 >= best.uncertainty) continue;
     best = {std::atomic_ref(exchange->nanoseconds).load(), (asked + answered) / 2, (answered - asked) / 2};
   }
-  // A kernel that has not been answered in time has given up by itself, or will.
+  // After a timeout the kernel gives up by itself.
   stream.synchronize();
   return answers ? std::optional(best) : std::nullopt;
 }

@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kSimulateHint = "without one, add --simulate to the same command";
 
-/// How many GPUs there are. Throws NoDeviceError if there is none.
+/// Number of GPUs. Throws NoDeviceError if there is none.
 std::size_t count_gpus() {
   int count = 0;
   if (const cudaError_t status = cudaGetDeviceCount(&count); status != cudaSuccess || count == 0) {
@@ -35,7 +35,7 @@ std::size_t count_gpus() {
   return static_cast<std::size_t>(count);
 }
 
-/// With blocking launches the kernel that holds a stream would keep the host from ever opening the gate.
+/// With CUDA_LAUNCH_BLOCKING the launch of the gate kernel would never return, so the host could not open the gate.
 void refuse_blocking_launches() {
   const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
   if (value == nullptr || std::string_view(value) == "0" || *value == '\0') return;
@@ -43,7 +43,6 @@ void refuse_blocking_launches() {
       "CUDA_LAUNCH_BLOCKING is set: every launch would wait for its kernel, and nothing could overlap; unset it");
 }
 
-/// Makes the GPU current for the calling thread and creates its context.
 void make_context(int gpu) {
   if (const cudaError_t status = cudaSetDevice(gpu); status != cudaSuccess) {
     throw NoDeviceError(
@@ -52,7 +51,7 @@ void make_context(int gpu) {
   check(cudaFree(nullptr), "creating the GPU's context");
 }
 
-/// The GPUs with their contexts, and what reports say of the host that they are on.
+/// GPUs with contexts, and the description of their host.
 struct Opened {
   std::vector<OpenedGpu> gpus;
   Environment::Host host;
@@ -64,7 +63,7 @@ Opened prepare(const GpuSelection& selection, const NumaPolicy& numa) {
   const std::vector<int> numbers = chosen_gpus(selection, count_gpus());
   std::vector<std::optional<int>> nodes;
   for (const int number : numbers) nodes.push_back(numa_node_of(number));
-  // Before there is a context: the driver allocates the buffers that pageable copies go through with it.
+  // Before contexts exist: the driver allocates its staging buffers for pageable copies together with the context.
   const std::string numa_note = place_process(numa, nodes);
   const bool own_nodes = each_from_its_own(numa, nodes);
   Opened opened;
@@ -81,7 +80,8 @@ Opened prepare(const GpuSelection& selection, const NumaPolicy& numa) {
   return opened;
 }
 
-/// A thread that only uses other GPUs must begin even where the first is lost.
+/// With several GPUs, errors are ignored: a thread that uses only other GPUs must start even if the first one is
+/// lost.
 std::function<void()> make_current_in_threads(const OpenedGpu& first) {
   return [first] {
     const cudaError_t status = cudaSetDevice(first.number());

@@ -1,4 +1,4 @@
-// This machine, with some of its GPUs, through the CUDA runtime.
+// Opens this machine with selected GPUs through the CUDA runtime.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,14 @@
 
 namespace xferbench::cuda {
 
-/// Places the process as `numa` says and creates a context on each of these GPUs. Throws NoDeviceError if there is no
-/// such GPU, UsageError if the process cannot be placed. The first is current in the thread that opens the machine and
-/// in those that its host starts; with several, that changes as they are used.
+/// Binds the process as `numa` says, then creates a context on each selected GPU. Throws NoDeviceError for a missing
+/// GPU, UsageError if the process cannot be bound. The first GPU is current in the calling thread and in threads that
+/// the host runtime starts; with several GPUs, operations change the current GPU.
 [[nodiscard]] std::unique_ptr<Machine> open_machine(const GpuSelection& selection, const NumaPolicy& numa,
                                                     TraceBy trace_by = TraceBy::cupti_or_events);
 
-/// Of these GPUs, which have contexts. `host` is what reports say of the host. Throws NoDeviceError if one of them
-/// cannot run this build's kernels.
+/// Creates the devices of these GPUs, whose contexts exist. `host` goes into their environment description. Throws
+/// NoDeviceError if a GPU cannot run this build's kernels.
 [[nodiscard]] std::vector<std::unique_ptr<Device>> make_devices(Machine& machine, const CudaTracer& tracer,
                                                                 std::span<const OpenedGpu> gpus,
                                                                 const Environment::Host& host);

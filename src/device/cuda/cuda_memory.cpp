@@ -14,12 +14,12 @@ namespace xferbench::cuda {
 
 namespace {
 
-/// The text is made only when there is something to say.
+/// Formats the message only on an error.
 void check_allocation(cudaError_t status, const char* function, std::size_t bytes) {
   if (status != cudaSuccess) check(status, fmt::format("{} ({})", function, format_size(bytes)).c_str());
 }
 
-/// Of the kinds that cudaHostAlloc makes.
+/// Flags for the kinds that cudaHostAlloc allocates.
 unsigned host_alloc_flags(HostMemory kind) {
   switch (kind) {
     case HostMemory::portable: return cudaHostAllocPortable;
@@ -60,8 +60,8 @@ unsigned register_flags(const OpenedGpu& gpu) {
   return gpu.alone() ? cudaHostRegisterDefault : cudaHostRegisterPortable;
 }
 
-/// Memory that a call of CUDA gives back, whose errors nobody could do anything about. Not while another GPU is
-/// current, whose context may be lost.
+/// Memory released by a CUDA call. Release errors are ignored, because nothing can be done about them. Makes its own
+/// GPU current first: the context of the current GPU may be lost.
 template <class GiveBack>
 class CudaAllocation final : public Resource {
  public:
@@ -81,12 +81,12 @@ std::unique_ptr<Resource> given_back(const OpenedGpu& gpu, const GiveBack& give_
   return std::make_unique<CudaAllocation<GiveBack>>(gpu, give_back);
 }
 
-/// Ordinary memory from the system, pinned in place or not.
+/// Ordinary system memory, optionally pinned in place.
 class SystemAllocation final : public Resource {
  public:
   SystemAllocation(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults)
       : gpu_(gpu), pages_(bytes, page_size(kind)), pinned_(!is_pageable(kind)) {
-    // Touched here, so that the pages lie on the NUMA node of the thread that copies, whoever fills them later.
+    // First touch on this thread places the pages on its NUMA node, whichever thread fills them later.
     if (faults == Prefault::yes) touch_pages(pages_.data(), bytes);
     if (pinned_)
       check_allocation(cudaHostRegister(pages_.data(), bytes, register_flags(gpu)), "cudaHostRegister", bytes);

@@ -1,4 +1,4 @@
-// Memory that CUDA gives, and ordinary memory from the system, pinned in place where asked.
+// Device memory and host memory through CUDA, and ordinary system memory that may be pinned in place.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,9 +11,9 @@
 namespace xferbench::cuda {
 
 [[nodiscard]] DeviceBuffer allocate(const OpenedGpu& gpu, std::size_t bytes);
-/// In the order of a stream of that GPU, and given back in it.
+/// Stream-ordered: allocated and freed in the order of a stream of that GPU.
 [[nodiscard]] DeviceBuffer allocate_pooled(const OpenedGpu& gpu, std::size_t bytes, cudaStream_t stream);
-/// Page-locked memory is so for all GPUs that the machine was opened with.
+/// Page-locked memory is portable: pinned for all opened GPUs.
 [[nodiscard]] HostBuffer allocate_on_host(const OpenedGpu& gpu, std::size_t bytes, HostMemory kind, Prefault faults);
 [[nodiscard]] Registration pin(const OpenedGpu& gpu, const HostView& memory);
 

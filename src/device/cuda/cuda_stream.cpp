@@ -15,17 +15,17 @@
 #include "device/cuda/cuda_tracer.hpp"
 #include "device/cuda/timing_kernels.hpp"
 
-// cudaMemcpyBatchAsync came with CUDA 12.8.
+// cudaMemcpyBatchAsync exists since CUDA 12.8.
 #define XFERBENCH_BATCH_COPIES (CUDART_VERSION >= 12080)
 
 namespace xferbench::cuda {
 
 namespace {
 
-/// Between GPUs it is cudaMemcpyAsync as well: with unified addressing it sees by the addresses which GPUs those are,
-/// and goes directly where the stream's GPU may reach the other and through the host where not (CUDA C++ Programming
-/// Guide, Peer-to-Peer Memory Copy). cudaMemcpyPeerAsync does the same for those who know the GPUs' numbers, which a
-/// Copy does not carry.
+/// Copies between GPUs also use cudaMemcpyAsync: with unified addressing, the addresses identify both GPUs. The copy
+/// is direct if peer access is enabled and staged through the host otherwise (CUDA C++ Programming Guide,
+/// Peer-to-Peer Memory Copy). cudaMemcpyPeerAsync does the same but needs device indices, which a Copy does not
+/// carry.
 cudaMemcpyKind kind_of(Direction direction) {
   switch (direction) {
     case Direction::h2d: return cudaMemcpyHostToDevice;
@@ -46,13 +46,13 @@ const char* name_of(Direction direction) {
   return "";
 }
 
-/// The text is made only when there is something to say.
+/// Formats the message only on an error.
 void check_copy(cudaError_t status, const char* function, const Copy& copy) {
   if (status == cudaSuccess) return;
   check(status, fmt::format("{} ({}, {})", function, name_of(copy.direction), format_size(copy.bytes)).c_str());
 }
 
-/// Around a copy, for a trace by events.
+/// Event span around a copy, for an event-based trace.
 EventTrace::Span span_of(const CudaTracer& tracer, const OpenedGpu& gpu, cudaStream_t stream, Direction direction,
                          std::uint64_t bytes) {
   const auto [name, row] = traced(direction);
@@ -100,7 +100,7 @@ class CudaEvent final : public EventImpl {
 
 class CudaGraph final : public GraphImpl {
  public:
-  /// Makes what was captured ready to run, and destroys `captured`. Its GPU is current.
+  /// Instantiates the captured graph and destroys `captured`. The graph's GPU must be current.
   CudaGraph(Device& device, cudaGraph_t captured) : GraphImpl(device) {
     const cudaError_t status = cudaGraphInstantiate(&executable_, captured, 0);
     static_cast<void>(cudaGraphDestroy(captured));
@@ -189,7 +189,7 @@ class CudaStream final : public StreamImpl {
     const cudaError_t status =
         plain ? cudaLaunchHostFunc(stream_, call_function, kept) : cudaStreamAddCallback(stream_, call_back, kept, 0);
     if (status == cudaSuccess) return;
-    static_cast<void>(HostCall::release(kept));  // nobody will
+    static_cast<void>(HostCall::release(kept));  // the callback will never run
     check(status, plain ? "cudaLaunchHostFunc" : "cudaStreamAddCallback");
   }
 
@@ -211,7 +211,7 @@ class CudaStream final : public StreamImpl {
 
   [[nodiscard]] Graph capture(const std::function<void()>& submit) override {
     gpu_.make_current();
-    // Thread-local: other threads may go on calling what a capture forbids.
+    // Thread-local mode: other threads may keep making calls that are illegal during a capture.
     check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
     cudaGraph_t captured = nullptr;
     try {
@@ -221,7 +221,7 @@ class CudaStream final : public StreamImpl {
       static_cast<void>(cudaGraphDestroy(captured));
       throw;
     }
-    gpu_.make_current();  // another one may be, after what was submitted to streams of others
+    gpu_.make_current();  // submit() may have made another GPU current
     check(cudaStreamEndCapture(stream_, &captured), "cudaStreamEndCapture");
     return owned<GraphView>(std::make_unique<CudaGraph>(device(), captured));
   }
@@ -234,15 +234,14 @@ class CudaStream final : public StreamImpl {
   }
 
  private:
-  /// For calls that go to the stream's own GPU whichever is current. The legacy stream has none: it is that of the
-  /// current GPU.
+  /// For calls that work whichever GPU is current. Only the legacy stream needs its GPU to be current, because its
+  /// handle means the legacy stream of the current GPU.
   void make_reachable() const {
     if (stream_ == cudaStreamLegacy) gpu_.make_current();
   }
 
   static void CUDART_CB call_function(void* kept) { HostCall::release(kept)->run(); }
-  /// Called for streams that have failed, too. An error's name is a look into a table, which the driver's threads may
-  /// take.
+  /// Also called if the stream failed. cudaGetErrorName only reads a table, so it is allowed on the driver's thread.
   static void CUDART_CB call_back(cudaStream_t, cudaError_t status, void* kept) {
     const std::shared_ptr<HostCall> call = HostCall::release(kept);
     status == cudaSuccess ? call->run() : call->stream_failed(cudaGetErrorName(status));
@@ -271,7 +270,7 @@ void CudaStream::copy_batch(std::span<const Copy> copies) {
   }
   cudaMemcpyAttributes attributes{};
   attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
-  std::size_t first = 0;  // these attributes hold from the first copy on
+  std::size_t first = 0;  // the attributes apply from the first copy on
 #if CUDART_VERSION >= 13000
   const cudaError_t status = cudaMemcpyBatchAsync(destinations.data(), sources.data(), sizes.data(), copies.size(),
                                                   &attributes, &first, 1, stream_);
@@ -295,8 +294,8 @@ void CudaStream::copy_batch(std::span<const Copy>) {
 
 // --- The gate -------------------------------------------------------------------------------------------------------
 
-/// Host memory that every GPU reaches with one pointer, by unified addressing. From the first of them that can still
-/// give it: one whose context is lost must not take the gates of the others along.
+/// Mapped, portable host memory, so that all GPUs use the same pointer (unified addressing). Allocated through the
+/// first usable GPU: a lost context must not prevent gates for the other GPUs.
 void* allocate_for_gate(std::span<const OpenedGpu> gpus, std::size_t bytes) {
   cudaError_t status = cudaSuccess;
   for (const OpenedGpu& gpu : gpus) {
@@ -310,8 +309,8 @@ void* allocate_for_gate(std::span<const OpenedGpu> gpus, std::size_t bytes) {
   throw DeviceError("making a gate", "no GPU is left that can be used");
 }
 
-/// One word in host memory that a kernel in every stream it holds looks at, and a word for each such kernel to say that
-/// it has come.
+/// A gate: one word in host memory that a waiting kernel in each held stream polls, and one word per kernel that
+/// reports its arrival.
 class CudaGate final : public GateImpl {
  public:
   CudaGate(std::span<const OpenedGpu> gpus, double timeout)
@@ -364,8 +363,8 @@ class CudaGate final : public GateImpl {
  private:
   kernels::GateFlags* flags_;
   std::uint64_t timeout_ns_;
-  std::uint32_t ticket_ = 0;  // of the streams that it holds, or held last
-  unsigned held_ = 0;         // how many those are
+  std::uint32_t ticket_ = 0;  // identifies the current or most recent closing of the gate
+  unsigned held_ = 0;         // number of streams held since then
   bool open_ = true;
 };
 
@@ -391,7 +390,7 @@ void copy_blocking(const OpenedGpu& gpu, const Copy& c, const CudaTracer& tracer
   check_copy(cudaMemcpy(c.destination, c.source, c.bytes, kind_of(c.direction)), "cudaMemcpy", c);
 }
 
-/// The driver must know batches too: with an older one the call is there and fails.
+/// The driver needs support as well: with an older driver the call exists but fails.
 bool knows_batch_copies() {
   int driver = 0;
   return XFERBENCH_BATCH_COPIES != 0 && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12080;

@@ -1,4 +1,4 @@
-// Streams, events, graphs and gates of the CUDA runtime.
+// Streams, events, graphs and gates through the CUDA runtime.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,16 +14,16 @@ class CudaTracer;
 
 [[nodiscard]] Stream make_stream(Device& device, const CudaTracer& tracer, const OpenedGpu& gpu, StreamKind kind);
 [[nodiscard]] Event make_event(Device& device, const OpenedGpu& gpu, EventKind kind);
-/// For streams of all these. `timeout` in seconds, by the clocks of the GPUs that it holds.
+/// A gate for streams of all these GPUs. `timeout` in seconds, measured by each GPU's own timer.
 [[nodiscard]] Gate make_gate(std::span<const OpenedGpu> gpus, double timeout);
 
-/// The stream behind a view that make_stream() made.
+/// The CUDA stream of a view; the stream must come from make_stream().
 [[nodiscard]] cudaStream_t native(StreamView stream);
 
-/// The synchronous cudaMemcpy, in the legacy stream of that GPU.
+/// Synchronous cudaMemcpy in the legacy default stream of that GPU.
 void copy_blocking(const OpenedGpu& gpu, const Copy& copy, const CudaTracer& tracer);
 
-/// Whether this build and the driver know cudaMemcpyBatchAsync.
+/// Whether this build and the driver support cudaMemcpyBatchAsync.
 [[nodiscard]] bool knows_batch_copies();
 
 }  // namespace xferbench::cuda

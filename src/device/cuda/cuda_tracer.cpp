@@ -16,8 +16,8 @@ namespace xferbench::cuda {
 
 // --- Marks ----------------------------------------------------------------------------------------------------------
 
-// NVTX is headers only: where no profiler has put itself into the process, its calls return at once and nothing is
-// loaded. In builds whose toolkit lacks the headers nothing is marked.
+// NVTX is header-only: without a profiler in the process its calls return at once and load nothing. Builds without
+// the headers have no ranges.
 #if __has_include(<nvtx3/nvToolsExt.h>)
 
 CudaTracer::CudaTracer(std::vector<OpenedGpu> gpus, TraceBy by)
@@ -56,7 +56,7 @@ cudaError_t synchronize(const OpenedGpu& gpu) {
 }  // namespace
 
 void CudaTracer::start() {
-  // A GPU that is lost cannot be watched, which must not keep anybody from watching the others.
+  // A lost GPU is skipped, so that the others can still be traced.
   watched_.clear();
   cudaError_t status = cudaSuccess;
   for (const OpenedGpu& gpu : gpus_) {
@@ -74,7 +74,7 @@ void CudaTracer::start() {
 }
 
 Trace CudaTracer::stop() {
-  // Whatever went wrong, nobody watches any more.
+  // Moved out first: the trace is off even if an error is thrown below.
   const std::unique_ptr<EventTrace> events = std::move(events_);
   cudaError_t status = cudaSuccess;
   for (const OpenedGpu& gpu : watched_) {
@@ -91,7 +91,7 @@ Trace CudaTracer::stop() {
   }
   const auto called = [](const Activity& a) { return a.row == Activity::Row::host; };
   if (cupti_ && std::ranges::all_of(activities, called)) {
-    cupti_->refuse("CUPTI reported nothing of the GPU");  // so that the next trace goes by events
+    cupti_->refuse("CUPTI reported nothing of the GPU");  // makes the next trace use events
   }
   Trace trace = make_trace("cupti", std::move(activities));
   if (dropped > 0) trace.note = fmt::format("CUPTI lost {} records", dropped);

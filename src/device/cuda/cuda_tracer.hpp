@@ -1,4 +1,4 @@
-// Timelines by CUPTI or by events, and marks by NVTX.
+// Timelines from CUPTI or events, and NVTX ranges.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,11 @@
 
 namespace xferbench::cuda {
 
-/// Who watches for timelines: CUPTI where it can be used, else events; or events in any case.
+/// Source of timelines: CUPTI if usable, else events; or always events.
 enum class TraceBy { cupti_or_events, events };
 
 class CudaTracer final : public Tracer {
  public:
-  /// Of these GPUs.
   CudaTracer(std::vector<OpenedGpu> gpus, TraceBy by);
   ~CudaTracer() override;
 
@@ -25,16 +24,16 @@ class CudaTracer final : public Tracer {
   void begin_range(const char* name) override;
   void end_range() override;
 
-  /// Who wants events around every operation; nobody unless such a trace is on.
+  /// The event trace that operations add events to; null unless one is on.
   [[nodiscard]] EventTrace* events() const { return events_.get(); }
 
  private:
   std::vector<OpenedGpu> gpus_;
-  std::vector<OpenedGpu> watched_;  // of them, those that could be used when the trace began
+  std::vector<OpenedGpu> watched_;  // the GPUs that were usable when the trace started
   TraceBy by_;
-  std::unique_ptr<CuptiTrace> cupti_;        // loaded for the first trace
-  std::unique_ptr<EventTrace> events_;       // while such a trace is on
-  [[maybe_unused]] void* domain_ = nullptr;  // of marks
+  std::unique_ptr<CuptiTrace> cupti_;        // loaded at the first trace
+  std::unique_ptr<EventTrace> events_;       // null unless an event trace is on
+  [[maybe_unused]] void* domain_ = nullptr;  // NVTX domain handle
 };
 
 }  // namespace xferbench::cuda

@@ -43,22 +43,22 @@ namespace {
 constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
                             CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_RUNTIME};
 
-/// Kernels of the measurement itself.
+/// Whether it is a kernel of the measurement itself (gate, clock probe, stamp, clock exchange).
 bool measures(const std::string& kernel) {
   constexpr std::array<std::string_view, 4> kOurs{"hold", "probe_clock", "stamp", "answer"};
   return std::ranges::find(kOurs, kernel) != kOurs.end();
 }
 
-/// One record in CUPTI's clock, which is the same for the GPUs and the host: nanoseconds that do not fit a double.
+/// One record with times in nanoseconds of CUPTI's clock, which GPUs and host share. A double would lose precision.
 struct Record {
   Activity activity;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint32_t correlation = 0;       // of a call and what it enqueued
-  std::optional<std::uint32_t> gpu{};  // as CUDA counts it; nothing for calls of the host
+  std::uint32_t correlation = 0;       // links a runtime call to the operation it enqueued
+  std::optional<std::uint32_t> gpu{};  // CUDA device index; nothing for host calls
 };
 
-// The types below are the oldest that have the fields used here, CUDA 12.4's; newer ones only append to them.
+// These record types are the oldest with the fields used here (CUDA 12.4). Newer versions only append fields.
 
 Direction direction_of(std::uint8_t copy_kind) {
   switch (copy_kind) {
@@ -87,7 +87,7 @@ Record record_of(const CUpti_ActivityMemset4& m) {
   return {{Activity::Row::internal, "fill", m.bytes, m.streamId}, m.start, m.end, m.correlationId, m.deviceId};
 }
 
-/// CUPTI's functions. The library stays loaded to the end of the process: it has threads and has patched the driver.
+/// CUPTI's functions. The library is never unloaded, because it runs threads and has patched the driver.
 struct Cupti {
   decltype(&cuptiActivityRegisterCallbacks) register_callbacks = nullptr;
   decltype(&cuptiActivityEnable) enable = nullptr;
@@ -98,7 +98,7 @@ struct Cupti {
   decltype(&cuptiGetCallbackName) callback_name = nullptr;
   decltype(&cuptiGetResultString) result_string = nullptr;
 
-  /// Whether every function is there.
+  /// Loads all functions; false if one is missing.
   bool find_all(void* handle) {
     const auto find = [handle](auto& function, const char* name) {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
@@ -117,8 +117,8 @@ struct Cupti {
   }
 };
 
-/// Where CUPTI's worker thread leaves records. CUPTI calls back without any context, so there is one for the process;
-/// it is never destroyed, because that thread may outlive everything else.
+/// Receives records from CUPTI's worker thread. A singleton, because the callbacks carry no context; never destroyed,
+/// because that thread may outlive static destruction.
 class Inbox {
  public:
   static Inbox& instance() {
@@ -175,10 +175,10 @@ class Inbox {
 
 void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
   constexpr std::size_t kSize = 4 << 20;
-  constexpr std::size_t kAlignment = 8;  // CUPTI asks for it
+  constexpr std::size_t kAlignment = 8;  // required by CUPTI
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kAlignment, kSize));
   *size = *buffer == nullptr ? 0 : kSize;
-  *most_records = 0;  // as many as fit
+  *most_records = 0;  // 0: as many as fit
 }
 
 void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
@@ -187,17 +187,17 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
   try {
     Inbox::instance().add(buffer, valid);
     Inbox::instance().count_lost(context, stream);
-  } catch (const std::bad_alloc&) {  // must not reach CUPTI's C code; the timeline is then short of these records
+  } catch (const std::bad_alloc&) {  // exceptions must not enter CUPTI's C code; these records are lost
   }
 }
 
-/// Leaves out what measures, shifts times to the first record.
+/// Removes the measurement's own operations and makes times relative to the first record, in seconds.
 std::vector<Activity> activities_of(std::vector<Record> records, std::span<const OpenedGpu> gpus) {
   std::set<std::uint32_t> ours;
   for (const Record& r : records) {
     if (r.activity.row == Activity::Row::kernel && measures(r.activity.name)) ours.insert(r.correlation);
   }
-  // A time of 0 is one that CUPTI does not know.
+  // CUPTI reports unknown times as 0.
   std::erase_if(records,
                 [&ours](const Record& r) { return ours.contains(r.correlation) || r.begin == 0 || r.end < r.begin; });
   std::uint64_t first = std::numeric_limits<std::uint64_t>::max();
@@ -213,7 +213,7 @@ std::vector<Activity> activities_of(std::vector<Record> records, std::span<const
   return activities;
 }
 
-/// A library of the major version that this was compiled for; records of another may look different.
+/// Opens libcupti of the CUDA major version of this build; record layouts of other versions may differ.
 void* open_library(std::string& refusal) {
   refusal = "libcupti was not found; it comes with the CUDA Toolkit (put its folder into LD_LIBRARY_PATH)";
   for (const std::string& place : cupti_places()) {

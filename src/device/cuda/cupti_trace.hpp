@@ -1,4 +1,4 @@
-// What the GPU did and when, by CUPTI, the library that profilers use.
+// GPU activity timelines from CUPTI, the library behind NVIDIA's profilers.
 #pragma once
 
 #include <span>
@@ -12,39 +12,39 @@
 
 namespace xferbench::cuda {
 
-/// CUPTI, loaded when it is first asked for and never linked: it comes with the toolkit, and the program is to start
-/// without. One per process, because its callbacks carry no context.
+/// CUPTI is loaded on first use and not linked, because it belongs to the toolkit and the program must start without.
+/// Use one object per process: CUPTI's callbacks carry no context pointer.
 class CuptiTrace : NonCopyable {
  public:
-  /// Loads the library. Never throws: where it cannot be used, refusal() says why.
+  /// Loads the library. Never throws; refusal() tells whether it can be used.
   CuptiTrace();
   ~CuptiTrace();
 
-  /// Why it cannot be used; empty if it can.
+  /// Why CUPTI cannot be used; empty if it can.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
-  /// Not to be used any more, and why.
+  /// Disables further use, with the reason.
   void refuse(std::string reason) { refusal_ = std::move(reason); }
 
-  /// Begins to record copies, kernels, memsets and the runtime's calls that enqueue them. False if CUPTI refuses; then
-  /// refusal() says why.
+  /// Starts recording copies, kernels, memsets and the runtime calls that enqueue them. False if CUPTI refuses;
+  /// refusal() then has the reason.
   bool start();
   struct Records {
-    std::vector<Activity> activities;  ///< with CUPTI's numbers of streams
-    std::size_t dropped = 0;           ///< that did not fit CUPTI's buffers
+    std::vector<Activity> activities;  ///< stream numbers are CUPTI's
+    std::size_t dropped = 0;           ///< records lost because CUPTI's buffers were full
   };
-  /// Ends that; nothing if it had not begun. These GPUs, whose places activities name, must be idle. Gates, stamps and
-  /// clock probes are left out, and the calls that launched them.
+  /// Stops recording; empty if it was not on. `gpus` map CUDA indices to device numbers and must be idle. Gates,
+  /// stamps and clock probes are left out, together with the calls that launched them.
   Records stop(std::span<const OpenedGpu> gpus);
 
  private:
-  /// RAII of what start() enabled.
+  /// Undoes what start() enabled.
   void disable() noexcept;
 
   std::string refusal_;
   bool recording_ = false;
 };
 
-/// "cudaMemcpyAsync" from "cudaMemcpyAsync_v3020"; empty unless the call enqueues work.
+/// Strips the version, as in "cudaMemcpyAsync" from "cudaMemcpyAsync_v3020"; empty unless the call enqueues work.
 std::string call_name(std::string_view callback);
 
 }  // namespace xferbench::cuda

@@ -32,13 +32,13 @@ std::string format_uuid(const cudaUUID_t& uuid) {
 
 std::string format_version(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
-/// What NVML tells of the GPU's links and of what it is a part of. A part has no links of its own.
+/// Adds NVLink and MIG data from NVML. A MIG instance has no NVLinks of its own.
 void describe_links(Environment::Gpu& gpu, const Nvml& nvml) {
   const auto handle = nvml.device(gpu.pci_bus_id);
   if (!handle) return;
   gpu.mig = nvml.is_divided(*handle);
   if (gpu.mig) {
-    // Unless CUDA tells the whole GPU's.
+    // CUDA may report the UUID of the whole GPU, which stays as it is.
     if (gpu.uuid != nvml.uuid(*handle)) gpu.uuid.replace(0, 3, "MIG");
     return;
   }
@@ -80,7 +80,7 @@ Multiprocessor describe_multiprocessor(int index) {
       .threads = number(cudaDevAttrMaxThreadsPerMultiProcessor)};
 }
 
-/// The way from one GPU to another.
+/// The link from one GPU to another.
 Environment::PeerLink describe_way(const Environment::Gpu& from, const Environment::Gpu& to, const Nvml& nvml) {
   Environment::PeerLink link{.from = from.index.value(), .to = to.index.value()};
   int access = 0;

@@ -27,7 +27,7 @@ cudaEvent_t recorded_event(cudaStream_t stream) {
 }
 
 bool is_captured(cudaStream_t stream) {
-  // Asking this of the legacy stream is an error while another stream of the thread is being captured.
+  // Querying the legacy stream is an error while this thread captures another stream.
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
@@ -41,7 +41,8 @@ bool is_captured(cudaStream_t stream) {
 EventTrace::Base EventTrace::record_base(const OpenedGpu& gpu) {
   gpu.make_current();
   Base base{gpu, recorded_event(cudaStreamLegacy)};
-  // The event completes between these two lines, some microseconds apart; the host's calls are placed no better.
+  // The event completes between these two clock readings, some microseconds apart. Host calls are placed no more
+  // precisely.
   const double recorded = host_now();
   const cudaError_t status = cudaEventSynchronize(base.event);
   const double completed = host_now();
@@ -71,7 +72,7 @@ EventTrace::Span::Span(EventTrace* trace, const OpenedGpu& gpu, cudaStream_t str
     : trace_(trace), stream_(stream) {
   if (trace_ != nullptr && trace_->base_of(gpu.place()) == nullptr) trace_ = nullptr;
   if (trace_ == nullptr) return;
-  gpu.make_current();  // events are made on the current GPU, and still are when the span ends
+  gpu.make_current();  // events belong to the current GPU, which is still the same when the span ends
   if (is_captured(stream)) {
     trace_ = nullptr;
     return;
@@ -82,7 +83,7 @@ EventTrace::Span::Span(EventTrace* trace, const OpenedGpu& gpu, cudaStream_t str
   trace_->operations_.push_back({row, std::string(name), bytes, gpu.place(), stream, before, nullptr, host_now(), 0});
 }
 
-// Reports nothing: without the event behind it, an operation that failed is not part of the timeline.
+// Errors are ignored: a failed operation has no end event and is left out of the timeline.
 EventTrace::Span::~Span() {
   if (trace_ == nullptr) return;
   const double returned = host_now();

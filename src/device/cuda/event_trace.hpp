@@ -1,4 +1,4 @@
-// What the GPU did and when, estimated from events around every operation: where CUPTI cannot be used.
+// Timelines estimated from CUDA events around each operation, for systems where CUPTI is unusable.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,16 +16,15 @@
 
 namespace xferbench::cuda {
 
-/// Events recorded into streams cost those streams about a microsecond each, so a pass that is watched so is slower
-/// than one that is not. Any thread may use it.
+/// Each recorded event costs its stream about 1 us, so a traced pass is slower than an untraced one. Thread-safe.
 class EventTrace : NonCopyable {
  public:
-  /// Watches these GPUs, at least one, which must be idle. Throws DeviceError.
+  /// Traces these GPUs, at least one; they must be idle. Throws DeviceError.
   explicit EventTrace(std::span<const OpenedGpu> gpus);
   ~EventTrace();
 
-  /// Around the call that enqueues one operation: records events before and behind it in its stream. Does nothing
-  /// without a trace, and in a stream that is being captured, whose events have no times.
+  /// Scope around the call that enqueues one operation: records an event before and after it in the stream. Does
+  /// nothing without a trace or while the stream is being captured, because captured events have no times.
   class Span : NonCopyable {
    public:
     Span(EventTrace* trace, const OpenedGpu& gpu, cudaStream_t stream, Activity::Row row, std::string_view name,
@@ -38,12 +37,12 @@ class EventTrace : NonCopyable {
     std::size_t index_ = 0;
   };
 
-  /// A graph was replayed: nobody can put events around what is in it.
+  /// Notes a graph replay, whose operations cannot be enclosed by events.
   void missed_graph();
 
-  /// Everything that was recorded. The GPUs must be idle. Throws DeviceError.
+  /// Returns all recorded operations. The GPUs must be idle. Throws DeviceError.
   [[nodiscard]] std::vector<Activity> resolve();
-  /// What it lacks, as a sentence; empty if nothing.
+  /// A sentence about what the trace lacks; empty if complete.
   [[nodiscard]] std::string note() const;
 
  private:
@@ -51,16 +50,16 @@ class EventTrace : NonCopyable {
     Activity::Row row;
     std::string name;
     std::uint64_t bytes;
-    unsigned gpu;  // its place
+    unsigned gpu;  // device number within the machine
     cudaStream_t stream;
     cudaEvent_t before;
     cudaEvent_t behind;
-    double called;  // by the host's clock, ...
+    double called;  // host time before and after the call
     double returned;
   };
 
-  /// An event of one GPU that everything of that GPU is timed against, and when it completed by the host's clock:
-  /// events of two GPUs cannot be.
+  /// Reference event of one GPU and its completion time on the host's clock. Events of different GPUs cannot be
+  /// compared, so each GPU's events are timed against its own reference.
   struct Base {
     OpenedGpu gpu;
     cudaEvent_t event = nullptr;
@@ -69,7 +68,7 @@ class EventTrace : NonCopyable {
   };
 
   [[nodiscard]] static Base record_base(const OpenedGpu& gpu);
-  /// Null for a GPU that is not watched.
+  /// Null if the GPU is not traced.
   [[nodiscard]] const Base* base_of(unsigned place) const;
   [[nodiscard]] double on_host(const Base& base, cudaEvent_t event) const;
 

@@ -9,7 +9,7 @@ namespace xferbench::cuda {
 
 namespace {
 
-/// The bits of nvmlClocksEventReasons, from the lowest.
+/// Names of the bits of nvmlClocksEventReasons, from bit 0 on.
 constexpr std::array<std::string_view, 9> kReasons{"idle",        "application-clocks", "power-cap",
                                                    "hw-slowdown", "sync-boost",         "sw-thermal",
                                                    "hw-thermal",  "power-brake",        "display-clocks"};

@@ -1,4 +1,4 @@
-// How a GPU is, as NVML tells it.
+// Health, clocks and link counters of a GPU, read through NVML.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,12 @@
 
 namespace xferbench::cuda {
 
-/// Listens for critical errors from the beginning. One look is some ten questions to the driver, of which each takes
-/// some ten to hundred microseconds.
+/// Collects Xid errors from construction on. look() makes about ten NVML calls of 10 to 100 us each.
 class HealthMonitor {
  public:
   explicit HealthMonitor(const std::string& pci_bus_id);
 
-  /// Never throws: what cannot be had, for lack of memory even, is absent.
+  /// Never throws: values that cannot be read are absent. Consumes the Xid errors so far.
   [[nodiscard]] Health look() const noexcept;
   [[nodiscard]] Clocks clocks() const noexcept;
   [[nodiscard]] std::optional<LinkBytes> link_bytes() const noexcept;

@@ -22,7 +22,7 @@ namespace {
 
 #if CUDART_VERSION >= 12080
 
-/// "sm_90"
+/// Compute capability as an architecture, such as "sm_90".
 std::string own_architecture(const OpenedGpu& gpu) {
   int major = 0;
   int minor = 0;
@@ -33,8 +33,8 @@ std::string own_architecture(const OpenedGpu& gpu) {
 
 using ParameterInfo = decltype(&cuKernelGetParamInfo);
 
-/// cuKernelGetParamInfo, which the runtime finds in the driver, so that no program has to link with that; null where
-/// the driver is too old.
+/// cuKernelGetParamInfo, looked up by the runtime so that the program need not link to the driver; null if the driver
+/// is older than CUDA 12.4.
 ParameterInfo parameter_info() {
   void* function = nullptr;
   cudaDriverEntryPointQueryResult found{};
@@ -46,11 +46,11 @@ ParameterInfo parameter_info() {
   return nullptr;
 }
 
-/// A launch passes three arguments, and CUDA reads as many as the kernel has parameters. Nothing tells how many these
-/// are but an unsuccessful question for one more, an error to tools that watch: so it is asked only of code in which it
-/// cannot be read (require_contract_in).
+/// Checks the kernel's parameters, because a launch passes three arguments and CUDA reads as many as the kernel
+/// declares. The only way to count them is a query that fails, which tools such as compute-sanitizer report as an
+/// error. So this is used only for code whose signature cannot be read from PTX (require_contract_in).
 void require_contract_of(cudaKernel_t kernel, const KernelSource& source) {
-  constexpr std::size_t kMost = 8;  // that are counted
+  constexpr std::size_t kMost = 8;  // parameters that are counted at most
   const ParameterInfo info = parameter_info();
   if (info == nullptr) return;
   std::vector<std::size_t> bytes;
@@ -62,7 +62,7 @@ void require_contract_of(cudaKernel_t kernel, const KernelSource& source) {
   require_contract(bytes, source);
 }
 
-/// A module of CUDA's, unloaded with its owner.
+/// A CUDA library module; the destructor unloads it.
 class Library : NonCopyable {
  public:
   Library(const std::string& image, const KernelSource& source) {
@@ -73,7 +73,7 @@ class Library : NonCopyable {
   }
   ~Library() { static_cast<void>(cudaLibraryUnload(library_)); }
 
-  /// Throws DeviceError with what the driver's compiler says of PTX, too, if `status` is an error.
+  /// Throws DeviceError if `status` is an error, including the log of the driver's PTX compiler.
   void check(cudaError_t status, const std::string& operation) const {
     if (status == cudaSuccess) return;
     static_cast<void>(cudaGetLastError());
@@ -88,12 +88,12 @@ class Library : NonCopyable {
     return kernel;
   }
 
-  /// `NAME_launch`, as far as there is one: {block size, elements of a thread, dynamic shared bytes of a block}.
+  /// Reads the optional constant `NAME_launch`: {block size, elements per thread, dynamic shared bytes per block}.
   [[nodiscard]] LaunchWishes wishes(const std::string& image, const KernelSource& source) const {
     void* address = nullptr;
     std::size_t bytes = 0;
     const std::string name = source.name + "_launch";
-    // Asking CUDA for a symbol that is not there is an error to tools that watch (compute-sanitizer).
+    // Querying CUDA for a missing symbol is an error that tools such as compute-sanitizer report.
     const bool is_there = has_name(image, name);
     if (!is_there && !is_fat_binary(image)) return {};
     const auto refuse = [&](const std::string& why) {
@@ -116,9 +116,9 @@ class Library : NonCopyable {
 
  private:
   cudaLibrary_t library_ = nullptr;
-  // These stay, as code may be compiled later than it is loaded.
+  // These must live as long as the library, because CUDA may compile code lazily.
   std::array<char, 8192> log_{};
-  std::array<void*, 2> log_values_{log_.data(), reinterpret_cast<void*>(log_.size())};  // the size, as a pointer
+  std::array<void*, 2> log_values_{log_.data(), reinterpret_cast<void*>(log_.size())};  // size, cast to a pointer
 };
 
 class CudaLoadedKernel final : public LoadedKernel {
@@ -126,12 +126,12 @@ class CudaLoadedKernel final : public LoadedKernel {
   CudaLoadedKernel(const std::string& image, const KernelSource& source)
       : library_(image, source), kernel_(library_.kernel(source)), wishes_(library_.wishes(image, source)) {
     if (!is_cuda_source(source) && !is_text(source.content)) require_contract_of(kernel_, source);
-    if (wishes_.shared_bytes > 0) {  // more than 48 KiB must be asked for
+    if (wishes_.shared_bytes > 0) {  // more than 48 KiB requires this opt-in
       library_.check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(wishes_.shared_bytes)),
                      fmt::format("reserving {} bytes of shared memory for {}", wishes_.shared_bytes, source.name));
     }
-    // Also loads it now: lazy loading inside a gated region would wait for the gate for ever.
+    // Also loads the kernel. Hazard: lazy loading inside a gated region would deadlock with the gate.
     cudaFuncAttributes attributes{};
     library_.check(cudaFuncGetAttributes(&attributes, function()), "asking for the attributes of " + source.name);
     best_block_size_ = best_of(static_cast<unsigned>(attributes.maxThreadsPerBlock));
@@ -144,17 +144,17 @@ class CudaLoadedKernel final : public LoadedKernel {
   void launch(const OwnLaunch& launch, void* cuda_stream) const override {
     OwnLaunch own = launch;
     std::array<void*, 3> arguments{&own.in, &own.out, &own.elements};
-    // Its status is also that of cudaGetLastError, which the caller asks for.
+    // The caller checks cudaGetLastError, which returns the same status.
     static_cast<void>(cudaLaunchKernel(function(), dim3(static_cast<unsigned>(own.blocks)), dim3(own.block_size),
                                        arguments.data(), own.shared_bytes, static_cast<cudaStream_t>(cuda_stream)));
   }
 
  private:
-  /// What the runtime takes in place of a symbol (cudaKernel_t in the CUDA Runtime API).
+  /// The runtime accepts a cudaKernel_t in place of a function symbol (CUDA Runtime API, cudaKernel_t).
   [[nodiscard]] const void* function() const { return static_cast<const void*>(kernel_); }
 
-  /// Most threads at once on a multiprocessor; of those that have as many, the fewest threads in a block, beginning
-  /// with 128, so that a chunk's last blocks leave little idle.
+  /// Block size with the highest occupancy; among equals the smallest, from 128 on, so that the last blocks of a
+  /// chunk leave few threads idle.
   [[nodiscard]] unsigned best_of(unsigned most) const {
     unsigned best = std::min(128U, most);
     unsigned occupied = 0;

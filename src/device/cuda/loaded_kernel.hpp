@@ -1,4 +1,4 @@
-// A kernel of the user's on a GPU.
+// Compiles and loads a user's kernel on a GPU.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,8 @@
 
 namespace xferbench::cuda {
 
-/// Compiles it for the GPU, unless the source says for which, and loads it. The GPU is current.
+/// Compiles the kernel, for this GPU unless the source names an architecture, and loads it. The GPU must be current.
+/// Throws DeviceError.
 std::unique_ptr<LoadedKernel> load_kernel(const OpenedGpu& gpu, const KernelSource& source);
 
 }  // namespace xferbench::cuda

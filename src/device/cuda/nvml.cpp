@@ -25,7 +25,7 @@ struct EventData {
 /// nvmlFieldValue_t.
 struct FieldValue {
   unsigned field;
-  unsigned scope;  // the link, for fields of links
+  unsigned scope;  // link index, for fields of links
   long long timestamp;
   long long latency;
   int type;
@@ -40,7 +40,7 @@ struct FieldValue {
   } value;
 };
 
-/// nvmlMarginTemperature_v1_t, with its version in the first field as NVML_STRUCT_VERSION makes it.
+/// nvmlMarginTemperature_v1_t; `version` is encoded as NVML_STRUCT_VERSION does.
 struct MarginTemperature {
   unsigned version = 8U | 1U << 24U;
   int degrees = 0;
@@ -58,7 +58,7 @@ struct PciInfo {
   std::array<char, 32> bus_id;
 };
 
-constexpr unsigned kMostNvLinks = 36;  // of one GPU; NVML has 18 so far, and refuses numbers that it does not know
+constexpr unsigned kMostNvLinks = 36;  // per GPU; NVML knows 18 so far and rejects higher indices
 
 }  // namespace
 
@@ -110,7 +110,7 @@ std::optional<std::uint64_t> Nvml::ecc_errors(Handle handle, bool corrected) con
 }
 
 std::optional<std::uint64_t> Nvml::throttle_reasons(Handle handle) const {
-  // Renamed with driver 535; the old name stays.
+  // Renamed in driver 535; the old name still works.
   for (const char* name : {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {
     if (const auto reasons = ask<unsigned long long>(name, handle)) return *reasons;
   }
@@ -131,8 +131,8 @@ std::optional<double> Nvml::slowdown_temperature(Handle handle) const {
   constexpr int kSlowdown = 1;  // NVML_TEMPERATURE_THRESHOLD_SLOWDOWN
   const auto threshold = ask<unsigned>("nvmlDeviceGetTemperatureThreshold", handle, kSlowdown);
   if (threshold.value_or(0) > 0) return threshold;
-  // From Ada and Hopper on the driver tells instead how far it is to a limit of its own (as of driver 555), and how far
-  // beyond that the chip slows itself down: at -2.
+  // From Ada and Hopper on, the driver (555 or newer) reports instead the margin to a temperature limit, and the
+  // margin at which the chip slows down, which is negative (such as -2).
   constexpr unsigned kSlowdownMargin = 194;  // NVML_FI_DEV_TEMPERATURE_SLOWDOWN_TLIMIT
   const auto now = temperature(handle);
   const auto slowdown = field(handle, kSlowdownMargin, 0);
@@ -199,7 +199,7 @@ std::optional<double> Nvml::field(Handle handle, unsigned id, unsigned link) con
 }
 
 double Nvml::nvlink_bandwidth(Handle handle) const {
-  constexpr unsigned kCommonSpeed = 90;   // NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON: of every link that is up
+  constexpr unsigned kCommonSpeed = 90;   // NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON: the same for all active links
   constexpr unsigned kSpeedOfLink = 164;  // NVML_FI_DEV_NVLINK_GET_SPEED
   const std::vector<unsigned> links = active_nvlinks(handle);
   const double common = field(handle, kCommonSpeed, 0).value_or(0);
@@ -248,7 +248,7 @@ Nvml::XidEvents::~XidEvents() {
 }
 
 std::optional<std::vector<std::uint64_t>> Nvml::XidEvents::take() const {
-  constexpr std::size_t kMost = 64;  // at a time: a GPU that dies may tell of it without end
+  constexpr std::size_t kMost = 64;  // per call: a failing GPU may report errors endlessly
   const auto wait = nvml_.find<int(nvmlEventSet_st*, EventData*, unsigned)>("nvmlEventSetWait_v2");
   if (set_ == nullptr || wait == nullptr) return std::nullopt;
   std::vector<std::uint64_t> xids;

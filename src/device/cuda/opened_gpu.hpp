@@ -1,4 +1,4 @@
-// A GPU of the machine, and who has it current.
+// An opened GPU and how its context is made current.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,29 +9,29 @@
 
 namespace xferbench::cuda {
 
-/// One of the GPUs that a machine was opened with. A machine with a single one has it current in every thread that may
-/// use it, and nothing is called any more: what a submission costs is measured. With several, every operation that CUDA
-/// sends to the current GPU first makes its own current, and leaves it so. (CUDA C++ Programming Guide, Multi-Device
-/// System: launches, allocations, and whatever concerns the legacy stream or the device as a whole need that; copies,
-/// records and waits in other streams go to the stream's own GPU, whichever is current.)
+/// One of the GPUs that a machine was opened with. A single GPU is current in every thread that may use it, so
+/// make_current() does nothing and adds no cost to measured submissions. With several GPUs, every operation that CUDA
+/// directs to the current GPU first makes its own GPU current and leaves it so. (CUDA C++ Programming Guide,
+/// Multi-Device System: launches, allocations, the legacy stream and device-wide calls need that; copies, records and
+/// waits in other streams go to the stream's own GPU, whichever is current.)
 class OpenedGpu {
  public:
   OpenedGpu(int number, unsigned place, bool alone, std::optional<int> memory_node = std::nullopt)
       : number_(number), place_(place), alone_(alone), memory_node_(memory_node) {}
 
-  /// As CUDA counts it.
+  /// CUDA device index.
   [[nodiscard]] int number() const { return number_; }
-  /// Among the machine's devices.
+  /// Index among the machine's devices.
   [[nodiscard]] unsigned place() const { return place_; }
-  /// Whether it is the machine's only one.
+  /// Whether it is the machine's only GPU.
   [[nodiscard]] bool alone() const { return alone_; }
-  /// The NUMA node that its host memory is taken from; nothing where the process's own placement decides.
+  /// NUMA node for its host memory; nothing if the process's own placement applies.
   [[nodiscard]] std::optional<int> memory_node() const { return memory_node_; }
 
   void make_current() const {
     if (!alone_) check(cudaSetDevice(number_), "cudaSetDevice");
   }
-  /// For those who cannot throw; false if it cannot be made current.
+  /// Like make_current(), but returns false on failure instead of throwing.
   bool try_make_current() const noexcept {
     if (alone_ || cudaSetDevice(number_) == cudaSuccess) return true;
     static_cast<void>(cudaGetLastError());

@@ -1,4 +1,4 @@
-// The PCI Express link of a GPU, looked at while it works.
+// Reads the generation and width of a GPU's PCIe link while copies keep it busy.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -13,7 +13,7 @@ namespace xferbench::cuda {
 
 namespace {
 
-/// 0 is unknown.
+/// Zeros mean unknown.
 struct Link {
   unsigned generation = 0;
   unsigned width = 0;
@@ -22,15 +22,15 @@ struct Link {
 
 Link larger(Link a, Link b) { return {std::max(a.generation, b.generation), std::max(a.width, b.width)}; }
 
-/// The smaller of two numbers that may be unknown.
+/// The smaller of two numbers; if one is 0 (unknown), the other.
 unsigned smaller(unsigned a, unsigned b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
-/// Whoever can be asked about a link.
+/// A source of link data: NVML or sysfs.
 struct Source {
   std::string name;
-  Link gpu;                       ///< the most that the GPU by itself can do
-  Link reachable;                 ///< the most that GPU and slot can agree on
-  std::function<Link()> current;  ///< what they run at now
+  Link gpu;                       ///< maximum of the GPU itself
+  Link reachable;                 ///< maximum that GPU and slot both support
+  std::function<Link()> current;  ///< reads the current state
 };
 
 // --- NVML and sysfs -------------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ std::optional<Source> nvml_source(const Nvml& nvml, const std::string& pci_bus_i
   Source source;
   source.name = "nvml";
   source.reachable = {ask("nvmlDeviceGetMaxPcieLinkGeneration"), ask("nvmlDeviceGetMaxPcieLinkWidth")};
-  // There is no such question for the width, and older drivers do not have this one either.
+  // NVML has no such query for the width, and older drivers lack this one too.
   source.gpu = larger(source.reachable, {ask("nvmlDeviceGetGpuMaxPcieLinkGeneration"), 0});
   source.current = [ask] {
     return Link{ask("nvmlDeviceGetCurrPcieLinkGeneration"), ask("nvmlDeviceGetCurrPcieLinkWidth")};
@@ -50,7 +50,7 @@ std::optional<Source> nvml_source(const Nvml& nvml, const std::string& pci_bus_i
   return source.reachable.known() ? std::optional(source) : std::nullopt;
 }
 
-/// Billions of transfers per second and lane, from generation 1 on.
+/// Transfer rates in GT/s per lane, from generation 1 on.
 constexpr std::array<double, 7> kRates{2.5, 5, 8, 16, 32, 64, 128};
 
 unsigned generation_of(double gigatransfers) {
@@ -58,13 +58,13 @@ unsigned generation_of(double gigatransfers) {
   return found == kRates.end() ? 0 : static_cast<unsigned>(found - kRates.begin()) + 1;
 }
 
-/// What a device's folder says of its link; `which` is "current" or "max".
+/// Reads a link from a device's sysfs folder; `which` is "current" or "max".
 Link link_in(const std::string& folder, const std::string& which) {
   double gigatransfers = 0;
   std::ifstream(folder + "/" + which + "_link_speed") >> gigatransfers;  // "32.0 GT/s PCIe"
   unsigned width = 0;
   std::ifstream(folder + "/" + which + "_link_width") >> width;
-  constexpr unsigned kWidest = 32;  // "unknown" reads as 0 or 255
+  constexpr unsigned kWidest = 32;  // an unknown width reads as 0 or 255
   return {generation_of(gigatransfers), width > kWidest ? 0 : width};
 }
 
@@ -81,10 +81,10 @@ std::optional<Source> sysfs_source(const std::string& pci_bus_id) {
 
 // --- Under load -----------------------------------------------------------------------------------------------------
 
-/// Pinned copies to the GPU in a stream of their own.
+/// Keeps the link busy with pinned H2D copies in an own stream.
 class Traffic {
  public:
-  static constexpr std::size_t kBytes = std::size_t{4} << 20;  // of one copy
+  static constexpr std::size_t kBytes = std::size_t{4} << 20;  // per copy
 
   explicit Traffic(Device& device)
       : host_(device.allocate_host(kBytes, HostMemory::pinned)),
@@ -103,24 +103,24 @@ class Traffic {
   HostBuffer host_;
   DeviceBuffer gpu_;
   Event done_;
-  Stream stream_;  // last, so that it goes first: memory is freed when no copy can be using it
+  Stream stream_;  // last, hence destroyed first: no copy may use the buffers when they are freed
 };
 
-/// Whether a link can carry that many bytes per second, counting every bit on its lanes. Virtual machines have been
-/// seen to report links that cannot.
+/// Whether the link's raw line rate allows that many bytes per second. Some virtual machines report links that are
+/// slower than the measured traffic.
 bool can_carry(Link link, double bytes_per_second) {
   if (!link.known() || link.generation > kRates.size()) return link.known();
   return bytes_per_second <= kRates[link.generation - 1] * 1e9 / 8 * link.width;
 }
 
-/// What the link runs at while copies are in flight; unknown if it cannot be seen. One batch of copies and one look at
-/// a time, until the link has reached what it can. An idle link may need some tens of milliseconds to train up; one
-/// that has not by then is taken at its word.
+/// Link state while copies are in flight; unknown if it cannot be read. Alternates one batch of copies with one
+/// reading until the link reaches its maximum. An idle link may need some tens of milliseconds to train up; after 200
+/// ms the best state seen is returned.
 Link look_under_load(const Source& source, Device& device) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds kPatience{200};
   constexpr unsigned kMostCopies = 256;
-  unsigned copies = 8;  // 32 MiB: 0.6 ms at Gen5 x16, ten times what two questions to NVML take
+  unsigned copies = 8;  // 32 MiB: 0.6 ms at Gen5 x16, ten times as long as two NVML queries
   const Traffic traffic(device);
   Link seen;
   const auto reached = [&] {
@@ -134,7 +134,7 @@ Link look_under_load(const Source& source, Device& device) {
     const bool in_flight = traffic.in_flight();
     traffic.finish();
     const std::chrono::duration<double> time = Clock::now() - added;
-    if (!in_flight) {  // the look may have come too late
+    if (!in_flight) {  // the reading may have come after the copies
       copies = std::min(2 * copies, kMostCopies);
     } else if (can_carry(link, static_cast<double>(copies) * Traffic::kBytes / time.count())) {
       seen = larger(seen, link);
@@ -152,7 +152,7 @@ std::optional<Environment::Pcie> pcie_link(Device& device, const Nvml& nvml, con
   Link seen;
   try {
     seen = look_under_load(*source, device);
-  } catch (const DeviceError&) {  // a link that cannot be kept busy is no reason not to measure
+  } catch (const DeviceError&) {  // a failure to generate traffic must not prevent measurements
   }
   const Link link = seen.known() ? seen : source->reachable;
   const Link most = larger(link, source->gpu);

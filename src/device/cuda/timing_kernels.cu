@@ -6,12 +6,12 @@ namespace xferbench::kernels {
 
 namespace {
 
-// Hazard: while this runs, anything that synchronises with its stream from the host waits for the host itself. The
-// time-out turns such a mistake into a failed sample.
+// Hazard: while this runs, a host thread that synchronizes with the stream waits for itself. The timeout turns such a
+// mistake into a failed sample.
 __global__ void hold(volatile GateFlags* flags, unsigned slot, std::uint32_t ticket, std::uint64_t timeout_ns) {
   const std::uint64_t begun = global_nanoseconds();
   flags->arrived[slot] = ticket;
-  // Tickets only grow; the difference is right across a wrap-around.
+  // Tickets only grow; the signed difference is correct across a wrap-around.
   while (static_cast<std::int32_t>(flags->opened - ticket) < 0) {
     if (global_nanoseconds() - begun > timeout_ns) {
       flags->timed_out = 1;
@@ -22,7 +22,7 @@ __global__ void hold(volatile GateFlags* flags, unsigned slot, std::uint32_t tic
 }
 
 __global__ void probe_clock(std::uint64_t* sample, std::uint64_t duration_ns) {
-  // globaltimer ticks coarsely (about a microsecond on recent GPUs, up to 32 on older ones): begin and end on a tick.
+  // globaltimer may tick coarsely (32 ns on an H200, microseconds on other GPUs), so begin and end on a tick.
   const std::uint64_t before = global_nanoseconds();
   std::uint64_t begun = before;
   while (begun == before) begun = global_nanoseconds();
@@ -45,11 +45,11 @@ __global__ void answer(volatile ClockExchange* exchange, std::uint32_t first, st
   std::uint64_t last = global_nanoseconds();
   for (std::uint32_t i = 0; i < rounds; ++i) {
     while (exchange->asked != first + i) {
-      if (global_nanoseconds() - last > timeout_ns) return;  // the host has gone away
+      if (global_nanoseconds() - last > timeout_ns) return;  // the host stopped asking
     }
     last = global_nanoseconds();
     exchange->nanoseconds = last;
-    __threadfence_system();  // the time must be there before the answer says so
+    __threadfence_system();  // the time must be visible before the answer
     exchange->answered = first + i;
   }
 }

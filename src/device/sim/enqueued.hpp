@@ -1,4 +1,4 @@
-// What streams of the simulated machine tell those who watch it.
+// Describes calls and enqueued operations of the simulated machine for traces and recordings.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace xferbench::sim {
 
-/// What is said of a call and of what it enqueues.
+/// A host call and the operation that it enqueues.
 struct Call {
-  std::string name;  ///< empty: nothing, as of gates and stamps
+  std::string name;  ///< empty: not reported, as for gates and stamps
   std::uint64_t bytes = 0;
-  Activity::Row row = Activity::Row::internal;  ///< of the operation, if it occupies an engine
+  Activity::Row row = Activity::Row::internal;  ///< timeline row of the operation, if it occupies an engine
 
-  // What only recordings say.
+  // Used only in recordings.
   std::optional<recording::CopyKind> copy{};            ///< of a copy
-  recording::Memory host = recording::Memory::unknown;  ///< its end on the host, if it has one there
-  unsigned peer = 0;                                    ///< the device at its other end, if that is another one
-  recording::Channel by = recording::Channel::unknown;  ///< what carries it out
-  unsigned blocks = 0;                                  ///< of a kernel
+  recording::Memory host = recording::Memory::unknown;  ///< kind of host memory of a copy, if one end is on the host
+  unsigned peer = 0;                                    ///< device at the other end of a copy, if it is another device
+  recording::Channel by = recording::Channel::unknown;  ///< unit that executes the operation
+  unsigned blocks = 0;                                  ///< thread blocks of a kernel
 };
 
 struct Enqueued {
   Call call;
   OperationPtr operation;
-  unsigned gpu = 0;              ///< the number of the stream's device
-  const void* stream = nullptr;  ///< only tells streams apart
-  double called = 0;             ///< by the host's clock, ...
+  unsigned gpu = 0;              ///< number of the stream's device
+  const void* stream = nullptr;  ///< identity only
+  double called = 0;             ///< host time before and after the call
   double returned = 0;
-  std::uint64_t graph_node = 0;       ///< its number in its graph; 0: it is in none
-  const void* replayed_in = nullptr;  ///< the stream that its graph was launched in
+  std::uint64_t graph_node = 0;       ///< node number within its graph; 0: not in a graph
+  const void* replayed_in = nullptr;  ///< stream in which the graph was launched
 };
 
 }  // namespace xferbench::sim

@@ -8,17 +8,17 @@ namespace xferbench::sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Seconds. The same moment, reached by other sums, differs in its last digits.
+/// Seconds. Floating-point sums for the same moment differ in the last digits.
 constexpr double kSameMoment = 1e-12;
-/// Shares are rounded; four quarters fit.
+/// Tolerance for rounded shares, so that four quarters fit.
 constexpr double kAllOfIt = 1 + 1e-9;
 
-/// What is left of the phase that it is in.
+/// Remaining time of the current phase.
 double& phase_of(Operation& o) { return o.preparation > 0 ? o.preparation : o.overhead > 0 ? o.overhead : o.payload; }
 bool spent(const Operation& o) { return o.preparation <= 0 && o.overhead <= 0 && o.payload <= 0; }
 bool moving_payload(const Operation& o) { return o.preparation <= 0 && o.overhead <= 0; }
 
-/// The part that a direction of a shared link leaves each operation.
+/// Fraction of its demand that each operation gets in one direction of a shared link.
 double part_of_shared(double asked, double alone, double duplex, double asked_back, double alone_back) {
   const double capacity = alone - (alone - duplex) * std::min(1.0, asked_back / alone_back);
   return std::min(1.0, capacity / asked);
@@ -63,12 +63,12 @@ void EventSimulator::add(OperationPtr operation) {
   try {
     o.submitted > now_ ? static_cast<void>(future_.insert(&o)) : arrive(o);
     for (const auto& before : o.after) before->successors.push_back(&o);
-  } catch (...) {  // there is no memory: nobody may remember what was not added
+  } catch (...) {  // out of memory: remove all traces of the operation
     future_.erase(&o);
     engine_of(o).ready.erase(&o);
     on_the_way_.erase({o.handed_over, &o});
     for (const auto& before : o.after) std::erase(before->successors, &o);
-    active_.erase(&o);  // may be the end of it
+    active_.erase(&o);  // may destroy it
     throw;
   }
 }
@@ -87,7 +87,7 @@ double EventSimulator::handover(EngineId from, EngineId to) const {
   return found == handovers_.end() ? 0 : found->second;
 }
 
-/// `before` has finished.
+/// Updates handover data of `o` after its dependency `before` finished.
 void EventSimulator::follow(Operation& o, const Operation& before) const {
   const auto follows = [&](EngineId engine, double end) {
     if (o.engine != EngineId::none) {
@@ -117,7 +117,7 @@ bool EventSimulator::has_room(const Operation& o) const {
 Operation* EventSimulator::next_to_start() const {
   Operation* first = nullptr;
   for (const Engine& engine : engines_) {
-    // Nobody overtakes the first of a queue: a kernel that needs much room would never find it.
+    // Strict queue order: otherwise a kernel that needs much of an engine could starve.
     if (engine.ready.empty() || !has_room(**engine.ready.begin())) continue;
     if (first == nullptr || Earlier{}(*engine.ready.begin(), first)) first = *engine.ready.begin();
   }
@@ -125,7 +125,7 @@ Operation* EventSimulator::next_to_start() const {
 }
 
 void EventSimulator::start(Operation& o) {
-  // Both may throw for lack of memory; then it has not started.
+  // Both may throw std::bad_alloc; then the operation has not started.
   if (running_.size() == running_.capacity()) running_.reserve(2 * running_.size() + 8);
   if (o.on_start) o.on_start();
   if (stretch_ && o.engine != EngineId::none) {
@@ -191,7 +191,7 @@ double EventSimulator::rate_of_own_links(const Operation& o) {
     const unsigned others_out = (moving ? link.movers_out : link.users_out) - out;
     if (in > 0 && others_out > 0) part = moving ? d.in_rate * use.duplex : 1 / d.in_overhead;
     if (out > 0 && others_in > 0) part = std::min(part, moving ? d.out_rate * use.duplex : 1 / d.out_overhead);
-    if (moving) part /= std::max(in * link.movers_in, out * link.movers_out);  // itself included
+    if (moving) part /= std::max(in * link.movers_in, out * link.movers_out);  // the count includes this operation
     rate = std::min(rate, part);
   }
   return rate;
@@ -249,19 +249,19 @@ void EventSimulator::finish(Operation& o) {
   Engine& engine = engine_of(o);
   --engine.busy;
   engine.idle_since = now_;
-  // Sums of rounded shares must not drift.
+  // Avoids drift of the sum of rounded shares.
   engine.occupied = engine.busy == 0 ? 0 : engine.occupied - o.share;
   if (o.on_finish) o.on_finish();
   for (Operation* next : o.successors) {
     follow(*next, o);
     if (--next->unmet == 0 && next->submitted <= now_) arrive(*next);
   }
-  // What it kept alive is not needed any more; chains of finished operations must not grow for ever.
+  // Releases references, so that chains of finished operations do not grow for ever.
   o.successors.clear();
   o.after.clear();
   o.on_start = nullptr;
   o.on_finish = nullptr;
-  active_.erase(&o);  // may be the end of it
+  active_.erase(&o);  // may destroy it
 }
 
 double EventSimulator::phase_end(Operation& o) const { return now_ + phase_of(o) / o.rate; }
@@ -280,13 +280,13 @@ bool EventSimulator::step() {
   const double next = next_change();
   if (next == kNever) return false;
   std::vector<Operation*> ended;
-  ended.reserve(running_.size());  // now, while nothing has been changed
+  ended.reserve(running_.size());  // allocates before any state changes
   std::vector<double> ends(running_.size());
   std::ranges::transform(running_, ends.begin(), [this](Operation* o) { return phase_end(*o); });
   for (std::size_t i = 0; i < running_.size(); ++i) {
     Operation& o = *running_[i];
     double& phase = phase_of(o);
-    // What ends now ends exactly: a remainder too small to move the clock would never get done.
+    // A phase that ends now must end exactly: a tiny remainder might never advance the clock.
     const double share = ends[i] <= next ? 1 : (next - now_) / (ends[i] - now_);
     phase = share >= 1 ? 0 : phase * (1 - share);
   }
@@ -307,8 +307,8 @@ void EventSimulator::run_all() {
 
 void EventSimulator::abandon() {
   for (const auto& [o, owner] : active_) {
-    // Who it waited for may live on, and must not remember it; and chains are taken apart here, link by link, because
-    // destroying one in a single recursion could exhaust the stack.
+    // Dependencies may outlive this and must not refer to it. Chains are taken apart link by link, because a
+    // recursive destruction could exhaust the stack.
     for (const auto& before : o->after) before->successors.clear();
   }
   for (const auto& [o, owner] : active_) owner->after.clear();

@@ -12,14 +12,14 @@ namespace xferbench::sim {
 
 namespace {
 
-constexpr std::size_t kWholePayload = std::size_t{4} << 20;  // bytes up to which all are moved
+constexpr std::size_t kWholePayload = std::size_t{4} << 20;  // payloads up to this many bytes move completely
 constexpr std::size_t kStretches = 4096;
 constexpr std::size_t kWindow = 256;
 constexpr std::size_t kHostPage = 4096;
 constexpr std::size_t kLongestStretch = std::size_t{1} << 20;
-constexpr std::byte kNan{0xFF};  // which kernels that work by position keep
+constexpr std::byte kNan{0xFF};  // NaN, which element-wise kernels pass on
 
-/// The memory of a map by address that holds `address`, and where in it; nullptr if none does.
+/// The allocation in a map by address that contains `address`, and the offset in it; nullptr if there is none.
 template <class Map>
 auto holder_of(Map& map, const std::byte* address) {
   const auto next = map.upper_bound(address);
@@ -38,7 +38,7 @@ PayloadPart part_of_payload(std::size_t bytes) {
 
 // --- Device memory --------------------------------------------------------------------------------------------------
 
-// Huge pages would be touched whole for the sake of a window.
+// With huge pages, writing a 256-byte window would touch 2 MiB.
 DeviceMemory::DeviceMemory(std::size_t bytes, std::size_t device)
     : pages_(bytes, bytes <= kWholePayload ? PageSize::huge : PageSize::small),
       owner_(device),
@@ -94,7 +94,7 @@ void DeviceMemory::prepare_to_write(std::size_t offset, std::size_t bytes) {
 
 Pages PagePool::take(std::size_t bytes) {
   const auto fits = std::ranges::find_if(idle_, [bytes](const Pages& p) { return p.size() >= bytes; });
-  // With room, which takes none until it is touched: else a sweep over sizes would want new pages for each of them.
+  // Rounded up, which costs nothing until touched: otherwise a sweep over sizes would need new pages for each size.
   if (fits == idle_.end()) return Pages(std::bit_ceil(bytes));
   Pages pages = std::move(*fits);
   idle_.erase(fits);
@@ -102,7 +102,7 @@ Pages PagePool::take(std::size_t bytes) {
 }
 
 void PagePool::give_back(Pages pages) {
-  // There are hardly more in flight at once, one for each engine of eight GPUs; the largest serve every request.
+  // Rarely more are in flight at once: one per engine of eight GPUs. Keeps the largest, which fit every request.
   constexpr std::size_t kMost = 48;
   if (pages.data() == nullptr) return;
   const auto larger = std::ranges::find_if(idle_, [&pages](const Pages& p) { return p.size() >= pages.size(); });

@@ -1,5 +1,5 @@
-// The bytes of the simulated device: its memory, and what is in flight. Data move for real, but of large payloads only
-// a part (PayloadPart), so that most memory is never touched.
+// Memory contents of the simulated machine and data in flight. Bytes really move, but only a part of a large payload
+// (PayloadPart), so most memory is never touched.
 #pragma once
 
 #include <algorithm>
@@ -20,33 +20,33 @@
 
 namespace xferbench::sim {
 
-/// What is moved and checked of a payload: all of up to 4 MiB; of more, the first 256 bytes of stretches of like
-/// length, 2048 to 4096 of them, or of each MiB. So every one of up to 2048 chunks shows whether it was there in time.
+/// The part of a payload that is moved and checked: all of it up to 4 MiB. Beyond that, the first 256 bytes of each
+/// stride, which is bytes / 4096 rounded up to a power of two, at most 1 MiB. So each of up to 2048 chunks contains
+/// bytes that show whether it arrived in time.
 PayloadPart part_of_payload(std::size_t bytes);
 
-/// A stretch of memory: `bytes` from `offset` on, which hold `value` throughout or, where there is none, what lies in
-/// the pages.
+/// Callback for a range of memory: `bytes` from `offset` on. They all hold `value` if it is given; otherwise the
+/// pages hold the contents.
 using Stretch = std::function<void(std::size_t offset, std::size_t bytes, std::optional<std::byte> value)>;
 
-/// One allocation on the simulated GPU. Whole pages that are filled with a value only take a note of it until a part of
-/// them is written. What was never written may hold anything, as on a GPU: copies take 0xFF from it, which kernels by
-/// position keep, so that neither has anything to do.
+/// One allocation on the simulated GPU. Filling a whole page only notes the value; the page is written when a part of
+/// it is. Memory that was never written reads as 0xFF (NaN). Element-wise kernels pass NaN on, so neither copies nor
+/// kernels have to touch such pages.
 class DeviceMemory {
  public:
   DeviceMemory(std::size_t bytes, std::size_t device);
 
-  /// Whose memory it is.
   [[nodiscard]] std::size_t device() const { return owner_; }
 
   [[nodiscard]] std::byte* data() const { return pages_.data(); }
   [[nodiscard]] std::size_t size() const { return pages_.size(); }
 
   void fill(std::size_t offset, std::size_t bytes, std::byte value);
-  /// Calls body for the stretches of a range, in order.
+  /// Calls body for consecutive subranges of uniform content, in order.
   void for_each(std::size_t offset, std::size_t bytes, const Stretch& body) const;
-  /// Puts into the pages what has only been noted, so that they can be read directly.
+  /// Writes noted values to the pages of a range, so that they can be read directly.
   void write_out(std::size_t offset, std::size_t bytes);
-  /// The same for a range that is about to be overwritten: at its ends only.
+  /// The same for a range that is about to be overwritten: only its first and last page need it.
   void prepare_to_write(std::size_t offset, std::size_t bytes);
 
  private:
@@ -58,10 +58,10 @@ class DeviceMemory {
 
   Pages pages_;
   std::size_t owner_;
-  std::vector<std::int16_t> noted_;  // value of each page, kWritten or kUntouched
+  std::vector<std::int16_t> noted_;  // per page: the noted value, kWritten or kUntouched
 };
 
-/// Keeps pages for the next operation: touching fresh ones costs more than the copies they hold.
+/// Reuses pages between operations, because touching new ones costs more than the copies in them.
 class PagePool {
  public:
   Pages take(std::size_t bytes);
@@ -71,7 +71,7 @@ class PagePool {
   std::vector<Pages> idle_;
 };
 
-/// What one operation has read or computed at its start and writes when it finishes.
+/// The data that an operation read or computed at its start and writes when it finishes.
 class InFlight : NonCopyable {
  public:
   explicit InFlight(PagePool& pool) : pool_(pool) {}
@@ -82,9 +82,9 @@ class InFlight : NonCopyable {
   struct Piece {
     std::byte* destination;
     std::size_t bytes;
-    std::optional<std::byte> value;  // or the next bytes in the pages
+    std::optional<std::byte> value;  // none: the next bytes in pages_
   };
-  /// Where the bytes of all pieces that have no value find room.
+  /// Takes pages for all pieces without a value.
   std::byte* make_room();
 
   PagePool& pool_;
@@ -92,33 +92,32 @@ class InFlight : NonCopyable {
   std::vector<Piece> pieces_;
 };
 
-/// All memory of a simulated machine that was handed out, of its GPUs and of its host, by address. What is not found
-/// here is the host's, too, and ordinary.
+/// All allocations of a simulated machine, on GPUs and host, by address. An unknown address is ordinary host memory.
 class Memory {
  public:
-  /// `device`: the number of the device whose memory it is.
+  /// `device`: number of the device that owns the memory.
   DeviceView allocate_device(std::size_t bytes, std::size_t device);
-  /// The number of the device whose memory that is; nothing if it is the host's.
+  /// Number of the owning device; nothing for host memory.
   [[nodiscard]] std::optional<std::size_t> device_of(const std::byte* data) const;
-  /// `socket`: whose memory it is.
+  /// `socket`: CPU socket that owns the memory.
   HostView allocate_host(std::size_t bytes, HostMemory kind, std::size_t socket);
-  /// The socket whose memory that is; nothing if it was not handed out here.
+  /// Socket that owns the memory; nothing if it was not allocated here.
   [[nodiscard]] std::optional<std::size_t> socket_of(const std::byte* data) const;
   void free(const std::byte* data) { device_.erase(data), host_.erase(data); }
 
-  /// Throws DeviceError unless it is ordinary memory, an allocation that was handed out or a part of one, and no page
-  /// of it is pinned yet.
+  /// Throws DeviceError unless the range lies within an ordinary allocation of this class and none of its pages is
+  /// pinned.
   void pin(const HostView& memory);
   void unpin(const std::byte* data);
-  /// Whether the host's side of a copy is ordinary memory, or not all of it pinned at once.
+  /// Whether the copy's host range is ordinary memory that is not pinned by a single registration.
   [[nodiscard]] bool pageable(const Copy& copy) const;
-  /// From now on only a part of that allocation is moved, on small pages as far as it is not touched yet; the part.
+  /// Restricts data movement in that allocation to a part, which it returns. Switches untouched pages to small pages.
   PayloadPart move_part_of(const HostView& host);
 
   void fill(std::byte* begin, std::size_t bytes, std::byte value);
-  /// Takes what a copy moves as it is now.
+  /// Reads the current source bytes of a copy.
   void read(const Copy& copy, InFlight& data);
-  /// Takes what a kernel writes that reads its inputs now.
+  /// Computes the kernel's output from its current inputs.
   void compute(const Kernel& kernel, InFlight& data);
   void write(const InFlight& data);
   /// Inverts the lowest bit of a byte.
@@ -129,25 +128,25 @@ class Memory {
     Pages pages;
     HostMemory kind;
     std::size_t socket;
-    std::map<std::size_t, std::size_t> pinned{};  // in place: from where, and up to which page's end
-    PayloadPart part{};                           // that is moved
+    std::map<std::size_t, std::size_t> pinned{};  // pinned ranges: start offset, and end rounded up to a page
+    PayloadPart part{};                           // the part that is moved
 
     [[nodiscard]] std::size_t size() const { return pages.size(); }
     [[nodiscard]] bool is_pinned(std::size_t begin, std::size_t end) const;
   };
 
-  /// Calls body for the stretches of `source` that are moved to `destination`.
+  /// Calls body for the ranges of `source` whose data is moved to `destination`.
   void for_each(const std::byte* destination, const std::byte* source, std::size_t bytes, const Stretch& body) const;
   void for_each(const std::byte* begin, std::size_t bytes, const Stretch& body) const;
   void write_out(std::span<const std::byte> range);
-  /// By a kernel whose output follows not from its inputs by position.
+  /// For kernels that are not element-wise.
   void write_out_what_is_read(const Kernel& kernel);
 
   std::map<const std::byte*, DeviceMemory> device_;
   std::map<const std::byte*, Allocation> host_;
 };
 
-/// The bytes of a simulated machine, and whether they move. Outlives the operations that hold some.
+/// State of the simulated data movement. Must outlive operations that hold data.
 struct DataMovement {
   bool on = true;
   PagePool pages;

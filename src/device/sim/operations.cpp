@@ -15,21 +15,22 @@ namespace xferbench::sim {
 
 namespace {
 
-/// Of the multiprocessors, that a kernel occupies. Blocks of 256 threads: eight fill a multiprocessor.
+/// Fraction of the multiprocessors that a kernel occupies, assuming blocks of 256 threads: eight fill a
+/// multiprocessor.
 double share_of(const KernelCost& cost, const Profile& p) {
   constexpr double kBlocksPerMultiprocessor = 8;
   if (cost.blocks == 0) return 1;
   return std::min(1.0, cost.blocks / (p.multiprocessors * kBlocksPerMultiprocessor));
 }
 
-/// The slowest of what a kernel does. A rough model of a kernel that occupies a share of the multiprocessors: it has
-/// that share of the arithmetic, and a quarter of them saturates the memory. `sends`: what it copies between GPUs comes
-/// from its own.
+/// Seconds of a kernel's work: the slowest of its resources. A rough model: a kernel gets the arithmetic rate of its
+/// share of the multiprocessors, and a quarter of them saturates device memory. `sends`: its peer traffic comes from
+/// its own GPU's memory.
 double time_of(const KernelCost& cost, bool sends, const Profile& p) {
   const double share = share_of(cost, p);
   const double traffic = static_cast<double>(cost.bytes) / (p.kernel_traffic_rate * std::min(1.0, 4 * share));
   const double arithmetic = cost.fma / (p.fma_rate * share);
-  // Both directions at once take what two copies of these times take on such a link.
+  // Both directions run at the duplex rate until the shorter one ends; then the longer one continues alone.
   const double in = static_cast<double>(cost.h2d_bytes) / p.kernel_h2d_rate;
   const double out = static_cast<double>(cost.d2h_bytes) / p.kernel_d2h_rate;
   const double link = std::max(in, out) + std::min(in, out) * (1 / p.kernel_duplex_ratio - 1);
@@ -238,7 +239,7 @@ Operation Operations::kernel(const Kernel& kernel, double overhead) const {
 }
 
 Operation Operations::stamp(std::uint64_t* slot) const {
-  Operation o;  // no engine: a kernel of one thread finds room beside others
+  Operation o;  // no engine: a single-thread kernel always finds room
   o.overhead = profile_.stamp_cost;
   o.on_finish = [&events = events_, slot] { *slot = static_cast<std::uint64_t>(std::llround(events.now() * 1e9)); };
   return o;
@@ -246,7 +247,7 @@ Operation Operations::stamp(std::uint64_t* slot) const {
 
 Operation Operations::flip(std::byte* at) const {
   Operation o;
-  o.overhead = profile_.stamp_cost;  // as any kernel of one thread
+  o.overhead = profile_.stamp_cost;  // any single-thread kernel costs the same
   if (data_.on) o.on_finish = [&memory = data_.memory, at] { memory.flip(at); };
   return o;
 }

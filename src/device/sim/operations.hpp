@@ -1,4 +1,4 @@
-// What a profile says operations of one GPU take, and what they do to memory.
+// Builds the simulated operations of one GPU: their durations from the profile, and their effect on memory.
 #pragma once
 
 #include <cstddef>
@@ -17,36 +17,36 @@
 
 namespace xferbench::sim {
 
-/// Makes operations for the engines of one GPU and for the links that it reaches. Bytes move or not as DataMovement
-/// says when an operation is made: sources are read when it starts and results committed when it finishes, so that a
-/// missing dependency between streams shows up as wrong data.
+/// Makes operations for the engines of one GPU and the links it uses. DataMovement decides at creation whether bytes
+/// move. Sources are read when the operation starts and results written when it finishes, so a missing dependency
+/// between streams produces wrong data.
 class Operations {
  public:
-  /// Adds the engines of the GPU of that number to `events`.
+  /// Adds the engines of GPU `number` to `events`.
   Operations(const Profile& profile, std::size_t number, const Wiring& wiring, EventSimulator& events,
              DataMovement& data);
 
   [[nodiscard]] unsigned number() const { return static_cast<unsigned>(number_); }
 
-  /// Whether this GPU may reach the memory of the device of that number; at first it may reach its own.
+  /// Enables or disables access to another device's memory. Initially only the GPU's own memory is accessible.
   void let_reach(std::size_t device, bool on);
 
-  // They throw DeviceError for memory that this GPU has nothing to do with, or may not reach.
+  // The following throw DeviceError for memory of a wrong device or without peer access.
 
-  /// From and to memory that the engines reach.
+  /// A copy by a copy engine; host memory is page-locked.
   [[nodiscard]] Operation copy(const Copy& copy) const;
-  /// All of a batch is one operation of its engine: on an H200 a batch of 64 copies takes as long as one copy of all.
+  /// One batch is one engine operation: on an H200, a batch of 64 copies takes as long as one copy of the total size.
   [[nodiscard]] Operation batch(std::span<const Copy> copies) const;
-  /// Pageable memory, through the driver's pinned buffers by the calling thread.
+  /// A copy of pageable memory, which the calling thread stages through the driver's pinned buffers.
   [[nodiscard]] Operation staged(const Copy& copy) const;
-  /// Little pageable memory that the call itself takes along.
+  /// A small pageable H2D copy, whose source is read during the call.
   [[nodiscard]] Operation inlined(const Copy& copy) const;
   [[nodiscard]] Operation fill(const DeviceView& range, std::byte value) const;
-  /// `overhead`: seconds on the engine beside the work.
+  /// `overhead`: engine time in seconds besides the work.
   [[nodiscard]] Operation kernel(const Kernel& kernel, double overhead) const;
   [[nodiscard]] Operation stamp(std::uint64_t* slot) const;
   [[nodiscard]] Operation flip(std::byte* at) const;
-  /// A closed gate that holds its stream for so many seconds.
+  /// A closed gate that holds its stream for this many seconds.
   [[nodiscard]] Operation hold(double seconds) const;
 
  private:
@@ -63,13 +63,13 @@ class Operations {
   EventSimulator& events_;
   DataMovement& data_;
   EngineId h2d_;
-  EngineId d2h_;  // the same where the GPU has one copy engine
+  EngineId d2h_;  // equals h2d_ on a GPU with one copy engine
   EngineId compute_;
   EngineId internal_;
-  EngineId send_;                  // copies from its memory to other GPUs
-  EngineId fetch_;                 // copies between GPUs otherwise
-  EngineId gate_;                  // does nothing: what follows a gate is told by it
-  std::set<std::size_t> reached_;  // devices whose memory it may reach
+  EngineId send_;                  // copies from this GPU's memory to other GPUs
+  EngineId fetch_;                 // all other copies between GPUs
+  EngineId gate_;                  // never busy: identifies a gate for handover times
+  std::set<std::size_t> reached_;  // devices whose memory is accessible
 };
 
 }  // namespace xferbench::sim

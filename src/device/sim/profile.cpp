@@ -6,12 +6,13 @@ namespace xferbench::sim {
 
 namespace {
 
-/// One NVIDIA H200 SXM on PCIe Gen5 x16, driver 580, CUDA 13.0, in a virtual machine with 16 CPUs; medians.
+/// Medians of one NVIDIA H200 SXM on PCIe Gen5 x16, driver 580, CUDA 13.0, in a virtual machine with 16 CPUs.
 const Profile kH200;
 
-/// One of two NVIDIA H100 80GB HBM3, driver 580, CUDA 13.0, in a virtual machine with 32 CPUs. What `calibrate` said of
-/// it (docs/results/h100-x2-calibrate.json.xz), and suite gpus of copies between the two and of both at once; all else
-/// as of the H200. Its copies of pageable memory followed no straight line, so that what each costs is the H200's, too.
+/// One of two NVIDIA H100 80GB HBM3, driver 580, CUDA 13.0, in a virtual machine with 32 CPUs. Sources: `calibrate`
+/// (docs/results/h100-x2-calibrate.json.xz), and suite gpus for copies between the two GPUs and of both at once. All
+/// other numbers are the H200's. Its pageable copies did not fit a straight line, so their overhead is the H200's,
+/// too.
 Profile h100(Profile profile) {
   profile.name = "h100";
   profile.description = "NVIDIA H100 SXM, PCIe Gen5 x16, two copy engines";
@@ -35,7 +36,7 @@ Profile h100(Profile profile) {
   profile.h2d_duplex_overhead = 1.63;
   profile.d2h_duplex_overhead = 1.78;
   profile.d2d_rate = 1.508e12;
-  profile.fill_rate = 3.16e12;  // the H200's, as the bandwidths of their memories are to each other
+  profile.fill_rate = 3.16e12;  // estimated: the H200's, scaled by memory bandwidth
   profile.pageable_h2d_rate = 13.9e9;
   profile.pageable_d2h_rate = 14.9e9;
   profile.kernel_overhead = 3.0e-6;
@@ -63,12 +64,12 @@ Profile with_one_copy_engine(Profile profile) {
   return profile;
 }
 
-/// Two such GPUs on one socket, in a virtual machine with 32 CPUs. Measured: copies between the GPUs by the copy
-/// engines and by kernels, each way alone and both at once, with peer access and without; and what both GPUs together
-/// read and write of the host's memory, one way (socket_memory.in and out, hardly less than twice one GPU) and both
-/// ways at once, from which duplex_in and duplex_out follow: with both GPUs copying both ways, the model's direction to
-/// the GPUs gets 68 GB/s where 60 to 68 were seen, and the other one all that the GPUs' links leave it, 101 where 105
-/// were seen. peer_event_cost is an estimate, and so is that a GPU sends one copy at a time and fetches one.
+/// Two such GPUs on one socket, in a virtual machine with 32 CPUs. Measured: copies between the GPUs by copy engines
+/// and by kernels, each way alone and both at once, with and without peer access; and the total host memory traffic
+/// of both GPUs, one way (socket_memory.in and out, barely less than twice one GPU) and both ways. duplex_in and
+/// duplex_out are fitted to the latter: with both GPUs copying both ways, the model gives H2D 68 GB/s (measured 60 to
+/// 68) and D2H 101 GB/s (measured 105), the limit of the GPUs' links. peer_event_cost and peer_copies = 1 are
+/// estimates.
 Profile two_of(Profile profile) {
   profile.description = "two of the " + profile.name + " on one socket, with 18 NVLinks between them";
   profile.name += "-x2";
@@ -77,9 +78,9 @@ Profile two_of(Profile profile) {
   return profile;
 }
 
-/// Nobody measured this machine: of it, only what single GPUs do, and pairs of them by NVLink, is as above. A socket's
-/// memory carries two links one way but not three, and both ways not even two. The link between sockets is about that
-/// of two-socket servers with PCIe Gen5. Ports through switches take copies of all seven others at once.
+/// Not measured: only the behaviour of single GPUs and of NVLink pairs is taken from above. A socket's memory
+/// sustains two links one way but not three, and not even two both ways. The link between sockets is typical of
+/// two-socket servers with PCIe Gen5. NVSwitch ports accept copies from all seven other GPUs at once.
 Profile eight_of(Profile profile) {
   profile.name = "h200-x8";
   profile.description = "what if: eight of the h200 on two sockets, NVLink between all";

@@ -1,4 +1,4 @@
-// What the simulated device takes from a real one. All numbers are of one machine, measured; see profile.cpp.
+// Performance numbers of a simulated machine. All built-in ones derive from measurements; see profile.cpp.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace xferbench::sim {
 
-/// Rates in bytes per second, times in seconds. The numbers that stand here are those of h200.
+/// Rates in bytes per second, times in seconds, unless a comment says otherwise. The defaults are the profile h200.
 struct Profile {
   std::string name = "h200";
   std::string description = "NVIDIA H200 SXM, PCIe Gen5 x16, two copy engines";
@@ -27,104 +27,105 @@ struct Profile {
   unsigned pcie_generation = 5;
   unsigned pcie_width = 16;
 
-  // Of the machine with two of them, see profile.cpp; the GPU of this one is alone.
-  unsigned gpus = 1;     ///< all alike, ...
-  unsigned sockets = 1;  ///< ... spread evenly over one or two of these, in order
-  /// What GPUs read (in) and write (out) of the memory of one socket, all of them together.
+  // Measured on a machine with two GPUs, see profile.cpp; this profile has one GPU.
+  unsigned gpus = 1;     ///< identical, ...
+  unsigned sockets = 1;  ///< ... spread evenly over one or two sockets, in order
+  /// Total that all GPUs read (in) and write (out) of one socket's memory.
   Capacity socket_memory{.in = 110.6e9, .out = 110.5e9, .duplex_in = 64e9, .duplex_out = 104.7e9};
-  /// The link from the first socket to the second (in) and back.
+  /// The link from the first socket to the second (in) and back (out).
   Capacity between_sockets;
-  unsigned nvlinks = 0;                     ///< of each GPU, each of which leads to all others; 0: there are none
-  double nvlink_rate = 26.5625e9;           ///< of one, each way, as NVML tells it
-  unsigned peer_copies = 1;                 ///< that a GPU sends at once, and as many that it fetches
+  unsigned nvlinks = 0;                     ///< per GPU, each reaching all other GPUs; 0: no NVLink
+  double nvlink_rate = 26.5625e9;           ///< of one NVLink, each way, according to NVML
+  unsigned peer_copies = 1;                 ///< concurrent copies that a GPU can send, and also that it can fetch
   double peer_read_rate = 391.6e9;          ///< payload of copies that fetch from another GPU
-  double peer_write_rate = 396.2e9;         ///< of copies that send to it
-  double peer_overhead = 2.3e-6;            ///< engine time per such copy beside its payload
-  double peer_duplex_rate = 0.989;          ///< of each direction while the other moves payload, over the same alone
-  double staged_peer_rate = 37e9;           ///< without peer access, through the host
-  double staged_peer_rate_all = 52e9;       ///< of all such copies together
-  double staged_peer_overhead = 16e-6;      ///< engine time per such copy
-  double kernel_peer_read_rate = 376.3e9;   ///< a kernel that reads another GPU's memory
-  double kernel_peer_write_rate = 370.6e9;  ///< a kernel that writes it
-  double kernel_peer_read_duplex = 0.91;  ///< their rates while the other direction moves payload, over those of copies
+  double peer_write_rate = 396.2e9;         ///< payload of copies that send to another GPU
+  double peer_overhead = 2.3e-6;            ///< engine time per peer copy besides its payload
+  double peer_duplex_rate = 0.989;          ///< rate of each direction while the other is busy, relative to it alone
+  double staged_peer_rate = 37e9;           ///< without peer access, staged through the host
+  double staged_peer_rate_all = 52e9;       ///< total of all staged copies
+  double staged_peer_overhead = 16e-6;      ///< engine time per staged copy
+  double kernel_peer_read_rate = 376.3e9;   ///< kernel that reads another GPU's memory
+  double kernel_peer_write_rate = 370.6e9;  ///< kernel that writes another GPU's memory
+  double kernel_peer_read_duplex = 0.91;    ///< rates while the other direction is busy, relative to copies
   double kernel_peer_write_duplex = 1;
-  double peer_event_cost = 2e-6;  ///< from others on its own GPU seeing an event to those on another one
+  double peer_event_cost = 2e-6;  ///< additional delay until streams of another GPU see an event
 
-  unsigned copy_engines = 2;  ///< 1 or 2: with 1, H2D and D2H take turns
+  unsigned copy_engines = 2;  ///< 1 or 2; with 1, H2D and D2H copies take turns
   double h2d_rate = 55.55e9;
   double d2h_rate = 55.45e9;
-  double h2d_overhead = 2.4e-6;  ///< engine time per copy beside its payload
+  double h2d_overhead = 2.4e-6;  ///< engine time per copy besides its payload
   double d2h_overhead = 1.9e-6;
-  // While the other direction moves payload, over the same alone.
+  // While the other direction moves payload, relative to the same direction alone.
   double h2d_duplex_rate = 0.945;
   double d2h_duplex_rate = 0.914;
   double h2d_duplex_overhead = 1.2;
   double d2h_duplex_overhead = 2.4;
-  double copy_overhead = 2.5e-6;  ///< of copies and fills inside the GPU
+  double copy_overhead = 2.5e-6;  ///< engine time of copies and fills inside the GPU
   double d2d_rate = 2.125e12;     ///< payload
   double fill_rate = 4.534e12;
 
   double pageable_h2d_rate = 8.9e9;
   double pageable_d2h_rate = 18.1e9;
   double pageable_overhead = 5e-6;  ///< per copy
-  /// H2D up to this size is copied aside by the host, and the call returns.
+  /// Pageable H2D copies up to this size are buffered by the driver, and the call returns at once.
   std::uint64_t pageable_inline_bytes = 64 * 1024;
-  double host_copy_rate = 10e9;      ///< the host's own memory copy, one thread
-  double host_copy_rate_all = 60e9;  ///< of all threads together
-  double host_read_rate = 12e9;      ///< one thread that reads and sums up
-  double register_call = 20e-6;      ///< pinning touched small pages in place: of each call ...
-  double register_rate = 42e9;       ///< ... and for the bytes
+  double host_copy_rate = 10e9;      ///< memcpy by one host thread
+  double host_copy_rate_all = 60e9;  ///< memcpy by all host threads together
+  double host_read_rate = 12e9;      ///< one host thread that reads and sums
+  double register_call = 20e-6;      ///< pinning touched small pages in place: per call ...
+  double register_rate = 42e9;       ///< ... and per byte
   double unregister_call = 17e-6;
   double unregister_rate = 82e9;
 
-  double kernel_overhead = 2.2e-6;  ///< engine time per launch beside the work
+  double kernel_overhead = 2.2e-6;  ///< engine time per launch besides the work
   double kernel_traffic_rate = 4.27e12;
-  /// Fused multiply-adds per second: of dependent ones beside traffic; the arithmetic units alone could 33.4e12.
+  /// Dependent fused multiply-adds per second in a kernel that also moves data. The arithmetic units alone reach
+  /// 33.4e12.
   double fma_rate = 21.2e12;
-  double kernel_h2d_rate = 51.35e9;     ///< a kernel that reads host memory
-  double kernel_d2h_rate = 52.6e9;      ///< a kernel that writes host memory
-  double kernel_link_overhead = 12e-6;  ///< of such a kernel, beside what every kernel has and its payload
-  double kernel_duplex_ratio = 0.814;   ///< rate of each direction in a kernel that does both, over its rate alone
+  double kernel_h2d_rate = 51.35e9;     ///< kernel that reads host memory
+  double kernel_d2h_rate = 52.6e9;      ///< kernel that writes host memory
+  double kernel_link_overhead = 12e-6;  ///< additional engine time of a kernel that accesses host memory
+  double kernel_duplex_ratio = 0.814;   ///< rate of each direction in a kernel that does both, relative to it alone
 
-  // From the end of an operation to the start of the next that waited for it, on another engine.
+  // Handover: from the end of an operation to the start of a dependent one on another engine.
   double copy_to_kernel = 3.5e-6;
   double kernel_to_copy = 3.5e-6;
-  double copy_to_copy = 2e-6;   ///< of the other direction
-  double gate_to_copy = 5e-6;   ///< from the opening of a gate to the first copy behind it
-  double gate_to_kernel = 0;    ///< the same to a kernel
-  double stream_switch = 3e-6;  ///< of a copy engine that takes up a copy of another stream than the one before
+  double copy_to_copy = 2e-6;   ///< to the copy engine of the opposite direction
+  double gate_to_copy = 5e-6;   ///< from the opening of a gate to the first copy after it
+  double gate_to_kernel = 0;    ///< from the opening of a gate to the first kernel after it
+  double stream_switch = 3e-6;  ///< delay of a copy engine that continues with another stream
 
-  double copy_call = 1.5e-6;  ///< host time of an asynchronous copy's call
+  double copy_call = 1.5e-6;  ///< host time of an asynchronous copy call
   double launch_call = 2.2e-6;
-  // Graphs of 1, 10 and 100 empty kernels: the wait for them returns 5.8, 12.5 and 76.7 us after the call.
-  // With copies in them the call itself takes long: 21, 39 to 41 and 75 to 81 us of graphs with 16, 32 and 64 copies
-  // of 1 MiB and more (pipeline-submit of strategy graph in docs/results/h200-overlap.json.xz).
+  // Measured: a wait for graphs of 1, 10 and 100 empty kernels returns 5.8, 12.5 and 76.7 us after the launch call.
+  // With copies the call itself is slow: 21, 39 to 41, and 75 to 81 us for 16, 32 and 64 copies of 1 MiB and more
+  // (pipeline-submit of strategy graph in docs/results/h200-overlap.json.xz).
   double graph_call = 1.0e-6;
-  double graph_copy_call = 1.22e-6;  ///< of that call, for each copy in the graph between host and GPU
-  double graph_start = 0.55e-6;      ///< stream time of a graph before its first operation
-  double graph_node = 0.716e-6;      ///< engine time of a kernel in a graph beside the work
-  double event_call = 0.5e-6;        ///< of recording or waiting for an event
-  double event_cost = 1.3e-6;        ///< stream time of an event that takes the time
-  double order_cost = 0.7e-6;        ///< from a stream reaching an event that only keeps order to others seeing it
-  double query_call = 0.4e-6;        ///< of asking whether an event has finished
-  double wake_up = 3.5e-6;           ///< from completion to the waiting host running again
-  double handoff = 0.3e-6;           ///< from one host thread to another that polls for it
-  double stamp_cost = 3e-6;          ///< stream time of writing the GPU's timer to host memory
+  double graph_copy_call = 1.22e-6;  ///< additional host time per copy between host and GPU in the graph
+  double graph_start = 0.55e-6;      ///< stream time before the first operation of a graph
+  double graph_node = 0.716e-6;      ///< engine time of a kernel in a graph besides the work
+  double event_call = 0.5e-6;        ///< host time to record an event or to enqueue a wait for it
+  double event_cost = 1.3e-6;        ///< stream time of an event with timing
+  double order_cost = 0.7e-6;        ///< delay until other streams see an event without timing
+  double query_call = 0.4e-6;        ///< host time of an event query
+  double wake_up = 3.5e-6;           ///< from completion until the waiting host thread runs again
+  double handoff = 0.3e-6;           ///< latency of a message to a polling host thread
+  double stamp_cost = 3e-6;          ///< stream time to write the GPU's timer to host memory
 
-  double callback_call = 2e-6;  ///< of launching a host function
-  /// From the stream reaching a host function to its first line, cudaLaunchHostFunc.
+  double callback_call = 2e-6;  ///< host time to enqueue a host function
+  /// From the stream reaching a host function to the function's first line, with cudaLaunchHostFunc.
   double host_function_start = 45e-6;
-  double stream_callback_start = 45e-6;  ///< the same, cudaStreamAddCallback
-  double host_function_end = 5e-6;       ///< from its return to the stream going on
+  double stream_callback_start = 45e-6;  ///< the same with cudaStreamAddCallback
+  double host_function_end = 5e-6;       ///< from the function's return until the stream continues
 
-  // What only a profile file has.
-  std::string base{};                                 ///< the built-in profile that it changes
-  std::vector<Environment::ProfileChange> changes{};  ///< by name
-  std::string uuid{};                                 ///< of the GPU; of several, each has its number behind it
+  // Set only by profile files.
+  std::string base{};                                 ///< the built-in profile that the file modifies
+  std::vector<Environment::ProfileChange> changes{};  ///< sorted by name
+  std::string uuid{};                                 ///< UUID of the GPU; with several GPUs, each appends its number
   Variation varies{};
 };
 
-/// The built-in profiles, the default first.
+/// Built-in profiles, the default first.
 std::span<const Profile> profiles();
 
 }  // namespace xferbench::sim

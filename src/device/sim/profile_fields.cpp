@@ -7,7 +7,7 @@ namespace xferbench::sim {
 
 namespace {
 
-// Limits keep arithmetic finite and simulations short; what is sensible is for the user to say.
+// The limits keep arithmetic finite and simulations short; they do not judge plausibility.
 constexpr Quantity kRate{.unit = "per second", .least = 1e3, .most = 1e18, .faster = Faster::more};
 constexpr Quantity kRateOrNone{.unit = "per second", .least = 0, .most = 1e18, .faster = Faster::more};
 constexpr Quantity kClock{.unit = "Hz", .least = 1e6, .most = 1e11, .faster = Faster::more};

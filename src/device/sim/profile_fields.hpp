@@ -1,5 +1,5 @@
-// The numbers of a profile by their names: what a profile file may set, within which limits, and what belongs to which
-// part of the machine.
+// Names, units and limits of a profile's numbers, as used in profile files, and the parts of the machine they belong
+// to.
 #pragma once
 
 #include <array>
@@ -11,19 +11,19 @@
 
 namespace xferbench::sim {
 
-/// A part of the machine whose rates a profile file scales together.
+/// A part of the machine whose rates a profile file can scale together.
 enum class Part {
   link,         ///< between the GPU and its host
-  gpu,          ///< what the GPU does by itself
-  host_memory,  ///< what it gives to copies of the host, and through links to GPUs
+  gpu,          ///< the GPU's internal rates
+  host_memory,  ///< host memory, as seen by host copies and by GPU links
   nvlink,       ///< from GPU to GPU
 };
 constexpr auto texts_of(Part) { return std::to_array<std::string_view>({"link", "gpu", "host_memory", "nvlink"}); }
 
-/// What makes a machine faster: more of a number, or less of it.
+/// Which change of a number makes the machine faster.
 enum class Faster { neither, more, less };
 
-/// What a number is, and what is legal for it.
+/// Unit and valid range of a number.
 struct Quantity {
   std::string_view unit;
   double least;
@@ -35,7 +35,7 @@ struct Quantity {
 struct ProfileField {
   std::string_view name;
   const Quantity* quantity;
-  unsigned parts;  ///< that it belongs to: a bit for each
+  unsigned parts;  ///< bit mask of Part
   double (*get)(const Profile&);
   void (*set)(Profile&, double);
 
@@ -44,7 +44,7 @@ struct ProfileField {
 
 /// All numbers of a profile.
 std::span<const ProfileField> profile_fields();
-/// Null where there is none of that name.
+/// Null if there is no field of that name.
 const ProfileField* find_profile_field(std::string_view name);
 
 }  // namespace xferbench::sim

@@ -24,12 +24,12 @@ using enum Rule;
 
 constexpr std::string_view kProfileVersion1 = "xferbench-profile/1";
 
-/// A file as it is written.
+/// Contents of a profile file as parsed.
 struct Named {
   std::string name;
   double number = 0;
 };
-/// Where a number of `set` comes from; for people, and for whoever calibrates again.
+/// Origin of a number of `set`, for people and for a later calibration.
 struct Source {
   std::string name;
   double low = 0;
@@ -61,7 +61,7 @@ struct Written {
 
 // --- Single values --------------------------------------------------------------------------------------------------
 
-/// Stands in headings and tables.
+/// Short because headings and tables show it.
 constexpr Shape kShortWord = within(kText, "a text of 1 to 100 characters", 1, kLongestProfileWord);
 constexpr Shape kSourceText = within(kText, "a text of 1 to 500 characters", 1, kLongestSource);
 
@@ -105,7 +105,7 @@ constexpr Shape kBandwidth = within(kNumber, "bytes per second from 1e3 to 1e18"
 
 // --- Numbers by their names -----------------------------------------------------------------------------------------
 
-/// The same entries, whose names are known.
+/// Entries whose names must be known ones.
 template <const Shape& entries, void (*require)(Reader&, std::string_view), std::vector<Known> (*known_names)()>
 constexpr Shape kOfKnownNames{.expected = entries.expected,
                               .is_object = true,
@@ -155,7 +155,7 @@ constexpr Shape kFieldNumber{
     .give = number_given};
 constexpr const Shape& kFieldNumbers = kEntriesOf<Named, &Named::name, kFieldNumber>;
 
-/// There are too many to list in a message.
+/// Suggests similar names: there are too many to list in a message.
 void require_field(Reader& in, std::string_view name) {
   if (find_profile_field(name) != nullptr) return;
   std::vector<std::string> known;
@@ -294,7 +294,7 @@ void check_source(Reader& in, const Written& file, const Source& source) {
                       in_quotes(source.name), of->number, source.low, source.high));
 }
 
-/// What cannot be told of one field alone.
+/// Checks that involve several fields.
 void check_file(Reader& in, void* record) {
   const auto& file = as<Written>(record);
   if (std::ranges::find(profiles(), file.name, &Profile::name) != profiles().end()) {
@@ -317,7 +317,7 @@ constexpr Shape kFile{.expected = "an object with schema, base and name",
                       .strict = true,
                       .end = check_file};
 
-/// All single values that are there, by the names that lead to them.
+/// Collects all present single values with their dotted names.
 void collect(const Shape& shape, const void* value, const std::string& name,
              std::vector<Environment::ProfileChange>& found) {
   const auto inside = [&](std::string_view part, const Shape& its_shape, const void* its_value) {
@@ -340,7 +340,7 @@ void collect(const Shape& shape, const void* value, const std::string& name,
   }
 }
 
-/// What makes a difference to results, in an order that does not depend on the file's.
+/// Values that influence results, in an order independent of the file's.
 std::vector<Environment::ProfileChange> changes_of(const Written& file) {
   constexpr std::array<std::string_view, 6> kOthers{"schema", "base", "name", "description", "uuid", "host"};
   const bool varies = file.noise > 0 || file.late.probability > 0;

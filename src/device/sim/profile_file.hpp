@@ -1,5 +1,4 @@
-// Profile files: a what-if on a built-in profile, in a JSON file that people and scripts write
-// (docs/simulated-device.md).
+// Reads profile files: JSON modifications of a built-in profile for what-if simulations (docs/simulated-device.md).
 #pragma once
 
 #include <optional>
@@ -14,7 +13,7 @@
 
 namespace xferbench::sim {
 
-/// How well a number of a profile is known: it lies between these.
+/// The interval that a number of a profile lies in.
 struct Uncertain {
   const struct ProfileField* field = nullptr;
   double low = 0;
@@ -24,24 +23,23 @@ struct Uncertain {
 struct ProfileFile {
   Profile profile;
   std::vector<Uncertain> uncertain{};
-  std::vector<std::string> sources{};  ///< of numbers, as the file has them
+  std::vector<std::string> sources{};  ///< origin of the numbers, as the file gives it
   ModelledRank rank{};
   std::optional<InjectedFault> fault{};
 };
 
-/// Throws InputError with one line that says where in the file something is wrong, and what was expected.
+/// Throws InputError with one line that says where the file is wrong and what was expected.
 ProfileFile read_profile(const std::string& path);
 
-/// The profile with all numbers that are not known better at those ends that make it fastest, or slowest.
+/// The profile with every uncertain number at the end of its interval that makes the machine fastest, or slowest.
 Profile at_ends(const ProfileFile& file, ProfileEnds ends);
 
-/// The same of a text; `name` is what messages call it.
+/// Like read_profile(), from text; `name` is used in messages.
 ProfileFile parse_profile(std::string_view text, std::string_view name);
-/// What docs/profile-schema.json says.
+/// Contents of docs/profile-schema.json.
 std::string profile_schema();
 
-/// A built-in profile by its name, or a file, as is_profile_file() tells them apart. Throws UsageError where there is
-/// none of that name.
+/// A built-in profile by its name, or a file if is_profile_file(). Throws UsageError for an unknown name.
 ProfileFile find_profile(const std::string& profile);
 
 }  // namespace xferbench::sim

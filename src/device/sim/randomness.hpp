@@ -1,4 +1,4 @@
-// Chance on a simulated machine: the same for the same seed and rank, whatever the compiler.
+// Random variation of simulated durations. Reproducible for the same seed and rank, independent of the compiler.
 #pragma once
 
 #include <cstdint>
@@ -6,33 +6,32 @@
 
 namespace xferbench::sim {
 
-/// What a machine does a little otherwise each time. Zeros: it does not.
+/// Random behaviour of a simulated machine. Zeros: none.
 struct Variation {
-  double noise = 0;             ///< relative standard deviation of what engines and working threads take
-  double late_probability = 0;  ///< that a thread that waits for a moment wakes up late ...
-  double late_seconds = 0;      ///< ... by so much
+  double noise = 0;             ///< relative standard deviation of durations on engines and of host work
+  double late_probability = 0;  ///< probability that a waiting thread wakes up late ...
+  double late_seconds = 0;      ///< ... by this many seconds
   std::uint64_t seed = 1;
-  std::uint64_t rank = 0;  ///< machines of one seed and different ranks have nothing in common
+  std::uint64_t rank = 0;  ///< different ranks get independent random numbers from one seed
 };
 
-/// Random numbers for one purpose, which others do not disturb.
+/// An independent random sequence for one purpose.
 class Randomness {
  public:
   enum class Purpose : std::uint32_t { engines, work, waking };
 
   Randomness(const Variation& variation, Purpose purpose);
 
-  /// What a duration is multiplied by. Its logarithm is normally distributed around 0, so it is never negative, and
-  /// medians stay where they are. 1 without noise.
+  /// Factor for a duration: log-normal with median 1, so never negative and medians stay unchanged. 1 without noise.
   double stretch();
-  /// By how much a thread wakes up late, in seconds.
+  /// Delay of a thread's wake-up in seconds.
   double lateness();
 
  private:
   double uniform();  // in (0, 1]
 
   Variation variation_;
-  std::mt19937_64 engine_;  // whose numbers the standard fixes, as it does not those of its distributions
+  std::mt19937_64 engine_;  // the standard defines its output exactly, unlike that of distributions
 };
 
 }  // namespace xferbench::sim

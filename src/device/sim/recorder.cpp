@@ -29,9 +29,9 @@ using recording::Type;
 
 namespace {
 
-/// When the virtual clock begins: 0 would be a time that is not known.
+/// Recorded time of virtual time 0; a recorded 0 would mean unknown.
 constexpr Time kOrigin = 1'000'000'000;
-constexpr std::uint32_t kLegacyStream = 7;  // as CUPTI numbers it; others come behind it
+constexpr std::uint32_t kLegacyStream = 7;  // CUPTI's number of the legacy stream; other streams get higher numbers
 constexpr std::uint32_t kNone = 0xffffffff;
 constexpr std::uint32_t kThreadsOfBlock = 256;
 constexpr std::int32_t kUnknownError = 999;  // cudaErrorUnknown
@@ -80,7 +80,7 @@ Recorder::~Recorder() {
   std::erase_if(pending_, [](const Pending& p) { return !p.operation->done(); });
   write_what_has_ended();
   for (const auto& [thread, ranges] : ranges_) {
-    for (const Range& range : ranges) write(Type::range, range.begin, range);  // that nobody ended
+    for (const Range& range : ranges) write(Type::range, range.begin, range);  // ranges that were never ended
   }
   writer_.end({.time = now(), .reason = EndReason::exit});
 }
@@ -154,7 +154,7 @@ void Recorder::event_recorded(const void* event, const void* stream) {
   known.record = ++event_records_;
   const StreamOf& in = streams_[stream];
   const OpenCall* open = open_call();
-  // Always, since others refer to it.
+  // Not filtered by time, because other records refer to it.
   writer_.add(Type::event, recording::Event{.correlation = open == nullptr ? 0 : open->call.correlation,
                                             .context = in.context,
                                             .stream = in.number,
@@ -178,7 +178,7 @@ void Recorder::end_range() {
 
 // --- What runs on devices -------------------------------------------------------------------------------------------
 
-/// Without times.
+/// The times are filled in later.
 OnDevice Recorder::on_device(const Enqueued& enqueued) {
   const OpenCall* open = open_call();
   const bool in_graph = enqueued.replayed_in != nullptr;
@@ -211,7 +211,7 @@ void Recorder::enqueued(const Enqueued& enqueued) {
   } else if (call.row == Activity::Row::kernel) {
     const recording::Kernel kernel{
         .on = on_device(enqueued), .name = writer_.name(call.name), .grid = call.blocks, .block = kThreadsOfBlock};
-    // A profiler sees a kernel from its first instruction on, not while it is being launched.
+    // Profilers see a kernel from its first instruction on, without the launch overhead.
     pending_.push_back({enqueued.operation, Type::kernel, kernel, enqueued.operation->overhead});
   } else {
     pending_.push_back({enqueued.operation, Type::fill, Fill{.on = on_device(enqueued), .bytes = call.bytes}});

@@ -1,6 +1,6 @@
-// Writes down what a program does with a simulated machine, as the library for injection does with a real one
-// (recording/recording.hpp): what is explained of it can be held against times that are known. Only listens: it neither
-// moves a clock nor enqueues anything.
+// Records a program's use of a simulated machine in the format that the injection library uses on a real one
+// (recording/recording.hpp), so that analyses can be tested against known times. Passive: it neither advances a clock
+// nor enqueues anything.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace xferbench::sim {
 
-/// What a call waits for, or has a stream wait for. Streams and events are told apart by where they are.
+/// What a call waits for, or makes a stream wait for. Streams and events are identified by address.
 struct RecordedWait {
   recording::SyncKind kind = recording::SyncKind::unknown;
   unsigned gpu = 0;
@@ -29,50 +29,50 @@ struct RecordedWait {
   const void* event = nullptr;
 };
 
-/// From its making to its end. Simulated threads take turns, so it needs no lock.
+/// Records from construction to destruction. Simulated threads take turns, so it needs no lock.
 class Recorder : NonCopyable {
  public:
-  /// `profile`: as it was asked for. Where nothing can be written, nothing is.
+  /// `profile`: name or path as the user gave it. Write errors are ignored.
   Recorder(const RecordingRequest& request, const SimHost& host, std::string_view profile);
-  /// What has not ended by now is left out, as of any process that ends.
+  /// Drops unfinished operations, like the recording of any process that exits.
   ~Recorder();
 
   void add_device(unsigned number, const Environment::Gpu& gpu);
   void add_stream(const void* stream, StreamKind kind, unsigned gpu);
   void enqueued(const Enqueued& enqueued);
-  /// The event was recorded in the stream by the call that is being made.
+  /// The current call recorded the event in the stream.
   void event_recorded(const void* event, const void* stream);
-  /// Of the running thread; they nest.
+  /// NVTX ranges of the running thread; they nest.
   void begin_range(std::string_view name);
   void end_range();
 
  private:
   friend class RecordedCall;
 
-  /// Of a thread that is in it.
+  /// A call that a thread is currently in.
   struct OpenCall {
     recording::Call call;
     bool asynchronous = false;
     std::vector<recording::Synchronization> waits{};
   };
-  /// What an operation will be once it has its times.
+  /// An enqueued operation whose record still lacks its times.
   struct Pending {
     OperationPtr operation;
     recording::Type type;
     std::variant<recording::Copy, recording::Kernel, recording::Fill> record;
-    double before = 0;  ///< seconds of its engine's time in which it does not run yet
+    double before = 0;  ///< seconds of engine time before the recorded beginning (launch overhead)
   };
   struct StreamOf {
     std::uint32_t context = 0;
     std::uint32_t number = 0;
   };
-  /// An event's number, and that of its last record.
+  /// Number of the event and of its latest record.
   struct EventOf {
     std::uint32_t number = 0;
     std::uint64_t record = 0;
   };
 
-  /// False within another call of the thread.
+  /// False if the thread is already inside another recorded call.
   bool begin_call(std::string_view name);
   void end_call(std::int32_t result);
   void add_wait(const RecordedWait& wait);
@@ -82,15 +82,15 @@ class Recorder : NonCopyable {
   [[nodiscard]] recording::OnDevice on_device(const Enqueued& enqueued);
   [[nodiscard]] recording::Copy copy_of(const Enqueued& enqueued);
   void write_what_has_ended();
-  /// Unless it begins outside of what was asked for.
+  /// Drops records that begin outside the requested time span.
   template <class Record>
   void write(recording::Type type, recording::Time begin, const Record& record);
 
   const SimHost& host_;
   RecordingWriter writer_;
-  std::uint64_t most_ = 0;     // records; 0: any number
-  recording::Time from_ = 0;   // what began before is left out, ...
-  recording::Time until_ = 0;  // ... and what begins behind it
+  std::uint64_t most_ = 0;     // maximum number of records; 0: unlimited
+  recording::Time from_ = 0;   // records that begin earlier are dropped, ...
+  recording::Time until_ = 0;  // ... and those that begin later
   std::uint32_t correlation_ = 0;
   std::uint64_t event_records_ = 0;
   std::uint32_t streams_made_ = 0;
@@ -98,13 +98,13 @@ class Recorder : NonCopyable {
   std::map<std::uint32_t, std::vector<recording::Range>> ranges_;
   std::map<const void*, StreamOf> streams_;
   std::map<const void*, EventOf> events_;
-  std::deque<Pending> pending_;  // in the order in which they were enqueued
+  std::deque<Pending> pending_;  // in order of submission
 };
 
-/// A call of CUDA, from here to the end of the scope. A call within another one is part of it.
+/// Scope of one recorded CUDA call. A nested call counts as part of the outer one.
 class RecordedCall : NonCopyable {
  public:
-  /// `recorder`: none where nobody asked for a recording. `name`: none of what is no call of CUDA.
+  /// `recorder`: null if nothing is recorded. `name`: empty if it is not a CUDA call.
   RecordedCall(Recorder* recorder, std::string_view name);
   ~RecordedCall();
 

@@ -10,7 +10,7 @@ namespace xferbench::sim {
 
 namespace {
 
-/// Unwinds a simulated thread that nobody will ever wake.
+/// Unwinds a simulated thread whose wait can never end.
 struct Abandoned {};
 
 }  // namespace
@@ -33,7 +33,7 @@ class SimHost::SimThread final : public HostThread {
     if (!thread_.joinable()) return;
     try {
       wait_for_end();
-    } catch (...) {  // it waits for what never comes, or memory is short
+    } catch (...) {  // its wait can never end, or memory is short
       host_.abandon(*state_);
     }
     thread_.join();
@@ -72,11 +72,11 @@ class SimHost::SimChannel final : public Channel {
       host_.wait([this]() -> std::optional<double> {
         if (!messages_.empty()) return messages_.front().posted;
         return closed_;
-      });  // and another reader may be quicker
+      });  // loop: another reader may take the message first
     }
     const Message next = messages_.front();
     messages_.pop_front();
-    // A reader that comes later than the message finds it there.
+    // A message that is older than the handoff time is available at once.
     const double since = host_.now() - next.posted;
     if (since < handoff_) host_.advance(handoff_ - since);
     return next.message;
@@ -126,7 +126,7 @@ void SimHost::wait(Condition condition) {
   try {
     take_turns();
   } catch (...) {
-    self.condition = nullptr;  // it looks at what only our caller has
+    self.condition = nullptr;  // the condition refers to the caller's variables
     throw;
   }
   if (std::exchange(self.stuck, false)) {
@@ -164,7 +164,7 @@ void SimHost::call(HostCall& function) {
 
 void SimHost::work(const HostCost& cost, const std::function<void()>& work) {
   if (data_.on) work();
-  // Threads that copy at once share the memory.
+  // Threads that copy at the same time share the memory bandwidth.
   const auto threads = static_cast<double>(working());
   const double copy_rate = std::min(profile_.host_copy_rate, profile_.host_copy_rate_all / threads);
   const double seconds = static_cast<double>(cost.bytes_copied) / copy_rate +
@@ -195,7 +195,7 @@ SimHost::Thread* SimHost::furthest_behind() const {
   Thread* best = nullptr;
   for (const auto& t : threads_) {
     if (t->done || t->condition) continue;
-    // Equal clocks: the running one goes on, to spare a hand-over.
+    // With equal clocks the running thread continues, which saves a thread switch.
     if (best == nullptr || t->now < best->now || (t->now == best->now && t.get() == running_)) best = t.get();
   }
   return best;
@@ -209,11 +209,11 @@ SimHost::Thread& SimHost::due() {
   for (;;) {
     wake_ready_threads();
     Thread* best = furthest_behind();
-    // A thread that waits for the GPU may be due before the one that is furthest behind now.
+    // A thread that waits for the GPU may become due first.
     if (best != nullptr && (!any_waiting() || events_.next_change() > best->now)) return *best;
     if (events_.step()) continue;
     if (best != nullptr) return *best;
-    // Nothing can happen any more: whoever waits in vain is told, the first thread first.
+    // Deadlock: the first waiting thread gets the error.
     const auto waiting = std::ranges::find_if(threads_, [](const auto& t) { return t->condition != nullptr; });
     (*waiting)->stuck = true;
     (*waiting)->condition = nullptr;
@@ -258,7 +258,7 @@ void SimHost::run_body(Thread& self, const std::function<void()>& body) {
   }
   body();
   self.done = true;
-  Thread* next = threads_.front().get();  // the main thread, which is always there to hear of an error
+  Thread* next = threads_.front().get();  // the main thread always exists and can report an error
   try {
     next = &due();
   } catch (...) {
@@ -276,7 +276,7 @@ std::unique_ptr<HostThread> SimHost::start_thread(std::function<void()> body) {
   try {
     return std::make_unique<SimThread>(*this, state, std::move(body));
   } catch (...) {
-    state->done = true;  // the system has no thread for it: it will never have a turn
+    state->done = true;  // the system could not create a thread, so it never gets a turn
     throw;
   }
 }

@@ -76,14 +76,13 @@ Capabilities describe(const Profile& p, std::span<const int> gpus, std::size_t n
 
 constexpr const char* kNoLaunches = "this device has no kernels that launch kernels";
 
-/// Whether giving something back waits for the work of the GPU, as cudaFree does: what is still queued may use the
-/// memory.
+/// Whether a release waits for the GPU, as cudaFree does, because queued work may use the memory.
 enum class Waits { yes, no };
 
-/// Memory, or its being pinned in place.
+/// Owner of memory or of a registration (pinning).
 class SimAllocation final : public Resource {
  public:
-  /// `call`: of CUDA, that gives it back; none of ordinary memory.
+  /// `call`: name of the CUDA call that releases it; empty for ordinary memory.
   SimAllocation(Simulation& sim, const char* call, Waits waits, std::function<void()> give_back)
       : sim_(sim), call_(call), waits_(waits), give_back_(std::move(give_back)) {}
   ~SimAllocation() override {
@@ -99,7 +98,7 @@ class SimAllocation final : public Resource {
   std::function<void()> give_back_;
 };
 
-/// Of CUDA, that make such memory of the host and give it back.
+/// CUDA calls that allocate and free a kind of host memory; empty for ordinary memory.
 struct HostCalls {
   const char* allocate = "";
   const char* free = "";
@@ -212,7 +211,7 @@ void SimDevice::set_peer_access(Device& peer, bool on) {
   operations_.let_reach(peer.number(), on);
 }
 
-// Pinning in place takes its time at both ends.
+// Both pinning and unpinning take host time.
 Registration SimDevice::register_host(const HostView& memory) {
   const RecordedCall recorded(sim_.recorder.get(), "cudaHostRegister");
   const Profile& p = sim_.profile;
@@ -247,7 +246,7 @@ void SimMachine::record(const RecordingRequest& request, std::string_view profil
 
 namespace {
 
-/// A kernel that nobody runs.
+/// Represents a user's kernel, which the simulation never runs.
 class StandIn final : public LoadedKernel {
  public:
   [[nodiscard]] bool has_stand_in() const override { return true; }
@@ -266,7 +265,7 @@ class StandIn final : public LoadedKernel {
 const LoadedKernel& SimDevice::load_kernel(const KernelSource& source) {
   const auto known = std::ranges::find(own_kernels_, source, &decltype(own_kernels_)::value_type::first);
   if (known != own_kernels_.end()) return *known->second;
-  // As far as mistakes show without a GPU.
+  // Finds errors that show without a GPU.
   if (!source.arch.empty() || !is_cuda_source(source)) static_cast<void>(image_of(source));
   return *own_kernels_.emplace_back(source, std::make_unique<StandIn>()).second;
 }
@@ -285,7 +284,7 @@ namespace xferbench {
 
 namespace {
 
-/// ", or another profile: h200-x8": those whose machines have what is asked for.
+/// Lists profiles with enough GPUs, such as ", or another profile: h200-x8".
 std::string profiles_with(const GpuSelection& selection) {
   std::size_t wanted = selection.first.value_or(0);
   if (!selection.first) {
@@ -298,7 +297,7 @@ std::string profiles_with(const GpuSelection& selection) {
   return names.empty() ? "" : fmt::format(", or another profile: {}", fmt::join(names, ", "));
 }
 
-/// Whoever reads the recording may be in another folder.
+/// An absolute path, because a recording may be read from another folder.
 std::string found_from_anywhere(const std::string& profile) {
   return is_profile_file(profile) ? std::filesystem::absolute(profile).string() : profile;
 }
@@ -312,7 +311,7 @@ std::unique_ptr<Machine> open_profile(sim::ProfileFile known, const std::string&
   known.profile.varies.rank = static_cast<std::uint64_t>(rank);
   std::vector<int> gpus = chosen_gpus(selection, known.profile.gpus, profiles_with(selection));
   auto machine = std::make_unique<sim::SimMachine>(std::move(known.profile), std::move(gpus));
-  // Of a run for its ranges alone real times are wanted, which it does not know.
+  // Range-only recordings need real times, which the simulation does not have.
   const auto request = recording_request(&std::getenv);
   if (request && !request->only_ranges) machine->record(*request, found_from_anywhere(profile));
   if (!known.fault) return machine;

@@ -1,5 +1,5 @@
-// A machine that is modelled, and its GPU, for those without one. Times are virtual; bytes really move and kernels
-// really compute on the host while SimMachine::set_data_movement is on.
+// The simulated machine and its GPUs. Times are virtual. Bytes really move and kernels really compute on the host
+// while SimMachine::set_data_movement is on.
 #pragma once
 
 #include <functional>
@@ -40,29 +40,30 @@ class SimDevice : public Device {
 
   void copy_blocking(const Copy& copy) override { legacy_stream().copy_blocking(copy); }
   void synchronize() override;
-  /// The simulated host always polls.
+  /// No effect: simulated threads always poll.
   void set_wait_policy(WaitPolicy) override {}
 
   void preload(const Kernel&) override {}
   [[nodiscard]] std::optional<KernelResources> resources(const Kernel&) override { return std::nullopt; }
-  /// Compiles it only where it is said for which GPU (--kernel-arch), to find its mistakes: a stand-in computes.
+  /// Compiles only if --kernel-arch names a GPU, to report errors in the code. A built-in kernel computes in its
+  /// place.
   const LoadedKernel& load_kernel(const KernelSource& source) override;
   std::size_t reserve_device_launches(std::size_t pending) override;
   [[nodiscard]] std::size_t reserved_device_launches() const override;
 
-  /// One clock drives both.
+  /// Host and GPU share one virtual clock.
   [[nodiscard]] ClockRelation relate_clocks() override { return {}; }
   [[nodiscard]] std::optional<double> sm_clock_hz() override { return sim_.profile.sm_clock_hz; }
 
-  // For the parts of the simulation.
+  // For other classes of the simulation.
   [[nodiscard]] Simulation& simulation() const { return sim_; }
   [[nodiscard]] const Operations& operations() const { return operations_; }
   [[nodiscard]] const std::vector<SimStream*>& streams() const { return streams_; }
-  /// It belongs to the device; whoever asks for it gets a view.
+  /// The device owns it; make_stream() returns views of it.
   [[nodiscard]] SimStream& legacy_stream();
   void add(SimStream& stream, StreamKind kind);
   void remove(const SimStream& stream) noexcept;
-  /// Takes all streams out of the capture.
+  /// Ends the capture and detaches all streams from it.
   void end(Capture& capture);
 
  protected:
@@ -75,16 +76,15 @@ class SimDevice : public Device {
   Operations operations_;
   std::uint64_t allocated_bytes_ = 0;
   std::vector<SimStream*> streams_;
-  std::vector<OperationPtr> left_behind_;  // by streams that are gone
-  std::unique_ptr<SimStream> legacy_;      // made when it is first asked for
+  std::vector<OperationPtr> left_behind_;  // unfinished operations of destroyed streams
+  std::unique_ptr<SimStream> legacy_;      // created on first use
   std::list<std::pair<KernelSource, std::unique_ptr<LoadedKernel>>> own_kernels_;
 };
 
 class SimMachine : public Machine {
  public:
   using MakeDevice = std::function<std::unique_ptr<SimDevice>(SimMachine&, std::size_t number)>;
-  /// With the GPUs of the profile that have these numbers. `make_device`: for tests, whose devices do some things
-  /// wrong.
+  /// `gpus`: numbers of the profile's GPUs to open. `make_device`: lets tests use deliberately faulty devices.
   explicit SimMachine(
       Profile profile, std::vector<int> gpus = {0},
       const MakeDevice& make_device = [](SimMachine& m, std::size_t i) { return std::make_unique<SimDevice>(m, i); });
@@ -98,13 +98,13 @@ class SimMachine : public Machine {
   }
   void set_data_movement(bool on) override { sim_.data.on = on; }
 
-  /// Records what is done with it from now on, until it is gone. Not while it has streams. `profile`: as it was asked
-  /// for.
+  /// Records all later use of the machine until it is destroyed. Call it before any stream exists. `profile`: name or
+  /// path as the user gave it.
   void record(const RecordingRequest& request, std::string_view profile);
 
-  /// For the parts of the simulation.
+  /// For other classes of the simulation.
   [[nodiscard]] Simulation& simulation() { return sim_; }
-  /// As the profile numbers them.
+  /// Numbers of the opened GPUs within the profile.
   [[nodiscard]] const std::vector<int>& gpus() const { return sim_.gpus; }
 
  private:

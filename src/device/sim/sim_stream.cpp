@@ -89,7 +89,7 @@ OperationPtr SimStream::enqueue_behind(Operation operation, double call_cost, Ca
     if (last) operation.after.push_back(last);
   };
   after(last_);
-  // The legacy default stream waits for every blocking stream, and they for it.
+  // The legacy default stream and every blocking stream wait for each other.
   if (kind_ == StreamKind::legacy_default) {
     for (const SimStream* other : device_.streams()) {
       if (other->kind_ == StreamKind::blocking) after(other->last_);
@@ -142,7 +142,7 @@ void SimStream::copy(const Copy& c) {
     enqueue(device_.operations().inlined(c), cost, call);
     return;
   }
-  // The calling thread does the staging, which is why the call does not return before.
+  // The calling thread does the staging, so the call blocks.
   sim_.host.wait_for(enqueue(device_.operations().staged(c), profile_.copy_call, call));
 }
 
@@ -228,13 +228,13 @@ void SimStream::record(EventImpl& event) {
   auto& e = static_cast<SimEvent&>(event);
   if (&e.device() != &device_) throw DeviceError("recording an event", "it is of another device");
   const RecordedCall recorded(sim_.recorder.get(), "cudaEventRecord");
-  if (place_.capture) {  // no work, but a place in the graph
+  if (place_.capture) {  // no operation, only a position in the graph
     e.recorded_at(place_);
     return sim_.host.advance(profile_.event_call);
   }
   Operation o;
   o.overhead = e.timed() ? profile_.event_cost : profile_.order_cost;
-  // A stamp of the time takes its stream that long; an event without one is only seen that much later.
+  // A timed event occupies its stream; an untimed one is only seen later by others.
   e.recorded_by(e.timed() ? enqueue(std::move(o), profile_.event_call, {"record event"})
                           : enqueue_aside(std::move(o), profile_.event_call, {"record event"}));
   if (sim_.recorder) sim_.recorder->event_recorded(&event, this);
@@ -265,7 +265,7 @@ void SimStream::refuse_in_capture(const char* what) const {
   if (place_.capture) throw DeviceError(what, "it cannot be part of a graph that is being captured");
 }
 
-/// An event of the capture makes its stream part of it, or orders it behind one more place there.
+/// Waiting for an event of a capture makes this stream join the capture, or adds a dependency within it.
 void SimStream::wait_in_capture(const SimEvent& event) {
   const CapturePlace& there = event.place();
   sim_.host.advance(profile_.event_call);
@@ -344,18 +344,18 @@ void SimStream::replay(GraphImpl& graph) {
 
 void SimGate::close(StreamImpl& stream) {
   holds_.push_back(static_cast<SimStream&>(stream).hold(timeout_));
-  timed_out_ = true;  // until open() comes in time
+  timed_out_ = true;  // open() resets it if it comes in time
 }
 
 bool SimGate::wait_until_held(double patience) {
-  const auto patience_over = std::make_shared<Operation>();  // so that the clock does not go on beyond it
+  const auto patience_over = std::make_shared<Operation>();  // bounds the wait: the clock must not pass the timeout
   patience_over->submitted = sim_.host.now();
   patience_over->overhead = patience;
   sim_.events.add(patience_over);
   bool held = false;
   sim_.host.wait([&]() -> std::optional<double> {
     double last = 0;
-    static_cast<void>(sim_.events.next_change());  // starts what can start now
+    static_cast<void>(sim_.events.next_change());  // starts all operations that can start now
     held = std::ranges::all_of(holds_, [&last](const OperationPtr& hold) {
       last = std::max(last, hold->started);
       return hold->state != Operation::State::waiting;
@@ -371,8 +371,8 @@ void SimGate::open() noexcept {
   if (holds_.empty()) return;
   timed_out_ = false;
   for (const OperationPtr& hold : holds_) {
-    // The kernel has been spinning since it reached the head of its stream, and nothing behind it has been simulated
-    // yet, so how long it goes on can still be set. An idle stream reaches it at once.
+    // The gate kernel has been spinning since it reached the head of its stream. Nothing after it has been simulated
+    // yet, so its duration can still be set. In an idle stream it starts as soon as it is submitted.
     const double held = std::max(0.0, sim_.host.now() - std::max(hold->submitted, sim_.events.now()));
     timed_out_ = timed_out_ || hold->done() || held > hold->overhead;
     if (!hold->done()) hold->overhead = std::min(held, hold->overhead);

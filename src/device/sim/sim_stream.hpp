@@ -1,5 +1,5 @@
-// Streams of the simulated device, their events, graphs and gates. Each call takes its time on the host, and what it
-// enqueues stands behind the stream's last operation.
+// Streams of the simulated device with their events, graphs and gates. Each call takes time on the host, and its
+// operation waits for the stream's previous one.
 #pragma once
 
 #include <array>
@@ -19,24 +19,24 @@ class SimDevice;
 
 // --- Captures -------------------------------------------------------------------------------------------------------
 
-/// Builds an operation when it is to run: data moves or not as it does then.
+/// Builds an operation at replay time, because data movement may be switched between capture and replay.
 using Recipe = std::function<Operation(const Operations&)>;
 
-/// What streams do while they are captured.
+/// The work of streams during a capture.
 struct Capture {
   struct Node {
     Recipe recipe;
-    const Operations* operations;  // of the device that it is for
+    const Operations* operations;  // of the node's device
     std::vector<std::size_t> after;
     Call call;
-    const void* stream;    // that it was captured from; only tells streams apart
-    bool awaited = false;  // by another node
+    const void* stream;    // stream it was captured from (identity only)
+    bool awaited = false;  // another node depends on it
   };
-  std::vector<Node> nodes;  // in an order in which they can run
+  std::vector<Node> nodes;  // topologically ordered
   bool open = true;
 };
 
-/// Where in a capture a stream or an event stands: behind the nodes `tails`. No capture: outside.
+/// Position of a stream or event in a capture: after the nodes `tails`. Null capture: outside any capture.
 struct CapturePlace {
   std::shared_ptr<Capture> capture;
   std::vector<std::size_t> tails;
@@ -46,7 +46,7 @@ struct SimGraph final : GraphImpl {
   SimGraph(Device& device, std::shared_ptr<const Capture> what) : GraphImpl(device), captured(std::move(what)) {}
 
   std::shared_ptr<const Capture> captured;
-  OperationPtr end;  ///< of its last replay: a graph never runs twice at once
+  OperationPtr end;  ///< end of the last replay; replays of one graph never overlap
 };
 
 // --- Events ---------------------------------------------------------------------------------------------------------
@@ -60,16 +60,16 @@ class SimEvent : public EventImpl {
   [[nodiscard]] double seconds_since(const EventImpl& earlier) const override;
 
   [[nodiscard]] bool timed() const { return timed_; }
-  /// The operation that recorded it, or its place in a capture; neither before it was recorded.
+  /// The operation that recorded the event, or its place in a capture. Both are empty before the first record.
   [[nodiscard]] const OperationPtr& operation() const { return operation_; }
   [[nodiscard]] const CapturePlace& place() const { return place_; }
   void recorded_by(OperationPtr operation) { operation_ = std::move(operation), place_ = {}; }
   void recorded_at(const CapturePlace& place) { operation_ = nullptr, place_ = place; }
 
  private:
-  /// Throws DeviceError if a capture recorded it.
+  /// Throws DeviceError if the event was recorded in a capture.
   const OperationPtr& outside_captures(const char* what) const;
-  /// When it happened. Throws DeviceError if that is not known.
+  /// Virtual time of the event in seconds. Throws DeviceError if unknown.
   [[nodiscard]] double moment() const;
 
   Simulation& sim_;
@@ -100,40 +100,41 @@ class SimStream : public StreamImpl {
   [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) override;
   void synchronize() override;
 
-  /// Copies and waits as the synchronous API does.
+  /// Copies with the blocking semantics of cudaMemcpy.
   void copy_blocking(const Copy& copy);
-  /// Enqueues what holds the stream for so many seconds, for a gate.
+  /// Enqueues a gate operation that holds the stream for this many seconds.
   virtual OperationPtr hold(double seconds);
-  /// When these have finished, if there are any, everything has that was enqueued.
+  /// Once these operations have finished (null: none), all work of the stream has.
   [[nodiscard]] std::array<OperationPtr, 2> last_operations() const { return {last_, aside_}; }
-  /// Takes the stream out of a capture that ends.
+  /// Detaches the stream from a capture that ends.
   void leave(const Capture& capture);
 
  private:
-  /// Enqueues the operation, or takes it into the graph that the stream is captured for. Host time: call_cost.
+  /// Enqueues the operation, or adds it to the graph if the stream is being captured. `call_cost`: host time in
+  /// seconds.
   void submit(Recipe recipe, double call_cost, Call call);
-  /// Enqueues behind the stream's last operation and whatever the legacy default stream's rules demand.
+  /// Enqueues after the stream's last operation, following the rules of the legacy default stream.
   OperationPtr enqueue(Operation operation, double call_cost, Call call);
-  /// The same, but what follows in the stream does not wait for it.
+  /// The same, but later work in the stream does not wait for it.
   OperationPtr enqueue_aside(Operation operation, double call_cost, Call call);
   OperationPtr enqueue_behind(Operation operation, double call_cost, Call call);
-  /// What is said of a copy.
+  /// Description of a copy for traces and recordings.
   [[nodiscard]] Call call_of(const Copy& copy) const;
-  /// Whether the driver takes the data along with the call, which returns before it arrives.
+  /// Whether the driver buffers the data during the call, which then returns before the copy has finished.
   [[nodiscard]] bool inlines(const Copy& copy) const;
-  /// Throws DeviceError where the stream's capture forbids `what`.
+  /// Throws DeviceError if the stream is being captured.
   void refuse_in_capture(const char* what) const;
   void wait_in_capture(const SimEvent& event);
-  /// What comes a little later than an event of another device, when this one sees it.
+  /// An operation that ends when this device sees another device's event, slightly after the event itself.
   [[nodiscard]] OperationPtr seen_from_here(const OperationPtr& event);
 
   SimDevice& device_;
   Simulation& sim_;
   const Profile& profile_;
   StreamKind kind_;
-  OperationPtr last_;   // behind which whatever comes next stands; nothing before there was any
-  OperationPtr aside_;  // the last that nothing of this stream stands behind
-  CapturePlace place_;  // where work goes while there is a capture
+  OperationPtr last_;   // the operation that later work waits for; null at first
+  OperationPtr aside_;  // the last operation that later work does not wait for
+  CapturePlace place_;  // position in the capture, if any
 };
 
 // --- The gate -------------------------------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ class SimGate : public GateImpl {
  private:
   Simulation& sim_;
   double timeout_;
-  std::vector<OperationPtr> holds_;  // of the streams that it holds
+  std::vector<OperationPtr> holds_;  // one per held stream
   bool timed_out_ = false;
 };
 

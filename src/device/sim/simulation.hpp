@@ -1,5 +1,5 @@
-// What the parts of a simulated machine share: one event simulator in which all engines and links compete, the bytes,
-// the host's threads and clock, and who watches them.
+// Shared state of a simulated machine: one event simulator in which all engines and links compete, the memory
+// contents, the host's threads and clock, the recorder and the tracer.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace xferbench::sim {
 
-/// Timelines of the simulated machine, whose times are exact.
+/// Timelines of the simulated machine; their times are exact.
 class SimTracer final : public Tracer {
  public:
   SimTracer(SimHost& host, const std::unique_ptr<Recorder>& recorder) : host_(host), recorder_(recorder) {}
@@ -28,25 +28,25 @@ class SimTracer final : public Tracer {
   void begin_range(const char* name) override;
   void end_range() override;
 
-  /// Keeps it while a trace is on.
+  /// Stores the operation if a trace is on.
   void add(Enqueued enqueued);
 
  private:
   SimHost& host_;
   const std::unique_ptr<Recorder>& recorder_;
-  std::optional<std::vector<Enqueued>> enqueued_;  // while a trace is on
+  std::optional<std::vector<Enqueued>> enqueued_;  // present while a trace is on
 };
 
-/// None where nothing varies.
+/// Null without noise.
 EventSimulator::Stretch stretch_of(const Variation& varies);
 
 struct Simulation {
-  /// With the GPUs of the profile that have these numbers.
+  /// `the_gpus`: numbers of the profile's GPUs to open.
   Simulation(Profile the_profile, std::vector<int> the_gpus)
       : profile(std::move(the_profile)), gpus(std::move(the_gpus)) {}
-  /// Tells all who watch.
+  /// Passes the operation to the recorder and the tracer.
   void enqueued(Enqueued what);
-  /// Lets queued work end before memory goes away; gives it up where it cannot.
+  /// Finishes queued work before its memory is freed; drops the work if memory runs out.
   void settle() noexcept;
 
   const Profile profile;
@@ -55,7 +55,7 @@ struct Simulation {
   EventSimulator events{stretch_of(profile.varies)};
   Wiring wiring{profile, gpus, events};
   SimHost host{events, profile, data};
-  std::unique_ptr<Recorder> recorder;  // where a recording is asked for
+  std::unique_ptr<Recorder> recorder;  // null unless a recording was requested
   SimTracer tracer{host, recorder};
 };
 
