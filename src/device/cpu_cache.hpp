@@ -7,17 +7,17 @@
 
 namespace xferbench {
 
-/// Whether this program can push memory out of the caches of this CPU (x86-64 only).
+/// Whether flush_from_cache() works on this CPU (x86-64 only).
 bool can_flush_cache();
 
 /// Writes every cache line of the range back to memory and evicts it from all caches. Runs on this thread, about 10
 /// GB/s.
 void flush_from_cache(std::span<const std::byte> range);
 
-/// Reads every line, so that as much of the range as fits is in the caches.
+/// Reads every cache line of the range to load as much of it as fits into the caches.
 void load_into_cache(std::span<const std::byte> range);
 
-/// Whether copy_past_cache() writes past the caches of this CPU (x86-64 only).
+/// Whether copy_past_cache() bypasses the caches of this CPU (x86-64 only).
 bool can_stream_stores();
 
 /// Copies with non-temporal stores: the written lines bypass the caches and are not fetched first. On return all data

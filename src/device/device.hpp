@@ -33,7 +33,7 @@ class Device : NonCopyable {
 
   [[nodiscard]] virtual const Capabilities& capabilities() const = 0;
   [[nodiscard]] virtual MemoryInfo memory() = 0;
-  /// False once an error has destroyed the context: nothing more can run in this process.
+  /// False once an error has destroyed the context: the device can run nothing more in this process.
   [[nodiscard]] virtual bool usable() noexcept = 0;
   /// Current health, and the driver's reports (such as Xid errors) since the previous call. Takes up to a few
   /// milliseconds, so keep it out of timed regions. Empty where unknown, as on a simulated device.

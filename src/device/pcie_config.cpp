@@ -33,8 +33,8 @@ std::vector<std::byte> configuration_space(const std::filesystem::path& folder) 
 
 }  // namespace
 
-// PCI Express Base Specification, revision 5.0, 7.5.1.1.11 (where capabilities begin), 7.5.3.1 (their list) and 7.5.3.4
-// (Device Control).
+// PCI Express Base Specification, revision 5.0, 7.5.1.1.11 (capabilities pointer), 7.5.3.1 (capability list)
+// and 7.5.3.4 (Device Control).
 PacketSizes packet_sizes(std::span<const std::byte> space) {
   constexpr std::size_t kFirstCapability = 0x34;
   constexpr std::size_t kHeader = 0x40;

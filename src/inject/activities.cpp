@@ -29,7 +29,7 @@ std::atomic<Activities*>& the_activities() {
   return activities;
 }
 
-// --- What CUPTI calls -----------------------------------------------------------------------------------------------
+// --- CUPTI callbacks ------------------------------------------------------------------------------------------------
 
 std::uint64_t CUPTIAPI clock() { return now(); }
 
@@ -75,7 +75,7 @@ void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, c
 
 }  // namespace
 
-// --- On and off -----------------------------------------------------------------------------------------------------
+// --- Enabling and disabling -----------------------------------------------------------------------------------------
 
 Activities* Activities::instance() { return Recorder::instance() == nullptr ? nullptr : the_activities().load(); }
 

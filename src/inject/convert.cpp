@@ -112,7 +112,7 @@ std::string text_of(const CUuuid& uuid) {
   return text;
 }
 
-// --- Each kind ------------------------------------------------------------------------------------------------------
+// --- Records by kind ------------------------------------------------------------------------------------------------
 
 void add(const CUpti_ActivityMemcpy5& r, const Conversion& with) { with.to.add(Type::copy, r.start, copy_of(r)); }
 

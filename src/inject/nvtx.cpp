@@ -51,7 +51,7 @@ Ranges& ranges() {
   return *all;
 }
 
-// --- Texts ----------------------------------------------------------------------------------------------------------
+// --- Strings --------------------------------------------------------------------------------------------------------
 
 /// Appends a character as UTF-8; wchar_t holds Unicode code points here.
 void append(std::string& text, wchar_t wide) {
@@ -151,7 +151,7 @@ void finish(Recorder& recorder, nvtxRangeId_t id) {
   ranges().started.erase(found);
 }
 
-// --- What NVTX calls ------------------------------------------------------------------------------------------------
+// --- NVTX callbacks -------------------------------------------------------------------------------------------------
 
 /// Runs `action` under the lock on the ranges. Returns a default value in a forked child, where the parent's lock may
 /// be held for ever, and when memory is short.
@@ -221,7 +221,7 @@ nvtxStringHandle_t NVTX_API register_text(nvtxDomainHandle_t, const Character* t
   });
 }
 
-// --- Attaching ------------------------------------------------------------------------------------------------------
+// --- Installing the callbacks ---------------------------------------------------------------------------------------
 
 class Table {
  public:

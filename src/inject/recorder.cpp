@@ -82,7 +82,7 @@ std::uint32_t this_thread() noexcept {
   return thread;
 }
 
-// --- Wanted times ---------------------------------------------------------------------------------------------------
+// --- Time filter ----------------------------------------------------------------------------------------------------
 
 WantedTime::WantedTime(const RecordingRequest& request, Time process_begin) {
   const auto nanoseconds = [](double seconds) { return static_cast<Time>(seconds * 1e9); };

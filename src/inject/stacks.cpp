@@ -50,7 +50,7 @@ struct Written {
   }
 };
 
-/// Empty where there is none.
+/// Stack captured for the call; empty if there is none.
 Frames remembered(std::uint32_t correlation) {
   Remembered& all = Remembered::instance();
   const std::lock_guard lock(all.mutex);

@@ -76,8 +76,8 @@ struct Region {
   bool warmed_by_another = false;
   std::function<void()> reset{};  ///< prepares a pass, untimed; prevents batching
   /// Throws VerificationError unless the last pass left correct results. Called right after a pass, untimed, before
-  /// any other region runs. Must not change the passes' inputs. Empty if a pass leaves no result that can be checked
-  /// regardless of what ran before.
+  /// any other region runs. May use the device freely but must not change the passes' inputs. Empty if a pass leaves no
+  /// result that can be checked regardless of what ran before.
   std::function<void()> check{};
   std::optional<int> gpu{};  ///< see Measurement::gpu
 

@@ -144,7 +144,7 @@ class CudaDevice final : public Device {
   HealthMonitor health_{pci_bus_id(gpu_.number())};
 };
 
-// --- Peers ----------------------------------------------------------------------------------------------------------
+// --- Peer access ----------------------------------------------------------------------------------------------------
 
 void CudaDevice::set_peer_access(Device& peer, bool on) {
   const int number = static_cast<const CudaDevice&>(peer).gpu_.number();

@@ -14,7 +14,7 @@
 
 namespace xferbench::cuda {
 
-// --- Marks ----------------------------------------------------------------------------------------------------------
+// --- NVTX ranges ----------------------------------------------------------------------------------------------------
 
 // NVTX is header-only: without a profiler in the process its calls return at once and load nothing. Builds without
 // the headers have no ranges.

@@ -23,7 +23,7 @@
 
 namespace xferbench::cuda {
 
-// --- Names, made readable -------------------------------------------------------------------------------------------
+// --- Call names -----------------------------------------------------------------------------------------------------
 
 std::string call_name(std::string_view callback) {
   constexpr std::array<std::string_view, 8> kEnqueuing{"cudaMemcpy",          "cudaMemset",           "cudaLaunch",

@@ -11,9 +11,9 @@ namespace xferbench::kernels {
 /// Maximum number of streams that one gate holds at once.
 inline constexpr unsigned kMostHeld = 1024;
 
-/// In pinned, mapped host memory that all GPUs access. The host increments `opened` to open the gate. Each waiting
-/// kernel writes its ticket to a slot of its own, because not every bus supports atomic increments of host memory. It
-/// sets `timed_out` if it gave up waiting.
+/// In pinned, mapped host memory that all GPUs access. The host opens the gate by raising `opened` to its ticket. Each
+/// waiting kernel writes its ticket to a slot of its own, because not every bus supports atomic increments of host
+/// memory. It sets `timed_out` if it gave up waiting.
 struct GateFlags {
   std::uint32_t opened = 0;
   std::uint32_t timed_out = 0;

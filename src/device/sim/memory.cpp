@@ -90,7 +90,7 @@ void DeviceMemory::prepare_to_write(std::size_t offset, std::size_t bytes) {
             noted_.begin() + static_cast<std::ptrdiff_t>(last / kPage + 1), kWritten);
 }
 
-// --- Pages of operations --------------------------------------------------------------------------------------------
+// --- Page pool ------------------------------------------------------------------------------------------------------
 
 Pages PagePool::take(std::size_t bytes) {
   const auto fits = std::ranges::find_if(idle_, [bytes](const Pages& p) { return p.size() >= bytes; });
@@ -117,7 +117,7 @@ std::byte* InFlight::make_room() {
   return pages_.data();
 }
 
-// --- All memory -----------------------------------------------------------------------------------------------------
+// --- Allocations and data movement ----------------------------------------------------------------------------------
 
 DeviceView Memory::allocate_device(std::size_t bytes, std::size_t device) {
   DeviceMemory memory(bytes, device);

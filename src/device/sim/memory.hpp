@@ -105,7 +105,7 @@ class Memory {
   [[nodiscard]] std::optional<std::size_t> socket_of(const std::byte* data) const;
   void free(const std::byte* data) { device_.erase(data), host_.erase(data); }
 
-  /// Throws DeviceError unless the range lies within an ordinary allocation of this class and none of its pages is
+  /// Throws DeviceError unless the range lies within one allocation of pageable memory and none of its pages is
   /// pinned.
   void pin(const HostView& memory);
   void unpin(const std::byte* data);

@@ -103,7 +103,7 @@ constexpr Shape kDrift = within(kNumber, "a number from -0.01 to 0.01", -0.01, 0
 constexpr Shape kDelay = within(kNumber, "seconds from 0 to 10", 0, 10);
 constexpr Shape kBandwidth = within(kNumber, "bytes per second from 1e3 to 1e18", 1e3, kMostAmount);
 
-// --- Numbers by their names -----------------------------------------------------------------------------------------
+// --- Named numbers --------------------------------------------------------------------------------------------------
 
 /// Entries whose names must be known ones.
 template <const Shape& entries, void (*require)(Reader&, std::string_view), std::vector<Known> (*known_names)()>
@@ -260,7 +260,7 @@ constexpr std::array kFileFields{
                                     "A fault of the device on purpose, as XFERBENCH_INJECT: die:launch:5."),
 };
 
-// --- What is made of it ---------------------------------------------------------------------------------------------
+// --- Conversion and checks ------------------------------------------------------------------------------------------
 
 Profile changed(const Written& file) {
   Profile p = *std::ranges::find(profiles(), file.base, &Profile::name);

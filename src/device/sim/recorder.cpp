@@ -176,7 +176,7 @@ void Recorder::end_range() {
   write(Type::range, range.begin, range);
 }
 
-// --- What runs on devices -------------------------------------------------------------------------------------------
+// --- Device operations ----------------------------------------------------------------------------------------------
 
 /// The times are filled in later.
 OnDevice Recorder::on_device(const Enqueued& enqueued) {
@@ -232,7 +232,7 @@ void Recorder::write_what_has_ended() {
   }
 }
 
-// --- Calls as scopes ------------------------------------------------------------------------------------------------
+// --- Call scopes ----------------------------------------------------------------------------------------------------
 
 RecordedCall::RecordedCall(Recorder* recorder, std::string_view name)
     : recorder_(recorder != nullptr && !name.empty() && recorder->begin_call(name) ? recorder : nullptr),

@@ -242,7 +242,7 @@ void SimMachine::record(const RecordingRequest& request, std::string_view profil
   }
 }
 
-// --- What it does not have ------------------------------------------------------------------------------------------
+// --- Unsupported features -------------------------------------------------------------------------------------------
 
 namespace {
 
