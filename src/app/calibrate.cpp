@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where what is measured is kept: mine.results.json beside mine.json. Nowhere, if the profile goes to no file.
+/// The file that keeps the measurements: mine.results.json next to mine.json. None if the profile goes to no file.
 std::optional<std::string> file_of_results(const cli::CalibrateCommand& command, const ResultsFile& profile) {
   if (command.json) return command.json;
   std::error_code unknown;
@@ -38,8 +38,8 @@ std::optional<std::string> file_of_results(const cli::CalibrateCommand& command,
   return (path.parent_path() / name).string() + ".results.json";
 }
 
-/// Suite `calibrate`, in a process of its own, which shows its progress and what is wrong. The exit code by which its
-/// user gave it up; 0: it came to its end, though cases of it may have failed.
+/// Runs suite `calibrate` in a child process, which shows its own progress and errors. Returns the exit code if the
+/// user interrupted it, and 0 if it came to its end, even with failed cases. Throws if it could not measure.
 int run_suite(const cli::CalibrateCommand& command, const std::string& file) {
   std::vector<std::string> words{"/proc/self/exe", "--suite", "calibrate", "--json=" + file};
   for (std::string& word : cli::flags_of(command.device)) words.push_back(std::move(word));
@@ -55,9 +55,9 @@ int run_suite(const cli::CalibrateCommand& command, const std::string& file) {
   throw MeasurementError(what);
 }
 
-/// What came of measuring this machine.
+/// The results of measuring this machine.
 struct MeasuredHere {
-  int given_up = 0;  ///< exit code; then there are no runs
+  int given_up = 0;  ///< exit code of an interrupted suite, without runs; 0: it came to its end
   std::vector<NamedReport> runs{};
 };
 
@@ -72,7 +72,7 @@ MeasuredHere measured_here(const cli::CalibrateCommand& command, const std::opti
   return {.runs = {{kept ? printable(*kept) : "suite calibrate", read_report(file)}}};
 }
 
-/// What is missing in a profile for it, and would be told by nothing else.
+/// Warns of failed cases. The profile lacks their numbers, and nothing else would report that.
 void warn_of_failures(const std::vector<NamedReport>& runs) {
   for (const NamedReport& run : runs) {
     const std::vector<Result>& results = run.report.results;
@@ -121,7 +121,7 @@ int perform(const cli::CalibrateCommand& command) {
   if (!command.show.quiet) tell_warnings(command, from.runs, made, dropped);
   if (made.figures.empty()) throw InputError("these results say nothing of what a profile has");
   const ProfileText profile{to_profile_json(made, command.name, command.base), "the profile that was made"};
-  static_cast<void>(origins_of(profile));  // rather no file than one that is refused when it is used
+  static_cast<void>(origins_of(profile));  // throws now instead of writing a profile that is refused when it is used
   output.finish(profile.json);
   if (command.show.quiet) return 0;
   tell(what_was_made(made, command.output));

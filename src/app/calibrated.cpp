@@ -26,13 +26,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// By its first lines, which are no more than a look: whatever it turns out to be, reading it says what is wrong.
+/// How much of a file is read to guess whether it holds results. A wrong guess is harmless: reading the file reports
+/// what is wrong.
 constexpr std::size_t kBytesToLookAt = 256;
 bool looks_like_results(std::string_view text) {
   return text.substr(0, kBytesToLookAt).find("\"xferbench/1\"") != std::string_view::npos;
 }
 
-/// So many bytes of a file at most.
+/// Reads pieces of a file until `most` bytes are there.
 std::string beginning_of(const std::string& path, std::size_t most) {
   file_io::refuse_named_pipe(path);
   std::ifstream file(path, std::ios::binary);
@@ -45,7 +46,7 @@ std::string beginning_of(const std::string& path, std::size_t most) {
   return text;
 }
 
-/// What has no end, as /dev/zero, is refused.
+/// Refuses endless files, such as /dev/zero.
 std::string text_of(const std::string& path) {
   constexpr std::size_t kMost = 256 * MiB;
   std::string text = beginning_of(path, kMost);
@@ -54,7 +55,7 @@ std::string text_of(const std::string& path) {
                                printable(path), format_memory(kMost)));
 }
 
-/// A pipe, a terminal or a socket: a look at it would take away what comes first.
+/// A pipe, a terminal or a socket: reading its beginning would consume it.
 bool is_read_once(const std::string& path) {
   std::error_code unknown;
   const fs::file_status status = fs::status(path, unknown);
@@ -66,7 +67,7 @@ bool is_results_file(const std::string& path) {
   return fs::is_regular_file(path, unknown) && looks_like_results(beginning_of(path, kBytesToLookAt));
 }
 
-/// After its file; h200.json cannot be h200, which is another profile.
+/// Names the profile after its file. h200.json gives h200-results, because h200 is a built-in profile.
 std::string name_after(const std::string& path) {
   const std::string name = fs::path(path).stem().string();
   return is_built_in_profile(name) ? name + "-results" : name;
@@ -74,7 +75,7 @@ std::string name_after(const std::string& path) {
 
 ProfileText made_of(Report report, const std::string& path) {
   const std::array runs{NamedReport{printable(path), std::move(report)}};
-  // A profile of a simulated run is no more than what simulated it: that is what its tables will say.
+  // Simulated results are accepted: the profile then repeats the one that simulated them, and its tables say so.
   Calibration made = calibration_of(runs, kUsualBase, true);
   if (!made.missing.empty()) {
     throw InputError(fmt::format("{}: these results do not tell {}; xferbench --suite calibrate measures all of it",
@@ -108,7 +109,7 @@ std::vector<std::string> drop_impossible(Calibration& made) {
     if (!problem.empty()) dropped.push_back(fmt::format("{} comes out as {}, by {}", f.field, problem, f.source));
     return !problem.empty();
   });
-  constexpr double kMost = 1e18;  // what a profile file may have as the end of an interval
+  constexpr double kMost = 1e18;  // the largest interval end that a profile file may have
   const auto fits = [](double end) { return std::isfinite(end) && std::abs(end) <= kMost; };
   for (Figure& f : made.figures) {
     if (f.interval && !(fits(f.interval->low) && fits(f.interval->high))) f.interval.reset();

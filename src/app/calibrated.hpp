@@ -1,4 +1,4 @@
-// Results in the place of a profile: what they say of a machine, for the simulated device.
+// Makes a profile for the simulated device from measured results.
 #pragma once
 
 #include <optional>
@@ -12,24 +12,25 @@
 
 namespace xferbench::app {
 
-/// The built-in profile that has what results do not tell.
+/// The built-in profile that supplies the numbers that results lack.
 inline constexpr const char* kUsualBase = "h200";
 
-/// What these results say of a machine, beside what the built-in profile `base` does. Throws as calibrate() does, and
-/// InputError where none of them was measured, or a case of theirs is none that its scenario could have.
+/// The profile numbers that these results give; the built-in profile `base` supplies the others. Throws as calibrate()
+/// does, and InputError if no case was measured or a case is one that its scenario could not have.
 Calibration calibration_of(std::span<const NamedReport> runs, const std::string& base, bool simulated_too);
 
-/// Takes out what a profile cannot have, as a cost below zero; a sentence about each number that is so left out.
+/// Removes numbers that a profile cannot have, such as a negative cost. Returns a sentence for each removed number.
 std::vector<std::string> drop_impossible(Calibration& made);
 
-/// What --simulate was given, where that has to be read here and now: a results file, as the profile that these results
-/// are enough for, and what can be read only once, as a pipe. Throws InputError where they are not, or cannot be read.
+/// The profile that --simulate names, if it has to be read at once: made from a results file, or read from an input
+/// that can be read only once, such as a pipe. Else nullopt. Throws InputError if it cannot be read or if the results
+/// are not enough for a profile.
 std::optional<ProfileText> profile_read_here(const std::string& simulate);
 
-/// The same of any profile that is a file.
+/// The text of any profile that is a file, also of one made from results.
 ProfileText profile_text(const std::string& simulate);
 
-/// As modelled_rank(); results say nothing of ranks.
+/// As modelled_rank(). Results say nothing of ranks, so a results file gives a default one.
 ModelledRank rank_modelled_by(const std::string& simulate);
 
 }  // namespace xferbench::app

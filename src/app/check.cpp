@@ -25,7 +25,7 @@ int perform(const cli::CheckCommand& command) {
   const std::vector<const ScenarioDescriptor*> scenarios = descriptors();
   const check::Options options{.allow_simulated = command.allow_simulated, .scenarios = scenarios};
   std::vector<check::Checked> all;
-  // One after the other: their samples are not needed any more when they have been looked at.
+  // One after the other: the samples of a file are not needed after its check.
   for (const std::string& results : command.results) {
     all.push_back(check::check(read_report(results), results, expectations, options));
   }

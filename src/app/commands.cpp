@@ -41,7 +41,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// What becomes of the cases from number `at` on where the run is given up in that one.
+/// Results for case number `at` and all later ones if the run is given up during case `at`.
 KnownResults given_up(const std::vector<PlannedCase>& cases, const std::vector<std::size_t>& indexes, std::size_t at,
                       const Alarm& alarm) {
   const bool stuck = alarm.kind == Alarm::Kind::stuck;
@@ -103,12 +103,12 @@ std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {
   return indexes;
 }
 
-/// Whoever started this process for a repeat has said it already.
+/// With --repeat, the parent process has already acknowledged the signal.
 Acknowledge acknowledged_by(const cli::RunCommand& command) {
   return command.process || command.measuring.show.quiet ? Acknowledge::no : Acknowledge::yes;
 }
 
-/// From the first case that is missing to the exit code.
+/// Runs the missing cases, finishes the report and returns the exit code.
 int measure(const cli::RunCommand& command, const std::vector<std::size_t>& missing, WatchedMachine& watched,
             LiveReport& live) {
   install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends, acknowledged_by(command));
@@ -127,7 +127,7 @@ int run_once(cli::RunCommand command) {
   return measure(command, all_of(command.cases), machine, live);
 }
 
-/// The stored command, with what concerns only this part of the run as it is given now.
+/// The stored command, with the outputs that concern only this part of the run taken from `now`.
 cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand& now) {
   cli::RunCommand whole = with_suite(stored.command);
   whole.measuring.files.csv = now.measuring.files.csv;
@@ -139,10 +139,10 @@ cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand
   return whole;
 }
 
-/// Of a run of which nothing is missing: as it ended when it was measured.
+/// Reports a run that lacks no case. The exit code is the one it had when it was measured.
 int end_of(const ResumePlan& left, const StoredRun& stored) {
   const std::string& file = stored.file;
-  // Left by a run that was killed when its file had just become complete.
+  // A run that was killed just after its file became complete leaves a journal.
   if (const ReplacedFile* ordinary = stored.json.ordinary()) ordinary->remove_journal();
   const auto has_failed = [](const auto& known) { return known.second.status == Status::failed; };
   const auto failed = std::ranges::count_if(left.known, has_failed);
@@ -173,7 +173,7 @@ int resume(const cli::RunCommand& command) {
   return measure(whole, left.missing, machine, live);
 }
 
-/// Every turn takes a sample of everything at least.
+/// Every turn takes at least one sample of each case.
 void refuse_more_turns_than_samples(const cli::RunCommand& command) {
   const std::size_t turns = command.turns.value_or(1);
   for (const PlannedCase& c : command.cases) {

@@ -1,5 +1,5 @@
-// What the program can do, one function each. All return the exit code; results go to standard output, and nothing else
-// does. Throw UsageError, InputError, OutputError or NoDeviceError.
+// The commands of the program, one function each. All return the exit code. Standard output gets the results and
+// nothing else. They throw UsageError, InputError, OutputError or NoDeviceError.
 #pragma once
 
 #include "cli/command.hpp"
@@ -8,35 +8,35 @@ namespace xferbench::app {
 
 /// Measures, or prints the cases of a dry run.
 int perform(const cli::RunCommand& command);
-/// Searches the command's cases for the fastest; of a dry run prints the space and how many configurations it has.
+/// Searches the command's cases for the fastest. A dry run prints the search space and its number of configurations.
 int perform(const cli::TuneCommand& command);
-/// Reads results files, and writes what changed between them to standard output and the files that were asked for.
-/// What makes the comparison doubtful goes to standard error.
+/// Compares results files. Writes what changed to standard output and to the requested files, and warnings to standard
+/// error.
 int perform(const cli::CompareCommand& command);
-/// Shows stored results or a soak as its command did when it measured them, and several results beside each other.
+/// Shows stored results or a soak as the measuring command did, and several results side by side.
 int perform(const cli::ReportCommand& command);
-/// Results against what was expected of them. 0: all expectations hold, 1: one does not, or the run was cut off.
+/// Checks results against expectations. 0: all hold; 1: one does not, or the run was cut off.
 int perform(const cli::CheckCommand& command);
-/// Limits from good runs, to a file or standard output.
+/// Derives limits from good runs and writes them to a file or standard output.
 int perform(const cli::ExpectCommand& command);
-/// A profile of this machine, or of the one that results are of, to a file or standard output.
+/// Makes a profile of this machine, or of the machine behind given results, in a file or standard output.
 int perform(const cli::CalibrateCommand& command);
-/// Results of a machine against what a profile predicts of them.
+/// Compares the results of a machine with the predictions of a profile.
 int perform(const cli::ValidateCommand& command);
-/// Runs a program, or reads what was recorded of one, and says what its transfers cost it. 0 whatever became of the
-/// program, or its own exit code where that is asked for.
+/// Runs a program, or reads a recording of one, and reports what its transfers cost. Returns 0 whatever the program
+/// returned, or the program's exit code if that is asked for.
 int perform(const cli::ExplainCommand& command);
-/// Keeps GPUs busy with data that is checked, and says what became of it: 1 if a byte was wrong, a rate fell too low,
-/// or a GPU was lost or told of a critical error.
+/// Keeps GPUs busy with data that is checked. Returns 1 if a byte was wrong, a rate fell too low, a GPU was lost, or a
+/// GPU reported a critical error.
 int perform(const cli::SoakCommand& command);
 int perform(const cli::ListCommand& command);
-/// What there is; a machine without a GPU has an answer too. A GPU asked for by number must exist.
+/// Describes the machine, with or without a GPU. A GPU asked for by number must exist.
 int perform(const cli::InfoCommand& command);
 int perform(const cli::HelpCommand& command);
 int perform(const cli::TextCommand& command);
 int perform(const cli::VersionCommand& command);
 int perform(const cli::CompleteCommand& command);
-/// Says what is against it, if anything is.
+/// Tests whether MPI can use a GPU's memory, and prints the reason if it cannot.
 int perform(const cli::GpuProbeCommand& command);
 
 }  // namespace xferbench::app

@@ -17,14 +17,14 @@ namespace xferbench::app {
 
 namespace {
 
-/// With what this program knows of scenarios, for files that do not say it themselves.
+/// Adds the metrics that this program's scenarios declare, for files that do not declare them.
 xferbench::compare::Options with_declared(xferbench::compare::Options options) {
   options.metrics_declared = declared_by(descriptors());
   return options;
 }
 
-/// A comment may have 65,536 characters; the summary of a CI job's step takes 1 MiB. What is shorter than the one fits
-/// into the other, and bytes are never fewer than characters.
+/// A GitHub comment may have 65,536 characters; the summary of a CI step takes 1 MiB. A text within the first limit
+/// also fits the second. The limit is in bytes, which are never fewer than characters.
 constexpr MarkdownLimits kComment{.most = 65'000, .title_level = 3};
 
 int show_across(const cli::CompareCommand& command) {

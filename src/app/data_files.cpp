@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder that holds the folder of each kind. $XFERBENCH_DATA decides alone where it is set; else it is found from
-/// where the program is, so that an installation can be moved: PREFIX/bin/xferbench has PREFIX/share/xferbench, and a
-/// build folder has a link share/xferbench to the source tree.
+/// The folder that holds one folder for each kind. If $XFERBENCH_DATA is set, it alone decides. Else the folder is
+/// found relative to the program, so that an installation can be moved: PREFIX/bin/xferbench has
+/// PREFIX/share/xferbench, and a build folder has a link share/xferbench to the source tree.
 fs::path data_root() {
   const char* given = std::getenv("XFERBENCH_DATA");
   if (given != nullptr && *given != '\0') return given;

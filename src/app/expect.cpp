@@ -34,7 +34,7 @@ std::string what_was_made(const check::Derived& derived, const std::string& outp
 int perform(const cli::ExpectCommand& command) {
   refuse_same_twice(command.good);
   refuse_to_overwrite(command.good, std::array{cli::NamedFile{"output", command.output}});
-  // Limits may have been edited by hand, so what was there is kept.
+  // Limits may have been edited by hand, so a previous file is kept.
   ResultsFile output(command.output, Previous::kept);
   const std::vector<NamedReport> runs = by_process(read_reports(command.good));
   check::DeriveOptions options{.allow_simulated = command.allow_simulated,

@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Where a name of what is read leads to.
+/// The path that an input's name stands for.
 fs::path source(const std::string& input) { return input == "-" ? "/dev/stdin" : input; }
 
-/// Links and detours are followed. What is not there is no file at all.
+/// Follows links. A missing file is the same as no other.
 bool is_same(const fs::path& a, const fs::path& b) {
   std::error_code unknown;
   return fs::equivalent(a, b, unknown) && !unknown;
@@ -68,7 +68,7 @@ std::vector<NamedReport> read_reports(const std::vector<std::string>& files) {
   };
   for (std::size_t i = 0; i < files.size(); i += 2) {
     std::future<void> other;
-    if (i + 1 < files.size()) other = std::async(read, i + 1);  // later here where no thread can be started
+    if (i + 1 < files.size()) other = std::async(read, i + 1);  // deferred to get() if no thread can be started
     read(i);
     if (other.valid()) other.get();
   }
@@ -104,7 +104,7 @@ JudgementFiles::JudgementFiles(const cli::OutputFiles& files, std::span<const st
     outputs_.push_back({flag, ResultsFile(path)});
     targets.push_back({flag, outputs_.back().file.target()});
   }
-  cli::refuse_shared_files(targets);  // once more: as "-" and /dev/stdout are the same
+  cli::refuse_shared_files(targets);  // again with resolved paths: "-" and /dev/stdout are the same
 }
 
 bool JudgementFiles::shows_table() const {
@@ -118,7 +118,7 @@ void JudgementFiles::write(const Texts& texts) {
     if (output == outputs_.end()) return;
     try {
       output->file.finish(write);
-    } catch (const OutputError&) {  // which costs neither the other files nor the table
+    } catch (const OutputError&) {  // must not cost the other files or the table
       if (!lost) lost = std::current_exception();
     }
   };

@@ -1,4 +1,4 @@
-// What every command keeps to that reads files and writes files: nothing that it reads is lost, nothing is read twice.
+// Rules for all commands that read and write files: no input is overwritten, and no input is read twice.
 #pragma once
 
 #include <functional>
@@ -16,40 +16,39 @@
 
 namespace xferbench::app {
 
-/// Throws UsageError if a file that is to be written is one of those that the command reads, by whatever name. "-" is
-/// standard input and standard output.
+/// Throws UsageError if an output file is also an input, under any name. "-" is standard input or standard output.
 void refuse_to_overwrite(std::span<const std::string> inputs, std::span<const cli::NamedFile> outputs);
 
-/// Throws UsageError if two of the files that stand for different processes are the same.
+/// Throws UsageError if two files that stand for different processes are the same file.
 void refuse_same_twice(std::span<const std::string> files);
 
-/// Results files; "-" is standard input. Two are read at a time: that halves the wait for two large ones, and more
-/// would only need more memory at once. Throws as read_report() does.
+/// Reads results files; "-" is standard input. It reads two at a time: that halves the wait for two large ones, and
+/// more would only need more memory. Throws as read_report() does.
 std::vector<NamedReport> read_reports(const std::vector<std::string>& files);
 
-/// What is compared, a report for each process. Throws UsageError where a file is there twice on one side.
+/// The two sides of a comparison, with one report per process. read_sides() throws UsageError if a side has a file
+/// twice.
 struct Sides {
   std::vector<NamedReport> base;
   std::vector<NamedReport> next;
 };
 Sides read_sides(const std::vector<std::string>& base, const std::vector<std::string>& next);
 
-/// The rates of a soak's file, which pages draw, in the order of time. Throws InputError.
+/// The rates in a soak's file in order of time, for charts. Throws InputError.
 std::vector<RateThen> rates_in(const std::string& file);
 
-/// Each on standard error.
 void warn(const std::vector<std::string>& warnings);
 
-/// The files of a command that judges results or recordings; unless one of them is standard output, the table goes
-/// there.
+/// The output files of a command that judges results or recordings. The table goes to standard output, unless one of
+/// the files does.
 class JudgementFiles {
  public:
   using Text = std::function<std::string()>;
-  /// What goes where; needed only where the file was asked for.
+  /// Produces each output; called only if that output was asked for.
   struct Texts {
     std::function<Document()> document;
     Style style{};                      ///< of the terminal
-    std::function<Document()> shown{};  ///< on the terminal, where that is another document
+    std::function<Document()> shown{};  ///< on the terminal, if it is not `document`
     MarkdownLimits limits{};            ///< of Markdown
     Text json{};
     Text junit{};
@@ -57,11 +56,11 @@ class JudgementFiles {
     TextWriter timeline{};
   };
 
-  /// Throws OutputError or UsageError before anything is read, so that no work is lost to a typo.
+  /// Throws OutputError or UsageError before anything is read, so that a typo costs no work.
   JudgementFiles(const cli::OutputFiles& files, std::span<const std::string> inputs);
 
   [[nodiscard]] bool shows_table() const;
-  /// All of them, also where one cannot be written. Then throws OutputError for the first of these.
+  /// Writes all outputs, even if one of them fails. Then throws OutputError for the first failure.
   void write(const Texts& texts);
 
  private:
@@ -69,7 +68,7 @@ class JudgementFiles {
     std::string_view flag;
     ResultsFile file;
   };
-  std::vector<Output> outputs_;  ///< those that were asked for
+  std::vector<Output> outputs_;  ///< only the requested ones
 };
 
 }  // namespace xferbench::app

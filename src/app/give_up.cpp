@@ -14,7 +14,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// Whatever goes wrong with it, the process still has to say why it ends.
+/// Never throws, because the process still has to say why it ends. False if another thread is writing the files.
 bool save(const LastWords& last) {
   try {
     return last.live.abandon(last.cases);
@@ -47,7 +47,7 @@ std::string stuck_reason(const Alarm& alarm) {
 }
 
 void give_up(const Alarm& alarm, const LastWords& last) {
-  // What was measured first; then whatever may wait for somebody who does not read.
+  // Save the results first: printing may block if nobody reads.
   const bool saved = save(last);
   try {
     last.clear();

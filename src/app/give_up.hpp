@@ -1,4 +1,4 @@
-// The end of a run whose measuring thread does not come back.
+// Ends a run whose measuring thread is blocked for good.
 #pragma once
 
 #include <functional>
@@ -9,21 +9,21 @@
 
 namespace xferbench::app {
 
-/// What was measured, and who is to see it.
+/// What the watchdog saves and prints before it ends the process.
 struct LastWords {
   LiveReport& live;
-  KnownResults cases;                  ///< what becomes of those that have no result yet
-  std::function<std::string()> table;  ///< of what the report holds
-  std::function<void()> clear;         ///< makes room for a message on a terminal
-  std::string rank{};  ///< of a fleet, whose others notice that it is gone; empty: this process is alone
+  KnownResults cases;                  ///< results for cases that have none yet
+  std::function<std::string()> table;  ///< the report as a table
+  std::function<void()> clear;         ///< clears the progress line on a terminal
+  std::string rank{};                  ///< of a fleet, whose other ranks notice that it is gone; empty: no fleet
 };
 
-/// Why the case that the GPU was stuck in has failed.
+/// Why the case in which the GPU got stuck has failed.
 std::string stuck_reason(const Alarm& alarm);
 
-/// Saves the files, says what happened, prints the table, and ends the process: with ExitCode::stuck, as a
-/// fleet that a rank is missing from, or as an interrupted run. For the watchdog's thread: the one that measures may be
-/// in a call of the driver that never returns, so that it cannot be asked to end, and nothing it uses can be destroyed.
+/// Saves the files, prints what happened and the table, and ends the process. The exit code is ExitCode::stuck,
+/// `failed` for a rank of a fleet, or that of an interrupted run. For the watchdog's thread: the measuring thread may
+/// be in a driver call that never returns, so it cannot be asked to end, and nothing it uses may be destroyed.
 [[noreturn]] void give_up(const Alarm& alarm, const LastWords& last);
 
 }  // namespace xferbench::app

@@ -1,4 +1,4 @@
-// What there is and how it is used: the machine, the lists, help, completion; nothing is measured.
+// Commands that measure nothing: machine information, lists, help, completion and the GPU probe.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// The machine with those GPUs that were asked for, else with all of them; where not all can be used, with the first.
+/// Opens the requested GPUs, else all of them; if not all can be used, only the first.
 std::unique_ptr<Machine> open_to_describe(const cli::DeviceChoice& choice) {
   if (choice.gpu || choice.gpus) return open_machine(choice, gpus_for(choice, {}));
   try {
@@ -40,7 +40,7 @@ std::unique_ptr<Machine> open_to_describe(const cli::DeviceChoice& choice) {
   }
 }
 
-/// Of a machine without a GPU, too, unless one was asked for by its number.
+/// Describes a machine without a GPU too, unless a GPU was asked for by its number.
 MachineFacts facts_of(const cli::DeviceChoice& choice) {
   MachineFacts facts;
   facts.profiles = simulated_profiles();
@@ -128,9 +128,9 @@ int perform(const cli::CompleteCommand& command) {
 }
 
 int perform(const cli::GpuProbeCommand& command) {
-  alarm(static_cast<unsigned>(kGpuProbePatience));  // where MPI hangs and nobody is left who would end this process
+  alarm(static_cast<unsigned>(kGpuProbePatience));  // ends this process if MPI hangs and no parent is left to end it
   const std::unique_ptr<Machine> machine = open_gpus({.numbers = {command.gpu}});
-  // As a run does it: the GPU first, so that MPI finds it in use.
+  // The same order as in a run: the GPU first, so that MPI finds it in use.
   const std::unique_ptr<Communicator> alone = start_mpi();
   const std::string reason = try_gpu_memory(*alone, machine->device(), kGpuProbePatience);
   if (!reason.empty()) write_standard_output(reason + "\n");

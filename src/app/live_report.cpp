@@ -23,11 +23,11 @@ namespace xferbench::app {
 
 namespace {
 
-/// Whether the file is to have each case as soon as that has ended. Not a timeline, which is long; nor what monitoring
-/// reads, where numbers of the run before would be gone while this one goes on.
+/// Whether the file is updated after each case. A timeline is not, because it is long. OpenMetrics is not, because
+/// monitoring would lose the previous run's numbers while this run goes on.
 bool follows(std::string_view flag) { return flag != "timeline" && flag != "openmetrics"; }
 
-/// Whether every case has had its chance, in all turns, and one of them has used it.
+/// Whether every case ran to its end in all turns or was skipped for good, and at least one ran.
 bool is_complete(const Report& report) {
   const auto skipped = [](const Result& r) { return r.status == Status::skipped; };
   const auto missing = [&](const Result& r) {
@@ -37,7 +37,7 @@ bool is_complete(const Report& report) {
          !std::ranges::all_of(report.results, skipped);
 }
 
-/// What goes wrong while it writes, which costs nothing but that file; `what` says what it is.
+/// Runs `action` and returns its error, so that it costs only that file; `what` describes the action.
 template <class Action, class What>
 std::optional<OutputError> error_of(const Action& action, const What& what) {
   try {
@@ -50,11 +50,11 @@ std::optional<OutputError> error_of(const Action& action, const What& what) {
   }
 }
 
-/// After Ctrl-C every case that is left is skipped at once, and finish() writes them all: a file for each would keep
-/// the user waiting for minutes.
+/// After Ctrl-C all remaining cases are skipped at once, and finish() writes them together: writing the files for each
+/// would keep the user waiting for minutes.
 bool waits_for_the_end(const Result& result) { return interrupted() != 0 && result.status == Status::skipped; }
 
-/// The files grow with every case: at most a tenth of the time may go into what is done to them beside that.
+/// The files grow with every case, so writing them may take at most a tenth of the time.
 LiveClock::time_point next_after(LiveClock::time_point begun) {
   const auto now = LiveClock::now();
   return now + 9 * (now - begun);
@@ -89,7 +89,7 @@ std::vector<std::string> Record::insert(std::size_t index, Result result) {
   std::vector<std::string> lost;
   const std::size_t place = place_of(index);
   if (!has(index)) {
-    // Whoever runs out of memory here still has an index for each result.
+    // Reserve first: if memory runs out, every result must still have an index.
     if (indexes_.size() == indexes_.capacity()) indexes_.reserve(2 * indexes_.size() + 1);
     report.results.insert(report.results.begin() + static_cast<std::ptrdiff_t>(place), std::move(result));
     indexes_.insert(indexes_.begin() + static_cast<std::ptrdiff_t>(place), index);
@@ -108,20 +108,20 @@ void Record::replace(std::vector<Result> results) {
   changes_ += report.results.size();
 }
 
-/// With the samples that it had; where they cannot be read any more it has failed nevertheless.
+/// Marks a known case as failed and keeps its earlier samples. Returns a message if they cannot be read any more.
 std::vector<std::string> Record::let_fail(Result& known, Result result, std::size_t index) {
   std::string lost;
   try {
     Result before = known;
-    if (known.has_samples_put_away() && journal_ && journal_->has(index)) {  // else no file has them
+    if (known.has_samples_put_away() && journal_ && journal_->has(index)) {  // else no file has the samples
       before = journal_->result(index);
-      before.config = known.config;  // the file's has no kinds
+      before.config = known.config;  // the file stores no kinds
     }
     known = without_loss(before, result);
     return {};
   } catch (const std::bad_alloc&) {
     lost = "out of memory";
-  } catch (const std::runtime_error& error) {  // the journal's, and what is in it
+  } catch (const std::runtime_error& error) {  // an error of the journal or of its content
     lost = error.what();
   }
   known = std::move(result);
@@ -180,9 +180,9 @@ void Record::put_news_into_journal() {
   }
 }
 
-/// The file would have to be large to be written whole, or cases end faster than it can be written. Not before the file
-/// is this run's: until then a journal beside it is that of the run before, or would be taken for one of a run that has
-/// ended.
+/// A journal is needed if the file is too large to be written after each case, or if cases end faster than it can be
+/// written. It must not begin before this run has written the file: until then a journal next to it is the previous
+/// run's, or would be taken for that of a finished run.
 bool Record::needs_journal() const {
   constexpr std::size_t kMany = 64;
   if (!journal_ || journal_->has_begun()) return journal_.has_value();
@@ -219,7 +219,7 @@ std::vector<std::string> Record::keep_journal() {
 void Record::end_journal() {
   if (!journal_ || !journal_->has_begun()) return;
   if (!json_->error) return journal_->remove();
-  const auto last_try = [this] {  // of what it could not take before
+  const auto last_try = [this] {  // to append what failed before
     put_news_into_journal();
     journal_->synchronize();
   };
@@ -265,7 +265,7 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, const ToDoc
   open("html", files.html, at_once([document](const Report& r) { return to_html(document(r)); }));
   open("timeline", files.timeline, at_once(to_chrome_trace));
   open("openmetrics", files.openmetrics, at_once([](const Report& r) { return to_openmetrics(r, descriptors()); }));
-  cli::refuse_shared_files(opened);  // once more, as "-" and /dev/stdout are the same
+  cli::refuse_shared_files(opened);  // again with resolved paths: "-" and /dev/stdout are the same
   for (LiveFile& file : files_) {
     if (file.follows && !file.file.exists()) record_.write(file, &ResultsFile::update);
   }
@@ -274,7 +274,7 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, const ToDoc
   if (json_ == nullptr && !files.html) record_.forget_samples();
   if (json_ == nullptr || json_->file.ordinary() == nullptr) return;
   record_.allow_journal(*json_);
-  // What the run had left there goes into the new one, which takes its place.
+  // The previous journal's results go into the new journal, which replaces it.
   if (continued && json_->file.ordinary()->has_journal()) record_.begin_journal();
 }
 
@@ -325,7 +325,7 @@ std::vector<std::string> LiveReport::replace(std::vector<Result> results) {
 
 std::vector<std::string> LiveReport::update() {
   std::vector<std::string> news = record_.keep_journal();
-  // What is measured after Ctrl-C is the last of it: nothing comes that could be written with it.
+  // After Ctrl-C this is the last result: no later write would include it.
   if (LiveClock::now() < next_update_ && interrupted() == 0) return news;
   const auto begun = LiveClock::now();
   for (LiveFile& file : files_) {
@@ -342,14 +342,14 @@ std::vector<std::string> LiveReport::update() {
   return news;
 }
 
-/// So that all states together are not more than three times the last one.
+/// Limits the sum of all writes to three times the size of the last one.
 bool LiveReport::is_due(const LiveFile& file) const {
   const bool has_no_journal = &file == json_ && !record_.has_whole_journal();
   const bool has_grown = record_.changes() - file.changes >= record_.report.results.size() / 3;
   return has_no_journal || has_grown || file.is_small() || file.error;
 }
 
-/// Of a file that could not be written.
+/// What happens next to a file that could not be written.
 std::string LiveReport::what_now(const LiveFile& file) const {
   const std::string goes_on = "the run goes on, and tries again after each case";
   if (&file == json_ && record_.has_changed_journal()) return "the run goes on, and " + record_.measured_again();
@@ -377,7 +377,7 @@ bool LiveReport::abandon(const KnownResults& last) {
   constexpr std::chrono::seconds kPatience{10};
   constexpr std::chrono::milliseconds kBetweenTries{5};
   std::unique_lock lock(mutex_, std::defer_lock);
-  // Not a timed mutex: ThreadSanitizer does not see that one locked (pthread_mutex_clocklock).
+  // Not a timed mutex: ThreadSanitizer does not see its lock (pthread_mutex_clocklock).
   for (const auto end = LiveClock::now() + kPatience; !lock.try_lock();) {
     if (LiveClock::now() > end) return false;
     std::this_thread::sleep_for(kBetweenTries);
@@ -388,7 +388,7 @@ bool LiveReport::abandon(const KnownResults& last) {
       if (!record_.has(index) || result.status == Status::failed) {
         static_cast<void>(record_.insert(index, result));
       }
-    } catch (const std::bad_alloc&) {  // what was measured can be written without it
+    } catch (const std::bad_alloc&) {  // write the measured results without this one
     }
   }
   record_.report.complete = false;

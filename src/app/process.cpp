@@ -18,7 +18,7 @@ namespace xferbench {
 
 namespace {
 
-/// Whether this thread was ever refused memory.
+/// Whether an allocation of this thread ever failed.
 bool& was_refused_memory() {
   thread_local bool refused = false;
   return refused;
@@ -29,16 +29,16 @@ bool& was_refused_memory() {
   throw std::bad_alloc();
 }
 
-/// Where optimised code inlines a function that promises not to throw, it ends what leaves it without catching it:
-/// what that was cannot be asked.
+/// If optimised code inlines a noexcept function, an exception that leaves it ends the program uncaught, and its type
+/// cannot be read. Then a failed allocation of this thread is the only evidence.
 bool is_want_of_memory() {
   const std::type_info* caught = abi::__cxa_current_exception_type();
   if (caught != nullptr) return *caught == typeid(std::bad_alloc);
   return std::uncaught_exceptions() > 0 && was_refused_memory();
 }
 
-/// Libraries allocate in functions that promise not to throw (CLI11's get_option_no_throw): nothing in main could catch
-/// what comes of too little memory there.
+/// The terminate handler. Libraries allocate in noexcept functions (CLI11's get_option_no_throw), so main could not
+/// catch std::bad_alloc there.
 [[noreturn]] void end_for_want_of_memory() {
   if (!is_want_of_memory()) {
     __gnu_cxx::__verbose_terminate_handler();
@@ -53,7 +53,7 @@ bool is_want_of_memory() {
 ProcessSetup::ProcessSetup() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) >= 0) continue;
-    // The lowest free number is this one. Reading what cannot be read and writing what cannot be written fails.
+    // open() returns the lowest free number, which is this one. The mode is the opposite one, so that any use fails.
     const int mode = descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY;
     if (open("/dev/null", mode) < 0) continue;  // NOLINT(cppcoreguidelines-pro-type-vararg)
   }

@@ -1,19 +1,19 @@
-// What a process inherits from whoever started it, and what it makes of that before anything else.
+// Setup of the process at program start: standard descriptors, memory errors and signals.
 #pragma once
 
 namespace xferbench {
 
-/// Makes errors of what would otherwise end or mislead the process:
+/// Turns conditions that would end or mislead the process into errors:
 /// - a missing standard descriptor is filled, so that no file that is opened later becomes standard error and receives
 ///   messages; what is written to a missing standard output still fails;
-/// - too little memory, wherever it shows, ends the program with a message and its exit code;
+/// - running out of memory, anywhere, ends the program with a message and its exit code;
 /// - a pipe without a reader and a file at its size limit (SIGPIPE, SIGXFSZ) fail the write.
 class ProcessSetup {
  public:
   ProcessSetup();
 
-  /// Ends the process as a reader of standard output that goes away ends any other: without a word, by SIGPIPE.
-  /// Returns where whoever started it does not want that.
+  /// Ends the process silently by SIGPIPE, as programs end when the reader of standard output has gone. Returns if the
+  /// parent process had SIGPIPE ignored.
   void end_by_closed_pipe() const;
 
  private:

@@ -34,7 +34,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// What a terminal's Ctrl-Z sends.
+/// The signal of a terminal's Ctrl-Z.
 sigset_t stop_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -42,7 +42,8 @@ sigset_t stop_signals() {
   return signals;
 }
 
-/// What the parent's handlers noted since the fork would be lost with its program, and it tells a signal once only.
+/// Ends the child if the parent was interrupted since the fork: exec would discard that, and the parent forwards a
+/// signal only once.
 void end_if_told_already() {
   for (const int signal : {SIGINT, SIGTERM}) {
     if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
@@ -50,15 +51,17 @@ void end_if_told_already() {
   if (interrupted() != 0) _exit(128 + interrupted());
 }
 
-/// The same command line, and the number of the process before it: nothing behind -- would be a flag.
+/// Runs the same command line with --process in front: after -- it would not be a flag.
 [[noreturn]] void exec_child(std::size_t number, const std::vector<std::string>& arguments) {
-  constexpr int kCannotRun = 127;  // as a shell says it
+  constexpr int kCannotRun = 127;  // the shell's exit code for it
   end_if_told_already();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  std::signal(SIGTTOU, SIG_IGN);  // as a terminal may send it to those in the background that write
+  std::signal(SIGTTOU, SIG_IGN);  // a terminal may send it to background processes that write
   const sigset_t stop = stop_signals();
   sigprocmask(SIG_UNBLOCK, &stop, nullptr);
-  setpgid(0, 0);  // a terminal's Ctrl-C reaches the parent alone, which tells this one: a second signal would kill it
+  setpgid(
+      0,
+      0);  // a terminal's Ctrl-C then reaches only the parent, which forwards it: a second signal would kill the child
   std::vector<std::string> words{"xferbench", fmt::format("--process={}", number)};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -70,15 +73,15 @@ void end_if_told_already() {
   _exit(kCannotRun);
 }
 
-/// Ctrl-Z at a terminal: stops the other process, then this one; both go on together. Not by SIGTSTP again, which stops
-/// nobody whose group no shell looks after.
+/// Ctrl-Z at a terminal: stops the child, then this process; both continue together. SIGTSTP would not do: it does not
+/// stop orphaned process groups.
 void stop_with(pid_t child) {
   kill(-child, SIGSTOP);
   std::raise(SIGSTOP);
   kill(-child, SIGCONT);
 }
 
-/// What ends or stops this process ends or stops the other, too.
+/// Waits for the child. A signal that ends or stops this process also ends or stops the child.
 int wait_for(pid_t child) {
   constexpr timespec kBetween{.tv_sec = 0, .tv_nsec = 20'000'000};
   const sigset_t stop = stop_signals();
@@ -96,13 +99,13 @@ int wait_for(pid_t child) {
 }
 
 int run_process(std::size_t number, const std::vector<std::string>& arguments) {
-  std::signal(SIGCHLD, SIG_DFL);  // whoever started this program may ignore it; then nobody learns how a child ended
+  std::signal(SIGCHLD, SIG_DFL);  // it may be inherited as ignored; then the child's exit code would be lost
   const sigset_t stop = stop_signals();
-  sigprocmask(SIG_BLOCK, &stop, nullptr);  // waited for, so that the other one is stopped first
+  sigprocmask(SIG_BLOCK, &stop, nullptr);  // polled in wait_for(), so that the child is stopped first
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "starting a process");
   if (child == 0) exec_child(number, arguments);
-  setpgid(child, child);  // here, too: whoever is first
+  setpgid(child, child);  // in the parent too: whichever runs first
   return wait_for(child);
 }
 
@@ -110,7 +113,7 @@ bool could_run(int code) {
   return code == static_cast<int>(ExitCode::ok) || code == static_cast<int>(ExitCode::failed);
 }
 
-/// The medians of each case that was sampled, in the order of the first process.
+/// Median and range over the processes of each sampled case, in the order of the first process.
 std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   std::vector<const Report*> reports;
   for (const Report& process : processes) reports.push_back(&process);
@@ -136,7 +139,7 @@ std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   return cases;
 }
 
-/// What is known of this machine after these processes.
+/// Adds the variation between these processes to the spread file. Throws UsageError if the file is of another GPU.
 void keep_spread(const std::string& path, ResultsFile& file, const std::vector<Report>& processes) {
   SpreadFile spread = compare::spread_between(processes);
   if (file.exists()) {
@@ -158,7 +161,7 @@ void report(const cli::RunCommand& command, const std::vector<Report>& processes
       to_terminal(document_of(processes.front(), cases, processes.size()), style_of(command.measuring.show)));
 }
 
-/// What failed in a further process stands with the first's results, for those who look at nothing else.
+/// Marks cases that failed in a further process as failed in the first one's results, for readers that look only there.
 void show_failures(std::vector<Result>& first, std::vector<Result>& further) {
   for (Result& r : further) {
     const auto same = [&r](const Result& other) { return other.identity() == r.identity(); };
@@ -167,7 +170,7 @@ void show_failures(std::vector<Result>& first, std::vector<Result>& further) {
   }
 }
 
-/// After process number `last`, from 1, was interrupted. Each process is gone on with by itself.
+/// Called after process number `last`, from 1, was interrupted. Each process is resumed separately.
 void tell_how_to_continue(const std::vector<std::string>& files, std::size_t last) {
   if (std::filesystem::exists(files[last - 1])) {
     tell(fmt::format("continue: xferbench --resume {}", shell_word(files[last - 1])));
@@ -180,7 +183,7 @@ void tell_how_to_continue(const std::vector<std::string>& files, std::size_t las
   }
 }
 
-/// Files of a repeat that was longer than this one would be taken for files of this one.
+/// Refuses if files of an earlier, longer repeat exist: they would be taken for files of this one.
 void refuse_longer_repeat(const std::string& json, std::size_t processes) {
   std::error_code unknown;
   const std::filesystem::path folder = std::filesystem::absolute(json, unknown).parent_path();
@@ -203,7 +206,7 @@ void refuse_longer_repeat(const std::string& json, std::size_t processes) {
 
 namespace {
 
-/// Of a file that several processes write together.
+/// The temporary file of one process, if all processes end up in one file.
 std::string part_of(const std::string& file, std::size_t number) { return fmt::format("{}.process-{}", file, number); }
 
 }  // namespace
@@ -230,7 +233,7 @@ cli::RunCommand one_process(const cli::RunCommand& command) {
   cli::RunCommand one = command;
   const std::string& json = *command.measuring.files.json;
   one.measuring.files.json = command.repeat ? numbered(json, *command.process) : part_of(json, *command.process);
-  one.measuring.device.rank = static_cast<int>(*command.process);  // the noise of a simulated machine is not the same
+  one.measuring.device.rank = static_cast<int>(*command.process);  // gives each simulated process different noise
   return one;
 }
 
@@ -239,14 +242,15 @@ int repeat(const cli::RunCommand& command) {
   const std::string& json = *command.measuring.files.json;
   if (!command.into_one_file) refuse_longer_repeat(json, *command.repeat);
   std::optional<ResultsFile> spread;
-  if (command.into_one_file) set_aside(json);  // an old one would look as if it were of these processes
+  if (command.into_one_file) set_aside(json);  // an old file would be taken for one of these processes
   if (command.spread) spread.emplace(*command.spread);
-  if (spread && spread->exists()) read_spread(*command.spread);  // what cannot be added to is told before hours of work
+  if (spread && spread->exists())
+    read_spread(*command.spread);  // an unreadable file fails now and not after hours of work
   std::vector<std::string> files;
   for (std::size_t i = 1; i <= *command.repeat; ++i) {
     files.push_back(command.into_one_file ? part_of(json, i) : numbered(json, i));
   }
-  // Until its process comes, an old file would look as if it were of this repeat.
+  // An old file would be taken for one of this repeat until its process has run.
   for (const std::string& file : files) set_aside(file);
   int code = 0;
   for (std::size_t i = 1; i <= files.size(); ++i) {

@@ -1,5 +1,5 @@
-// `--repeat N`: the same run in N fresh processes, because what differs from process to process (addresses, clocks,
-// where threads run) does not show within one.
+// `--repeat N`: the same run in N fresh processes, because variation between processes (addresses, clocks, thread
+// placement) does not show within one.
 #pragma once
 
 #include <string>
@@ -10,18 +10,18 @@
 
 namespace xferbench::app {
 
-/// Runs the command that often, one process after the other, each with a results file of its own, and prints how far
-/// apart they are. Returns the exit code: of the first process that could not run, else that of a case that failed.
+/// Runs the command N times, one process after the other, each with its own results file, and prints how far their
+/// results differ. Returns the exit code of the first process that could not run, else that of a failed case.
 int repeat(const cli::RunCommand& command);
 
-/// What all processes of a suite measured, as one file: by_process() takes it apart again. A case that failed in any of
-/// them stands as failed among the results of the first, for those who look at nothing else.
+/// Merges the results of all processes of a suite into one file; by_process() splits it again. A case that failed in
+/// any process is marked as failed in the results of the first, for readers that look only there.
 Report put_together(std::vector<Report> processes);
 
-/// What one of the processes does, which is told by --process which one it is.
+/// The command of one of the processes; --process is its number.
 cli::RunCommand one_process(const cli::RunCommand& command);
 
-/// results.json is results-2.json for the second process.
+/// The file of process `number`: results.json gives results-2.json.
 std::string numbered(const std::string& file, std::size_t number);
 
 }  // namespace xferbench::app

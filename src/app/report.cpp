@@ -36,14 +36,14 @@ namespace {
 constexpr std::string_view kOfResults = "xferbench/1";
 constexpr std::string_view kOfSoak = "xferbench-soak/1";
 
-/// Standard input can be read only once, and is taken for results.
+/// Standard input is taken for results, because it can be read only once.
 std::string kind_of(const std::string& file) { return file == "-" ? std::string(kOfResults) : schema_of(file); }
 
-/// The files of a command: those that are judged, and timelines, which stand below.
+/// The command's input files: those that are judged, and timelines, which are shown below them.
 struct Stored {
   std::vector<std::string> judged{};
-  std::string kind{};                                          ///< of the first of these
-  std::vector<std::pair<std::string, TraceFile>> timelines{};  ///< by their names
+  std::string kind{};                                          ///< schema of the first judged file
+  std::vector<std::pair<std::string, TraceFile>> timelines{};  ///< with their file names
 };
 
 bool stands_alone(const std::string& kind) { return kind == kOfSoak || kind == kExplanationSchema; }
@@ -83,7 +83,8 @@ Document compared(const cli::ReportCommand& command, const Sides& sides, const x
   return document_of(comparison, command.show.wide, false);
 }
 
-/// With cases as their scenarios declare them, so that sizes are shown as such; what is of another version stays.
+/// Gives cases the kinds that their scenarios declare, so that sizes are shown as sizes. Cases of other versions stay
+/// as they are.
 Report with_axes(Report report) {
   for (Result& result : report.results) {
     const Scenario* scenario = scenario_of(result.config);
@@ -108,7 +109,7 @@ Stored sorted(const std::vector<std::string>& files) {
   return stored;
 }
 
-/// Without them, but with the marks of all.
+/// An empty document with the trust marks of all timelines.
 Document document_of_timelines(const Stored& stored) {
   Trust trust = Trust::of_facts();
   for (const auto& [name, file] : stored.timelines) {
@@ -126,7 +127,8 @@ Shows always(Document document) {
   return [document = std::move(document)](bool) { return document; };
 }
 
-/// What a run says: all rows, or as many as a terminal has. `of`: whose medians its numbers are, of several processes.
+/// Shows a run with all rows, or with as many as a terminal has. `of` names the processes whose medians the numbers
+/// are.
 Shows shown_of_run(const cli::ReportCommand& command, Report report, const std::string& of = {}) {
   return [report = with_axes(std::move(report)), of, details = command.show.details](bool every_row) {
     Document document = document_of(report, descriptors(), {.details = details, .every_row = every_row});
@@ -135,7 +137,7 @@ Shows shown_of_run(const cli::ReportCommand& command, Report report, const std::
   };
 }
 
-/// Runs of several files, some of which may be processes of one.
+/// Shows several files, some of which may be processes of the same run.
 Shows shown_of_several(const cli::ReportCommand& command, const std::vector<std::string>& files,
                        const xferbench::compare::Options& options) {
   std::vector<xferbench::compare::Processes> runs = xferbench::compare::runs_of(read_reports(files));
@@ -150,7 +152,7 @@ Shows shown_of_several(const cli::ReportCommand& command, const std::vector<std:
   return always(document_of(table));
 }
 
-/// What they say but for timelines; of a run all rows, or as many as a terminal has.
+/// Shows the command's files except timelines; a run with all rows, or with as many as a terminal has.
 Shows shown_by(const cli::ReportCommand& command, const Stored& stored) {
   const xferbench::compare::Options options{.metrics_declared = declared_by(descriptors()),
                                             .allow_simulated = command.allow_simulated};

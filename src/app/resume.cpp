@@ -25,7 +25,7 @@ std::string node_of(const Environment::Host& host) {
   return host.numa_policy + (host.numa_node ? fmt::format(" {}", *host.numa_node) : "");
 }
 
-/// With all that a profile file changed, but for the fault: that is what a run goes on after.
+/// The profile with all its changes except the fault, so that a run can be resumed once the fault is gone.
 std::string profile_of(Environment environment) {
   std::erase_if(environment.profile_changes, [](const auto& change) { return change.name == kInjectField; });
   return environment.profile_text();
@@ -46,7 +46,7 @@ std::string text_of(const std::vector<std::pair<std::string, std::string>>& vari
   return fmt::format("{}", fmt::join(all, " "));
 }
 
-/// Whether every result is of one of the command's cases; those of a suite are known later.
+/// Whether every result belongs to a case of the command. The cases of a suite are not known yet.
 bool makes_all(const cli::RunCommand& run, const Report& report) {
   if (run.suite) return true;
   std::set<std::string> keys;
@@ -54,8 +54,8 @@ bool makes_all(const cli::RunCommand& run, const Report& report) {
   return std::ranges::all_of(report.results, [&](const Result& r) { return keys.contains(r.config.key()); });
 }
 
-/// The run that the file is of. Behind several scenarios a flag once held for all of them: a command line that does not
-/// make the file's cases as it is read today is read that way.
+/// The command of the run that wrote the file. In older versions a flag after several scenarios held for all of them.
+/// If today's reading does not give the file's cases, the old reading is used.
 cli::RunCommand command_of(const Report& report, const std::string& file) {
   const std::vector<std::string> arguments(report.command.begin() + 1, report.command.end());
   const auto read_as = [&](cli::AxisFlags flags) {
@@ -68,7 +68,7 @@ cli::RunCommand command_of(const Report& report, const std::string& file) {
   };
   try {
     if (cli::RunCommand run = read_as(cli::AxisFlags::of_scenario); makes_all(run, report)) return run;
-  } catch (const UsageError&) {  // what is wrong with it is said below
+  } catch (const UsageError&) {  // the second reading reports the error
   }
   try {
     return read_as(cli::AxisFlags::of_all);
@@ -77,7 +77,7 @@ cli::RunCommand command_of(const Report& report, const std::string& file) {
   }
 }
 
-/// What could be read of it goes into a new one, which takes its place.
+/// Reports a damaged journal and keeps it under another name. What could be read of it goes into a new journal.
 void keep_damaged_journal(const StoredRun& run, const std::string& damage) {
   const ReplacedFile* ordinary = run.json.ordinary();
   if (ordinary == nullptr) return;
@@ -97,7 +97,7 @@ StoredRun read_run(const std::string& file) {
     throw UsageError(fmt::format(
         "there is no {}, but {}, by one of the processes of --repeat: each is resumed by itself", file, first));
   }
-  // Locked before it is read: whoever is writing it is not disturbed, and nobody writes what would be lost then.
+  // Locked before it is read: a process that is writing it is not disturbed, and nothing is written after the read.
   ResultsFile json(file);
   StoredReport stored = read_stored(file);
   StoredRun run{.file = file, .json = std::move(json), .report = std::move(stored.report), .command = {}};
@@ -115,7 +115,7 @@ StoredRun read_run(const std::string& file) {
   if (run.command.measuring.files.timeline) {
     throw UsageError(fmt::format("{}: a run with --timeline cannot be resumed", file));
   }
-  run.command.measuring.files = {};  // those that the command names may be anywhere, from where this program runs now
+  run.command.measuring.files = {};  // relative paths may mean other files from this folder
   if (!stored.damage.empty()) keep_damaged_journal(run, stored.damage);
   return run;
 }
@@ -155,7 +155,7 @@ ResumePlan what_is_left(StoredRun& stored, const std::vector<PlannedCase>& cases
     if (found == there.end() || !ran_to_its_end(*found->second)) left.missing.push_back(i);
     if (found == there.end()) continue;
     left.known.emplace_back(i, std::move(*found->second));
-    left.known.back().second.config = cases[i].config;  // the file's has no kinds
+    left.known.back().second.config = cases[i].config;  // the file stores no kinds
     there.erase(found);
   }
   if (!there.empty()) {

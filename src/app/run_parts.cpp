@@ -20,14 +20,14 @@ namespace xferbench::app {
 std::string how_to_continue(const cli::RunCommand& command, const Report& report) {
   const cli::OutputFiles& files = command.measuring.files;
   const std::optional<std::string>& file = command.resume ? command.resume : files.json;
-  // A fleet is run again as a whole.
+  // A fleet cannot be resumed.
   if (!file || *file == "-" || files.timeline || report.fleet) return {};
   return "continue: xferbench --resume " + shell_word(*file);
 }
 
 namespace {
 
-/// Block elements where the locale's encoding has them.
+/// Block characters if the locale's encoding is UTF-8.
 Glyphs glyphs() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set decides
     const char* value = std::getenv(name);
@@ -81,7 +81,7 @@ void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine) {
 void finish(const cli::RunCommand& command, LiveReport& live, bool cut_off) {
   // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
   std::vector<Finding> findings;
-  // Of a fleet, every rank has results of the same cases, of which only those scenarios know that are about ranks.
+  // In a fleet every rank has results of the same cases; only scenarios about ranks can conclude anything from them.
   std::vector<const Scenario*> concluding;
   for (const Scenario* scenario : scenarios()) {
     if (!live.report().fleet || scenario->descriptor().needs_ranks) concluding.push_back(scenario);

@@ -1,4 +1,4 @@
-// What a run by one process and one by many share.
+// Functions that runs of one process and of a fleet share.
 #pragma once
 
 #include <span>
@@ -14,27 +14,27 @@
 
 namespace xferbench::app {
 
-/// "continue: xferbench --resume FILE"; empty where there is no file that could be gone on with.
+/// "continue: xferbench --resume FILE"; empty if there is no file that can be resumed.
 std::string how_to_continue(const cli::RunCommand& command, const Report& report);
 
-/// The table of a run, how to go on where it was cut off, and its timelines.
+/// The output of a run: its table, how to continue if it was interrupted, and its timelines.
 std::string shown(const Report& report, const cli::RunCommand& command);
 
-/// What the command's table shows, as Markdown and pages have it.
+/// The content of the command's table, for Markdown and HTML files.
 ToDocument document_for(const cli::RunCommand& command);
 
-/// Of these cases, each once, in the order of its first case.
+/// The scenarios of these cases, each once, in the order of the first case.
 std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase> cases);
 
-/// The cases of the command as they are on that machine, and with so many ranks. May be called again when it is known
-/// how many these are.
+/// Replaces the command's cases by those for that machine and number of ranks. May be called again when the number of
+/// ranks is known.
 void expand(cli::RunCommand& command, const Environment& environment, int ranks = 1);
 
-/// If no case can run, that is a mistake in the command and not a result: throws UsageError.
+/// Throws UsageError if no case can run: that is a mistake in the command and not a result.
 void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine);
 
-/// No more results come, the file first and then the table: findings, warnings, and what could not be written.
-/// `cut_off`: there are cases of which nothing is known.
+/// Ends a run: writes the files, then prints warnings and the table. Throws OutputError if a file could not be written.
+/// `cut_off`: some cases have no result.
 void finish(const cli::RunCommand& command, LiveReport& live, bool cut_off = false);
 
 }  // namespace xferbench::app

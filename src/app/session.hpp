@@ -1,5 +1,5 @@
-// What every command that measures does around its measuring: opens the device, begins a report, says what was
-// doubtful, and chooses the exit code.
+// What all measuring commands share: opening the device, beginning a report, printing warnings and choosing the exit
+// code.
 #pragma once
 
 #include <memory>
@@ -17,13 +17,13 @@
 
 namespace xferbench::app {
 
-/// The GPUs that were asked for; where none were, what these scenarios need.
+/// The requested GPUs; if none were, those that the scenarios need.
 GpuSelection gpus_for(const cli::DeviceChoice& choice, Descriptors scenarios);
 
-/// This machine with these of its GPUs, or the modelled one. Throws NoDeviceError.
+/// Opens this machine with these GPUs, or the simulated one. Throws NoDeviceError.
 std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice, const GpuSelection& gpus);
 
-/// The same, with somebody who notices that its GPU does not come back.
+/// A machine with a watchdog that notices if its GPU does not answer.
 struct WatchedMachine {
   WatchedMachine(const cli::DeviceChoice& choice, Descriptors scenarios)
       : machine(intercept(open_machine(choice, gpus_for(choice, scenarios)), watchdog.observer())) {}
@@ -35,29 +35,29 @@ struct WatchedMachine {
   [[nodiscard]] const Environment& environment() const { return device().capabilities().environment; }
 };
 
-/// Of every scenario.
+/// The descriptors of all scenarios.
 std::vector<const ScenarioDescriptor*> descriptors();
-/// What the results of these scenarios may have.
+/// The metrics that results of these scenarios may have.
 MetricsDeclared declared_by(Descriptors scenarios);
 
-/// Colours as the user wants them; if that was not said, on a terminal.
+/// The style for standard output. Without a choice of the user, only terminals get colours.
 Style style_of(const cli::Presentation& show);
 /// Columns of the terminal that standard output is; 0 where it is none, or does not say.
 std::size_t columns_of_terminal();
 
-/// Environment variables that change what CUDA does and so belong to a result.
+/// Environment variables that change CUDA's behaviour and so belong to a result.
 std::vector<std::pair<std::string, std::string>> cuda_variables();
 
-/// ISO 8601.
+/// The current time in UTC as ISO 8601.
 std::string utc_now();
 
-/// As files have it: the program's name and its arguments.
+/// The command line as files store it: the program's name and its arguments.
 std::vector<std::string> whole_command(std::vector<std::string> arguments);
 
-/// A report without results, of cases of these scenarios, measured so.
+/// A report without results, with the environment and the metrics of these scenarios.
 Report begin_report(const cli::Measuring& measuring, const Device& device, Descriptors scenarios);
 
-/// One line for each failed case, and one for each kind of warning: a sweep may have hundreds of the same.
+/// Prints one line for each failed case and one for each kind of warning: a sweep may have hundreds of the same.
 void print_warnings(const Report& report);
 
 int exit_code(const Report& report);

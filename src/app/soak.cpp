@@ -1,4 +1,4 @@
-// Keeps GPUs busy for hours, and says what became of their data and their rates.
+// Command `soak`: keeps GPUs busy for hours and checks their data and rates.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -39,10 +39,10 @@ namespace {
 using soak::GpuState;
 using soak::Moment;
 
-/// Bytes of this process that are in memory; 0 where the system does not tell.
+/// Resident memory of this process in bytes; 0 if unknown.
 std::uint64_t resident_bytes() {
   std::uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages >> pages;  // the second number
+  std::ifstream("/proc/self/statm") >> pages >> pages;  // the second number: resident pages
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
@@ -55,8 +55,8 @@ std::vector<GpuState> states_of(Machine& machine) {
   return states;
 }
 
-/// What everybody can see of a soak: its file, its table, its numbers for monitoring. The watchdog's thread, too, where
-/// the one that measures does not come back.
+/// All outputs of a soak: its file, table, metrics and pages. The watchdog's thread uses it too, if the measuring
+/// thread is blocked.
 class SoakOutput {
  public:
   SoakOutput(const cli::SoakCommand& command, SoakHeader header, std::optional<SoakFile> file,
@@ -74,21 +74,22 @@ class SoakOutput {
       output->file.emplace(**path);
       if (output->file->is_standard_output()) shows_table_ = false;
     }
-    if (page_.file && file_) rates_ = rates_in(*command.resume);  // goes on, and its page begins where the soak did
+    if (page_.file && file_)
+      rates_ = rates_in(*command.resume);  // the page of a resumed soak also shows its earlier intervals
   }
 
-  /// The heads of the table, and a new file with its first line; not before all is ready that could go wrong.
+  /// Prints the table's heading and creates a new file with its first line. Call it when all other setup has succeeded.
   void begin() {
     if (new_file_) {
       file_.emplace(SoakFile::create(*new_file_));
       file_->append(to_json(header_));
-      if (file_->is_standard_output()) shows_table_ = false;  // by whatever name
+      if (file_->is_standard_output()) shows_table_ = false;  // under any name
     }
     if (shows_lines()) attempt(table_error_, [this] { write_standard_output(soak_heading(header_, style())); });
   }
 
-  /// Of what cannot be written the next interval tries again, as each line holds what all of them come to; nothing is
-  /// left to go on for where nobody is told any more.
+  /// A failed write is repeated with the next interval, since each line holds the totals so far. Throws OutputError if
+  /// no output is left that anybody can read.
   void add(SoakInterval interval) {
     const std::scoped_lock lock(mutex_);
     if (page_.file) keep_rates(rates_, interval);
@@ -103,7 +104,7 @@ class SoakOutput {
     if (file_ && file_->is_standard_output() && file_error_) throw OutputError(*file_error_);
   }
 
-  /// The verdict of what is known; then what could not be written. Throws OutputError.
+  /// Writes the verdict so far to all outputs. Then throws OutputError if one could not be written.
   void finish() {
     const std::scoped_lock lock(mutex_);
     if (!last_) return;
@@ -118,7 +119,7 @@ class SoakOutput {
     }
   }
 
-  /// For the watchdog, whose soak does not come to an end by itself: the same, of what was there last.
+  /// For the watchdog, if the soak does not end by itself: ends it with the totals of the last interval.
   void give_up(SoakEnd how, const std::string& reason) {
     SoakInterval interval;
     {
@@ -137,12 +138,12 @@ class SoakOutput {
 
  private:
   using Error = std::optional<std::string>;
-  /// A file that is asked for, and why it cannot be written.
+  /// A requested file, and why it cannot be written.
   struct Output {
     std::optional<ResultsFile> file{};
     Error error{};
   };
-  /// Says it once where something cannot be written, and keeps that as long as it cannot.
+  /// Reports a failed write once, and keeps the error until a write succeeds.
   template <class Write>
   static void attempt(Error& error, const Write& write) {
     try {
@@ -169,21 +170,21 @@ class SoakOutput {
 
   std::mutex mutex_;
   SoakHeader header_;
-  std::optional<std::string> new_file_;  // that is to be made
+  std::optional<std::string> new_file_;  // to be created in begin()
   std::optional<SoakFile> file_;
   std::optional<SoakInterval> last_;
-  std::vector<RateThen> rates_;  // for the page
+  std::vector<RateThen> rates_;  // for the chart on the page
   Output metrics_;
   Output markdown_;
   Output page_;
   Error file_error_;
-  Error file_harm_;  // by another program
+  Error file_harm_;  // damage by another program
   Error table_error_;
   cli::Presentation show_;
   bool shows_table_;
 };
 
-/// One soak, or the rest of one, from its first round to its last interval.
+/// Runs one soak, or the rest of a resumed one, from its first round to its last interval.
 class Soak {
  public:
   Soak(Machine& machine, const SoakSettings& settings, std::optional<SoakTotals> before, SoakOutput& output)
@@ -194,12 +195,11 @@ class Soak {
         stage_(machine, settings),
         tally_(settings, states_of(machine), std::move(before)) {}
 
-  /// How it ended.
   SoakEnd run() {
     begun_ = machine_.host().now();
     closed_ = before_;
     try {
-      auto round = static_cast<std::uint64_t>(before_);  // not the words that it began with before
+      auto round = static_cast<std::uint64_t>(before_);  // a resumed soak begins with other data than before
       while (before_end() && interrupted() == 0) go_round(round++);
     } catch (const DeviceError& error) {
       tally_.lose(now(), error.what());
@@ -211,7 +211,7 @@ class Soak {
   [[nodiscard]] const SoakTotals& totals() const { return tally_.so_far(); }
 
  private:
-  /// A tenth of an interval for all loads: lines come about when they should, and drops of a few seconds show.
+  /// Seconds for one load. All loads together take a tenth of an interval, so lines come on time and short drops show.
   [[nodiscard]] double turn_seconds() const {
     constexpr double kShortest = 0.05;
     constexpr double kLongest = 2;
@@ -224,7 +224,7 @@ class Soak {
     keep([&](std::vector<soak::TurnOfGpu>& turns) { stage_.begin_round(round, turns); });
     for (const SoakLoad load : settings_.loads) {
       if (interrupted() != 0) break;
-      // Each at least once, however short the time.
+      // Each load runs at least once, however short the time.
       const double seconds = std::clamp(settings_.seconds - now().elapsed, 0.0, turn_seconds());
       const auto look = [this] { soak::add_look(looks_, states_of(machine_)); };
       keep([&](std::vector<soak::TurnOfGpu>& turns) { stage_.run(load, seconds, turns, look); });
@@ -232,7 +232,7 @@ class Soak {
     if (now().elapsed - closed_ >= settings_.interval && before_end()) close(SoakEnd::goes_on, {});
   }
 
-  /// What is done comes into the tally, even where an error ends it: whatever was wrong by then may be the reason.
+  /// Adds the work of `act` to the tally, even if an error ends it: what was wrong before may be the reason.
   template <class Do>
   void keep(const Do& act) {
     std::vector<soak::TurnOfGpu> turns;
@@ -270,10 +270,10 @@ class Soak {
   Machine& machine_;
   SoakSettings settings_;
   SoakOutput& output_;
-  double before_;                  // seconds that it had lasted before
-  double begun_ = 0;               // by the host's clock
+  double before_;                  // seconds that the soak had lasted before it was resumed
+  double begun_ = 0;               // begin of this part, by the host's clock
   double closed_ = 0;              // end of the last interval, in seconds into the soak
-  std::vector<GpuState> looks_{};  // at all GPUs in this interval, so far
+  std::vector<GpuState> looks_{};  // readings of all GPUs in this interval so far
   soak::Stage stage_;
   soak::Tally tally_;
 };
@@ -291,7 +291,7 @@ class Soak {
   std::_Exit(stuck ? static_cast<int>(ExitCode::stuck) : 128 + interrupted());
 }
 
-/// The loads that were asked for, or all that this machine can carry.
+/// The requested loads, or all that this machine can run.
 std::vector<SoakLoad> loads_for(const std::vector<SoakLoad>& asked, std::size_t gpus) {
   std::vector<SoakLoad> loads = asked;
   if (asked.empty()) {
@@ -330,7 +330,7 @@ int soak_with(const cli::SoakCommand& command, SoakHeader header, WatchedMachine
   return static_cast<int>(well ? ExitCode::ok : ExitCode::failed);
 }
 
-/// The command that began it, which says on what.
+/// The command that began the soak, which names the device.
 cli::SoakCommand soak_command_of(const SoakHeader& header, const std::string& file) {
   const std::vector<std::string> arguments(header.command.begin() + (header.command.empty() ? 0 : 1),
                                            header.command.end());
@@ -343,7 +343,7 @@ cli::SoakCommand soak_command_of(const SoakHeader& header, const std::string& fi
   throw InputError(fmt::format("{}: its command is no soak", file));
 }
 
-/// Throws InputError where the flags of the command would be refused that has these settings.
+/// Throws InputError if a command line with these settings would be refused.
 void check_stored(const SoakSettings& settings, const std::string& file) {
   std::vector<std::string_view> loads;
   for (const SoakLoad load : settings.loads) loads.push_back(to_text(load));

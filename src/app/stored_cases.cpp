@@ -15,7 +15,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// The value as the axis has it, by the same grammar and limits as on the command line.
+/// The value as the axis declares it, by the grammar and limits of the command line.
 Value legal_value(const Axis& axis, const Case::Param& param) {
   const std::string text = to_text(param.value, axis.kind);
   const std::vector<Value> values = cli::parse_axis(axis, text, axis.name);
@@ -40,11 +40,11 @@ Case legal_case(const Scenario& scenario, const Case& stored) {
   for (const Case::Param& param : stored.params()) {
     if (const Axis* axis = scenario.descriptor().axis(param.name)) {
       legal.set(*axis, legal_value(*axis, param));
-    } else {  // as the GPUs that a case was expanded to, or what older versions had
+    } else {  // the GPUs that a case was expanded to, or params of older versions
       legal.set({.name = param.name, .kind = param.kind}, param.value);
     }
   }
-  // What lacks an axis that the scenario needs shows when it is asked.
+  // A missing axis that the scenario needs shows when the scenario is asked for a skip reason.
   const std::string lacks = failure_of([&] { static_cast<void>(scenario.skip_reason(legal, nullptr)); });
   if (!lacks.empty()) throw UsageError(lacks);
   return legal;

@@ -1,5 +1,4 @@
-// Cases as results files have them, which may be damaged, edited or of another version: whether scenarios could have
-// them.
+// Checks cases from results files, which may be damaged, edited or of another version, against their scenarios.
 #pragma once
 
 #include <string>
@@ -9,14 +8,14 @@
 
 namespace xferbench::app {
 
-/// The scenario that a case is of; null where this program has none of that name.
+/// The scenario of a stored case; null if this program has none of that name.
 const Scenario* scenario_of(const Case& stored);
 
-/// The case as its scenario declares it; params of no axis stay as they are. Throws UsageError, which says of which,
-/// where one is of another kind or beyond its limits, or one is missing.
+/// The case with the kinds that its scenario declares; params without an axis stay as they are. Throws UsageError that
+/// names the param if one is of another kind, out of range or missing.
 Case legal_case(const Scenario& scenario, const Case& stored);
 
-/// Throws InputError, which names file and key, where a case of a scenario has a param that is not legal.
+/// Throws InputError that names file and case if a case has an illegal param.
 void require_legal_params(const Report& report, const std::string& file);
 
 }  // namespace xferbench::app

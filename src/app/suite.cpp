@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::array<const char*, 4> kSampling{"ci", "budget", "min-samples", "max-samples"};
 
-/// A run's words, and behind them what the suite says of sampling and the run does not.
+/// The words of a run, followed by the suite's sampling flags that the run does not give.
 std::vector<std::string> arguments_of(const Suite& suite, const std::vector<std::string>& run) {
   std::vector<std::string> arguments = run;
   for (const auto& [flag, value] : suite.sampling) {
@@ -46,11 +46,11 @@ cli::RunCommand parse_run(const std::vector<std::string>& arguments) {
   return *run;
 }
 
-/// What was asked for on the command line, else what the run has.
+/// Sampling as the command line asks, else as the run has it.
 SamplingPolicy policy_of(const cli::SamplingChoice& asked, cli::SamplingChoice run) {
   if (asked.ci) run.ci = asked.ci;
   if (asked.budget) run.budget = asked.budget;
-  // A limit that was asked for moves the other one out of its way.
+  // A limit that was asked for moves the opposite one if the two would contradict each other.
   if (asked.min_samples && run.max_samples) run.max_samples = std::max(*run.max_samples, *asked.min_samples);
   if (asked.max_samples && run.min_samples) run.min_samples = std::min(*run.min_samples, *asked.max_samples);
   if (asked.min_samples) run.min_samples = asked.min_samples;
@@ -58,7 +58,7 @@ SamplingPolicy policy_of(const cli::SamplingChoice& asked, cli::SamplingChoice r
   return cli::policy_of(run);
 }
 
-/// Several GPUs for cases that are all about one would be a flag that does nothing.
+/// Refuses --gpus if all cases use one GPU: the flag would do nothing.
 void refuse_gpus_for_one(const cli::RunCommand& whole) {
   const auto uses_several = [](const PlannedCase& c) { return c.scenario->descriptor().gpus != UsesGpus::one; };
   if (!whole.measuring.device.gpus || std::ranges::any_of(whole.cases, uses_several)) return;
@@ -66,7 +66,7 @@ void refuse_gpus_for_one(const cli::RunCommand& whole) {
                                *whole.suite));
 }
 
-/// Each of several processes would write what else is asked for.
+/// Whether a results file is the only output: each of several processes would write any other one.
 bool writes_results_only(const cli::OutputFiles& files) {
   if (!files.json || *files.json == "-" || files.named().size() != 1) return false;
   std::error_code unknown;

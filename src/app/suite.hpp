@@ -1,4 +1,4 @@
-// Suites: `--suite quick`.
+// Suites of cases: `--suite quick`.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace xferbench::app {
 
-/// The command with the cases of its suite; the same command where it names none. What the command line says of
-/// sampling and turns stands above what the suite says. Throws InputError, UsageError with the run that it is about.
+/// The command with the cases of its suite; unchanged if it names none. Sampling and turns of the command line override
+/// those of the suite. Throws InputError, or UsageError that names the run.
 cli::RunCommand with_suite(const cli::RunCommand& command);
 
 }  // namespace xferbench::app

@@ -49,7 +49,7 @@ Report with_fastest(const Report& report) {
   return shown;
 }
 
-/// Prints the space; touches no device.
+/// Prints the search space; touches no device.
 int dry_tune(const cli::TuneCommand& command) {
   std::string text;
   std::size_t out = 0;
@@ -87,7 +87,7 @@ int perform(const cli::TuneCommand& command) {
     return to_terminal(document_of(with_fastest(live.report()), shown, {.every_row = style.every_row}), style);
   };
   Tuned tuned = tune_with_progress(command, machine, space, live, table);
-  static_cast<void>(live.replace(std::move(tuned.results)));  // what is wrong with a file shows at its end, too
+  static_cast<void>(live.replace(std::move(tuned.results)));  // an error of a file shows at the end, too
   live.finish(std::move(tuned.findings));
   if (!measuring.show.quiet) print_warnings(live.report());
   if (!live.owns_standard_output()) write_standard_output(table());

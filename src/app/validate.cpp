@@ -28,12 +28,12 @@ namespace xferbench::app {
 
 namespace {
 
-/// The simulated machine that predicts, and where its numbers are best and worst, as far as their intervals are known.
+/// Simulated machines with the profile's numbers, and with the best and the worst ends of their intervals.
 struct Predictors {
   std::unique_ptr<Machine> middle;
-  std::unique_ptr<Machine> fastest;    ///< null where nothing is known of them
-  std::unique_ptr<Machine> slowest;    ///< the same
-  std::vector<std::string> sources{};  ///< of its numbers, as the profile has them
+  std::unique_ptr<Machine> fastest;    ///< null if no interval is known
+  std::unique_ptr<Machine> slowest;    ///< null if no interval is known
+  std::vector<std::string> sources{};  ///< of the profile's numbers
 };
 
 Predictors open_predictors(const std::string& profile, const GpuSelection& gpus) {
@@ -54,7 +54,7 @@ Predictors open_predictors(const std::string& profile, const GpuSelection& gpus)
   return all;
 }
 
-/// Results that are not predicted, by why not.
+/// Counts results that are not predicted, by reason.
 class LeftOut {
  public:
   void add(const std::string& why) {
@@ -74,17 +74,17 @@ class LeftOut {
   }
 
  private:
-  std::vector<std::pair<std::string, std::size_t>> numbers_;  // in the order of the first of each
+  std::vector<std::pair<std::string, std::size_t>> numbers_;  // by reason, in order of first use
 };
 
-/// A case that was measured, and its headline.
+/// A measured case and its headline metric.
 struct Measured {
-  std::string key;      ///< as its file has it
-  PlannedCase planned;  ///< as its scenario has it
+  std::string key;      ///< as in its file
+  PlannedCase planned;  ///< as its scenario declares it
   const Measurement* headline = nullptr;
 };
 
-/// Every case once: that of the first file that has it.
+/// All measured cases, each once: the first file that has a case counts.
 class MeasuredCases {
  public:
   MeasuredCases(const std::vector<Report>& reports, LeftOut& left_out) {
@@ -98,14 +98,14 @@ class MeasuredCases {
   [[nodiscard]] const std::vector<Measured>& all() const { return all_; }
 
  private:
-  /// Why it is left out; empty if it is not.
+  /// Returns why the result is left out; empty if it is not.
   std::string add(const Result& r) {
     if (r.status != Status::ok) return "not measured, but failed or skipped";
     const Scenario* scenario = scenario_of(r.config);
     if (scenario == nullptr) return "of a scenario that this program does not have";
     const Measurement* headline = headline_of(r, scenario->descriptor().metrics);
     if (headline == nullptr || headline->unit != "s") return "without a time as headline";
-    constexpr double kLeast = 1e-12;  // seconds: what is divided by less is no number that anybody reads
+    constexpr double kLeast = 1e-12;  // seconds: a ratio to less means nothing
     constexpr double kMost = 1e12;
     if (!(headline->median >= kLeast)) return "measured to take no time at all";
     if (headline->median > kMost) return "measured to take longer than anything lasts";
@@ -124,7 +124,7 @@ class MeasuredCases {
   std::set<std::string> keys_;
 };
 
-/// The headline of each case on the simulated machine, in seconds; nothing where it cannot tell.
+/// The predicted headline of each case in seconds; nullopt if the simulated machine cannot run the case.
 std::vector<std::optional<double>> predicted_by(Machine& machine, const std::vector<Measured>& all) {
   std::vector<PlannedCase> cases;
   for (const Measured& m : all) cases.push_back(m.planned);
@@ -189,7 +189,7 @@ std::vector<Report> read_reports(const cli::ValidateCommand& command) {
   return reports;
 }
 
-/// Cases of several GPUs choose theirs among all that the simulated machine has.
+/// All GPUs of the simulated machine if results are of several GPUs: cases choose theirs among them.
 GpuSelection gpus_of(const std::vector<Report>& reports) {
   const bool several = std::ranges::any_of(reports, [](const Report& r) { return r.environment.gpu_count() > 1; });
   return several ? GpuSelection{.numbers = {}} : GpuSelection{};
@@ -197,7 +197,7 @@ GpuSelection gpus_of(const std::vector<Report>& reports) {
 
 std::string name_of(const std::string& file) { return std::filesystem::path(file).filename().string(); }
 
-/// Of the files that a source names, as in "a.json, b.json: ...": folders change.
+/// Names of the files that a source lists, as in "a.json, b.json: ...". Without folders, because these change.
 std::set<std::string> names_in(const std::vector<std::string>& sources) {
   std::set<std::string> names;
   for (const std::string& source : sources) {

@@ -27,8 +27,8 @@ std::string line(std::string_view name, const std::string& text) {
 
 }  // namespace
 
-/// The first line is for programs (docs/stability.md), what follows for people. No GPU is touched: one that is stuck,
-/// or none, must not matter here.
+/// The first line is for programs (docs/stability.md), the rest for people. No GPU is touched, so that a stuck or
+/// missing one does not matter.
 int perform(const cli::VersionCommand& /*command*/) {
   const std::string cuda = build::kCuda;
   std::string text = version_line() + "\n";
@@ -37,7 +37,7 @@ int perform(const cli::VersionCommand& /*command*/) {
   if (!cuda.empty()) text += line("architectures", or_else(build::kArchitectures, "unknown"));
   text += line("CUPTI", describe_cupti(build::kCupti));
   text += line("NVRTC", describe_nvrtc());
-  // A rank may be one of thousands: what does not measure leaves MPI alone there.
+  // A rank may be one of thousands, so a command that does not measure leaves MPI alone there.
   text += line("MPI", started_by_launcher() ? "not looked for under mpirun or srun" : describe_mpi());
   text += line("NUMA", describe_numa());
   write_standard_output(text);

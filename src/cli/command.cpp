@@ -13,13 +13,13 @@ namespace xferbench::cli {
 
 namespace {
 
-/// Wherever it stands, help is given: even beside a mistake.
+/// Help is given wherever its flag stands, even next to a mistake.
 bool asks_for_help(const CommandLine& line) {
   const auto asks = [](const CLI::App* app) { return app->get_help_ptr()->count() > 0; };
   return asks(&line.app) || asks(&line.innermost()) || std::ranges::any_of(line.app.get_subcommands(), asks);
 }
 
-/// With what its flags of output say, which mean the same for all commands.
+/// Adds the flags of output, which mean the same for all commands.
 Command with_output(const CommandLine& line, Command command) {
   const auto take = [&line](auto& one) {
     if constexpr (requires { one.show; }) one.show = line.measuring.show;
@@ -90,7 +90,7 @@ SamplingPolicy policy_of(const SamplingChoice& choice, double budget) {
   SamplingPolicy policy;
   if (choice.ci) policy.ci = *choice.ci / 100;
   policy.budget = choice.budget.value_or(budget);
-  // A limit that was chosen moves the other one out of its way.
+  // A limit that was chosen moves the opposite default if the two would contradict each other.
   const std::size_t most = choice.max_samples.value_or(policy.max_samples);
   policy.min_samples = choice.min_samples.value_or(std::min(policy.min_samples, most));
   policy.max_samples = choice.max_samples.value_or(std::max(most, policy.min_samples));

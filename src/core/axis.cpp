@@ -52,7 +52,7 @@ std::string gpus_text(std::span<const int> numbers, char joined_by) {
 
 namespace {
 
-/// The value in a key, whose steps slashes keep apart.
+/// Escapes a value for a key, in which slashes separate the params.
 std::string in_key(std::string_view value) {
   std::string text;
   for (const char c : value) {
@@ -79,7 +79,7 @@ Case::Choice& Case::own() {
 
 void Case::append(Param param) {
   Choice& choice = own();
-  // No room for more: a long run has many thousands of cases.
+  // Reserves no spare capacity: a long run has many thousands of cases.
   choice.key = fmt::format("{}/{}={}", choice.key, param.name, in_key(to_text(param.value, param.kind)));
   choice.params.reserve(choice.params.size() + 1);
   choice.params.push_back(std::move(param));

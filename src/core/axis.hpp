@@ -29,7 +29,6 @@ enum class AxisKind {
   file,    ///< the path of a file, likewise
 };
 
-/// Whether its values are words.
 constexpr bool is_word(AxisKind kind) {
   return kind == AxisKind::choice || kind == AxisKind::gpus || kind == AxisKind::text || kind == AxisKind::file;
 }
@@ -41,7 +40,7 @@ struct Axis {
   AxisKind kind = AxisKind::count;
   std::string defaults{};        ///< in the command line's grammar; empty: the axis is absent unless its flag is given
   std::string tuning{};          ///< what `tune` tries where the flag is not given; empty: the defaults
-  bool tuned_without = false;    ///< then `tune` tries cases without the axis, too
+  bool tuned_without = false;    ///< if true, `tune` also tries cases without the axis
   std::string implicit_value{};  ///< what the flag means without a value; empty: it needs one
   std::string help{};            ///< one line
   std::vector<std::string> choices{};  ///< for AxisKind::choice and AxisKind::gpus
@@ -51,8 +50,8 @@ struct Axis {
   double max = 1e18;                   ///< largest legal number, likewise
   double unit = 1;                     ///< for AxisKind::time: seconds
   std::string alternative_to{};        ///< when this flag is given, that axis is absent; giving both is an error
-  std::string only_with_axis{};        ///< the axis is absent from cases in which `only_with_axis` ...
-  std::vector<std::string> only_with_values{};  ///< ... has none of these values; empty: ... is absent
+  std::string only_with_axis{};        ///< a case has this axis only if its `only_with_axis` ...
+  std::vector<std::string> only_with_values{};  ///< ... has one of these values; empty: any value
 };
 
 /// "--size": the flag as help and errors write it.
@@ -60,49 +59,46 @@ inline std::string flag_of(const Axis& axis) { return "--" + (axis.flag.empty() 
 /// The same and its older name, where there is one, for CLI11: "--target,--lies-in".
 inline std::string flag_names(const Axis& axis) { return flag_of(axis) + (axis.flag.empty() ? "" : ",--" + axis.name); }
 
-/// The axis, absent from cases in which `axis` has none of these values. Without values: in which `axis` is absent.
+/// Removes `dependent` from cases whose `axis` has none of these values. Without values: from cases without `axis`.
 inline Axis only_with(std::string axis, std::vector<std::string> values, Axis dependent) {
   dependent.only_with_axis = std::move(axis);
   dependent.only_with_values = std::move(values);
   return dependent;
 }
-/// An axis of that name whose values are these words.
 inline Axis choice_axis(std::string name, std::vector<std::string> words, Axis rest) {
   rest.name = std::move(name);
   rest.kind = AxisKind::choice;
   rest.choices = std::move(words);
   return rest;
 }
-/// An axis of that name whose values are sizes in bytes.
 inline Axis size_axis(std::string name, Axis rest) {
   rest.name = std::move(name);
   rest.kind = AxisKind::size;
   return rest;
 }
 
-/// An axis of that name whose values are numbers of GPUs, or these words.
+/// `words` are legal in place of GPU numbers.
 inline Axis gpus_axis(std::string name, std::vector<std::string> words, Axis rest) {
   rest.name = std::move(name);
   rest.kind = AxisKind::gpus;
   rest.choices = std::move(words);
   return rest;
 }
-/// The numbers in a value of such an axis; empty where it is a word. "0+3" is 0 and 3.
+/// The GPU numbers in a value of a gpus axis; empty if the value is a word. "0+3" gives 0 and 3.
 std::vector<int> gpu_numbers(std::string_view value);
-/// The value for these numbers.
+/// The inverse of gpu_numbers().
 std::string gpus_text(std::span<const int> numbers, char joined_by = '+');
 
-/// The numbers in their order, for sentences: three and more that follow each other as a range. "0 to 3", "6".
+/// The numbers in their order, for sentences; three or more consecutive ones become a range: "0 to 3", "6".
 std::vector<std::string> in_ranges(std::vector<int> numbers);
 
-/// Words as axes offer them.
 inline std::vector<std::string> words(std::span<const std::string_view> all) { return {all.begin(), all.end()}; }
 
 /// "256MiB", "1000B", "8", "0.5", "h2d": exact, canonical, and readable back by the command line.
 std::string to_text(const Value& value, AxisKind kind);
 
-/// One choice of every axis of a scenario. Copies share what they are, as a long run has each case in its plan and in
-/// its results.
+/// One choice of every axis of a scenario. Copies share their data, because a long run holds each case in its plan and
+/// in its results.
 class Case {
  public:
   struct Param {
@@ -115,7 +111,7 @@ class Case {
   explicit Case(std::string scenario = {});
 
   void set(const Axis& axis, Value value);
-  /// The same with other params in the place of one of them, as where a word stands for what the machine has.
+  /// A copy in which `instead` replaces one param, for a word that is resolved to the machine's hardware.
   [[nodiscard]] Case with(std::string_view axis, std::span<const Param> instead) const;
 
   [[nodiscard]] const std::string& scenario() const { return choice_->scenario; }
@@ -132,16 +128,15 @@ class Case {
   [[nodiscard]] double real(std::string_view axis) const;
   [[nodiscard]] const std::string& word(std::string_view axis) const;
 
-  /// Whether the case has the axis, and that word for it.
+  /// Whether the case has the axis with that word as its value.
   [[nodiscard]] bool is(std::string_view axis, std::string_view word) const {
     return has(axis) && this->word(axis) == word;
   }
-  /// `otherwise` where the case has no such axis.
   [[nodiscard]] std::uint64_t count_or(std::string_view axis, std::uint64_t otherwise) const {
     return has(axis) ? count(axis) : otherwise;
   }
-  /// What the word of that axis stands for; `words` are in the order of the enumerators. Throws std::logic_error if it
-  /// is none of them.
+  /// The enumerator for the axis's word; `words` are in the order of the enumerators. Throws std::logic_error if the
+  /// word is none of them.
   template <class Enumeration>
   [[nodiscard]] Enumeration one_of(std::string_view axis, std::span<const std::string_view> words) const {
     return static_cast<Enumeration>(place_among(axis, words));
@@ -157,7 +152,7 @@ class Case {
     std::vector<Param> params;
     friend bool operator==(const Choice&, const Choice&) = default;
   };
-  /// What is shared and never null: moving it would leave a case that is none.
+  /// Never null: a move copies the pointer, so that the moved-from case stays valid.
   class Shared : public std::shared_ptr<Choice> {
    public:
     using std::shared_ptr<Choice>::shared_ptr;
@@ -167,7 +162,7 @@ class Case {
     ~Shared() = default;
   };
 
-  /// This one's alone, to change it.
+  /// Copy on write: the data as this case's own, so that it can be changed.
   Choice& own();
   void append(Param param);
   [[nodiscard]] std::size_t place_among(std::string_view axis, std::span<const std::string_view> words) const;
@@ -175,7 +170,7 @@ class Case {
   Shared choice_;
 };
 
-/// For whoever puts a case together that was read from a file. The file has no kinds: there, sizes are counts.
+/// For file readers, which set a case's fields directly. Files store no kinds: there, sizes are counts.
 struct StoredCase {
   static std::string& scenario(Case& c) { return c.own().scenario; }
   static std::string& key(Case& c) { return c.own().key; }

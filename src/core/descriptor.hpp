@@ -1,4 +1,4 @@
-// An open file, as the system numbers it.
+// An owner of a POSIX file descriptor.
 #pragma once
 
 #include <unistd.h>
@@ -24,7 +24,7 @@ class Descriptor {
   }
 
   [[nodiscard]] int number() const { return number_; }
-  /// Gives it up without closing it.
+  /// Returns the descriptor without closing it; the caller then owns it.
   int release() { return std::exchange(number_, -1); }
   explicit operator bool() const { return number_ >= 0; }
 

@@ -1,6 +1,6 @@
-// Enumerations as words: in files, tables and messages.
+// Enumerations as words in files, tables and messages.
 //
-// An enumeration says its words once, in its order, beside its declaration:
+// An enumeration lists its words once, in order, next to its declaration:
 //   enum class Stop { ci, budget };
 //   constexpr auto texts_of(Stop) { return std::to_array<std::string_view>({"ci", "budget"}); }
 #pragma once

@@ -1,5 +1,5 @@
-// The errors that decide an exit code. Every message is one line a person can act on: what was wrong, what was
-// expected, what to do.
+// The errors that decide an exit code. Every message is one line that says what was wrong, what was expected and what
+// to do.
 #pragma once
 
 #include <exception>
@@ -12,9 +12,9 @@ namespace xferbench {
 
 /// Exit codes of the program (docs/running.md lists them for users).
 /// An interrupted run ends with 128 plus the signal's number, as shells count: 130 after Ctrl-C, 143 after SIGTERM.
-/// A comparison ends with `failed` if something regressed, and with `undecided` if it could not have found what it
-/// looks for or, where that is asked for (--strict), not everything could be judged. `nothing_measured`: every case was
-/// skipped. `stuck`: the GPU did not answer, and the process ended by itself.
+/// A comparison ends with `failed` if something regressed. It ends with `undecided` if it had too little data to detect
+/// the slow-down it looks for or, with --strict, if some cases could not be judged. `nothing_measured`: every case was
+/// skipped. `stuck`: the GPU did not answer, and the process ended itself.
 enum class ExitCode : int {
   ok = 0,
   failed = 1,
@@ -40,7 +40,7 @@ struct OutputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The reader of standard output has gone, as `| head` does: nobody is left to tell.
+/// The reader of standard output has closed it, as `| head` does. The program then ends without a message.
 struct ClosedPipeError : OutputError {
   using OutputError::OutputError;
 };
@@ -66,7 +66,8 @@ struct MeasurementError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What the error says. Where the system starts no more threads it only says "Resource temporarily unavailable".
+/// The error's message. "Resource temporarily unavailable" is all that the system says if no thread can be started;
+/// advice is added to it.
 [[nodiscard]] inline std::string message_of(const std::exception& error) {
   const auto* const refused = dynamic_cast<const std::system_error*>(&error);
   if (refused == nullptr || refused->code() != std::errc::resource_unavailable_try_again) return error.what();
@@ -76,7 +77,7 @@ struct MeasurementError : std::runtime_error {
          "(ulimit -v)";
 }
 
-/// What the program ends with where nobody catches the error before.
+/// The exit code of the program if nothing catches the error.
 [[nodiscard]] inline ExitCode exit_code_of(const std::exception& error) {
   if (dynamic_cast<const NoDeviceError*>(&error) != nullptr) return ExitCode::no_device;
   const bool usage =

@@ -17,14 +17,14 @@ namespace xferbench {
 
 namespace {
 
-/// The signal that has come, and when: milliseconds of CLOCK_MONOTONIC.
-struct alignas(8) Asked {  // as wide as what is lock-free
+/// The signal that has arrived, and its time in milliseconds of CLOCK_MONOTONIC.
+struct alignas(8) Asked {  // aligned so that the atomic is lock-free
   int signal = 0;
   unsigned at = 0;
 };
 
-// A signal handler can reach nothing but an object of static storage; this is the program's only one that changes. The
-// handler may run on any thread, so it is atomic, and lock-free as a handler demands.
+// A signal handler can reach only objects of static storage; this is the program's only mutable one. The handler may
+// run on any thread, so the object is atomic, and a handler requires it to be lock-free.
 std::atomic<Asked> g_asked{};
 static_assert(std::atomic<Asked>::is_always_lock_free);
 
@@ -34,7 +34,7 @@ unsigned milliseconds_now() {
   return static_cast<unsigned>(now.tv_sec) * 1000 + static_cast<unsigned>(now.tv_nsec / 1'000'000);
 }
 
-/// Behind the first signal: ends the process unless it is the same SIGTERM.
+/// Handler after the first signal: ends the process unless this is the same SIGTERM again.
 extern "C" void on_further_sigterm(int) {
   constexpr unsigned kSame = 1000;  // milliseconds
   const Asked first = g_asked;
@@ -50,13 +50,13 @@ extern "C" void on_signal(int signal) {
   if (signal == SIGHUP) std::signal(SIGHUP, SIG_DFL);
 }
 
-/// By functions alone that a signal handler may call. Not where it would have to wait, as in a terminal that was
-/// paused.
+/// Writes to standard error with functions that a signal handler may call. Drops the text if the write would block, as
+/// in a paused terminal.
 void say(std::string_view text) {
   const int before = errno;
   pollfd error{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   if (poll(&error, 1, 0) == 1 && (error.revents & POLLOUT) != 0) {
-    // Nobody may be there to read it, and there is nothing to be done about that here.
+    // A failed write is ignored: nothing can be done about it here.
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
   }
   errno = before;
@@ -69,7 +69,7 @@ extern "C" void on_signal_in_words(int signal) {
   on_signal(signal);
 }
 
-/// Behind ^C, and a line of progress that has no end yet.
+/// The text starts with a line break, because the terminal shows ^C or an unfinished progress line.
 extern "C" void on_signal_at_terminal(int signal) {
   say(kAcknowledged);
   on_signal(signal);
@@ -77,7 +77,7 @@ extern "C" void on_signal_at_terminal(int signal) {
 
 using Handler = void (*)(int);
 
-/// Leaves a signal ignored that whoever started the program wants ignored (nohup, background jobs).
+/// Keeps a signal ignored if it was ignored at program start (nohup, background jobs).
 void handle(int signal, Handler handler) {
   if (std::signal(signal, handler) == SIG_IGN) std::signal(signal, SIG_IGN);
 }

@@ -1,4 +1,4 @@
-// What is done with lists of anything.
+// Helpers for lists.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace xferbench {
 
-/// Items by a name of each, in the order of the first of each name.
+/// Groups items by name. The groups are in the order of each name's first item.
 template <class Items, class NameOf>
 auto by_name(const Items& items, const NameOf& name_of) {
   using Item = std::ranges::range_value_t<Items>;
@@ -29,14 +29,14 @@ auto by_name(const Items& items, const NameOf& name_of) {
   return groups;
 }
 
-/// The first whose `projection` is `value`; null: none.
+/// The first item whose `projection` is `value`; null: none.
 template <class Range, class Value, class Projection>
 auto* found_in(Range& all, const Value& value, Projection projection) {
   const auto found = std::ranges::find(all, value, projection);
   return found == std::ranges::end(all) ? nullptr : &*found;
 }
 
-/// The parts of a text between these characters; none behind the last.
+/// The parts of the text between the separators; a separator at the end adds no empty part.
 inline std::vector<std::string> split(std::string_view text, char at) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -47,7 +47,7 @@ inline std::vector<std::string> split(std::string_view text, char at) {
   return parts;
 }
 
-/// Unless it is there.
+/// Appends `one` unless the list has it already.
 template <class T>
 void add_new(std::vector<T>& all, std::type_identity_t<T> one) {
   if (std::ranges::find(all, one) == all.end()) all.push_back(std::move(one));

@@ -3,7 +3,7 @@
 
 namespace xferbench {
 
-/// There is one of each object, in its place: others hold its address, or its end does something that is done once.
+/// For objects whose address others hold, or whose destructor has an effect that must happen once.
 class NonCopyable {
  public:
   NonCopyable(const NonCopyable&) = delete;

@@ -1,4 +1,4 @@
-// Something that is done at the end of a scope.
+// A scope guard: runs an action at the end of a scope.
 #pragma once
 
 #include <utility>
@@ -7,7 +7,7 @@
 
 namespace xferbench {
 
-/// Does it when the scope is left, however that comes about. It must not throw.
+/// Calls `act` when the scope is left, by an exception too. `act` must not throw.
 template <class Act>
 class [[nodiscard]] OnExit : NonCopyable {
  public:

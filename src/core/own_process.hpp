@@ -1,17 +1,17 @@
-// What the system says of this process.
+// Facts about this process, as the system gives them.
 #pragma once
 
 #include <string>
 
 namespace xferbench {
 
-/// The words of the command that it was started by, quoted as for a shell; empty where the system does not tell.
+/// The command line that started it, quoted for a shell; empty if unknown.
 std::string own_command();
 
-/// The path of its program; empty where the system does not tell.
+/// The path of its executable; empty if unknown.
 std::string own_executable();
 
-/// The name of the host that it runs on; empty where the system does not tell.
+/// The name of its host; empty if unknown.
 std::string host_name();
 
 }  // namespace xferbench

@@ -8,7 +8,7 @@ namespace xferbench {
 
 namespace {
 
-/// A character of UTF-8. `bytes` is 0 where there is none: cut off, too long for its value, half of a pair.
+/// A UTF-8 character. `bytes` is 0 if the bytes are invalid: truncated, overlong or half of a surrogate pair.
 struct Character {
   std::uint32_t code = 0;
   std::size_t bytes = 0;
@@ -38,15 +38,15 @@ bool is_control(std::uint32_t code) {
     std::uint32_t last;
   };
   constexpr std::array kRanges{
-      Range{0x00, 0x1F},        // among them line breaks and ESC
-      Range{0x7F, 0x9F},        // the second set has ESC [ as one character
-      Range{0x061C, 0x061C},    // a mark of direction
-      Range{0x200B, 0x200F},    // without width, and marks of direction
-      Range{0x2028, 0x202E},    // breaks of lines and paragraphs; embedded and overridden directions
-      Range{0x2060, 0x206F},    // joiners that cannot be seen; isolated directions
-      Range{0xFEFF, 0xFEFF},    // a mark of byte order, or a blank without width
-      Range{0xFFF9, 0xFFFB},    // annotations between lines
-      Range{0xE0000, 0xE007F},  // tags, which cannot be seen
+      Range{0x00, 0x1F},        // C0, with line breaks and ESC
+      Range{0x7F, 0x9F},        // DEL and C1, which has ESC [ as one character
+      Range{0x061C, 0x061C},    // direction mark
+      Range{0x200B, 0x200F},    // zero-width characters and direction marks
+      Range{0x2028, 0x202E},    // line and paragraph separators; direction embeddings and overrides
+      Range{0x2060, 0x206F},    // invisible joiners; direction isolates
+      Range{0xFEFF, 0xFEFF},    // byte order mark, or zero-width blank
+      Range{0xFFF9, 0xFFFB},    // interlinear annotations
+      Range{0xE0000, 0xE007F},  // invisible tags
   };
   return std::ranges::any_of(kRanges, [code](const Range& r) { return r.first <= code && code <= r.last; });
 }
@@ -56,7 +56,7 @@ bool is_control(std::uint32_t code) {
 ControlCharacter find_control(std::string_view text, std::size_t from) {
   for (std::size_t i = from; i < text.size();) {
     const auto byte = static_cast<unsigned char>(text[i]);
-    if (byte >= 0x20 && byte < 0x7F) {  // nearly all
+    if (byte >= 0x20 && byte < 0x7F) {  // the fast path for most text
       ++i;
       continue;
     }

@@ -1,4 +1,4 @@
-// Text from files, drivers and names on its way to a terminal. Pure functions.
+// Makes text from files, drivers and names safe for a terminal. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -7,21 +7,21 @@
 
 namespace xferbench {
 
-/// Where the first character begins that a terminal would obey rather than show, and how many bytes it has: control
-/// characters of both sets, line breaks among them, what turns the direction of text or cannot be seen, and bytes that
-/// are no UTF-8. At the text's end with no bytes if there is none.
+/// The first character that a terminal would interpret rather than show, and its size. Such are control characters of
+/// both sets (C0 and C1, line breaks included), invisible characters, those that change the direction of text, and
+/// bytes that are not UTF-8. If there is none: the text's end, with 0 bytes.
 struct ControlCharacter {
   std::size_t begin = 0;
   std::size_t bytes = 0;
 };
 ControlCharacter find_control(std::string_view text, std::size_t from = 0);
 
-/// As much of the text as has so many bytes, at least three: its beginning and its end, and "..." for what stands
-/// between. No character is cut.
+/// The text cut to `most` bytes (at least 3): its beginning and its end with "..." between. No UTF-8 character is
+/// split.
 std::string shortened(std::string_view text, std::size_t most);
 
-/// The text in one line, with `instead` for each such character: a GPU's name in a file could otherwise move the
-/// cursor, rename the window, or turn a sentence around.
+/// The text in one line, with `instead` for each such character. A GPU's name in a file could otherwise move the
+/// cursor, rename the window or reverse a sentence.
 std::string printable(std::string_view text, char instead = '?');
 
 }  // namespace xferbench

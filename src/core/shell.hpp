@@ -1,4 +1,4 @@
-// Words as a shell reads them, for commands that people copy from what is printed. A pure function.
+// Quotes text for a shell, for commands that users copy from the output. Pure functions.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace xferbench {
 
-/// The text as one word of a command line: as it is where it can be, else in quotes that bash, zsh and fish read alike
-/// (control characters by their numbers, which bash and zsh read).
+/// The text as one word of a command line: unquoted if possible, else in quotes that bash, zsh and fish read alike.
+/// Control characters become $'...' escapes, which only bash and zsh read.
 std::string shell_quoted(std::string_view text);
-/// The same of a file's name. One that would be taken for a flag begins with ./ then.
+/// The same for a file name. One that begins with - gets ./ in front, so that it is not taken for a flag.
 std::string shell_word(std::string_view file);
 
 }  // namespace xferbench

@@ -19,7 +19,7 @@ std::string lower_case(std::string_view text) {
 
 namespace {
 
-/// Letters to add, to leave out, to replace, or neighbours to swap.
+/// Counts letters to insert, delete or replace, and adjacent letters to swap.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -42,14 +42,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string nearest(std::string_view word, std::span<const std::string> candidates) {
   std::string best;
   std::tuple best_distance(std::max<std::size_t>(2, word.size() / 3) + 1, false, std::size_t{0});
-  constexpr std::size_t kLongest = 200;  // of words that people write: comparing takes the product of both lengths
+  constexpr std::size_t kLongest = 200;  // longest word that is compared: the cost is the product of both lengths
   if (word.size() > kLongest) return best;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kLongest) continue;
-    if (candidate == word) continue;  // it exists, but not here: to propose it would help nobody
+    if (candidate == word) continue;  // the word exists, but not here: proposing it would not help
     const std::size_t edits = edit_distance(lower_case(word), lower_case(candidate));
-    // A beginning of the right word is as near as one wrong letter, and likelier; of two such, the one with less to
-    // add.
+    // A prefix of a candidate counts as one wrong letter and wins against it. Of two such candidates, the one with
+    // fewer missing letters wins.
     const bool begins = word.size() >= 2 && candidate.starts_with(word);
     const std::tuple distance(begins ? std::min<std::size_t>(1, edits) : edits, !begins, edits);
     if (distance < best_distance) {

@@ -1,4 +1,4 @@
-// What was probably meant by a word that nobody knows. Pure functions.
+// Guesses which known word a misspelled one was meant to be. Pure functions.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@ namespace xferbench {
 
 std::string lower_case(std::string_view text);
 
-/// The candidate nearest to `word` by edit distance, if it is near enough to be a slip of the hand; else empty.
+/// The candidate nearest to `word` by edit distance; empty if none is near enough to be a typo.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
 /// "; did you mean 'h2d'?" or empty.

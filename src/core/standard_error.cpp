@@ -13,7 +13,7 @@ namespace xferbench {
 
 namespace {
 
-/// Not through stdio: its errors stick, and fmt::print turns them into exceptions.
+/// Avoids stdio: its error state sticks, and fmt::print turns errors into exceptions.
 void put(std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
@@ -23,7 +23,7 @@ void put(std::string_view text) noexcept {
   }
 }
 
-/// In one piece: what several processes write is not mixed within a line.
+/// Writes the whole line at once, so that lines of several processes do not mix.
 void put_line(const char* front, std::string_view text, std::size_t longest = std::string::npos) noexcept {
   try {
     put(front + printable(shortened(text, longest)) + "\n");
@@ -41,7 +41,7 @@ bool is_able_terminal(int descriptor) {
 }
 
 void tell(std::string_view text) noexcept {
-  constexpr std::size_t kLongest = 2000;  // a word that nobody knows may have any length
+  constexpr std::size_t kLongest = 2000;  // an unknown word may have any length
   put_line("xferbench: ", text, kLongest);
 }
 

@@ -1,24 +1,24 @@
-// The only way to standard error. Nobody may be there to read it: a terminal that was closed, a full disk, a pipe
-// without a reader. What cannot be written is dropped; it never ends what the program was asked to do.
+// The only path to standard error. A write that fails (closed terminal, full disk, pipe without a reader) is dropped;
+// it never ends the program's work.
 #pragma once
 
 #include <string_view>
 
 namespace xferbench {
 
-/// Whether a terminal is behind the descriptor, and one that obeys what moves the cursor and changes colours: not one
-/// that says of itself that it is dumb (TERM=dumb), and none of which nothing is known (no TERM).
+/// Whether the descriptor is a terminal that understands cursor movement and colours. TERM=dumb and a missing TERM say
+/// that it does not.
 bool is_able_terminal(int descriptor);
 
-/// One line with the program's name in front. Control characters, as text from files may have them, become question
-/// marks; of more than 2000 bytes only the beginning and the end are shown.
+/// Prints one line with the program's name in front. Control characters, which text from files may have, become
+/// question marks. Of more than 2000 bytes only the beginning and the end are shown.
 void tell(std::string_view text) noexcept;
 
-/// The same without the name: progress that was asked for line by line.
+/// Prints one line without the name, for line-by-line progress.
 void show_line(std::string_view text) noexcept;
 
-/// Text as it is, which moves the cursor. Dropped where it would have to wait, as in a terminal that was paused: the
-/// next one is due soon.
+/// Writes text unchanged; it may move the cursor. Dropped if the write would block, as in a paused terminal: the next
+/// update is due soon.
 void show_progress(std::string_view text) noexcept;
 
 }  // namespace xferbench

@@ -27,7 +27,7 @@ std::string_view to_text(Activity::Row row) {
 Trace make_trace(std::string source, std::vector<Activity> activities) {
   std::ranges::stable_sort(activities, {}, &Activity::begin);
   const double origin = activities.empty() ? 0 : activities.front().begin;
-  std::map<std::pair<unsigned, unsigned>, unsigned> numbers;  // two GPUs may number their streams alike
+  std::map<std::pair<unsigned, unsigned>, unsigned> numbers;  // two GPUs may use the same stream number
   for (Activity& a : activities) {
     a.begin -= origin;
     a.end -= origin;
@@ -38,7 +38,7 @@ Trace make_trace(std::string source, std::vector<Activity> activities) {
 }
 
 std::vector<Activity> without_overlaps(std::vector<Activity> activities) {
-  // What ended first was on the engine first.
+  // The activity that ended first was on the engine first.
   std::ranges::stable_sort(activities, {}, &Activity::end);
   std::map<std::pair<unsigned, Activity::Row>, double> engine_free;  // each GPU has its own
   for (Activity& a : activities) {

@@ -1,4 +1,4 @@
-// What a device did and when: the records behind timelines. Plain data, and what every source of it has to do with it.
+// What a device did and when: the records behind timelines, and functions that every source of traces uses.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace xferbench {
 
-/// One thing that took time: a copy, a kernel, a call of the host.
+/// One timed activity: a copy, a kernel or a host call.
 struct Activity {
   enum class Row {
     h2d,
@@ -21,31 +21,32 @@ struct Activity {
   Row row = Row::kernel;
   std::string name;
   std::uint64_t bytes = 0;  ///< that a copy or memset moved; 0 for everything else
-  unsigned stream = 0;      ///< of what runs on the device, numbered in order of first use; 0 for calls of the host
-  double begin = 0;         ///< seconds from the first activity
+  unsigned stream = 0;      ///< moved by a copy or memset; 0 for everything else
+  double begin = 0;         ///< of a device activity, numbered in order of first use; 0 for host calls
   double end = 0;
-  unsigned gpu = 0;  ///< that it ran on, by its place among those of the run; 0 for calls of the host
+  unsigned gpu = 0;  ///< place in the run's list of GPUs; 0 for host calls
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
 /// "H2D", "kernel", "D2H", "inside", "P2P", "host".
 std::string_view to_text(Activity::Row row);
 
-/// One pass over a region.
+/// The activities of one pass over a region.
 struct Trace {
   std::string source;                ///< "cupti", "events" or "simulated"
-  std::vector<Activity> activities;  ///< by begin
-  double event_makespan = 0;         ///< seconds: the same pass by the region's start and stop events; 0 if unknown
-  std::string note{};                ///< a sentence that says what it lacks; empty if nothing
+  std::vector<Activity> activities;  ///< sorted by begin
+  double event_makespan = 0;  ///< seconds between the region's start and stop events in the same pass; 0: unknown
+  std::string note{};         ///< a sentence that says what the trace lacks; empty if nothing
   friend bool operator==(const Trace&, const Trace&) = default;
 };
 
-/// A trace of activities whose times have any origin and whose streams have any numbers.
+/// Makes a trace from activities with any time origin and any stream numbers.
 Trace make_trace(std::string source, std::vector<Activity> activities);
 
-/// For intervals between events: an event before a copy completes when its stream gets there, not when the engine does.
-/// So of each row of a device, an interval begins no earlier than the one before ended. Kernels that really ran side
-/// by side cannot be told from such that waited for each other, and are shown one after another, too.
+/// For intervals between events. An event recorded before a copy completes when its stream gets there, not when the
+/// copy engine starts. So within each row of a device, an interval is cut to begin no earlier than the previous one
+/// ended. Concurrent kernels cannot be told from kernels that waited for each other, so they too are shown one after
+/// another.
 std::vector<Activity> without_overlaps(std::vector<Activity> activities);
 
 }  // namespace xferbench

@@ -27,7 +27,7 @@ struct TimeUnit {
 };
 constexpr std::array<TimeUnit, 4> kTimes{{{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}}};
 
-/// In powers of 1000; nothing where it is no whole number of them.
+/// The size in powers of 1000; nullopt if it is no whole number of any of them.
 std::optional<std::string> in_decimal_unit(std::uint64_t bytes) {
   const auto unit = std::ranges::find_if(kDecimal, [bytes](const Unit& u) { return bytes % u.bytes == 0; });
   if (bytes < KiB || unit == kDecimal.end()) return std::nullopt;
@@ -65,7 +65,7 @@ std::string format_size_exact(std::uint64_t bytes, std::string_view space) {
 }
 
 std::uint64_t whole_bytes(double bytes) {
-  // A conversion of what does not fit would be undefined. The comparison is false for what is no number.
+  // llround() of a value that does not fit is undefined. The comparison is false for NaN.
   return bytes > 0 ? static_cast<std::uint64_t>(std::llround(std::min(bytes, 9e18))) : 0;
 }
 
@@ -103,7 +103,7 @@ std::string unit_for_all(std::span<const double> seconds) {
   double most = 0;
   for (const double value : seconds) {
     const double size = std::abs(value);
-    if (!(size > 0) || !std::isfinite(size)) continue;  // zero is read in any unit
+    if (!(size > 0) || !std::isfinite(size)) continue;  // zero reads the same in any unit
     least = least > 0 ? std::min(least, size) : size;
     most = std::max(most, size);
   }
@@ -157,7 +157,8 @@ std::string format_quantity(double value, std::string_view unit) {
 }
 
 std::string format_with_unit(double value, std::string_view unit) {
-  constexpr std::array<std::string_view, 4> kWritten{"s", "B", "GB/s", "1"};  // by format_quantity() already
+  constexpr std::array<std::string_view, 4> kWritten{"s", "B", "GB/s",
+                                                     "1"};  // format_quantity() adds these units already
   const bool written = std::ranges::find(kWritten, unit) != kWritten.end();
   return format_quantity(value, unit) + (written ? "" : " " + std::string(unit));
 }

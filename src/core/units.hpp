@@ -1,4 +1,4 @@
-// Numbers as people read them. Pure functions.
+// Formats numbers for people. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ std::string format_size_exact(std::uint64_t bytes, std::string_view space = "");
 /// "1536 KiB", "38797324 B".
 std::string format_size_readable(std::uint64_t bytes);
 
-/// The nearest number of bytes. What is no number, or less than none, is 0; more than 2^63 is not meant.
+/// The nearest whole number of bytes. NaN and negative numbers give 0; values are capped at 9e18.
 std::uint64_t whole_bytes(double bytes);
 
 /// Rounded for reading, never for keys: "256 MiB", "256 MB" where that is exact, "37.0 MiB", "12 B".
@@ -38,36 +38,36 @@ std::string format_memory(std::uint64_t bytes);
 /// Four significant digits and the unit that suits: "5.617 ms", "3.700 us".
 std::string format_seconds(double seconds);
 
-/// The unit in which all of these times can be read and compared: that of the smallest, but no larger one has more than
-/// six digits before its point. Empty for none.
+/// One unit in which all of these times can be read and compared: that of the smallest, unless the largest would have
+/// more than six digits before its point. Empty without times.
 std::string unit_for_all(std::span<const double> seconds);
 
-/// How many of that unit of time a second has: 1000 of "ms".
+/// How many of this unit one second has: 1000 of "ms".
 double in_a_second(std::string_view unit);
 
-/// The same in that unit: "5617 us".
+/// Four significant digits in the given unit: "5617 us".
 std::string format_seconds_in(double seconds, std::string_view unit);
 
 /// Four significant digits without exponent for ordinary magnitudes: "95.21", "0.9412", "4266".
 std::string format_significant(double value);
 
-/// Whether what is counted in this unit comes in whole ones: copies, launches.
+/// Whether the unit counts whole things, such as copies and launches.
 bool is_whole(std::string_view unit);
 
-/// As it suits the unit: "5.617 ms", "256 MiB", "95.21 GB/s", "94.1 %"; a number alone where the unit is what is
-/// counted. Empty for what is no number.
+/// A value as suits its unit: "5.617 ms", "256 MiB", "95.21 GB/s", "94.1 %"; the number alone if the unit names counted
+/// things. Empty for NaN.
 std::string format_quantity(double value, std::string_view unit);
 
 /// The same, always with its unit: "12 copies".
 std::string format_with_unit(double value, std::string_view unit);
 
-/// "94.1 %" from 0.941. Files may hold numbers that nobody measured: "over 1000000 %", and "-" for what is no number.
+/// "94.1 %" from 0.941. Files may hold absurd numbers: those give "over 1000000 %", and NaN gives "-".
 std::string format_percent(double fraction, int decimals = 1);
 
 /// The same with its sign: "+8.1 %".
 std::string format_change(double fraction, int decimals = 1);
 
-/// Rounded to so many significant digits, or to whole percents, and without an exponent: "0.53 %", "2 %", "180 %".
+/// Rounded to `digits` significant digits, or to whole percents, without an exponent: "0.53 %", "2 %", "180 %".
 std::string format_percent_short(double fraction, int digits = 2);
 
 /// "1 case", "3 cases".

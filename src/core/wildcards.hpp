@@ -1,4 +1,4 @@
-// Patterns for texts, as shells have them for files. A pure function.
+// Wildcard patterns for texts, as shells have them for file names. A pure function.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace xferbench {
 
-/// Whether a pattern matches the whole text: * stands for any characters, ? for one. In time that is proportional to
-/// the product of the lengths, whatever the pattern.
+/// Whether a pattern matches the whole text: * stands for any characters, ? for one. The time is proportional to the
+/// product of the lengths, whatever the pattern.
 bool matches(std::string_view pattern, std::string_view text);
-/// Adds how many steps that took, at least one.
+/// The same. Adds the number of steps it took, at least one, to `steps`.
 bool matches(std::string_view pattern, std::string_view text, std::uint64_t& steps);
 
 }  // namespace xferbench

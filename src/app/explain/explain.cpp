@@ -40,22 +40,22 @@ explain::Options options_of(const cli::ExplainCommand& command, const RecordedRu
 
 bool is_simulated(const Recording& r) { return r.process.backend == recording::Backend::simulated; }
 
-/// Whether the whole life of the process was watched.
+/// Whether the whole life of the process was recorded.
 bool is_whole(const Recording& r, const RecordedRun& run) {
   return run.from == 0 && !r.torn && (!r.end || r.end->reason == recording::EndReason::exit);
 }
 
-/// What a recording is of, among all of a run.
+/// What part of a run a recording covers.
 struct Part {
-  bool is_program = false;   ///< the process that was started, from its start to its end: it became no other by exec
-  bool is_only_one = false;  ///< that used a GPU
+  bool is_program = false;   ///< the started process, from its start to its end, without an exec
+  bool is_only_one = false;  ///< the only process that used a GPU
 };
 
-/// The wall times that this process's stretch took unwatched. Of a child nobody knows them, but where it is the only
-/// one that used a GPU, the rest of the program takes as long watched as unwatched.
+/// The wall times of this process in baseline runs, without profiling. They are unknown for a child process. But if it
+/// is the only one that used a GPU, the rest of the program is assumed to take the same time in both kinds of runs.
 std::vector<double> bare_times(const Recording& r, const RecordedRun& run, const explain::Options& options,
                                const Part& part) {
-  if (is_simulated(r)) return {};  // its clock is not ours
+  if (is_simulated(r)) return {};  // its clock is simulated
   if (options.range) return *options.range == run.range ? run.bare_range : std::vector<double>();
   if (!is_whole(r, run)) return {};
   if (part.is_program) return run.bare;
@@ -67,14 +67,14 @@ std::vector<double> bare_times(const Recording& r, const RecordedRun& run, const
   return std::ranges::all_of(bare, [](double seconds) { return seconds > 0; }) ? bare : std::vector<double>();
 }
 
-/// From its start to its end as who started it saw them, which is more exact than what it knows itself.
+/// The wall time as the parent process saw it, which is more exact than what the process recorded.
 std::optional<double> wall_time(Recording& r, const RecordedRun& run, const Part& part) {
   if (!part.is_program || is_simulated(r) || !is_whole(r, run)) return std::nullopt;
   r.process.begin = run.begin;
   return run.seconds();
 }
 
-/// What was not recorded on purpose is not there to be explained.
+/// Moves the begin of the process to where recording began (--from): nothing earlier can be explained.
 void begin_where_recorded(Recording& r, const RecordedRun& run) {
   recording::Process& process = r.process;
   const recording::Time begin = process.begin > 0 ? process.begin : process.loaded;
@@ -85,11 +85,11 @@ bool used_gpu(const Recording& r) { return !r.copies.empty() || !r.kernels.empty
 
 double busy(const explain::ProcessExplanation& p) { return p.shares.kernels + p.shares.copies + p.shares.both; }
 
-/// All that there is to tell, and the parts of the recordings that it is about.
+/// The analysis, and the parts of the recordings that it is about.
 struct Told {
   explain::Explanation explanation{};
   std::vector<RecordedStretch> stretches{};
-  std::string missing_range{};  ///< why nothing is told of a process that lacks the range
+  std::string missing_range{};  ///< why a process without the range is left out
 };
 
 void tell_process(Recording& r, const RecordedRun& run, const explain::Costs& costs, const explain::Options& options,
@@ -101,13 +101,13 @@ void tell_process(Recording& r, const RecordedRun& run, const explain::Costs& co
     const std::vector<double> bare = bare_times(r, run, options, part);
     all.processes.push_back(explain::explain(r, costs, bare, watched, options));
     told.stretches.push_back({r, explain::window_of(r, options.range)});
-  } catch (const InputError& error) {  // the others may have the range
+  } catch (const InputError& error) {  // other processes may have the range
     told.missing_range = error.what();
     all.warnings.push_back(told.missing_range);
   }
 }
 
-/// How the program ended, where that is worth a word.
+/// Warns if a signal ended the program or its exit code is not 0.
 void tell_ending(const RecordedRun& run, std::vector<std::string>& warnings) {
   if (run.signal > 0) {
     const char* name = sigdescr_np(run.signal);
@@ -117,7 +117,7 @@ void tell_ending(const RecordedRun& run, std::vector<std::string>& warnings) {
   if (run.exit_code > 0) warnings.push_back(fmt::format("The program ended with exit code {}", run.exit_code));
 }
 
-/// Limits of another kind of GPU say nothing of this program.
+/// Warns if the limits are of another kind of GPU: they say nothing of this program.
 void compare_gpus(const explain::Explanation& all, const Report& limits, std::vector<std::string>& warnings) {
   const Environment& from = limits.environment;
   if (all.processes.empty() || all.simulated) return;
@@ -168,7 +168,7 @@ Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
     all.blind = "Nothing of CUDA was in the time that --from and --for name";
   }
   if (!all.processes.empty() && !all.blind.empty()) all.warnings.push_back(std::exchange(all.blind, {}));
-  if (all.simulated) {  // its processes' times are the simulated device's, these are not
+  if (all.simulated) {  // these times are real, those of its processes are simulated
     all.bare_runs.clear();
     all.watched_runs.clear();
   }
@@ -177,12 +177,12 @@ Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
   return told;
 }
 
-/// The range that was asked for is in none of the processes.
+/// Throws InputError if no process has the requested range.
 void refuse_missing_range(const Told& told) {
   if (told.explanation.processes.empty() && !told.missing_range.empty()) throw InputError(told.missing_range);
 }
 
-/// What is read, which no output may take the place of.
+/// The files that are read, which no output may overwrite.
 std::vector<std::string> inputs_of(const cli::ExplainCommand& command) {
   std::vector<std::string> inputs;
   if (command.limits) inputs.push_back(*command.limits);
@@ -195,7 +195,7 @@ std::vector<std::string> inputs_of(const cli::ExplainCommand& command) {
   return inputs;
 }
 
-/// On a terminal. Bars have no room in narrow ones.
+/// What is shown on a terminal. Narrow ones have no room for bars.
 ExplanationShown shown_by(const cli::ExplainCommand& command) {
   constexpr std::size_t kWide = 90;
   const Style style = style_of(command.show);
@@ -206,7 +206,7 @@ ExplanationShown shown_by(const cli::ExplainCommand& command) {
 }
 
 void write(const cli::ExplainCommand& command, const Told& told, JudgementFiles& files) {
-  if (!command.show.quiet && !files.shows_table()) {  // which has them, too
+  if (!command.show.quiet && !files.shows_table()) {  // the table contains them
     for (const std::string& warning : told.explanation.warnings) tell("warning: " + warning);
   }
   files.write({.document = [&] { return document_of(told.explanation); },

@@ -29,7 +29,7 @@ namespace {
 constexpr std::time_t kDay = 86400;  // seconds
 constexpr std::time_t kMostDays = 30;
 
-/// As the kernel's module says it; empty where that is not there.
+/// The version of the loaded kernel module; empty if there is none.
 std::string driver_version() {
   std::ifstream file("/sys/module/nvidia/version");
   std::string version;
@@ -37,14 +37,14 @@ std::string driver_version() {
   return version;
 }
 
-/// A text as a part of a file's name.
+/// A text as part of a file name.
 std::string as_name(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; }, '_');
   return text;
 }
 
-/// Where files that can be made again are kept; nothing without a home.
+/// The folder for files that can be made again; nullopt without a home folder.
 std::optional<fs::path> cache_folder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache != nullptr && *cache == '/') return fs::path(cache) / "xferbench";
@@ -53,7 +53,7 @@ std::optional<fs::path> cache_folder() {
   return std::nullopt;
 }
 
-/// The GPU whose limits count: of the process that enqueued most.
+/// The GPU whose limits count: that of the process with the most operations.
 std::string uuid_of(const std::vector<Recording>& recordings) {
   std::string uuid;
   std::size_t most = 0;
@@ -69,11 +69,11 @@ std::string uuid_of(const std::vector<Recording>& recordings) {
   return uuid;
 }
 
-/// In a process of its own: CUDA stays out of this one. Empty if all went well, else why not.
+/// Measures in a child process, so that this one does not initialize CUDA. Returns why it failed; empty on success.
 std::string measure(const std::string& file, const std::vector<std::string>& flags, const Variables& variables) {
   std::vector<std::string> words{"/proc/self/exe", "--suite", "limits", "--json", file};
   words.insert(words.end(), flags.begin(), flags.end());
-  words.emplace_back("--quiet");  // what it would warn of is how exact single times are
+  words.emplace_back("--quiet");  // its warnings are about the precision of single times
   const ProgramEnd end = run_program(words, variables, StandardOutput::dropped);
   if (end.code() == static_cast<int>(ExitCode::ok) || end.code() == static_cast<int>(ExitCode::failed)) return {};
   return fmt::format("measuring them ended with exit code {}", end.code());
@@ -95,7 +95,7 @@ std::optional<Report> simulated(const std::string& profile, std::vector<std::str
   return measured((folder.path() / "limits.json").string(), {"--simulate=" + profile}, {}, warnings);
 }
 
-/// What is kept for that GPU, if it still holds. What cannot be read is measured again.
+/// The cached limits of that GPU if they are still valid. An unreadable file is measured again.
 std::optional<Report> kept(const fs::path& file, const std::string& uuid) {
   std::error_code unknown;
   if (!fs::exists(file, unknown)) return std::nullopt;
@@ -107,7 +107,7 @@ std::optional<Report> kept(const fs::path& file, const std::string& uuid) {
   return std::nullopt;
 }
 
-/// Where it cannot be, as in a home that is write-protected, it is measured again the next time.
+/// A failed write, as in a read-only home, is ignored: the next run measures again.
 void keep(const Report& report, const fs::path& file) {
   try {
     std::error_code failed;
@@ -144,7 +144,7 @@ bool limits_hold(const Report& kept, const std::string& uuid, const std::string&
   const std::optional<std::time_t> today = parse_utc(std::string(now));
   const bool recent = then && today && *today / kDay >= *then / kDay && *today / kDay - *then / kDay <= kMostDays;
   const bool same_driver = driver.empty() || kept.environment.driver.empty() ||
-                           kept.environment.driver.starts_with(driver);  // with the version of CUDA behind it
+                           kept.environment.driver.starts_with(driver);  // the CUDA version follows it
   const bool all_measured =
       kept.complete && std::ranges::none_of(kept.results, [](const Result& r) { return r.status == Status::failed; });
   return all_measured && recent && same_driver && kept.environment.gpu.uuid == uuid &&

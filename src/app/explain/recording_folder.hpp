@@ -1,5 +1,4 @@
-// What a recording is on the disk: a folder with a file for each process, how they were run, and what the machine can
-// do.
+// A recording on the disk: a folder with a file for each process, how the program was run, and the machine's limits.
 #pragma once
 
 #include <filesystem>
@@ -22,17 +21,18 @@ struct RecordingFolder {
   std::vector<Recording> recordings{};
   std::optional<Report> limits{};
   std::vector<std::string> warnings{};
-  int given_up = 0;     ///< the signal that ended the run before the program was watched, so that there is nothing here
-  std::string blind{};  ///< why nothing could be recorded: a sentence
-  /// The exit code of the program, as a shell says it.
+  int given_up = 0;     ///< the signal that ended the run before a profiled run; then all else is empty
+  std::string blind{};  ///< why nothing could be recorded, as a sentence
+  /// The exit code of the program, as a shell reports it.
   [[nodiscard]] int code() const { return run.signal > 0 ? 128 + run.signal : run.exit_code; }
 };
 
-/// All recordings in a folder, by their files' names. One that cannot be read is a warning: the others still tell
-/// something.
+/// All recordings in a folder, sorted by file name. An unreadable one adds a warning, because the others are still
+/// useful.
 std::vector<Recording> read_recordings(const std::filesystem::path& folder, std::vector<std::string>& warnings);
 
-/// The folder that the command names. Throws InputError where it is none, or nothing in it can be read.
+/// Reads the folder that the command names. Throws InputError if it is none or nothing in it can be read, UsageError if
+/// it is a program.
 RecordingFolder read_recording_folder(const cli::ExplainCommand& command);
 
 }  // namespace xferbench::app

@@ -21,7 +21,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// In the child: this program ignores what a write can raise (app/process.hpp), the other one decides for itself.
+/// In the child: restores SIGPIPE and SIGXFSZ, which this program ignores (app/process.hpp), and runs the program.
 [[noreturn]] void become(std::vector<std::string> words, const Variables& variables, StandardOutput output,
                          const sigset_t& mask, int report) {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
@@ -38,10 +38,10 @@ namespace {
   execvp(argv.front(), argv.data());
   const int error = errno;
   static_cast<void>(::write(report, &error, sizeof error) == 0);
-  _exit(127);  // as a shell says it
+  _exit(127);  // the shell's exit code for it
 }
 
-/// What exec has left in the pipe that it closes: why it failed, or 0.
+/// The error that the child writes if exec fails; 0 if exec succeeded, which closes the pipe.
 int error_of_exec(int pipe) {
   int error = 0;
   ssize_t got = 0;
@@ -58,24 +58,23 @@ sigset_t signals_to_look_at() {
   return signals;
 }
 
-/// What the wait for a program saw.
 struct Waited {
   int status = 0;       ///< of waitpid
-  int interrupted = 0;  ///< the first signal that asked to end
+  int interrupted = 0;  ///< the first signal that asked this process to end
 };
 
-/// The next signal that asks to end, if one comes in that time; else what sigtimedwait says of SIGCHLD or of none.
+/// Waits for a signal, as sigtimedwait() does. Notes the first one that asks this process to end in `waited`.
 int next_signal(const sigset_t& signals, const timespec& patience, siginfo_t& info, Waited& waited) {
   const int signal = sigtimedwait(&signals, &info, &patience);
   if (signal > 0 && signal != SIGCHLD && waited.interrupted == 0) waited.interrupted = signal;
   return signal;
 }
 
-/// A terminal sends Ctrl-C to both; others send to this process alone.
+/// Forwards signals to the child unless they come from the terminal, which sends Ctrl-C to both processes.
 Waited wait_for(pid_t child, const sigset_t& signals) {
   Waited waited;
   siginfo_t info{};
-  constexpr timespec kPatience{.tv_sec = 0, .tv_nsec = 200'000'000};  // where SIGCHLD is somebody else's
+  constexpr timespec kPatience{.tv_sec = 0, .tv_nsec = 200'000'000};  // in case SIGCHLD does not arrive
   for (;;) {
     const pid_t ended = waitpid(child, &waited.status, WNOHANG);
     if (ended == child) break;
@@ -84,13 +83,13 @@ Waited wait_for(pid_t child, const sigset_t& signals) {
     const bool from_terminal = info.si_code == SI_KERNEL;
     if (signal > 0 && signal != SIGCHLD && !from_terminal) kill(child, signal);
   }
-  // Those that were meant for the program and come after its end would end this process when they are let through.
+  // Signals for the program that arrive after its end would end this process when they are unblocked.
   while (next_signal(signals, {}, info, waited) > 0) {
   }
   return waited;
 }
 
-/// These signals wait to be looked at while this lives.
+/// Blocks these signals while it lives, so that sigtimedwait() gets them.
 class BlockedSignals {
  public:
   explicit BlockedSignals(const sigset_t& signals) { sigprocmask(SIG_BLOCK, &signals, &before_); }
@@ -110,7 +109,7 @@ ProgramEnd run_program(const std::vector<std::string>& words, const Variables& v
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "making a pipe");
   const Descriptor from_child(ends[0]);
   Descriptor to_parent(ends[1]);
-  std::signal(SIGCHLD, SIG_DFL);  // whoever started this program may ignore it; then nobody learns how a child ended
+  std::signal(SIGCHLD, SIG_DFL);  // it may be inherited as ignored; then the child's exit code would be lost
   const sigset_t signals = signals_to_look_at();
   const BlockedSignals blocked(signals);
   ProgramEnd end{.begin = nanoseconds_of(CLOCK_MONOTONIC)};

@@ -18,7 +18,7 @@ TemporaryFolder::TemporaryFolder() {
   std::error_code failed;
   fs::path parent = fs::temp_directory_path(failed);
   if (failed) parent = "/tmp";
-  parent = fs::absolute(parent);  // programs that are told of it may go elsewhere
+  parent = fs::absolute(parent);  // programs that get this path may run in another folder
   std::string name = (parent / "xferbench-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {
     throw OutputError(

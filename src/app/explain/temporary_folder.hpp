@@ -1,11 +1,11 @@
-// A folder that is there for a while.
+// A temporary folder.
 #pragma once
 
 #include <filesystem>
 
 namespace xferbench::app {
 
-/// New, empty and readable by nobody else; removed with all that is in it. Throws OutputError where none can be made.
+/// Created empty and readable by its owner only; removed with all that is in it. Throws OutputError if that fails.
 class TemporaryFolder {
  public:
   TemporaryFolder();

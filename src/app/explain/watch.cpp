@@ -34,7 +34,7 @@ constexpr const char* kHowToGetLibrary =
     "install the package xferbench-inject, or build with CUDA and CUPTI's headers (they come with the CUDA Toolkit, in "
     "package cuda-cupti-dev)";
 
-/// Beside the program, or where it is installed; empty where this build has none.
+/// The profiling library, next to the program or where it is installed; empty if this build has none.
 std::string library() {
   std::error_code unknown;
   for (const fs::path& place : plugin_places(kLibrary)) {
@@ -52,7 +52,7 @@ void refuse_if_watched_already() {
                   kCudaVariable, other));
 }
 
-/// The folder that the recording is kept in, made now so that nothing is lost to a typo.
+/// Creates the folder of the recording before anything runs, so that a typo costs nothing.
 void make_new_folder(const fs::path& folder) {
   std::error_code failed;
   if (fs::exists(folder, failed) && !fs::is_empty(folder, failed)) {
@@ -62,14 +62,14 @@ void make_new_folder(const fs::path& folder) {
   if (failed) throw OutputError(fmt::format("cannot make {}: {}", folder.string(), failed.message()));
 }
 
-/// One watched run.
+/// One profiled run.
 struct Watched {
   ProgramEnd end{};
   fs::path folder{};
-  double seconds = 0;  ///< of what is explained
+  double seconds = 0;  ///< duration of the part that is explained
 };
 
-/// The program's runs, one after the other.
+/// The program's runs without and with profiling, one after the other.
 class Runs {
  public:
   Runs(const cli::ExplainCommand& command, fs::path folder)
@@ -92,7 +92,7 @@ class Runs {
     }
     const ProgramEnd end = run_program(command_.program, variables);
     given_up_ = end.given_up();
-    if (end.interrupted != 0) return;  // its time is that of its user
+    if (end.interrupted != 0) return;  // the user ended it, so its time says nothing
     run.bare.push_back(end.seconds());
     bare_code_ = end.code();
     if (!command_.range) return;
@@ -108,7 +108,7 @@ class Runs {
     }
     Watched one{.end = run_program(command_.program, variables), .folder = request.folder};
     given_up_ = one.end.given_up();
-    if (given_up_ != 0 && !all_.empty()) return;  // those before it came to their ends
+    if (given_up_ != 0 && !all_.empty()) return;  // earlier profiled runs are complete
     if (one.end.interrupted != 0) run.bare.clear();
     run.watched.push_back(one.end.seconds());
     one.seconds = seconds_of_range(request.folder).value_or(one.end.seconds());
@@ -119,7 +119,7 @@ class Runs {
     all_.push_back(std::move(one));
   }
 
-  /// The one in the middle, if sorted by what is explained.
+  /// The median run by the duration of the explained part.
   [[nodiscard]] const Watched& median() const {
     std::vector<std::size_t> order(all_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -127,10 +127,10 @@ class Runs {
     return all_[order[(order.size() - 1) / 2]];
   }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
-  /// The signal by which the last run was given up, after which there is no other; 0: none.
+  /// The signal by which the user stopped the last run; no further run follows. 0: none.
   [[nodiscard]] int given_up() const { return given_up_; }
   [[nodiscard]] bool has_watched() const { return !all_.empty(); }
-  /// Why only simulated runs of this program can be watched; empty: others can be, too.
+  /// Why only simulated runs of this program can be profiled; empty: all can.
   [[nodiscard]] std::string why_blind() const {
     if (!library_.empty()) return {};
     return fmt::format("CUDA programs cannot be watched, as {} is not there: {}", kLibrary, kHowToGetLibrary);
@@ -148,7 +148,7 @@ class Runs {
             .stacks = command_.stacks};
   }
 
-  /// Of the first process that has the range.
+  /// The duration of the range in the first process that has it.
   std::optional<double> seconds_of_range(const fs::path& folder) const {
     if (!command_.range) return std::nullopt;
     std::vector<std::string> ignored;
@@ -156,7 +156,7 @@ class Runs {
       try {
         const explain::Window window = explain::window_of(r, command_.range);
         return 1e-9 * static_cast<double>(window.end - window.begin);
-      } catch (const InputError&) {  // another one may have it
+      } catch (const InputError&) {  // another process may have it
       }
     }
     return std::nullopt;
@@ -193,7 +193,7 @@ void keep(const RecordingFolder& folder, const Watched& one, const fs::path& to)
 
 RecordingFolder watch(const cli::ExplainCommand& command) {
   refuse_if_watched_already();
-  // What cannot be read is told before hours of work.
+  // An unreadable file must fail now and not after hours of work.
   const std::optional<Report> given = command.limits ? std::optional(read_report(*command.limits)) : std::nullopt;
   if (command.recording) make_new_folder(*command.recording);
   const TemporaryFolder temporary;

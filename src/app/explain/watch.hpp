@@ -1,4 +1,4 @@
-// Runs the user's program, by itself and watched.
+// Runs the user's program without and with profiling.
 #pragma once
 
 #include "app/explain/recording_folder.hpp"
@@ -6,8 +6,8 @@
 
 namespace xferbench::app {
 
-/// What one watched run left, with the times of all runs: the one whose time is the median of the watched. Throws
-/// UsageError where the program cannot be started or watched.
+/// Returns the recording of the profiled run with the median time, and the times of all runs. Throws UsageError if the
+/// program cannot be started or profiled.
 RecordingFolder watch(const cli::ExplainCommand& command);
 
 }  // namespace xferbench::app

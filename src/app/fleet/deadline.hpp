@@ -1,4 +1,4 @@
-// Whoever starts may hang in calls that never return, before there is anything that watches: in the driver, in MPI.
+// A time limit for start-up steps that may hang (in the driver, in MPI) before the watchdog runs.
 #pragma once
 
 #include <condition_variable>
@@ -9,14 +9,14 @@
 
 namespace xferbench::app {
 
-/// While it lives, the process ends with ExitCode::failed where a step takes too long, and says which one. A time in
-/// which the whole process was stopped (Ctrl-Z) does not count.
+/// While it lives, a step that takes too long ends the process with ExitCode::failed and a message that names the step.
+/// Time in which the whole process was stopped (Ctrl-Z) does not count.
 class Deadline {
  public:
-  /// `who`: "rank 3 on host a".
+  /// `who` begins the message: "rank 3 on host a".
   explicit Deadline(std::string who);
 
-  /// The step before has ended. `step`: "opening the GPU".
+  /// Ends the previous step and begins the next one. `step`: "opening the GPU".
   void begin(const std::string& step, double seconds);
 
  private:
@@ -28,7 +28,7 @@ class Deadline {
   std::string step_;
   double limit_ = 0;
   double waited_ = 0;
-  std::jthread thread_;  // ends before what it uses
+  std::jthread thread_;  // the last member, so that it is joined before the others are destroyed
 };
 
 }  // namespace xferbench::app

@@ -34,9 +34,9 @@ namespace xferbench::app {
 
 namespace {
 
-// --- The end of a fleet whose ranks do not all come to its end -------------------------------------------------------
+// --- Ending a fleet early --------------------------------------------------------------------------------------------
 
-/// What a fleet ends with that can be ended early.
+/// What is needed to end a fleet early.
 struct Ending {
   const cli::RunCommand& command;
   const Member& member;
@@ -45,11 +45,11 @@ struct Ending {
   Farewell& farewell;
 };
 
-/// What a rank says last.
+/// The last message of a rank to rank 0.
 struct SaidLast {
-  int signal = 0;                  // that asked it to end; 0 where none did
-  std::string failure{};           // that ends the whole rank, in a line; empty where it only waited for others
-  std::optional<Result> result{};  // that rank 0 may not have
+  int signal = 0;                  // that asked this rank to end; 0: none
+  std::string failure{};           // error that ended this rank, in one line; empty if it only waited for others
+  std::optional<Result> result{};  // a result that rank 0 may not have
 };
 
 constexpr std::array kSaidLastFields{
@@ -65,13 +65,13 @@ SaidLast words_of(const FleetRun& run, const std::exception& error) {
   return {.signal = interrupted(), .failure = waited ? "" : error.what(), .result = run.unsent()};
 }
 
-// --- Any rank but the first -----------------------------------------------------------------------------------------
+// --- Ranks other than 0 ----------------------------------------------------------------------------------------------
 
-/// One for each node speaks where rank 0 cannot.
+/// One rank of each node prints if rank 0 cannot.
 bool speaks_for_node(const Communicator& mpi) { return mpi.local_rank() == (mpi.node_root() == 0 ? 1 : 0); }
 
 [[noreturn]] void leave(const Ending& ending, const SaidLast& words) {
-  constexpr double kLingering = 5;  // seconds for rank 0 to write everything, at least
+  constexpr double kLingering = 5;  // seconds, at least, for rank 0 to write everything
   const double lingering = std::max(kLingering, ending.command.fleet.timeout);
   const Farewell::Heard heard = ending.farewell.say(to_text(words), lingering);
   if (heard.code) std::_Exit(*heard.code);
@@ -84,17 +84,17 @@ bool speaks_for_node(const Communicator& mpi) { return mpi.local_rank() == (mpi.
   std::_Exit(static_cast<int>(ExitCode::failed));
 }
 
-// --- The first rank -------------------------------------------------------------------------------------------------
+// --- Rank 0 ----------------------------------------------------------------------------------------------------------
 
-/// What has become of the fleet, as rank 0 has heard it.
+/// The state of the fleet, as rank 0 knows it.
 struct Outcome {
   int signal = 0;
-  std::vector<std::string> failures{};  // of ranks as a whole
-  std::vector<int> missing{};           // ascending
+  std::vector<std::string> failures{};  // errors that ended a rank
+  std::vector<int> missing{};           // ranks that do not answer, ascending
   int code = static_cast<int>(ExitCode::failed);
 };
 
-/// After a signal somebody may be in the middle of a long pass, which is no failure; who has died has died.
+/// After a signal, a silent rank may just be in a long pass, which is no failure. A dead rank is always missing.
 Outcome outcome_of(const Ending& ending, const Farewell::Heard& heard, const std::vector<SaidLast>& words,
                    const std::exception& error) {
   Outcome outcome;
@@ -122,7 +122,7 @@ void keep(const Ending& ending, std::vector<SaidLast> words) {
   for (const std::string& news : ending.live->put(std::move(results))) tell(news);
 }
 
-/// Nobody is judged by what a signal has cut off.
+/// Ranks are not judged by results that a signal has cut off.
 void save(const Ending& ending, const Outcome& outcome) {
   ending.live->edit([&](Report& report) {
     report.fleet->missing = outcome.missing;
@@ -147,26 +147,26 @@ void say_why(const Ending& ending, const Outcome& outcome, const std::exception&
   }
 }
 
-/// One that hangs would live on where the launcher ends nobody because others have ended (srun without
-/// --kill-on-bad-exit).
+/// Ends all ranks by MPI. Otherwise a hanging one would survive if the launcher does not end ranks when others have
+/// ended (srun without --kill-on-bad-exit).
 [[noreturn]] void end_all(Communicator& mpi, int code) {
-  // MPI may wait there for what never comes.
+  // MPI may never return from its abort.
   std::thread([code] {
     std::this_thread::sleep_for(std::chrono::seconds(1));
     std::_Exit(code);
   }).detach();
   mpi.abort(code);
-  std::abort();  // GCC forgets that what it calls virtually does not return
+  std::abort();  // GCC does not know that the virtual call never returns
 }
 
-/// Whatever fails in here: the rest is done all the same.
+/// Reports a failed step, so that the next ones are still done.
 void attempt(const std::function<void()>& step) {
   if (const std::string failure = failure_of(step); !failure.empty()) tell(failure);
 }
 
 [[noreturn]] void end_as_first(const Ending& ending, const SaidLast& mine, const std::exception& error) {
-  constexpr double kListening = 0.4;  // seconds: mpirun gives those that it ends one
-  // First of all what is known is saved: there may be no time for anything else.
+  constexpr double kListening = 0.4;  // seconds: ranks that mpirun ends have one
+  // First save what is known: there may be no time for anything else.
   attempt([&] { ending.live->finish({}, true); });
   const Farewell::Heard heard = ending.farewell.say(to_text(mine), kListening);
   ending.run.clear_progress();
@@ -190,10 +190,10 @@ void attempt(const std::function<void()>& step) {
   std::_Exit(outcome.code);
 }
 
-/// Where somebody does not answer any more, a rank has failed as a whole, or a signal came and some are too busy to see
-/// it: those who can still talk tell rank 0 what they have, rank 0 says why, names who is missing, and writes
-/// everything. `error` is why this rank stops. MPI can neither go on nor end, so the process ends here, with the same
-/// code at all ranks.
+/// Ends a fleet early: a rank does not answer, a rank has failed as a whole, or a signal came and some ranks are too
+/// busy to see it. The ranks that can still talk send rank 0 what they have. Rank 0 prints why, names the missing ranks
+/// and writes everything. `error` is why this rank stops. MPI can neither continue nor be finalized, so the process
+/// ends here, with the same code on all ranks.
 [[noreturn]] void end_early(const Ending& ending, const std::exception& error) {
   const SaidLast words = words_of(ending.run, error);
   ending.live == nullptr ? leave(ending, words) : end_as_first(ending, words, error);
@@ -207,20 +207,20 @@ Report begin_fleet_report(const cli::RunCommand& command, Member& member) {
   return report;
 }
 
-/// Of the whole fleet; known to rank 0.
+/// The exit code of the whole fleet; only rank 0 knows it.
 int fleet_exit_code(const Report& report) {
   const int code = exit_code(report);
   const bool flagged = !report.fleet->flagged.empty() || !report.fleet->missing.empty();
   return code == 0 && flagged ? static_cast<int>(ExitCode::failed) : code;
 }
 
-/// Gives up this rank, whose GPU does not come back: the others notice that it is gone.
+/// Ends this rank, whose GPU is stuck: the others notice that it is gone.
 [[noreturn]] void leave_stuck(const Alarm& alarm, const Member& member) {
   tell(fmt::format("{}: {}", fleet::rank_text(member.place), stuck_reason(alarm)));
   std::_Exit(static_cast<int>(ExitCode::failed));
 }
 
-/// At rank 0, of the watchdog: this is the rank that does not come back.
+/// For the watchdog of rank 0, if rank 0 itself is blocked.
 [[noreturn]] void give_up_as_first(const Alarm& alarm, const cli::RunCommand& command, const Member& member,
                                    LiveReport& live, FleetRun& run) {
   if (alarm.kind == Alarm::Kind::stuck) {
@@ -236,8 +236,8 @@ int fleet_exit_code(const Report& report) {
                   .rank = fleet::rank_text(member.place)});
 }
 
-/// At rank 0: writes and shows everything. The exit code; what cannot be written is no reason to leave the others
-/// alone.
+/// At rank 0: writes and shows everything, and returns the exit code. An error is printed and not thrown, because the
+/// other ranks still wait.
 int write_and_show(const cli::RunCommand& command, LiveReport& live, int signal) {
   try {
     finish(command, live, signal != 0);
@@ -248,7 +248,7 @@ int write_and_show(const cli::RunCommand& command, LiveReport& live, int signal)
   return signal != 0 ? 128 + signal : fleet_exit_code(live.report());
 }
 
-/// Runs, shows, and returns the exit code.
+/// Measures, shows the results and returns the exit code.
 int measure_together(const cli::RunCommand& command, Member& member) {
   std::optional<LiveReport> live;
   const Problem problem = problem_of([&] {

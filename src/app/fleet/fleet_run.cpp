@@ -36,7 +36,7 @@ constexpr const json::Shape& kRetests = json::kListOf<fleet::Retest, kRetest, st
 
 }  // namespace
 
-/// A full page cache takes minutes to reach a slow disk. That rank 0 dies meanwhile is still noticed.
+/// A full page cache takes minutes to reach a slow disk. If rank 0 dies meanwhile, that is still noticed.
 Patience while_first_writes(Patience patience) {
   constexpr double kFactor = 10;
   patience.after_interrupt = patience.seconds;
@@ -64,7 +64,7 @@ FleetRun::FleetRun(const cli::RunCommand& command, Member& member, LiveReport* l
   }
 }
 
-/// How fast clocks drift apart shows only after a while, and until then they may be off by more and more.
+/// The drift between clocks can be estimated only after a while; until then their error grows.
 void FleetRun::learn_clocks() {
   constexpr int kTimes = 3;
   constexpr double kBetween = 50e-3;  // seconds
@@ -110,7 +110,7 @@ RunContext FleetRun::context() {
 void FleetRun::measure_all(std::vector<Step>& steps, unsigned round, std::size_t turns) {
   const RunContext bench = context();
   const RunObserver observer{};
-  // A case has samples of its own at each pace.
+  // A case has its own samples at each concurrency.
   std::vector<PlannedCase> cases;
   for (const Step& step : steps) cases.push_back(command_.cases[step.number]);
   InterleavedRuns runs(cases, bench, observer, turns);
@@ -122,7 +122,7 @@ void FleetRun::measure_all(std::vector<Step>& steps, unsigned round, std::size_t
         return runs.result(i);
       });
       collect();
-      // The same at all ranks, so that all leave here.
+      // The signal is the same on all ranks, so all of them leave here.
       if (signal() != 0) return;
       if (round > 1 || turn + 1 < turns || live_ == nullptr) continue;
       progress_.done(i, runs.result(i), headline_of(runs.result(i), metrics_of(cases[i])));
@@ -150,10 +150,10 @@ void FleetRun::measure(Step& step, unsigned round, const std::function<Result()>
   }
 }
 
-/// Of this turn, beside those of earlier ones: the samples are of all of them.
+/// Adds this turn's passes to those of earlier turns, because the samples are also of all turns.
 void FleetRun::note_passes(Step& step, bool alone) {
   step.tally += in_step_.tally();
-  // Who measures alone starts with nobody.
+  // A rank that measures alone starts together with nobody.
   if (!alone) step.clock_uncertainty = std::max(step.clock_uncertainty, in_step_.clock_uncertainty());
   for (const auto& [region, moments] : moments_) {
     std::vector<Pace::Moments>& all = step.moments[region];
@@ -203,7 +203,7 @@ void FleetRun::collect() {
   const std::vector<std::string> texts = gather(member_.ranks(), mine, patience_, "the results of " + at_);
   unsent_.reset();
   if (live_ != nullptr) keep(texts);
-  // Files grow and disks are slow, and nobody is silent who writes.
+  // Files grow and disks are slow: a rank that is writing must not count as silent.
   static_cast<void>(broadcast(member_.ranks(), "", 0, while_first_writes(patience_), "rank 0's writing of " + at_));
 }
 

@@ -1,5 +1,5 @@
-// A run by all ranks of a fleet together: the cases in step, what everybody measured at rank 0, and once more what
-// looks slow.
+// A run by all ranks of a fleet: they measure the cases in step, rank 0 collects the results, and what looks slow is
+// measured a second time.
 #pragma once
 
 #include <cstddef>
@@ -21,58 +21,58 @@
 
 namespace xferbench::app {
 
-/// How the command wants its fleet to be judged.
+/// Options for judging the fleet, from the command line.
 fleet::Options judging_of(const cli::FleetChoice& choice);
 
-/// Of a rank that waits for rank 0 to write its files.
+/// A longer timeout, for ranks that wait for rank 0 to write its files.
 Patience while_first_writes(Patience patience);
 
 class FleetRun {
  public:
-  /// `live`: at rank 0, where results go; null elsewhere. `idle`: called while it waits for other ranks. All must
-  /// outlive it.
+  /// `live`: receives the results at rank 0; null elsewhere. `idle`: called while it waits for other ranks. All
+  /// arguments must outlive it.
   FleetRun(const cli::RunCommand& command, Member& member, LiveReport* live, std::function<void()> idle);
 
-  /// All rounds, or what there was of them when a signal came to any rank. Throws RanksSilentError or
-  /// CommunicationError where somebody does not answer any more.
+  /// Measures all rounds, or until a signal comes to any rank. Throws RanksSilentError or CommunicationError if a rank
+  /// does not answer.
   void run();
 
-  /// The signal that has ended it early, at all ranks; 0 where none has.
+  /// The signal that has ended the run early, the same on all ranks; 0: none.
   [[nodiscard]] int signal() const { return in_step_.signal(); }
 
-  /// The case that is being measured, or was last.
+  /// The key of the case that is being measured, or was last.
   [[nodiscard]] std::string at() const { return at_; }
-  /// What this rank has measured and rank 0 may not have.
+  /// A result of this rank that rank 0 may not have.
   [[nodiscard]] const std::optional<Result>& unsent() const { return unsent_; }
-  /// Where a result of rank 0's report stands. Throws InputError where it is of no case of the command, as another
-  /// build's may be.
+  /// The index of a result in rank 0's report. Throws InputError if it is of no case of the command, as one from
+  /// another build may be.
   [[nodiscard]] std::size_t index_of(const Result& result) const;
   void clear_progress() noexcept { progress_.clear(); }
 
  private:
   using Ranks = std::vector<int>;
   using Moments = std::map<std::string, std::vector<Pace::Moments>>;
-  /// A case at a pace, and how its passes went in all turns so far.
+  /// A case at one concurrency (pace), and how its passes went in all turns so far.
   struct Step {
-    std::size_t number = 0;  ///< of the case
+    std::size_t number = 0;  ///< index of the case
     Pacing pace = Pacing::all;
     InStep::Tally tally{};
     double clock_uncertainty = 0;
     Moments moments{};
-    Ranks ranks{};  ///< that measure it; none: all
+    Ranks ranks{};  ///< that measure it; empty: all
   };
 
   void learn_clocks();
   void second_round();
   void measure_all(std::vector<Step>& steps, unsigned round, std::size_t turns);
-  /// One turn of a step, by those ranks of it that measure, each by its `visit`.
+  /// One turn of a step: each rank that takes part calls `visit`.
   void measure(Step& step, unsigned round, const std::function<Result()>& visit);
-  /// What everybody has of a step, to rank 0.
+  /// Collective: sends the result of each rank to rank 0.
   void collect();
-  /// At rank 0: the texts of all ranks become results of the report.
+  /// At rank 0: puts the results of all ranks, as JSON texts, into the report.
   void keep(const std::vector<std::string>& texts);
   [[nodiscard]] RunContext context();
-  /// Those who measure at once, one group after the other.
+  /// Groups of ranks that measure at the same time; the groups measure one after the other.
   [[nodiscard]] std::vector<Ranks> groups(const Step& step, const Ranks& ranks) const;
   [[nodiscard]] std::vector<fleet::Retest> retests();
   void note_passes(Step& step, bool alone);
@@ -86,10 +86,10 @@ class FleetRun {
   InStep in_step_;
   FleetContext context_;
   std::vector<Step> steps_;
-  std::map<std::pair<std::string, Pacing>, std::size_t> places_;  // of the steps, by keys of cases
+  std::map<std::pair<std::string, Pacing>, std::size_t> places_;  // indexes in steps_, by key and concurrency
   Ranks everybody_;
   cli::Progress progress_;
-  Moments moments_;  // of the visit that goes on
+  Moments moments_;  // of the current visit
   std::string at_;
   std::optional<Result> unsent_;
 };

@@ -34,13 +34,13 @@ Problem problem_of(const std::function<void()>& body) {
 
 namespace {
 
-// --- What each rank says --------------------------------------------------------------------------------------------
+// --- What each rank reports ------------------------------------------------------------------------------------------
 
 std::string policy_text(const SamplingPolicy& policy) {
   return fmt::format("{} {} {} {}", policy.ci, policy.budget, policy.min_samples, policy.max_samples);
 }
 
-/// All cases in one number, to see that they are the same everywhere.
+/// The number and a hash of all cases, to see whether they are the same on all ranks.
 std::string fingerprint(const std::vector<PlannedCase>& cases) {
   std::string all;
   for (const PlannedCase& c : cases) {
@@ -67,7 +67,7 @@ Terms terms_of(const cli::RunCommand& command) {
 
 namespace {
 
-// Another build may write places otherwise, so the host comes before them.
+// The host comes before the place, because another build may write places in another format.
 constexpr std::array kProblemFields{
     json::field<&Problem::code>("code"),
     json::field<&Problem::text, json::kRawText>("text"),
@@ -82,7 +82,7 @@ constexpr std::array kIntroductionFields{
     json::field<&Introduction::terms, json::kSentTexts>("terms"),
     json::field<&Introduction::launched_as>("launched_as", json::Rule::if_known),
     json::field<&Introduction::node_root>("node_root"),
-    json::Field{.name = "place",  // of those that have a machine
+    json::Field{.name = "place",  // only if the rank has a machine
                 .rule = json::Rule::if_known,
                 .shape = &json::kSentRank,
                 .into = [](void* one) -> void* { return &json::as<Introduction>(one).place; },
@@ -112,9 +112,9 @@ Introductions introduce(Communicator& mpi, Introduction mine, const Patience& pa
 
 namespace {
 
-// --- What rank 0 makes of it ----------------------------------------------------------------------------------------
+// --- What rank 0 checks ----------------------------------------------------------------------------------------------
 
-/// What ranks have in common, the most frequent first.
+/// The values of a fact and the ranks that share each, the most frequent first.
 using Alike = std::vector<std::pair<std::string, std::vector<int>>>;
 
 template <class Fact>
@@ -126,7 +126,7 @@ Alike alike(const Introductions& ranks, const Fact& fact) {
   return all;
 }
 
-/// "ranks differ in their driver: 580.1 on ranks 0 to 6, 570.2 on rank 7"; empty where they do not.
+/// "ranks differ in their driver: 580.1 on ranks 0 to 6, 570.2 on rank 7"; empty if they do not.
 std::string difference(const char* what, const Alike& facts) {
   if (facts.size() < 2) return {};
   std::vector<std::string> parts;
@@ -136,8 +136,8 @@ std::string difference(const char* what, const Alike& facts) {
   return fmt::format("ranks differ in their {}: {}", what, fmt::join(parts, ", "));
 }
 
-/// Whether a launcher's numbers are those of so many ranks of a node, in any order: then every GPU has its rank. Also
-/// where it has not numbered all of them.
+/// Whether the launcher's local ranks on a node are 0 to n - 1, in any order: then every GPU has its rank. True also if
+/// the launcher has not numbered all ranks.
 bool counts_a_node(std::vector<std::optional<int>> numbers) {
   std::ranges::sort(numbers);
   if (numbers.empty() || !numbers.front()) return true;
@@ -147,8 +147,8 @@ bool counts_a_node(std::vector<std::optional<int>> numbers) {
   return true;
 }
 
-/// Ranks have chosen their GPUs by the launcher's numbers, and nodes are those that share memory by MPI: where the two
-/// see other hosts, GPUs are shared or left out, or ranks of one host pass for several. Empty where they do not.
+/// Ranks choose their GPUs by the launcher's local rank, and a node is what shares memory in MPI. If the two disagree,
+/// GPUs are shared or left out, or ranks of one host count as several nodes. Empty if they agree.
 std::string miscounted(const Introductions& all) {
   std::map<int, std::vector<int>> nodes;
   for (const Introduction& one : all) nodes[one.node_root].push_back(one.place.rank);
@@ -182,7 +182,7 @@ std::vector<std::string> differences_of(const Introductions& all) {
 
 namespace {
 
-/// Two ranks on one GPU slow each other.
+/// Names ranks that share a GPU, which slow each other; empty if none do.
 std::string shared_gpu(const Introductions& all) {
   for (const auto& [uuid, ranks] : alike(all, [](const RankPlace& p) { return p.environment.gpu.uuid; })) {
     if (uuid.empty() || ranks.size() == 1) continue;
@@ -202,7 +202,7 @@ std::string whereabouts(const Introductions& all, const std::vector<int>& ranks)
                            : fmt::format("{} on {} hosts", fleet::ranks_text(ranks), hosts.size());
 }
 
-/// That of the lowest rank that has one, and who else has the same.
+/// The problem of the lowest rank that has one, and the ranks that have the same.
 Problem first_problem(const Introductions& all) {
   const auto has_one = [](const Introduction& one) { return one.problem.code != 0; };
   const auto first = std::ranges::find_if(all, has_one);
@@ -218,7 +218,7 @@ Problem first_problem(const Introductions& all) {
   return {first->problem.code, std::move(text)};
 }
 
-/// In what the commands of the first two ranks differ that do; empty where all are the same.
+/// How the command of rank 0 differs from that of the first rank with another one; empty if all are the same.
 std::string different_terms(const Introductions& all) {
   const Terms& first = all.front().terms;
   const auto other = std::ranges::find_if(all, [&](const Introduction& one) { return one.terms != first; });
@@ -229,7 +229,7 @@ std::string different_terms(const Introductions& all) {
     const std::string& there = other->terms[i].second;
     if (here != there) parts.push_back(fmt::format("{} ({}, and {} at rank 0)", what, there, here));
   }
-  if (parts.empty()) parts.emplace_back("what it says of its command");  // of another build
+  if (parts.empty()) parts.emplace_back("what it says of its command");  // a rank of another build
   return fmt::format(
       "rank {} differs from rank 0 in {}: start all ranks with the same command, of the same build of "
       "xferbench",
@@ -260,7 +260,7 @@ std::vector<int> nodes_of(const Introductions& all) {
   return nodes;
 }
 
-// --- Who watches whom -----------------------------------------------------------------------------------------------
+// --- Processes that ranks watch --------------------------------------------------------------------------------------
 
 OwnProcess this_process() {
   struct stat status {};

@@ -1,4 +1,4 @@
-// What the ranks of a fleet say of themselves before they measure, and what rank 0 makes of it.
+// The handshake of a fleet: what ranks report of themselves before they measure, and how rank 0 checks it.
 #pragma once
 
 #include <cstdint>
@@ -16,53 +16,53 @@
 
 namespace xferbench::app {
 
-/// Why a rank cannot measure, and the exit code that says so; no code where it can.
+/// Why a rank cannot measure, and the exit code for that; code 0: it can.
 struct Problem {
   int code = 0;
   std::string text{};
   friend bool operator==(const Problem&, const Problem&) = default;
 };
-/// Of what the body throws.
+/// The exception that `body` throws as a problem; no problem if it throws none.
 Problem problem_of(const std::function<void()>& body);
 
-/// What all ranks must have in common because collective calls depend on it: what it is, and what it is here.
+/// Settings that must be the same on all ranks, because collective calls depend on them: names and values here.
 using Terms = Labels;
 Terms terms_of(const cli::RunCommand& command);
 
 struct Introduction {
-  RankPlace place;  ///< only its host counts where there is a problem
+  RankPlace place;  ///< if there is a problem, only its host is valid
   Problem problem{};
   Terms terms{};
-  /// The number among the ranks of its host by which it has chosen its GPU, where the launcher says one.
+  /// The local rank by which it has chosen its GPU, if the launcher gives one.
   std::optional<int> launched_as{};
-  int node_root = 0;  ///< the lowest rank of its node, by MPI
+  int node_root = 0;  ///< the lowest rank of its node, according to MPI
 };
 
-/// What all ranks say of themselves, by their numbers.
+/// The introductions of all ranks, by rank.
 using Introductions = std::vector<Introduction>;
 
-/// Collective: what all say, at rank 0; nothing elsewhere.
+/// Collective: the introductions of all ranks at rank 0; empty elsewhere.
 Introductions introduce(Communicator& mpi, Introduction mine, const Patience& patience);
 
-/// What is in the way, for all. Of several problems that of the lowest rank, with its code.
+/// Why the fleet cannot measure. Of several problems that of the lowest rank, with its exit code.
 Problem judged(const Introductions& all, bool share_gpus);
 
-/// In what the ranks differ that may well measure together: a sentence for each, without its full stop.
+/// Differences between ranks that do not prevent measuring: a sentence for each, without its full stop.
 std::vector<std::string> differences_of(const Introductions& all);
 
-/// The node of each rank, counted in the order of their lowest ranks. Modelled hosts are nodes wherever their ranks
-/// are.
+/// The node of each rank. Nodes are numbered in the order of their lowest ranks. Each simulated host is a node,
+/// wherever its ranks run.
 std::vector<int> nodes_of(const Introductions& all);
 
-/// A process as others of its host may watch it.
+/// A process, identified so that other ranks of its host can watch it.
 struct OwnProcess {
   int number = 0;
-  std::uint64_t name_space = 0;  ///< of process numbers; 0: unknown
+  std::uint64_t name_space = 0;  ///< inode of its PID namespace; 0: unknown
 };
 OwnProcess this_process();
 
-/// Collective: other ranks on this node, as far as their numbers mean the same processes here: in another container
-/// they are those of others.
+/// Collective: the other ranks on this node whose process numbers are valid here. In another container the same number
+/// would be another process.
 std::vector<Farewell::Neighbour> neighbours_of(Communicator& mpi, const OwnProcess& mine, const Patience& patience);
 
 }  // namespace xferbench::app

@@ -23,7 +23,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// Flags that make no sense for many processes at once.
+/// Refuses flags that make no sense for many processes at once.
 void refuse_flags_of_one_process(const cli::RunCommand& command) {
   constexpr std::array<std::array<const char*, 2>, 6> kFlagsOfOne{{
       {"gpu", "each rank takes the GPU of its number on its host; CUDA_VISIBLE_DEVICES chooses others"},
@@ -83,7 +83,7 @@ std::string speaker(const Launch& launch) {
 }
 
 Patience patience_of(const cli::RunCommand& command, std::function<void()> idle) {
-  constexpr double kAfterInterrupt = 0.15;  // seconds: mpirun gives those that it ends one
+  constexpr double kAfterInterrupt = 0.15;  // seconds: ranks that mpirun ends have one
   return {.seconds = command.fleet.timeout, .after_interrupt = kAfterInterrupt, .idle = std::move(idle)};
 }
 
@@ -91,7 +91,7 @@ namespace {
 
 // --- What each rank finds out by itself -----------------------------------------------------------------------------
 
-/// The command's device, as it is for this rank.
+/// The command's device, as this rank uses it.
 cli::DeviceChoice device_of(const cli::RunCommand& command, int rank, int local_rank) {
   cli::DeviceChoice device = command.measuring.device;
   device.gpus = GpuSelection{.of_process = GpuOfProcess{local_rank, command.fleet.share_gpus}};
@@ -100,18 +100,18 @@ cli::DeviceChoice device_of(const cli::RunCommand& command, int rank, int local_
   return device;
 }
 
-/// Opens the rank's GPU and makes the command's cases those of its machine.
+/// Opens the rank's GPU and expands the command's cases for its machine.
 Problem open_and_expand(cli::RunCommand& command, int rank, int local_rank, std::unique_ptr<WatchedMachine>& machine) {
   return problem_of([&] {
     command.measuring.device = device_of(command, rank, local_rank);
     machine = std::make_unique<WatchedMachine>(command.measuring.device, scenarios_of(command.cases));
-    command.measuring.device.gpus.reset();  // it was not the user who asked for several
+    command.measuring.device.gpus.reset();  // set by device_of() and not by the user
     expand(command, machine->environment());
     refuse_if_none_can_run(command, *machine->machine);
   });
 }
 
-/// The host's name; where it is modelled and has one, that.
+/// The name of the simulated host if it has one, else that of the real host.
 std::string host_of(const cli::DeviceChoice& device) {
   const std::string modelled = device.simulate ? rank_modelled_by(*device.simulate).host : "";
   return modelled.empty() ? host_name() : modelled;
@@ -129,8 +129,8 @@ RankPlace place_of(const Communicator& ranks, const cli::DeviceChoice& device, c
   return place;
 }
 
-/// Why MPI cannot be started here. Every host may lack the plug-in or MPI for a reason of its own, so one rank of each
-/// says it.
+/// Starts MPI. Returns the exit code if that fails. One rank of each host prints why, because every host may lack the
+/// plug-in or MPI for a reason of its own.
 std::optional<int> start(Member& member, const Launch& launch) {
   try {
     member.mpi = start_mpi();
@@ -142,7 +142,7 @@ std::optional<int> start(Member& member, const Launch& launch) {
   }
 }
 
-/// A launcher that says "several" while MPI knows of one has started so many separate programs.
+/// Refuses several ranks of which MPI knows only one: the launcher has started separate programs.
 std::optional<int> refuse_singletons(const Launch& launch, const Communicator& mpi) {
   if (launch.size.value_or(1) <= 1 || mpi.size() > 1) return {};
   if (speaks_for_all(launch)) {
@@ -154,10 +154,10 @@ std::optional<int> refuse_singletons(const Launch& launch, const Communicator& m
   return static_cast<int>(ExitCode::usage);
 }
 
-/// Opens the GPU and starts MPI, in the order in which that is possible, and what this rank has to say then. Sets the
-/// refusal where there is no MPI.
+/// Opens the GPU and starts MPI, in the order that is possible, and returns this rank's introduction. Sets the refusal
+/// if MPI cannot be started.
 Introduction begin(Member& member, cli::RunCommand& command, const Launch& launch) {
-  // Where a GPU hangs, the rank that it is of is to speak first, not those that wait for it in MPI.
+  // If a GPU hangs, its own rank must report that before the ranks that wait for it in MPI do.
   constexpr double kForOthers = 5;  // seconds
   const double timeout = command.fleet.timeout;
   Deadline deadline(speaker(launch));
@@ -182,7 +182,7 @@ Introduction begin(Member& member, cli::RunCommand& command, const Launch& launc
   return mine;
 }
 
-/// Rank 0's verdict, to all: whether they can measure, and which node each rank is on.
+/// Sends rank 0's verdict to all: whether they can measure, and the node of each rank.
 void agree(Member& member, const Introductions& all, const cli::RunCommand& command, const Patience& patience) {
   const Problem problem = member.is_first() ? judged(all, command.fleet.share_gpus) : Problem{};
   if (const int code = code_for_all(*member.mpi, problem, patience); code != 0) {
@@ -196,7 +196,7 @@ void agree(Member& member, const Introductions& all, const cli::RunCommand& comm
   member.place.node = member.nodes.at(static_cast<std::size_t>(member.place.rank));
 }
 
-/// At rank 0: the fleet, and what is odd about it.
+/// At rank 0: the fleet. Prints the differences between ranks.
 Fleet fleet_of(const Member& member, Introductions all, bool quiet) {
   Fleet fleet{.mpi = member.mpi->library(), .differences = differences_of(all)};
   for (Introduction& one : all) {
@@ -207,7 +207,7 @@ Fleet fleet_of(const Member& member, Introductions all, bool quiet) {
   return fleet;
 }
 
-/// What profile files say of the network, and where they say nothing, what is usual.
+/// The network as profile files describe it, with usual values for what they do not say.
 NetworkProfile network_of(const ModelledRank::Network& said, std::uint64_t seed) {
   NetworkProfile network{.seed = seed};
   const auto hop = [](const std::optional<ModelledRank::Way>& way, NetworkProfile::Hop& usual) {
@@ -221,7 +221,7 @@ NetworkProfile network_of(const ModelledRank::Network& said, std::uint64_t seed)
   return network;
 }
 
-/// Between modelled machines the network is modelled, too, and so are their clocks.
+/// Simulates the network between simulated machines, and the skew of their clocks.
 void model_network(Member& member, const cli::Measuring& measuring) {
   const cli::DeviceChoice& device = measuring.device;
   if (!device.simulate) return;

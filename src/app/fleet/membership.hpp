@@ -1,5 +1,5 @@
-// How a process that mpirun or srun has started becomes a rank of a fleet: it opens its GPU, starts MPI, and all find
-// out together whether they can measure.
+// Makes a process that mpirun or srun has started a rank of a fleet. It opens its GPU, starts MPI, and all ranks agree
+// whether they can measure.
 #pragma once
 
 #include <functional>
@@ -20,55 +20,55 @@
 
 namespace xferbench::app {
 
-/// What the environment says.
+/// The launch that the environment describes; nullopt if no launcher started this process.
 std::optional<Launch> started_by_launcher();
 
-/// Throws UsageError where a launcher has started this process as one of several: the command is for one alone.
+/// Throws UsageError if a launcher has started this process as one of several, because the command is for one.
 void refuse_several_ranks(std::string_view command);
 
-/// Nothing where the command is to be run by this process alone: no launcher started it, and MPI was not asked for.
-/// Throws UsageError where the command has flags that are for one process alone, or for many and there are none.
+/// The launch of a fleet; nullopt if this process measures alone: a launcher started no or only one rank, and neither
+/// MPI nor a flag of fleets was asked for. Throws UsageError for a flag of fleets without a launcher.
 std::optional<Launch> launch_for(const cli::RunCommand& command);
 
-/// The profile that a modelled machine has where this process runs alone: a launcher's only rank is rank 0, to which
-/// paths may refer (%r).
+/// The profile of the simulated machine if this process runs alone. A launcher's only rank is rank 0, which paths may
+/// contain (%r).
 std::string profile_of_only_rank(const std::string& profile);
 
-/// Whether this process may write to the user: what all have to say, rank 0 says.
+/// Whether this process prints what concerns all ranks; rank 0 does.
 bool speaks_for_all(const Launch& launch);
 
-/// "rank 3 on host a": whoever says what others need not find.
+/// "rank 3 on host a", to begin messages that concern only one rank.
 std::string speaker(const Launch& launch);
 
-/// How a rank waits for others, as the command says.
+/// How long this rank waits for others, from the command line.
 Patience patience_of(const cli::RunCommand& command, std::function<void()> idle = {});
 
-/// A rank that can measure, or one that has been refused.
+/// A rank that can measure, or one that was refused.
 struct Member {
-  /// The exit code where not all can measure, the same on all ranks; it has been said why. Not thrown: MPI ends in
-  /// order only where no exception is on its way.
+  /// The exit code if not all ranks can measure, the same on all ranks; the reason was printed. Not thrown: MPI can be
+  /// finalized properly only without an exception in flight.
   std::optional<int> refusal;
-  std::unique_ptr<WatchedMachine> machine;      ///< opened before MPI, which would else open a context on GPU 0
-  std::unique_ptr<Communicator> mpi;            ///< ends before the machine does
-  std::unique_ptr<HostRuntime> skewed;          ///< of a modelled machine whose clock is off
-  std::unique_ptr<Communicator> modelled;       ///< the network between modelled machines; null between real ones
-  RankPlace place;                              ///< of this rank
-  std::vector<Farewell::Neighbour> neighbours;  ///< other ranks that are on this host in truth
-  std::vector<int> nodes;                       ///< of each rank, its node
-  std::optional<Fleet> fleet;                   ///< at rank 0: everybody
+  std::unique_ptr<WatchedMachine> machine;  ///< opened before MPI, which would otherwise create a context on GPU 0
+  std::unique_ptr<Communicator> mpi;        ///< destroyed before the machine
+  std::unique_ptr<HostRuntime> skewed;      ///< of a simulated machine whose clock is skewed
+  std::unique_ptr<Communicator> modelled;   ///< the network between simulated machines; null between real ones
+  RankPlace place;
+  std::vector<Farewell::Neighbour> neighbours;  ///< other ranks that really run on this host
+  std::vector<int> nodes;                       ///< the node of each rank
+  std::optional<Fleet> fleet;                   ///< at rank 0: all ranks
 
   [[nodiscard]] Communicator& ranks() const { return modelled ? *modelled : *mpi; }
-  /// Whose clock the common one is computed from.
+  /// The host whose clock the common clock is computed from.
   [[nodiscard]] HostRuntime& clock_host() const { return skewed ? *skewed : machine->machine->host(); }
   [[nodiscard]] bool is_first() const { return mpi->rank() == 0; }
 };
 
-/// Collective. The code of rank 0's problem, at all ranks; 0 where it has none. Rank 0 says what it is before anybody
-/// can end.
+/// Collective. The exit code of rank 0's problem, on all ranks; 0 if it has none. Rank 0 prints the problem before any
+/// rank can end.
 int code_for_all(Communicator& mpi, const Problem& of_first, const Patience& patience);
 
-/// Collective. Changes the command's cases into those of this machine; they are the same on all ranks. Throws
-/// RanksSilentError; CommunicationError; UsageError where flags are for one process alone.
+/// Collective. Replaces the command's cases by those for this machine; they are the same on all ranks. Throws
+/// RanksSilentError, CommunicationError, and UsageError if flags are for one process alone.
 Member join_fleet(cli::RunCommand& command, const Launch& launch);
 
 }  // namespace xferbench::app
