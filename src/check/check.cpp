@@ -23,7 +23,7 @@ namespace xferbench::check {
 
 namespace {
 
-/// What --simulate needs to hear for the same machine: of a profile file, its path as the command line had it.
+/// The value of --simulate for the same machine: for a profile file its path as on the command line.
 std::string simulated_by(const Report& report) {
   constexpr std::string_view kFlag = "--simulate";
   const std::vector<std::string>& words = report.command;
@@ -34,8 +34,8 @@ std::string simulated_by(const Report& report) {
   return report.environment.profile;
 }
 
-/// How much has been looked at: every expectation may look at every case, and patterns at every letter of a key. Files
-/// of a few megabytes could keep the program busy for days.
+/// Limits the work of a check: every expectation may visit every case, and patterns every letter of a key. Otherwise
+/// files of a few megabytes could keep the program busy for days.
 class Effort {
  public:
   explicit Effort(const std::string& source) : source_(source) {}
@@ -60,7 +60,7 @@ class Effort {
 
 // --- Which cases ----------------------------------------------------------------------------------------------------
 
-/// Whether a number can ever be it.
+/// Whether a number can ever meet the condition.
 bool is_for_numbers(const Wanted& wanted) { return wanted.amount || wanted.text == "*"; }
 
 bool meets(const Case::Param& param, const Wanted& wanted, Effort& effort) {
@@ -79,7 +79,7 @@ bool meets(const Case::Param& param, const Wanted& wanted, Effort& effort) {
   return false;
 }
 
-/// What conditions ask for as if it were an axis: results of fleets have it beside those of their cases.
+/// Conditions name it like an axis, but results of fleets do not have it among the params of their cases.
 constexpr std::string_view kPaceAxis = "pace";
 
 bool meets(const Result& result, const Condition& condition, Effort& effort) {
@@ -94,7 +94,7 @@ bool meets(const Result& result, const Condition& condition, Effort& effort) {
   return std::ranges::any_of(condition.any_of, [&](const Wanted& wanted) { return meets(*param, wanted, effort); });
 }
 
-/// Whether it says on which GPUs cases run that several work on at once.
+/// Whether the expectation names the GPUs of cases that several GPUs work on.
 bool names_gpus(const Expectation& e) {
   return e.cases.find(fmt::format("/{}=", kGpusOfCase)) != std::string::npos ||
          std::ranges::any_of(e.where, [](const Condition& c) { return c.axis == kGpusOfCase; });
@@ -104,7 +104,8 @@ bool meets_all(const Expectation& e, const Result& result, Effort& effort) {
   return std::ranges::all_of(e.where, [&](const Condition& condition) { return meets(result, condition, effort); });
 }
 
-/// The cases of a run. Derived limits name theirs, and there may be thousands of both: these are found by their keys.
+/// The cases of a run. Derived limits name their cases, and there may be thousands of both, so cases are indexed by
+/// key.
 class Cases {
  public:
   explicit Cases(const std::vector<Result>& results) {
@@ -113,7 +114,7 @@ class Cases {
       by_key_[result.config.key()].push_back(&result);
     }
   }
-  /// Those that it may be about.
+  /// The cases that the expectation may be about.
   [[nodiscard]] const std::vector<const Result*>& near(const Expectation& e) const {
     const bool is_pattern = e.cases.find_first_of("*?") != std::string::npos;
     if (e.cases.empty() || is_pattern) return all_;
@@ -154,8 +155,8 @@ std::optional<Metric> number_of(const Result& result, const Expectation& e) {
   return metric == nullptr ? std::nullopt : std::optional(*metric);
 }
 
-/// What a limit is a share of: the link one way (the case's, where it has one), the memory, or another number of the
-/// case.
+/// The number that a share is taken of: the bandwidth of the link in one direction (the case's, if it has one) or of
+/// the memory, or another number of the case.
 std::optional<Metric> whole_of(const std::string& name, const Result& result, const Environment::Gpu& gpu) {
   if (name == "link") {
     const model::PcieLimits link = model::pcie_limits(gpu.pcie);
@@ -168,17 +169,17 @@ std::optional<Metric> whole_of(const std::string& name, const Result& result, co
 
 // --- Judging one expectation ----------------------------------------------------------------------------------------
 
-/// What a case is for an expectation.
+/// A case as one expectation judges it.
 struct Judged {
   const Result* result = nullptr;
   std::optional<Metric> found{};
-  double lower = 0;                                        ///< limit, as an amount; 0: there is none
-  double upper = 0;                                        ///< the same
-  double above = std::numeric_limits<double>::infinity();  ///< number over its lower limit: holds from 1 on
-  double below = 0;                                        ///< number over its upper limit: holds up to 1
+  double lower = 0;                                        ///< lower limit as an amount; 0: there is none
+  double upper = 0;                                        ///< upper limit as an amount; 0: there is none
+  double above = std::numeric_limits<double>::infinity();  ///< number / lower limit: holds from 1 on
+  double below = 0;                                        ///< number / upper limit: holds up to 1
   std::string note{};
   [[nodiscard]] bool holds() const { return found && above >= 1 && below <= 1; }
-  /// How far inside its limits, as a factor; below 1 outside.
+  /// The factor by which the number is inside its limits; below 1: outside.
   [[nodiscard]] double headroom() const { return note.empty() ? std::min(above, below > 0 ? 1 / below : above) : 0; }
 };
 
@@ -213,11 +214,11 @@ class Judge {
   }
 
  private:
-  /// Whether it is of the scenario and the keys that the expectation is about. What several GPUs do together would meet
-  /// any limit of one.
+  /// Whether the expectation is about this scenario and key. Cases on several GPUs count only if it names GPUs, because
+  /// several GPUs together would meet any limit of one.
   [[nodiscard]] bool is_about(const Result& result) const {
     effort_.spend(1);
-    if (result.in_fleet && result.in_fleet->round > 1) return false;  // only some were measured again
+    if (result.in_fleet && result.in_fleet->round > 1) return false;  // the second round measures only some cases again
     if (result.config.has(kGpusOfCase) && !names_gpus(e_)) return false;
     return (e_.cases.empty() || effort_.matches(e_.cases, result.config.key())) &&
            (e_.scenario.empty() || effort_.matches(e_.scenario, result.config.scenario()));
@@ -246,14 +247,14 @@ class Judge {
     judged_.push_back(std::move(j));
   }
 
-  /// "Every case" are those without the number, too.
+  /// "Every case" includes cases without the number.
   void judge_lacking() {
     for (const Result* result : lacking_) {
       judged_.push_back({.result = result, .note = fmt::format("has no '{}'", e_.number)});
     }
   }
 
-  /// A condition that no value of a number's axis can meet would leave cases out without a word.
+  /// Throws UsageError for a condition that no value of a numeric axis can meet: it would silently leave out cases.
   void refuse_conditions(const Result& result) const {
     for (const auto& [axis, any_of] : e_.where) {
       effort_.spend(result.config.params().size());
@@ -288,7 +289,7 @@ class Judge {
     return limit.amount.value * whole->value;
   }
 
-  /// Null outside fleets, and of a rank that never said where it is.
+  /// Null outside fleets, and for a rank that never reported its place.
   [[nodiscard]] const RankPlace* place_of(const Result& result) const {
     return result.in_fleet && report_.fleet ? report_.fleet->place(result.in_fleet->rank) : nullptr;
   }
@@ -303,7 +304,7 @@ class Judge {
                                  limit.unit.empty() ? "has no unit; write it, as in \"52 GB/s\"" : "in " + limit.unit));
   }
 
-  /// An axis that no case has at all was perhaps meant to be another.
+  /// Suggests an axis if a condition names one that no case has.
   [[nodiscard]] std::string misspelt_axis() const {
     if (e_.where.empty()) return {};
     std::set<std::string> axes;
@@ -321,7 +322,7 @@ class Judge {
     return {};
   }
 
-  /// That would measure it, on the device that these results are of.
+  /// The command that would measure the number on the device of these results.
   [[nodiscard]] std::string command() const {
     const Environment& environment = report_.environment;
     const std::string command = command_that_measures(e_, scenarios_);
@@ -378,7 +379,7 @@ class Judge {
     show_number(row, middle);
   }
 
-  /// What was found, the limit that decides of two, and how far the one is from the other.
+  /// Fills in the number, the one of two limits that decides, and the margin.
   void show_number(Row& row, const Judged& j) const {
     row.found = j.found;
     if (!j.found) return;
@@ -411,7 +412,7 @@ class Judge {
     return text;
   }
 
-  static constexpr std::uint64_t kOfName = 20;  // steps, to have a name once
+  static constexpr std::uint64_t kOfName = 20;  // steps that collecting a name costs
 
   const Expectation& e_;
   const Report& report_;
@@ -419,11 +420,11 @@ class Judge {
   Descriptors scenarios_;
   Effort& effort_;
   std::vector<Judged> judged_;
-  std::vector<const Result*> lacking_;  // cases that match and have no such number
+  std::vector<const Result*> lacking_;  // cases that match but do not have the number
 };
 
-/// A limit in a unit that nobody knows could never be held against anything, and would seem to be kept where its case
-/// is not measured.
+/// Throws UsageError for a limit in an unknown unit. It could never be compared with a number, and would seem to hold
+/// if its case is not measured.
 void refuse_unknown_units(const Expectations& expectations, const Report& report, Descriptors scenarios) {
   std::vector<std::string> known = units_of_limits();
   std::set<std::string> declared;
@@ -465,7 +466,7 @@ void refuse_others(const Report& report, std::string_view name, const Expectatio
   for (const RankPlace& place : report.fleet->ranks) refuse_other(place.environment.gpu.name);
 }
 
-/// Whether --resume goes on with it: not with a search, and not with a run that was watched for a timeline.
+/// Whether --resume can continue the run: it can continue neither a search nor a run with --timeline.
 bool can_be_resumed(const Report& report, std::string_view name) {
   const auto rules_it_out = [](const std::string& word) { return word == "tune" || word.starts_with("--timeline"); };
   return name != "-" && !report.fleet && !report.command.empty() && std::ranges::none_of(report.command, rules_it_out);

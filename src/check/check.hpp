@@ -1,5 +1,5 @@
-// Whether results are what was expected of them. Pure functions of records; report/check_report.hpp turns what they
-// return into text.
+// Checks results against expectations. Pure functions of records; report/check_report.hpp turns what they return into
+// text.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@ namespace xferbench::check {
 enum class Verdict {
   holds,
   fails,
-  no_case,       ///< no case has the number, and there should be one
-  not_measured,  ///< no case matches, and none has to
+  no_case,       ///< no case has the number, but one should
+  not_measured,  ///< no case matches, and the expectation is optional
 };
 constexpr auto texts_of(Verdict) {
   return std::to_array<std::string_view>({"holds", "fails", "no case", "not measured"});
@@ -30,42 +30,42 @@ struct Row {
   std::string name;
   std::string expected;  ///< "at least 52 GB/s"
   Verdict verdict = Verdict::holds;
-  std::optional<Metric> found;   ///< of the case that decides, or the median of all
+  std::optional<Metric> found;   ///< number of the case that decides, or the median of all
   std::string shown;             ///< the same in the unit of the limit: "55.03 GB/s", "95.5 % (55.03 GB/s)"
-  std::optional<Metric> limit;   ///< the one that decides, as an amount
-  std::optional<double> margin;  ///< by what share of the limit the number is inside it; negative: outside
-  std::string key;               ///< of the case that decides, of fleets with pace and rank; empty for a median
-  std::string place{};           ///< of fleets, where that was measured
-  std::size_t cases = 0;         ///< that were looked at
+  std::optional<Metric> limit;   ///< the limit that decides, as an amount
+  std::optional<double> margin;  ///< how far the number is inside the limit, as a fraction of it; negative: outside
+  std::string key;               ///< of the case that decides, of fleets with concurrency and rank; empty for a median
+  std::string place{};           ///< of fleets: where that was measured
+  std::size_t cases = 0;         ///< number of cases that were judged
   std::string note;              ///< why there is no number
-  std::string command;           ///< that would measure it, where no case matches; empty if none is known
+  std::string command;           ///< would measure the number if no case matches; empty if none is known
 };
 
 struct Checked {
-  std::string results;       ///< the file, as messages call it
-  std::string expectations;  ///< the same
+  std::string results;       ///< name of the results file in messages
+  std::string expectations;  ///< name of the expectations in messages
   std::string description;
   std::string gpu;
   std::string simulated;       ///< the profile, if the results are simulated
-  std::string injected_fault;  ///< of a device that was given one on purpose
-  std::string continued_by;    ///< the command that goes on with a run that was cut off; empty for standard input
+  std::string injected_fault;  ///< that the device was given; empty if none
+  std::string continued_by;    ///< the command that continues an interrupted run; empty if it cannot be resumed
   std::string started_at;
-  bool complete = true;  ///< no case is missing, and of a fleet no rank
+  bool complete = true;  ///< no case is missing, and no rank of a fleet
   bool verified = true;
   std::vector<Row> rows;  ///< in the order of the expectations
 
   [[nodiscard]] std::size_t count(Verdict verdict) const;
-  /// Nothing fails, at least one expectation was looked at, and the run came to its end: what was cut off says nothing
-  /// of the cases that are not there.
+  /// Nothing fails, at least one expectation was judged, and the run is complete: an interrupted run says nothing of
+  /// its missing cases.
   [[nodiscard]] bool all_hold() const;
 };
 
 struct Options {
   bool allow_simulated = false;  ///< simulated results may be checked
-  Descriptors scenarios{};       ///< that this program can measure; for the commands
+  Descriptors scenarios{};       ///< scenarios that this program can measure, for Row::command
 };
 
-/// Throws UsageError if the results cannot be checked so: they come from another GPU, are simulated and may not be, or
+/// Throws UsageError if the results cannot be checked: they come from another GPU, are simulated without permission, or
 /// a limit or a condition has a unit that its number cannot have.
 Checked check(const Report& report, std::string_view name, const Expectations& expectations,
               const Options& options = {});

@@ -22,7 +22,7 @@ using Words = std::vector<std::string>;
 
 bool has(const Words& words, const std::string& word) { return std::ranges::find(words, word) != words.end(); }
 
-/// What an expectation says of cases, whichever way it says it.
+/// What an expectation asks of cases, in its conditions or in its pattern of keys.
 struct Wish {
   std::string scenario;  ///< pattern
   std::vector<Condition> where;
@@ -49,7 +49,7 @@ std::string number_text(const Axis& axis, double value) {
   return axis.kind == AxisKind::size ? format_size_exact(whole_bytes(value)) : fmt::format("{}", whole_bytes(value));
 }
 
-/// A number of the axis that is wanted: the bound itself, or the next one beyond it. Nothing where none is.
+/// A number of the axis that meets the condition: the bound itself or the next one beyond it. nullopt if there is none.
 std::optional<std::string> number_for(const Axis& axis, const Wanted& wanted) {
   if (!wanted.amount) return std::nullopt;
   double value = *wanted.amount;
@@ -62,7 +62,7 @@ std::optional<std::string> number_for(const Axis& axis, const Wanted& wanted) {
   return number_text(axis, value);
 }
 
-/// What to write of the axis; empty where nothing of it is wanted that it can be.
+/// The values to write for the axis; empty if it can have none of those that are wanted.
 Words values_for(const Axis& axis, const Condition& condition) {
   Words values;
   for (const Wanted& wanted : condition.any_of) {
@@ -84,12 +84,12 @@ bool wants_anything(const Condition& condition) {
   return std::ranges::any_of(condition.any_of, [](const Wanted& wanted) { return wanted.text == "*"; });
 }
 
-/// The flags of one scenario, of axes that are not left at their defaults.
+/// The flags of one scenario, for axes that are not left at their defaults.
 class ScenarioFlags {
  public:
   explicit ScenarioFlags(const ScenarioDescriptor& scenario) : scenario_(scenario) {}
 
-  /// False where the scenario has no case that is wanted.
+  /// False if the scenario has no such case.
   bool set(const std::vector<Condition>& where) {
     for (const Condition& condition : where) {
       if (condition.axis == kGpusOfCase) {
@@ -117,7 +117,7 @@ class ScenarioFlags {
   }
 
  private:
-  /// The flag that makes cases on the first of those GPUs that are wanted: a run has its GPUs once.
+  /// Sets --gpus to the first GPUs that are wanted: a run has only one selection of GPUs.
   bool set_gpus(const Condition& condition) {
     if (scenario_.gpus != UsesGpus::one_or_several) return false;
     if (wants_anything(condition)) gpus_ = "all";
@@ -128,7 +128,7 @@ class ScenarioFlags {
     return !gpus_.empty();
   }
 
-  /// An axis that only some cases have needs another's value, which may be no default.
+  /// Sets the axis that this one depends on, if the default of that axis does not fit.
   bool provide_for(const Axis& axis) {
     if (axis.only_with_axis.empty()) return true;
     const Axis* other = scenario_.axis(axis.only_with_axis);
@@ -147,7 +147,7 @@ class ScenarioFlags {
   const ScenarioDescriptor& scenario_;
   std::map<std::string, Words> values_;
   std::vector<const Axis*> named_;
-  std::string gpus_;  ///< of --gpus; empty: it is not needed
+  std::string gpus_;  ///< value of --gpus; empty: it is not needed
 };
 
 bool declares(const ScenarioDescriptor& scenario, const Expectation& e) { return scenario.metric(e.number) != nullptr; }

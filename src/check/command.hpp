@@ -1,4 +1,4 @@
-// The command that measures what an expectation is about. A pure function.
+// Finds the command that measures what an expectation is about. A pure function.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace xferbench::check {
 
-/// "xferbench memcpy --dir h2d --host pinned --size 64MiB": measures at least one case that the expectation concerns,
-/// and of a list of words all; of a bound such as >=64MiB the bound; of several choices of --gpus the first. Empty
-/// where no scenario has such cases.
+/// "xferbench memcpy --dir h2d --host pinned --size 64MiB": it measures at least one case that the expectation
+/// concerns. Of a list of words it takes all, of a bound such as >=64MiB the bound, of several choices of --gpus the
+/// first. Empty if no scenario has such cases.
 std::string command_that_measures(const Expectation& e, Descriptors scenarios);
 
 }  // namespace xferbench::check

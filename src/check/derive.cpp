@@ -21,10 +21,10 @@ namespace {
 
 // --- Spread ---------------------------------------------------------------------------------------------------------
 
-constexpr double kFalseAlarms = 0.05;  // of all cases together
-constexpr double kWeight = 4;          // degrees of freedom of what is known beforehand
-constexpr double kCertain = 1e6;       // degrees of freedom, of a spread that is taken as it is
-constexpr double kLeastMargin = 1e-3;  // runs that agree to the last digit say that their clock is coarse
+constexpr double kFalseAlarms = 0.05;  // for all cases together
+constexpr double kWeight = 4;          // degrees of freedom of prior knowledge
+constexpr double kCertain = 1e6;       // degrees of freedom of a spread that is taken as exact
+constexpr double kLeastMargin = 1e-3;  // runs that agree to the last digit only show that their clock is coarse
 
 double mean_of(const LogsOfCase& logs) {
   return std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
@@ -36,11 +36,11 @@ double squares_about(const LogsOfCase& logs, double mean) {
   return sum;
 }
 
-/// What all cases together say of the spread between runs, and what is assumed of it.
+/// The spread between runs, estimated from all cases together and from the assumed spread.
 struct CommonSpread {
   double variance = 0;
-  double freedom = 0;  ///< that the runs add; 0: nobody has seen the spread
-  double shown = 0;    ///< by the runs alone: a variance
+  double freedom = 0;  ///< degrees of freedom that the runs add; 0: no case has several runs
+  double shown = 0;    ///< variance that the runs alone show
 
   CommonSpread(std::span<const LogsOfCase> cases, double assumed) {
     double squares = 0;
@@ -96,7 +96,7 @@ void refuse_unlike(const NamedReport& one, const NamedReport& other) {
   if (a.gpu.name != b.gpu.name) differ(fmt::format("of '{}'", a.gpu.name), fmt::format("of '{}'", b.gpu.name));
 }
 
-/// Why a run may be no good one; empty if it is.
+/// Reasons why a run may not be a good one; empty if there are none.
 std::vector<std::string> doubts_of(const NamedReport& run) {
   std::vector<std::string> doubts;
   const auto failed = std::ranges::count(run.report.results, Status::failed, &Result::status);
@@ -161,7 +161,7 @@ double number_of(const Measurement& m, Better better, bool alone) {
   return better == Better::higher ? std::max(m.ci95->low, m.min) : std::max(m.median, m.ci95->high);
 }
 
-/// In the order in which the runs have them.
+/// The headlines of all cases, in the order in which the runs have them.
 class Headlines {
  public:
   Headlines(std::span<const NamedReport> runs, const DeriveOptions& options) : alone_(runs.size() == 1) {
@@ -179,7 +179,8 @@ class Headlines {
 
  private:
   void add(const std::string& key, const Measurement& m, Better better) {
-    constexpr double kLeast = 1e-12;  // what is beyond these was measured nowhere, and no limit could be written of it
+    constexpr double kLeast =
+        1e-12;  // numbers beyond these were never measured, and no limit could be written for them
     constexpr double kMost = 1e15;
     const double number = number_of(m, better, alone_);
     if (better == Better::neither || !(number > kLeast && number < kMost)) {
@@ -200,7 +201,7 @@ class Headlines {
   std::vector<std::string> left_out_;
 };
 
-/// Less is better of what is returned.
+/// The logarithms, with the sign that makes less better.
 LogsOfCase logs_of(const Headline& headline) {
   LogsOfCase logs;
   for (const double median : headline.medians) {
@@ -209,7 +210,7 @@ LogsOfCase logs_of(const Headline& headline) {
   return logs;
 }
 
-// --- Writing them down ----------------------------------------------------------------------------------------------
+// --- Writing limits --------------------------------------------------------------------------------------------------
 
 /// The unit in which a time is read best.
 std::string unit_for(double value, const std::string& unit) {
@@ -217,7 +218,7 @@ std::string unit_for(double value, const std::string& unit) {
   return value < 1e-6 ? "ns" : value < 1e-3 ? "us" : value < 1 ? "ms" : "s";
 }
 
-/// Four digits, rounded so that no good run falls behind the limit.
+/// Four digits, rounded so that every good run keeps the limit.
 Quantity rounded_limit(double value, const std::string& base, bool upwards) {
   const std::string unit = unit_for(value, base);
   const double factor = in_base_unit(1, unit).value;

@@ -1,4 +1,4 @@
-// Limits from runs that were good. Pure functions of records; docs/lab/check.md says what the margins mean.
+// Derives limits from good runs. Pure functions of records; docs/lab/check.md explains the margins.
 #pragma once
 
 #include <cstddef>
@@ -13,29 +13,30 @@ namespace xferbench::check {
 
 struct DeriveOptions {
   bool allow_simulated = false;  ///< limits may come from simulated runs
-  bool allow_doubtful = false;   ///< of runs that were cut off, failed in cases, or were not verified
-  double assumed_spread = 0.02;  ///< between runs, where the runs say little of it: a standard deviation, relative
-  MetricsDeclared metrics_declared{};  ///< by this program, for files that do not say it themselves
+  bool allow_doubtful = false;   ///< so may limits from runs that were cut off, failed in cases, or were not verified
+  double assumed_spread = 0.02;  ///< relative standard deviation between runs, for when the runs say little of it
+  MetricsDeclared metrics_declared{};  ///< by this program, for files that do not declare their metrics
 };
 
 struct Derived {
   Expectations expectations;
-  std::vector<std::string> warnings;  ///< what makes them doubtful, and cases that have no limit
-  double least_margin = 0;            ///< between a limit and the worst of the good runs, relative
+  std::vector<std::string> warnings;  ///< reasons to doubt the limits, and cases without a limit
+  double least_margin = 0;            ///< smallest relative distance between a limit and the worst of the good runs
   double most_margin = 0;
 };
 
-/// An expectation for the headline of each case of these good runs, at least one. Throws UsageError where they do not
+/// An expectation for the headline of each case of these good runs, at least one. Throws UsageError if they do not
 /// belong together (other GPUs, simulated and real ones), are no good runs, or have no case with a number.
 Derived derive(std::span<const NamedReport> runs, const DeriveOptions& options);
 
-/// The same case in several runs, where less is better, on the scale of logarithms.
+/// The number of one case in several runs, as logarithms, with the sign that makes less better.
 using LogsOfCase = std::vector<double>;
 
-/// The limit of each case: all together are kept by 95 of 100 further runs, if these differ from the good ones as those
-/// differ from each other. The farther of the prediction bound, shared out between the cases, and a spread beyond the
-/// worst run. What a case says of its own spread counts beside what all cases say (as four runs), and that beside what
-/// is assumed (the same); a single run says nothing of it, and what is assumed is taken as known.
+/// The limit of each case, as a logarithm. 95 of 100 further runs keep all limits, if they differ from the good runs as
+/// these differ from each other. A limit is the farther of the prediction bound, whose error is shared out between the
+/// cases, and a spread beyond the worst run. A case's spread is estimated from its own runs and from all cases, which
+/// count as four runs; that of all cases from all runs and the assumed spread, which counts likewise. A single run
+/// shows no spread: then the assumed one is taken as exact.
 std::vector<double> log_limits(std::span<const LogsOfCase> cases, double assumed_spread);
 
 }  // namespace xferbench::check

@@ -18,7 +18,7 @@ constexpr std::string_view kVersion1 = "xferbench-expect/1";
 
 // --- Limits ---------------------------------------------------------------------------------------------------------
 
-/// Of texts: "52 GB/s", "85 %".
+/// Pattern of the JSON schema for texts such as "52 GB/s" and "85 %".
 constexpr std::string_view kQuantityPattern = "^ *[0-9.]";
 
 /// A number without a unit, or a text with one.
@@ -132,7 +132,7 @@ constexpr Shape kCase{
 
 // --- Expectations ---------------------------------------------------------------------------------------------------
 
-/// The unit that is written once for both limits.
+/// Applies a unit that is written once for both limits.
 void apply_unit(Reader& in, const std::string& unit, std::optional<Limit>& limit) {
   if (unit.empty() || !limit || !limit->of.empty()) return;
   if (!limit->amount.unit.empty()) in.fail("has its unit twice: in the limit and as \"unit\"; leave one out");

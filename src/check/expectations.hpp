@@ -1,4 +1,4 @@
-// What results are expected to be: absolute limits, written by hand in a file (docs/expect-schema.json).
+// Expectations of results: absolute limits, written by hand in a file (docs/expect-schema.json).
 #pragma once
 
 #include <array>
@@ -13,9 +13,9 @@
 
 namespace xferbench::check {
 
-/// A limit: so much, or a share of something else.
+/// An absolute limit, or a share of another number.
 struct Limit {
-  Quantity amount;  ///< absolute; or the share
+  Quantity amount;  ///< the absolute limit, or the share
   std::string of;   ///< "link", "memory", or a metric or measurement of the same case; empty: absolute
 };
 
@@ -27,10 +27,10 @@ constexpr auto texts_of(Bound) { return std::to_array<std::string_view>({"=", "<
 struct Wanted {
   std::string text;  ///< as it is written: a pattern for words (h2d, pin*), an amount (256MiB), or a bound (>=256MiB)
   Bound bound = Bound::equal;
-  std::optional<double> amount;  ///< absent: no number can be it
+  std::optional<double> amount;  ///< absent: no number meets it
 };
 
-/// What an axis of a case must be: one of several.
+/// A condition on an axis: its value must be one of several.
 struct Condition {
   std::string axis;
   std::vector<Wanted> any_of;
@@ -39,15 +39,15 @@ struct Condition {
 enum class Aggregate {
   every,   ///< every case must hold; the worst decides
   best,    ///< one must hold; the best decides
-  median,  ///< of all cases
+  median,  ///< the median of all cases must hold
 };
 constexpr auto texts_of(Aggregate) { return std::to_array<std::string_view>({"every", "best", "median"}); }
 
-/// What the number of a measurement is.
+/// The statistic of a measurement that is checked.
 enum class Statistic { median, p90, p99, min, max };
 constexpr auto texts_of(Statistic) { return std::to_array<std::string_view>({"median", "p90", "p99", "min", "max"}); }
 
-/// In cases that several GPUs work on at once, where these are not those of an axis: which ones --gpus chose.
+/// The param of cases that several GPUs work on at once, if their GPUs are no axis: those that --gpus chose.
 inline constexpr std::string_view kGpusOfCase = "gpus";
 
 struct Expectation {
@@ -55,30 +55,29 @@ struct Expectation {
   std::string cases;             ///< pattern for keys; empty: any
   std::string scenario;          ///< pattern; empty: any
   std::vector<Condition> where;  ///< all must be met
-  std::string number;            ///< the metric's name, or the measurement's
-  std::string unit;              ///< of both limits, where it is written once; they have it
+  std::string number;            ///< name of the metric or of the measurement
+  std::string unit;              ///< written once for both limits, which have it already
   bool is_measurement = false;
   Statistic statistic = Statistic::median;  ///< of a measurement
   std::optional<Limit> at_least;
   std::optional<Limit> at_most;
   Aggregate aggregate = Aggregate::every;
-  bool optional = false;  ///< may match no case
+  bool optional = false;  ///< no case has to match
 };
 
-inline constexpr std::size_t kMostExpectations = 10'000;  ///< that a file may have
+inline constexpr std::size_t kMostExpectations = 10'000;  ///< in one file
 
 struct Expectations {
-  std::string source;  ///< the file, as messages call it
+  std::string source;  ///< name of the file in messages
   std::string description{};
   std::string gpu{};  ///< pattern for the GPU's name; empty: any
   std::vector<Expectation> all{};
 };
 
-/// Throws InputError with one line: the file, the line in it, the place, what was found and what was expected; of a
-/// word that it does not know, which was probably meant. An unknown field is an error: a limit that is misspelt would
-/// be none.
+/// Throws InputError with one line: the file, the line in it, the place, what was found and what was expected, and the
+/// nearest match for an unknown word. Unknown fields are errors, because a misspelled limit would not limit anything.
 Expectations parse_expectations(std::string_view text, std::string_view name);
-/// What docs/expect-schema.json says.
+/// The content of docs/expect-schema.json.
 std::string expect_schema();
 
 /// The same of a file. Throws InputError if it cannot be read.

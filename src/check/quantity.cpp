@@ -74,7 +74,7 @@ std::vector<std::string> units_of_limits() {
 
 namespace {
 
-/// The unit that is written, and how much of what results are kept in it stands for.
+/// The unit in which `like` was written.
 Unit shown_unit(const Quantity& like) {
   const std::string_view name = !like.written.empty() ? std::string_view(like.written) : std::string_view(like.unit);
   // A ratio that was written without a unit reads better in percent.
@@ -94,7 +94,7 @@ std::string in_written_unit(double value, const Quantity& like) {
 }
 
 std::string written(const Quantity& limit) {
-  constexpr int kDigits = 6;  // as many as people write; the factor leaves more behind them
+  constexpr int kDigits = 6;  // as many as people write; the factor causes rounding errors behind them
   const Unit unit = shown_unit(limit);
   if (unit.name == kPercent) return format_percent_short(limit.value, kDigits);
   return with_unit(fmt::format("{:.{}g}", limit.value / unit.factor, kDigits), unit);

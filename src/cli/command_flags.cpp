@@ -1,4 +1,4 @@
-// Flags that belong to no scenario and to no command alone.
+// Flags of the program itself: they belong to no scenario and to no single command.
 #include "cli/command_flags.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace xferbench::cli {
 
 namespace {
 
-/// What --simulate is given: one of the axis' words, or the path of a file, which is read when the machine is opened.
+/// The value of --simulate: a built-in profile, or the path of a file, which is read when the machine is opened.
 std::string profile_of(const Axis& axis, const std::string& text) {
   if (is_profile_file(text)) return text;
   try {
@@ -25,7 +25,7 @@ std::string profile_of(const Axis& axis, const std::string& text) {
   throw UsageError(fmt::format("--{} takes one value", axis.name));
 }
 
-/// "local", "none" or the number of a node.
+/// Parses "local", "none" or the number of a node.
 NumaPolicy numa_policy(const std::string& text) {
   const std::vector<std::string> words{"local", "none"};
   constexpr std::size_t kMostDigits = 4;  // Linux has 1024 nodes at most
@@ -143,7 +143,7 @@ void add_whole_run_flags(CommandLine& line, CLI::App& app) {
            line.measuring.files.timeline);
   app.add_flag("--details,--all-findings", line.measuring.show.details,
                "all that was measured of a single case, and all that the results say together");
-  // Hidden: how --repeat, or a suite of several processes, tells one that it starts which it is.
+  // Hidden: tells a process that --repeat or a suite has started which one it is.
   line.add_value(app, {.name = "process", .max = 1000}, "N", into(line.run.process))->group("");
 }
 

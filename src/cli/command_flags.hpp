@@ -1,4 +1,4 @@
-// How flags are declared and where their values go: what the files that declare them share.
+// Helpers for the files that declare flags.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +22,16 @@ inline Axis profile_axis(const char* name, const char* help) {
   return axis;
 }
 
-// Groups of the program's own flags.
+// Help groups of the program's own flags.
 inline constexpr const char* kDevice = "Device";
 inline constexpr const char* kSampling = "Sampling";
 inline constexpr const char* kOutput = "Output";
 inline constexpr const char* kWholeRuns = "Whole runs";
 inline constexpr const char* kFleets = "Under mpirun or srun";
 
-/// A flag with a value that help calls `argument`. A word that looks like a flag is never the value of another one:
-/// `--json --quiet` lacks the name of a file. `implicit` is what the flag means without a value; empty: it needs one.
-/// With `flags`, which are then the only ones, other words of that look are values: `--kernel-option --use_fast_math`.
+/// Gives a flag a value, which help calls `argument`. A word that looks like a flag is never a value: `--json --quiet`
+/// lacks the name of a file. With `flags`, only these count as flags, and other words of that look are values:
+/// `--kernel-option --use_fast_math`. `implicit` is what the flag means without a value; empty: it needs one.
 inline CLI::Option* valued(CLI::Option* option, const std::string& argument, const std::string& implicit = "",
                            const CLI::App* flags = nullptr) {
   const auto lacks_value = [flags](const std::string& text) {
@@ -62,7 +62,7 @@ inline auto into(std::optional<double>& target) {
   return [&target](const Value& v) { target = std::get<double>(v); };
 }
 
-/// The words stand in the order of the target's enumerators.
+/// `words` are in the order of the target's enumerators.
 template <class Target, class Enumeration = Target>
 auto into_enumerator(std::vector<std::string> words, Target& target) {
   return [words = std::move(words), &target](const Value& v) {
@@ -70,7 +70,7 @@ auto into_enumerator(std::vector<std::string> words, Target& target) {
   };
 }
 
-/// Enumerators by their words, in the grammar of axes.
+/// Parses enumerators from their words, by the grammar of axes.
 template <class Enumeration>
 std::vector<Enumeration> enumerators(const std::string& text, const std::string& flag) {
   constexpr auto kWords = texts_of(Enumeration{});

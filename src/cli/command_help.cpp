@@ -1,5 +1,5 @@
-// What help, the manual page and shells are told of the command line, and made of CLI11's own objects: no list beside
-// it.
+// The content of help, the manual page and shell completion. All of it comes from CLI11's own objects and not from a
+// second list.
 #include <algorithm>
 #include <iterator>
 
@@ -11,7 +11,7 @@ namespace xferbench::cli {
 
 namespace {
 
-/// In the section of that title, which may be new.
+/// Adds an entry to the section of that title, which it makes if there is none.
 void add_entry(std::vector<Section>& sections, const std::string& title, const std::string& tag,
                const std::string& help) {
   auto section = std::ranges::find(sections, title, &Section::title);
@@ -19,7 +19,7 @@ void add_entry(std::vector<Section>& sections, const std::string& title, const s
   section->entries.push_back({tag, split(help, '\n')});
 }
 
-/// The flags by their groups, without those that are hidden or shown with scenarios.
+/// Adds flags by their groups, without those that are hidden or shown with scenarios.
 void add_flags(std::vector<Section>& sections, const std::vector<const CLI::Option*>& flags) {
   for (const CLI::Option* flag : flags) {
     const std::string& group = flag->get_group();
@@ -39,7 +39,7 @@ Page page(const CommandLine& line, const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands({})) {
     add_entry(page.sections, command->get_group(), command->get_name(), command->get_description());
   }
-  if (&app == &line.app) return page;  // its flags are those of a run, which have a page of their own
+  if (&app == &line.app) return page;  // its flags are those of `run`, which has a page of its own
   Flags flags = app.get_options();
   std::rotate(flags.begin(), flags.begin() + 1, flags.end());  // --help comes last
   add_flags(page.sections, flags);
@@ -60,7 +60,7 @@ std::string manual(const CommandLine& line) {
 
 namespace {
 
-/// The flags that may stand where the words have come to.
+/// The flags that may follow the words read so far.
 Flags flags_here(const CommandLine& line) {
   const CLI::App& here = line.innermost();
   std::vector<const CLI::App*> owners{&here};
@@ -68,7 +68,8 @@ Flags flags_here(const CommandLine& line) {
   Flags flags;
   for (const CLI::App* owner : owners) {
     const Flags& taken = line.known.at(owner).taken;
-    const bool all_of_program = owner == &line.app && owner != &here;  // it takes those of a run, and has those of axes
+    const bool all_of_program =
+        owner == &line.app && owner != &here;  // its options include those of axes; `taken` has those of a run
     for (const CLI::Option* option : owner->get_options()) {
       const bool hidden = option->get_positional() || option->get_group().empty() || option == owner->get_help_ptr();
       if (!hidden && !all_of_program) flags.push_back(option);
@@ -79,7 +80,7 @@ Flags flags_here(const CommandLine& line) {
   return flags;
 }
 
-/// What a flag, or words that belong to no flag, may be.
+/// The values that a flag, or a word without a flag, may have.
 std::vector<std::string> values_of(const CommandLine& line, const CLI::Option& option, const DataNames& names) {
   std::vector<std::string> words;
   if (const auto found = line.choices.find(&option); found != line.choices.end()) words = found->second;
@@ -98,7 +99,7 @@ std::vector<std::string> values_of(const CommandLine& line, const CLI::Option& o
 Candidates candidates(Scenarios scenarios, std::span<const std::string> before, const std::string& flag,
                       bool another_flag, const DataNames& names) {
   CommandLine line(scenarios);
-  static_cast<void>(line.read(before));  // what is wrong with it may yet become right
+  static_cast<void>(line.read(before));  // a line that is not finished may have mistakes
   const Flags flags = flags_here(line);
   Candidates candidates;
   const auto valued = std::ranges::find_if(

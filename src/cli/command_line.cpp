@@ -17,7 +17,7 @@ CommandLine::CommandLine(Scenarios all, AxisFlags flags_of_axes)
   app.option_defaults()->disable_flag_override()->group(kFlags);
   app.set_help_flag("-h,--help", "this text");
   app.add_flag("-V,--version")->description("version, build, and what was found here");
-  app.allow_extras();  // what nobody knows is said in our words
+  app.allow_extras();  // reject_what_is_left() reports unknown words
   add_program_flags(*this);
   add_scenarios(*this);
   add_run_and_tune(*this);
@@ -67,11 +67,11 @@ void CommandLine::contradict(CLI::Option* one, CLI::Option* other, const std::st
   contradictions.push_back({one, other, why});
 }
 
-// --- What CLI11 has read --------------------------------------------------------------------------------------------
+// --- Reading ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
-/// Why CLI11 could not read it, in our words.
+/// Explains CLI11's error in this program's words.
 std::string explained(const CommandLine& line, const CLI::ParseError& error) {
   for (const CLI::App* app : {&line.app, &line.innermost()}) {
     for (const CLI::Option* option : app->get_options()) {
@@ -97,7 +97,7 @@ std::string explained(const CommandLine& line, const CLI::ParseError& error) {
 }  // namespace
 
 std::optional<std::string> CommandLine::read(std::span<const std::string> arguments) {
-  // CLI11 takes `--json= next` for a value that comes next.
+  // CLI11 would take the next word as the value of `--json=`.
   const auto lacks_value = [](const std::string& word) {
     return word.starts_with("--") && word.find('=') + 1 == word.size();
   };
@@ -108,7 +108,7 @@ std::optional<std::string> CommandLine::read(std::span<const std::string> argume
   } catch (const CLI::Success&) {  // help was asked for
   } catch (const CLI::ParseError& error) {
     return explained(*this, error);
-  } catch (const UsageError& error) {  // of a value
+  } catch (const UsageError& error) {  // an illegal value
     return error.what();
   }
   if (empty != arguments.end()) return fmt::format("{} needs a value", empty->substr(0, empty->size() - 1));
@@ -126,7 +126,7 @@ std::vector<const CLI::App*> CommandLine::words_after_command() const {
   return {words.begin() + 1, words.end()};
 }
 
-// --- What nobody knows ----------------------------------------------------------------------------------------------
+// --- Unknown words and flags -----------------------------------------------------------------------------------------
 
 namespace {
 
@@ -203,7 +203,7 @@ const Scenario& topic(const CommandLine& line, const std::string& word) {
                                fmt::join(scenarios, ", "), fmt::join(commands, ", "), suggestion(word, known)));
 }
 
-/// Some commands take few of the program's flags; any other would do nothing.
+/// A command takes only some of the program's flags; any other would do nothing.
 void reject_unused_flags(const CommandLine& line, const CLI::App& command) {
   const Flags& taken = line.known.at(&command).taken;
   const bool takes_axes = &command == &line.app || &command == line.tune || command.get_name() == "run";

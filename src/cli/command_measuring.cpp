@@ -1,5 +1,4 @@
-// Scenarios with the flags of their axes, and the commands that measure them: each with its flags, and with what it was
-// asked to do.
+// Scenarios with the flags of their axes, and the commands that measure them: run and tune.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,8 +16,8 @@ namespace xferbench::cli {
 
 namespace {
 
-/// The flag of an axis, before the scenarios or behind one. All that CLI11 has to know is how many words it takes: its
-/// text is read with those of other axes. Flags of the program are no text.
+/// Adds the flag of an axis, before the scenarios or after one. CLI11 only has to know how many words it takes: the
+/// values are parsed later, with those of other axes. For a text axis, only flags of the program count as flags.
 CLI::Option* add_axis(CommandLine& line, CLI::App& app, const Axis& axis, const std::string& help,
                       const CLI::callback_t& read = {}) {
   CLI::Option* option = app.add_option(flag_names(axis), read, help);
@@ -26,10 +25,10 @@ CLI::Option* add_axis(CommandLine& line, CLI::App& app, const Axis& axis, const 
                 axis.kind == AxisKind::text ? &line.app : nullptr);
 }
 
-/// Before the scenarios, where it is every scenario's.
+/// Adds the axis flags that stand before the scenarios and apply to all of them.
 void add_shared_axes(CommandLine& line) {
   line.app.option_defaults()->group(kOfScenarios);
-  std::set<std::string> added;  // CLI11 would look through all of them for each
+  std::set<std::string> added;  // CLI11 would search all flags for each new one
   for (const CLI::Option* option : line.app.get_options()) added.insert(option->get_name());
   for (const Scenario* scenario : line.scenarios) {
     for (const Axis& axis : described(*scenario).axes) {
@@ -69,11 +68,11 @@ void add_scenario(CommandLine& line, CLI::App& parent, const Scenario& scenario)
 void add_scenarios(CommandLine& line) {
   add_shared_axes(line);
   line.app.option_defaults()->group(kFlags);
-  line.app.fallthrough();  // as all subcommands from here on
+  line.app.fallthrough();  // inherited by all subcommands that are added from here on
   for (const Scenario* scenario : line.scenarios) add_scenario(line, line.app, *scenario);
 }
 
-// --- What was said of them ------------------------------------------------------------------------------------------
+// --- Values of the flags ---------------------------------------------------------------------------------------------
 
 void finish_measuring(CommandLine& line, double budget) {
   Measuring& m = line.measuring;
@@ -87,7 +86,7 @@ void finish_measuring(CommandLine& line, double budget) {
 
 namespace {
 
-/// Before the scenarios a flag holds for all that have it, behind one for that one.
+/// A flag before the scenarios applies to all that have its axis, a flag after one to that one.
 std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI::App& parent) {
   std::vector<ScenarioFlags> all;
   for (const CLI::App* app : parent.get_subcommands()) {
@@ -118,7 +117,7 @@ std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI
 
 bool has_timeline(const Scenario& scenario) { return described(scenario).has_timeline; }
 
-/// "overlap, smem": those of which it holds.
+/// "overlap, smem": the scenarios for which `holds` is true.
 std::string names_where(bool (*holds)(const Scenario&), Scenarios all) {
   std::vector<std::string> names;
   for (const Scenario* scenario : all) {
@@ -127,7 +126,8 @@ std::string names_where(bool (*holds)(const Scenario&), Scenarios all) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Where it holds for none of the chosen, the flag that needs it would do nothing; `but` says why, of the first.
+/// Throws UsageError if `holds` is true for none of the chosen scenarios, because `flag` would then do nothing. `but`
+/// says why, for the first of them.
 void refuse_unless_any(bool (*holds)(const Scenario&), std::span<const ScenarioFlags> chosen, Scenarios all,
                        const char* flag, const char* but) {
   if (std::ranges::any_of(chosen, [&](const ScenarioFlags& f) { return holds(*f.scenario); })) return;
@@ -142,7 +142,7 @@ void refuse_gpus_for_one(const CommandLine& line, std::span<const ScenarioFlags>
                     "is about one GPU, which --gpu chooses; these use several");
 }
 
-/// What stands beside a flag that says itself where the cases come from.
+/// Refuses scenarios and axis flags beside a flag (`source`) that defines the cases itself.
 void refuse_beside(const CommandLine& line, const char* source) {
   const auto reject = [source](const std::string& what) {
     throw UsageError(fmt::format("{} says itself what is run; leave {} out", source, what));
@@ -238,7 +238,7 @@ void add_run_and_tune(CommandLine& line) {
   const std::string footer = fmt::format("Values:\n{}\nProfiles for --simulate:\n{}\nExit codes:\n{}", value_grammar(),
                                          profile_lines(), exit_codes());
   line.add_command("run", "measure; the word may be left out", footer, run);
-  // Not of whole runs: a search makes its own passes through the cases. Nor for monitoring: it has hundreds of them.
+  // Without flags of whole runs, since a search makes its own passes, and without monitoring: it has hundreds of cases.
   Flags of_tune = of_groups({kDevice, kSampling, kOutput});
   std::erase(of_tune, line.app.get_option("--openmetrics"));
   auto& tune = line.keep<TuneCommand>();

@@ -1,4 +1,4 @@
-// Every command that is no scenario: its flags, and beside them what it was asked to do.
+// All commands that are no scenario: their flags, and how values of the flags become a command.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -67,7 +67,7 @@ Exit codes:
     or no case has a number on both sides; with --strict also where a case is inconclusive, changed or missing
 )";
 
-/// `files`: those that stand behind no flag.
+/// `files`: words without a flag.
 Command compare_command(CompareCommand c, const std::vector<std::string>& files) {
   if (!c.across.empty()) {
     // A list of files takes every word that follows it, so all other words stand before it.
@@ -321,7 +321,7 @@ constexpr const char* kValidateFooter = R"(Examples:
   covered              cases whose interval meets what the profile predicts between the ends of its own intervals
 )";
 
-/// Before anything is measured: a profile of such a name would be refused when it is used.
+/// Checked before anything is measured: a profile of such a name would be refused when it is used.
 void refuse_profile_name(const std::string& name) {
   if (is_built_in_profile(name)) {
     throw UsageError(
@@ -579,9 +579,9 @@ void add_soak(CommandLine& line) {
          "PERCENT");
 }
 
-// --- What there is, and how commands are written --------------------------------------------------------------------
+// --- list, info, help and others -------------------------------------------------------------------------------------
 
-/// `word`: behind the command, where it is no command or scenario.
+/// `word`: the word after the command, if it is no command or scenario.
 Command list_command(const CommandLine& line, const std::string& word) {
   const auto after = line.words_after_command();
   if (after.size() > 1) throw UsageError("list takes one scenario at most");
@@ -607,7 +607,7 @@ Command list_command(const CommandLine& line, const std::string& word) {
   return help;
 }
 
-/// `word`: likewise.
+/// `word`: as in list_command().
 Command help_command(const CommandLine& line, const std::string& word) {
   const auto after = line.words_after_command();
   if (word == "help") return HelpCommand{page(line, *line.app.get_subcommand("help"))};

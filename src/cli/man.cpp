@@ -39,7 +39,7 @@ The documentation (docs/README.md leads through it) and the formats of files.
 
 std::string paragraph(std::string_view text) { return roff_escaped(text) + "\n"; }
 
-/// Lines that stand as they are.
+/// Lines that roff must not fill.
 std::string verbatim(std::string_view text) {
   std::string roff = ".EX\n";
   for (const std::string& line : split(text, '\n')) roff += paragraph(line);

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kNarrowestPage = 40;
 constexpr std::size_t kWidestTag = 26;
 
-/// Broken at blanks.
+/// Breaks the text into lines at blanks.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   std::vector<std::string> lines(1);
   std::istringstream words(text);
@@ -103,8 +103,8 @@ std::string beside_text(MetricDeclaration::Beside beside) {
   return "";
 }
 
-/// " [bandwidth: GB/s, higher is better]": its name in files, where that is not its heading, its unit, which way is
-/// better.
+/// " [bandwidth: GB/s, higher is better]": the metric's name in files if its heading is another, its unit, and which
+/// direction is better.
 std::string fact_of(const MetricDeclaration& m) {
   std::string fact = m.kind == MetricDeclaration::Kind::label ? "a word" : m.unit == "1" ? "a ratio" : m.unit;
   if (m.better != Better::neither) fact += fmt::format(", {} is better", to_text(m.better));
@@ -156,14 +156,14 @@ std::string description_of(const Axis& axis) {
 
 std::vector<Section> results_of(const ScenarioDescriptor& scenario) {
   Section columns{"Columns", {}};
-  std::set<std::string> told;  // a measurement and the metric made of it may have one name
+  std::set<std::string> told;  // a measurement and a metric derived from it may have one name
   for (const Column& column : columns_of(scenario.metrics)) {
     const MetricDeclaration& of = *column.of;
     told.insert(of.name);
     columns.entries.push_back(
         {column.header(), {column.beside ? beside_text(*column.beside) + " of " + of.name : of.help + fact_of(of)}});
   }
-  // Where only one case ran, a table of what was measured follows: its rows are measurements.
+  // If only one case ran, a table of its measurements follows, which has these rows.
   Section rows{"Rows of what was measured", {}};
   Section others{"In results files only", {}};
   for (const MetricDeclaration& metric : scenario.metrics) {

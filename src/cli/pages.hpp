@@ -1,4 +1,4 @@
-// Help as text: how a page is laid out, and the texts that several pages share, each written once.
+// Help as text: the layout of a page, and texts that several pages share.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ inline constexpr std::string_view kSummary =
     "xferbench measures how fast this machine moves data to the GPU, processes it and brings it back, and what limits "
     "it.";
 
-// Groups of subcommands and flags, which are titles of help; axes' flags that stand before the scenarios are shown with
-// the scenarios.
+// Help groups of subcommands and flags. Axis flags that stand before the scenarios have the group kOfScenarios; help
+// shows them with the scenarios.
 inline constexpr const char* kScenarios = "Scenarios";
 inline constexpr const char* kCommands = "Commands";
 inline constexpr const char* kFlags = "Flags";
 inline constexpr const char* kOfScenarios = "Of scenarios";
 
-/// What help says of a flag, a command or a scenario: `tag` is how it is written, `lines` say what it is for.
+/// A line of help: `tag` is how a flag, a command or a scenario is written, `lines` say what it is for.
 struct Entry {
   std::string tag;
   std::vector<std::string> lines;
@@ -33,7 +33,7 @@ struct Section {
   std::vector<Entry> entries;
 };
 
-/// The page of the program, a command or a scenario.
+/// The help of the program, a command or a scenario.
 struct Page {
   std::string name;
   std::string summary;
@@ -53,14 +53,14 @@ std::string to_text(const Page& page, std::size_t columns = kPageWidth);
 std::string man_page(const Page& program, const std::vector<Section>& run_flags, const std::vector<Page>& commands,
                      const std::vector<Page>& scenarios);
 
-/// A line of text with nothing in it that roff would take for a request, an escape or a dash to break at.
+/// The line with escapes for all that roff would take for a request, an escape or a dash to break at.
 std::string roff_escaped(std::string_view line);
 
-/// "SIZES", or "[WORDS]" where it may be left out.
+/// How help writes the value of the axis: "SIZES", or "[WORDS]" if it may be left out.
 std::string placeholder(const Axis& axis);
-/// "--strategy batch" or "--kernel-file": without it, the axis means nothing.
+/// "--strategy batch" or "--kernel-file": without that flag this axis has no effect.
 std::string what_it_needs(const Axis& axis);
-/// What it is for and its default; in further lines what tune tries and what is legal.
+/// Purpose and default of the axis; further lines say what tune tries and which values are legal.
 std::string description_of(const Axis& axis);
 
 /// What `xferbench list memcpy` says below the flags: the scenario's columns, and what else its results have.

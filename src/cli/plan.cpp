@@ -30,10 +30,10 @@ std::optional<SkipReason> reason_against(const PlannedCase& c, SkipReason::Kind 
   return reason && reason->kind == kind ? reason : std::nullopt;
 }
 
-/// The cases of one scenario.
+/// Makes the cases of one scenario: the product of its axes' values.
 class Product {
  public:
-  /// `tuning`: where a flag is not given, the values that the axis is to be tuned over.
+  /// `tuning`: as for plan().
   Product(const ScenarioFlags& flags, bool tuning)
       : scenario_(*flags.scenario), axes_(described(scenario_).axes), texts_(flags.texts), tuning_(tuning) {
     reject_alternatives();
@@ -45,7 +45,7 @@ class Product {
     reject_unused_flags();
   }
 
-  /// Without combinations that mean nothing; but of each value that was written at least one stays.
+  /// The cases without meaningless combinations. Of each value that was given, at least one case stays.
   [[nodiscard]] std::vector<PlannedCase> cases() && {
     std::vector<bool> stays;
     for (const PlannedCase& c : cases_) stays.push_back(!reason_against(c, SkipReason::Kind::meaningless));
@@ -71,7 +71,7 @@ class Product {
     }
   }
 
-  /// As written or by default; none of an axis that is absent from every case.
+  /// The values as written or by default; empty if the axis is absent from every case.
   [[nodiscard]] std::vector<Value> values_of(const Axis& axis) const {
     const auto takes_its_place = [&](const Axis& o) { return o.alternative_to == axis.name && given(o.name); };
     std::string text = tuning_ && !axis.tuning.empty() ? axis.tuning : axis.defaults;
@@ -83,7 +83,7 @@ class Product {
     return parse_axis(axis, text, flag_of(axis));
   }
 
-  /// Whether an axis means nothing beside the values chosen so far.
+  /// Whether the axis has no effect with the values chosen so far.
   static bool is_idle(const Axis& axis, const Case& so_far) {
     if (axis.only_with_axis.empty()) return false;
     const Case::Param* other = so_far.find(axis.only_with_axis);
@@ -107,7 +107,7 @@ class Product {
     cases_ = std::move(all);
   }
 
-  /// Of each value of the axis the first case stays, if no other with it does.
+  /// Keeps the first case of each value of the axis if no other case with that value stays.
   void keep_one_of_each(const std::string& axis, std::vector<bool>& stays) const {
     struct Cases {
       std::size_t first;
@@ -125,7 +125,7 @@ class Product {
     }
   }
 
-  /// A flag that no case uses would be a flag that does nothing.
+  /// Throws UsageError for a flag that no case uses, because it does nothing.
   void reject_unused_flags() const {
     for (const Axis& axis : axes_) {
       if (!given(axis.name)) continue;
@@ -167,8 +167,8 @@ bool takes(const Axis& axis, const std::string& text) {
   }
 }
 
-/// Of a value that one of several scenarios does not take: another of them that does. A flag behind a scenario is that
-/// one's alone, which is not what somebody had in mind who wrote both scenarios first. Empty if there is none.
+/// If one scenario does not take a value, names another of the chosen ones that does. A flag after a scenario applies
+/// to that one alone, which surprises users who name both scenarios first. Empty if there is none.
 std::string who_takes_it(const ScenarioFlags& refusing, std::span<const ScenarioFlags> all) {
   for (const Axis& axis : described(*refusing.scenario).axes) {
     const auto given = refusing.texts.find(axis.name);
@@ -196,7 +196,7 @@ std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tun
     }
     if (cases.size() > kMostCases) refuse_so_many();
   }
-  // A combination that means nothing and is here all the same was asked for: it becomes a result that says why not.
+  // A meaningless combination that is still here was asked for: it becomes a result that says why it cannot run.
   const auto impossible = [](const PlannedCase& c) { return reason_against(c, SkipReason::Kind::impossible); };
   if (std::ranges::all_of(cases, [&](const PlannedCase& c) { return impossible(c).has_value(); })) {
     throw UsageError(impossible(cases.front())->text);
@@ -212,7 +212,7 @@ bool is_default(const Axis& axis, const Value& value) {
   return !axis.defaults.empty() && parse_axis(axis, axis.defaults, flag_of(axis)) == std::vector<Value>{value};
 }
 
-/// As it is written; one number behind --gpus would be a count.
+/// The flag as it is written. --gpus with one number would be a count, so a single GPU is --gpu.
 std::vector<std::string> gpus_flag(const GpuSelection& selection) {
   if (selection.first) return {"--gpus", std::to_string(*selection.first)};
   if (selection.numbers.empty()) return {"--gpus", "all"};

@@ -24,7 +24,7 @@ std::string duration(double seconds) {
   return seconds < 6000 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.0f} h", seconds / 3600);
 }
 
-/// What a line of `--progress plain` says of a case: its headline, or why there is none.
+/// The text of `--progress plain` for a case: its headline, or why there is none.
 std::string outcome(const Result& result, const Measurement* headline) {
   if (result.status != Status::ok) return fmt::format("{}: {}", to_text(result.status), result.reason);
   if (headline == nullptr) return "ok";

@@ -1,5 +1,5 @@
-// How far a run is, on standard error: a line that changes on a terminal, or a line for each case where that was asked
-// for.
+// Progress of a run on standard error: one line that changes on a terminal, or with --progress plain a line for each
+// case.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace xferbench::cli {
 
 class Progress {
  public:
-  /// `automatic` is silent unless standard error is a terminal. Every case comes `turns` times.
+  /// `automatic` is silent unless standard error is a terminal. Every case is visited `turns` times.
   Progress(ProgressMode mode, std::size_t cases, std::size_t turns = 1);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -25,28 +25,28 @@ class Progress {
   void sampled(const SamplingProgress& progress);
   void done(std::size_t index, const Result& result, const Measurement* headline);
   void tuning(const TuneProgress& progress);
-  /// Says something in between.
+  /// Clears the line and prints messages.
   void tell(const std::vector<std::string>& news);
-  /// Wipes the line, so that something else can be printed.
+  /// Clears the line, so that something else can be printed.
   void clear() noexcept;
 
  private:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// "about 40 s left, " once there is something to judge by.
+  /// "about 40 s left, "; empty as long as it cannot be estimated.
   [[nodiscard]] std::string time_left() const;
   void show(const std::string& text);
-  /// Whether the line was written so long ago that it may change again.
+  /// Whether the line may change again, because the last change is old enough.
   bool due();
 
   bool on_terminal_;
   bool plain_;
   std::size_t cases_;
   std::size_t turns_;
-  std::size_t turns_done_ = 0;  // cases of all turns
+  std::size_t turns_done_ = 0;  // visits of cases in all turns
   std::string where_;           // "[3/12]"
   std::string key_;
-  std::atomic<bool> shown_ = false;  // a watchdog clears the line, too
+  std::atomic<bool> shown_ = false;  // a watchdog's thread clears the line, too
   Time begun_;
   Time last_{};
 };

@@ -28,7 +28,7 @@ constexpr std::size_t kMostValues = 10'000;
 constexpr std::size_t kMostSteps = 100 * kMostValues;  // small steps between whole numbers give one value many times
 constexpr double kLargest = 9.2e18;                    // just below 2^63: sums of sizes must not overflow
 
-/// Bytes that a unit stands for; nothing for one that does not exist.
+/// Bytes of a unit; nullopt for an unknown one.
 std::optional<double> unit_factor(std::string_view unit) {
   const std::string u = lower_case(unit);
   if (u.empty() || u == "b") return 1;
@@ -42,10 +42,10 @@ std::optional<double> unit_factor(std::string_view unit) {
 
 struct Number {
   double value;
-  std::string_view rest;  // what follows it
+  std::string_view rest;  // the text after the number
 };
 
-/// A decimal number at the start of the text; nothing if there is none. No infinities or hexadecimals, and exponents
+/// The decimal number at the start of the text; nullopt if there is none. No infinities or hexadecimals, and exponents
 /// only where no unit may follow.
 std::optional<Number> leading_number(std::string_view text, std::chars_format format = std::chars_format::fixed) {
   double value = 0;
@@ -59,14 +59,14 @@ std::optional<Number> leading_number(std::string_view text, std::chars_format fo
   return Number{value, text.substr(static_cast<std::size_t>(end - text.data()))};
 }
 
-/// Twelve significant digits: 0.1 + 2 * 0.1 is 0.3, so that a case has the same key whether a range or a list named it.
+/// Rounds to twelve digits: 0.1 + 2 * 0.1 is 0.3, so that a range and a list give a case the same key.
 double snapped(double value) {
   const std::string text = fmt::format("{:.12g}", value);
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
-/// Digits only, so that no rounding through a double can change a large count.
+/// Digits only: a double would round large counts.
 std::optional<std::uint64_t> whole(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -112,7 +112,7 @@ double as_number(const Value& value) {
   return static_cast<double>(std::get<std::uint64_t>(value));
 }
 
-/// The numbers of different GPUs, written as gpus_text() writes them; none where the text is anything else.
+/// Numbers of different GPUs, written as gpus_text() writes them; empty for any other text.
 std::vector<int> distinct_gpus(std::string_view text, char joined_by) {
   if (text.find_first_not_of(fmt::format("0123456789{}", joined_by)) != std::string_view::npos) return {};
   std::vector<int> numbers = gpu_numbers(text);
@@ -123,7 +123,7 @@ std::vector<int> distinct_gpus(std::string_view text, char joined_by) {
 
 [[noreturn]] void fail(const std::string& what) { throw UsageError(what); }
 
-/// Parsing the text of one axis.
+/// Parses the text of one axis.
 class AxisParser {
  public:
   explicit AxisParser(const Axis& axis) : axis_(axis) {}
@@ -140,7 +140,7 @@ class AxisParser {
   }
 
  private:
-  /// Each once, as they were written.
+  /// Values in the order written, each once.
   struct Values {
     std::vector<Value> in_order;
     std::set<Value> known;
@@ -219,7 +219,7 @@ class AxisParser {
     fail(fmt::format("{} is too large; the largest is {}", text, limit(axis_.max)));
   }
 
-  /// In words of its own where the text is a number: one below 0, or one with an exponent, which is to be written out.
+  /// Has messages of its own for a number below 0 and for one with a point or an exponent, which must be written out.
   [[noreturn]] void refuse_count(std::string_view text) const {
     const auto number = leading_number(text, std::chars_format::general);
     const bool is_number = number && number->rest.empty();
@@ -304,7 +304,7 @@ class AxisParser {
     std::vector<Value> values{first};
     const auto start = static_cast<double>(std::get<T>(first));
     const T end = std::get<T>(last);
-    // Each value from its index, not from the one before: no rounding adds up.
+    // Each value is computed from its index and not from the previous one, so that rounding errors do not add up.
     for (std::size_t i = 1; i <= kMostSteps && values.size() <= kMostValues; ++i) {
       const auto n = static_cast<double>(i);
       const double exact = step.multiply ? start * std::pow(step.by, n) : start + step.by * n;
@@ -332,7 +332,7 @@ std::uint64_t parse_size(std::string_view text) {
                     text, number->rest));
   }
   if (number->value <= 0) throw UsageError(fmt::format("'{}' is not a positive size", text));
-  // 1.001 has no exact double, nor has its product with 1000: what is left of that is not a fraction of a byte.
+  // Neither 1.001 nor its product with 1000 is exact in a double: that rounding error is no fraction of a byte.
   constexpr double kRounding = 4e-16;
   const double product = number->value * *factor;
   const double bytes = std::round(product);
@@ -340,7 +340,7 @@ std::uint64_t parse_size(std::string_view text) {
   if (std::abs(product - bytes) > kRounding * product)
     throw UsageError(fmt::format("'{}' is not a whole number of bytes", text));
   const std::string_view digits = text.substr(0, text.size() - number->rest.size());
-  // Whole numbers exactly; beyond 2^53 a double would not hold every one.
+  // Whole numbers are multiplied as integers: beyond 2^53 a double is not exact.
   if (const auto exact = whole(digits)) return *exact * static_cast<std::uint64_t>(*factor);
   return static_cast<std::uint64_t>(bytes);
 }

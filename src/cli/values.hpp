@@ -22,8 +22,8 @@ namespace xferbench::cli {
 /// "256M" -> 268435456. Throws UsageError for anything that is not a whole, representable number of bytes.
 std::uint64_t parse_size(std::string_view text);
 
-/// The values of an axis written in the grammar, checked against what the axis allows, in the order written, each once.
-/// `flag` ("--size") begins the error message.
+/// The values of an axis in the order written, each once, checked against what the axis allows. `flag` ("--size")
+/// begins the error message.
 std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::string_view flag);
 
 /// The least or the most that an axis allows, as its values are written: "4 KiB", "0.5".
@@ -38,7 +38,7 @@ GpuSelection gpu_selection(const std::string& text);
 /// "90%" or "90" as 0.9; more than 0 and at most 100 percent. Throws UsageError that begins with the flag.
 double parse_percent(std::string_view text, std::string_view flag);
 
-/// "all,one": paces of a fleet, each once, in that order. Throws UsageError.
+/// "all,one": concurrencies of a fleet (--pace), each once, in that order. Throws UsageError.
 std::vector<Pacing> paces(const std::string& text);
 
 }  // namespace xferbench::cli

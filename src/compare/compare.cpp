@@ -33,11 +33,11 @@ std::string reason_of(const Result& result, const std::optional<std::string>& na
   return name ? fmt::format("has no {}", *name) : "has no samples";
 }
 
-/// What one side has of a case.
+/// The numbers of one case on one side.
 struct SideValues {
   std::vector<Value> values;
   std::string reason;   // why a file has none
-  bool failed = false;  // in one file at least
+  bool failed = false;  // in at least one file
 };
 
 SideValues values_of(Results results, const std::optional<std::string>& name, const Options& options) {
@@ -69,7 +69,7 @@ bool has_flag(const SideValues& side, std::string_view flag) {
   });
 }
 
-/// What is remarkable about samples and makes a comparison doubtful.
+/// Notes flags of the samples that make a comparison doubtful.
 void add_flags(const SideValues& base, const SideValues& next, std::vector<std::string>& notes) {
   for (const char* flag : {"throttled", "drift", "bimodal", "not-warm", "gate-timeout", "slow-first"}) {
     const bool in_base = has_flag(base, flag);
@@ -79,7 +79,6 @@ void add_flags(const SideValues& base, const SideValues& next, std::vector<std::
   }
 }
 
-/// Whether both sides are the very same measurements.
 bool identical(const SideValues& base, const SideValues& next) {
   const auto same = [](const Value& a, const Value& b) {
     return a.measurement != nullptr && b.measurement != nullptr && a.measurement->samples == b.measurement->samples;
@@ -88,12 +87,12 @@ bool identical(const SideValues& base, const SideValues& next) {
 }
 
 std::uint64_t seed_of(std::string_view key) {
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a: a case's interval does not depend on the other cases
+  std::uint64_t hash = 14695981039346656037U;  // FNV-1a: a case's bootstrap does not depend on the other cases
   for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
   return hash;
 }
 
-/// Compares case after case, then weighs all together, because significance depends on how many there are.
+/// Compares case after case, then tests all of them together, because significance depends on their number.
 class Comparer {
  public:
   Comparer(Comparison& comparison, std::size_t base_files, std::size_t next_files)
@@ -109,7 +108,7 @@ class Comparer {
     const Results in_next = Results(c.results).subspan(base_files_);
     const auto& name = comparison_.options.metric;
     const SideValues base = values_of(in_base, name, comparison_.options);
-    // What a case is about in base is what new must have, too.
+    // The headline of base is what new must have, too.
     const bool about = !base.values.empty() && base.values.front().measurement != nullptr;
     const SideValues next =
         values_of(in_next, about ? std::string(base.values.front().name) : name, comparison_.options);
@@ -138,7 +137,7 @@ class Comparer {
     }
   }
 
-  /// Fills in what the numbers of the rows say.
+  /// Tests the numbers of all rows and fills in the results.
   void weigh_all() {
     MannWhitney ranks;
     pool();
@@ -159,7 +158,7 @@ class Comparer {
       row.spread_from = found.spread_from;
       row.spread_seen = found.seen;
       row.least_found = found.least_found;
-      if (row.identical) {  // there is nothing to be sure of
+      if (row.identical) {  // a difference of 0 has no uncertainty
         row.interval.reset();
         row.within.reset();
         row.p.reset();
@@ -171,7 +170,7 @@ class Comparer {
   }
 
  private:
-  /// What was compared; where a case fails and never had a number, what was asked for.
+  /// Sets the name of the number that is compared; if no side has one, of the number that was asked for.
   void name_number(Row& row, const SameCase& c, const SideValues& base, const SideValues& next) const {
     if (base.values.empty() && next.values.empty()) {
       row.measured = comparison_.options.metric.value_or("");
@@ -217,7 +216,7 @@ class Comparer {
     if (base_files_ == 1 && next_files_ == 1) note_dependence(row, pending_.back().base[0], pending_.back().next[0]);
   }
 
-  /// How the flags restrain what the samples of one process a side can say.
+  /// Notes how autocorrelation and drift weaken the samples of one process a side.
   static void note_dependence(Row& row, const ProcessNumber& base, const ProcessNumber& next) {
     if (inflation(base.sample, next.sample) > 1) {
       row.notes.push_back(fmt::format("autocorrelated: samples count as {:.0f} and {:.0f}", base.sample.effective_size,
@@ -238,7 +237,7 @@ class Comparer {
     return {assumed, assumed > 0 ? kAssumedFreedom : 0, SpreadSource::assumed};
   }
 
-  /// What the processes of all cases show together; nothing where nothing but a case itself is to count.
+  /// Estimates the spread of all cases together. With an assumed spread of 0, only a case's own processes count.
   void pool() {
     if (comparison_.options.assumed_spread <= 0) return;
     std::vector<SeenVariance> all;
@@ -251,7 +250,7 @@ class Comparer {
     }
   }
 
-  /// A row whose numbers have not been weighed.
+  /// A row whose numbers are not tested yet.
   struct Pending {
     std::size_t row;
     std::vector<ProcessNumber> base;
@@ -266,7 +265,7 @@ class Comparer {
   std::optional<SpreadBefore> pooled_{};
 };
 
-/// Spreads say nothing of another kind of GPU, and little of another one of the same kind.
+/// Throws UsageError if the spreads are of another kind of GPU; warns if they are of another GPU of the same kind.
 void check_spreads(const Files& files, Comparison& comparison) {
   const auto& known = comparison.options.known_spreads;
   if (!known) return;
@@ -284,12 +283,12 @@ void check_spreads(const Files& files, Comparison& comparison) {
   }
 }
 
-/// What was measured once and is there twice.
+/// Warns if the same run is on both sides.
 void warn_of_same_runs(std::span<const NamedReport> base, std::span<const NamedReport> next, Comparison& comparison) {
   for (const NamedReport& a : base) {
     for (const NamedReport& b : next) {
       if (a.report.started_at != b.report.started_at || a.report.results != b.report.results) continue;
-      // Once, of files of several processes.
+      // Once only, if files hold several processes.
       add_new(comparison.warnings,
               fmt::format("{} and {} are the same run: compared with itself nothing changes", a.name, b.name));
     }

@@ -1,4 +1,4 @@
-// What two runs do not have in common beside their results.
+// Differences between two runs besides their results.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::string link_text(const std::optional<Environment::Pcie>& link) {
   return link ? fmt::format("Gen{} x{}", link->generation, link->width) : kUnknown;
 }
 
-/// Of several GPUs how many there are, and each.
+/// The number of GPUs and, if there are several, facts about each.
 void add_gpus(const Environment& e, Facts& facts) {
   facts.emplace_back("GPUs", fmt::format("{}", e.gpu_count()));
   for (std::size_t i = 0; i < e.gpus.size(); ++i) {
@@ -42,7 +42,7 @@ void add_gpus(const Environment& e, Facts& facts) {
   }
 }
 
-/// What fleets are; their ranks' GPUs are matched elsewhere.
+/// Facts about a fleet; the GPUs of its ranks are matched elsewhere.
 void add_fleet(const Fleet& fleet, Facts& facts) {
   std::set<int> nodes;
   for (const RankPlace& place : fleet.ranks) nodes.insert(place.node);
@@ -51,7 +51,7 @@ void add_fleet(const Fleet& fleet, Facts& facts) {
                              {"nodes", fmt::format("{}", nodes.size())}});
 }
 
-/// What a machine and a program are, as people tell them apart.
+/// Facts by which people tell machines and programs apart.
 Facts facts_of(const Environment& e, const Tool& tool) {
   const Environment::Gpu& gpu = e.gpu;
   const auto& link = gpu.pcie;
@@ -70,7 +70,7 @@ Facts facts_of(const Environment& e, const Tool& tool) {
       {"link below its maximum", yes_or_no(link ? std::optional(link->below_maximum()) : std::nullopt)},
       {"host CPU", known(host.cpu)},
       {"logical CPUs", positive(host.logical_cpus)},
-      // The system keeps a little for itself, and how little changes from boot to boot.
+      // In whole GiB: the system keeps a little for itself, and how little changes from boot to boot.
       {"host memory", host.memory_bytes > 0 ? fmt::format("{} GiB", host.memory_bytes / GiB) : kUnknown},
       {"kernel", known(host.kernel)},
       {"NUMA node", number_or_unknown(host.numa_node)},
@@ -88,7 +88,7 @@ Facts facts_of(const Environment& e, const Tool& tool) {
   return facts;
 }
 
-/// Of a fleet those of each rank, one after the other.
+/// The facts of a report; of a fleet, those of each rank one after the other.
 Facts facts_of_all(const Report& report) {
   if (!report.fleet) return facts_of(report.environment, report.tool);
   Facts all;
@@ -101,18 +101,18 @@ Facts facts_of_all(const Report& report) {
   return all;
 }
 
-/// What follows a flag; nothing where it was not given.
+/// The value of a flag; nullopt if it was not given.
 std::optional<std::string> value_of(const std::vector<std::string>& command, const std::string& flag) {
   std::optional<std::string> value;
   for (std::size_t i = 0; i < command.size(); ++i) {
     if (command[i] == flag && i + 1 < command.size()) value = command[i + 1];
     if (command[i].starts_with(flag + "=")) value = command[i].substr(flag.size() + 1);
   }
-  if (value) value = printable(*value);  // the words of a command are kept as they were
+  if (value) value = printable(*value);  // stored words may have control characters
   return value;
 }
 
-/// What changes how a case is measured and is no part of its key.
+/// Flags that change how a case is measured but are no part of its key.
 void add_command(const std::vector<std::string>& command, Facts& facts) {
   for (const std::string flag : {"--seed", "--ci", "--budget", "--min-samples", "--max-samples"}) {
     facts.emplace_back(flag, value_of(command, flag).value_or("the default"));
@@ -127,7 +127,7 @@ void add_command(const std::vector<std::string>& command, Facts& facts) {
   }
 }
 
-/// The values that a side has of each fact; `order` gets names that are new, as `seen` does.
+/// The values of each fact on one side. Adds names that are new to `order` and `seen`.
 std::map<std::string, std::set<std::string>> values_of(std::span<const NamedReport> side,
                                                        std::vector<std::string>& order, std::set<std::string>& seen) {
   std::map<std::string, std::set<std::string>> values;

@@ -15,20 +15,21 @@ namespace {
 
 using Numbers = std::span<const ProcessNumber>;
 
-constexpr std::size_t kEnoughForRanks = 4;       // processes a side
-constexpr double kInterval = 0.05;               // on both sides together of a 95 % interval
-constexpr double kNormal95 = 1.959963984540054;  // within which a normal error lies in 95 of 100 cases
-constexpr double kFreedomOfDrift = 4;            // a straight line was not asked for; so sure is its height
+constexpr std::size_t kEnoughForRanks = 4;  // processes a side
+constexpr double kInterval = 0.05;          // error of a 95 % interval, on both sides together
+constexpr double kNormal95 =
+    1.959963984540054;                 // a normal error is within so many standard deviations in 95 of 100 cases
+constexpr double kFreedomOfDrift = 4;  // of the size of a drift, which need not be a straight line
 
 double square(double x) { return x * x; }
 
 /// A variance and how sure it is.
 struct Variance {
   double value = 0;
-  double freedom = 0;  ///< degrees of freedom; 0: it is certain
+  double freedom = 0;  ///< degrees of freedom; 0: it is exact
 };
 
-/// By Satterthwaite.
+/// The sum of variances, with degrees of freedom by Satterthwaite.
 Variance sum(std::initializer_list<Variance> parts) {
   Variance total;
   double doubt = 0;
@@ -42,13 +43,13 @@ Variance sum(std::initializer_list<Variance> parts) {
 
 double freedom_of(const Sample& sample) { return std::max(1.0, sample.effective_size - 1); }
 
-/// Of drift, as if it had been a spread between processes: when a run is stopped decides what its median is.
+/// Drift as a variance between processes, because the median depends on when a run is stopped.
 Variance of_drift(const ProcessNumber& number) { return {square(number.drift), kFreedomOfDrift}; }
 
-/// Both sides have it from the same source: each has half of what makes it sure.
+/// Both sides take the spread from the same source, so each has half of its degrees of freedom.
 Variance of_spread(const SpreadBefore& before) { return {square(before.spread), before.degrees_of_freedom / 2}; }
 
-/// What the samples of the processes themselves say of how far their medians are off, drift included.
+/// The variance of the processes' medians as their own samples show it, drift included.
 Variance own_variance(Numbers numbers) {
   Variance mean;
   for (const ProcessNumber& n : numbers) {
@@ -71,8 +72,8 @@ double mean_log(Numbers numbers) {
   return sum / static_cast<double>(numbers.size());
 }
 
-/// Of one process's number: what the processes show, and what was taken before they were looked at, each as heavy as it
-/// is sure. Processes cannot be closer than their own samples let them be.
+/// The variance of one process's number: the mean of what the processes show and of what was expected, weighted by
+/// degrees of freedom. It is at least what the processes' own samples imply.
 Variance process_variance(Numbers numbers, const SpreadBefore& before) {
   const Variance own = own_variance(numbers);
   const Variance spread = of_spread(before);
@@ -86,12 +87,12 @@ Variance process_variance(Numbers numbers, const SpreadBefore& before) {
   return {(weight_before * expected.value + weight_shown * shown) / freedom, freedom};
 }
 
-/// How far the straight line goes, up or down, that fits the logarithms of samples in run order best, where that is
-/// more than chance or the samples are flagged; else 0.
+/// The height of the straight line that fits the logarithms of samples in run order best, if it is more than chance or
+/// the samples are flagged; else 0.
 double drift_of(std::span<const double> samples) {
-  constexpr std::size_t kFewest = 6;    // fewer make a line of anything
+  constexpr std::size_t kFewest = 6;    // fewer samples fit a line by chance
   constexpr double kSure = 2.5;         // standard errors
-  constexpr double kNoticeable = 0.01;  // as of the flag
+  constexpr double kNoticeable = 0.01;  // the same as for the flag
   if (samples.size() < kFewest) return 0;
   const double n = static_cast<double>(samples.size());
   double mean = 0;
@@ -111,7 +112,7 @@ double drift_of(std::span<const double> samples) {
   return sure || statistics::drifting(samples) ? length : 0;
 }
 
-/// What a difference of logarithms with this error says.
+/// Fills in what follows from a difference of logarithms and its variance.
 void conclude_by_t(Evidence& evidence, double log_ratio, const Variance& of_difference, const Weighing& how) {
   const double error = std::sqrt(of_difference.value);
   const double freedom = of_difference.freedom > 0 ? of_difference.freedom : 1e6;
@@ -126,7 +127,7 @@ void conclude_by_t(Evidence& evidence, double log_ratio, const Variance& of_diff
   evidence.least_found = Interval{std::exp(-less), std::exp(more)};
 }
 
-/// One process a side: their samples say how far each median is off, nothing says how far the processes lie apart.
+/// One process a side: the samples show the error of each median, but nothing shows the spread between processes.
 Evidence weigh_two_processes(MannWhitney& ranks, const ProcessNumber& base, const ProcessNumber& next,
                              const Weighing& how) {
   Evidence evidence;
@@ -150,8 +151,8 @@ Evidence weigh_two_processes(MannWhitney& ranks, const ProcessNumber& base, cons
   return evidence;
 }
 
-/// What the processes of both sides show, each side around its own middle, and no less than `least` says of a side;
-/// nothing of one process a side.
+/// The variance of the processes around the middle of their own side, at least `least` for each side; nullopt with one
+/// process a side.
 template <class Least>
 std::optional<SeenVariance> variance_within(Numbers base, Numbers next, const Least& least) {
   SeenVariance seen;
@@ -175,7 +176,7 @@ Evidence weigh_by_welch(Numbers base, Numbers next, const Weighing& how) {
   Evidence evidence;
   Variance of_base = process_variance(base, how.before);
   Variance of_next = process_variance(next, how.before);
-  // A single process does not show how far others of its side lie apart; those of the other side do.
+  // A single process does not show the spread of its side, so it takes that of the other side if that is larger.
   const auto borrow = [](Numbers numbers, Variance& own, const Variance& other) {
     if (numbers.size() == 1 && other.value > own.value) own = other;
   };
@@ -202,7 +203,7 @@ Sample scaled(Sample sample, double factor) {
   return sample;
 }
 
-/// The least factor, from `least` on, that makes such a difference of samples that do not differ significant.
+/// The smallest factor, from `least` on, that makes two samples that do not differ significantly different.
 double least_significant(MannWhitney& ranks, const Sample& base, const Sample& next, double least, std::size_t cases) {
   constexpr double kMost = 1e6;
   constexpr double kClose = 1e-4;
@@ -265,7 +266,7 @@ std::optional<SeenVariance> seen_variance(Numbers base, Numbers next) {
 }
 
 ProcessNumber process_number(std::span<const double> in_run_order) {
-  constexpr double kOfMedian = 1.2533141373155;  // standard error of a median of normal samples over that of their mean
+  constexpr double kOfMedian = 1.2533141373155;  // of normal samples: standard error of the median / that of the mean
   ProcessNumber number{.median = statistics::median(in_run_order), .sample = sample_of(in_run_order), .error = {}};
   const std::vector<double>& sorted = number.sample.sorted;
   if (sorted.size() < 2 || !(sorted.front() > 0)) return number;

@@ -1,5 +1,5 @@
-// What the numbers of one case say of its change: which test can decide it, the ratio with its interval, and the least
-// change that these very numbers could have shown. Pure functions; docs/lab/compare.md says why it is done like this.
+// Judges the change of one case: which test can decide it, the ratio with its interval, and the smallest change that
+// these numbers could have shown. Pure functions; docs/lab/compare.md says why it is done like this.
 #pragma once
 
 #include <cstddef>
@@ -14,32 +14,33 @@
 namespace xferbench::compare {
 
 inline constexpr double kSignificant = 0.05;
-/// How sure an assumed spread is, as degrees of freedom: with so few, suites whose processes lie half as far again
-/// apart as assumed still fail without a cause in less than one comparison of twenty.
+/// Degrees of freedom of an assumed spread. With so few, a suite whose real spread is 1.5 times the assumed one still
+/// fails without a cause in less than one comparison of twenty.
 inline constexpr double kAssumedFreedom = 6;
 
 /// What one process measured of a case.
 struct ProcessNumber {
   double median = 0;
-  Sample sample{};              ///< no samples of a derived metric
-  std::optional<double> error;  ///< standard error of the median's logarithm, by its own samples
-  double drift = 0;             ///< by how much the samples moved while it ran, as a logarithm, where that is no chance
+  Sample sample{};              ///< empty for a derived metric
+  std::optional<double> error;  ///< standard error of the median's logarithm, from its own samples
+  double drift = 0;  ///< change of the samples during the run, as a logarithm, if it is more than chance; else 0
 };
 
-/// Of samples in run order, at least one.
+/// `in_run_order`: at least one sample.
 ProcessNumber process_number(std::span<const double> in_run_order);
 
-/// How far apart processes are taken to lie before the numbers of a case are looked at.
+/// The spread between processes that is expected before the numbers of a case are looked at.
 struct SpreadBefore {
-  double spread = 0;              ///< standard deviation of the logarithms of processes' medians
-  double degrees_of_freedom = 0;  ///< how sure that is, as of so many more processes than one; 0: nothing is taken
+  double spread = 0;  ///< standard deviation of the logarithms of processes' medians
+  double degrees_of_freedom =
+      0;  ///< certainty of the spread, as of so many processes plus one; 0: no spread is assumed
   SpreadSource source = SpreadSource::assumed;
-  bool of_medians = false;  ///< what the samples within each process add is in it
+  bool of_medians = false;  ///< the spread includes what the samples within each process add
 };
 
-/// How cases are judged.
+/// Settings of the tests.
 struct Weighing {
-  std::size_t cases = 1;  ///< that are tested together
+  std::size_t cases = 1;  ///< number of cases that are tested together
   double threshold = 0;
   SpreadBefore before{};
   bool bootstrap = false;
@@ -48,28 +49,28 @@ struct Weighing {
 
 struct Evidence {
   TestUsed test = TestUsed::none;
-  std::optional<double> ratio;  ///< new / base; absent where a number is not above 0
+  std::optional<double> ratio;  ///< new / base; absent if a number is not above 0
   std::optional<Interval> interval;
-  std::optional<Interval> within;  ///< of one process a side: what their samples alone say
+  std::optional<Interval> within;  ///< with one process a side: the interval from their samples alone
   std::optional<double> p;
-  std::optional<double> spread;  ///< between processes, as the test takes it
-  std::optional<double> seen;    ///< the same, as the processes alone show it
+  std::optional<double> spread;  ///< between processes, as the test used it
+  std::optional<double> seen;    ///< between processes, as they alone show it
   SpreadSource spread_from = SpreadSource::assumed;
-  /// The ratios next to 1 that would have been called, had the numbers differed by just so much.
+  /// The smallest changes that would have been detected, as ratios below and above 1.
   std::optional<Interval> least_found;
 };
 
-/// How many processes a side would find a slow-down of `sought` (a share), if they lie so far apart; nothing if even
+/// The number of processes a side that would detect a slow-down of `sought` (a share) at this spread; nullopt if even
 /// thirty would not.
 std::optional<std::size_t> processes_needed(double spread, double sought, const Weighing& how);
 
-/// What the processes of a case show of their spread, no less than what their own samples let it be; nothing where no
-/// side has two of them.
+/// The variance between the processes of a case, at least what their own samples imply; nullopt if no side has two
+/// processes.
 std::optional<SeenVariance> seen_variance(std::span<const ProcessNumber> base, std::span<const ProcessNumber> next);
 
-/// Tests that can decide: Mann-Whitney where four processes stand on each side and so many cases leave it a chance;
-/// else Welch's t on the logarithms of the processes' numbers, each side's variance estimated from what its processes
-/// show and what was known or assumed before.
+/// Chooses a test that can decide. With four processes on each side it is Mann-Whitney, if significance is possible
+/// among so many cases. Else it is Welch's t on the logarithms of the processes' numbers; each side's variance is
+/// estimated from its processes and from the expected spread (`how.before`).
 Evidence weigh(MannWhitney& ranks, std::span<const ProcessNumber> base, std::span<const ProcessNumber> next,
                const Weighing& how);
 

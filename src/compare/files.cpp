@@ -19,7 +19,7 @@ namespace xferbench::compare {
 
 namespace {
 
-/// Empty for real times.
+/// The profile that simulated the results; empty for real times.
 std::string profile_of(const Report& report) {
   return report.environment.simulated() ? report.environment.profile_text() : "";
 }
@@ -97,7 +97,7 @@ std::vector<SameCase> cases_of(const Files& files, const Options& options, std::
     return std::ranges::any_of(options.only, [&](const std::string& pattern) { return matches(pattern, name); });
   };
   std::vector<SameCase> cases = same_cases(reports, [&](const Report& report, const Result& result) {
-    // Only some were measured a second time, and not as all were.
+    // The second round measures only some cases, and not under the same conditions.
     if (result.in_fleet && result.in_fleet->round > 1) return std::string();
     std::string identity = identity_of(report, result, match);
     const bool asked_for = options.only.empty() || is_asked_for(result.config.key()) || is_asked_for(identity);
@@ -148,14 +148,15 @@ void check_medians(const Files& files) {
 std::vector<std::string> doubts_of(const Files& files) {
   std::vector<std::string> all;
   for (const NamedReport* named : files) {
-    for (std::string& doubt : doubts(*named)) add_new(all, std::move(doubt));  // of several processes of a file
+    for (std::string& doubt : doubts(*named))
+      add_new(all, std::move(doubt));  // processes of one file may have the same
   }
   return all;
 }
 
 namespace {
 
-/// Of all measurements and metrics in these files, each once.
+/// The names of all measurements and metrics in these files, each once.
 std::vector<std::string> numbers_in(const Files& files) {
   std::set<std::string> names;
   for (const NamedReport* file : files) {

@@ -1,4 +1,5 @@
-// What the files of a comparison hold, before anything is judged: shared by comparisons and tables side by side.
+// Reads the numbers in the files of a comparison, before anything is judged: for comparisons and for tables side by
+// side.
 #pragma once
 
 #include <initializer_list>
@@ -20,35 +21,35 @@ struct Value {
   const Measurement* measurement = nullptr;  // null for a derived metric
 };
 
-/// Of a measurement of that name, else of a metric of that name; without a name, of what the case is about.
+/// The measurement of that name, else the metric of that name; without a name, the headline. nullopt if there is none.
 std::optional<Value> value_of(const Result& result, const std::optional<std::string>& name, const Options& options);
 
-/// As its scenario declares it; of a number that nobody declares, by its unit.
+/// The direction that the scenario declares; if nobody declares the number, it follows from the unit.
 Better better_of(const Value& value, std::string_view scenario, const Options& options);
 
 using Files = std::vector<const NamedReport*>;
 
 Files files_of(std::initializer_list<std::span<const NamedReport>> sides);
 
-/// What the files declare of each scenario, the first to name something deciding what it is, and what the options add.
+/// What the files and the options declare of each scenario. If several declare a name, the first counts.
 MetricsDeclared all_declared(const Files& files, const Options& options);
 
-/// The cases that the options leave of all files, each once, in the order in which they come; of fleets those of the
+/// The cases of all files that the options select, each once, in the order in which they come; of fleets those of the
 /// first round, for each rank. Throws UsageError if there is none.
 std::vector<SameCase> cases_of(const Files& files, const Options& options, std::optional<Match> match);
 
 std::vector<Source> sources_of(std::span<const NamedReport> reports);
 
-/// The profile, if any is simulated. Throws UsageError where not all are the same and that was not asked for.
+/// The profile, if any file is simulated. Throws UsageError if the profiles differ and --allow-simulated was not given.
 std::optional<std::string> check_simulated(const Files& files, const Options& options);
 
-/// Throws InputError where a median is not that of the samples beside it: somebody has changed the file.
+/// Throws InputError if a median is not that of its samples: somebody has edited the file.
 void check_medians(const Files& files);
 
-/// Of all files.
+/// The doubts about all files, each once.
 std::vector<std::string> doubts_of(const Files& files);
 
-/// Throws UsageError: no case has the number that is to be compared. Names those that there are.
+/// Throws UsageError, because no case has the number that is to be compared. Names the numbers that there are.
 [[noreturn]] void refuse_numberless(const Files& files, const Options& options);
 
 }  // namespace xferbench::compare

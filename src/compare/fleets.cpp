@@ -27,14 +27,14 @@ std::string without_uuids(const NamedReport& named) {
   return {};
 }
 
-/// Empty for one that never said where it is.
+/// The UUID of a rank's GPU; empty if the rank never reported its place.
 std::string uuid_of(const Fleet& fleet, int rank) {
   const RankPlace* place = fleet.place(rank);
   return place == nullptr ? "" : place->environment.gpu.uuid;
 }
 
-/// Of a transfer between two ranks: it is the same one only where both ends are. In which round partners have their
-/// turn depends on how many ranks there are.
+/// The identity of a transfer between two ranks includes both ends. It leaves out the round in which partners have
+/// their turn, because that depends on the number of ranks.
 std::string identity_of_transfer(const Fleet& fleet, const Result& result, std::pair<int, int> ranks, Match match) {
   const auto end = [&](int rank) {
     const std::string uuid = match == Match::uuid ? uuid_of(fleet, rank) : "";
@@ -44,8 +44,7 @@ std::string identity_of_transfer(const Fleet& fleet, const Result& result, std::
                      to_text(result.in_fleet->pace), end(ranks.first), end(ranks.second));
 }
 
-/// Where a result was measured: "GPU 1 of a", with its rank where that may differ between files; of a transfer both
-/// ends.
+/// Where a result was measured: "GPU 1 of a", with its rank if that may differ between files; of a transfer both ends.
 std::string place_text(const Fleet& fleet, const Result& result, Match match) {
   const auto text = [&](int rank) {
     const RankPlace* place = fleet.place(rank);
@@ -56,7 +55,7 @@ std::string place_text(const Fleet& fleet, const Result& result, Match match) {
   return ranks ? fmt::format("{} to {}", text(ranks->first), text(ranks->second)) : text(result.in_fleet->rank);
 }
 
-/// Of the first of some files that has the case.
+/// The place in the first of some files that has the case.
 std::string first_place(const Files& files, const SameCase& c, std::size_t from, std::size_t to, Match match) {
   for (std::size_t i = from; i < to; ++i) {
     const Result* result = c.results[i];
@@ -65,7 +64,7 @@ std::string first_place(const Files& files, const SameCase& c, std::size_t from,
   return {};
 }
 
-/// The places of one side's ranks by what tells them apart.
+/// The places of one side's ranks, by UUID or by rank.
 std::map<std::string, const RankPlace*> places_of(const Files& files, Match match) {
   std::map<std::string, const RankPlace*> places;
   for (const NamedReport* named : files) {

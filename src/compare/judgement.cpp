@@ -17,7 +17,7 @@ namespace xferbench::compare {
 namespace {
 
 std::string percent(double share) { return format_percent_short(share); }
-/// To two digits, so that no more is claimed than was shown.
+/// Rounded down to two digits, so that no more is claimed than was shown.
 double rounded_down(double share) {
   if (!(share > 0)) return share;
   const double last = std::pow(10, std::floor(std::log10(share)) - 1);
@@ -87,9 +87,9 @@ void judge_rows(Comparison& comparison) {
   }
 }
 
-// --- All of them ----------------------------------------------------------------------------------------------------
+// --- The outcome -----------------------------------------------------------------------------------------------------
 
-/// Of rows that have it; nothing if none has.
+/// The median over the rows that have the number; nullopt if none has.
 template <class Number>
 std::optional<double> middle(const std::vector<Row>& rows, const Number& number) {
   std::vector<double> all;
@@ -99,7 +99,7 @@ std::optional<double> middle(const std::vector<Row>& rows, const Number& number)
   return all.empty() ? std::nullopt : std::optional(statistics::median(all));
 }
 
-/// What would have to be done for slow-downs of `sought` to be found.
+/// What users can do to detect slow-downs of `sought`.
 std::string remedy(const Comparison& comparison, double sought) {
   const double assumed = comparison.options.assumed_spread;
   const double spread = middle(comparison.rows, [](const Row& row) { return row.spread; }).value_or(assumed);
@@ -186,12 +186,12 @@ Outcome outcome_of(const Comparison& comparison) {
   return outcome;
 }
 
-// --- What is said besides -------------------------------------------------------------------------------------------
+// --- Warnings and remarks --------------------------------------------------------------------------------------------
 
-/// Where nearly all cases went the same way by about as much, the program is seldom the cause.
+/// If nearly all cases changed in the same direction by about as much, the program is seldom the cause.
 void warn_of_common_shift(Comparison& comparison) {
   constexpr std::size_t kFewest = 5;
-  constexpr double kLeast = 0.01;  // less is what any two runs differ by
+  constexpr double kLeast = 0.01;  // any two runs differ by less
   constexpr double kNearlyAll = 0.9;
   std::vector<double> slowdowns;
   for (const Row& row : comparison.rows) {
@@ -212,7 +212,7 @@ void warn_of_common_shift(Comparison& comparison) {
                   percent(std::expm1(std::abs(common))), common > 0 ? "slower" : "faster"));
 }
 
-/// "2 % in the middle case, at most 4.1 %"; empty where no row has the number.
+/// "2 % in the middle case, at most 4.1 %"; empty if no row has the number.
 template <class Number>
 std::string middle_and_most(const std::vector<Row>& rows, const Number& number) {
   const std::optional<double> of_middle = middle(rows, number);

@@ -1,11 +1,11 @@
-// From what the numbers say to words: a verdict and its reason for each case, and what all of it comes to.
+// Turns tested numbers into words: a verdict and its reason for each case, and the overall outcome.
 #pragma once
 
 #include "compare/compare.hpp"
 
 namespace xferbench::compare {
 
-/// Fills in verdicts, reasons, adjusted p-values, the outcome and its warnings, of rows whose numbers were weighed.
+/// Fills in verdicts, reasons, adjusted p-values, the outcome and its warnings. The rows must be tested before.
 void judge(Comparison& comparison);
 
 }  // namespace xferbench::compare

@@ -22,7 +22,7 @@ namespace xferbench::compare {
 
 namespace {
 
-/// "night" of "night-3.json"; empty where no number of a process ends the name.
+/// "night" of "night-3.json"; empty if the name does not end in the number of a process.
 std::string family_of(const std::string& file) {
   constexpr std::size_t kMostDigits = 3;
   const std::string stem = stem_of(file).string();
@@ -32,7 +32,7 @@ std::string family_of(const std::string& file) {
   return digits == 0 || digits > kMostDigits ? "" : stem.substr(0, last);
 }
 
-/// Without the files that it wrote, whose names differ between processes.
+/// Without output files, whose names differ between processes.
 std::vector<std::string> command_of(const Report& report) {
   constexpr std::array<std::string_view, 5> kOutputs{"--json", "--csv", "--markdown", "--html", "--process"};
   std::vector<std::string> words;
@@ -64,7 +64,7 @@ bool of_same_run(const NamedReport& one, const NamedReport& other) {
          begun_soon_after(one.report, other.report);
 }
 
-/// Of the mean of their logarithms; nothing of a single one, and of what has no logarithm.
+/// 95 % interval of the mean of the logarithms; nullopt for a single median and for one that is not above 0.
 std::optional<Interval> interval_of(const std::vector<double>& medians) {
   const auto n = static_cast<double>(medians.size());
   if (n < 2 || std::ranges::min(medians) <= 0) return std::nullopt;
@@ -100,7 +100,7 @@ void pool(Metric& metric, const std::vector<const Result*>& results) {
   metric.value = statistics::median(values);
 }
 
-/// Of the same case; null where a process has it not.
+/// Merges the results of one case; null: a process does not have the case.
 Result of_all(const std::vector<const Result*>& of_processes) {
   std::vector<const Result*> good;
   for (const Result* result : of_processes) {

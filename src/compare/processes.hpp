@@ -1,4 +1,4 @@
-// Which files are of one run that several processes measured, and what they say together. Pure functions.
+// Finds the files of one run that several processes measured, and merges them. Pure functions.
 #pragma once
 
 #include <filesystem>
@@ -9,23 +9,23 @@
 
 namespace xferbench::compare {
 
-/// What the processes of a run wrote, in the order in which they were given.
+/// The reports of a run's processes, in the order in which they were given.
 using Processes = std::vector<NamedReport>;
 
-/// A file's path without its endings, of which .xz may be the last: "night-3" of "night-3.json.xz".
+/// A file's path without its extensions, of which .xz may be the last: "night-3" of "night-3.json.xz".
 std::filesystem::path stem_of(std::filesystem::path file);
 
-/// Whether both are the same GPU of the same host, or modelled by the same profile.
+/// Whether both are the same GPU of the same host, or simulated by the same profile.
 bool of_same_machine(const Environment& one, const Environment& other);
 
-/// Files NAME-1.json, NAME-2.json ... of one folder, command, program and machine, begun within an hour of each other,
-/// as --repeat writes them, are of one run; a file with further processes is one, too. Each other file is a run of its
-/// own.
+/// Files are of one run if they are named NAME-1.json, NAME-2.json ... as --repeat names them, are of one folder,
+/// command, program and machine, and began within an hour of each other. A file with further processes is one run, too.
+/// Each other file is a run of its own.
 std::vector<Processes> runs_of(std::vector<NamedReport> files);
 
-/// The run as one process would have written it, whose samples are the processes' medians: of each measurement with
-/// Student's 95 % interval of their logarithms, of each metric the median. A case that failed in one process has
-/// failed. Of a single process just that.
+/// The run as one report whose samples are the processes' medians. Each measurement has Student's 95 % interval of
+/// their logarithms, each metric is the median. A case that failed in one process has failed. A single process is
+/// returned as it is.
 NamedReport as_one_run(Processes processes);
 
 }  // namespace xferbench::compare

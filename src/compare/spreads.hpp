@@ -1,5 +1,5 @@
-// How far apart processes lie that measure the same thing: estimated where there are several, remembered in a file for
-// where there is one.
+// The spread between processes that measure the same thing: estimated from several processes, and stored in a file for
+// comparisons of single ones.
 #pragma once
 
 #include <span>
@@ -10,18 +10,17 @@
 
 namespace xferbench::compare {
 
-/// The variance of the logarithms of these numbers, of which there are at least two, all above 0.
+/// The variance of the logarithms of at least two numbers, all above 0.
 double log_variance(std::span<const double> numbers);
 
-/// Of the cases that at least two of the processes have sampled; those of a median of 0 are left out. The processes are
-/// of one machine, and there is at least one.
+/// The spread of the cases that at least two of the processes have sampled; cases with a median of 0 are left out.
+/// There must be at least one process, and all of one machine.
 SpreadFile spread_between(std::span<const Report> processes);
 
-/// What is known of a machine after `newer` was measured there, too: its cases replace those of the same key and
-/// measurement, all others stay.
+/// Merges spreads of one machine: the cases of `newer` replace those of the same key and measurement, all others stay.
 SpreadFile merged(SpreadFile known, SpreadFile newer);
 
-/// Whether a file is of the same kind of GPU, and whether it is of this very one, as far as both say.
+/// Whether a file is of the same kind of GPU; whether it is of the very same GPU, as far as both UUIDs are known.
 bool of_same_kind(const SpreadFile& known, const Environment& environment);
 bool of_same_gpu(const SpreadFile& known, const Environment& environment);
 

@@ -12,13 +12,13 @@ namespace xferbench::compare {
 namespace {
 
 constexpr std::size_t kExactBelow = 50;                // samples a side
-constexpr std::uint64_t kFewPairs = 1024;              // below, the pairs themselves are cheaper than counting them
+constexpr std::uint64_t kFewPairs = 1024;              // up to so many, storing the pairs is cheaper than counting them
 constexpr double kTail = 0.025;                        // on either side of a 95 % interval
 constexpr double kNormalQuantile = 1.959963984540054;  // of 1 - kTail
 
 double as_double(std::size_t n) { return static_cast<double>(n); }
 
-/// The test's statistic and what its spread depends on.
+/// The test's statistic, and what its variance depends on.
 struct Ranks {
   double u = 0;  // pairs in which next is greater, and half of those that are equal
   bool ties = false;
@@ -27,7 +27,7 @@ struct Ranks {
 
 Ranks ranks_of(std::span<const double> base, std::span<const double> next) {
   Ranks ranks;
-  std::size_t i = 0;  // samples of base, and of next, that are less than the value being looked at
+  std::size_t i = 0;  // numbers of samples of base, and of next, that are less than the current value
   std::size_t j = 0;
   while (i < base.size() || j < next.size()) {
     const double value = j == next.size() || (i < base.size() && base[i] <= next[j]) ? base[i] : next[j];
@@ -43,7 +43,7 @@ Ranks ranks_of(std::span<const double> base, std::span<const double> next) {
   return ranks;
 }
 
-/// How many of all ratios next/base are at most `ratio`.
+/// The number of all ratios next/base that are at most `ratio`.
 std::uint64_t count_up_to(std::span<const double> base, std::span<const double> next, double ratio) {
   std::uint64_t count = 0;
   std::size_t j = 0;
@@ -55,7 +55,7 @@ std::uint64_t count_up_to(std::span<const double> base, std::span<const double> 
 }
 
 double ratio_by_counting(std::span<const double> base, std::span<const double> next, std::uint64_t rank) {
-  constexpr double kClose = 1e-14;  // relative; samples have far fewer digits that mean anything
+  constexpr double kClose = 1e-14;  // relative; samples have far fewer significant digits
   double low = next.front() / base.back() * (1 - 1e-12);
   double high = next.back() / base.front() * (1 + 1e-12);
   while (high > low * (1 + kClose)) {
@@ -123,8 +123,8 @@ const std::vector<double>& MannWhitney::distribution(std::size_t n, std::size_t 
   const auto [at, is_new] = distributions_.try_emplace({n, m});
   std::vector<double>& cumulative = at->second;
   if (!is_new) return cumulative;
-  // ways[k][u]: arrangements of k samples among those of the other side that give u. With one more of the other side,
-  // the greatest of the k lies either beyond it (and counts for all of them) or does not.
+  // ways[k][u]: arrangements of k samples among those of the other side that give u. When the other side gets one more
+  // sample, the greatest of the k is either greater than it, which adds `others` to u, or it is not.
   const std::size_t size = n * m + 1;
   std::vector<std::vector<double>> ways(n + 1, std::vector<double>(size, 0));
   for (auto& row : ways) row[0] = 1;
@@ -169,7 +169,7 @@ std::optional<std::size_t> MannWhitney::interval_rank(std::size_t n, std::size_t
   const double pairs = as_double(n) * as_double(m);
   const double spread = std::sqrt(pairs * (as_double(n + m) + 1) / 12) * inflated;
   const double rank = std::floor(pairs / 2 - 0.5 - kNormalQuantile * spread) + 1;
-  // Samples that hardly differ from their neighbours say no more than how far apart all of them are.
+  // Strongly autocorrelated samples only show the range of all ratios.
   return rank >= 1 ? static_cast<std::size_t>(rank) : std::size_t{1};
 }
 
@@ -247,7 +247,7 @@ double trigamma(double x) {
   return sum + 1 / x + y / 2 + y / x * (1.0 / 6 - y * (1.0 / 30 - y / 42));
 }
 
-/// The x of which trigamma is `value`, above 0. It falls from above 1 / x^2 to below 1 / x + 1 / x^2.
+/// The x for which trigamma is `value`, which is above 0. Bisection, because trigamma decreases.
 double inverse_trigamma(double value) {
   double low = 1e-3;
   double high = 1e6;
@@ -262,11 +262,11 @@ double inverse_trigamma(double value) {
 
 std::optional<SeenVariance> pooled(std::span<const SeenVariance> cases) {
   constexpr std::size_t kFewest = 5;
-  constexpr double kLeastFreedom = 30;  // of all: of less, how alike they are is chance
-  constexpr double kLeast = 1e-8;       // 0.01 %: whatever agrees better agrees by chance, or is simulated
+  constexpr double kLeastFreedom = 30;  // of all cases: with fewer, their agreement is chance
+  constexpr double kLeast = 1e-8;       // 0.01 % squared: better agreement is chance, or simulated
   if (cases.size() < kFewest) return std::nullopt;
   const auto n = static_cast<double>(cases.size());
-  // Of the logarithm of each, without what its few degrees of freedom take off on average.
+  // The logarithm of each variance, without the bias of its few degrees of freedom.
   const auto level = [least = kLeast](const SeenVariance& c) {
     return std::log(std::max(c.value, least)) - digamma(c.freedom / 2) + std::log(c.freedom / 2);
   };
@@ -282,7 +282,7 @@ std::optional<SeenVariance> pooled(std::span<const SeenVariance> cases) {
   double squares = 0;
   for (const SeenVariance& c : cases) squares += (level(c) - mean) * (level(c) - mean);
   const double between = squares / (n - 1) - by_chance;
-  // What is said of the cases is no surer than all that they show.
+  // The expected spread must not be more certain than all cases together.
   const double freedom = between > 0 ? std::min(all, 2 * inverse_trigamma(between)) : all;
   return SeenVariance{std::exp(mean + digamma(freedom / 2) - std::log(freedom / 2)), freedom};
 }

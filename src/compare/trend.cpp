@@ -19,9 +19,9 @@ namespace {
 using Values = std::span<const double>;
 
 constexpr std::size_t kLeastPart = 2;  // runs on each side of a cut
-constexpr std::size_t kBeside = 12;    // runs on each side of a cut that are compared by themselves
+constexpr std::size_t kBeside = 12;    // runs on each side of a cut, for the test of neighbours
 
-/// From 1 on; equal values share the middle of theirs.
+/// Ranks from 1 on; equal values share the mean of their ranks.
 std::vector<double> ranks_of(Values values) {
   std::vector<double> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
@@ -33,12 +33,12 @@ std::vector<double> ranks_of(Values values) {
   return ranks;
 }
 
-/// How far the rank sum of the first `at` of `n` values lies from what it is by chance, in standard deviations.
+/// How far the rank sum of the first `at` of `n` values is from its expectation, in standard deviations.
 double standardised(double rank_sum, double at, double n) {
   return std::abs(rank_sum - at * (n + 1) / 2) / std::sqrt(at * (n - at) * (n + 1) / 12);
 }
 
-/// The same at the cut where it is largest.
+/// The largest such value over all cuts.
 double largest_statistic(Values ranks) {
   double sum = 0;
   double largest = 0;
@@ -56,7 +56,7 @@ double deviation(Values values) {
                          [middle](double sum, double value) { return sum + std::abs(value - middle); });
 }
 
-/// Where the medians of both parts leave the least absolute deviation: ranks alone would prefer the middle.
+/// The cut at which both parts deviate least from their medians: ranks alone would prefer the middle.
 std::size_t best_cut(Values values) {
   std::size_t best = kLeastPart;
   double least = HUGE_VAL;
@@ -110,7 +110,7 @@ std::vector<ChangeFinder::Cut> ChangeFinder::cuts(Values values, std::size_t fro
   return all;
 }
 
-/// p: of all cuts together.
+/// Compares the runs next to each cut. p is adjusted for all cuts.
 std::optional<ChangeFinder::Cut> ChangeFinder::most_different_neighbours(Values values) {
   std::optional<Cut> most;
   for (std::size_t at = kBeside; at + kBeside <= values.size(); ++at) {
@@ -124,12 +124,12 @@ std::optional<ChangeFinder::Cut> ChangeFinder::most_different_neighbours(Values 
              most->p * static_cast<double>(values.size() - 2 * kBeside + 1)};
 }
 
-/// How often a series of so many values without a change has a statistic so large: p.
+/// The p-value: how often a series of `n` values without a change has a statistic so large.
 double ChangeFinder::by_chance(std::size_t n, double statistic) {
   constexpr double kMost = 20'000;
   std::vector<double>& known = chance_[n];
   if (known.empty()) {
-    // So many that p can be a fifth of the level. The shuffle is our own, as those of libraries differ.
+    // So many permutations that p can be a fifth of the level. The shuffle is our own, as those of libraries differ.
     known.resize(static_cast<std::size_t>(std::clamp(std::ceil(5 / level_), 1000., kMost)));
     std::mt19937_64 random(n);
     std::vector<double> ranks(n);
@@ -145,7 +145,8 @@ double ChangeFinder::by_chance(std::size_t n, double statistic) {
 }
 
 std::optional<std::size_t> ChangeFinder::runs_to_be_sure(std::size_t before) {
-  const auto sum = static_cast<double>(before * (before + 1)) / 2;  // all before are less than all behind
+  const auto sum =
+      static_cast<double>(before * (before + 1)) / 2;  // the clearest change: all values before are less than all after
   for (std::size_t after = kLeastPart; after <= 30; ++after) {
     const std::size_t n = before + after;
     if (by_chance(n, standardised(sum, static_cast<double>(before), static_cast<double>(n))) <= level_) return after;
@@ -181,7 +182,7 @@ void refuse_what_makes_no_trend(std::span<const NamedReport> files) {
   }
 }
 
-/// The runs, each as one file, in the order in which they began.
+/// Merges processes into runs, in the order in which they began.
 std::vector<NamedReport> in_order_of_time(std::vector<NamedReport> files) {
   std::ranges::stable_sort(files, {},
                            [](const NamedReport& file) { return std::pair(file.report.started_at, file.name); });
@@ -191,7 +192,7 @@ std::vector<NamedReport> in_order_of_time(std::vector<NamedReport> files) {
   return runs;
 }
 
-/// Of what the case is about in the last run that has it.
+/// The series of the number that the last run with this case has as its headline.
 Trend::Series series_of(const SameCase& c, const Options& options) {
   Trend::Series series{.key = c.identity};
   std::optional<Value> last;

@@ -1,11 +1,10 @@
-// How numbers of one machine went over many runs, and where they changed. Pure functions from results to records.
+// Finds where the numbers of one machine changed over many runs. Pure functions from results to records.
 //
-// A series is cut in two where its parts differ by more than chance explains, then each part is looked at in the same
-// way, as E-divisive does. How much they differ is the standardised Mann-Whitney statistic; what chance explains is how
-// large its largest value over all cuts is in permutations of the ranks, which is the same for all series of one
-// length, whatever their noise. A series that goes up and comes down again is much the same on both sides of any cut:
-// so the dozen runs before each cut and the dozen behind it are compared as well. Each way of looking has half of the
-// error.
+// A series is cut in two where its parts differ by more than chance explains; then each part is cut in the same way, as
+// E-divisive does. The difference is the standardised Mann-Whitney statistic, at its largest over all cuts. Chance is
+// the distribution of that value in permutations of the ranks, which is the same for all series of one length, whatever
+// their noise. A series that goes up and comes down again is much the same on both sides of any cut. So the dozen runs
+// before each cut are also compared with the dozen after it. Each of these two tests has half of the error.
 #pragma once
 
 #include <cstddef>
@@ -20,30 +19,30 @@
 
 namespace xferbench::compare {
 
-inline constexpr double kTrendError = 0.05;      ///< in so many sets of series of noise any change is told at most
+inline constexpr double kTrendError = 0.05;      ///< chance of any false change in a set of series of noise, at most
 inline constexpr double kTrendThreshold = 0.02;  ///< smaller changes are left out
-inline constexpr std::size_t kFewestRuns = 5;    ///< in which a change could be seen at all
+inline constexpr std::size_t kFewestRuns = 5;    ///< with fewer, no change can be seen
 
-/// What is different from one place of a series on.
+/// A change of level in a series.
 struct Change {
-  std::size_t at = 0;  ///< the first place of what is different
-  double before = 0;   ///< median since the change before it
+  std::size_t at = 0;  ///< the first place after the change
+  double before = 0;   ///< median since the previous change
   double after = 0;    ///< median up to the next change
   double p = 1;
   [[nodiscard]] double ratio() const { return after / before; }
   friend bool operator==(const Change&, const Change&) = default;
 };
 
-/// Looks for changes in series that are judged together: the error holds for all of them. Keeps what chance explains
-/// for each length; the same series have the same changes wherever it runs.
+/// Finds changes in series that are judged together: the error holds for all of them. Caches the distribution of chance
+/// for each length. The same series have the same changes on every machine.
 class ChangeFinder {
  public:
   explicit ChangeFinder(std::size_t series);
 
-  /// In the order of time, of values in the order of time.
+  /// `values` are in the order of time, and so are the changes.
   std::vector<Change> changes(std::span<const double> values, double threshold = kTrendThreshold);
 
-  /// How many runs behind a change show it for sure, if it is larger than the noise; fewer do by luck. Nothing where
+  /// How many runs after a change are sure to show it, if it is larger than the noise; fewer may by luck. nullopt if
   /// thirty would be too few.
   std::optional<std::size_t> runs_to_be_sure(std::size_t before);
 
@@ -56,9 +55,10 @@ class ChangeFinder {
   std::optional<Cut> most_different_neighbours(std::span<const double> values);
   double by_chance(std::size_t n, double statistic);
 
-  double level_;  ///< of p, at which a change of one series is told by one way of looking
+  double level_;  ///< the largest p at which one test reports a change of one series
   MannWhitney test_{};
-  std::map<std::size_t, std::vector<double>> chance_{};  ///< largest statistics of permutations, by their length
+  std::map<std::size_t, std::vector<double>>
+      chance_{};  ///< largest statistics of permutations, sorted, by the length of the series
 };
 
 /// Many runs of one machine, in the order in which they began.
@@ -68,7 +68,7 @@ struct Trend {
     double value = 0;
     std::optional<Interval> interval{};  ///< 95 %
   };
-  /// What a case is about, in each run that has it.
+  /// The headline of a case, in each run that has it.
   struct Series {
     std::string key;
     std::string measured{};
@@ -77,21 +77,21 @@ struct Trend {
     std::vector<Point> points{};
     std::vector<Change> changes{};  ///< at places of `points`
 
-    /// Whether it is for the worse; nothing where neither way is known to be.
+    /// Whether the change is for the worse; nullopt if neither direction is known to be better.
     [[nodiscard]] std::optional<bool> is_worse(const Change& change) const;
   };
   std::vector<Source> runs{};
-  Environment environment{};               ///< of the last of them
-  std::optional<std::string> simulated{};  ///< the profile
+  Environment environment{};               ///< of the last run
+  std::optional<std::string> simulated{};  ///< the profile, if the runs are simulated
   std::vector<std::string> warnings{};     ///< sentences without their full stop
   std::vector<Series> series{};            ///< of cases that several runs have
-  /// What else differs between a run at which something changed and the one before it.
+  /// Other differences between a run at which something changed and the run before it, by the index of the run.
   std::map<std::size_t, std::vector<Difference>> differences{};
   std::optional<std::size_t> runs_to_be_sure{};
 };
 
-/// Of files that may be processes of one run. Throws UsageError where they are of fleets, of several machines, or of
-/// too few runs; InputError as compare() does.
+/// Files may be processes of one run. Throws UsageError if they are of fleets, of several machines, or of too few runs;
+/// InputError as compare() does.
 Trend trend(std::vector<NamedReport> files, const Options& options);
 
 }  // namespace xferbench::compare

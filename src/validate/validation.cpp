@@ -15,7 +15,7 @@
 
 namespace xferbench::validation {
 
-// --- Which cases do the same work ------------------------------------------------------------------------------------
+// --- Cases that do the same work -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -30,13 +30,13 @@ bool says_what_is_done(const Work& work, std::string_view axis) {
   return work.axes.empty() ? !has(kWays, axis) : has(work.axes, axis);
 }
 
-/// Empty where the case has no such axis.
+/// The value of the axis; empty if the case has no such axis.
 std::string text_of(const Case& c, std::string_view axis) {
   const Case::Param* param = c.find(axis);
   return param == nullptr ? std::string() : to_text(param->value, param->kind);
 }
 
-/// By scenario, the axes that cases have, each with all that it is.
+/// By scenario and axis, all values of its cases.
 using Values = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
 
 Values values_of(std::span<const Work> cases) {
@@ -84,7 +84,7 @@ std::string kind_of(const Case& c) {
   return c.scenario();
 }
 
-// --- How right predictions are ---------------------------------------------------------------------------------------
+// --- Accuracy of the predictions -------------------------------------------------------------------------------------
 
 namespace {
 

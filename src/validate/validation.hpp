@@ -1,5 +1,5 @@
-// How right the simulated device is about a real one: what was measured, beside what a profile predicts of it. Pure
-// functions of records; docs/calibrate.md says what the figures mean.
+// Accuracy of the simulated device: measured results against predictions of a profile. Pure functions of records;
+// docs/calibrate.md says what the figures mean.
 #pragma once
 
 #include <cstddef>
@@ -14,36 +14,37 @@
 
 namespace xferbench::validation {
 
-/// A case that was measured, and what the simulated device makes of it.
+/// A measured case and its prediction.
 struct Prediction {
   std::string key;
-  std::string group;                   ///< cases that are set beside each other: "overlap 16 MiB"
-  std::string kind{};                  ///< of it: what tells ways of doing the same apart, "engines"
+  std::string group;                   ///< cases that are compared with each other: "overlap 16 MiB"
+  std::string kind{};                  ///< the way of doing the same work: "engines"
   double measured = 0;                 ///< the headline's median, in seconds
   std::optional<Interval> interval{};  ///< its 95% interval
   double predicted = 0;
-  std::optional<Interval> between{};  ///< predicted with all figures at the faster and at the slower ends of theirs
+  std::optional<Interval>
+      between{};  ///< predictions with all numbers of the profile at the fast, and at the slow ends of their intervals
 };
 
-// --- Which cases do the same work, so that one can be faster than another --------------------------------------------
+// --- Cases that do the same work, so that one can be faster than another ---------------------------------------------
 
-/// A case, and those of its axes that say what is done, and not how; none: all, but for those that name a way of doing
-/// it (kind_of()).
+/// A case, and its axes that say what is done rather than how. Without axes: all but those that name a way of doing it
+/// (kind_of()).
 struct Work {
   const Case* config = nullptr;
   std::span<const std::string_view> axes{};
 };
 
-/// A name for each case's work, alike for those that do the same: "overlap 16 MiB, 10 rounds". Params that are alike in
-/// all cases of a scenario are left out, but for size, direction and rounds.
+/// A name for each case's work, the same for cases that do the same: "overlap 16 MiB, 10 rounds". Params that all cases
+/// of a scenario share are left out, except size, direction and rounds.
 std::vector<std::string> names_of_work(std::span<const Work> cases);
 
-/// What tells ways of doing the same apart: "engines"; the scenario's name where nothing does.
+/// The way in which a case does its work: "engines"; the scenario's name if no axis says it.
 std::string kind_of(const Case& c);
 
-// --- How right predictions are ---------------------------------------------------------------------------------------
+// --- Accuracy of the predictions -------------------------------------------------------------------------------------
 
-/// Of the errors |predicted / measured - 1|.
+/// Statistics of the errors |predicted / measured - 1|.
 struct Errors {
   std::size_t cases = 0;
   double bias = 0;  ///< median of predicted / measured - 1
@@ -54,30 +55,28 @@ struct Errors {
 struct Group {
   std::string name;
   Errors all;
-  std::vector<std::pair<std::string, Errors>> kinds;  ///< in the order of the first of each
-  std::string fastest;                                ///< key of the one measured fastest
+  std::vector<std::pair<std::string, Errors>> kinds;  ///< in the order of first use
+  std::string fastest;                                ///< key of the case that was measured fastest
   std::string predicted_fastest;
-  double regret = 0;  ///< how much longer than the fastest the one takes that was predicted to be it, measured
+  double regret = 0;  ///< relative extra time of the case predicted fastest over the fastest one, both as measured
   std::optional<double>
-      coverage{};  ///< share of cases whose interval meets what is predicted between; where that is known
+      coverage{};  ///< share of cases whose interval meets the predicted one; absent if that is unknown
 };
 
-/// In the order of the first of each group.
+/// In the order of each group's first case.
 std::vector<Group> groups_of(std::span<const Prediction> predictions);
 
-/// Of all predictions together.
 Errors errors_of(std::span<const Prediction> predictions);
 
 }  // namespace xferbench::validation
 
 namespace xferbench {
 
-/// What was validated.
 struct Validated {
-  std::string profile;                              ///< as tables call it
-  std::vector<std::string> files;                   ///< that it was held against
+  std::string profile;                              ///< name of the profile in tables
+  std::vector<std::string> files;                   ///< results files that it was compared with
   std::vector<validation::Prediction> predictions;  ///< of their cases
-  std::vector<std::string> left_out;                ///< what was not predicted, and why
+  std::vector<std::string> left_out;                ///< results that were not predicted, and why
 };
 
 }  // namespace xferbench

@@ -23,7 +23,7 @@ using Axes = std::vector<std::string>;
 
 std::string half_width_text(const std::optional<double>& width) { return width ? format_percent(*width) : ""; }
 
-/// Of a metric whose ends are metrics.
+/// The relative half-width between a metric's "_low" and "_high" metrics; nullopt without these.
 std::optional<double> half_width_of(const Result& result, const Metric& metric) {
   const Metric* low = result.metric(metric.name + "_low", metric.gpu);
   const Metric* high = result.metric(metric.name + "_high", metric.gpu);
@@ -31,8 +31,7 @@ std::optional<double> half_width_of(const Result& result, const Metric& metric) 
   return (high->value - low->value) / 2 / metric.value;
 }
 
-/// A sample of that measurement or what was made of some: a time in the unit of all that it stands among, or so many of
-/// its unit.
+/// A value of that measurement: a time in the unit of its column (`time_unit`), anything else in its own unit.
 std::string value_text(const Measurement& m, const std::optional<double>& value, const std::string& time_unit) {
   if (!value) return "";
   return m.unit == "s" ? format_seconds_in(*value, time_unit)
@@ -77,7 +76,7 @@ std::string cell(const Column& column, const Result& result, const std::string& 
   return column.beside ? half_width_text(half_width_of(result, *metric)) : metric_cell(of.format, *metric, time_unit);
 }
 
-/// What a measurement has in the columns of times that stand side by side.
+/// Adds the times of a measurement that stand side by side in columns: the median and the percentiles.
 void add_times(const Measurement& m, std::vector<double>& times) {
   if (m.unit != "s" || m.samples.empty()) return;
   times.push_back(m.median);
@@ -86,10 +85,10 @@ void add_times(const Measurement& m, std::vector<double>& times) {
   }
 }
 
-/// Times are read down a column, which therefore has one unit; the percentiles beside a median have that one, too.
-/// Empty where times lie so far apart that each is read better in its own.
+/// The unit of a column of times, which the columns of its percentiles share. Empty if the times differ so much that
+/// each is better read in its own unit.
 std::string unit_in_table(const std::vector<double>& times) {
-  constexpr double kLongest = 1e5;  // from which on nobody reads it as a number of the same column
+  constexpr double kLongest = 1e5;  // from here on nobody reads it as a number of the same column
   std::string unit = unit_for_all(times);
   const double most = times.empty() ? 0 : std::ranges::max(times);
   return most * in_a_second(unit) < kLongest ? unit : "";
@@ -111,7 +110,7 @@ std::string time_unit_of(const MetricDeclaration& of, const std::vector<const Re
   return unit_in_table(times);
 }
 
-/// Whether a column has anything to say: a value, or for a clock, two different ones.
+/// Whether a column shows anything: a value or, for clocks, two different ones.
 bool shows(const Group& group, const Column& column) {
   std::string first;
   return std::ranges::any_of(group.results, [&](const Result* r) {
@@ -123,7 +122,7 @@ bool shows(const Group& group, const Column& column) {
   });
 }
 
-/// Why a case has no numbers, behind the values of its axes.
+/// A row that says why a case has no numbers, after the values of its axes.
 Table::Row without_numbers(const Result& result, Cells axes) {
   const bool failed = result.status == Status::failed;
   axes.emplace_back(fmt::format("{}: {}", failed ? "FAILED" : "skipped", result.reason),
@@ -131,8 +130,8 @@ Table::Row without_numbers(const Result& result, Cells axes) {
   return {std::move(axes)};
 }
 
-/// Columns behind the axes, the least important first: clocks and percentiles, then numbers from the right, then shares
-/// of a limit and speed-ups, then the interval. The first, what a case is about, always stays.
+/// The columns after the axes, the least important first: clocks and percentiles, then numbers from the right, then
+/// shares of a limit and speed-ups, then the interval. The first column, the headline, always stays.
 std::vector<std::size_t> least_important(std::span<const Column> columns, std::size_t axes) {
   using Beside = MetricDeclaration::Beside;
   const auto rank = [&columns](std::size_t i) {
@@ -152,7 +151,7 @@ std::vector<std::size_t> least_important(std::span<const Column> columns, std::s
   return order;
 }
 
-/// What tells cases that were skipped for one reason from the others: "host managed".
+/// The axis values that all cases skipped for one reason share: "host managed".
 std::string common_text(const std::vector<const Axis*>& varying, const std::vector<const Result*>& those) {
   std::vector<std::string> parts;
   for (const Axis* axis : varying) {
@@ -165,7 +164,7 @@ std::string common_text(const std::vector<const Axis*>& varying, const std::vect
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
 }
 
-/// With a column for each axis that varies.
+/// A table with a column for each axis that varies.
 Table begun_table(const Group& group) {
   Table table;
   for (const Axis& axis : group.scenario.axes) {
@@ -181,12 +180,12 @@ Cells axis_cells(const Result& result, const Axes& axes) {
   return cells;
 }
 
-// Of the samples that pages show: a page of usual size has all of them, and one of very many cases none.
+// Limits of sample charts on pages: a page of usual size has all samples, one with very many cases none.
 constexpr std::size_t kMostThatOpen = 500;
 constexpr std::size_t kSamplesOfAll = 40'000;
 constexpr std::size_t kFewestSamples = 50;
 
-/// The GPUs, among several, that have that number in any of the results.
+/// The GPUs that have their own value of that number in any of the results.
 std::vector<std::optional<int>> gpus_with(const MetricDeclaration& of, const std::vector<const Result*>& results) {
   std::set<std::optional<int>> gpus;
   const auto look_at = [&](const auto& all) {
@@ -279,7 +278,7 @@ std::vector<std::string> skipped_lines(const Group& group) {
 
 namespace {
 
-/// By what the ways are ranked: more is better, where that says so; nothing where the case has no such number.
+/// The number by which ways to do the same work are ranked: less is better. nullopt if the case has no such number.
 std::optional<double> rank_of(const Result& r, const ScenarioDescriptor& scenario) {
   const Metric* metric = r.metric(scenario.answer.best);
   const Measurement* m = r.measurement(scenario.answer.best);
@@ -288,8 +287,7 @@ std::optional<double> rank_of(const Result& r, const ScenarioDescriptor& scenari
   return scenario.metric(scenario.answer.best)->better == Better::higher ? 1 / value : value;
 }
 
-/// Of each case how many times as long it takes as the quickest way to do the same work: "5.26x". Empty where there is
-/// one way only.
+/// For each case, its time relative to the fastest way to do the same work: "5.26x". Empty if there is only one way.
 std::vector<std::string> times_of_quickest(const Group& group, const std::vector<const Result*>& rows) {
   if (!group.scenario.answer.ranks_ways) return {};
   const auto work_of = [&group](const Result& r) {

@@ -1,5 +1,5 @@
-// The tables of a scenario's cases: a row for each, a column for each axis that varies and for each number that one of
-// them has.
+// Tables of a scenario's cases: a row for each case, a column for each axis that varies and for each number that a case
+// has.
 #pragma once
 
 #include <cstddef>
@@ -15,37 +15,38 @@
 
 namespace xferbench {
 
-/// Results of one scenario and what varies among them.
+/// Results of one scenario, and which axes vary among them.
 struct Group {
   const ScenarioDescriptor& scenario;
   const std::vector<const Result*>& results;
-  std::map<std::string, std::size_t> skipped{};  ///< how many for each reason
+  std::map<std::string, std::size_t> skipped{};  ///< number of results for each reason
 
   Group(const ScenarioDescriptor& of, const std::vector<const Result*>& all);
 
-  /// Whether it was skipped, and others for the same reason.
+  /// Whether the result was skipped for a reason that it shares with others.
   [[nodiscard]] bool shares_reason(const Result& r) const;
-  /// The first that has the axis, if any.
+  /// The first result that has the axis; null: none.
   [[nodiscard]] const Result* with(const std::string& axis) const;
-  /// Whether those results that have the axis differ in it. That some lack it follows from another axis, which varies.
+  /// Whether the results that have the axis differ in it. If some lack it, that is because of another axis, which
+  /// varies.
   [[nodiscard]] bool varies(const std::string& axis) const;
 };
 
-/// Axes with one value: {"size", "1 MiB"}.
+/// Axes with the same value in all results: {"size", "1 MiB"}.
 using Fixed = std::vector<std::pair<std::string, std::string>>;
 Fixed fixed_axes(const Group& group);
 
-/// The results that have a row of their own: after Ctrl-C there may be hundreds that had not begun, and what was
-/// measured would scroll away.
+/// The results that get a row of their own. After Ctrl-C hundreds of cases may not have begun; their rows would scroll
+/// the measured ones away.
 std::vector<const Result*> with_row(const Group& group);
-/// For each reason that several cases were skipped for, one line.
+/// One line for each reason that several cases were skipped for.
 std::vector<std::string> skipped_lines(const Group& group);
 
-/// What the columns of the scenario say of these.
+/// The table of these results, with the scenario's columns.
 Table headline_of(const Group& group, const std::vector<const Result*>& rows);
-/// A table for each number that single GPUs have and that has a heading.
+/// A table for each number that has a heading and values for single GPUs.
 std::vector<Table> gpu_tables(const Group& group);
-/// Measurements of one result. Percentiles are shown where one is sure of them.
+/// The measurements of one result. A percentile is empty if there are too few samples for it.
 Table table_of(const std::vector<const Measurement*>& measurements);
 
 }  // namespace xferbench

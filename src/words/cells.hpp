@@ -11,17 +11,17 @@ namespace xferbench {
 /// The value of an axis as tables show it: "64 MiB", "8", "h2d"; "-" where the case has no such axis.
 std::string axis_text(const Result& result, const std::string& axis);
 
-/// The scenario of a case, its axes, and behind blanks what tells ranks of fleets apart.
+/// Splits a key into its scenario, its axes and, after blanks, what identifies the rank of a fleet.
 std::vector<std::string> parts_of_key(std::string key);
 
-/// What the keys of several cases have in common, so that it need not stand in each line.
+/// The parts that the keys of several cases share, so that these need not stand in each line.
 struct CommonKey {
   std::vector<std::string> parts{};  ///< "memcpy", "host=pinned", in the order of the keys
   /// "memcpy, host=pinned".
   [[nodiscard]] std::string text() const;
-  /// The parts of the key without these.
+  /// The parts of the key that are not shared.
   [[nodiscard]] std::vector<std::string> own(const std::string& key) const;
-  /// They as a key; the whole key if nothing would be left.
+  /// The parts that are not shared, as a key; the whole key if nothing would be left.
   [[nodiscard]] std::string rest(const std::string& key) const;
 };
 CommonKey common_key(const std::vector<std::string>& keys);

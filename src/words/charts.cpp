@@ -21,9 +21,10 @@ using Results = std::vector<const Result*>;
 
 constexpr std::size_t kLeastValues = 3;
 constexpr std::size_t kMostLines = 8;
-constexpr std::size_t kFewLines = 3;  // with the limit's
+constexpr std::size_t kFewLines = 3;  // including the line of the limit
 constexpr std::size_t kMostPanels = 6;
-constexpr std::array<std::size_t, 7> kLineColours{0, 1, 2, 3, 4, 6, 7};  // of page.css; the fifth is that of limits
+constexpr std::array<std::size_t, 7> kLineColours{
+    0, 1, 2, 3, 4, 6, 7};  // of page.css; the number that is left out is that of limits
 
 std::string values_text(const Result& r, const std::vector<std::string>& axes) {
   std::vector<std::string> texts;
@@ -40,7 +41,7 @@ auto by_values(const Results& results, const std::vector<std::string>& axes) {
   return by_name(results, [&](const Result* r) { return values_text(*r, axes); });
 }
 
-/// As tables do: 5.3 us, and not 5.3e-06 s.
+/// Gives times the unit that tables have: 5.3 us, and not 5.3e-06 s.
 void tell_times_in_their_unit(double most, Chart& chart) {
   const std::string unit = unit_for_all(std::array{most});
   const double times = in_a_second(unit);
@@ -68,7 +69,7 @@ class Drawer {
     return all;
   }
 
-  /// In the place of charts that would have a single value of their axis.
+  /// Bars in the place of charts whose axis would have a single value.
   [[nodiscard]] std::vector<Bars> bars(std::span<const Result* const> results) const {
     return drawn<Bars>(results, [this](const auto& panel, const auto& some) { return bars_of(panel, some); });
   }
@@ -126,7 +127,7 @@ class Drawer {
     return point;
   }
 
-  /// A number with its interval: its own where it has one; a rate is as sure as the time that it was made from.
+  /// A number with its interval: its own if it has one; for a rate, that of the time from which it was computed.
   [[nodiscard]] std::optional<Chart::Point> point_of(const Result& r) const {
     if (y_ == nullptr) return std::nullopt;
     if (y_->kind == MetricDeclaration::Kind::measurement) return point_of(r.measurement(of_.y));
@@ -166,7 +167,7 @@ class Drawer {
     const std::vector<std::string> axes = axes_of_lines(results);
     const auto lines = by_values(results, axes);
     if (values.size() < kLeastValues || lines.size() > kMostLines) return std::nullopt;
-    constexpr double kDecades = 30;  // from the least to the largest, from which on a linear scale hides the small ones
+    constexpr double kDecades = 30;  // largest / smallest value, from which on a linear scale hides the small ones
     Chart chart{.title = name_of_y() + " over " + of_.x + (panel.empty() ? "" : ": " + panel),
                 .x = {.label = of_.x,
                       .log = *values.begin() > 0 && *values.rbegin() / *values.begin() >= kDecades,
@@ -192,7 +193,7 @@ class Drawer {
     return chart;
   }
 
-  /// Of which axes a line has the best value only, as it has several cases at one place.
+  /// Names the axes for which a line shows only the best value, because it has several cases at one place.
   [[nodiscard]] std::string best_of_what(const std::vector<std::pair<std::string, Results>>& lines,
                                          const std::vector<std::string>& axes) const {
     const auto differs = [&](const std::string& axis) {
@@ -207,7 +208,7 @@ class Drawer {
     return fmt::format("A point is the best of the cases there, which differ in {}.", fmt::join(differ, ", "));
   }
 
-  /// Axes for which that holds, but for those of the chart.
+  /// The axes for which `holds` is true, except those that the chart draws.
   template <class Holds>
   [[nodiscard]] std::vector<std::string> others_that(const std::vector<std::string>& axes, const Holds& holds) const {
     std::vector<std::string> those;
@@ -235,7 +236,7 @@ class Drawer {
     return series;
   }
 
-  /// The highest at each place: that of whatever way may come nearest.
+  /// The highest limit at each place, because cases there may have different limits.
   void add_limit(const Results& results, Chart& chart) const {
     std::map<double, double> limits;
     for (const Result* r : results) {
@@ -263,7 +264,7 @@ std::vector<const Metric*> of_gpus(const Result& r, const std::string& name) {
 }
 
 Bars bars_of(const GpuBars& of, const std::string& panel, const Result& r) {
-  constexpr std::size_t kAlone = 5;  // the quiet colour
+  constexpr std::size_t kAlone = 5;  // a muted colour
   const std::vector<const Metric*> alone = of_gpus(r, of.alone);
   const std::vector<const Metric*> at_once = of_gpus(r, of.at_once);
   Bars bars{.title = fmt::format("Each of {} GPUs alone and all at once{}{}", at_once.size(), panel.empty() ? "" : ": ",
@@ -303,7 +304,7 @@ std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& 
 
 std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
   std::vector<Chart> charts;
-  std::map<std::string, std::size_t> colours;  // one for a name in all charts of the scenario
+  std::map<std::string, std::size_t> colours;  // a name has the same colour in all charts of the scenario
   for (const LineChart& of : scenario.charts) {
     for (Chart& chart : Drawer(scenario, of).charts(results)) {
       for (Chart::Series& series : chart.series) {

@@ -1,4 +1,4 @@
-// The charts that scenarios declare, of the results of a run.
+// The charts that scenarios declare, for the results of a run.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace xferbench {
 
-/// Those of which there is enough to draw: three values of the axis, and not more lines than can be told apart.
-/// `results`: of that scenario.
+/// Charts with enough data: at least three values of the axis, and not more lines than can be told apart. All `results`
+/// must be of that scenario.
 std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
-/// In the place of charts, where their axes have one value only: the numbers of three lines or more.
+/// Bars in the place of charts whose axis has only one value; at least three lines are needed.
 std::vector<Bars> bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
-/// What each GPU gets in company beside what it gets alone; none of fewer than three GPUs, whom a table tells better.
+/// The number of each GPU alone beside its number when all GPUs work. Only for three GPUs and more: a table shows fewer
+/// better.
 std::vector<Bars> gpu_bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
-/// The samples of what the case is about, in the order in which they were taken, with their median; of more than `most`
-/// one in so many. Nothing of fewer than ten, nor
-/// where a file alone has them.
+/// The samples of the headline in the order in which they were taken, with their median; of more than `most`, every
+/// n-th. nullopt for fewer than ten samples, and if only a file holds them.
 std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& scenario, std::size_t most);
 
 }  // namespace xferbench

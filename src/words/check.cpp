@@ -54,7 +54,7 @@ using check::Verdict;
 
 // --- One file -------------------------------------------------------------------------------------------------------
 
-/// What is long stands last, where it may go beneath its row.
+/// Long texts are in the last columns, where they may go beneath their row.
 Table table_of(const Checked& checked) {
   Table table{.header = {"verdict", "margin", "found", "expected", "expectation", "case that decides"},
               .left_columns = 6,
@@ -62,10 +62,10 @@ Table table_of(const Checked& checked) {
               .gap = 2,
               .least_important = {3, 1}};
   for (const check::Row& row : checked.rows) {
-    // A file for a fleet expects something of every scenario; a run measures one or two. What it does not is said
-    // below.
+    // A file of expectations may cover every scenario; a run measures one or two. What is not measured is listed below
+    // the tables.
     if (row.verdict == Verdict::not_measured) continue;
-    const std::string name = row.name == row.key ? "" : row.name;  // a derived limit is called after its case
+    const std::string name = row.name == row.key ? "" : row.name;             // a derived limit is named after its case
     const std::string margin = row.margin ? format_change(*row.margin) : "";  // "+4.2 %": so far inside its limit
     const Tone tone = row.verdict == Verdict::holds ? Tone::plain : Tone::bad;
     Table::Row& line = table.rows.emplace_back();
@@ -95,7 +95,7 @@ bool is_missing(const check::Row& row) {
   return row.verdict == Verdict::not_measured || (row.verdict == Verdict::no_case && !row.command.empty());
 }
 
-/// What no file has a case of, as the first file tells it. All files have the same expectations in the same order.
+/// Rows for which no file has a case, as in the first file. All files have the same expectations in the same order.
 std::vector<const check::Row*> missing_everywhere(AllChecked all) {
   std::vector<const check::Row*> missing;
   for (std::size_t i = 0; i < all.front().rows.size(); ++i) {
@@ -118,7 +118,7 @@ void add_missing(AllChecked all, Document& document) {
   document.add(std::move(table));
 }
 
-/// "3 files: 2 pass, 1 does not: b.json"; empty for a single one, which has said it.
+/// "3 files: 2 pass, 1 does not: b.json"; empty for a single file, whose own summary says it.
 std::string summary_of_all(AllChecked all) {
   if (all.size() == 1) return {};
   std::vector<std::string> failing;

@@ -1,5 +1,5 @@
-// Whether results are what was expected, in words. Pure functions from records to documents, of the results of one file
-// or of several that were held against the same expectations.
+// Results of checks in words. Pure functions from records to documents, for one file or several that were checked
+// against the same expectations.
 #pragma once
 
 #include <span>
@@ -13,22 +13,22 @@ namespace xferbench {
 
 using AllChecked = std::span<const check::Checked>;
 
-/// Of several files each mark with the names of those that have it.
+/// The marks of all files. With several files, each mark has the names of those that it is about.
 Trust trust_of(AllChecked all);
 
 /// Whether all expectations hold for every file.
 bool all_hold(AllChecked all);
 
-/// A table for each file, one summary, and for what no file has measured the commands that would.
+/// A table for each file, one summary, and commands that measure what no file has.
 Document document_of(AllChecked all);
 
-/// Why a file does not pass; empty where it came to its end.
+/// Why a file does not pass because its run is incomplete; empty if the run is complete.
 std::string incomplete(const check::Checked& checked);
-/// Of a run that came to its end and does not pass although no expectation fails.
+/// Whether the run is complete and still does not pass, because no expectation was measured.
 bool nothing_was_checked(const check::Checked& checked);
 /// "4 hold, 1 fails, 3 not measured".
 std::string summary(const check::Checked& checked);
-/// Behind a name that came before "(2)", "(3)" and so on: readers of OpenMetrics and JUnit keep one of equal names.
+/// Appends "(2)", "(3)" and so on to equal names: readers of OpenMetrics and JUnit keep only one of these.
 std::vector<std::string> made_distinct(std::vector<std::string> names);
 /// The case that decides, or why there is none.
 std::string about(const check::Row& row);

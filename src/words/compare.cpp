@@ -22,7 +22,7 @@ namespace {
 using compare::Verdict;
 
 constexpr std::size_t kManyRows = 50;
-constexpr std::size_t kMostOfFiles = 500;  // bytes that are said of them, of which there may be hundreds
+constexpr std::size_t kMostOfFiles = 500;  // bytes for the names of files, of which there may be hundreds
 
 Tone tone_of(Verdict verdict) {
   switch (verdict) {
@@ -41,7 +41,7 @@ bool is_quiet(const compare::Row& row) {
   return row.verdict == Verdict::same || row.verdict == Verdict::inconclusive || row.verdict == Verdict::added;
 }
 
-/// What would stand beneath many rows alike, and is said once; empty where there is nothing of the kind.
+/// The remark that many inconclusive rows have in common, so that it is printed once; empty if there is none.
 std::string usual_remark(const compare::Comparison& comparison) {
   constexpr std::ptrdiff_t kMany = 4;
   std::map<std::string, std::ptrdiff_t> counts;
@@ -50,7 +50,7 @@ std::string usual_remark(const compare::Comparison& comparison) {
   }
   const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
   if (most == counts.end() || most->second < kMany || most->first.empty()) return "";
-  // Rows without a remark of their own would seem to be meant.
+  // Otherwise rows without a remark of their own would seem to have this one.
   const bool all_say_something = std::ranges::none_of(comparison.rows, [](const compare::Row& row) {
     return row.verdict == Verdict::inconclusive && remarks(row).empty();
   });
@@ -67,7 +67,7 @@ Table begun_table(const compare::Comparison& comparison) {
           .below = "why"};
 }
 
-/// `key`: of the case, or what is left of it.
+/// `key`: that of the case, or the part of it that the cases do not share.
 Table::Row row_of(const compare::Row& row, const std::string& key) {
   const auto value = [&row](const std::optional<compare::Side>& side) {
     return side ? compared_value(side->median, row.unit) : "-";
@@ -80,20 +80,20 @@ Table::Row row_of(const compare::Row& row, const std::string& key) {
       .below = remarks(row).empty() ? std::vector<std::string>() : std::vector{remarks(row)}};
 }
 
-/// Texts from files may be of any length: the first so many bytes, less what would be a part of a character.
+/// The first `most` bytes of a text from a file, which may be of any length. No UTF-8 character is split.
 std::string clipped(const std::string& text, std::size_t most = 150) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
   return text.substr(0, most);
 }
 
-/// A side's files with its name before them; of files side by side the side is empty.
+/// The files of a side and its name in front of them; for files side by side the name is empty.
 struct NamedSide {
   const std::vector<compare::Source>& sources;
   const char* side;
 };
 
-/// Those files of which there is something to say, with it, shortened: there may be hundreds.
+/// The files for which `say` returns a text, with that text, shortened: there may be hundreds.
 template <class Say>
 std::string files_of(std::initializer_list<NamedSide> sides, const Say& say) {
   std::vector<std::string> said;
@@ -105,14 +105,14 @@ std::string files_of(std::initializer_list<NamedSide> sides, const Say& say) {
   return clipped(fmt::format("{}", fmt::join(said, ", ")), kMostOfFiles);
 }
 
-/// The names alone of those that it holds of.
+/// The names of the files for which `holds` is true.
 template <class Holds>
 std::string names_of(std::initializer_list<NamedSide> sides, const Holds& holds) {
   return files_of(
       sides, [&holds](const compare::Source& s) { return holds(s) ? std::optional<std::string>("") : std::nullopt; });
 }
 
-/// The profile that simulated all of them, or those of each that was simulated.
+/// The profile that simulated all files, or the profiles of those files that are simulated.
 std::string profiles_of(const std::string& profile, std::initializer_list<NamedSide> sides) {
   std::vector<std::string> said;
   bool alike = true;
@@ -163,7 +163,7 @@ CommonKey common_key_of(const std::vector<Row>& rows) {
   return keys.size() < 2 ? CommonKey{} : common_key(keys);
 }
 
-/// All cases in a table; of many, those of which something is known to have changed.
+/// A table of all cases; of many, only those with a known change.
 void add_rows(const compare::Comparison& comparison, bool all, Document& document) {
   const bool fold = !all && comparison.rows.size() > kManyRows;
   const CommonKey common = common_key_of(comparison.rows);
@@ -189,7 +189,7 @@ void add_rows(const compare::Comparison& comparison, bool all, Document& documen
   }
 }
 
-/// What is news open, what else could explain it, and the rest folded away.
+/// Shows the cases with a change, what else could explain a change, and, folded, the other cases.
 void add_folded_rows(const compare::Comparison& comparison, Document& document) {
   constexpr std::size_t kMostOpen = 5;
   Table news = begun_table(comparison);
@@ -213,7 +213,7 @@ void add_folded_rows(const compare::Comparison& comparison, Document& document) 
   document.add(Fold{"Cases without a change that is sure", {{std::move(others)}}}, true, Shown::elsewhere);
 }
 
-/// All rows that have a ratio; of many, without those that did not change.
+/// All rows that have a ratio; if they are many, without those that did not change.
 std::vector<const compare::Row*> rows_to_draw(const compare::Comparison& comparison) {
   constexpr std::size_t kMost = 40;
   std::vector<const compare::Row*> rows = by_verdict(comparison);
@@ -223,7 +223,7 @@ std::vector<const compare::Row*> rows_to_draw(const compare::Comparison& compari
   return rows;
 }
 
-/// What is worse first; of fewer than three the table says it better.
+/// Adds a chart, the worst cases first; the table shows fewer than three better.
 void add_chart(const compare::Comparison& comparison, Document& document) {
   const std::vector<const compare::Row*> rows = rows_to_draw(comparison);
   if (rows.size() < 3) return;

@@ -10,18 +10,18 @@
 
 namespace xferbench {
 
-/// Of both sides, each mark with the names of the files that have it.
+/// The marks of both sides. Each mark has the names of the files that it is about.
 Trust trust_of(const compare::Comparison& comparison);
 
-/// Of files side by side, of which one may be simulated by that profile.
+/// The marks of files side by side, of which some may be simulated by that profile.
 Trust trust_of(const std::optional<std::string>& profile, const std::vector<compare::Source>& files);
 
-/// What is worse first. On a terminal, of many cases those of which nothing is known to have changed are only counted,
-/// unless `all` are wanted; elsewhere they are folded away. What doubts there are is not on the terminal: that belongs
-/// to standard error. `tells_exit`: the answer says which exit code that is, too.
+/// The worst cases are first. On a terminal, a long list only counts the cases without a known change, unless `all` is
+/// set; elsewhere these are folded. Doubts are not shown on a terminal, because they go to standard error.
+/// `tells_exit`: the answer also gives the exit code.
 Document document_of(const compare::Comparison& comparison, bool all = false, bool tells_exit = true);
 
-/// One column for each file, one row for each case; the best, and what cannot be told from it, is marked.
+/// One column for each file, one row for each case. The best and those tied with it are marked.
 Document document_of(const compare::Across& across);
 
 }  // namespace xferbench

@@ -23,7 +23,7 @@ std::string compared_value(double value, const std::string& unit) {
 
 std::string change_text(const std::optional<double>& ratio) {
   if (!ratio) return "";
-  // Beyond that, a percentage is no longer what people read.
+  // People read large changes better as a factor than in percent.
   constexpr double kMany = 10;
   if (*ratio >= kMany || *ratio <= 1 / kMany) return "x " + format_significant(*ratio);
   return format_change(*ratio - 1);
@@ -61,7 +61,7 @@ std::string summary(const compare::Comparison& comparison) {
 
 namespace {
 
-/// How far from equal; nothing of what has no ratio.
+/// The distance from no change; 0 without a ratio.
 double change_of(const compare::Row* row) {
   return row->ratio && *row->ratio > 0 ? std::abs(std::log(*row->ratio)) : 0;
 }
@@ -72,7 +72,7 @@ namespace {
 
 using Cases = std::vector<std::vector<std::string>*>;
 
-/// Takes the axes away without which the cases of a scenario are as many as with them, the last one first.
+/// Removes axes from the names, the last one first, as long as the cases of a scenario remain distinct.
 void keep_what_tells_apart(const Cases& cases) {
   const auto name_of = [](const std::string& part) { return part.substr(0, part.find('=')); };
   const auto different = [&cases] {
@@ -98,7 +98,7 @@ void keep_what_tells_apart(const Cases& cases) {
   }
 }
 
-/// "h2d" of "dir=h2d", "streams 8" of "streams=8": what speaks for itself needs no name.
+/// "h2d" of "dir=h2d", "streams 8" of "streams=8": a number needs the name of its axis, a word does not.
 std::string spoken(const std::string& part) {
   const std::size_t equals = part.find('=');
   if (equals == std::string::npos) return part;

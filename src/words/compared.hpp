@@ -1,4 +1,4 @@
-// Pieces of text that comparisons are made of, whatever shows them.
+// Pieces of text for comparisons, shared by all kinds of output.
 #pragma once
 
 #include <optional>
@@ -28,29 +28,29 @@ std::string sizes_text(const compare::Row& row);
 /// "2 regressed, 1 missing, 37 same".
 std::string summary(const compare::Comparison& comparison);
 
-/// What tells cases apart, for charts, which have little room: "memcpy: h2d, 1MiB, threads 8"; without the scenario
-/// where all are of one.
+/// Short names of cases, for charts, which have little room: "memcpy: h2d, 1MiB, threads 8"; without the scenario if
+/// all are of one.
 std::vector<std::string> short_names(const std::vector<std::string>& keys);
 
-/// How it was judged, in a sentence without its full stop.
+/// The method of the comparison as a sentence without its full stop.
 std::string method(const compare::Comparison& comparison);
 
 /// "exit 1 because 2 cases regressed", "exit 0: nothing is worse by more than 3 %".
 std::string conclusion(const compare::Outcome& outcome);
 
-/// A case, or what is left of its key, and where it was measured.
+/// The key of a case, or the part of it that cases do not share, and where it was measured.
 std::string with_place(const std::string& key, const compare::Row& row);
 
-/// Why its verdict is what it is, and what is doubtful about its numbers; empty where there is nothing to say.
+/// Why the verdict is what it is, and doubts about the numbers; empty if there is nothing to say.
 std::string remarks(const compare::Row& row);
 
 /// "driver: 580.1 in base, 580.2 in new".
 std::string difference_text(const compare::Difference& difference);
 
-/// In a word: a case that failed is not just missing.
+/// The verdict in a word: "failed" rather than "missing" for a case that failed.
 std::string verdict_text(const compare::Row& row);
 
-/// Rows of one verdict after the other, in the order in which people want to read them; the largest changes first.
+/// Rows by verdict, in the order in which they are shown; within a verdict the largest changes first.
 std::vector<const compare::Row*> by_verdict(const compare::Comparison& comparison);
 
 }  // namespace xferbench

@@ -30,7 +30,7 @@ Item item_of(const ProcessExplanation& process, std::size_t at, bool whole_stack
   return item;
 }
 
-/// Pages have it below what it was drawn from.
+/// Adds the table of copies. On pages it is below the chart of these copies.
 void add_traffic(const ProcessExplanation& process, bool all, Document& document, Shown where) {
   constexpr std::size_t kRows = 8;
   if (process.traffic.empty()) return;
@@ -59,14 +59,14 @@ void add_findings(const ProcessExplanation& process, bool whole_stacks, Document
   }
 }
 
-/// What watching cost, and how well the replay does.
+/// Adds the profiler overhead and the accuracy of the replay.
 void add_watching(const ProcessExplanation& process, Shown where, Document& document) {
   for (const std::string& sentence : explained::watching(process)) {
     document.add(Sentence{.text = sentence, .tone = Tone::dim}, false, where);
   }
 }
 
-/// All that is said of a process but the answer.
+/// Adds everything about a process except the answer.
 void tell_in_full(const Explanation& explanation, const ProcessExplanation& process, const ExplanationShown& shown,
                   Document& document) {
   document.add(Sentence{.text = explained::head(process), .tone = Tone::dim}, false, Shown::terminal);
@@ -106,7 +106,7 @@ void add_process(const Explanation& explanation, std::size_t at, const Explanati
   tell_in_full(explanation, process, shown, document);
 }
 
-/// What the gains rest on.
+/// Adds the limits and runs that the gains were computed from.
 void add_basis(const Explanation& explanation, Shown where, Document& document) {
   document.add(Sentence{.text = explained::limits_text(explanation), .tone = Tone::dim}, true, where);
   const std::string runs = explained::runs_text(explanation);

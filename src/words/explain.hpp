@@ -1,4 +1,4 @@
-// What a program's transfers cost it, in words. Pure functions from records to documents.
+// Explanations of what a program's transfers cost, in words. Pure functions from records to documents.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 namespace xferbench {
 
 struct ExplanationShown {
-  bool all_processes = true;  ///< in full; else the first, and the others in a line each
+  bool all_processes = true;  ///< all in full; else the first in full, and the others in a line each
   bool all_copies = true;     ///< all kinds of copies; else the first few
-  bool whole_stacks = false;  ///< else the innermost frames
-  std::size_t bars = 0;       ///< columns of the bar that stands for all of the time; 0: none
+  bool whole_stacks = false;  ///< whole call stacks; else the innermost frames
+  std::size_t bars = 0;       ///< columns of a bar for all of the time; 0: no bars
 };
 
-/// The answer first. Texts from recordings are foreign.
+/// The answer is first. Texts from recordings are untrusted.
 Document document_of(const explain::Explanation& explanation, const ExplanationShown& shown = {});
 
 }  // namespace xferbench

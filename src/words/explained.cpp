@@ -31,7 +31,7 @@ std::string counted(std::size_t count, std::string_view one, std::string_view se
   return fmt::format("{} {}", count, count == 1 ? one : several);
 }
 
-/// "one", "two" ... and digits of what is more.
+/// "one", "two" ... and digits from ten on.
 std::string number_word(std::size_t number) {
   constexpr std::array<std::string_view, 10> kWords{"no",   "one", "two",   "three", "four",
                                                     "five", "six", "seven", "eight", "nine"};
@@ -44,7 +44,7 @@ std::string of_all(std::size_t number) { return number == 2 ? "both" : fmt::form
 /// Three significant digits without an exponent.
 std::string three_digits(double value) {
   if (!(value > 0)) return "0";
-  constexpr double kRoundsUp = 1.0005;  // 9.996 has as many digits before its point as 10.0
+  constexpr double kRoundsUp = 1.0005;  // 9.996 is rounded to 10.0, which has one decimal less
   const int decimals =
       std::clamp(2 - static_cast<int>(std::floor(std::log10(std::min(value * kRoundsUp, 1e18)))), 0, 6);
   return fmt::format("{:.{}f}", value, decimals);
@@ -94,7 +94,7 @@ std::vector<int> tenths_of_percent(const std::vector<double>& parts) {
   const auto exact = [&](std::size_t i) { return std::max(0., parts[i] / whole * 1000); };
   int left = 1000;
   for (const std::size_t i : by_rest) left -= tenths[i] = static_cast<int>(exact(i));
-  // What rounding down has left goes to those that lost most by it.
+  // What rounding down has left goes to the parts that lost most by it.
   std::ranges::stable_sort(by_rest, std::ranges::greater(), [&](std::size_t i) { return exact(i) - tenths[i]; });
   for (const std::size_t i : by_rest) {
     if (left-- > 0) ++tenths[i];
@@ -104,12 +104,12 @@ std::vector<int> tenths_of_percent(const std::vector<double>& parts) {
 
 namespace {
 
-/// One of them that is not nothing.
+/// A part of the wall time that is not zero.
 struct Share {
   const ShareKind& kind;
   double seconds = 0;
-  int tenths = 0;       ///< of a percent, of the program by itself
-  bool on_top = false;  ///< what watching added comes on top of that
+  int tenths = 0;       ///< of a percent of the time without profiler overhead
+  bool on_top = false;  ///< profiler overhead, which comes on top of that time
   [[nodiscard]] std::string text() const { return fmt::format("{}{:.1f} %", on_top ? "+" : "", tenths / 10.); }
 };
 
@@ -168,7 +168,7 @@ std::string copies_of(const Finding& finding) {
   return fmt::format("{} ({} in all)", copies, format_size(finding.bytes));
 }
 
-/// What mending it is, as the beginning of a sentence.
+/// What fixing it means, as the beginning of a sentence.
 std::string mending(const Finding& finding) {
   switch (finding.kind) {
     case FindingKind::pageable: return "pinning the host memory of " + copies_of(finding);
@@ -186,7 +186,7 @@ std::string mending(const Finding& finding) {
   return {};
 }
 
-/// The share of the time unwatched; what watching added is nobody's fault.
+/// The share of the time without profiler overhead.
 double share_of(const ProcessExplanation& process, double seconds) {
   const double whole = process.shares.total() - process.shares.watching;
   return whole > 0 ? seconds / whole : 0;
@@ -199,7 +199,7 @@ std::string all_together(const ProcessExplanation& process) {
                      speedup_text(process.stretch.reference(), process.together.back(), at_most));
 }
 
-/// Of nothing that could be mended: what takes most.
+/// If nothing can be fixed: what takes most of the time.
 std::string mostly(const ProcessExplanation& process) {
   explain::Shares unwatched = process.shares;
   unwatched.watching = 0;
@@ -244,7 +244,7 @@ std::string advice(const Explanation& explanation) {
          "not seen: explain that server instead.";
 }
 
-// --- What it is about -----------------------------------------------------------------------------------------------
+// --- Heading, limits and runs ----------------------------------------------------------------------------------------
 
 std::string head(const ProcessExplanation& process) {
   std::string text = process.command.empty() ? "" : process.command + ", ";
@@ -366,7 +366,7 @@ Table table_of_traffic(const ProcessExplanation& process, std::size_t most) {
 
 namespace {
 
-/// "to GPU, pinned": short, as it stands beside its points.
+/// "to GPU, pinned": short, because it labels points of a chart.
 std::string way_text(CopyKind kind, Memory host) {
   std::string text(direction_text(kind));
   if (const std::size_t at = text.find("the GPU"); at != std::string::npos) text.erase(at, 4);
@@ -388,7 +388,8 @@ Chart chart_of_copies(const Explanation& explanation, const ProcessExplanation& 
       if (!(point.seconds > 0)) continue;
       series.points.push_back({static_cast<double>(point.bytes), gigabytes_per_second(point.bytes, point.seconds)});
     }
-    if (series.points.size() > 1) chart.series.push_back(std::move(series));  // one would hold everywhere
+    if (series.points.size() > 1)
+      chart.series.push_back(std::move(series));  // a single point would be a limit for all sizes
   }
   std::map<std::string, Chart::Series> ways;
   for (const explain::CopyPoint& copy : process.cloud) {
@@ -425,7 +426,7 @@ std::string gain_text(const ProcessExplanation& process, std::size_t at) {
 
 Bars bars_of_gains(const ProcessExplanation& process) {
   constexpr std::size_t kLeast = 3;       // fewer are compared by their numbers
-  constexpr std::size_t kGainColour = 6;  // which no copy and no kernel has
+  constexpr std::size_t kGainColour = 6;  // that of no copy and of no kernel
   Bars bars{.title = "What mending gains"};
   const double reference = process.stretch.reference();
   double before = reference;
@@ -470,7 +471,7 @@ std::string stack_text(const explain::Place& place, std::size_t most) {
 }
 
 std::string together_text(const ProcessExplanation& process) {
-  constexpr std::size_t kNamed = 2;  // and all of them
+  constexpr std::size_t kNamed = 2;  // combinations that are named, besides all of them
   const double reference = process.stretch.reference();
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < process.together.size(); ++i) {

@@ -1,4 +1,4 @@
-// Pieces of text that explanations are made of, whatever shows them.
+// Pieces of text for explanations, shared by all kinds of output.
 #pragma once
 
 #include <array>
@@ -15,21 +15,21 @@
 
 namespace xferbench::explained {
 
-/// "53.0 ms": three significant digits, as much as predictions are good for.
+/// "53.0 ms": three significant digits, which is the precision of predictions.
 std::string time_text(double seconds);
-/// "53.0 -> 31.2 ms", or with both units where they differ.
+/// "53.0 -> 31.2 ms", or with both units if they differ.
 std::string change_text(double before, double after);
-/// "58 %"; "0.4 %" of what is less than one.
+/// "58 %"; "0.4 %" below one percent.
 std::string share_text(double share);
 /// "about 1.7 times as fast", "at most 1.07 times as fast".
 std::string speedup_text(double before, double after, bool at_most);
 
-/// The shares of the wall time: as files call them, and as people do.
+/// A part of the wall time: its name in files, and its name for people.
 struct ShareKind {
   std::string_view field{};
   std::string_view what{};
   double explain::Shares::*seconds = nullptr;
-  std::size_t colour = 5;  ///< of bars: quiet, unless the GPU does something
+  std::size_t colour = 5;  ///< of its bar: muted, unless the GPU is busy
 };
 inline constexpr std::array<ShareKind, 8> kShareKinds{{
     {"copies", "copies alone", &explain::Shares::copies, 0},
@@ -42,14 +42,14 @@ inline constexpr std::array<ShareKind, 8> kShareKinds{{
     {"watching", "profiler overhead", &explain::Shares::watching},
 }};
 
-/// In tenths of a percent, rounded such that they add up to 100 %; all 0 where there is nothing.
+/// In tenths of a percent, rounded such that they add up to 100 %; all 0 if the sum is 0.
 std::vector<int> tenths_of_percent(const std::vector<double>& parts);
 
-/// The answer of one process in a sentence: what transfers cost it, and what mending gains.
+/// The answer for one process in a sentence: what transfers cost it, and what fixing them gains.
 std::string answer(const explain::ProcessExplanation& process);
-/// Of all; says so kindly where nothing used a GPU.
+/// The answer for all processes, also if none used a GPU.
 std::string answer(const explain::Explanation& explanation);
-/// What to do where no process used a GPU.
+/// What to do if no process used a GPU.
 std::string advice(const explain::Explanation& explanation);
 
 /// "python3 train.py, process 4711, on NVIDIA H200; range steps, 3 times".
@@ -57,35 +57,35 @@ std::string head(const explain::ProcessExplanation& process);
 /// "limits of NVIDIA H200, ...", or what is missing without them.
 std::string limits_text(const explain::Explanation& explanation);
 
-/// What watching cost, and how well the replay does: sentences.
+/// Sentences about the profiler overhead and the accuracy of the replay.
 std::vector<std::string> watching(const explain::ProcessExplanation& process);
-/// The runs of the whole program; empty where it did not run unwatched.
+/// The times of the program's runs; empty if it did not run without profiling.
 std::string runs_text(const explain::Explanation& explanation);
 
-/// Shares and gains as pages draw them.
+/// Bars of shares and gains, for pages.
 Bars bars_of_shares(const explain::Shares& shares);
 Bars bars_of_gains(const explain::ProcessExplanation& process);
-/// Copies over their sizes, before what one copy reaches on this machine.
+/// The rates of copies over their sizes, and as a limit what one copy reaches on this machine.
 Chart chart_of_copies(const explain::Explanation& explanation, const explain::ProcessExplanation& process);
 
-/// Those that are not zero; with bars of text where `bars` is not 0, of so many columns for the whole.
+/// The shares that are not zero. If `bars` is not 0, with bars of text that have so many columns for the whole.
 Table table_of_shares(const explain::Shares& shares, std::size_t bars);
-/// By direction, memory and size, with rates in GB/s: what was reached, what this machine reaches for just those sizes,
-/// and what it would from and to pinned memory; `most` rows.
+/// Copies by direction, memory and size, up to `most` rows. Rates are in GB/s: reached, reachable on this machine with
+/// just those sizes, and reachable with pinned memory.
 Table table_of_traffic(const explain::ProcessExplanation& process, std::size_t most);
 
-/// "53.0 -> 31.2 ms, at most 1.7 times as fast"; empty where the gain is not told. A finding that gains only once those
-/// before it are mended says so.
+/// "53.0 -> 31.2 ms, at most 1.7 times as fast"; empty if the gain is unavailable. Says so if a finding gains only once
+/// those before it are fixed.
 std::string gain_text(const explain::ProcessExplanation& process, std::size_t finding);
-/// "cudaMemcpyAsync in range step, after kernel gemm and before kernel relu"; empty where it is not known.
+/// "cudaMemcpyAsync in range step, after kernel gemm and before kernel relu"; empty if unknown.
 std::string place_text(const explain::Place& place);
-/// "main (train.cpp:12) < load < ...": the innermost first, at most so many.
+/// "main (train.cpp:12) < load < ...": up to `most` frames, the innermost first.
 std::string stack_text(const explain::Place& place, std::size_t most);
-/// "Mended together: the first two 53.0 -> 26.0 ms; all three 53.0 -> 23.0 ms, about 2.3 times as fast"; empty of one.
+/// "Mended together: the first two 53.0 -> 26.0 ms; all three 53.0 -> 23.0 ms, about 2.3 times as fast"; empty for one.
 std::string together_text(const explain::ProcessExplanation& process);
-/// With just the kinds mended that were asked for; empty where none were.
+/// The time with just the requested kinds fixed; empty if none were requested.
 std::string chosen_text(const explain::ProcessExplanation& process);
-/// What was found and left out as small, and where nothing was found what the time is spent on; may be empty.
+/// The findings that were left out as too small and, if nothing was found, where the time goes; may be empty.
 std::string rest_text(const explain::ProcessExplanation& process);
 
 }  // namespace xferbench::explained

@@ -28,11 +28,11 @@ std::string short_key(const std::string& key, const ScenarioDescriptor& scenario
   return parts.empty() ? key : fmt::format("{}", fmt::join(parts, " "));
 }
 
-/// What people read to the end. The rest is a flag away.
+/// Limits of what is shown without --details.
 constexpr std::size_t kMostSentences = 6;
 constexpr std::size_t kMostFindingRows = 24;  // of a kind
 
-/// What a scenario's results say together: a table for each kind, matrices, and the sentences.
+/// Sorts the findings of a scenario into tables by kind, matrices and sentences.
 class Findings {
  public:
   Findings(const Report& report, const ScenarioDescriptor& scenario, const Fixed& fixed, bool details)
@@ -71,7 +71,7 @@ class Findings {
     }
   }
 
-  /// What findings of a kind are about, then what they say.
+  /// Columns: the labels of the findings, then their metrics.
   [[nodiscard]] Table table_of(const std::string& kind) const {
     std::vector<std::string> labels;
     std::vector<std::string> metrics;
@@ -108,12 +108,12 @@ class Findings {
   const ScenarioDescriptor& scenario_;
   const Fixed& fixed_;
   bool all_;
-  std::vector<std::string> kinds_;  // in the order in which they come
+  std::vector<std::string> kinds_;  // in order of first use
   std::map<std::string, std::vector<const Finding*>> rows_;
   std::map<std::string, std::size_t> left_out_;  // rows, by kind
   std::map<std::string, std::vector<const Finding*>> pairs_;
   std::vector<std::string> sentences_;
-  std::size_t more_ = 0;  // that are not shown
+  std::size_t more_ = 0;  // findings that are not shown
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a scenario's results say together: matrices of pairs, a table for each kind of finding, and the sentences.
+// The findings of a scenario: matrices of pairs, a table for each kind of finding, and sentences.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace xferbench {
 
-/// `fixed`: what the section's heading says of all its cases. Without `details` the first findings of each kind that
-/// are no details, and how many more there are.
+/// `fixed`: axis values that the section's heading gives for all cases. Without `details` only the first findings of
+/// each kind are shown, no details, and how many more there are.
 void add_findings(const Report& report, const ScenarioDescriptor& scenario, const Fixed& fixed, bool details,
                   Document& document);
 

@@ -29,7 +29,7 @@ using fleet::Test;
 
 std::string rank_text(const Fleet& fleet, int rank) { return fleet::rank_text(fleet, rank, fleet::Detail::place); }
 
-/// Whose a number is; of a transfer between two ranks both.
+/// The rank that a number is of; for a transfer both ranks.
 std::string whose(const Fleet& fleet, const Test::Value& value) {
   if (!value.pair) return rank_text(fleet, value.rank);
   return fmt::format("{} to {}", rank_text(fleet, value.pair->first), rank_text(fleet, value.pair->second));
@@ -39,7 +39,7 @@ std::string ranks_text(const Fleet& fleet, const std::vector<int>& ranks) {
   return ranks.size() == 1 ? rank_text(fleet, ranks.front()) : fleet::ranks_text(ranks);
 }
 
-/// What GPUs and their links are, where all are the same.
+/// A fact about GPUs and their links if it is the same on all ranks; else empty.
 template <class Describe>
 std::string common_fact(const Fleet& fleet, const Describe& describe) {
   std::set<std::string> facts;
@@ -59,7 +59,7 @@ std::string head_of(const Fleet& fleet) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Ranks that are simulated by other profiles than the first, as those with a part that was made slow.
+/// Ranks that are simulated by other profiles than the first, such as profiles with a part that was made slow.
 std::vector<std::string> other_profiles(const Report& report) {
   std::vector<std::string> lines;
   std::map<std::string, std::vector<int>> others;
@@ -84,7 +84,7 @@ std::vector<std::string> other_profiles(const Report& report) {
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
-/// What is left of a key, and of a scenario with a single case nothing.
+/// The part of a key that the cases do not share; empty for a scenario with a single case.
 std::string rest_of(const std::string& key, const CommonKey& shared) {
   return fmt::format("{}", fmt::join(shared.own(key), " "));
 }
@@ -96,7 +96,7 @@ Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows
               .left_columns = 2,
               .gap = 2,
               .least_important = {6, 5, 8}};
-  // Who measured one after the other has moved nothing together.
+  // Ranks that measured one after the other have moved nothing together.
   const auto moved_together = [](const Summary* s) { return s->together && s->test->pace == Pacing::all; };
   const bool has_sum = std::ranges::any_of(rows, moved_together);
   const bool has_rest =
@@ -121,7 +121,7 @@ Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows
 
 // --- Contention -----------------------------------------------------------------------------------------------------
 
-/// The medians over the ranks of each host.
+/// The median over the ranks of each node.
 std::map<int, double> medians_by_node(const Fleet& fleet, const Test& test) {
   std::map<int, std::vector<double>> values;
   for (const Test::Value& value : test.values) {
@@ -137,9 +137,9 @@ std::string host_of(const Fleet& fleet, int node) {
   return found == fleet.ranks.end() ? fmt::format("node {}", node) : found->host;
 }
 
-/// "a 0.45x, b 0.60x": the hosts that lose most and least, where they differ; else empty.
+/// "a 0.45x, b 0.60x": the hosts that lose most and least; empty if they hardly differ.
 std::string by_host(const Fleet& fleet, const Test& all, const Test& one) {
-  constexpr double kDiffers = 0.05;  // of each other
+  constexpr double kDiffers = 0.05;  // relative
   const std::map<int, double> together = medians_by_node(fleet, all);
   std::vector<std::pair<double, int>> ratios;
   for (const auto& [node, alone] : medians_by_node(fleet, one)) {
@@ -153,7 +153,7 @@ std::string by_host(const Fleet& fleet, const Test& all, const Test& one) {
                      host_of(fleet, most->second), most->first);
 }
 
-/// The paces of one case, by their order in the enumeration; null where it did not run at one.
+/// One case at each concurrency, in the order of Pacing; null: it was not run.
 using AtPaces = std::array<const Summary*, texts_of(Pacing{}).size()>;
 
 Table::Row contention_row(const Fleet& fleet, const AtPaces& at, const std::string& name) {
@@ -220,7 +220,8 @@ void add_maps(const FleetMaps& maps, const std::vector<const Test*>& tests, cons
   }
 }
 
-/// The tests of one scenario: a row for each case and pace, what contention costs, and where wanted every rank.
+/// Adds the tests of one scenario: a row for each case and concurrency, what contention costs, and with `every_rank` a
+/// table of all ranks.
 void add_tests(const Fleet& fleet, const FleetMaps& maps, const std::vector<const Summary*>& rows, bool every_rank,
                Document& document) {
   std::vector<const Test*> tests;
@@ -229,7 +230,7 @@ void add_tests(const Fleet& fleet, const FleetMaps& maps, const std::vector<cons
     tests.push_back(s->test);
     keys.push_back(s->test->key);
   }
-  const CommonKey shared = common_key(keys);  // the first is the scenario
+  const CommonKey shared = common_key(keys);  // the first part is the scenario
   const std::vector<std::string> axes(shared.parts.begin() + 1, shared.parts.end());
   document.add(Heading{.text = shared.parts.front(), .common = axes, .marks = document.trust.words()}, true);
   document.add(table_of_tests(fleet, rows, shared));
@@ -264,7 +265,7 @@ std::vector<std::string> flagged_lines(const Fleet& fleet) {
   return lines;
 }
 
-/// All is good only where all could be judged, and nobody is suspected any more.
+/// Good only if everything could be judged and no suspicion is left.
 std::optional<Sentence> nothing_flagged(const Report& report) {
   const Fleet& fleet = *report.fleet;
   if (!fleet.flagged.empty() || !report.complete) return std::nullopt;
@@ -286,8 +287,8 @@ std::optional<Sentence> nothing_flagged(const Report& report) {
   return nothing;
 }
 
-/// Cases of one status, by case and reason: each with the ranks that have it. In the second round ranks are left out
-/// because nobody asks them, which is no news.
+/// Lines about the cases of one status, by case and reason, with the ranks concerned. In the second round most ranks
+/// are skipped on purpose, which is not reported.
 std::vector<std::string> lines_of(const Report& report, Status status) {
   std::map<std::tuple<std::string, Pacing, unsigned, std::string>, std::vector<int>> ranks;
   for (const Result& r : report.results) {
@@ -310,7 +311,7 @@ std::vector<std::string> lines_of(const Report& report, Status status) {
   return lines;
 }
 
-/// A rank that is missing is flagged as such, once the judgement was made.
+/// Lines about missing ranks. Once the judgement is made, it flags them instead.
 std::vector<std::string> missing_lines(const Fleet& fleet) {
   std::vector<std::string> lines;
   for (const int rank : fleet.missing) {
@@ -322,7 +323,7 @@ std::vector<std::string> missing_lines(const Fleet& fleet) {
   return lines;
 }
 
-/// Who made passes void, the worst first; empty if nobody did.
+/// The ranks that made passes void by being late, the worst first; empty if there are none.
 std::string late_line(const Report& report) {
   std::map<int, std::size_t> late;
   std::map<int, std::size_t> of;
@@ -331,7 +332,7 @@ std::string late_line(const Report& report) {
     if (r.in_fleet->late_passes > 0) late[r.in_fleet->rank] += r.in_fleet->late_passes;
     of[r.in_fleet->rank] += r.in_fleet->passes;
   }
-  // One now and then happens to any host. Older files do not say of how many.
+  // A late pass now and then happens on any host. Older files do not have the number of passes.
   constexpr std::size_t kOneIn = 20;
   std::erase_if(late, [&](const auto& one) {
     const std::size_t passes = of[one.first];
@@ -352,7 +353,7 @@ std::string late_line(const Report& report) {
   return fmt::format("passes were repeated because ranks were late: {}{}", fmt::join(names, ", "), more);
 }
 
-/// What limits the judgement, ranks that were late, the clocks.
+/// Limits of the judgement, late ranks and the uncertainty of the clocks.
 std::vector<std::string> notes_of(const Report& report) {
   std::vector<std::string> notes = report.fleet->differences;
   notes.insert(notes.end(), report.fleet->notes.begin(), report.fleet->notes.end());

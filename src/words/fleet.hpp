@@ -1,4 +1,4 @@
-// What a fleet measured, in words.
+// Results of a fleet in words.
 #pragma once
 
 #include "paper/document.hpp"
@@ -6,9 +6,9 @@
 
 namespace xferbench {
 
-/// What is flagged, who is missing or has failed; for each scenario a table with a row for each case and pace: the
-/// median over the ranks, the lowest and the highest and whose they are, what contention costs, and where wanted a
-/// table of all ranks; what the cases say together, and what limits the judgement. The report has a fleet.
+/// Adds what is flagged, missing or failed; for each scenario a table with a row for each case and concurrency (pace);
+/// findings; and limits of the judgement. A row has the median over the ranks, the lowest and the highest number with
+/// their ranks, and what contention costs. `every_rank` adds a table of all ranks. The report must have a fleet.
 void add_fleet(const Report& report, bool every_rank, Document& document);
 
 }  // namespace xferbench

@@ -15,11 +15,11 @@ namespace {
 
 using fleet::Test;
 
-// Numbers between these are drawn as they lie there, so that what differs little looks alike.
+// The colour scale spans at least this range, so that small differences look alike.
 constexpr double kDarkest = 0.95;
 constexpr double kBrightest = 1.02;
 
-/// Of one test: ranks, and transfers from rank to rank.
+/// The ranks, and the transfers between ranks, that one test flags.
 struct FlaggedBy {
   std::set<int> ranks{};
   std::set<std::pair<int, int>> pairs{};
@@ -80,7 +80,7 @@ FleetMaps::Group FleetMaps::group_of(const Test::Value& value) const {
 
 bool FleetMaps::has_map_of(const Test& test) const {
   constexpr std::size_t kLeast = 3;
-  constexpr std::size_t kMostCells = 8;  // for each number
+  constexpr std::size_t kMostCells = 8;  // cells for each number
   const std::size_t numbers = test.values.size();
   return numbers >= kLeast && rows_.size() * columns_.size() <= kMostCells * numbers;
 }

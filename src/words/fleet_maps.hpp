@@ -1,5 +1,4 @@
-// The ranks of a fleet as pages show them: maps of nodes and their ranks, and who they are. Pure functions from
-// records.
+// Ranks of a fleet for pages: maps of nodes and their ranks, and a table of the ranks. Pure functions from records.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +16,23 @@
 
 namespace xferbench {
 
-/// A map for each test: a row for each node, a column for each of its ranks, and in each cell the rank's number over
-/// the median of those that should be as fast. More is better, whatever the number is.
+/// A map for each test: a row for each node, a column for each of its ranks. A cell is the number of the rank relative
+/// to the median of its peers, which should be as fast. More is better, also for times.
 class FleetMaps {
  public:
-  /// `fleet` outlives it; `tests` are all of its first round.
+  /// `fleet` must outlive it; `tests` are all tests of its first round.
   FleetMaps(const Fleet& fleet, const std::vector<fleet::Test>& tests);
 
-  /// Whether there is a map of it: of few numbers tables say it better, and of nodes that have very few of the ranks
-  /// most would be empty.
+  /// Whether the test has a map. Tables show few numbers better, and most cells would be empty if nodes have few of the
+  /// ranks.
   [[nodiscard]] bool has_map_of(const fleet::Test& test) const;
-  /// An asterisk marks what is flagged by this test.
+  /// An asterisk marks what this test flags.
   [[nodiscard]] Matrix map_of(const fleet::Test& test, const std::string& title) const;
 
  private:
-  /// Whose numbers are compared: what is alike, of transfers at both ends, and whether they leave a node.
+  /// Peers: the same kind of GPU and link, for transfers at both ends, and whether a transfer leaves its node.
   using Group = std::tuple<std::size_t, std::size_t, bool>;
-  /// As what is flagged names it: transfers with all partners are one.
+  /// Name and metric of a test as flagged items have them: transfers with all partners are one test.
   using Judged = std::pair<std::string, std::string>;
   static Judged judged_as(const fleet::Test& test);
   [[nodiscard]] bool knows(const fleet::Test::Value& value) const;
@@ -47,10 +46,10 @@ class FleetMaps {
   std::map<Judged, std::map<Group, double>> medians_;
 };
 
-/// Beyond so many, tables have only those that are flagged or missing.
+/// With more ranks, tables have only those that are flagged or missing.
 inline constexpr std::size_t kMostRanksInTables = 1024;
 
-/// Who the ranks are, and what is flagged of them; columns in which all are alike are left out.
+/// The places of the ranks, and what is flagged; columns in which all ranks are alike are left out.
 Table table_of_places(const Fleet& fleet);
 
 }  // namespace xferbench

@@ -37,7 +37,7 @@ bool is_over_gpus(const HeatMap& map, const ScenarioDescriptor& scenario) {
   });
 }
 
-/// Numbers from the least on, words in the order in which they come.
+/// The values of an axis: numbers in ascending order, words in the order in which they come.
 std::vector<std::string> values_of(std::span<const Result* const> results, const std::string& axis) {
   std::vector<std::pair<double, std::string>> values;
   for (const Result* r : results) {
@@ -53,10 +53,9 @@ std::vector<std::string> values_of(std::span<const Result* const> results, const
   return texts;
 }
 
-/// By the numbers of GPUs, whatever the order in which they come.
 void sort_gpus(std::vector<std::string>& values) { std::ranges::stable_sort(values, {}, gpu_numbers); }
 
-/// "GPU 0"; what is no number as it is.
+/// "GPU 0"; a word stays as it is.
 std::string gpu_text(const std::string& value) {
   return printable(gpu_numbers(value).size() == 1 ? "GPU " + value : value);
 }
@@ -67,7 +66,7 @@ std::optional<double> value_of(const Result& result, const std::string& metric) 
   return has_number ? std::optional(found->value) : std::nullopt;
 }
 
-/// "size 64 MiB, issue depth": what tells one map from the others.
+/// "size 64 MiB, issue depth": the axes that distinguish one map from the others.
 std::string others_of(const Result& result, const std::vector<std::string>& axes) {
   std::vector<std::string> parts;
   for (const std::string& axis : axes) {
@@ -96,7 +95,7 @@ Results with_value(std::span<const Result* const> results, const std::string& me
   return found;
 }
 
-/// Those with the largest value of that axis, and those without it.
+/// The results with the largest value of that axis, and those without it.
 Results largest(std::span<const Result* const> results, const std::string& axis) {
   std::uint64_t most = 0;
   for (const Result* r : results) most = std::max(most, r->config.count_or(axis, 0));
@@ -112,7 +111,7 @@ std::string in_words(std::string name) {
   return name;
 }
 
-/// Numbers of a metric in the unit in which they are read best; the title says which.
+/// Gives the numbers of a metric the unit in which they are read best, and adds it to the title.
 void scale(Matrix& matrix, const std::string& unit) {
   if (unit != "s") {
     if (unit == "1") matrix.form = Matrix::Form::hundredths;
@@ -130,7 +129,7 @@ void scale(Matrix& matrix, const std::string& unit) {
   }
 }
 
-/// Cells that differ little look alike. Of shares, all of a thing has the brightest colour, in every map.
+/// Sets a colour scale on which small differences look alike. For shares, 100 % always has the brightest colour.
 void calm(Matrix& matrix, bool of_shares) {
   double highest = of_shares ? 1 : 0;
   for (const auto& cell : matrix.cells) highest = std::max(highest, cell.value_or(0));
@@ -138,9 +137,9 @@ void calm(Matrix& matrix, bool of_shares) {
   matrix.brightest = highest;
 }
 
-// --- Cells that should be alike -------------------------------------------------------------------------------------
+// --- Groups of cells that should be equal ----------------------------------------------------------------------------
 
-/// What a pair of GPUs has in common with its like: links between them, access, whether they are on one node.
+/// What comparable pairs of GPUs have in common: NVLinks between them, access, and whether they are on one node.
 using Joint = std::tuple<unsigned, bool, bool>;
 
 Joint joint_of(const Environment& e, const std::string& from, const std::string& to) {
@@ -155,7 +154,8 @@ Joint joint_of(const Environment& e, const std::string& from, const std::string&
   return {link.nvlinks, link.access, node_of(link.from) == node_of(link.to)};
 }
 
-/// Cells of one map that should be alike, and what their cases are about, which is never less sure than what is shown.
+/// Cells of one map that should be equal, and the headlines of their cases, which are at least as certain as the
+/// numbers shown.
 struct Alike {
   std::vector<std::size_t> cells{};
   std::vector<model::Estimate> estimates{};
@@ -177,7 +177,7 @@ void mark_odd_ones(Matrix& matrix, const Groups& groups) {
 
 // --- Maps of one declaration ----------------------------------------------------------------------------------------
 
-/// What a declared map is of, and what all that are drawn of it have in common.
+/// A declared map, and what all maps drawn from it have in common.
 struct Declared {
   const HeatMap& map;
   const ScenarioDescriptor& scenario;
@@ -201,7 +201,7 @@ struct Declared {
     return values;
   }
 
-  /// Results that differ in nothing but rows and columns; `others` tells the rest.
+  /// A map of results that differ only in rows and columns; `others` names the other axes.
   [[nodiscard]] Matrix drawn(const std::string& others, const std::vector<std::string>& rows,
                              const std::vector<std::string>& columns, const Results& results) const {
     Matrix matrix(labels(map.rows, rows), labels(map.columns, columns));
@@ -253,7 +253,7 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
   const std::vector<std::string> axes = other_axes(declared.scenario, map, known);
   Results on_map = map.at_largest.empty() ? known : largest(known, map.at_largest);
   std::erase_if(on_map, [&map](const Result* r) { return !r->config.has(map.rows) || !r->config.has(map.columns); });
-  const std::ptrdiff_t least = declared.over_gpus ? 1 : 2;  // one number is told by the table
+  const std::ptrdiff_t least = declared.over_gpus ? 1 : 2;  // a single number is in the table
   const std::size_t most = declared.over_gpus ? kMostGpuMaps : kMostMaps;
   std::size_t count = 0;
   for (const auto& [others, those] : by_name(on_map, [&axes](const Result* r) { return others_of(*r, axes); })) {
@@ -285,7 +285,7 @@ std::vector<std::string> gpus_in(std::span<const Finding* const> findings) {
   return gpus;
 }
 
-/// What a finding is about besides its two GPUs; not what came of it.
+/// The labels of a finding except its two GPUs and its outcome.
 std::string beside_pair(const Finding& finding) {
   std::vector<std::string> parts;
   for (const auto& [name, word] : finding.labels) {
@@ -294,7 +294,7 @@ std::string beside_pair(const Finding& finding) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// One colour for one number: maps of the same metric, from that place on, share a scale.
+/// Gives the maps from index `from` on, which are of the same metric, one colour scale.
 void share_scale(std::vector<Matrix>& maps, std::size_t from) {
   if (maps.size() < from + 2) return;
   auto [low, high] = maps[from].range();
@@ -317,7 +317,7 @@ HeatMaps heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* c
     const std::size_t over_gpus = maps.over_gpus.size();
     add_maps({map, scenario, environment}, results, maps);
     const MetricDeclaration* declared = scenario.metric(map.metric);
-    if (declared != nullptr && declared->unit == "s") continue;  // each map has a unit that suits
+    if (declared != nullptr && declared->unit == "s") continue;  // each map has a unit of its own
     share_scale(maps.over_counts, over_counts);
     share_scale(maps.over_gpus, over_gpus);
   }

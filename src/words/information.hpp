@@ -1,4 +1,4 @@
-// What `xferbench info` and `xferbench list` say, which measure nothing.
+// What `xferbench info` and `xferbench list` print; they measure nothing.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace xferbench {
 
-/// Names that can be given, each with what is behind it.
+/// A list of names that can be given, each with its description.
 struct Choices {
   std::string title{};  ///< may be empty: then names begin their lines
   Labels entries{};
-  std::string none{};   ///< what is said where there are no entries
-  std::string below{};  ///< how to go on; may be empty
+  std::string none{};   ///< the text if there are no entries
+  std::string below{};  ///< a hint below the list; may be empty
 };
 
 Document document_of(const MachineFacts& facts);
-/// Of its GPUs alone.
+/// The GPUs only.
 Document document_of_gpus(const MachineFacts& facts);
 Document document_of(const std::vector<Choices>& lists);
 
