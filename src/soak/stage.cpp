@@ -22,7 +22,7 @@ using kernels::SoakWork;
 
 constexpr std::array<std::size_t, kSlots> kAll{0, 1, 2, 3};
 constexpr std::size_t kHalf = kSlots / 2;
-constexpr std::size_t kChecked = kSlots + 2;  // of a GPU's buffers: its slots, then its two sources
+constexpr std::size_t kChecked = kSlots + 2;  // checked buffers of a GPU: its slots, then its two sources
 
 /// The first half of all slots, or the second one.
 std::span<const std::size_t> half_of_slots(std::size_t half) { return std::span(kAll).subspan(half * kHalf, kHalf); }
@@ -40,7 +40,7 @@ std::string name_of(const SoakWords& words) {
   return fmt::format("{}{}", to_text(words.pattern), words.inverted ? " inverted" : "");
 }
 
-/// One buffer in which something is wrong. When that was is for others to say.
+/// Describes a wrong buffer, except for load and time, which the caller sets.
 SoakWrong wrong_in(const SoakFound& found, const SoakWords& words, const std::byte* buffer, std::string memory) {
   constexpr std::uint64_t kWord = sizeof(std::uint32_t);
   SoakWrong wrong{
@@ -51,11 +51,11 @@ SoakWrong wrong_in(const SoakFound& found, const SoakWords& words, const std::by
   wrong.last = found.last * kWord;
   const std::uint32_t expected = words.at(found.first());
   wrong.expected = fmt::format("{:#010x}", expected);
-  // Few examples are kept, and not in order: of much that is wrong, the first may be none of them.
+  // Few examples are kept, in no order: if many words are wrong, the first of them may be missing.
   for (unsigned i = 0; i < SoakFound::kExamples && i < found.words; ++i) {
     if (found.examples[i].index != found.first() || found.examples[i].found == expected) continue;
     wrong.found = fmt::format("{:#010x}", found.examples[i].found);
-    // From the word to its byte, as the processor orders them.
+    // Adds the byte within the word, in the CPU's byte order.
     wrong.offset += static_cast<std::uint64_t>(std::countr_zero(expected ^ found.examples[i].found)) / 8;
   }
   wrong.address = reinterpret_cast<std::uintptr_t>(buffer) + wrong.offset;
@@ -103,19 +103,20 @@ Stage::Stage(Machine& machine, const SoakSettings& settings)
     for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
       try {
         gpus_[gpu]->device.set_peer_access(next_of(gpu).device, true);
-      } catch (const DeviceError&) {  // not permitted by what is between them: such copies go through the host
+      } catch (const DeviceError&) {  // peer access is not possible: such copies go through the host
       }
     }
   }
   worker_.emplace(machine.host());
 }
 
-/// Of what comes from that GPU, or from the host for it: what is another one's is wrong.
+/// The words that come from that GPU, or from the host for it. Each GPU has its own, so that data of another GPU is
+/// found.
 SoakWords Stage::words(const Gpu& of, bool inverted) const {
   return {pattern_, round_seed_ + 0x7FEB352DU * static_cast<std::uint32_t>(of.number), inverted};
 }
 
-/// Whose words a GPU is brought.
+/// The GPU whose words a GPU receives.
 const Stage::Gpu& Stage::origin_of(SoakLoad load, std::size_t gpu) const {
   return *gpus_[load == SoakLoad::p2p ? (gpu + gpus_.size() - 1) % gpus_.size() : gpu];
 }
@@ -166,17 +167,17 @@ void Stage::run(SoakLoad load, double seconds, std::vector<TurnOfGpu>& turns, co
   }
 }
 
-/// As many copies as there are slots for, on every GPU; then what they have brought is checked.
+/// Submits a copy for each slot on every GPU, and then checks the data.
 void Stage::batch(SoakLoad load, std::vector<TurnOfGpu>& turns, const How& how, const std::function<void()>& look) {
   const bool fills_host = load == SoakLoad::d2h || load == SoakLoad::both;
   const bool fills_device = load != SoakLoad::d2h;
   const Slots host = fills_host ? half_of_slots(half_) : Slots();
   const Slots device = !fills_device ? Slots() : (load == SoakLoad::both ? half_of_slots(half_) : Slots(kAll));
   if (fills_host) half_ = 1 - half_;
-  // Where nothing moves, what is there stays what it was.
+  // If no data moves, the slots keep their words.
   if (how.verified) turn_over(device, host);
   for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) submit(load, gpu, device, host);
-  if (look) look();  // how they are while they work
+  if (look) look();  // reads the state of the GPUs while they work
   const std::uint64_t moved = (device.size() + host.size()) * bytes_;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     Gpu& gpu = *gpus_[i];
@@ -188,12 +189,12 @@ void Stage::batch(SoakLoad load, std::vector<TurnOfGpu>& turns, const How& how, 
     if (how.verified) turns[i].verified += device.size() * bytes_;
   }
   if (fills_host) check_on_host(turns, host, how.verified);
-  // Copies to the host are as fast beside the check as without it. Both directions at once are not: on an H200 they
-  // lost 3 % beside it, and swayed by 5 % (docs/lab/soak.md).
+  // Copies to the host are as fast during the host's check as without it. Both directions at once are not: on an H200
+  // they lost 3 % and varied by 5 % during the check (docs/lab/soak.md).
   if (load == SoakLoad::both) finish_host_check(turns);
 }
 
-/// The next words in these slots are inverted where the last were not.
+/// Switches these slots between plain and inverted words for the next write.
 void Stage::turn_over(Slots device, Slots host) {
   for (const auto& gpu : gpus_) {
     for (const std::size_t slot : device) gpu->ring.inverted[slot] = !gpu->ring.inverted[slot];
@@ -248,7 +249,7 @@ void Stage::to_host(Gpu& gpu, Slots slots) {
   }
 }
 
-/// The next GPU checks what this one has sent.
+/// Copies from this GPU to the next one, which then checks the data.
 void Stage::to_next(Gpu& gpu, Gpu& next, Slots slots) {
   gpu.out.record(gpu.begin);
   for (const std::size_t slot : slots) {
@@ -270,7 +271,7 @@ void Stage::check_slots(Gpu& gpu, const Gpu& origin, Slots slots) {
   gpu.in.copy({gpu.found_here.data, gpu.found.data, kChecked * sizeof(SoakFound), Direction::d2h});
 }
 
-/// What the GPU's kernels have found, once its streams are done.
+/// Takes the results of the check kernels; the GPU's streams must be synchronized.
 void Stage::take_found(Gpu& gpu, const Gpu& origin, TurnOfGpu& turn, Slots slots) {
   bool any = false;
   for (const std::size_t slot : slots) {
@@ -292,7 +293,7 @@ void Stage::take_found(Gpu& gpu, const Gpu& origin, TurnOfGpu& turn, Slots slots
   gpu.in.synchronize();
 }
 
-/// Begins it, beside the next batch, once the one before has ended.
+/// Starts the check in host memory, which runs beside the next batch. Waits for the previous one before.
 void Stage::check_on_host(std::vector<TurnOfGpu>& turns, Slots slots, bool verified) {
   finish_host_check(turns);
   being_checked_ = verified ? slots.size() * bytes_ : 0;

@@ -1,6 +1,6 @@
-// Where a soak happens: the memory and streams of each GPU, and the loads that keep them busy. All GPUs carry the same
-// load at the same time. Nothing that a copy or a kernel brings is overwritten before it was compared with what it
-// should be: by a kernel in the GPU's memory, by all processors in the host's.
+// Buffers, streams and loads of a soak. All GPUs run the same load at the same time. No data that a copy or a kernel
+// has written is overwritten before it was compared with the expected words: by a kernel in the GPU's memory, by all
+// CPUs in host memory.
 #pragma once
 
 #include <array>
@@ -20,42 +20,43 @@
 
 namespace xferbench::soak {
 
-/// Buffers that copies go to, one after the other.
+/// Destination buffers of copies, which are used one after the other.
 inline constexpr std::size_t kSlots = 4;
 
-/// Bytes that a soak takes of each GPU, and for each GPU of the host: sources of both kinds of words, and the slots.
+/// Bytes that a soak allocates on each GPU, and as much on the host for each GPU: the two sources, plain and inverted,
+/// and the slots.
 constexpr std::uint64_t memory_of(const SoakSettings& settings) { return (2 + kSlots) * settings.size; }
 
 class Stage {
  public:
-  /// Allocates all of it. Throws UsageError where a GPU has too little memory, DeviceError.
+  /// Allocates all memory. Throws UsageError if a GPU has too little, DeviceError.
   Stage(Machine& machine, const SoakSettings& settings);
 
-  // What they find is in `turns`, one for each GPU, even where DeviceError ends them.
+  // The following put their results into `turns`, one for each GPU, even if they end by DeviceError.
 
-  /// Other words from now on, in the sources of all GPUs, where they are checked.
+  /// Writes new words to the sources of all GPUs, and checks them there.
   void begin_round(std::uint64_t round, std::vector<TurnOfGpu>& turns);
 
-  /// Keeps all GPUs busy with a load for so many seconds, at least once, or until an interrupt. `look` is called once,
-  /// while they work. A machine that does not move data while it is timed does so once more at the end, and only that
-  /// is verified.
+  /// Runs a load on all GPUs for so many seconds, at least once, or until an interrupt. `look` is called once, while
+  /// the GPUs work. A machine that does not move data in timed runs repeats the load once at the end with data, and
+  /// only that is verified.
   void run(SoakLoad load, double seconds, std::vector<TurnOfGpu>& turns, const std::function<void()>& look = {});
 
-  /// Waits for what is checked on the host, and adds what was found there: after an error.
+  /// Waits for the check in host memory and adds its results. Call it after an error.
   void finish_host_check(std::vector<TurnOfGpu>& turns);
 
  private:
   using Slots = std::span<const std::size_t>;
 
-  /// One of two: words as they are, and inverted.
+  /// Two buffers: words as they are, and inverted.
   template <class Buffer>
   using Pair = std::array<Buffer, 2>;
 
-  /// Slots of one kind of memory. Each gets what it has not had last.
+  /// Slots in one kind of memory. Each write to a slot inverts the words of the write before.
   template <class Buffer>
   struct Ring {
     std::array<Buffer, kSlots> slots;
-    std::array<bool, kSlots> inverted{};  // what it has, or is about to get
+    std::array<bool, kSlots> inverted{};  // the words in it, or about to be written
   };
 
   struct Gpu {
@@ -67,14 +68,14 @@ class Stage {
     Ring<HostBuffer> host_ring;
     Pair<DeviceBuffer> source;
     Ring<DeviceBuffer> ring;
-    DeviceBuffer found;     // SoakFound of each slot, and of each source
-    HostBuffer found_here;  // the same on the host
+    DeviceBuffer found;     // a SoakFound for each slot and for each source
+    HostBuffer found_here;  // a copy of `found` on the host
     PayloadPart part;
-    Stream in;   // to its memory, and checks there
-    Stream out;  // from its memory
+    Stream in;   // copies to its memory, and checks there
+    Stream out;  // copies from its memory
     Event begin;
     Event end;
-    Event side;  // of what goes on beside
+    Event side;  // end of the concurrent copies in the other direction
   };
 
   [[nodiscard]] kernels::SoakWords words(const Gpu& of, bool inverted) const;
@@ -83,7 +84,7 @@ class Stage {
 
   struct How {
     bool timed = false;
-    bool verified = false;  // data move
+    bool verified = false;  // with data
   };
   void batch(SoakLoad load, std::vector<TurnOfGpu>& turns, const How& how, const std::function<void()>& look = {});
   void turn_over(Slots device, Slots host);
@@ -101,12 +102,12 @@ class Stage {
   bool always_moves_;
   kernels::SoakPattern pattern_{};
   std::uint32_t round_seed_ = 0;
-  std::size_t half_ = 0;  // of the host's slots that is next
+  std::size_t half_ = 0;  // which half of the host's slots is next
   std::vector<std::unique_ptr<Gpu>> gpus_;
-  std::vector<std::vector<SoakWrong>> found_on_host_;  // by GPU, by the worker
-  bool checking_ = false;                              // the worker is at it
-  std::uint64_t being_checked_ = 0;                    // bytes of each GPU
-  std::optional<Worker> worker_;                       // last: it uses all the others
+  std::vector<std::vector<SoakWrong>> found_on_host_;  // by GPU; written by the worker
+  bool checking_ = false;                              // the worker is running
+  std::uint64_t being_checked_ = 0;                    // bytes of each GPU that the worker checks
+  std::optional<Worker> worker_;                       // last member: it uses all others
 };
 
 }  // namespace xferbench::soak

@@ -11,22 +11,22 @@ namespace xferbench::soak {
 
 namespace {
 
-constexpr std::size_t kMostSentences = 8;  // of one drop
+constexpr std::size_t kMostSentences = 8;  // kept for one drop
 
-/// What was known of a counter stays known where a look has not told it.
+/// Keeps the last known value of a counter if a reading lacks it.
 template <class T>
 void keep_known(std::optional<T>& now, const std::optional<T>& before) {
   if (!now) now = before;
 }
 
-/// How far a counter has moved from look to look. One that went back was reset with the driver.
+/// Adds the increase of a counter between two readings. A counter that went back was reset with the driver.
 void add_moved(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& before,
                const std::optional<std::uint64_t>& now) {
   if (!before || !now) return;
   sum = sum.value_or(0) + (*now >= *before ? *now - *before : *now);
 }
 
-/// What is not known is not worse.
+/// Keeps the worse of two values; an unknown one is not worse.
 template <class Worse>
 void keep_worse(std::optional<double>& now, const std::optional<double>& before, const Worse& worse) {
   if (before && (!now || worse(*before, *now))) now = before;
@@ -43,7 +43,7 @@ void add_once(std::vector<T>& all, const T& one, std::size_t most) {
   if (all.size() < most && std::ranges::find(all, one) == all.end()) all.push_back(one);
 }
 
-/// Two looks at a GPU in one interval as one.
+/// Merges two readings of a GPU in one interval.
 GpuState worse_of(const GpuState& before, GpuState now) {
   keep_worse(now.health.temperature, before.health.temperature, std::greater<>());
   keep_worse(now.health.power, before.health.power, std::greater<>());
@@ -183,7 +183,7 @@ void Tally::count(const GpuState& before, const GpuState& now) {
 
 SoakGpu Tally::gpu_of(const GpuState& before, const GpuState& now) {
   SoakGpu gpu{.gpu = now.gpu, .health = now.health, .clocks = now.clocks};
-  // Under load, much lasts for hours: once it is said, it is no news.
+  // Some changes are usual under load and last for hours, so they are not repeated.
   for (const HealthChange& change : health_changes({before.health, now.health})) {
     if (!change.lasts) gpu.changes.push_back(change.sentence);
   }

@@ -1,5 +1,5 @@
-// What a soak comes to: turns become intervals, and intervals become totals that do not grow with time. Pure: it
-// measures nothing, and is told what time it is.
+// Bookkeeping of a soak: turns become intervals, and intervals become totals whose size does not grow with time. Pure:
+// it measures nothing, and the caller passes the time.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +11,28 @@
 
 namespace xferbench::soak {
 
-/// One load of one GPU, some tenths of a second to a few seconds long.
+/// One load on one GPU, lasting from tenths of a second to a few seconds.
 struct TurnOfGpu {
   int gpu = 0;
   SoakLoad load{};
   std::uint64_t moved = 0;     ///< bytes
   std::uint64_t verified = 0;  ///< bytes
-  double seconds = 0;          ///< in which they moved, by the GPU's clock
+  double seconds = 0;          ///< duration of the transfers by the GPU's clock
   std::vector<SoakWrong> wrong{};
 };
 
-/// How a GPU is at some moment.
+/// The state of a GPU at some moment.
 struct GpuState {
   int gpu = 0;
   Health health{};
   Clocks clocks{};
 };
 
-/// One more look in an interval: of what sways the worse is kept (the hottest, the lowest clocks), of counters the
-/// latest, of errors and of what holds clocks down all.
+/// Adds a reading to an interval. Of varying values the worse is kept (highest temperature, lowest clocks), of counters
+/// the latest, of errors and throttle reasons all.
 void add_look(std::vector<GpuState>& interval, const std::vector<GpuState>& now);
 
-/// When something is.
+/// A time in a soak.
 struct Moment {
   double elapsed = 0;  ///< seconds into the soak
   std::string at{};    ///< ISO 8601, UTC
@@ -40,26 +40,26 @@ struct Moment {
 
 class Tally {
  public:
-  /// `states`: of all GPUs, as they are now. `before`: what the soak came to before it was stopped.
+  /// `states`: the present states of all GPUs. `before`: the totals so far of a resumed soak.
   Tally(const SoakSettings& settings, std::vector<GpuState> states, std::optional<SoakTotals> before = {});
 
-  /// A turn that has ended now, after so many seconds.
+  /// Adds a turn that has ended now and took so many seconds.
   void add(const TurnOfGpu& turn, double seconds, const Moment& now);
-  /// A GPU has failed, or does not answer.
+  /// Notes that a GPU has failed or does not answer.
   void lose(const Moment& now, const std::string& reason);
-  /// The interval ends now. What the states do not tell of is no change.
+  /// Ends the interval. Values that are missing in the states count as unchanged.
   SoakInterval close(const Moment& now, const std::vector<GpuState>& states);
 
   [[nodiscard]] const SoakTotals& so_far() const { return totals_; }
-  /// Seconds after which the first minutes are over: five, or a tenth of the soak where that is less.
+  /// The length of the first minutes in seconds, which give the baseline: 300, or a tenth of the soak if that is less.
   [[nodiscard]] static double first_minutes(const SoakSettings& settings);
 
  private:
   struct Series {
-    std::vector<double> rates{};         // of this interval's turns
-    bool is_low = false;                 // the last of them was
-    std::optional<std::size_t> kept{};   // the drop that goes on, among those kept
-    std::optional<std::size_t> noted{};  // the last one that this interval had
+    std::vector<double> rates{};         // of the turns of this interval
+    bool is_low = false;                 // whether the last of these rates was too low
+    std::optional<std::size_t> kept{};   // index of the current drop, if it is among those kept
+    std::optional<std::size_t> noted{};  // index of the last drop in this interval
   };
 
   void add(SoakWrong wrong, const Moment& now);
@@ -71,16 +71,17 @@ class Tally {
   void count(const GpuState& before, const GpuState& now);
 
   SoakSettings settings_;
-  std::vector<GpuState> states_;  // at the end of the interval before
+  std::vector<GpuState> states_;  // at the end of the previous interval
   SoakTotals totals_;
   std::vector<Series> series_;  // in the order of totals_.loads
 };
 
-/// A GPU failed or did not answer any more, then and for that reason; the first reasons are kept, all are counted.
+/// Notes that a GPU failed or did not answer at that time. The first reasons are kept, all are counted.
 void add_loss(SoakTotals& totals, const std::string& at, const std::string& reason);
 
-/// Whether all is well: no wrong byte, no drop, no critical error, no memory error that could not be corrected.
-/// Corrected ones and packets that were sent again are told, and are no failure: what they are there for has worked.
+/// Whether nothing is wrong: no wrong byte, no drop, no lost GPU, no critical error (Xid) and no memory error that
+/// could not be corrected. Corrected errors and resent packets are reported but are no failure: error correction has
+/// worked.
 bool is_well(const SoakTotals& totals);
 
 }  // namespace xferbench::soak

@@ -16,10 +16,10 @@ using kernels::SoakPattern;
 using kernels::SoakWords;
 
 constexpr std::size_t kWord = sizeof(std::uint32_t);
-constexpr std::size_t kGrain = std::size_t{1} << 18;  // words that a thread gets at least
-constexpr std::size_t kBlock = 4096;                  // words between two questions whether one was wrong
+constexpr std::size_t kGrain = std::size_t{1} << 18;  // fewest words per thread
+constexpr std::size_t kBlock = 4096;                  // words that are compared before looking for a difference
 
-/// Calls body with a pattern that the compiler knows, so that its loop has no switch in it.
+/// Calls `body` with a pattern known at compile time, so that its loop has no switch.
 template <class Body>
 [[gnu::always_inline]] inline auto with_known_pattern(const SoakWords& words, const Body& body) {
   switch (words.pattern) {
@@ -37,12 +37,12 @@ std::uint32_t word_at(const std::byte* memory, std::size_t index) {
   return word;
 }
 
-/// Inlined into what is compiled for one processor or another.
+/// Inlined into functions for different instruction sets.
 [[gnu::always_inline]] inline bool all_equal(const std::byte* memory, const SoakWords& words, std::size_t begin,
                                              std::size_t end) {
   return with_known_pattern(
       words, [&](const SoakWords& known) __attribute__((always_inline)) {
-        std::uint32_t wrong = 0;  // a loop without a way out is several times as fast
+        std::uint32_t wrong = 0;  // no early exit: the loop is several times as fast
         for (std::size_t i = begin; i < end; ++i) {
           std::uint32_t word = 0;
           std::memcpy(&word, memory + i * kWord, kWord);
@@ -94,7 +94,7 @@ SoakFound check(std::span<const std::byte> memory, const SoakWords& words, const
         const std::uint32_t is = word_at(memory.data(), i);
         if (is != words.at(i)) found.add(i, words.at(i), is);
       }
-      // Read again it was right: what was seen once was wrong all the same, somewhere in the block.
+      // If all words are right when read again, a wrong one was still read once, somewhere in the block.
       if (found.words == before) {
         found.add(block, words.at(block), words.at(block));
         ++found.bytes;

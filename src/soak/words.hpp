@@ -1,4 +1,4 @@
-// A soak's words in the host's memory: written and compared by all processors at once.
+// Writes and checks a soak's words in host memory, with all CPUs at once.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace xferbench::soak {
 
-// A whole number of words, of which what does not belong to `part` is left out.
+// `memory` is a whole number of words. Only words that belong to `part` are written.
 
 void fill(std::span<std::byte> memory, const kernels::SoakWords& words, const PayloadPart& part);
-/// What is wrong in it.
+/// Compares the memory with the words, and returns the differences.
 [[nodiscard]] kernels::SoakFound check(std::span<const std::byte> memory, const kernels::SoakWords& words,
                                        const PayloadPart& part);
 

@@ -18,7 +18,7 @@ namespace xferbench {
 
 namespace {
 
-/// Nothing is added where there is nothing to say.
+/// Adds nothing if the text is empty.
 void add(Labels& facts, const char* name, std::string text) {
   if (!text.empty()) facts.emplace_back(name, std::move(text));
 }
@@ -71,7 +71,7 @@ std::string nvlink_text(const Environment::Gpu& gpu) {
   return text;
 }
 
-// --- How several reach each other -----------------------------------------------------------------------------------
+// --- How several GPUs reach each other -------------------------------------------------------------------------------
 
 /// "over 18 NVLinks, 478.1 GB/s each way"
 std::string way_text(const Environment::PeerLink& link) {
@@ -81,7 +81,7 @@ std::string way_text(const Environment::PeerLink& link) {
   return link.atomics ? text : text + ", without atomics";
 }
 
-/// Pairs of GPUs between which the way is the same: "0-1" where the way back is alike, "0 to 1" where it is not.
+/// Pairs of GPUs with the same kind of path: "0-1" if the path back is alike, "0 to 1" if it is not.
 struct Ways {
   std::string text;
   std::vector<std::string> pairs;
@@ -94,7 +94,7 @@ std::vector<Ways> grouped_ways(const std::vector<Environment::PeerLink>& links) 
     for (const Environment::PeerLink& link : alike) {
       const bool same_back = std::ranges::any_of(
           alike, [&](const Environment::PeerLink& other) { return other.from == link.to && other.to == link.from; });
-      if (same_back && link.from > link.to) continue;  // told with the way there
+      if (same_back && link.from > link.to) continue;  // the path there has named this pair
       group.pairs.push_back(fmt::format("{}{}{}", link.from, same_back ? "-" : " to ", link.to));
     }
   }
@@ -119,7 +119,7 @@ std::string peers_text(const Environment& e) {
   return text;
 }
 
-/// Which of them come to the processor through the same bridge: the nearest for each group that shares one.
+/// Groups of GPUs behind the same PCI bridge on the way to the CPU. Each group has its bridge nearest to the GPUs.
 std::string bridges_text(const Environment& e) {
   std::vector<std::pair<std::vector<int>, std::string>> groups;
   bool known = false;
@@ -147,7 +147,7 @@ std::string numbered_gpus(const std::vector<int>& numbers) {
   return fmt::format("GPU{} {}", numbers.size() == 1 ? "" : "s", fmt::join(in_ranges(numbers), ", "));
 }
 
-/// "0: GPUs 0 to 3; 1: GPUs 4 to 7"; empty where they are not known to be on several nodes.
+/// "0: GPUs 0 to 3; 1: GPUs 4 to 7"; empty unless the GPUs are known to be on several nodes.
 std::string nodes_text(const Environment& e) {
   std::map<int, std::vector<int>> nodes;
   for (std::size_t place = 0; place < e.gpu_count(); ++place) {
@@ -178,9 +178,9 @@ void add_gpu(Labels& facts, const Environment& e, const Environment::Gpu& gpu) {
   add(facts, "  id", fmt::format("{}{}{}", gpu.uuid, gpu.pci_bus_id.empty() ? "" : " at PCI ", gpu.pci_bus_id));
 }
 
-// --- In a line ------------------------------------------------------------------------------------------------------
+// --- One line --------------------------------------------------------------------------------------------------------
 
-/// " (GPUs 0,4)" where they are not the first of the machine.
+/// " (GPUs 0,4)" if they are not the first of the machine.
 std::string which_gpus(const Environment& e) {
   const std::vector<int> numbers = e.gpu_numbers();
   std::vector<int> first(numbers.size());
@@ -188,7 +188,7 @@ std::string which_gpus(const Environment& e) {
   return numbers == first ? "" : fmt::format(" (GPUs {})", gpus_text(numbers, ','));
 }
 
-/// "NVIDIA H200"; of several "2 x NVIDIA H200", and of two kinds both.
+/// "NVIDIA H200"; several GPUs as "2 x NVIDIA H200", two kinds joined by "and".
 std::string gpus_in_words(const Environment& e) {
   if (e.gpus.empty()) return e.gpu.name + (e.gpu.index.value_or(0) == 0 ? "" : fmt::format(" (GPU {})", *e.gpu.index));
   std::vector<std::string> words;
@@ -207,7 +207,7 @@ std::string version_line() {
   text += *build::kCuda != '\0' ? fmt::format(", CUDA {}", build::kCuda)
                                 : std::string(", built without CUDA (simulated GPUs only)");
   const std::string type = build::kType;
-  // CMake's None is a build whose flags are all its own, as those of the tests are.
+  // CMake's build type None has no flags of its own; the tests are built with it.
   return text + ", " + (type.empty() || type == "None" ? "no build type" : type);
 }
 

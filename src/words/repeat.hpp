@@ -1,4 +1,4 @@
-// What several processes of the same run measured, side by side. A pure function from records to a document.
+// Compares several processes of the same run, in words. A pure function from records to a document.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,7 @@
 
 namespace xferbench {
 
-/// One case in all processes that sampled it: of their medians of its first measurement the median, the lowest and the
-/// highest.
+/// One case in all processes that sampled it: median, lowest and highest of the processes' medians of its headline.
 struct RepeatedCase {
   std::string key;
   std::string unit{};
@@ -21,7 +20,7 @@ struct RepeatedCase {
   std::size_t processes = 0;
 };
 
-/// A row for each case, and how far its processes are apart. `one` is the report of any of them, `processes` how many
+/// A row for each case, with the spread between its processes. `one` is the report of any process, `processes` how many
 /// ran.
 Document document_of(const Report& one, std::span<const RepeatedCase> cases, std::size_t processes);
 

@@ -30,7 +30,7 @@ namespace xferbench {
 
 namespace {
 
-/// Of a single case what its columns were made from, and with `details` all that was measured.
+/// For a single case: the measurements behind its columns; with `details` all measurements.
 void add_measurements(const Result& result, const ScenarioDescriptor& scenario, bool details, Document& document) {
   std::vector<const Measurement*> shown;
   std::size_t more = 0;
@@ -58,13 +58,13 @@ std::vector<const Result*> without(std::vector<const Result*> results, const std
   return results;
 }
 
-/// More would say at length what the matrices below them say at a glance.
+/// Longer tables would only repeat what the matrices below them show at a glance.
 constexpr std::size_t kMostRowsBesideMatrices = 24;
 
-/// Nobody reads more in a terminal, and it would hold all of it as text.
+/// Nobody reads more in a terminal, and all of it would be in memory as text.
 constexpr std::size_t kMostHeadlineRows = 1000;
 
-/// The cases, as many rows as people read, and how many are left out for which reason.
+/// The table of cases, shortened to what people read, and how many rows are left out for which reason.
 void add_headline(const Group& group, const HeatMaps& maps, bool every_row, Document& document) {
   const std::vector<const Result*> in_rows = with_row(group);
   const bool left_out = !every_row && in_rows.size() > kMostRowsBesideMatrices;
@@ -106,7 +106,7 @@ std::vector<const Result*> results_of(const Report& report, const ScenarioDescri
   return results;
 }
 
-/// What failed, and for each scenario its answer.
+/// The number of failed cases, and the answer of each scenario.
 void add_answers(const Report& report, Descriptors scenarios, Document& document) {
   const auto failed = std::ranges::count(report.results, Status::failed, &Result::status);
   if (failed > 0) {
@@ -126,7 +126,6 @@ void add_answers(const Report& report, Descriptors scenarios, Document& document
   }
 }
 
-/// The results of one scenario.
 void add_section(const Report& report, const ScenarioDescriptor& scenario, const RunShown& shown, Document& document) {
   const std::vector<const Result*> results = results_of(report, scenario);
   if (results.empty()) return;
@@ -155,7 +154,7 @@ void add_section(const Report& report, const ScenarioDescriptor& scenario, const
   add_findings(report, scenario, fixed, shown.details, document);
 }
 
-/// Warnings that differ only in their numbers, and in what stands in parentheses, are of one kind.
+/// The warning without its numbers and its text in parentheses: warnings that differ only in these are of one kind.
 std::string kind_of(const std::string& warning) {
   std::string kind;
   int depth = 0;
@@ -188,7 +187,7 @@ std::string subject_of(const Report& report, Descriptors scenarios) {
                      report.started_at.substr(0, report.started_at.find('T')));
 }
 
-/// Whether all that was begun was skipped for a reason that no continuing would mend.
+/// Whether every case was skipped for a reason that --resume would not change.
 bool nothing_can_be_measured(const Report& report) {
   const auto cannot = [](const Result& r) {
     return r.status == Status::skipped && r.reason != kNotBegun && r.reason != kNoSamples;

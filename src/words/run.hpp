@@ -1,5 +1,4 @@
-// What a run measured, in words. Pure functions from records to documents; `scenarios` says what each calls its
-// columns.
+// The results of a run in words. Pure functions from records to documents; `scenarios` declare the columns.
 #pragma once
 
 #include <string>
@@ -12,20 +11,21 @@
 namespace xferbench {
 
 struct RunShown {
-  bool details = false;   ///< all measurements of a single case, and all findings; else those that are columns, and the
-                          ///< first findings that are no details, and how many more there are
-  bool every_row = true;  ///< else, where there are many, those whose numbers matrices from GPU to GPU show are left
-                          ///< out, and of the others those after the first thousand
-  std::string next{};     ///< how to go on with a run that is not complete
+  bool details =
+      false;  ///< all measurements of a single case and all findings; else only columns and the first findings
+  bool every_row =
+      true;  ///< else long tables leave out rows that matrices from GPU to GPU show, and rows after the first thousand
+  std::string next{};  ///< how to continue a run that is not complete
 };
 
-/// One table per scenario. Axes with one value stand in the heading, the others are columns; columns without any value
-/// are left out, and cases that were skipped for one reason share a line below. One single case gets its
-/// measurements there. Then what the results say together: a table for each kind of finding, and the sentences. Of a
-/// fleet what words/fleet.hpp says. Markdown and pages end with what was doubtful.
+/// One table for each scenario. Axes with one value are in the heading, the others are columns. Columns without any
+/// value are left out, and cases that were skipped for one reason share a line below. A single case gets a table of its
+/// measurements. Findings follow: a table for each kind, and sentences. For a fleet see words/fleet.hpp. Markdown and
+/// pages end with the warnings.
 Document document_of(const Report& report, Descriptors scenarios, const RunShown& shown = {});
 
-/// What was doubtful, and of which case: warnings that differ only in their numbers once, with how many cases more.
+/// The warnings and their cases. Warnings that differ only in their numbers are given once, with the number of further
+/// cases.
 std::vector<std::string> warning_lines(const Report& report);
 
 }  // namespace xferbench

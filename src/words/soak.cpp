@@ -70,7 +70,7 @@ std::string wrong_text(const SoakWrong& w) {
       w.bytes > 4 ? fmt::format(" and up to {}", w.last) : "", w.pattern, w.expected, w.found);
 }
 
-/// The first of them one by one.
+/// The number of wrong bytes, and the first wrong buffers one by one.
 void add_wrong(const SoakTotals& totals, List& list) {
   if (totals.wrong_buffers == 0) {
     list.items.push_back({.text = "no wrong byte"});
@@ -131,7 +131,7 @@ std::string counters_text(const SoakCounters& c) {
                      c.throttle.empty() ? "" : fmt::format("; clocks throttled: {}", fmt::join(c.throttle, ", ")));
 }
 
-/// "1 wrong byte, 3 drops of a rate"; empty where all is well, or a GPU does not answer.
+/// "1 wrong byte, 3 drops of a rate"; empty if there is no such trouble.
 std::string trouble_in_words(const SoakTotals& totals) {
   std::vector<std::string> all;
   if (totals.wrong_bytes > 0) all.push_back(counted(totals.wrong_bytes, "wrong byte"));
@@ -140,7 +140,7 @@ std::string trouble_in_words(const SoakTotals& totals) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
-/// At round times of a clock.
+/// Ticks at round times of a clock.
 std::vector<std::pair<double, std::string>> ticks_until(double seconds) {
   constexpr std::array kSteps{1.,   2.,    5.,    10.,   30.,    60.,    120.,   300.,
                               600., 1800., 3600., 7200., 21600., 43200., 86400., 172800.};
@@ -152,7 +152,7 @@ std::vector<std::pair<double, std::string>> ticks_until(double seconds) {
   return ticks;
 }
 
-/// Many neighbours become one: the median of theirs, and the range of all.
+/// Merges many neighbours into one point: the median of their medians, and the range of all.
 std::vector<Chart::Point> thinned(const std::vector<const RateThen*>& rates) {
   constexpr std::size_t kMost = 400;
   const std::size_t together = (rates.size() + kMost - 1) / kMost;
@@ -173,7 +173,7 @@ std::vector<Chart::Point> thinned(const std::vector<const RateThen*>& rates) {
   return points;
 }
 
-/// A line for each GPU, and where rates dropped.
+/// A line for each GPU, with marks where rates dropped.
 Chart chart_of(SoakLoad load, std::span<const RateThen> rates, const SoakTotals& totals) {
   Chart chart{
       .title = std::string(to_text(load)),
@@ -185,7 +185,7 @@ Chart chart_of(SoakLoad load, std::span<const RateThen> rates, const SoakTotals&
     if (then.rate.load == load) gpus[then.gpu].push_back(&then);
   }
   for (const auto& [gpu, own] : gpus) chart.series.push_back({fmt::format("GPU {}", gpu), thinned(own)});
-  std::vector<SoakDrop> drops = totals.drops;  // the deepest is told before others
+  std::vector<SoakDrop> drops = totals.drops;  // the deepest drop is named first
   std::ranges::stable_sort(drops, {}, &SoakDrop::lowest);
   for (const SoakDrop& drop : drops) {
     if (drop.load != load) continue;
@@ -196,7 +196,7 @@ Chart chart_of(SoakLoad load, std::span<const RateThen> rates, const SoakTotals&
 }
 
 void add_charts(std::span<const RateThen> rates, const SoakTotals& totals, Document& document) {
-  constexpr std::size_t kFewest = 3;  // intervals, of which the table says less
+  constexpr std::size_t kFewest = 3;  // intervals: fewer are better read in the table
   std::set<SoakLoad> loads;
   std::set<double> intervals;
   for (const RateThen& then : rates) loads.insert(then.rate.load), intervals.insert(then.elapsed);

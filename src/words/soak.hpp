@@ -1,4 +1,4 @@
-// What a soak comes to, in words.
+// The outcome of a soak in words.
 #pragma once
 
 #include <span>
@@ -9,18 +9,18 @@
 
 namespace xferbench {
 
-/// A load of a GPU in the interval that ended so many seconds into the soak.
+/// The rate of one load on one GPU, in the interval that ended `elapsed` seconds into the soak.
 struct RateThen {
   double elapsed = 0;
   int gpu = 0;
   SoakRate rate{};
 };
 
-/// Those of an interval behind the others.
+/// Appends the rates of an interval.
 void keep_rates(std::vector<RateThen>& rates, const SoakInterval& interval);
 
-/// What all of it comes to so far: bytes moved and verified, wrong ones, drops and what was beside them, counters; and
-/// a picture of `rates`, which are in the order of time.
+/// The totals so far: bytes moved and verified, wrong bytes, drops and what changed at the same time, counters; and
+/// charts of `rates`, which must be in the order of time.
 Document document_of(const SoakHeader& header, const SoakInterval& last, std::span<const RateThen> rates = {});
 
 }  // namespace xferbench

@@ -26,9 +26,9 @@ std::size_t colour_of(std::string_view category) {
 namespace {
 
 constexpr std::size_t kMostTimelines = 6;
-constexpr std::size_t kMostSpans = 2000;  // as explain keeps of a process
+constexpr std::size_t kMostSpans = 2000;  // the number that explain keeps for a process
 
-/// One thing that took time, and where it stands: first by GPU or thread, then by engine.
+/// One activity with its place in the timeline: first by GPU or thread, then by engine.
 struct Happening {
   std::pair<std::uint64_t, std::uint64_t> place{};
   std::string row{};
@@ -39,10 +39,10 @@ struct Happening {
   double end = 0;
 };
 
-/// What spans of a row have in them, where there is room.
+/// What the bars of a row are labelled with, if there is room.
 enum class Within {
-  numbers,  ///< of what GPUs do: so one finds the copies of a chunk and its kernel
-  names,    ///< and sizes of copies
+  numbers,  ///< for work of GPUs: they show which copies and which kernel belong to a chunk
+  names,    ///< names, and sizes of copies
 };
 
 bool is_of_host(std::string_view category) { return category == "host" || category == "calls" || category == "ranges"; }
@@ -83,7 +83,7 @@ Timeline timeline_of(std::string title, std::vector<Happening> all, Within withi
   return timeline;
 }
 
-// --- Of a run -------------------------------------------------------------------------------------------------------
+// --- Timelines of a run ----------------------------------------------------------------------------------------------
 
 std::vector<Happening> happenings_of(const Trace& trace, const Environment& environment) {
   const std::vector<int> gpus = environment.gpu_count() < 2 ? std::vector<int>() : environment.gpu_numbers();
@@ -103,12 +103,12 @@ std::vector<Happening> happenings_of(const Trace& trace, const Environment& envi
   return all;
 }
 
-// --- Of a file ------------------------------------------------------------------------------------------------------
+// --- Timelines of a file ---------------------------------------------------------------------------------------------
 
-/// A process of a trace viewer, and what its tracks are called.
+/// A process of a trace viewer, and the names of its tracks.
 struct ViewersProcess {
   std::string title{};
-  std::string part{};  ///< "GPU 1", "host"; empty of a case with one process
+  std::string part{};  ///< "GPU 1", "host"; empty for a case with one process
   struct Track {
     std::string name{};
     std::uint64_t place = 0;
@@ -198,7 +198,7 @@ Timeline timeline_of(const explain::Timeline& timeline, double whole) {
 void add_timelines(const TraceFile& file, Document& document) {
   std::map<std::uint64_t, ViewersProcess> processes = processes_of(file);
   std::map<std::string, std::size_t> places;
-  std::vector<std::pair<std::string, std::vector<Happening>>> cases;  // in the order in which they come
+  std::vector<std::pair<std::string, std::vector<Happening>>> cases;  // in order of first use
   for (const TraceFile::Event& event : file.events) {
     if (event.phase != "X") continue;
     ViewersProcess& process = processes[event.process];

@@ -1,4 +1,4 @@
-// What ran when, as pages draw it. Pure functions from records to timelines.
+// Timelines on pages. Pure functions from records to timelines.
 #pragma once
 
 #include <vector>
@@ -13,19 +13,18 @@
 
 namespace xferbench {
 
-/// The colour of copies of that direction ("H2D") and of other things that take time, of eight, wherever they stand.
+/// The colour, of eight, of a category such as copies in one direction ("H2D"). It is the same everywhere.
 std::size_t colour_of(std::string_view category);
 
-/// Those of the cases that were watched, of the first few if there are many.
+/// The timelines of the cases that were traced; of many, only the first few.
 void add_timelines(const Report& report, Document& document);
 
-/// The first part of what a process did, of so many seconds in all.
+/// The first part of what a process did; `whole`: its total time in seconds.
 Timeline timeline_of(const explain::Timeline& timeline, double whole);
 
-/// What files of --timeline hold: of each case a timeline, whose GPUs are parts of it.
+/// The timelines in a file of --timeline: one for each case, with a part for each of its GPUs.
 void add_timelines(const TraceFile& file, Document& document);
 
-/// How far its numbers may be trusted.
 Trust trust_of(const TraceFile& file);
 
 }  // namespace xferbench

@@ -23,7 +23,7 @@ namespace {
 using compare::Change;
 using compare::Trend;
 
-/// A change of a case.
+/// A change of a series.
 struct Told {
   const Trend::Series* series;
   const Change* change;
@@ -46,7 +46,7 @@ struct Told {
   }
 };
 
-/// What is worse first, and of that the largest.
+/// Changes for the worse first; within these, the largest first.
 std::vector<Told> all_changes(const Trend& trend, const std::vector<std::string>& names) {
   std::vector<Told> all;
   for (std::size_t i = 0; i < trend.series.size(); ++i) {
@@ -56,7 +56,7 @@ std::vector<Told> all_changes(const Trend& trend, const std::vector<std::string>
   return all;
 }
 
-/// "0.1.0 abc -> 0.1.0 def", or the one that both are.
+/// "0.1.0 abc -> 0.1.0 def", or one version if both are the same.
 std::string versions_at(const Trend& trend, std::size_t run) {
   const std::string& before = trend.runs[run - 1].version;
   const std::string& now = trend.runs[run].version;
@@ -113,7 +113,7 @@ Table table_of(const Trend& trend, const std::vector<Told>& changes) {
   return table;
 }
 
-/// At each moment at which something changed.
+/// For each run at which something changed: what else differs from the run before.
 List differences_of(const Trend& trend) {
   List list;
   list.title = "What else differs there from the run before";
@@ -137,7 +137,7 @@ std::string method(const Trend& trend) {
                             : "");
 }
 
-/// Days, or what tells runs of one day apart: some of them, so that they have room.
+/// Ticks of some of the runs, so that there is room for their labels: days, or times if all runs are of one day.
 std::vector<std::pair<double, std::string>> ticks_of(const Trend& trend) {
   constexpr std::size_t kMost = 5;
   const bool one_day = day_of(trend.runs.front()) == day_of(trend.runs.back());
@@ -157,7 +157,7 @@ double median_of(std::span<const Trend::Point> points) {
   return statistics::median(values);
 }
 
-/// The medians between changes.
+/// Adds the medians between changes as lines.
 void add_levels(const Trend::Series& series, double factor, Chart& chart) {
   if (series.changes.empty()) return;
   std::vector<std::size_t> edges{0};
@@ -203,7 +203,7 @@ Chart chart_of(const Trend& trend, const Trend::Series& series, const std::strin
   return chart;
 }
 
-/// Of cases without a change: what they are all the time.
+/// The row of a case without a change: its median and range over all runs.
 Table::Row row_of(const Trend::Series& series, const std::string& name) {
   const auto [least, most] = std::ranges::minmax_element(series.points, {}, &Trend::Point::value);
   const auto text = [&series](double value) { return compared_value(value, series.unit); };
@@ -212,7 +212,7 @@ Table::Row row_of(const Trend::Series& series, const std::string& name) {
 }
 
 void add_series(const Trend& trend, const std::vector<std::string>& names, Document& document) {
-  constexpr std::size_t kMostCharts = 60;  // behind a fold, which a page has room for
+  constexpr std::size_t kMostCharts = 60;  // folded, so that a page has room for them
   Fold fold;
   Table table{.header = {"case", "median", "lowest", "highest", "runs"}, .left_columns = 1, .gap = 2};
   std::vector<Part> charts;

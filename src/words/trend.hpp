@@ -1,4 +1,4 @@
-// Trends in words. A pure function from records to a document.
+// Trends of one machine in words. A pure function from records to a document.
 #pragma once
 
 #include "compare/trend.hpp"
@@ -6,8 +6,8 @@
 
 namespace xferbench {
 
-/// First what changed, from when on and by how much, and what else differs there; then a low chart for each case, those
-/// that changed first and the others folded away.
+/// First the changes: since when, by how much, and what else differs there. Then a small chart for each case: the cases
+/// with changes first, the others folded away.
 Document document_of(const compare::Trend& trend);
 
 }  // namespace xferbench

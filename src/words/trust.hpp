@@ -1,4 +1,4 @@
-// How far measurements may be trusted, as documents say it.
+// Trust marks of documents: simulated, not verified, injected fault, incomplete.
 #pragma once
 
 #include "paper/document.hpp"

@@ -33,7 +33,7 @@ Table table_of(const std::vector<Group>& groups, const Errors& all) {
   return table;
 }
 
-/// Which one it would have chosen, where that is not the fastest.
+/// For each group whose predicted fastest case is not the fastest: which case it is, and what that costs.
 std::vector<std::string> choices(const std::vector<Group>& groups) {
   std::vector<std::string> sentences;
   for (const Group& g : groups) {

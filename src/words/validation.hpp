@@ -1,4 +1,4 @@
-// How right a profile is, in words.
+// The accuracy of a profile in words.
 #pragma once
 
 #include "paper/document.hpp"
@@ -6,7 +6,7 @@
 
 namespace xferbench {
 
-/// For each group of cases how far predictions lie from measurements, and which case would have been chosen wrongly.
+/// For each group of cases, the errors of the predictions, and which case they would have chosen wrongly.
 Document document_of(const Validated& validated);
 
 }  // namespace xferbench
