@@ -14,7 +14,8 @@ namespace xferbench::app {
 
 namespace {
 
-/// Never throws, because the process still has to say why it ends. False if another thread is writing the files.
+/// Reports errors instead of throwing, because the process still has to say why it ends. False if another thread is
+/// writing the files.
 bool save(const LastWords& last) {
   try {
     return last.live.abandon(last.cases);

@@ -59,9 +59,7 @@ void end_if_told_already() {
   std::signal(SIGTTOU, SIG_IGN);  // a terminal may send it to background processes that write
   const sigset_t stop = stop_signals();
   sigprocmask(SIG_UNBLOCK, &stop, nullptr);
-  setpgid(
-      0,
-      0);  // a terminal's Ctrl-C then reaches only the parent, which forwards it: a second signal would kill the child
+  setpgid(0, 0);  // Ctrl-C then reaches only the parent, which forwards it: a second signal would kill the child
   std::vector<std::string> words{"xferbench", fmt::format("--process={}", number)};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -244,8 +242,7 @@ int repeat(const cli::RunCommand& command) {
   std::optional<ResultsFile> spread;
   if (command.into_one_file) set_aside(json);  // an old file would be taken for one of these processes
   if (command.spread) spread.emplace(*command.spread);
-  if (spread && spread->exists())
-    read_spread(*command.spread);  // an unreadable file fails now and not after hours of work
+  if (spread && spread->exists()) read_spread(*command.spread);  // an unreadable file fails before hours of work
   std::vector<std::string> files;
   for (std::size_t i = 1; i <= *command.repeat; ++i) {
     files.push_back(command.into_one_file ? part_of(json, i) : numbered(json, i));

@@ -74,8 +74,7 @@ class SoakOutput {
       output->file.emplace(**path);
       if (output->file->is_standard_output()) shows_table_ = false;
     }
-    if (page_.file && file_)
-      rates_ = rates_in(*command.resume);  // the page of a resumed soak also shows its earlier intervals
+    if (page_.file && file_) rates_ = rates_in(*command.resume);  // a resumed soak's page has its earlier intervals
   }
 
   /// Prints the table's heading and creates a new file with its first line. Call it when all other setup has succeeded.

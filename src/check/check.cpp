@@ -247,7 +247,7 @@ class Judge {
     judged_.push_back(std::move(j));
   }
 
-  /// "Every case" includes cases without the number.
+  /// An expectation of every case fails for a case without the number.
   void judge_lacking() {
     for (const Result* result : lacking_) {
       judged_.push_back({.result = result, .note = fmt::format("has no '{}'", e_.number)});

@@ -179,8 +179,7 @@ class Headlines {
 
  private:
   void add(const std::string& key, const Measurement& m, Better better) {
-    constexpr double kLeast =
-        1e-12;  // numbers beyond these were never measured, and no limit could be written for them
+    constexpr double kLeast = 1e-12;  // no number beyond these was ever measured, or could be written as a limit
     constexpr double kMost = 1e15;
     const double number = number_of(m, better, alone_);
     if (better == Better::neither || !(number > kLeast && number < kMost)) {

@@ -13,7 +13,7 @@ namespace xferbench::check {
 
 struct DeriveOptions {
   bool allow_simulated = false;  ///< limits may come from simulated runs
-  bool allow_doubtful = false;   ///< so may limits from runs that were cut off, failed in cases, or were not verified
+  bool allow_doubtful = false;   ///< limits may come from runs that were cut off, had failures or were not verified
   double assumed_spread = 0.02;  ///< relative standard deviation between runs, for when the runs say little of it
   MetricsDeclared metrics_declared{};  ///< by this program, for files that do not declare their metrics
 };

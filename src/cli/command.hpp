@@ -24,12 +24,11 @@ enum class ProgressMode { automatic, plain, never };
 
 /// The device that a command uses.
 struct DeviceChoice {
-  std::optional<int> gpu;            ///< as CUDA, or the simulated machine, counts them
-  std::optional<GpuSelection> gpus;  ///< instead of `gpu`; neither: what the scenarios need, at least GPU 0
-  NumaPolicy numa;                   ///< placement of the process; not for the simulated device
-  std::optional<std::string>
-      simulate;  ///< a built-in profile or a profile file of the simulated machine; absent: a real one
-  int rank = 0;  ///< this process's rank among several
+  std::optional<int> gpu;               ///< as CUDA, or the simulated machine, counts them
+  std::optional<GpuSelection> gpus;     ///< instead of `gpu`; neither: what the scenarios need, at least GPU 0
+  NumaPolicy numa;                      ///< placement of the process; not for the simulated device
+  std::optional<std::string> simulate;  ///< profile or profile file of the simulated machine; absent: a real one
+  int rank = 0;                         ///< this process's rank among several
 };
 
 /// A file that a flag names; "-" is standard output.
@@ -100,13 +99,12 @@ struct RunCommand {
   Measuring measuring;
   FleetChoice fleet;
   std::vector<PlannedCase> cases;
-  std::optional<std::string> suite;   ///< name or file of the suite that defines the cases; `cases` is empty
-  std::optional<std::string> resume;  ///< results file of the run to finish; `cases` is empty
-  std::optional<std::size_t> turns;   ///< passes over all cases
-  std::optional<std::size_t> repeat;  ///< fresh processes that each measure all cases
-  bool into_one_file = false;         ///< merge the results of these processes, as a suite asks
-  bool is_one_of_several =
-      false;  ///< the suite asks for several processes, but this run is one: it writes more than results
+  std::optional<std::string> suite;    ///< name or file of the suite that defines the cases; `cases` is empty
+  std::optional<std::string> resume;   ///< results file of the run to finish; `cases` is empty
+  std::optional<std::size_t> turns;    ///< passes over all cases
+  std::optional<std::size_t> repeat;   ///< fresh processes that each measure all cases
+  bool into_one_file = false;          ///< merge the results of these processes, as a suite asks
+  bool is_one_of_several = false;      ///< a single process, although the suite asks for several
   std::optional<std::string> spread;   ///< file that collects the spread between these processes
   std::optional<std::size_t> process;  ///< number of this process, from 1; absent in the parent
   std::vector<std::string> flags;      ///< given flags of the run without dashes; not those of axes
@@ -157,7 +155,7 @@ struct ExpectCommand {
   std::vector<std::string> good;  ///< files; "-" is standard input
   std::string output = "-";       ///< file for the expectations; "-" is standard output
   bool allow_simulated = false;   ///< simulated runs may be taken
-  bool allow_doubtful = false;    ///< so may runs that were cut off, failed or were not verified
+  bool allow_doubtful = false;    ///< runs that were cut off, failed or were not verified may be taken
   double assumed_spread = 0.02;   ///< relative spread between runs
   Presentation show;
 };

@@ -68,8 +68,7 @@ Flags flags_here(const CommandLine& line) {
   Flags flags;
   for (const CLI::App* owner : owners) {
     const Flags& taken = line.known.at(owner).taken;
-    const bool all_of_program =
-        owner == &line.app && owner != &here;  // its options include those of axes; `taken` has those of a run
+    const bool all_of_program = owner == &line.app && owner != &here;  // has options of axes; `taken` has those of runs
     for (const CLI::Option* option : owner->get_options()) {
       const bool hidden = option->get_positional() || option->get_group().empty() || option == owner->get_help_ptr();
       if (!hidden && !all_of_program) flags.push_back(option);

@@ -79,12 +79,11 @@ struct CommandLine {
   std::vector<Contradiction> contradictions;
   std::vector<std::shared_ptr<void>> kept;
 
-  AxisTexts shared;  ///< texts of axis flags that stand before the scenarios
-  std::optional<std::string>
-      misplaced;                     ///< error about the first axis flag after a scenario that does not have the axis
-  Measuring measuring;               ///< values of the program's flags
-  RunCommand run;                    ///< the same
-  std::vector<std::string> program;  ///< the words after "--" of explain
+  AxisTexts shared;                      ///< texts of axis flags that stand before the scenarios
+  std::optional<std::string> misplaced;  ///< error: the first axis flag after a scenario that does not have the axis
+  Measuring measuring;                   ///< values of the program's flags
+  RunCommand run;                        ///< the same
+  std::vector<std::string> program;      ///< the words after "--" of explain
 };
 
 // Declare flags and commands, in the order of help.

@@ -158,7 +158,7 @@ class Comparer {
       row.spread_from = found.spread_from;
       row.spread_seen = found.seen;
       row.least_found = found.least_found;
-      if (row.identical) {  // a difference of 0 has no uncertainty
+      if (row.identical) {  // the same samples: there is nothing to test
         row.interval.reset();
         row.within.reset();
         row.p.reset();

@@ -185,7 +185,6 @@ Across across(std::span<const NamedReport> reports, const Options& options);
 /// Differences between the machines, programs and commands of two sides that could explain a change.
 std::vector<Difference> differences(std::span<const NamedReport> base, std::span<const NamedReport> next);
 
-/// What is doubtful about a whole file: it is incomplete, built from sources that were not committed, its link runs
 /// Doubts about a whole file: it is incomplete, was made by a debug build or from sources that were not committed, or
 /// its link runs below its maximum.
 std::vector<std::string> doubts(const NamedReport& report);

@@ -15,15 +15,14 @@ namespace {
 
 using Numbers = std::span<const ProcessNumber>;
 
-constexpr std::size_t kEnoughForRanks = 4;  // processes a side
-constexpr double kInterval = 0.05;          // error of a 95 % interval, on both sides together
-constexpr double kNormal95 =
-    1.959963984540054;                 // a normal error is within so many standard deviations in 95 of 100 cases
-constexpr double kFreedomOfDrift = 4;  // of the size of a drift, which need not be a straight line
+constexpr std::size_t kEnoughForRanks = 4;       // processes a side
+constexpr double kInterval = 0.05;               // error of a 95 % interval, on both sides together
+constexpr double kNormal95 = 1.959963984540054;  // 95 of 100 normal errors are within so many standard deviations
+constexpr double kFreedomOfDrift = 4;            // degrees of freedom: a drift need not be a straight line
 
 double square(double x) { return x * x; }
 
-/// A variance and how sure it is.
+/// A variance and its degrees of freedom.
 struct Variance {
   double value = 0;
   double freedom = 0;  ///< degrees of freedom; 0: it is exact

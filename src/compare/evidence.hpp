@@ -31,9 +31,8 @@ ProcessNumber process_number(std::span<const double> in_run_order);
 
 /// The spread between processes that is expected before the numbers of a case are looked at.
 struct SpreadBefore {
-  double spread = 0;  ///< standard deviation of the logarithms of processes' medians
-  double degrees_of_freedom =
-      0;  ///< certainty of the spread, as of so many processes plus one; 0: no spread is assumed
+  double spread = 0;              ///< standard deviation of the logarithms of processes' medians
+  double degrees_of_freedom = 0;  ///< certainty, as of so many processes plus one; 0: no spread is assumed
   SpreadSource source = SpreadSource::assumed;
   bool of_medians = false;  ///< the spread includes what the samples within each process add
 };

@@ -148,8 +148,7 @@ void check_medians(const Files& files) {
 std::vector<std::string> doubts_of(const Files& files) {
   std::vector<std::string> all;
   for (const NamedReport* named : files) {
-    for (std::string& doubt : doubts(*named))
-      add_new(all, std::move(doubt));  // processes of one file may have the same
+    for (std::string& doubt : doubts(*named)) add_new(all, std::move(doubt));  // processes of a file may share doubts
   }
   return all;
 }

@@ -47,7 +47,7 @@ Verdict verdict_of(const Row& row, double threshold) {
 
 /// Why nothing could be tested.
 std::string reason_without_test(const Row& row) {
-  if (!row.ratio) return "";  // a note says what its numbers are
+  if (!row.ratio) return "";  // a note says that a number is not above 0
   const std::size_t fewer = std::min(row.base->n, row.next->n);
   if (row.interval || fewer == 1) return "one number per file has no spread; compare several processes (--repeat)";
   return fmt::format("{} samples: too few to decide; use --repeat 7", fewer);

@@ -145,8 +145,7 @@ double ChangeFinder::by_chance(std::size_t n, double statistic) {
 }
 
 std::optional<std::size_t> ChangeFinder::runs_to_be_sure(std::size_t before) {
-  const auto sum =
-      static_cast<double>(before * (before + 1)) / 2;  // the clearest change: all values before are less than all after
+  const auto sum = static_cast<double>(before * (before + 1)) / 2;  // clearest: all before are less than all after
   for (std::size_t after = kLeastPart; after <= 30; ++after) {
     const std::size_t n = before + after;
     if (by_chance(n, standardised(sum, static_cast<double>(before), static_cast<double>(n))) <= level_) return after;

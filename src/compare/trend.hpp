@@ -57,8 +57,7 @@ class ChangeFinder {
 
   double level_;  ///< the largest p at which one test reports a change of one series
   MannWhitney test_{};
-  std::map<std::size_t, std::vector<double>>
-      chance_{};  ///< largest statistics of permutations, sorted, by the length of the series
+  std::map<std::size_t, std::vector<double>> chance_{};  ///< largest statistics of permutations, by series length
 };
 
 /// Many runs of one machine, in the order in which they began.

@@ -20,9 +20,9 @@ struct Activity {
   };
   Row row = Row::kernel;
   std::string name;
-  std::uint64_t bytes = 0;  ///< that a copy or memset moved; 0 for everything else
-  unsigned stream = 0;      ///< moved by a copy or memset; 0 for everything else
-  double begin = 0;         ///< of a device activity, numbered in order of first use; 0 for host calls
+  std::uint64_t bytes = 0;  ///< moved by a copy or memset; 0 for everything else
+  unsigned stream = 0;      ///< of a device activity, numbered in order of first use; 0 for host calls
+  double begin = 0;         ///< seconds from the first activity
   double end = 0;
   unsigned gpu = 0;  ///< place in the run's list of GPUs; 0 for host calls
   friend bool operator==(const Activity&, const Activity&) = default;

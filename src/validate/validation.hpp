@@ -22,8 +22,7 @@ struct Prediction {
   double measured = 0;                 ///< the headline's median, in seconds
   std::optional<Interval> interval{};  ///< its 95% interval
   double predicted = 0;
-  std::optional<Interval>
-      between{};  ///< predictions with all numbers of the profile at the fast, and at the slow ends of their intervals
+  std::optional<Interval> between{};  ///< predictions with the profile's numbers at the ends of their intervals
 };
 
 // --- Cases that do the same work, so that one can be faster than another ---------------------------------------------

@@ -30,7 +30,7 @@ std::string short_key(const std::string& key, const ScenarioDescriptor& scenario
 
 /// Limits of what is shown without --details.
 constexpr std::size_t kMostSentences = 6;
-constexpr std::size_t kMostFindingRows = 24;  // of a kind
+constexpr std::size_t kMostFindingRows = 24;  // for each kind
 
 /// Sorts the findings of a scenario into tables by kind, matrices and sentences.
 class Findings {

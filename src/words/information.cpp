@@ -11,8 +11,8 @@ namespace xferbench {
 
 namespace {
 
-/// A name before each text: on a terminal on lines of their own, those of long texts where they are read best;
-/// elsewhere as a table.
+/// Adds texts with a name before each: on a terminal as lines, which have a readable width if `is_long`; elsewhere as a
+/// table.
 void add_named(Document& told, const Labels& entries, const std::string& title, std::size_t margin, bool is_long) {
   std::size_t column = 10;
   for (const auto& [name, text] : entries) column = std::max(column, width(name));

@@ -207,7 +207,7 @@ std::string version_line() {
   text += *build::kCuda != '\0' ? fmt::format(", CUDA {}", build::kCuda)
                                 : std::string(", built without CUDA (simulated GPUs only)");
   const std::string type = build::kType;
-  // CMake's build type None has no flags of its own; the tests are built with it.
+  // CMake's build type None adds no flags of its own, as for the tests.
   return text + ", " + (type.empty() || type == "None" ? "no build type" : type);
 }
 

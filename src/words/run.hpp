@@ -11,11 +11,11 @@
 namespace xferbench {
 
 struct RunShown {
-  bool details =
-      false;  ///< all measurements of a single case and all findings; else only columns and the first findings
-  bool every_row =
-      true;  ///< else long tables leave out rows that matrices from GPU to GPU show, and rows after the first thousand
-  std::string next{};  ///< how to continue a run that is not complete
+  bool details = false;   ///< all measurements of a single case and all findings; else only those
+                          ///< that are columns, and the first findings
+  bool every_row = true;  ///< else long tables leave out rows that matrices from GPU to GPU show,
+                          ///< and rows after the first thousand
+  std::string next{};     ///< how to continue a run that is not complete
 };
 
 /// One table for each scenario. Axes with one value are in the heading, the others are columns. Columns without any

@@ -147,10 +147,10 @@ void say_why(const Ending& ending, const Outcome& outcome, const std::exception&
   }
 }
 
-/// Ends all ranks by MPI. Otherwise a hanging one would survive if the launcher does not end ranks when others have
-/// ended (srun without --kill-on-bad-exit).
+/// Ends all ranks with MPI_Abort. Otherwise a rank that hangs would live on under a launcher that does not end ranks
+/// when others have ended (srun without --kill-on-bad-exit).
 [[noreturn]] void end_all(Communicator& mpi, int code) {
-  // MPI may never return from its abort.
+  // MPI_Abort may never return.
   std::thread([code] {
     std::this_thread::sleep_for(std::chrono::seconds(1));
     std::_Exit(code);
@@ -165,7 +165,7 @@ void attempt(const std::function<void()>& step) {
 }
 
 [[noreturn]] void end_as_first(const Ending& ending, const SaidLast& mine, const std::exception& error) {
-  constexpr double kListening = 0.4;  // seconds: ranks that mpirun ends have one
+  constexpr double kListening = 0.4;  // seconds: mpirun leaves ranks one second to end
   // First save what is known: there may be no time for anything else.
   attempt([&] { ending.live->finish({}, true); });
   const Farewell::Heard heard = ending.farewell.say(to_text(mine), kListening);

@@ -153,7 +153,7 @@ void FleetRun::measure(Step& step, unsigned round, const std::function<Result()>
 /// Adds this turn's passes to those of earlier turns, because the samples are also of all turns.
 void FleetRun::note_passes(Step& step, bool alone) {
   step.tally += in_step_.tally();
-  // A rank that measures alone starts together with nobody.
+  // Clocks of other ranks do not matter to a rank that measures alone.
   if (!alone) step.clock_uncertainty = std::max(step.clock_uncertainty, in_step_.clock_uncertainty());
   for (const auto& [region, moments] : moments_) {
     std::vector<Pace::Moments>& all = step.moments[region];

@@ -218,7 +218,7 @@ Problem first_problem(const Introductions& all) {
   return {first->problem.code, std::move(text)};
 }
 
-/// How the command of rank 0 differs from that of the first rank with another one; empty if all are the same.
+/// How the command of rank 0 differs from that of the first rank whose command is another; empty if all are the same.
 std::string different_terms(const Introductions& all) {
   const Terms& first = all.front().terms;
   const auto other = std::ranges::find_if(all, [&](const Introduction& one) { return one.terms != first; });

@@ -25,7 +25,8 @@ struct Problem {
 /// The exception that `body` throws as a problem; no problem if it throws none.
 Problem problem_of(const std::function<void()>& body);
 
-/// Settings that must be the same on all ranks, because collective calls depend on them: names and values here.
+/// Settings that must be the same on all ranks, because collective calls depend on them: the name and the value here of
+/// each.
 using Terms = Labels;
 Terms terms_of(const cli::RunCommand& command);
 

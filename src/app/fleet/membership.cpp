@@ -83,7 +83,7 @@ std::string speaker(const Launch& launch) {
 }
 
 Patience patience_of(const cli::RunCommand& command, std::function<void()> idle) {
-  constexpr double kAfterInterrupt = 0.15;  // seconds: ranks that mpirun ends have one
+  constexpr double kAfterInterrupt = 0.15;  // seconds: mpirun leaves ranks one second to end
   return {.seconds = command.fleet.timeout, .after_interrupt = kAfterInterrupt, .idle = std::move(idle)};
 }
 

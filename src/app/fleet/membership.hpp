@@ -30,8 +30,8 @@ void refuse_several_ranks(std::string_view command);
 /// MPI nor a flag of fleets was asked for. Throws UsageError for a flag of fleets without a launcher.
 std::optional<Launch> launch_for(const cli::RunCommand& command);
 
-/// The profile of the simulated machine if this process runs alone. A launcher's only rank is rank 0, which paths may
-/// contain (%r).
+/// The profile of the simulated machine if this process runs alone. Under a launcher with a single rank, %r in paths
+/// stands for rank 0.
 std::string profile_of_only_rank(const std::string& profile);
 
 /// Whether this process prints what concerns all ranks; rank 0 does.
