@@ -1,3 +1,4 @@
+// Command `calibrate`: makes a profile for the simulated device from measurements.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Command `check`: checks results against expectations.
 #include <string>
 #include <vector>
 

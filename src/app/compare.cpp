@@ -1,3 +1,4 @@
+// Command `compare`: what changed between results files.
 #include <string>
 #include <vector>
 

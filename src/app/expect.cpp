@@ -1,3 +1,4 @@
+// Command `expect`: derives limits from good runs.
 #include <fmt/format.h>
 
 #include <algorithm>

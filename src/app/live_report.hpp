@@ -50,6 +50,7 @@ class Record {
 
   Report report;  ///< results are in the order of their cases
 
+  /// Adds the result of case `index`, or updates it as without_loss() does.
   [[nodiscard]] std::vector<std::string> insert(std::size_t index, Result result);
   void replace(std::vector<Result> results);
   [[nodiscard]] bool has(std::size_t index) const;
@@ -126,6 +127,7 @@ class LiveReport {
              std::optional<Continued> continued = std::nullopt, Growth growth = Growth::by_cases);
 
   [[nodiscard]] const Report& report() const { return record_.report; }
+  /// Whether a file is standard output, where the table must not go then.
   [[nodiscard]] bool owns_standard_output() const;
   /// Whether results go to a file that can be read later.
   [[nodiscard]] bool has_file() const;

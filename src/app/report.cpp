@@ -1,3 +1,4 @@
+// Command `report`: shows stored files as tables or pages.
 #include <fmt/format.h>
 
 #include <filesystem>

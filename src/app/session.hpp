@@ -60,6 +60,8 @@ Report begin_report(const cli::Measuring& measuring, const Device& device, Descr
 /// Prints one line for each failed case and one for each kind of warning: a sweep may have hundreds of the same.
 void print_warnings(const Report& report);
 
+/// 128 + the signal after an interrupt, `nothing_measured` if every case was skipped, `failed` if the report is
+/// incomplete or a case failed; else `ok`.
 int exit_code(const Report& report);
 
 }  // namespace xferbench::app

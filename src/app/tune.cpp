@@ -1,3 +1,4 @@
+// Command `tune`: searches for the fastest configuration.
 #include <fmt/format.h>
 
 #include <array>

@@ -1,3 +1,4 @@
+// Command `validate`: compares results with a profile's predictions.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

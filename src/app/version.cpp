@@ -1,3 +1,4 @@
+// Command `version`: prints version, build and optional libraries.
 #include <fmt/format.h>
 
 #include <string>

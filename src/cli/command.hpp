@@ -58,8 +58,8 @@ enum class Annotations { none, github };
 
 /// The sampling flags; absent: not given.
 struct SamplingChoice {
-  std::optional<double> ci;  ///< in percent of the median
-  std::optional<double> budget;
+  std::optional<double> ci;      ///< in percent of the median
+  std::optional<double> budget;  ///< in seconds
   std::optional<std::size_t> min_samples;
   std::optional<std::size_t> max_samples;
 };

@@ -67,6 +67,7 @@ struct CommandLine {
   /// The last subcommand that was named; the program if there is none.
   [[nodiscard]] const CLI::App& innermost() const;
   [[nodiscard]] const Scenario* scenario_of(const CLI::App& command) const { return known.at(&command).scenario; }
+  /// Subcommands after the first one; at least one must have been named.
   [[nodiscard]] std::vector<const CLI::App*> words_after_command() const;
   [[nodiscard]] bool given(const char* flag) const { return app.get_option(flag)->count() > 0; }
 

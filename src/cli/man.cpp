@@ -1,3 +1,4 @@
+// The manual page, xferbench(1).
 #include <fmt/format.h>
 
 #include <algorithm>

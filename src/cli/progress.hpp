@@ -21,8 +21,10 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }
 
+  /// `index` counts the cases, `turn` the turns, from 0.
   void begin(std::size_t index, std::size_t turn, const Case& config);
   void sampled(const SamplingProgress& progress);
+  /// `headline`: null if the result has none.
   void done(std::size_t index, const Result& result, const Measurement* headline);
   void tuning(const TuneProgress& progress);
   /// Clears the line and prints messages.

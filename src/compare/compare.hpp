@@ -93,7 +93,7 @@ struct Row {
   std::optional<Interval> interval;  ///< 95 % interval of the ratio, with the spread between processes
   std::optional<Interval> within;    ///< with one process a side: the interval for these two processes alone
   TestUsed test = TestUsed::none;
-  std::optional<double> p;
+  std::optional<double> p;            ///< of the test, before the adjustment
   std::optional<double> p_holm;       ///< adjusted for all cases that were tested
   std::optional<double> spread;       ///< relative spread between processes that the test used
   std::optional<double> spread_seen;  ///< relative spread that several processes alone show

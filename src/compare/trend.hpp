@@ -37,6 +37,7 @@ struct Change {
 /// for each length. The same series have the same changes on every machine.
 class ChangeFinder {
  public:
+  /// `series`: how many are judged together.
   explicit ChangeFinder(std::size_t series);
 
   /// `values` are in the order of time, and so are the changes.

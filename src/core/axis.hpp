@@ -110,6 +110,7 @@ class Case {
 
   explicit Case(std::string scenario = {});
 
+  /// Appends a param, also to the key. Each axis may be set only once.
   void set(const Axis& axis, Value value);
   /// A copy in which `instead` replaces one param, for a word that is resolved to the machine's hardware.
   [[nodiscard]] Case with(std::string_view axis, std::span<const Param> instead) const;
@@ -125,6 +126,7 @@ class Case {
   /// The value of a size or count axis. Throws std::logic_error if the case has no such axis: a mistake in the
   /// scenario.
   [[nodiscard]] std::uint64_t count(std::string_view axis) const;
+  /// As count(), for the other kinds of axes.
   [[nodiscard]] double real(std::string_view axis) const;
   [[nodiscard]] const std::string& word(std::string_view axis) const;
 

@@ -1,3 +1,4 @@
+// Command `explain`: what a program's transfers cost it.
 #include "explain/explain.hpp"
 
 #include <fmt/format.h>
