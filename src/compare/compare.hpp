@@ -1,5 +1,5 @@
-// Compares runs, case by case, with the certainty of each change. Turns results files into plain records; report/ turns
-// those into text. docs/lab/compare.md says what is computed and why.
+// Compares runs, case by case, with the certainty of each change. Turns results files into plain records; words/ and
+// report/ turn those into text. docs/lab/compare.md says what is computed and why.
 #pragma once
 
 #include <array>
