@@ -1,5 +1,5 @@
-// Checks results against expectations. Pure functions of records; words/check.hpp and report/check/check_report.hpp turn
-// what they return into text.
+// Checks results against expectations. Pure functions of records; words/check.hpp and report/check/check_report.hpp
+// turn what they return into text.
 #pragma once
 
 #include <array>
