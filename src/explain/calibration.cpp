@@ -1,4 +1,4 @@
-// What calls and operations take of themselves, from what they took.
+// Estimates what each CUDA call and operation costs (call time, start delay, hand-over, wake-up) from recorded times.
 #include "explain/program.hpp"
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace xferbench::explain {
 
 namespace {
 
-// --- Work: times without what happened beside -----------------------------------------------------------------------
+// --- Work: durations without interference from concurrent operations -------------------------------------------------
 
-/// How far a direction has come with work, over the time of the stretch: the integral of the speed of its copies.
+/// Work done in one copy direction as a function of time: the integral of the relative speed of its copies.
 class Progress {
  public:
   void add(double time, double value) { steps_.push_back({time, value}); }
@@ -50,8 +50,8 @@ std::optional<std::size_t> direction_of(const Operation& o) {
   return std::nullopt;
 }
 
-/// Copies of a device and a direction at once share its engine, and are slower beside those of the other direction.
-/// These are all of a device.
+/// Concurrent copies in one direction of a device share its copy engine, and copies in the other direction slow them
+/// down. `copies` are all copies of one device.
 void set_work_of_copies(Program& program, const std::vector<Index>& copies) {
   std::vector<Edge> edges;
   for (const Index i : copies) {
@@ -81,16 +81,16 @@ void set_work_of_copies(Program& program, const std::vector<Index>& copies) {
   }
 }
 
-/// Of kernels that overlap: whether the shorter one ran beside the other for most of its time. Else only the ends of
-/// two that fill the GPU overlap: the last blocks of one, the first of the next.
+/// Whether two overlapping kernels ran concurrently for at least half of the shorter one. A shorter overlap is only the
+/// tail of a kernel that fills the GPU and the first blocks of the next.
 bool ran_side_by_side(const Operation& before, const Operation& o) {
   const double both = std::min(before.end, o.end) - o.begin;
   return 2 * both >= std::min(before.end - before.begin, o.end - o.begin);
 }
 
-/// By begin, as operations are: a kernel overlaps with another if it begins before the latest end so far.
+/// Operations are sorted by begin, so a kernel overlaps an earlier one if it begins before the latest end so far.
 void find_kernels_side_by_side(Program& program) {
-  std::map<std::uint32_t, Index> latest;  // on each device: the kernel that ends last so far
+  std::map<std::uint32_t, Index> latest;  // per device: the kernel with the latest end so far
   for (Index i = 0; i < program.operations.size(); ++i) {
     Operation& o = program.operations[i];
     if (o.engine != Engine::compute) continue;
@@ -100,16 +100,16 @@ void find_kernels_side_by_side(Program& program) {
     if (o.begin < other.end && ran_side_by_side(other, o)) {
       o.side_by_side = other.side_by_side = true;
     } else if (o.begin < other.end) {
-      o.work = o.end - other.end;  // it shares the other's end
+      o.work = o.end - other.end;  // excludes the overlap with the tail of the other kernel
     }
     if (o.end > other.end) found->second = i;
   }
 }
 
-/// How many kernels of a device ran at once, at the most.
+/// The largest number of kernels that ran concurrently on one device.
 std::size_t kernels_at_once(const Program& program) {
   using Ends = std::priority_queue<double, std::vector<double>, std::greater<>>;
-  std::map<std::uint32_t, Ends> running;  // on each device
+  std::map<std::uint32_t, Ends> running;  // end times, per device
   std::size_t most = 1;
   for (const Operation& o : program.operations) {
     if (!o.side_by_side) continue;
@@ -122,7 +122,7 @@ std::size_t kernels_at_once(const Program& program) {
 }
 
 void set_work(Program& program) {
-  std::map<std::uint32_t, std::vector<Index>> copies;  // of each device
+  std::map<std::uint32_t, std::vector<Index>> copies;  // per device
   for (Index i = 0; i < program.operations.size(); ++i) {
     Operation& o = program.operations[i];
     o.work = o.end - o.begin;
@@ -133,23 +133,23 @@ void set_work(Program& program) {
   program.kernels_at_once = kernels_at_once(program);
 }
 
-// --- What is usual --------------------------------------------------------------------------------------------------
+// --- Defaults --------------------------------------------------------------------------------------------------------
 
-/// From the end of an operation to the begin of the next in its stream as CUPTI tells it, where a recording shows none:
-/// less than a measurement by kernels that tell the time themselves (Costs::handover).
+/// Default time from the end of an operation to the begin of the next in its stream, by CUPTI's timestamps, if the
+/// recording has no sample. Smaller than Costs::handover, which kernels measure with their own clock.
 constexpr double kUsualHandover = 1e-6;
 
 // --- Delays and handovers of operations -----------------------------------------------------------------------------
 
-/// What an operation had to wait for.
+/// When each prerequisite of an operation was met.
 struct Cause {
   double called = 0;                   // when its call began
-  std::optional<double> dependency{};  // when the last of what it depends on ended
+  std::optional<double> dependency{};  // when the last operation that it depends on ended
   std::optional<double> engine{};      // when its engine became free
 };
 
-/// When the operation before on the same engine let it go, for all of them; the end of a kernel that the next one only
-/// overlaps with does so when that begins.
+/// For each operation, when the previous operation released its engine. Where two kernels overlap only at their ends,
+/// the engine counts as free when the later one begins.
 std::vector<std::optional<double>> engine_free_times(const Program& program) {
   std::map<std::pair<std::uint32_t, Engine>, double> free;
   std::vector<std::optional<double>> times(program.operations.size());
@@ -172,20 +172,20 @@ Cause cause_of(const Program& program, const Operation& o, std::optional<double>
   return cause;
 }
 
-/// Whether it began when its call let it, not when others did.
+/// Whether the call decided the begin: its dependencies had ended and its engine was free when the call began.
 bool was_free(const Operation& o, const Cause& cause) {
   return (!cause.dependency || *cause.dependency <= cause.called) && (!cause.engine || *cause.engine <= cause.called) &&
          cause.called <= o.begin;
 }
 
-/// Longer than this after what it depends on, something else held an operation up.
+/// An operation that begins later than this after a prerequisite was delayed by something else.
 constexpr double kLongHandover = 20e-6;
-/// Within this it is what held it up ...
+/// An operation that begins within this time after a prerequisite was delayed by it ...
 constexpr double kShortHandover = 2e-6;
-/// ... and else its call, if that began no longer before.
+/// ... and between the two limits, the prerequisite delayed it only if its own call began longer ago than this.
 constexpr double kLongDelay = 12e-6;
 
-/// Whether the operation began when it did because that had ended.
+/// Whether the operation began when it did because the prerequisite that was met at `by` delayed it.
 bool was_held_up(const Operation& o, const Cause& cause, std::optional<double> by) {
   if (!by || *by <= cause.called) return false;
   const double since = o.begin - *by;
@@ -227,7 +227,7 @@ void set_delays(Program& program, const Costs& costs) {
 
 // --- Calls ----------------------------------------------------------------------------------------------------------
 
-/// When the last of what the call waits for ended; nothing where none of it ended after the call began.
+/// End of the last operation that the call waits for; nothing if they all ended before the call began.
 std::optional<double> waited_until(const Program& program, const HostCall& call) {
   std::optional<double> last;
   for (const Index i : call.waits_for) {
@@ -260,11 +260,11 @@ void set_own_times(Program& program, const Costs& costs) {
 
 // --- Full queues ----------------------------------------------------------------------------------------------------
 
-/// The driver holds back who is further ahead of the GPU than its queue is long (1024 launches are common).
+/// The driver blocks the host once too many launches are queued (1024 is a common limit).
 constexpr std::size_t kDeepQueue = 500;
 constexpr double kLongCall = 30e-6;
 
-/// Of calls that enqueue and took long while much was enqueued: they wait for the operation that ended last before.
+/// Makes long enqueueing calls that met a full queue wait for the last operation that ended during the call.
 void find_full_queues(Program& program) {
   std::vector<double> ends;
   std::vector<Index> by_end;

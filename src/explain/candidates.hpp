@@ -1,5 +1,5 @@
-// What might be mended in a program, and how it would be then. Each kind of fault has a function that looks for it;
-// what mending gains is for the replay to say.
+// Finds faults in a program, and changes that would fix them. Each kind of fault has one function. The replay computes
+// what a fix gains.
 #pragma once
 
 #include <functional>
@@ -14,26 +14,26 @@
 
 namespace xferbench::explain {
 
-/// Where faults are looked for.
+/// Input of the functions that look for faults.
 struct Evidence {
   const Recording& recording;
   const Window& window;
-  const Program& program;  ///< the part of the recording in the window, without what watching cost
+  const Program& program;  ///< the part of the recording in the window, without profiler overhead
   const Costs& costs;
-  const Replay& replayed;  ///< the program unchanged: when its calls and operations begin and end if nobody watches
+  const Replay& replayed;  ///< replay of the unchanged program: begin and end of its calls and operations
 };
 
-/// One way to mend something.
+/// One possible fix.
 struct Mend {
-  std::string text;        ///< a sentence: what to do
-  std::string assumption;  ///< a sentence
-  /// Changes a program as if that were done: the one of the evidence, or one in which other things are mended.
+  std::string text;        ///< what to do, as a sentence
+  std::string assumption;  ///< what the gain assumes, as a sentence
+  /// Applies the fix to a program: the one of the evidence, or one with other fixes already applied.
   std::function<void(Program&)> apply;
 };
 
 struct Candidate {
-  Finding finding;          ///< without mend, assumption and times
-  std::vector<Mend> mends;  ///< of which the best is told
+  Finding finding;          ///< without fix, assumption and times
+  std::vector<Mend> mends;  ///< alternatives; only the best one is reported
 };
 
 std::vector<Candidate> pageable_copies(const Evidence& evidence);
@@ -47,16 +47,16 @@ std::vector<Candidate> setup_in_stretch(const Evidence& evidence);
 std::vector<Candidate> default_stream(const Evidence& evidence);
 std::vector<Candidate> managed_memory(const Evidence& evidence);
 
-/// All of them.
+/// The candidates of all functions above.
 std::vector<Candidate> candidates(const Evidence& evidence);
 
-// --- What the functions above share ---------------------------------------------------------------------------------
+// --- Shared helpers --------------------------------------------------------------------------------------------------
 
-/// Where these operations come from, by what most of them have in common.
+/// Where most of these operations come from.
 Place place_of_operations(const Evidence& evidence, std::span<const Index> operations);
 Place place_of_calls(const Evidence& evidence, std::span<const Index> calls);
 
-/// A finding whose gain may be less, of as many as these are and where they are.
+/// A finding with an upper bound as its gain, and with the count and place of these operations.
 Candidate of_operations(const Evidence& evidence, FindingKind kind, std::span<const Index> operations);
 Candidate of_calls(const Evidence& evidence, FindingKind kind, std::span<const Index> calls);
 
@@ -64,13 +64,13 @@ Candidate of_calls(const Evidence& evidence, FindingKind kind, std::span<const I
 std::string copies_in_words(const Program& program, std::span<const Index> operations);
 std::uint64_t bytes_of(const Program& program, std::span<const Index> operations);
 
-/// What these take, one after the other, in the replay.
+/// Total duration of these calls in the replay, in seconds.
 double time_of_calls(const Evidence& evidence, std::span<const Index> calls);
 
-/// Makes a call such that it waits for nothing, and takes so long.
+/// Makes a call wait for nothing and take `own` seconds.
 void make_asynchronous(HostCall& call, double own);
 
-/// The last call of the stretch that waits; the results are complete after it. kNone: there is none.
+/// The last call of the window that waits, after which the results are complete; kNone if there is none.
 Index last_wait(const Program& program);
 
 }  // namespace xferbench::explain

@@ -1,4 +1,4 @@
-// What a machine takes for what a program asks of it. Times in seconds.
+// What copies, launches and waits cost on a machine, in seconds.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,30 @@
 
 namespace xferbench::explain {
 
-/// Up to this a copy takes its latency more than its rate, and measured from event to event some of theirs, too.
+/// Up to this size, latency dominates a copy, and times between two events include some of the events' latency.
 inline constexpr std::uint64_t kSmallCopy = 64 * KiB;
 
-/// How copies slow down each other, in shares of their speeds.
+/// The share of its speed that each direction keeps while copies run in both.
 struct Duplex {
   double h2d = 1;
   double d2h = 1;
 };
 
-/// Those of calls and hand-overs are usual ones until they are measured.
+/// Call and hand-over costs have typical values until they are measured.
 struct Costs {
-  /// For one copy between the GPU and such memory of the host, with the link to itself; nothing where it is not known.
+  /// Of one copy between the GPU and this kind of host memory, with the link otherwise idle; nothing if unknown.
   std::function<std::optional<double>(recording::CopyKind, recording::Memory, std::uint64_t bytes)> copy =
       [](auto, auto, auto) { return std::nullopt; };
   Duplex duplex{};
-  std::optional<double> pin{};      ///< for each byte of memory that is there and registered, and unregistered again
-  double asynchronous_copy = 3e-6;  ///< on the host, for the call
-  double launch = 2e-6;             ///< the same, of a kernel
-  double start = 5e-6;              ///< from the call of a launch to the kernel's begin
-  double wake = 5e-6;               ///< from the end of an operation to that of the call that waits for it
-  double graph_launch = 6e-6;       ///< on the host, of a small graph
-  double graph_node = 1.1e-6;       ///< on the device, for an empty kernel that is one of many nodes in a row
-  double handover = 1.5e-6;         ///< from an operation to the next that waits for it, in its stream or another one
-  double gather = 1e-10;            ///< for each byte that the host moves from one buffer to another: 10 GB/s
+  std::optional<double> pin{};      ///< per byte, to register existing memory (cudaHostRegister) and unregister it
+  double asynchronous_copy = 3e-6;  ///< host time of an asynchronous copy call
+  double launch = 2e-6;             ///< host time of a kernel launch call
+  double start = 5e-6;              ///< from the launch call to the begin of the kernel
+  double wake = 5e-6;               ///< from the end of an operation to the return of the call that waits for it
+  double graph_launch = 6e-6;       ///< host time of launching a small graph
+  double graph_node = 1.1e-6;       ///< GPU time of an empty kernel node in a chain
+  double handover = 1.5e-6;  ///< from the end of an operation to the begin of one that depends on it, in any stream
+  double gather = 1e-10;     ///< per byte, for a host copy between two buffers: 10 GB/s
 };
 
 }  // namespace xferbench::explain

@@ -20,7 +20,7 @@ namespace xferbench::explain {
 
 namespace {
 
-/// How the recording ended, where that is worth a sentence.
+/// A sentence on how the recording ended; empty for a regular end.
 std::string ending_of(const Recording& r) {
   if (!r.end) {
     return r.torn ? "The process was killed or crashed while its recording was written: what is said here is of the "
@@ -53,12 +53,12 @@ Counts counts_of(const Program& p) {
     ++(o.is_copy ? counts.copies : o.name != 0 ? counts.kernels : counts.fills);
     if (o.in_graph) ++counts.graph_nodes;
   }
-  counts.calls = p.calls.size() - 1;  // the last one is the end
+  counts.calls = p.calls.size() - 1;  // without the last one, which marks the end of the window
   counts.waits = static_cast<std::size_t>(std::ranges::count_if(p.calls, is_wait));
   return counts;
 }
 
-/// Half of how far runs lie apart, as a share: gains below it cannot be told from chance.
+/// Half the spread of the runs, as a share of their median. Smaller gains are indistinguishable from noise.
 double noise_of(const std::vector<double>& runs) {
   if (runs.size() < 2) return 0;
   const auto [least, most] = std::ranges::minmax(runs);
@@ -75,10 +75,10 @@ std::vector<std::string> gpus_of(const Recording& r, const Program& p) {
   return names;
 }
 
-/// Runs that lie further apart than this are not of the same thing.
+/// Runs that differ by more than this share after the profiler overhead is removed cannot be compared.
 constexpr double kMostVariation = 0.25;
 
-/// The program as it is unwatched, if there is a time without watching; gains are withheld where runs differ too much.
+/// The program without profiler overhead, if there is a baseline run. Disables gains if the runs differ too much.
 Program unwatched_program(ProcessExplanation& told, const Program& program) {
   const Stretch& stretch = told.stretch;
   if (!stretch.bare) return program;
@@ -99,7 +99,7 @@ Program unwatched_program(ProcessExplanation& told, const Program& program) {
   return std::move(unwatched.program);
 }
 
-/// Whether the replay takes what the program took; else it is told why nothing is to be had from it.
+/// Whether the replay reproduces the recorded time; if not, `withheld` gets the reason.
 bool can_be_replayed(ProcessExplanation& told, const Program& program) {
   try {
     told.stretch.replayed = replay(program).seconds;
@@ -110,7 +110,7 @@ bool can_be_replayed(ProcessExplanation& told, const Program& program) {
   return told.withheld.empty();
 }
 
-/// Of the program as it is unwatched.
+/// `evidence` has the program without profiler overhead.
 void tell_gains(ProcessExplanation& told, const Evidence& evidence, const Options& options) {
   const Stretch& stretch = told.stretch;
   const Program& program = evidence.program;

@@ -1,4 +1,4 @@
-// From a recording to what it means.
+// Analyzes a recording: where the time went, and which fixes would save how much.
 #pragma once
 
 #include <optional>
@@ -11,17 +11,18 @@
 
 namespace xferbench::explain {
 
-/// Options::least_share where all is to be told: what gains less is within the replay's own error.
+/// Options::least_share to report every finding: smaller gains are within the error of the replay.
 inline constexpr double kLeastOfAll = 0.001;
 
 struct Options {
-  std::optional<std::string> range{};  ///< NVTX range that is the stretch; none: the whole program
-  double least_share = 0.01;           ///< of the wall time; what gains less is left out
-  std::vector<FindingKind> mended{};   ///< what the time is told of with just these mended; empty: not told
+  std::optional<std::string> range{};  ///< NVTX range to analyze; none: the whole program
+  double least_share = 0.01;           ///< of the wall time; findings that gain less are left out
+  std::vector<FindingKind> mended{};   ///< report the time with only these fixed; empty: do not
 };
 
-/// One process of the program. `bare`: what the stretch took each time that it was not watched, `watched`: the wall
-/// time of the whole process where that is known from outside. Throws InputError where there is no such range.
+/// Analyzes one process. `bare`: seconds that the window took in each run without the profiler. `watched`: wall time of
+/// the whole process with the profiler in seconds, if it was measured from outside. Throws InputError if the range does
+/// not exist.
 ProcessExplanation explain(const Recording& recording, const Costs& costs, const std::vector<double>& bare,
                            std::optional<double> watched, const Options& options);
 

@@ -1,4 +1,4 @@
-// What an explanation says of a program: plain records, without any presentation. Times in seconds.
+// The result of an analysis: plain records, without any presentation. Times in seconds.
 #pragma once
 
 #include <array>
@@ -14,59 +14,59 @@
 
 namespace xferbench::explain {
 
-/// Where the wall time of a stretch went; they add up to it.
+/// Breakdown of the wall time of the analyzed window; the parts add up to it.
 struct Shares {
-  double kernels = 0;   ///< kernels alone, and what else runs inside the GPU: fills, copies within its memory
+  double kernels = 0;   ///< kernels alone; includes fills and copies within GPU memory
   double copies = 0;    ///< copies alone
-  double both = 0;      ///< kernels beside copies
-  double waiting = 0;   ///< the GPU idle, the program waiting for its answer
-  double calls = 0;     ///< the GPU idle, the program inside other CUDA calls
-  double loading = 0;   ///< the GPU idle, CUDA starting, code being loaded, memory being allocated or pinned
-  double program = 0;   ///< the GPU idle, the program doing work of its own
-  double watching = 0;  ///< what recording added, as far as that is known
+  double both = 0;      ///< kernels and copies at the same time
+  double waiting = 0;   ///< GPU idle while the program waits for it
+  double calls = 0;     ///< GPU idle during other CUDA calls
+  double loading = 0;   ///< GPU idle during CUDA start-up, code loading, allocation or pinning
+  double program = 0;   ///< GPU idle while the program runs its own code
+  double watching = 0;  ///< profiler overhead, as far as it is known
   [[nodiscard]] double total() const {
     return kernels + copies + both + waiting + calls + loading + program + watching;
   }
 };
 
-/// Copies of one direction, memory and size class.
+/// Copies of one direction, kind of host memory and size class.
 struct Traffic {
   recording::CopyKind kind = recording::CopyKind::other;
-  recording::Memory host = recording::Memory::unknown;  ///< of the side that is on the host; `device` where none is
-  std::uint64_t smallest = 0;                           ///< bytes, of those that there are
+  recording::Memory host = recording::Memory::unknown;  ///< memory of the host side; `device` if there is none
+  std::uint64_t smallest = 0;                           ///< smallest recorded copy, bytes
   std::uint64_t largest = 0;
   std::size_t count = 0;
-  std::uint64_t bytes = 0;  ///< all together
-  double seconds = 0;       ///< sum of their times
-  double busy = 0;          ///< in which at least one of them ran
-  /// What this machine takes for copies of just these sizes from and to such memory, one after the other; nothing where
-  /// it is not known, or says little because they are small (kSmallCopy).
+  std::uint64_t bytes = 0;  ///< total
+  double seconds = 0;       ///< sum of the durations
+  double busy = 0;          ///< time during which at least one of them ran
+  /// Time of the same copies, one after the other, at this machine's measured limits. Nothing if that is unknown, or if
+  /// the copies are too small for a meaningful comparison (kSmallCopy).
   std::optional<double> reachable{};
-  /// The same from and to pinned memory.
+  /// The same for pinned host memory.
   std::optional<double> pinned{};
 };
 
-/// Where in the program something is.
+/// Where most of the calls or operations of a finding are in the program.
 struct Place {
-  std::string call{};                ///< that most of it comes from: "cudaMemcpyAsync"
-  std::string range{};               ///< the innermost NVTX range that is around most of it
-  std::string kernel_before{};       ///< what most often ran in the stream before ...
-  std::string kernel_after{};        ///< ... and after it
-  std::vector<std::string> stack{};  ///< of the host, innermost first, where it was recorded
+  std::string call{};                ///< CUDA function that issues them: "cudaMemcpyAsync"
+  std::string range{};               ///< innermost NVTX range around them
+  std::string kernel_before{};       ///< most frequent kernel before them in the stream ...
+  std::string kernel_after{};        ///< ... and after them
+  std::vector<std::string> stack{};  ///< host call stack, innermost frame first, if recorded
 };
 
 enum class FindingKind {
   pageable,        ///< copies from or to pageable memory
-  small_copies,    ///< many that one could be
-  slow_copies,     ///< slower than this machine can
-  no_overlap,      ///< copies and kernels in turn
-  needless_wait,   ///< the host waits and reads nothing
-  result_wait,     ///< the host waits for a small result each time
+  small_copies,    ///< many small copies that one could replace
+  slow_copies,     ///< slower than this machine's measured limit
+  no_overlap,      ///< copies and kernels alternate instead of overlapping
+  needless_wait,   ///< the host waits, but reads no result
+  result_wait,     ///< the host waits for a small result in each iteration
   blocking_copy,   ///< copies from pinned memory by calls that block
-  launch_bound,    ///< short kernels that a graph could launch at once
-  setup,           ///< allocating, pinning, loading inside the stretch
-  default_stream,  ///< makes other streams wait
-  managed,         ///< pages that move because they are touched
+  launch_bound,    ///< short kernels that one graph launch could replace
+  setup,           ///< allocating, pinning or loading code inside the window
+  default_stream,  ///< the legacy default stream makes other streams wait
+  managed,         ///< managed pages migrate on access
 };
 constexpr auto texts_of(FindingKind) {
   return std::to_array<std::string_view>({"pageable", "small-copies", "slow-copies", "no-overlap", "needless-wait",
@@ -76,77 +76,77 @@ constexpr auto texts_of(FindingKind) {
 
 struct Finding {
   FindingKind kind = FindingKind::pageable;
-  std::string what{};        ///< a sentence: what was found, with count and sizes
-  std::string mend{};        ///< a sentence: what to do
-  std::string assumption{};  ///< under which the gain holds: a sentence
+  std::string what{};        ///< what was found, with count and sizes, as a sentence
+  std::string mend{};        ///< what to do, as a sentence
+  std::string assumption{};  ///< what the gain assumes, as a sentence
   Place place{};
   std::size_t count = 0;
-  std::uint64_t bytes = 0;      ///< all together
-  std::uint64_t each_size = 0;  ///< of each copy, where all are of one size
-  bool at_most = false;         ///< the gain may be less; else it is about that
-  /// The stretch with this mended alone, and with all those before it in the list mended, too. Nothing where gains are
-  /// withheld.
+  std::uint64_t bytes = 0;      ///< total
+  std::uint64_t each_size = 0;  ///< of each copy, if all have the same size
+  bool at_most = false;         ///< the gain is an upper bound; otherwise an estimate
+  /// Duration of the window with this fix alone, and with this and all fixes before it in the list. Nothing if gains
+  /// are unavailable.
   std::optional<double> seconds_after{};
   std::optional<double> seconds_after_all{};
-  double share = 0;  ///< of the wall time that is gained by it, alone or after the others, whichever is more
+  double share = 0;  ///< gain as a share of the wall time: alone or after the fixes before, the larger one
 };
 
-/// The stretch of the program that is explained.
+/// The part of the program that is analyzed.
 struct Stretch {
-  std::string range{};               ///< of NVTX; empty: the whole program
-  std::size_t times = 1;             ///< that the range was there; they count together
-  double seconds = 0;                ///< watched
-  std::optional<double> bare{};      ///< the same without watching: the median of the runs
-  std::optional<double> replayed{};  ///< by replay, with nothing changed
-  /// What gains are relative to: `bare` where it is known, else `seconds`.
+  std::string range{};               ///< NVTX range; empty: the whole program
+  std::size_t times = 1;             ///< occurrences of the range; they are analyzed together
+  double seconds = 0;                ///< with the profiler
+  std::optional<double> bare{};      ///< without the profiler: the median of the baseline runs
+  std::optional<double> replayed{};  ///< duration of the replay without changes
+  /// Gains are relative to this: `bare` if it is known, else `seconds`.
   [[nodiscard]] double reference() const { return bare.value_or(seconds); }
-  /// How many times as long the program took watched; nothing without a bare run.
+  /// Slow-down factor of the profiler; nothing without a baseline run.
   [[nodiscard]] std::optional<double> watching() const {
     if (!bare || *bare <= 0) return std::nullopt;
     return seconds / *bare;
   }
 };
 
-/// One copy, for clouds of size over rate.
+/// One point of the scatter plot of copy size and rate.
 struct CopyPoint {
   recording::CopyKind kind = recording::CopyKind::other;
   recording::Memory host = recording::Memory::unknown;
   std::uint64_t bytes = 0;
   double seconds = 0;
-  std::size_t count = 1;  ///< copies of this kind and size that took about as long
+  std::size_t count = 1;  ///< copies of this kind and size with about the same duration
 };
 
-/// What a line of a timeline is of.
+/// Kind of a timeline row.
 enum class Track {
   h2d,
   kernel,
   d2h,
   inside,  ///< copies inside the GPU, fills
   peer,    ///< copies between GPUs
-  moved,   ///< pages of managed memory that were touched
-  calls,   ///< of a thread
-  ranges,  ///< of NVTX
+  moved,   ///< migrations of managed pages
+  calls,   ///< CUDA calls of a thread
+  ranges,  ///< NVTX ranges
 };
 constexpr auto texts_of(Track) {
   return std::to_array<std::string_view>({"H2D", "kernel", "D2H", "inside", "P2P", "managed", "calls", "ranges"});
 }
 
-/// Something on it.
+/// One interval in a timeline row.
 struct TimelineSpan {
   Track track = Track::kernel;
-  std::uint32_t number = 0;  ///< of the stream, or of the thread
-  std::uint32_t device = 0;  ///< of what ran on one
+  std::uint32_t number = 0;  ///< of the stream or the thread
+  std::uint32_t device = 0;  ///< only for operations
   std::string name{};
   std::uint64_t bytes = 0;
-  double begin = 0;  ///< seconds from the beginning of the stretch
+  double begin = 0;  ///< seconds from the beginning of the window
   double end = 0;
 };
 
-/// The first part of the stretch in which something was recorded.
+/// The first part of the window in which something was recorded.
 struct Timeline {
-  double from = 0;  ///< seconds from the beginning of the stretch
+  double from = 0;  ///< seconds from the beginning of the window
   double to = 0;
-  std::vector<TimelineSpan> spans{};  ///< all that began in it, by begin
+  std::vector<TimelineSpan> spans{};  ///< all that began in this part, sorted by begin
 };
 
 struct Counts {
@@ -162,26 +162,26 @@ struct Counts {
 struct ProcessExplanation {
   std::uint32_t pid = 0;
   std::string command{};
-  std::vector<std::string> gpus{};   ///< names
-  std::string ending{};              ///< a sentence, where recording ended before the process did, or that in no order
-  std::vector<std::string> notes{};  ///< sentences: what limits what is said here
+  std::vector<std::string> gpus{};  ///< names
+  std::string ending{};  ///< a sentence if the recording ended before the process, or the process ended abnormally
+  std::vector<std::string> notes{};  ///< limitations of this analysis, as sentences
   Stretch stretch{};
   Counts counts{};
   Shares shares{};
   std::vector<Traffic> traffic{};
-  /// Why no gains are told; empty: they are.
+  /// Why gains are unavailable; empty if they are available.
   std::string withheld{};
-  std::vector<Finding> findings{};  ///< by gain, the largest first
-  std::size_t small_findings = 0;   ///< left out because they gain too little ...
-  double least_share = 0.01;        ///< ... which is less than this share of the wall time
-  /// The first so many findings mended together, from two on: [0] is of the first two.
+  std::vector<Finding> findings{};  ///< sorted by gain, largest first
+  std::size_t small_findings = 0;   ///< left out because they gain less than `least_share`
+  double least_share = 0.01;        ///< of the wall time
+  /// Duration with the first n findings fixed together, from n = 2 on: [0] is for the first two.
   std::vector<double> together{};
-  /// With just the kinds mended that were asked for: the stretch's time, whether it may take longer, and those kinds of
-  /// which nothing was found. Nothing where none was found, or gains are withheld.
+  /// Duration of the window with only the requested kinds fixed. Nothing if none of them was found, or gains are
+  /// unavailable.
   std::optional<double> seconds_mended{};
-  std::vector<std::string> mended{};  ///< that were asked for
-  bool mended_at_most = false;
-  std::vector<std::string> mended_missing{};
+  std::vector<std::string> mended{};          ///< the requested kinds
+  bool mended_at_most = false;                ///< `seconds_mended` may be larger
+  std::vector<std::string> mended_missing{};  ///< requested kinds without a finding
   std::vector<CopyPoint> cloud{};
   Timeline timeline{};
 };
@@ -197,30 +197,30 @@ struct LimitCurve {
   std::vector<LimitPoint> points{};
 };
 
-/// What else this machine takes, in seconds, as far as it was measured.
+/// Other measured times of this machine in seconds; nothing if not measured.
 struct LimitTimes {
-  std::optional<double> copy_call{};     ///< on the host, of an asynchronous copy
-  std::optional<double> launch_call{};   ///< the same, of a kernel
-  std::optional<double> kernel_start{};  ///< from that call to the kernel's begin
-  std::optional<double> wake{};          ///< from the end of a kernel to that of the call that waits for it
-  std::optional<double> handover{};      ///< from an operation to the next that waits for it
-  std::optional<double> graph_call{};    ///< on the host, of a small graph's launch
-  std::optional<double> graph_node{};    ///< on the device, for an empty kernel more in a graph
-  std::optional<double> pin_per_byte{};  ///< for memory that is registered and unregistered again
+  std::optional<double> copy_call{};     ///< host time of an asynchronous copy call
+  std::optional<double> launch_call{};   ///< host time of a kernel launch call
+  std::optional<double> kernel_start{};  ///< from that call to the begin of the kernel
+  std::optional<double> wake{};          ///< from the end of a kernel to the return of the call that waits for it
+  std::optional<double> handover{};      ///< from the end of an operation to the begin of one that depends on it
+  std::optional<double> graph_call{};    ///< host time of launching a small graph
+  std::optional<double> graph_node{};    ///< GPU time per additional empty kernel in a graph
+  std::optional<double> pin_per_byte{};  ///< to register and unregister memory
 };
 
 struct Explanation {
-  std::vector<std::string> command{};  ///< the program's
+  std::vector<std::string> command{};  ///< command line of the analyzed program
   bool simulated = false;
-  std::string blind{};      ///< why nothing was recorded, a sentence: whether a GPU was used is not known then
-  std::string profile{};    ///< of the simulated device
-  std::string limits_of{};  ///< whose limits: "NVIDIA H200, driver 580.95, measured 2026-11-23"; empty: unknown
+  std::string blind{};      ///< why nothing was recorded, as a sentence; GPU use is then unknown
+  std::string profile{};    ///< of the simulated device, if simulated
+  std::string limits_of{};  ///< source of the limits: "NVIDIA H200, driver 580.95, measured 2026-11-23"; empty: unknown
   std::vector<LimitCurve> limits{};
   LimitTimes limit_times{};
-  std::vector<double> bare_runs{};  ///< seconds of the whole program, each time that it ran without being watched
+  std::vector<double> bare_runs{};  ///< whole program without the profiler, seconds per run
   std::vector<double> watched_runs{};
   std::vector<std::string> warnings{};
-  std::vector<ProcessExplanation> processes{};  ///< those that used a GPU, the one that used it longest first
+  std::vector<ProcessExplanation> processes{};  ///< those that used a GPU, longest use first
 };
 
 }  // namespace xferbench::explain

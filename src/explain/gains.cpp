@@ -19,18 +19,18 @@ namespace xferbench::explain {
 
 namespace {
 
-/// No recorded call was seen to cost more (an H200's host: 0.6 to 1.5 us).
+/// Largest profiler overhead per call ever seen (on the host of an H200: 0.6 to 1.5 us).
 constexpr double kMostPerCall = 2e-6;
 
-/// A time without that, of which some is always left.
+/// Subtracts the overhead, but always leaves a part of the time.
 double less(double seconds, double watching) {
   constexpr double kLeastLeft = 0.3;
   return seconds <= 0 ? seconds : std::max(kLeastLeft * seconds, seconds - watching);
 }
 
-/// Half of a call's cost comes before what it enqueues, and half after what it waits for. On the device CUPTI's stamps
-/// come between operations: after a kernel they cost a tenth of it (nodes of graphs: 0.17 us), after a copy half (of
-/// many small ones in a row: 0.6 us).
+/// Half of the overhead of a call comes before the operations it enqueues, half after those it waits for. On the
+/// device, CUPTI's timestamps take time between operations: a tenth of the call overhead after a kernel (0.17 us for
+/// graph nodes), half of it after a copy (0.6 us for many small ones in a row).
 Program lightened(Program program, double per_call) {
   for (HostCall& call : program.calls) {
     call.own = less(call.own, per_call);
@@ -43,14 +43,14 @@ Program lightened(Program program, double per_call) {
   return program;
 }
 
-/// What calls and operations take without being watched.
+/// Searches by bisection for the overhead per call with which the replay takes `bare` seconds.
 Unwatched without_costs(const Program& program, double replayed, double bare) {
   Unwatched best{.program = program, .seconds = replayed};
   double low = 0;
   double high = kMostPerCall;
   constexpr int kSteps = 5;
   for (int step = 0; step < kSteps && replayed > bare && low < high; ++step) {
-    const double per_call = step == 0 ? high : (low + high) / 2;  // most often, all of it is not enough
+    const double per_call = step == 0 ? high : (low + high) / 2;  // usually even the maximum is not enough
     Program lighter = lightened(program, per_call);
     const double seconds = replay(lighter).seconds;
     const bool still_over = seconds >= bare;
@@ -60,7 +60,7 @@ Unwatched without_costs(const Program& program, double replayed, double bare) {
   return best;
 }
 
-/// The rest of the difference on operations that vary, copies or else kernels: half to twice of what they took.
+/// Attributes the remaining difference to varying copies (or else kernels), by a factor between 0.5 and 2.
 void vary_operations(Unwatched& unwatched, double bare, bool copies) {
   Program& program = unwatched.program;
   const auto varies = [copies](const Operation& o) { return o.varies && o.is_copy == copies; };
@@ -82,8 +82,8 @@ Program with_host_times(Program program, double factor) {
   return program;
 }
 
-/// What is still left on what the host does, from half to twice as long: operations on the GPU take the same from run
-/// to run.
+/// Attributes the remaining difference to host time, by a factor between 0.5 and 2: GPU operations take the same time
+/// in each run.
 void vary_host(Unwatched& unwatched, double bare) {
   constexpr double kClose = 0.002;
   if (std::abs(unwatched.seconds / bare - 1) <= kClose) return;
@@ -99,15 +99,15 @@ void vary_host(Unwatched& unwatched, double bare) {
   }
 }
 
-/// All ways to mend something, in one program. Infinite: it cannot be mended so there.
+/// Durations of the program with each alternative fix of a candidate. Infinite: the fix is impossible there.
 struct Tried {
   std::vector<double> times{};
   std::size_t best = 0;
   [[nodiscard]] double seconds() const { return times[best]; }
 };
 
-/// What the engine takes that has most to do: no order of the operations takes less. Kernels that share theirs with
-/// others are left out.
+/// Busy time of the busiest engine: a lower bound of the duration for any order of operations. Excludes concurrent
+/// kernels, which share an engine.
 double busiest(const Program& program) {
   std::map<std::pair<std::uint32_t, Engine>, double> busy;
   for (const Operation& o : program.operations) {
@@ -118,9 +118,8 @@ double busiest(const Program& program) {
   return most;
 }
 
-/// What the program takes when it is mended so. A change that leaves something waiting for ever cannot be made there.
-/// Times are multiplied by `scale` before they are told: where the replay is some percent too long, what the engines
-/// need is not to become too short by that.
+/// Duration with the fix; infinite if the changed program would deadlock. The caller multiplies it by `scale` to
+/// correct the replay's error. The busy time of the engines is exact, so it is divided by `scale` here.
 double seconds_with(const Program& program, const Mend& mend, double scale) {
   Program changed = program;
   mend.apply(changed);
@@ -142,7 +141,7 @@ Tried tried(const Program& program, const Candidate& candidate, double scale) {
   return all;
 }
 
-/// Mends one after the other, each in what those before have left.
+/// Applies fixes one after the other, each to the result of those before.
 class Sequence {
  public:
   Sequence(Program program, double unchanged, double reference)
@@ -152,7 +151,7 @@ class Sequence {
         scale_(reference / unchanged),
         reference_(reference) {}
 
-  /// Takes the candidate up if it gains so much, alone or here.
+  /// Reports the candidate if it gains at least `least_share`, alone or after the fixes before it.
   void try_next(const Candidate& candidate, const Tried& alone, double least_share, Gains& gains) {
     const Tried here = gains.findings.empty() ? alone : tried(program_, candidate, scale_);
     const double gain_here = seconds_ - here.seconds();
@@ -160,8 +159,8 @@ class Sequence {
       ++gains.left_out;
       return;
     }
-    const std::size_t mend = gain_here > 0 ? here.best : alone.best;  // that is told, with its own times
-    const double after = std::min(alone.times[mend], unchanged_);     // some help only after others
+    const std::size_t mend = gain_here > 0 ? here.best : alone.best;  // the fix to report, with its own times
+    const double after = std::min(alone.times[mend], unchanged_);     // some fixes help only after others
     if (gain_here > 0) {
       candidate.mends[mend].apply(program_);
       seconds_ = here.seconds();
@@ -202,7 +201,7 @@ Unwatched without_watching(const Program& program, double replayed, double bare)
   Unwatched unwatched = without_costs(program, replayed, bare);
   const auto waits_for_pages = [](const Operation& o) { return o.varies && !o.is_copy; };
   if (std::ranges::any_of(program.operations, waits_for_pages)) {
-    // CUPTI's counters slow pages that move: kernels that wait for them to twice as long, the host by a quarter (H200).
+    // CUPTI's counters slow page migration: kernels that wait take up to twice as long, the host a quarter more (H200).
     vary_operations(unwatched, bare, false);
     vary_host(unwatched, bare);
   }

@@ -1,4 +1,4 @@
-// What mending would gain, by replay.
+// Estimates what fixes would gain, by replaying the changed program.
 #pragma once
 
 #include <optional>
@@ -10,41 +10,41 @@
 
 namespace xferbench::explain {
 
-/// A replay that is further from the recorded time than this explains too little of it for gains to mean something.
+/// Largest error of an unchanged replay, as a share of the recorded time. Beyond it, gains would mean nothing.
 inline constexpr double kReplayTolerance = 0.03;
 
-/// Why gains cannot be told; empty: they can.
+/// Why gains are unavailable; empty if they are available.
 std::string reason_to_withhold(const Stretch& stretch);
 
-/// A program as it is unwatched, as far as that can be told from a run that was watched.
+/// Estimate of the program without profiler overhead, made from a profiled run.
 struct Unwatched {
   Program program{};
-  double seconds = 0;   ///< replayed
-  double per_call = 0;  ///< seconds that were taken out of each call, as watching costs them
+  double seconds = 0;   ///< duration of its replay
+  double per_call = 0;  ///< profiler overhead removed from each call, in seconds
 };
-/// Makes the replay give the bare time: by what watching costs calls and operations, within bounds; what is left of the
-/// difference is put on copies of pageable memory and then on the host; where kernels wait for managed pages, on them
-/// and on the host before it is put on copies. What else is on the GPU stays as it was recorded.
+/// Changes the program until its replay takes `bare` seconds. First, it removes the profiler overhead of calls and
+/// operations, within bounds. It attributes the rest to copies of pageable memory, then to host time. If kernels wait
+/// for managed pages, they and host time come before copies. Other GPU operations keep their recorded times.
 Unwatched without_watching(const Program& program, double replayed, double bare);
 
 struct Gains {
-  std::vector<Finding> findings{};  ///< by gain, the largest first
+  std::vector<Finding> findings{};  ///< sorted by gain, largest first
   std::vector<double> together{};   ///< see ProcessExplanation
   std::size_t left_out = 0;
 };
 
-/// Times are relative to what the stretch took: `reference` is what the program replayed unchanged stands for.
-/// What gains less than that share, alone and after the others, is left out.
+/// `reference` is the real duration in seconds of the unchanged program; replayed times are scaled to it. Findings that
+/// gain less than `least_share`, both alone and after the others, are left out.
 Gains gains_of(const Program& program, double reference, const std::vector<Candidate>& candidates, double least_share);
 
-/// The stretch with just some kinds of findings mended.
+/// The window with only the requested kinds of findings fixed.
 struct Chosen {
-  std::optional<double> seconds{};     ///< nothing where none of them was found
-  bool at_most = false;                ///< as that of a finding
-  std::vector<FindingKind> missing{};  ///< that were not found
+  std::optional<double> seconds{};     ///< nothing if none of them was found
+  bool at_most = false;                ///< the gain is an upper bound
+  std::vector<FindingKind> missing{};  ///< requested kinds without a finding
 };
 
-/// With just those kinds mended, the best way each.
+/// Applies the best fix for each of these kinds.
 Chosen chosen_mended(const Program& program, double reference, const std::vector<Candidate>& candidates,
                      const std::vector<FindingKind>& kinds);
 

@@ -25,7 +25,7 @@ std::optional<double> seconds_on(const LimitCurve& curve, std::uint64_t bytes) {
   if (above == points.end()) return low.seconds * size / static_cast<double>(low.bytes);
   const double below = std::log(static_cast<double>(low.bytes));
   const double part = (std::log(size) - below) / (std::log(static_cast<double>(above->bytes)) - below);
-  // Latency and rate: time grows with size as a line, not as a power, which is what counts between far points.
+  // Time is latency plus size / rate, so it grows linearly, not as a power. This matters between distant points.
   const double line = low.seconds + (above->seconds - low.seconds) * (size - static_cast<double>(low.bytes)) /
                                         static_cast<double>(above->bytes - low.bytes);
   const double power = std::exp(std::log(low.seconds) + part * std::log(above->seconds / low.seconds));
@@ -34,7 +34,7 @@ std::optional<double> seconds_on(const LimitCurve& curve, std::uint64_t bytes) {
 
 namespace {
 
-/// The time that a case is about; nothing where there is none.
+/// Median of the headline metric in seconds; nothing if the case failed or has none.
 std::optional<double> seconds_of(const Report& report, const Result& result) {
   if (result.status != Status::ok) return std::nullopt;
   const Measurement* headline = headline_of(result, declared_for(report.metrics_declared, result.config.scenario()));
@@ -53,7 +53,7 @@ struct HostKind {
 };
 constexpr HostKind kHostKinds[]{{"pinned", Memory::pinned}, {"pageable", Memory::pageable}};
 
-/// Files from elsewhere may lack what every case of this program has.
+/// Files of other origin may lack axes that every case of this program has.
 bool is(const Result& r, std::string_view axis, std::string_view word) {
   return r.config.has(axis) && r.config.word(axis) == word;
 }
@@ -80,7 +80,7 @@ const LimitCurve* curve_for(const std::vector<LimitCurve>& curves, CopyKind kind
   return found == curves.end() ? nullptr : &*found;
 }
 
-/// What is left of the lone speed of each direction while both run, by the largest size that was measured so.
+/// The share of its unidirectional speed that each direction keeps while both run, at the largest measured size.
 Duplex duplex_of(const Report& report, const std::vector<LimitCurve>& curves) {
   Duplex duplex;
   std::uint64_t largest = 0;
@@ -99,9 +99,9 @@ Duplex duplex_of(const Report& report, const std::vector<LimitCurve>& curves) {
   return duplex;
 }
 
-/// From the times of graphs of many empty kernels: what one more costs.
+/// Cost of one more node, from the times of the two largest graphs of empty kernels.
 std::optional<double> graph_node_of(const Report& report) {
-  std::vector<LimitPoint> graphs;  // by nodes
+  std::vector<LimitPoint> graphs;  // `bytes` holds the number of nodes
   for (const Result& r : report.results) {
     if (r.config.scenario() != "latency" || !is(r, "op", "graph") || !r.config.has("nodes")) continue;
     if (const auto seconds = seconds_of(report, r)) graphs.push_back({r.config.count("nodes"), *seconds});
@@ -114,7 +114,7 @@ std::optional<double> graph_node_of(const Report& report) {
   return (most.seconds - fewer.seconds) / static_cast<double>(most.bytes - fewer.bytes);
 }
 
-/// Of the first case of an operation that was measured: how long the call keeps the host, or what else it tells of.
+/// Median in seconds of this measurement, from the first successful latency case of the operation.
 std::optional<double> latency_of(const Report& report, std::string_view operation, std::string_view measurement) {
   for (const Result& r : report.results) {
     if (r.config.scenario() != "latency" || !is(r, "op", operation) || r.status != Status::ok) continue;
@@ -124,7 +124,7 @@ std::optional<double> latency_of(const Report& report, std::string_view operatio
   return std::nullopt;
 }
 
-/// Of the largest that was registered, for each byte.
+/// Seconds per byte to register memory, from the largest measured size.
 std::optional<double> pin_of(const Report& report) {
   std::optional<double> found;
   std::uint64_t largest = 0;
@@ -139,7 +139,7 @@ std::optional<double> pin_of(const Report& report) {
   return found;
 }
 
-/// What was not measured stays as is usual.
+/// Costs that were not measured keep their typical values.
 void use(const LimitTimes& times, Costs& costs) {
   costs.asynchronous_copy = times.copy_call.value_or(costs.asynchronous_copy);
   costs.launch = times.launch_call.value_or(costs.launch);

@@ -37,7 +37,7 @@ Order::Order(Program& program)
 void Order::enqueue(Index operation) {
   State& stream = streams_[program_.operations[operation].stream];
   while (stream.no_call_placed < stream.no_call.size() && stream.no_call[stream.no_call_placed] < operation) {
-    place(stream.no_call[stream.no_call_placed++]);  // a stream's operations begin in their order
+    place(stream.no_call[stream.no_call_placed++]);  // operations of a stream begin in order
   }
   place(operation);
 }
@@ -70,7 +70,7 @@ void Order::set_tail(Index s, Index i) {
   }
 }
 
-/// Of a graph only times tell what waits for what: the node before is the one that ended last before this began.
+/// CUPTI records no edges of a graph. A node is assumed to wait for the node that ended last before it began.
 std::optional<Index> Order::graph_predecessor(const Operation& o) {
   if (graph_call_ != o.call) {
     graph_call_ = o.call;
@@ -85,7 +85,7 @@ std::optional<Index> Order::graph_predecessor(const Operation& o) {
   return graph_ended_;
 }
 
-/// What is in the legacy default stream waits for all blocking streams of its context, and they for it.
+/// The legacy default stream waits for all blocking streams of its context, and they wait for it.
 void Order::depend_on_legacy(Operation& o) {
   const StreamOf& own = program_.streams[o.stream];
   if (own.flag == StreamFlag::blocking) {
@@ -105,10 +105,10 @@ const Operation& Order::operation(Index i) const {
   return i < recorded ? program_.operations[i] : joins_[i - recorded];
 }
 
-/// Of two operations of a stream, or two joins of an owner, the later one has the larger number.
+/// Grows along the operations of one stream, and along the joins of one owner.
 Index Order::position(Index i) const { return i < positions_.size() ? positions_[i] : i; }
 
-/// What came last in a stream stands for all that came before.
+/// Keeps only the last operation of each stream: it implies all earlier ones.
 void Order::add(Point& point, Index i) const {
   if (i == kNone) return;
   const auto same = std::ranges::find(point, operation(i).stream, [this](Index o) { return operation(o).stream; });
@@ -119,7 +119,7 @@ void Order::add(Point& point, Index i) const {
   }
 }
 
-/// Each owner's next join comprises the one before.
+/// Each join of an owner includes the owner's previous join.
 Index Order::join(const Point& point, Index owner) {
   Operation& made = joins_.emplace_back();
   made.is_join = true;
@@ -128,7 +128,7 @@ Index Order::join(const Point& point, Index owner) {
   return static_cast<Index>(program_.operations.size() + joins_.size() - 1);
 }
 
-/// Its last operation, what it was made to wait for since, and in the legacy default stream all blocking streams.
+/// Its last operation, its pending event waits, and for the legacy default stream all blocking streams.
 Point Order::point_of(Index stream) {
   Point point = streams_[stream].held;
   add(point, streams_[stream].tail);
@@ -139,7 +139,7 @@ Point Order::point_of(Index stream) {
   return point;
 }
 
-/// The last operations of all streams. Of many streams a join has those that changed, and the join before.
+/// The last operations of all streams. With many streams: a join of those that changed and the previous join.
 Point Order::point_of(Group& group) {
   Point point;
   const bool few = group.streams.size() <= kMostWithoutJoin;
@@ -165,7 +165,7 @@ void Order::record(const recording::Event& event) {
 
 void Order::hold(const recording::Synchronization& sync) {
   const auto stream = indexes_.find({sync.context, sync.stream});
-  if (stream == indexes_.end()) return;  // nothing is enqueued there
+  if (stream == indexes_.end()) return;  // no operation is ever enqueued there
   State& state = streams_[stream->second];
   for (const Index i : of_event(sync)) add(state.held, i);
   if (state.held.size() <= kMostWithoutJoin) return;

@@ -1,5 +1,5 @@
-// The order in which operations are enqueued, and what has to end because of it before another begins or a call
-// returns: CUDA C++ Programming Guide, "Streams", "Implicit Synchronization", "Default Stream", "Events".
+// Derives what must end before an operation begins or a call returns, from the order in which operations are enqueued:
+// CUDA C++ Programming Guide, "Streams", "Implicit Synchronization", "Default Stream", "Events".
 #pragma once
 
 #include <cstddef>
@@ -15,54 +15,53 @@
 
 namespace xferbench::explain {
 
-/// What has to end for something to have come so far: of each stream only its last operation. Where that would be many,
-/// a join stands for them (Operation::is_join), so that a point never grows with the program.
+/// A set of operations that must all end: the last one of each stream. If there are many streams, a join stands for
+/// them (Operation::is_join), so a point never grows with the program.
 using Point = std::vector<Index>;
 
-/// So many operations of different streams need no join.
+/// Largest number of streams for which a point lists operations without a join.
 inline constexpr std::size_t kMostWithoutJoin = 16;
 
-/// Fills in what the operations of a program depend on (Operation::after), as they are enqueued one after the other.
-/// Operations without a call are the device's, or come from before what was recorded: they take their places by when
-/// they began.
+/// Fills in the dependencies of operations (Operation::after) while they are enqueued in order. Operations without a
+/// call were started by the device, or before the recording; they are placed by the time at which they began.
 class Order {
  public:
-  /// The program's operations are complete, and by begin. It must outlive this.
+  /// The program's operations must be complete and sorted by begin. The program must outlive this object.
   explicit Order(Program& program);
 
   void enqueue(Index operation);
-  /// All without a call that began by then, as far as that has not happened.
+  /// Enqueues all operations without a call that began until then and are not yet enqueued.
   void enqueue_without_call(double until);
 
   void record(const recording::Event& event);
-  /// What the stream gets from now on waits for an event.
+  /// Makes later operations of the stream wait for an event.
   void hold(const recording::Synchronization& sync);
 
   [[nodiscard]] Point of_event(const recording::Synchronization& sync) const;
   [[nodiscard]] Point of_stream(std::uint32_t context, std::uint32_t stream);
-  /// The last operations of all streams, or of those of a context.
+  /// The last operations of all streams, or of the streams of one context.
   [[nodiscard]] Point of_all(std::optional<std::uint32_t> context);
-  /// Those of them that ended after `begin`, but not after `end`.
+  /// The last operations of streams that ended after `begin`, but not after `end`.
   [[nodiscard]] Point ended_within(double begin, double end);
 
-  /// Appends the joins that are in use to the program's operations, once all is enqueued.
+  /// Appends the joins to the program's operations, after the last operation is enqueued.
   void add_joins();
 
  private:
-  using Named = std::pair<std::uint32_t, std::uint32_t>;  // by context: a stream or an event
+  using Named = std::pair<std::uint32_t, std::uint32_t>;  // context and stream, or context and event
   struct State {
-    Index tail = kNone;              // its last operation so far
-    Point held{};                    // what its next one waits for besides
-    std::vector<Index> no_call{};    // its operations that no call enqueued, by begin ...
-    std::size_t no_call_placed = 0;  // ... of which so many are in their places
-    std::vector<Index> groups{};     // that it belongs to
+    Index tail = kNone;              // last operation so far
+    Point held{};                    // event waits that its next operation must respect
+    std::vector<Index> no_call{};    // operations without a call, sorted by begin ...
+    std::size_t no_call_placed = 0;  // ... and how many of them are placed
+    std::vector<Index> groups{};     // groups of streams that it belongs to
   };
   /// Streams that are waited for together.
   struct Group {
     std::vector<Index> streams{};
-    std::vector<Index> changed{};  // those with another last operation since ...
-    Index join = kNone;            // ... this was made of all of them ...
-    std::uint32_t joined_at = 0;   // ... when so many operations were in their places
+    std::vector<Index> changed{};  // streams with a new last operation since `join` was made
+    Index join = kNone;            // includes the last operations of all streams
+    std::uint32_t joined_at = 0;   // value of placed_ when `join` was made
   };
 
   void place(Index operation);
@@ -79,23 +78,23 @@ class Order {
   Program& program_;
   std::map<Named, Index> indexes_;  // of streams
   std::vector<State> streams_;
-  std::vector<Group> groups_;                // the first is of all streams
-  std::map<std::uint32_t, Index> contexts_;  // groups: of all streams of a context
-  std::map<std::uint32_t, Index> blocking_;  // groups: of its blocking streams
-  std::vector<Operation> joins_;             // numbered behind the program's operations
-  std::vector<std::uint32_t> positions_;     // of each operation, as they were placed, from 1 on; 0: it was not
+  std::vector<Group> groups_;                // the first has all streams
+  std::map<std::uint32_t, Index> contexts_;  // group of all streams of a context
+  std::map<std::uint32_t, Index> blocking_;  // group of the blocking streams of a context
+  std::vector<Operation> joins_;             // numbered after the program's operations
+  std::vector<std::uint32_t> positions_;     // of each operation in the order of placement, from 1 on; 0: not placed
   std::uint32_t placed_ = 0;
-  std::vector<Index> by_end_;   // operations; empty until it is needed
-  std::vector<Index> no_call_;  // by begin
+  std::vector<Index> by_end_;   // operations; built on first use
+  std::vector<Index> no_call_;  // sorted by begin
   std::size_t no_call_seen_ = 0;
-  std::map<std::uint32_t, Index> legacy_;    // of each context: the last operation in its legacy default stream
-  std::map<Named, Point> latest_;            // of each event
-  std::map<std::uint64_t, Point> recorded_;  // by Event::record
+  std::map<std::uint32_t, Index> legacy_;    // per context: the last operation in the legacy default stream
+  std::map<Named, Point> latest_;            // per event
+  std::map<std::uint64_t, Point> recorded_;  // keyed by Event::record
 
-  Index graph_call_ = kNone;  // the launch whose nodes are enqueued, by begin
+  Index graph_call_ = kNone;  // the graph launch whose nodes are being enqueued, in the order of their begin
   using Ending = std::pair<double, Index>;
-  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> graph_running_;  // those that have begun
-  std::optional<Index> graph_ended_;                                                // the last of them that has ended
+  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> graph_running_;  // its nodes that have begun
+  std::optional<Index> graph_ended_;                                                // its node that ended last
 };
 
 }  // namespace xferbench::explain

@@ -29,7 +29,7 @@ bool is_wait(const HostCall& call) {
 }
 
 Index kernel_at(const Program& program, std::uint32_t device, double time) {
-  constexpr std::size_t kLooks = 64;  // so many operations at once are more than a GPU carries out
+  constexpr std::size_t kLooks = 64;  // more operations than this never run at once on a GPU
   const auto joins = std::ranges::partition_point(program.operations, [](const Operation& o) { return !o.is_join; });
   auto next = std::ranges::upper_bound(program.operations.begin(), joins, time, {}, &Operation::begin);
   for (std::size_t looks = 0; next != program.operations.begin() && looks < kLooks; ++looks) {
@@ -43,7 +43,7 @@ Index kernel_at(const Program& program, std::uint32_t device, double time) {
 
 namespace {
 
-/// Records of one call, by its correlation.
+/// Indexes of the records with a given CUPTI correlation id.
 class Correlated {
  public:
   void add(std::uint32_t correlation, Index index) {
@@ -64,7 +64,7 @@ class Correlated {
   std::vector<std::pair<std::uint32_t, Index>> entries_;
 };
 
-/// Builds the graph: one use.
+/// Builds the graph. Use an object only once.
 class Builder {
  public:
   Builder(const Recording& recording, const Window& window) : r_(recording), w_(window) {}
@@ -91,10 +91,10 @@ class Builder {
   }
   [[nodiscard]] bool inside(Time begin, Time end) const { return end > w_.begin && begin < w_.end; }
 
-  // --- Calls: only the outermost, which is what the program wrote ---
+  // --- Calls: only outermost ones, because those are in the program's source -----------------------------------------
 
   void add_calls() {
-    std::map<std::uint32_t, std::pair<Time, Index>> outermost;  // of each thread: its end and its place
+    std::map<std::uint32_t, std::pair<Time, Index>> outermost;  // per thread: its end and its index
     for (const recording::Call& call : r_.calls) {
       auto& [end, index] = outermost.try_emplace(call.thread, Time{0}, kNone).first->second;
       if (call.begin >= end) {
@@ -107,7 +107,7 @@ class Builder {
     by_call_.sort();
   }
 
-  /// What is beyond the stretch is cut off.
+  /// The part of the call outside the window is cut off.
   Index add_call(const recording::Call& call) {
     HostCall& made = program_.calls.emplace_back();
     made.begin = std::max(0., seconds(call.begin));
@@ -166,7 +166,7 @@ class Builder {
     }
   }
 
-  /// Parts of fewer blocks than there are multiprocessors leave some of those idle.
+  /// A part with fewer blocks than there are multiprocessors leaves some of them idle.
   static float least_part(const recording::Kernel& kernel, std::uint32_t multiprocessors) {
     return std::min(1.F, static_cast<float>(multiprocessors) / static_cast<float>(std::max(1U, kernel.grid)));
   }
@@ -191,7 +191,8 @@ class Builder {
     made.engine = engine_of(made);
   }
 
-  /// Copies of pageable memory are carried by the host, which takes long, and need the link for a part of that alone.
+  /// Copies of pageable memory get no engine: the host stages them, and they use the link for only a part of their
+  /// time.
   static Engine engine_of(const Operation& copy) {
     if (copy.host == Memory::pageable) return Engine::none;
     switch (copy.copy) {
@@ -203,7 +204,7 @@ class Builder {
     }
   }
 
-  // --- Streams: all that are of use to anything ---
+  // --- Streams: all that have operations, events or event waits ------------------------------------------------------
 
   void find_streams() {
     for (const recording::Stream& known : r_.streams) flags_[{known.context, known.stream}] = known.flag;
@@ -222,7 +223,7 @@ class Builder {
     return found->second;
   }
 
-  // --- Order: what each call adds to its streams, and waits for ---
+  // --- Order: what each call enqueues in its streams, and what it waits for ------------------------------------------
 
   void index_records() {
     for (Index i = 0; i < r_.synchronizations.size(); ++i) syncs_.add(r_.synchronizations[i].correlation, i);
@@ -235,7 +236,7 @@ class Builder {
     no_call_.sort();
   }
 
-  /// A call of before the stretch, of which that counts which it left to be done.
+  /// A call from before the window matters only for what it enqueued.
   void carry_out_earlier(std::uint32_t correlation, Order& order) {
     for (const auto& [key, i] : no_call_.of(correlation)) order.enqueue(i);
     for (const auto& [key, i] : events_.of(correlation)) order.record(r_.events[i]);
@@ -276,8 +277,8 @@ class Builder {
     }
   }
 
-  /// A copy's call that ended after the copy had, or in the middle of one of pageable memory, has waited for it: no
-  /// record says so.
+  /// CUPTI records no synchronization for blocking copies. A synchronous call that returned after its copy had ended
+  /// has waited for it, and so has a call that returned while its copy of pageable memory ran.
   void wait_for_own(HostCall& call) {
     Point own;
     for (const Index i : call.operations) {
@@ -289,10 +290,10 @@ class Builder {
     wait_for(call, own);
   }
 
-  /// Freeing waits for the device where that has something to do.
+  /// cudaFree and the like wait for the device if it is busy.
   static void wait_if_it_did(HostCall& call, Order& order) { wait_for(call, order.ended_within(call.begin, call.end)); }
 
-  // --- The end of the stretch ---
+  // --- The end of the window -----------------------------------------------------------------------------------------
 
   void add_end() {
     HostCall& end = program_.calls.emplace_back();
@@ -304,19 +305,19 @@ class Builder {
     }
   }
 
-  using Named = std::pair<std::uint32_t, std::uint32_t>;  // of a context: a stream
+  using Named = std::pair<std::uint32_t, std::uint32_t>;  // context and stream
 
   const Recording& r_;
   const Window& w_;
   Program program_;
-  std::vector<std::uint32_t> correlations_;  // of the calls
-  std::vector<std::uint32_t> earlier_;       // of calls of before the stretch, in their order
-  Index last_ = kNone;                       // the call that ended last, within the stretch
+  std::vector<std::uint32_t> correlations_;  // of the calls, by their index
+  std::vector<std::uint32_t> earlier_;       // of calls from before the window, in order
+  Index last_ = kNone;                       // the last call to end within the window
   Correlated by_call_;
-  Correlated no_call_;  // operations
+  Correlated no_call_;  // operations without a call
   Correlated syncs_;
   Correlated events_;
-  std::map<std::uint32_t, std::uint32_t> multiprocessors_;  // of each device
+  std::map<std::uint32_t, std::uint32_t> multiprocessors_;  // per device
   std::map<Named, StreamFlag> flags_;
   std::map<Named, Index> stream_indexes_;
 };

@@ -1,6 +1,6 @@
-// What a program did in a stretch of its life, as a graph of what depends on what: calls of the host in order on their
-// threads, operations in order on their streams, waits and events between them. Made from a recording; replayed with
-// or without changes (explain/replay.hpp). Times in seconds from the beginning of the stretch.
+// A program in the analyzed window as a dependency graph: host calls in order on their threads, operations in order on
+// their streams, and waits and events between them. It is made from a recording and replayed with or without changes
+// (explain/replay.hpp). Times in seconds from the beginning of the window.
 #pragma once
 
 #include <cstddef>
@@ -19,62 +19,63 @@ namespace xferbench::explain {
 using Index = std::uint32_t;
 inline constexpr Index kNone = std::numeric_limits<Index>::max();
 
-/// What only one operation can use at a time.
+/// A resource that only one operation can use at a time.
 enum class Engine : std::uint8_t {
   h2d,
   d2h,
-  compute,  ///< kernels and fills; those that ran side by side may do so again
+  compute,  ///< kernels and fills; kernels that ran concurrently may do so again
   inside,   ///< copies inside the GPU
   peer,
   none,
 };
 
-/// That something must wait for.
+/// An operation that must end first.
 struct Dependency {
   Index operation = kNone;
-  bool legacy = false;  ///< only because one of both is in the legacy default stream
+  bool legacy = false;  ///< only because one of the two is in the legacy default stream
 };
 
-/// On a device.
+/// A copy, fill or kernel on a device, or a join.
 struct Operation {
   double begin = 0;  ///< as recorded
   double end = 0;
-  double work = 0;      ///< what it takes with its engine, and the link, to itself
-  double delay = 0;     ///< from the begin of its call to its own, if nothing else holds it up
-  double handover = 0;  ///< from the end of what it depends on to its begin, likewise
+  double work = 0;      ///< duration if nothing else uses its engine and the link
+  double delay = 0;     ///< from the begin of its call to its begin, if nothing else delays it
+  double handover = 0;  ///< from the end of its last dependency to its begin, if nothing else delays it
   std::uint64_t bytes = 0;
-  Index call = kNone;             ///< that enqueued it; none: before the stretch, or by the device
-  Index stream = 0;               ///< Program::streams
+  Index call = kNone;             ///< that enqueued it; kNone: before the window, or by the device
+  Index stream = 0;               ///< index into Program::streams
   Index name = 0;                 ///< NameId of a kernel
-  float least_part = 0;           ///< of a kernel: the share of its time below which parts of it do not get
-  std::uint32_t correlation = 0;  ///< of its call
+  float least_part = 0;           ///< of a kernel: if it is split, each part takes at least this share of its time
+  std::uint32_t correlation = 0;  ///< CUPTI's number for its call
   std::vector<Dependency> after{};
   std::uint32_t device = 0;
   Engine engine = Engine::none;
   recording::CopyKind copy = recording::CopyKind::other;
-  recording::Memory host = recording::Memory::unknown;  ///< of a copy: where its end on the host is
+  recording::Memory host = recording::Memory::unknown;  ///< of a copy: memory of its host side
   bool is_copy = false;
-  bool side_by_side = false;  ///< a kernel that ran beside another one for most of its time, or of that one's
+  bool side_by_side = false;  ///< a kernel that overlapped another by at least half of the shorter one
   bool in_graph = false;
-  bool is_join = false;  ///< nothing that ran: it is done once all in `after` are, and has a stream number of its own
-  bool varies = false;   ///< from run to run: what the host carries, and kernels that wait for managed pages
+  bool is_join = false;  ///< no real operation: ends once all in `after` have; has its own stream number
+  bool varies = false;   ///< between runs: copies staged by the host, kernels that wait for managed pages
 };
 
-/// Of the host.
+/// A CUDA call on the host.
 struct HostCall {
   double begin = 0;  ///< as recorded
   double end = 0;
   double gap = 0;   ///< from the end of `follows` to its begin: the program's own work
-  double own = 0;   ///< that it takes without waiting
-  double wake = 0;  ///< from the end of the last that it waits for to its own; below 0 where it returns before that
-  Index follows = kNone;   ///< the call whose end leads to this one: of the same thread, or of one that handed over
-  Index previous = kNone;  ///< of the same thread, where that is another one
+  double own = 0;   ///< duration without waiting
+  double wake = 0;  ///< from the end of the last operation it waits for to its return; < 0: returns earlier
+  /// The call whose end leads to this one: on the same thread, or on one that handed over to it.
+  Index follows = kNone;
+  Index previous = kNone;  ///< call before on the same thread, if that is not `follows`
   Index name = 0;          ///< NameId
   std::uint32_t thread = 0;
   std::uint32_t stack = 0;
   CudaCallKind kind = CudaCallKind::none;
   bool asynchronous = false;
-  std::vector<Index> operations{};  ///< that it enqueues, in their order
+  std::vector<Index> operations{};  ///< that it enqueues, in order
   std::vector<Index> waits_for{};   ///< operations
 };
 
@@ -85,38 +86,38 @@ struct StreamOf {
 };
 
 struct Program {
-  double seconds = 0;                   ///< of the stretch, as recorded
-  std::vector<HostCall> calls{};        ///< by begin; the last one is the end of the stretch
-  std::vector<Operation> operations{};  ///< by begin, and behind them joins
+  double seconds = 0;                   ///< duration of the window, as recorded
+  std::vector<HostCall> calls{};        ///< sorted by begin; the last one marks the end of the window
+  std::vector<Operation> operations{};  ///< sorted by begin, followed by the joins
   std::vector<StreamOf> streams{};
-  double duplex_h2d = 1;  ///< the share of its speed that a copy to the GPU keeps while one from it runs
-  double duplex_d2h = 1;
-  std::size_t kernels_at_once = 1;  ///< that ran side by side, at the most
+  double duplex_h2d = 1;            ///< share of its speed that an H2D copy keeps while a D2H copy runs
+  double duplex_d2h = 1;            ///< the same for D2H
+  std::size_t kernels_at_once = 1;  ///< largest number of kernels that ran concurrently
 };
 
-/// Makes an operation wait for another one, if that is not known; for kNone nothing is done.
+/// Makes an operation wait for another one, unless it already does. Does nothing for kNone.
 void depend(Operation& o, Index on, bool legacy = false);
 
-/// A call that does nothing but wait for the GPU.
+/// Whether the call only waits for the GPU.
 bool is_wait(const HostCall& call);
 
-/// The kernel of that device whose accesses move pages at that time: of those that run the one that began last. kNone:
-/// there is none.
+/// The kernel of the device to which page migrations at that time are attributed: of the running ones, the one that
+/// began last; kNone if none runs.
 Index kernel_at(const Program& program, std::uint32_t device, double time);
 
-/// The part of a recording that lies in the window, on a machine with these costs.
+/// Makes the dependency graph of the part of a recording that lies in the window.
 Program program_of(const Recording& recording, const Window& window, const Costs& costs);
 
-// --- Its parts ------------------------------------------------------------------------------------------------------
+// --- Parts of program_of() -------------------------------------------------------------------------------------------
 
-/// Sets HostCall::follows, previous and gap. A call follows the one before it on its thread; where threads take turns,
-/// as Python's and PyTorch's for going back through a network do, the first call of each turn follows the last of the
-/// turn before: whoever waits for another thread makes no call that would tell.
+/// Sets HostCall::follows, previous and gap. A call follows the one before it on its thread. Threads may take turns, as
+/// Python's main thread and PyTorch's backward thread do. Then the first call of each turn follows the last call of the
+/// turn before, because a wait for another thread makes no CUDA call that would be recorded.
 void follow_threads(Program& program);
 
-/// Sets Operation::work, delay, handover and side_by_side, HostCall::own and wake. Each keeps what it was seen to take
-/// where that decided when it began or ended; where something else did, what is usual for its kind. So an unchanged
-/// replay gives the recorded times, but for what the graph does not know of.
+/// Sets Operation::work, delay, handover and side_by_side, HostCall::own and wake. Each is the recorded time if it
+/// decided when the operation or call began or ended, else the typical value of its kind. So an unchanged replay gives
+/// the recorded times, except for effects that the graph does not contain.
 void calibrate(Program& program, const Costs& costs);
 
 }  // namespace xferbench::explain

@@ -16,10 +16,10 @@ namespace xferbench::explain {
 
 namespace {
 
-/// One list for each of many, all in one array.
+/// Many lists in one array.
 class Lists {
  public:
-  /// `count` of each list, then their items by add().
+  /// `counts` are the sizes of the lists; add() then fills them.
   explicit Lists(const std::vector<std::uint32_t>& counts) : begins_(counts.size() + 1, 0), filled_(counts.size(), 0) {
     for (std::size_t i = 0; i < counts.size(); ++i) begins_[i + 1] = begins_[i] + counts[i];
     items_.resize(begins_.back());
@@ -35,7 +35,8 @@ class Lists {
   std::vector<Index> items_;
 };
 
-/// `targets(i)` gives the indexes that i belongs to; the lists of who belongs to each.
+/// Inverts a relation: `targets(i, to)` calls `to` with each list that i belongs to; the result has the members of each
+/// list.
 template <class Targets>
 Lists inverted(std::size_t sources, std::size_t lists, Targets targets) {
   std::vector<std::uint32_t> counts(lists, 0);
@@ -49,20 +50,20 @@ enum class What : std::uint8_t { call_begins, call_ends, operation_ready, operat
 
 struct Happening {
   double time;
-  std::uint64_t order;  // of those at one time: first come, first served
+  std::uint64_t order;  // breaks ties: first come, first served
   Index index;
-  std::uint32_t version;  // of an operation's end that may have been put off
+  std::uint32_t version;  // of the operation; an older version means that its end has changed since
   What what;
   bool operator>(const Happening& other) const { return std::tie(time, order) > std::tie(other.time, other.order); }
 };
 
-/// An engine of one device.
+/// The state of an engine of one device.
 struct EngineState {
-  std::deque<Index> ready;
+  std::deque<Index> ready;  // waiting for the engine
   std::size_t running = 0;
-  std::size_t alone = 0;   // of those, that run beside no other
-  Index last = kNone;      // that began; of copies it is the only one that runs, if any does
-  Index kept_for = kNone;  // what is about to be ready, and comes before all that are
+  std::size_t alone = 0;   // of the running ones, those that may not overlap another
+  Index last = kNone;      // the last one that began; for copies, the only one that can be running
+  Index kept_for = kNone;  // will be ready in a moment, and goes before those in `ready`
 };
 
 class Simulation {
@@ -120,19 +121,19 @@ class Simulation {
 
  private:
   struct CallState {
-    std::uint32_t missing = 0;  // calls that must end before, or operations while it runs
+    std::uint32_t missing = 0;  // calls before it that have not ended; once it runs, operations that it waits for
     double least_end = 0;
     bool begun = false;
-    bool ends = false;  // when that is, is known
+    bool ends = false;  // the time of its end is known
     bool ended = false;
   };
   struct OperationState {
-    std::uint32_t missing = 0;  // dependencies and the call
+    std::uint32_t missing = 0;  // dependencies and the call that have yet to happen
     std::uint32_t version = 0;
     double ready = 0;
-    double left = 0;   // of its work
-    double since = 0;  // when that was so
-    double speed = 1;  // since then
+    double left = 0;  // rest of its work, at time `since`
+    double since = 0;
+    double speed = 1;  // from `since` on
     bool ended = false;
   };
 
@@ -155,7 +156,7 @@ class Simulation {
     }
   }
 
-  // --- The host ---
+  // --- Host ----------------------------------------------------------------------------------------------------------
 
   void call_begins(Index c) {
     const HostCall& call = p_.calls[c];
@@ -164,7 +165,7 @@ class Simulation {
     result_.call_begins[c] = now_;
     state.missing = 0;
     for (const Index i : call.operations) {
-      if (p_.operations[i].call != c) continue;  // a change gave it to another call
+      if (p_.operations[i].call != c) continue;  // a fix moved it to another call
       arrive(i, now_ + p_.operations[i].delay);
     }
     for (const Index i : call.waits_for) {
@@ -185,7 +186,7 @@ class Simulation {
     push(std::max(result_.call_begins[c] + call.own, end + call.wake), What::call_ends, c);
   }
 
-  /// A call may return while the last part of what it carries is on its way.
+  /// Whether the call may return before this operation, which it enqueued and waits for, has ended.
   [[nodiscard]] bool lets_go(const Operation& o, Index i) const {
     if (o.call == kNone || p_.calls[o.call].wake >= 0) return false;
     const std::vector<Index>& waits_for = p_.calls[o.call].waits_for;
@@ -211,7 +212,7 @@ class Simulation {
     }
   }
 
-  // --- Devices ---
+  // --- Devices -------------------------------------------------------------------------------------------------------
 
   void arrive(Index i, double earliest) {
     OperationState& state = operations_[i];
@@ -234,8 +235,8 @@ class Simulation {
     start_what_can(engine);
   }
 
-  /// An engine that was handed the next operation of the stream that it served last carries that out first where it did
-  /// so when it was recorded, although others are ready a moment sooner.
+  /// The next operation of the stream that the engine served last goes first if it also did so in the recording, even
+  /// if other operations are ready up to kMoment earlier.
   [[nodiscard]] Index next_in_order(Index ended, const EngineState& engine) const {
     constexpr double kMoment = 2e-6;
     if (engine.running > 0 || engine.ready.empty()) return kNone;
@@ -249,7 +250,7 @@ class Simulation {
     return kNone;
   }
 
-  /// One at a time, but for kernels that ran side by side: no more of them than did so.
+  /// An engine runs one operation at a time. Kernels that ran concurrently may do so again, up to the recorded number.
   [[nodiscard]] bool can_start(const EngineState& engine, Index i) const {
     if (engine.running == 0) return true;
     return engine.running < p_.kernels_at_once && engine.alone == 0 && p_.operations[i].side_by_side;
@@ -291,7 +292,7 @@ class Simulation {
     change_speed_of_opposite(o);
   }
 
-  // --- Both directions at once ---
+  // --- Copies in both directions -------------------------------------------------------------------------------------
 
   [[nodiscard]] static Engine opposite(Engine engine) {
     if (engine == Engine::h2d) return Engine::d2h;
@@ -306,7 +307,7 @@ class Simulation {
     return o.engine == Engine::h2d ? p_.duplex_h2d : p_.duplex_d2h;
   }
 
-  /// Tells the end of a running operation by its speed from now on.
+  /// Schedules the end of a running operation at its current speed.
   void foresee_end(Index i) {
     OperationState& state = operations_[i];
     state.left = std::max(0., state.left - (now_ - state.since) * state.speed);

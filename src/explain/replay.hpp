@@ -1,4 +1,4 @@
-// What a program would take: its calls and operations carried out again, on engines that do one thing at a time.
+// Estimates a program's duration: carries out its calls and operations again, on engines that run one at a time.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,8 @@
 
 namespace xferbench::explain {
 
-/// When each call and operation began and ended, and when the stretch did: with its last call, but not before all
-/// operations that had ended in it when it was recorded, whoever waits for them. So nothing that is mended is faster
-/// than the GPU.
+/// When each call and operation began and ended, in seconds. The window ends with its last call, but not before all
+/// operations that ended in the recorded window, even if no call waits for them. So no fix seems faster than the GPU.
 struct Replay {
   double seconds = 0;
   std::vector<double> call_begins{};
@@ -18,9 +17,9 @@ struct Replay {
   std::vector<double> operation_ends{};
 };
 
-/// In time that grows with n log n. Each call begins when the one that it follows has ended and the program has done
-/// its own work; each operation when it was enqueued, all that it depends on has ended and its engine is free; copies
-/// of both directions at once slow each other. Throws InputError where something waits for what never ends.
+/// Takes O(n log n) time. A call begins when the call that it follows has ended and its `gap` has passed. An operation
+/// begins when it is enqueued, its dependencies have ended and its engine is free. Copies in both directions slow each
+/// other. Throws InputError if the program deadlocks.
 Replay replay(const Program& program);
 
 }  // namespace xferbench::explain

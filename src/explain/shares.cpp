@@ -30,7 +30,7 @@ Doing doing_of(const HostCall& call) {
   }
 }
 
-/// Copies inside the GPU are no transfers.
+/// Copies inside the GPU count as kernels: they do not use the link.
 Doing doing_of(const Operation& o) { return o.is_copy && o.copy != recording::CopyKind::d2d ? copies : kernels; }
 
 std::vector<Moment> edges_of(const Program& program) {

@@ -1,4 +1,4 @@
-// Where the wall time of a stretch went.
+// Breaks down the wall time of the analyzed window.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace xferbench::explain {
 
-/// Each moment counts once: as what the GPUs do, and where they are idle, as what the host does; of several threads
-/// the one that waits for the GPU counts, else one that is in a call. `bare` is what the stretch takes without being
-/// watched: what is over that is taken from calls first, where most of it is spent.
+/// Each moment counts once: by what the GPUs do, or if they are idle, by what the host does. Of several threads, one
+/// that waits for the GPU counts first, then one inside a call. `bare`: seconds without the profiler. Time beyond that
+/// counts as profiler overhead and is subtracted from calls first, where most of it is spent.
 Shares shares_of(const Program& program, std::optional<double> bare);
 
-/// The same of the program as it is unwatched (gains.hpp) and replayed: what watching added is taken from where it was.
-/// Seconds; `watched` and `bare` are of the stretch, and the shares without that add up to `bare`.
+/// The same for the program without profiler overhead (gains.hpp), from its replay. `watched` and `bare`: seconds of
+/// the window with and without the profiler. All shares but the profiler's add up to `bare`.
 Shares shares_unwatched(const Program& unwatched, const Replay& replayed, double watched, double bare);
 
 }  // namespace xferbench::explain

@@ -1,4 +1,4 @@
-// Which call of the host leads to which.
+// Derives which host call leads to which.
 #include "explain/program.hpp"
 
 #include <algorithm>
@@ -8,9 +8,9 @@ namespace xferbench::explain {
 
 namespace {
 
-/// A thread takes turns with others if it makes so many calls in a turn on average ...
+/// Threads are taken to alternate if each makes at least this many calls per turn on average ...
 constexpr double kLeastCallsInTurn = 3;
-/// ... and no more than this share of its calls overlap with those of others.
+/// ... and at most this share of its calls overlap with those of other threads.
 constexpr double kMostOverlapping = 0.02;
 
 struct Turns {
@@ -36,9 +36,9 @@ std::map<std::uint32_t, Turns> turns_of(const std::vector<HostCall>& calls) {
   return threads;
 }
 
-/// A thread begins because another one started it: behind the call that ended last before, if there is one.
+/// Another thread must have started this one: its last call that had ended before, if there is one.
 Index starter_of(const Program& program, Index first) {
-  constexpr Index kLooks = 64;  // calls that overlap with it are no more than threads
+  constexpr Index kLooks = 64;  // bounds the search; at most one call per thread overlaps with it
   Index last = kNone;
   for (Index i = first, looks = 0; i-- > 0 && looks < kLooks; ++looks) {
     const HostCall& call = program.calls[i];

@@ -45,7 +45,7 @@ std::string name_of(const recording::Copy& copy) {
                                             : fmt::format("copy {}", track);
 }
 
-/// Makes spans of records, in seconds from the window's begin and within it.
+/// Converts records to spans, in seconds from the begin of the window and clipped to it.
 class SpanMaker {
  public:
   SpanMaker(const Recording& recording, const Window& window) : r_(recording), w_(window) {}
@@ -89,7 +89,7 @@ class SpanMaker {
   const Window& w_;
 };
 
-/// All that lies in the window, by begin.
+/// Collects the records that overlap with the window, sorted by begin.
 class Entries {
  public:
   explicit Entries(const Window& window) : w_(window) {}
@@ -108,9 +108,9 @@ class Entries {
   std::vector<Entry> all_;
 };
 
-/// Calls within calls are CUDA's own doing.
+/// CUDA makes calls within calls itself; the program does not.
 void add_outermost_calls(const Recording& r, Entries& entries) {
-  std::map<std::uint32_t, Time> ends;  // of each thread's last one
+  std::map<std::uint32_t, Time> ends;  // of each thread's last call
   for (const recording::Call& call : r.calls) {
     Time& end = ends[call.thread];
     if (call.begin < end) continue;

@@ -1,4 +1,4 @@
-// A recording as lines of a timeline.
+// Converts a recording to the intervals of a timeline.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace xferbench::explain {
 
-/// Takes the next span; false: no more are wanted.
+/// Receives the next span; returns false to stop.
 using SpanVisit = std::function<bool(const TimelineSpan&)>;
 
-/// Goes by begin through what ran on devices, calls that the program made itself, and ranges, as far as they lie in the
-/// window. A few bytes of memory are needed for each record, so that a file of very many can be written as they come.
+/// Visits operations, outermost CUDA calls and NVTX ranges in the window, sorted by begin. Needs only a few bytes of
+/// memory for each record, so that long recordings can be written while they are visited.
 void each_span(const Recording& recording, const Window& window, const SpanVisit& visit);
 
-/// The line that copies of a kind stand on.
+/// The timeline row for copies of a kind.
 Track track_of(recording::CopyKind kind);
 
-/// The first so many of them.
+/// The first `most` spans.
 Timeline timeline_of(const Recording& recording, const Window& window, std::size_t most);
 
 }  // namespace xferbench::explain

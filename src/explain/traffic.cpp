@@ -29,7 +29,7 @@ void add(std::optional<double>& sum, std::optional<double> value) {
   }
 }
 
-/// One that is of this kind, before any copy is added.
+/// An empty entry for copies of the kind of `o`.
 Traffic first_of(const Operation& o) {
   return {.kind = o.copy, .host = o.host, .smallest = o.bytes, .largest = o.bytes, .reachable = 0, .pinned = 0};
 }
@@ -75,7 +75,7 @@ std::vector<CopyPoint> cloud_of(const Program& program, std::size_t most) {
   }
   std::vector<CopyPoint> all;
   for (const auto& [key, point] : points) all.push_back(point);
-  // What is left out of too many is what is rarest.
+  // With too many points, the rarest are dropped.
   std::ranges::stable_sort(all, std::ranges::greater(), &CopyPoint::count);
   if (all.size() > most) all.resize(most);
   return all;

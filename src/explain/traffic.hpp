@@ -1,4 +1,4 @@
-// Copies by direction, memory and size, beside what the machine takes for them.
+// Statistics of copies by direction, memory and size, with this machine's limits for comparison.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace xferbench::explain {
 
-/// Those whose times together are longest first.
+/// Sorted by total time, longest first.
 std::vector<Traffic> traffic_of(const Program& program, const Costs& costs);
 
-/// At most so many points: copies of one kind and size whose times differ by less than a tenth are one.
+/// At most `most` points: copies of one kind and size whose times differ by less than a tenth share a point.
 std::vector<CopyPoint> cloud_of(const Program& program, std::size_t most);
 
 }  // namespace xferbench::explain

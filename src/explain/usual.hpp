@@ -1,4 +1,4 @@
-// What is usual among times that were seen.
+// Typical durations: medians of samples by kind.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +8,13 @@
 
 namespace xferbench::explain {
 
-/// The median of what was seen of each kind.
+/// The median of the samples of each kind, or `unseen` for a kind without samples.
 template <class Key>
 class Usual {
  public:
   explicit Usual(double unseen) : unseen_(unseen) {}
   void see(const Key& key, double seconds) { seen_[key].push_back(seconds); }
-  /// After all was seen.
+  /// Call this after the last see() and before of().
   void settle() {
     for (auto& [key, all] : seen_) {
       const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);

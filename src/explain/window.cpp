@@ -17,7 +17,7 @@ using recording::Time;
 
 namespace {
 
-/// The last moment that a process left a record of CUDA of.
+/// The end of the last CUDA record of the process.
 Time last_of_cuda(const Recording& r) {
   Time last = r.process.loaded;
   const auto see = [&last](Time time) { last = std::max(last, time); };
@@ -28,7 +28,7 @@ Time last_of_cuda(const Recording& r) {
   return last;
 }
 
-/// The same, or of anything else.
+/// The same, with NVTX ranges and the end of the recording included.
 Time last_of(const Recording& r) {
   Time last = last_of_cuda(r);
   const auto see = [&last](Time time) { last = std::max(last, time); };
@@ -37,7 +37,7 @@ Time last_of(const Recording& r) {
   return last;
 }
 
-/// What there is instead.
+/// For the error message: the ranges that the recording has.
 std::string ranges_of(const Recording& r) {
   std::set<std::string_view> names;
   for (const recording::Range& range : r.ranges) {
@@ -65,7 +65,7 @@ Window window_of(const Recording& r, const std::optional<std::string>& range) {
     window.end = found.end;
     window.thread = found.of_process != 0 ? std::nullopt : std::optional(found.thread);
   }
-  if (r.torn) window.end = std::min(window.end, last_of_cuda(r));  // what came then is not there
+  if (r.torn) window.end = std::min(window.end, last_of_cuda(r));  // later CUDA records are lost
   if (window.times > 0 && window.end > window.begin) return window;
   throw InputError(fmt::format("{}: there is no NVTX range '{}' that has ended; {}", r.file, *range, ranges_of(r)));
 }

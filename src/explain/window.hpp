@@ -1,4 +1,4 @@
-// The part of a recording's time that is explained.
+// The part of a recording that is analyzed.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@ namespace xferbench::explain {
 struct Window {
   recording::Time begin = 0;
   recording::Time end = 0;
-  std::optional<std::uint32_t> thread{};  ///< on which it begins and ends, where it is an NVTX range of one
-  std::size_t times = 1;                  ///< ranges of that name in it
-  bool is_whole = false;                  ///< the life of the process, with its start and its end
+  std::optional<std::uint32_t> thread{};  ///< on which it begins and ends, if it is the NVTX range of a thread
+  std::size_t times = 1;                  ///< number of NVTX ranges of that name
+  bool is_whole = false;                  ///< the whole life of the process
 };
 
-/// The whole life of the process, or from the first to the last NVTX range of that name. Throws InputError where there
-/// is no such range.
+/// The whole life of the process, or from the first to the last NVTX range of that name. Throws InputError if no such
+/// range has ended.
 Window window_of(const Recording& recording, const std::optional<std::string>& range);
 
 }  // namespace xferbench::explain

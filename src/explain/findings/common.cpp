@@ -24,25 +24,25 @@ std::vector<Candidate> candidates(const Evidence& evidence) {
 
 namespace {
 
-/// The most frequent of what was counted; empty if there is nothing.
+/// Empty if nothing was counted.
 template <class Key>
 Key most_frequent(const std::map<Key, std::size_t>& counted) {
   if (counted.empty()) return {};
   return std::ranges::max_element(counted, {}, [](const auto& entry) { return entry.second; })->first;
 }
 
-/// Of many, enough to tell what most have in common.
+/// Sample size; enough to see what most calls or operations have in common.
 constexpr std::size_t kLooks = 256;
 
 using Ranges = std::vector<const recording::Range*>;
 
-/// The innermost of those that have begun, each behind those that began before it. What has ended by then goes.
+/// Removes ranges that have ended and returns the innermost open one. `begun` is sorted by begin.
 const recording::Range* innermost(Ranges& begun, recording::Time time) {
   while (!begun.empty() && begun.back()->end != 0 && begun.back()->end <= time) begun.pop_back();
   return begun.empty() ? nullptr : begun.back();
 }
 
-/// The innermost range of the thread, or of the process, around each of these calls.
+/// The NVTX range, of the thread or the process, that is the innermost one around most of these calls.
 std::string range_around(const Evidence& e, std::span<const Index> calls) {
   std::vector<Index> some;
   for (std::size_t i = 0; i < calls.size(); i += calls.size() / kLooks + 1) some.push_back(calls[i]);
@@ -83,7 +83,7 @@ void set_call(const Evidence& e, std::span<const Index> calls, Place& place) {
   }
 }
 
-/// The kernels before and after in the stream, by what most of these have.
+/// Sets the kernels that most often ran before and after these operations in their streams.
 void set_neighbours(const Evidence& e, std::span<const Index> operations, Place& place) {
   const auto& all = e.program.operations;
   const auto neighbour = [&all](Index i, int step) -> Index {

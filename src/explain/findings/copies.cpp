@@ -1,4 +1,4 @@
-// Copies that are slower, more or more blocking than they need be.
+// Finds copies that are slower, more numerous or more blocking than necessary.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ bool crosses_the_link(const Operation& o) { return o.is_copy && (o.copy == CopyK
 
 std::string_view to_or_from(CopyKind kind) { return kind == CopyKind::h2d ? "to the GPU" : "back from the GPU"; }
 
-/// Of copies that one sentence is about: those of a direction, small or large.
+/// Copies that share a finding: by direction, and whether they are small.
 using Groups = std::map<std::pair<CopyKind, bool>, std::vector<Index>>;
 
 template <class Wanted>
@@ -50,7 +50,7 @@ Finding finding_of(const Evidence& e, FindingKind kind, std::span<const Index> o
 
 double rate(std::uint64_t bytes, double seconds) { return seconds > 0 ? gigabytes_per_second(bytes, seconds) : 0; }
 
-/// Rates are told as they were recorded.
+/// As recorded, profiler overhead included.
 double recorded_time_of(const Program& program, std::span<const Index> operations) {
   double sum = 0;
   for (const Index i : operations) sum += program.operations[i].end - program.operations[i].begin;
@@ -70,13 +70,13 @@ std::optional<double> time_by(const Evidence& e, std::span<const Index> operatio
 
 // --- Pageable -------------------------------------------------------------------------------------------------------
 
-/// What pinning the memory of the largest of these copies takes, and letting it go again.
+/// Seconds to pin and unpin the memory of the largest of these copies.
 std::optional<double> cost_of_pinning(const Evidence& e, std::span<const Index> operations) {
   if (!e.costs.pin) return std::nullopt;
   return *e.costs.pin * static_cast<double>(largest_of(e.program, operations));
 }
 
-/// How long the program is busy before calls of each name.
+/// Typical time of the program's own work before calls of each name.
 Usual<Index> usual_gaps(const Program& program) {
   Usual<Index> gaps(0);
   for (const HostCall& call : program.calls) gaps.see(call.name, call.gap);
@@ -84,25 +84,25 @@ Usual<Index> usual_gaps(const Program& program) {
   return gaps;
 }
 
-/// A copy that the host carries displaces what its caches held, and what the program does next takes up to a few times
-/// as long as what it does before such a call elsewhere (PyTorch's loop on an H200's host: 121 us where it takes 38,
-/// and 23 with pinned memory). What takes even longer is other work, which stays.
+/// A copy staged by the host evicts its caches. The program's own work after such a copy takes up to a few times as
+/// long as usual (PyTorch training loop on an H200's host: 121 us instead of 38, and 23 with pinned memory). Removes
+/// that time; anything even longer is other work and stays.
 void warm_caches(Program& program, Index copy_call, const std::vector<Index>& next, const Usual<Index>& gaps,
                  std::uint64_t bytes) {
-  constexpr std::uint64_t kCache = 2 * MiB;  // of a core
+  constexpr std::uint64_t kCache = 2 * MiB;  // L2 cache of a core
   constexpr double kRefill = 20e9;           // bytes per second, from memory
   constexpr double kMostSlowdown = 4;
   const double most = static_cast<double>(std::min(bytes, kCache)) / kRefill;
   for (Index c = next[copy_call]; c != kNone; c = next[c]) {
     HostCall& call = program.calls[c];
-    if (is_wait(call)) continue;  // of the copy, which does nothing else
+    if (is_wait(call)) continue;  // it only waits for the copy
     const double usual = gaps.of(call.name);
     if (call.gap <= kMostSlowdown * usual) call.gap -= std::clamp(call.gap - usual, 0., most);
     return;
   }
 }
 
-/// Of each call the first that follows it.
+/// For each call, the first one that follows it.
 std::vector<Index> next_calls(const Program& program) {
   std::vector<Index> next(program.calls.size(), kNone);
   for (auto c = static_cast<Index>(program.calls.size()); c-- > 0;) {
@@ -112,13 +112,13 @@ std::vector<Index> next_calls(const Program& program) {
   return next;
 }
 
-/// `once`: what it costs within the stretch.
+/// `once`: seconds for pinning the memory, if that happens in the window.
 void pin(Program& program, std::span<const Index> operations, const Costs& costs, double once) {
   const Usual<Index> gaps = usual_gaps(program);
   const std::vector<Index> next = next_calls(program);
   for (const Index i : operations) {
     Operation& o = program.operations[i];
-    if (o.host != Memory::pageable || o.bytes == 0) continue;  // gathered into another one
+    if (o.host != Memory::pageable || o.bytes == 0) continue;  // gathered into another copy
     o.work = std::min(o.work, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(o.work));
     o.host = Memory::pinned;
     o.engine = o.copy == CopyKind::h2d ? Engine::h2d : Engine::d2h;
@@ -126,12 +126,12 @@ void pin(Program& program, std::span<const Index> operations, const Costs& costs
     HostCall& call = program.calls[o.call];
     call.gap += std::exchange(once, 0.);
     warm_caches(program, o.call, next, gaps, o.bytes);
-    // Who copies to the GPU need not wait; who copies back by a call that blocks reads the result.
+    // A copy to the GPU needs no wait. After a blocking copy back, the program reads the result.
     if (o.copy == CopyKind::h2d || call.asynchronous) make_asynchronous(call, costs.asynchronous_copy);
   }
 }
 
-/// Of a whole program pinning is a part, of a range it can be done before.
+/// If the whole program is analyzed, it includes the pinning; before an NVTX range, memory can be pinned in advance.
 Mend pinned_memory(const Evidence& e, const std::vector<Index>& operations) {
   const bool to_gpu = e.program.operations[operations.front()].copy == CopyKind::h2d;
   const std::optional<double> cost = cost_of_pinning(e, operations);
@@ -149,7 +149,7 @@ Mend pinned_memory(const Evidence& e, const std::vector<Index>& operations) {
           }};
 }
 
-/// Small copies have no rate worth a word: what each takes counts.
+/// For small copies, time per copy says more than a rate.
 std::string pace(const Evidence& e, std::span<const Index> operations, double pinned) {
   const double taken = recorded_time_of(e.program, operations);
   if (largest_of(e.program, operations) <= kSmallCopy) {
@@ -160,7 +160,7 @@ std::string pace(const Evidence& e, std::span<const Index> operations, double pi
                      format_quantity(rate(bytes, pinned), "GB/s"));
 }
 
-/// Whether most of their calls return only when they are done.
+/// Whether most of their calls return only after the copy has ended.
 bool keep_the_host(const Program& p, std::span<const Index> operations) {
   const auto waits = [&p](Index i) {
     const Index call = p.operations[i].call;
@@ -191,19 +191,19 @@ std::vector<Candidate> pageable_copies(const Evidence& e) {
   return found;
 }
 
-// --- Many small ones ------------------------------------------------------------------------------------------------
+// --- Many small copies -----------------------------------------------------------------------------------------------
 
 namespace {
 
 constexpr std::size_t kLeastInRun = 4;
 
-/// Copies of one direction that follow each other in their stream with nothing between.
+/// Copies of one direction that follow each other in their stream with nothing in between.
 using Run = std::vector<Index>;
 
-/// Longer after the one before, a copy is there for something else.
+/// After a longer pause, a copy is not part of the run.
 constexpr double kLongestPause = 200e-6;
 
-/// What a thread did before each of its calls, counted.
+/// Number of launches and waits of a thread before each of its calls.
 struct Before {
   std::size_t launches = 0;
   std::size_t waits = 0;
@@ -228,15 +228,16 @@ bool belongs_to(const Program& p, const std::vector<Before>& before_call, const 
   const HostCall& before = p.calls[last.call];
   const HostCall& call = p.calls[o.call];
   if (call.thread != before.thread || o.call <= last.call || call.begin > before.end + kLongestPause) return false;
-  // What is launched in between may use what the one before brought; who waits for what came back reads it.
-  const Before& then = before_call[last.call];  // which is a copy, and neither of both
+  // A kernel launched in between may use the data of the copy before; after a wait, the host may read what a D2H copy
+  // brought.
+  const Before& then = before_call[last.call];  // last.call is a copy, so neither a launch nor a wait
   const Before& now = before_call[o.call];
   return now.launches == then.launches && (now.waits == then.waits || o.copy != CopyKind::d2h);
 }
 
 std::vector<Run> runs_of_small_copies(const Program& p) {
   std::vector<Run> runs;
-  std::map<Index, Run> open;  // of each stream
+  std::map<Index, Run> open;  // per stream
   const std::vector<Before> before_call = before_calls(p);
   const auto close = [&runs](Run& run) {
     if (run.size() >= kLeastInRun) runs.push_back(run);
@@ -253,8 +254,8 @@ std::vector<Run> runs_of_small_copies(const Program& p) {
   return runs;
 }
 
-/// The last copy of the run brings all; the others become a move from one buffer of the host to another. What the
-/// program does between them, and its other calls, stay: they may make what is copied.
+/// The last copy of the run transfers everything; the others become copies between host buffers. The program's own work
+/// between them and its other calls stay, since they may produce the data.
 void gather(Program& p, const Run& run, const Costs& costs) {
   std::uint64_t bytes = 0;
   for (const Index i : run) {
@@ -273,7 +274,7 @@ void gather(Program& p, const Run& run, const Costs& costs) {
   whole.work = costs.copy(whole.copy, whole.host, bytes).value_or(whole.work);
 }
 
-/// From the first to the last copy of each run, without the calls that are gathered.
+/// Host time from the first to the last copy of each run, without the calls that gathering saves.
 double time_between(const Evidence& e, const std::vector<Run>& runs) {
   double sum = 0;
   for (const Run& run : runs) {
@@ -297,7 +298,7 @@ Candidate small_candidate(const Evidence& e, CopyKind kind, const std::vector<Ru
       runs.size() == 1 ? "one" : fmt::format("{} (about {} in each)", runs.size(), operations.size() / runs.size()));
   candidate.finding.at_most = true;
   const double between = time_between(e, runs);
-  constexpr double kWorthAWord = 0.01;  // of the stretch
+  constexpr double kWorthAWord = 0.01;  // of the window
   const std::string stays =
       between < kWorthAWord * e.replayed.seconds
           ? ""
@@ -336,7 +337,7 @@ std::vector<Candidate> small_copies(const Evidence& e) {
 
 namespace {
 
-/// Times as long as this machine takes, both directions at once left out of account.
+/// Ratio to this machine's time from which a copy is slow. Slow-down by the other direction is excluded.
 constexpr double kSlow = 1.15;
 
 }  // namespace
