@@ -12,10 +12,10 @@ namespace xferbench::fleet {
 
 namespace {
 
-/// The second round of one test.
+/// Checks the suspicions of one test against its second round.
 class SecondLook {
  public:
-  /// `again` is null where it was not measured again.
+  /// `again` is null if the test was not measured again.
   SecondLook(const FirstRound& first, const FirstRound::Judged& judged, const Test* again, const Options& options)
       : first_(first), again_(again), threshold_(options.threshold) {
     if (again == nullptr || again->values.empty()) return;

@@ -1,5 +1,5 @@
-// Which part of a fleet is slower than its like: pure functions from results to records. docs/lab/fleets.md says
-// what is computed and why.
+// Finds the parts of a fleet that are slower than their peers: pure functions from results to records.
+// docs/lab/fleets.md explains the method.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@
 namespace xferbench::fleet {
 
 struct Options {
-  double threshold = 0.03;         ///< a shortfall within this share does not matter
-  double robust_z = 3.5;           ///< 0.6745 (x - median) / MAD, beyond which a rank stands out
-  std::size_t smallest_group = 5;  ///< smaller ones are compared with their best
-  double clock_share = 0.01;       ///< no verdict where the clocks are less sure than this share of what they timed
+  double threshold = 0.03;         ///< ignore smaller shortfalls, as a share of the reference
+  double robust_z = 3.5;           ///< a rank with a larger modified z-score 0.6745 (x - median) / MAD is an outlier
+  std::size_t smallest_group = 5;  ///< values of smaller groups are compared with their best
+  double clock_share = 0.01;       ///< no verdict if the clock error is a larger share of the measured time
 };
 
-/// One number of one case at one pace, of all ranks that have it: the case's rate where its table shows one, else what
-/// its headline measured.
+/// One metric of one case at one concurrency, with the values of all ranks that have it. The metric is the rate in the
+/// case's table, or without one the headline metric.
 struct Test {
   std::string key{};  ///< of the case
   Pacing pace = Pacing::all;
@@ -34,44 +34,44 @@ struct Test {
   struct Value {
     int rank = 0;
     double value = 0;
-    double clock_share = 0;  ///< how far the common clock may be off, of the time that was measured
-    /// Of a transfer between ranks, from the first to the second, as its labels "from" and "to" say.
+    double clock_share = 0;  ///< error of the common clock, as a share of the measured time
+    /// Of a transfer: sending and receiving rank, from its labels "from" and "to".
     std::optional<std::pair<int, int>> pair{};
-    double payload = 0;  ///< of a rate: bytes that a pass moved
-    /// When passes began and ended, as InFleet has it; null where that is not known. Of the report's results.
+    double payload = 0;  ///< of a rate: bytes per pass
+    /// Begins and ends of the passes; null if unknown. Points into the report.
     const InFleet* in_step = nullptr;
-    std::string_view key{};  ///< of its case. Of the report's results
+    std::string_view key{};  ///< of its case; points into the report
     friend bool operator==(const Value& a, const Value& b) {
       return std::tie(a.rank, a.value, a.clock_share, a.pair) == std::tie(b.rank, b.value, b.clock_share, b.pair);
     }
   };
-  std::vector<Value> values{};  ///< ascending by rank, then by pair; numbers that are finite and no less than 0
+  std::vector<Value> values{};  ///< sorted by rank, then by pair; finite and not negative
   /// "memcpy/size=1MiB/dir=h2d pace=all": the case and its pace.
   [[nodiscard]] std::string name() const;
 };
 
-/// The tests of a round, in the order of their first results. Only results that are ok.
+/// The tests of a round, in the order of their first results. Uses only results with status ok.
 std::vector<Test> tests_of(const Report& report, unsigned round);
 
-/// The same as they are judged: transfers between ranks with all their partners in one test, as each case gives a rank
-/// one partner only. The test's key is then without that of the partners; values know their cases.
+/// The same, grouped for judging: transfers of a rank with all its partners are one test, since a case has only one
+/// partner for each rank. The test's key leaves out the partners; values keep the keys of their cases.
 std::vector<Test> judged_tests_of(const Report& report, unsigned round);
 
-/// What the table shows of a test; `test` outlives it.
+/// A row of the table of tests; `test` must outlive it.
 struct Summary {
   const Test* test = nullptr;
   double median = 0;
   Test::Value lowest{};
   Test::Value highest{};
   double spread = 0;  ///< (highest - lowest) / median
-  /// Of rates: what all ranks moved together, over the time from the first one's begin to the last one's end. Where
-  /// their passes are not known, the sum of the rates. None of transfers between ranks.
+  /// For rates: bytes that all ranks moved in a pass, divided by the time from the first begin to the last end. If pass
+  /// times are unknown, the sum of the rates. Nothing for transfers between ranks.
   std::optional<double> together{};
 };
 std::vector<Summary> summarise(const std::vector<Test>& tests);
 
-/// A case to be measured again, at its pace, by these ranks: the suspects and as many good ones of their groups, four
-/// at least where there are so many. Of transfers both ends are among them.
+/// A case to measure again at its concurrency, by these ranks: the suspects and as many unsuspected ranks of their
+/// groups, at least four if there are as many. For transfers, both ends are included.
 struct Retest {
   std::string key;
   Pacing pace = Pacing::all;
@@ -79,12 +79,12 @@ struct Retest {
   friend bool operator==(const Retest&, const Retest&) = default;
 };
 
-/// The second round that the first one calls for, each case and pace once; none where nobody is suspected. The same on
-/// every rank.
+/// The second round that the first one calls for, each case and concurrency once; empty if nothing is suspected. All
+/// ranks compute the same result.
 std::vector<Retest> second_round(const Report& report, const Options& options);
 
-/// What is flagged, after both rounds: Fleet::flagged and Fleet::notes anew. A rank that is missing is flagged without
-/// any test.
+/// Sets the verdicts after both rounds: Fleet::judgement, flagged and notes. Missing ranks are flagged without any
+/// test.
 void judge(Report& report, const Options& options);
 
 }  // namespace xferbench::fleet

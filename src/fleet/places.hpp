@@ -1,4 +1,4 @@
-// Where the ranks of a fleet are, which of them are alike, and how sentences call them.
+// Where the ranks of a fleet are, which of them are peers, and how texts name them.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace xferbench::fleet {
 
-/// Ranks that should be as fast as each other: the same model of GPU on the same kind of link.
+/// A peer group: ranks that should be equally fast, with the same GPU model on the same kind of link.
 struct Like {
   std::string gpu;
-  std::string link;  ///< "PCIe 5 x16"; empty where it is unknown
+  std::string link;  ///< "PCIe 5 x16"; empty if unknown
   std::vector<int> ranks{};
   [[nodiscard]] std::string text() const;
 };
 
-/// Refers to the fleet, whose ranks stay as they are. Ranks that are missing are not in it: nobody can measure them
+/// Keeps a reference to the fleet, whose ranks must not change. Excludes missing ranks, since they cannot be measured
 /// again.
 class Places {
  public:
@@ -26,17 +26,17 @@ class Places {
 
   [[nodiscard]] bool has(int rank) const { return by_rank_.contains(rank); }
   [[nodiscard]] int node(int rank) const { return by_rank_.at(rank).place->node; }
-  /// Which of `likes()` it belongs to.
+  /// Index in likes().
   [[nodiscard]] std::size_t like(int rank) const { return by_rank_.at(rank).like; }
   [[nodiscard]] const std::vector<Like>& likes() const { return likes_; }
   [[nodiscard]] const std::vector<int>& ranks_on(int node) const { return by_node_.at(node); }
 
   [[nodiscard]] const std::string& host(int node) const { return by_rank_.at(ranks_on(node).front()).place->host; }
-  /// "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)": as much as is known.
+  /// "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", without what is unknown.
   [[nodiscard]] std::string rank_text(int rank) const;
   /// "host node1 (ranks 8 to 15)"
   [[nodiscard]] std::string host_text(int node) const { return host_text(node, ranks_on(node)); }
-  /// With some of its ranks.
+  /// The same with only some of its ranks.
   [[nodiscard]] std::string host_text(int node, const std::vector<int>& ranks) const;
 
  private:
@@ -49,15 +49,15 @@ class Places {
   std::vector<Like> likes_;
 };
 
-/// How much is said of where a rank is.
+/// How exactly a text says where a rank is.
 enum class Detail {
   place,  ///< "rank 3 (GPU 1 of node1)", for tables and lists
-  part,   ///< "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", by which people find it in the machine
+  part,   ///< "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", to find it in the machine
 };
 std::string rank_text(const RankPlace& place, Detail detail = Detail::part);
-/// Also of one that never said where it is: "rank 3".
+/// Only "rank 3" if the place of the rank is unknown.
 std::string rank_text(const Fleet& fleet, int rank, Detail detail = Detail::part);
-/// "rank 3", "ranks 0 to 3 and 6"; of many the first few and how many more there are.
+/// "rank 3", "ranks 0 to 3 and 6"; of many ranks only the first few and the total.
 std::string ranks_text(const std::vector<int>& ranks);
 
 }  // namespace xferbench::fleet

@@ -1,3 +1,4 @@
+// Chooses the ranks that measure suspected tests again.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -13,17 +14,17 @@ namespace xferbench::fleet {
 
 namespace {
 
-/// One that may be measured beside suspects, and how fit it is for that: the least first.
+/// An unsuspected value that may be measured again for comparison. The candidate with the lowest order() is best.
 struct Candidate {
   bool suspected_elsewhere = false;
-  bool far = false;        ///< from all suspects: on none of their nodes; of hosts: irrelevant
-  double from_middle = 0;  ///< of its node for hosts, so that whole nodes are taken; else its own
+  bool far = false;        ///< on a node without suspects; not used for hosts
+  double from_middle = 0;  ///< distance from the median speed: of the node for hosts, so that whole nodes are taken
   int node = 0;            ///< for hosts
   const Test::Value* value = nullptr;
   [[nodiscard]] auto order() const { return std::tuple(suspected_elsewhere, far, from_middle, node, value->rank); }
 };
 
-/// Who is measured again in one test, and the good ones beside them.
+/// Base class: chooses the suspects and the unsuspected ranks that measure one test again.
 class Picker {
  public:
   Picker(const FirstRound& first, const FirstRound::Judged& judged, const std::set<int>& suspected,
@@ -47,7 +48,7 @@ class Picker {
   Pools good_;
 };
 
-/// Adds the ranks that measure one test again, of what ranks measure each by itself.
+/// Adds the ranks that measure a test again in which each rank measures by itself.
 class RankPicker : Picker {
  public:
   using Picker::Picker;
@@ -98,8 +99,8 @@ class RankPicker : Picker {
 
   [[nodiscard]] bool suspected_elsewhere(const Test::Value& v) const { return suspected_.contains(v.rank); }
 
-  /// Those on the same nodes first: what is left between them and a suspect is its GPU and its link. Then those that
-  /// are the most ordinary.
+  /// Prefers ranks on the suspects' nodes, which differ from a suspect only in GPU and link. Then prefers ranks close
+  /// to the median.
   [[nodiscard]] std::vector<Candidate> by_ranks(const Values& good, const std::set<int>& near) const {
     const double middle = middle_of(good);
     std::vector<Candidate> all;
@@ -112,7 +113,7 @@ class RankPicker : Picker {
     return all;
   }
 
-  /// Whole nodes, the most ordinary first: they are as busy as the suspected one.
+  /// Takes whole nodes, those closest to the median first: they are as busy as the suspected node.
   [[nodiscard]] std::vector<Candidate> by_nodes(const Values& good) const {
     const double middle = middle_of(good);
     std::map<int, Values> by_node;
@@ -131,8 +132,8 @@ class RankPicker : Picker {
 
 using RanksByCase = std::map<std::string, std::set<int>, std::less<>>;
 
-/// Adds the transfers of one test that are measured again: some of each suspect's, and as many good ones. Both ends of
-/// each, in the case in which they are partners.
+/// Adds the ranks that measure transfers again: some transfers of each suspect and as many unsuspected ones. Adds both
+/// ends of each, for the case in which they are partners.
 class TransferPicker : Picker {
  public:
   using Picker::Picker;
@@ -159,7 +160,7 @@ class TransferPicker : Picker {
   }
 
  private:
-  /// Both ways between two ranks.
+  /// The transfers between two ranks, in both directions.
   struct Transfer {
     std::string_view key;  ///< of the case
     int lower = 0;
@@ -173,7 +174,7 @@ class TransferPicker : Picker {
     return {v.key, lower, higher};
   }
 
-  /// The first of these, until there are so many.
+  /// Adds transfers in this order until `taken` has `until` of them.
   static void take(const Values& values, std::size_t until, Transfers& taken) {
     for (const Test::Value* v : values) {
       if (taken.size() >= until) return;
@@ -181,8 +182,8 @@ class TransferPicker : Picker {
     }
   }
 
-  /// Those between ranks that are suspected nowhere first, then those in these cases, which run at once with the
-  /// suspects', some of each case; then the most ordinary ones.
+  /// Sorts transfers without suspected ends first. Then come those in `cases`, which run at the same time as the
+  /// suspects' transfers, with the cases taking turns; then those closest to the median.
   [[nodiscard]] Values in_order(Values values, const std::set<std::string_view>& cases) const {
     const double middle = middle_of(values);
     const auto order = [&](const Test::Value* v) {
@@ -203,7 +204,7 @@ class TransferPicker : Picker {
   }
 };
 
-/// In any test, by themselves: their hosts' other ranks may still be good ones among each other.
+/// Ranks suspected individually in any test. Other ranks of a suspected host may still be compared with each other.
 std::set<int> suspected_ranks(const FirstRound& first) {
   std::set<int> all;
   for (const FirstRound::Judged& judged : first.tests()) {

@@ -16,13 +16,13 @@ namespace xferbench::fleet {
 
 namespace {
 
-/// Makes the median absolute deviation of normally distributed numbers their standard deviation.
+/// Ratio of the median absolute deviation to the standard deviation of normally distributed numbers.
 constexpr double kNormal = 0.6745;
 
-/// Of two, a slow one takes the middle half way along.
+/// Smaller pools are compared with their best: of two values, a slow one shifts the median half way.
 constexpr std::size_t kWithMiddle = 3;
 
-/// The values of one node in a test that are alike.
+/// The values of one peer group on one node.
 struct OnNode {
   int node = 0;
   std::vector<double> speeds{};
@@ -48,13 +48,13 @@ NodesByLike nodes_by_like(const Test& test, const Places& places) {
   return by_like;
 }
 
-/// Whether that share below the middle is far, where others deviate from it by so much in the middle.
+/// Whether a shortfall is an outlier, given the median deviation of the group.
 bool stands_out(double below, double deviation, const Options& options) {
   return kNormal * below > options.robust_z * deviation;
 }
 
-/// What each of some is held against, a node or a rank: the middle of the others, or where they are few the best of
-/// all. Numbers are medians of speeds.
+/// Reference speed of each node or rank: the median of the others, or in a small group the best of all. Works on median
+/// speeds.
 class References {
  public:
   References(std::vector<double> medians, const Options& options)
@@ -66,7 +66,7 @@ class References {
     deviation_ = few_ ? 0 : statistics::median(deviations);
   }
   [[nodiscard]] bool few() const { return few_; }
-  /// From the middle of all, in the middle; 0 where they are few, of which it says nothing.
+  /// Median deviation from the median of all, as a share of it; 0 in a small group, where it means little.
   [[nodiscard]] double deviation() const { return deviation_; }
   [[nodiscard]] std::size_t count() const { return medians_.size(); }
   [[nodiscard]] double of(double median) const {
@@ -87,7 +87,7 @@ bool is_low(double speed, double reference, const Options& options) {
   return shortfall(speed, reference) > options.threshold;
 }
 
-/// Whether all of two and more are low.
+/// Whether there are at least two speeds, and all of them are low.
 bool all_low(const std::vector<double>& speeds, double reference, const Options& options) {
   return speeds.size() >= 2 &&
          std::ranges::all_of(speeds, [&](double speed) { return is_low(speed, reference, options); });
@@ -96,13 +96,13 @@ bool all_low(const std::vector<double>& speeds, double reference, const Options&
 /// The transfers of one rank in a pool.
 struct OfRank {
   int rank = 0;
-  Subject subject{};  ///< that all of them are
+  Subject subject{};  ///< to suspect if all of them are low
   std::vector<double> speeds{};
   std::set<int> partners{};
   double median = 0;
-  double reference = 0;  ///< of the other ranks in the pool
-  bool best = false;     ///< which is that of the best of them
-  bool low = false;      ///< all of them
+  double reference = 0;  ///< speed of the other ranks in the pool
+  bool best = false;     ///< `reference` is the best one, not the median
+  bool low = false;      ///< all of its transfers are low
 };
 
 std::vector<OfRank> ranks_in(const Test& test, const Pool& pool, const Values& values, const Options& options) {
@@ -131,7 +131,7 @@ std::vector<OfRank> ranks_in(const Test& test, const Pool& pool, const Values& v
   return all;
 }
 
-/// Partners who are not among these: only transfers with these say something of a rank.
+/// Partners that are not in `slow`. Only transfers with these tell anything about a rank.
 std::set<int> good_partners(const OfRank& one, const std::set<Subject>& slow) {
   std::set<int> good;
   for (const int partner : one.partners) {
@@ -140,7 +140,7 @@ std::set<int> good_partners(const OfRank& one, const std::set<Subject>& slow) {
   return good;
 }
 
-/// Of whom all transfers of a kind are low.
+/// Subjects whose transfers are all low.
 std::set<Subject> low_subjects(const std::vector<OfRank>& all) {
   std::set<Subject> low;
   for (const OfRank& one : all) low.insert(one.subject);
@@ -150,7 +150,7 @@ std::set<Subject> low_subjects(const std::vector<OfRank>& all) {
   return low;
 }
 
-/// Of these the ones whose rank has no transfers of another kind that are not low.
+/// The subjects of `low` whose ranks have low transfers only, both within their node and beyond it.
 std::set<Subject> low_in_every_kind(const std::vector<OfRank>& all, std::set<Subject> low) {
   const std::set<Subject> of_a_kind = low;
   for (const OfRank& one : all) {
@@ -162,10 +162,10 @@ std::set<Subject> low_in_every_kind(const std::vector<OfRank>& all, std::set<Sub
 
 /// The transfers of one node with others.
 struct OfNode {
-  std::set<int> ranks{};  ///< its own
-  std::set<int> nodes{};  ///< of their partners
+  std::set<int> ranks{};  ///< of this node
+  std::set<int> nodes{};  ///< of its partners
   std::vector<double> speeds{};
-  double reference = 0;  ///< the middle of all transfers that it has no part in; 0 where there are none
+  double reference = 0;  ///< median of all transfers without this node; 0 if there are none
 };
 
 std::map<int, OfNode> nodes_in(const Test& test, const Values& values, const Places& places) {
@@ -231,7 +231,7 @@ std::vector<Standing> stand(const std::vector<std::vector<double>>& pools, const
 
 FirstRound::FirstRound(const Report& report, const Options& options) : places_(*report.fleet) {
   for (Test& test : judged_tests_of(report, 1)) take(std::move(test), options);
-  // Hosts in all tests before any rank: who is on a slow host is judged among those on it everywhere.
+  // Judge hosts in all tests before ranks, because ranks of a slow host are judged only among themselves in every test.
   for (Judged& judged : tests_) {
     if (!judged.test.values.front().pair) look_for_hosts(judged, options);
   }
@@ -247,7 +247,7 @@ FirstRound::FirstRound(const Report& report, const Options& options) : places_(*
   note_clocks();
 }
 
-/// Leaves out what cannot be judged.
+/// Drops what cannot be judged.
 void FirstRound::take(Test test, const Options& options) {
   const bool of_pairs = std::ranges::any_of(test.values, [](const Test::Value& v) { return v.pair.has_value(); });
   std::erase_if(test.values, [&](const Test::Value& v) { return v.pair.has_value() != of_pairs || !knows(v); });
@@ -308,7 +308,7 @@ void FirstRound::look_for_ranks(Judged& judged, const Options& options) {
   }
 }
 
-/// Ranks before pairs, as hosts before ranks.
+/// Judges networks before pairs, as hosts before ranks.
 void FirstRound::look_for_transfers(Judged& judged, const Options& options) {
   const Pools pools = pools_of(judged.test);
   for (const auto& [pool, values] : pools) {
@@ -318,14 +318,14 @@ void FirstRound::look_for_transfers(Judged& judged, const Options& options) {
   for (const auto& [pool, values] : pools) look_for_pairs(judged, pool, values, options);
 }
 
-/// Ranks all of whose transfers in a pool are low, with two partners at least: with one it may be either end. Who has
-/// one on its node and one beyond has two where all of both are low.
+/// Suspects ranks whose transfers in a pool are all low, with at least two unsuspected partners: with one, either end
+/// could be slow. One partner on the node and one beyond it also count as two, if all transfers with both are low.
 void FirstRound::look_for_networks(Judged& judged, const Pools& pools, const Options& options) {
   std::vector<OfRank> all;
   for (const auto& [pool, values] : pools)
     std::ranges::move(ranks_in(judged.test, pool, values, options), std::back_inserter(all));
-  // A transfer with a slow one says nothing of its other end. So that comes first which most partners show: those with
-  // whom transfers of the kind are not all low, then those with whom any are not; and of the others the slowest.
+  // A transfer with a slow rank says nothing about its other end. So judge ranks with the most reliable partners first:
+  // partners with transfers of this kind that are not low, then partners with any that are not. Then the slowest first.
   const std::set<Subject> low = low_subjects(all);
   const std::set<Subject> low_everywhere = low_in_every_kind(all, low);
   std::ranges::stable_sort(all, std::ranges::greater(), [&](const OfRank& one) {
@@ -353,8 +353,9 @@ void FirstRound::look_for_networks(Judged& judged, const Pools& pools, const Opt
   }
 }
 
-/// Nodes all of whose transfers with others are low, with two other nodes at least that are not low with all of theirs.
-/// In a ring each rank of a node has one partner beyond it at most, and only together they show whose network it is.
+/// Suspects nodes whose transfers with other nodes are all low, if at least two of these nodes have other transfers
+/// that are not. In a ring, each rank has at most one partner beyond its node, so only all ranks together show whose
+/// network is slow.
 void FirstRound::look_for_networks_of_nodes(Judged& judged, const Values& values, const Options& options) const {
   const std::map<int, OfNode> nodes = nodes_in(judged.test, values, places_);
   std::set<int> low;
@@ -374,7 +375,7 @@ void FirstRound::look_for_networks_of_nodes(Judged& judged, const Values& values
   }
 }
 
-/// Transfers that are low though neither end is.
+/// Suspects transfers that are low although neither end is suspected.
 void FirstRound::look_for_pairs(Judged& judged, const Pool& pool, const Values& values, const Options& options) {
   Values others;
   std::ranges::copy_if(values, std::back_inserter(others), [&](const Test::Value* v) { return is_good(judged, *v); });
@@ -423,7 +424,8 @@ Pool FirstRound::pool_of(const Subject& subject, const Test& test, const Test::V
   return {static_cast<long>(places_.like(value.rank)), -1, -1};
 }
 
-/// A host whose links are slow says nothing of work inside its GPUs. What is of both suffers from either.
+/// A host with slow links may still have fast GPUs, so each path has its own hosts. A mixed test suffers from slow
+/// links and from slow GPUs.
 bool FirstRound::is_on_low_host(std::size_t like, int node, DataPath path) const {
   const auto is_low = [&](DataPath in) { return low_hosts_.contains({like, node, in}); };
   if (path != DataPath::mixed) return is_low(path);
@@ -472,7 +474,7 @@ Values FirstRound::values_of(const Subject& subject, const Test& test) const {
   Values found;
   auto at = test.values.begin();
   auto end = test.values.end();
-  if (subject.of == Subject::Of::rank) {  // there may be thousands of them
+  if (subject.of == Subject::Of::rank) {  // sorted by rank, and there may be thousands
     at = std::ranges::lower_bound(test.values, subject.first, {}, &Test::Value::rank);
     end = std::ranges::upper_bound(test.values, subject.first, {}, &Test::Value::rank);
   }
@@ -493,7 +495,7 @@ FleetJudgement FirstRound::judgement() const {
   return {.tests = tests_.size() + without_verdict_.size(), .judged = static_cast<std::size_t>(compared)};
 }
 
-/// One alone is compared with nothing.
+/// A single value is compared with nothing.
 void FirstRound::keep_few(const std::string& what, std::size_t count, const Test& test) {
   if (count < 2) return;
   Few& few = few_[what];
@@ -508,7 +510,7 @@ void FirstRound::note_few(const Options& options) {
   }
 }
 
-/// Which ranks have none like them, and where one model has links of several kinds.
+/// Notes ranks without peers, and GPU models on several kinds of links.
 void FirstRound::note_likes() {
   std::map<std::string, std::vector<const Like*>> by_model;
   for (const Like& like : places_.likes()) {

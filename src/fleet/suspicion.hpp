@@ -1,4 +1,4 @@
-// Who stands out in the first round. docs/lab/fleets.md says by which rules and why.
+// Finds outliers in the first round. docs/lab/fleets.md explains the rules.
 #pragma once
 
 #include <array>
@@ -17,28 +17,29 @@
 
 namespace xferbench::fleet {
 
-/// Larger is better: a rate as it is, of a time its inverse.
+/// A number of which larger is better: a rate itself, or the inverse of a time.
 double speed_of(const Test& test, double value);
-/// Below the reference, as a share of it; both are speeds.
+/// How far a speed is below the reference, as a share of it.
 double shortfall(double speed, double reference);
 
-/// Who of a pool is low.
+/// The outliers of a pool.
 struct Standing {
-  double reference = 0;          ///< a speed: the middle of the pool, or its best
-  bool best = false;             ///< which of these
-  std::vector<std::size_t> low;  ///< places in it
+  double reference = 0;          ///< speed: the median of the pool, or its best
+  bool best = false;             ///< `reference` is the best
+  std::vector<std::size_t> low;  ///< indexes of the outliers in the pool
 };
-/// Of each pool. What is far from the middle is the same for all of them, which should spread alike. One of two is held
-/// against the better, as a slow one moves their middle; where all together are fewer than Options::smallest_group,
-/// each is held against its best, and what is beyond the threshold is far.
+/// Finds the outliers of each pool. All pools share one outlier limit, since they should spread alike. A pool of two is
+/// compared with its better value, because a slow one would shift their median. If all pools together have fewer than
+/// Options::smallest_group values, each pool is compared with its best, and any shortfall beyond the threshold is an
+/// outlier.
 std::vector<Standing> stand(const std::vector<std::vector<double>>& pools, const Options& options);
 
-/// Whom a suspicion is of.
+/// What is suspected.
 struct Subject {
   enum class Of {
-    host,     ///< all ranks of the node `first` that are of the like `second`
-    rank,     ///< the rank `first`
-    network,  ///< all transfers between the rank `first` and others of its node, or where `second` is 1 of other nodes
+    host,     ///< all ranks of node `first` in peer group `second`
+    rank,     ///< rank `first`
+    network,  ///< all transfers of rank `first` within its node, or if `second` is 1, with other nodes
     pair,     ///< the transfer from `first` to `second`
   };
   Of of = Of::rank;
@@ -47,57 +48,57 @@ struct Subject {
   friend auto operator<=>(const Subject&, const Subject&) = default;
 };
 
-/// Of one test.
+/// A suspicion from one test.
 struct Suspicion {
   Subject subject;
-  std::vector<int> ranks{};  ///< that it shows on
-  double speed = 0;          ///< the middle of its ranks' or transfers'
-  double reference = 0;      ///< the speed that this is held against
-  bool best = false;         ///< which is that of the best, as they are few; else that of the middle
-  bool on_host = false;      ///< of those on its host, which is suspected as a whole
+  std::vector<int> ranks{};  ///< on which it shows
+  double speed = 0;          ///< median of its ranks or transfers
+  double reference = 0;      ///< speed that it is compared with
+  bool best = false;         ///< `reference` is the best, because the group is small; else the median
+  bool on_host = false;      ///< compared with ranks of its host, which is itself suspected
   [[nodiscard]] double shortfall() const { return fleet::shortfall(speed, reference); }
 };
 
-/// What may be compared with each other in a test: which likes are at its ends, then which node where its ranks are
-/// judged among themselves (else -1), or for transfers whether they go beyond a node (else 0).
+/// Identifies values of a test that may be compared with each other. Transfers: peer groups of both ends, and 1 if they
+/// leave the node, else 0. Others: peer group, node if its ranks are judged among themselves (else -1), and -1.
 using Pool = std::array<long, 3>;
 using Values = std::vector<const Test::Value*>;
 using Pools = std::map<Pool, Values>;
 std::vector<double> speeds_of(const Test& test, const Values& values);
 
-/// The first round of a fleet, judged.
+/// The suspicions of a fleet's first round.
 class FirstRound {
  public:
-  /// The report's fleet outlives it.
+  /// The report's fleet must outlive this object.
   FirstRound(const Report& report, const Options& options);
 
   struct Judged {
     Test test;  ///< without ranks that are missing or unknown
     std::vector<Suspicion> suspicions{};
-    std::set<int> ranks{};  ///< suspected by themselves
+    std::set<int> ranks{};  ///< suspected individually
     std::set<Subject> networks{};
     std::set<std::pair<int, int>> pairs{};
   };
   [[nodiscard]] const std::vector<Judged>& tests() const { return tests_; }
   [[nodiscard]] const Places& places() const { return places_; }
-  /// How many tests could say something, and how many said it.
+  /// The number of tests, and of those that could compare at least two values.
   [[nodiscard]] FleetJudgement judgement() const;
-  /// What limits the judgement, in sentences without their full stops.
+  /// Limitations of the judgement: sentences without their final period.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   [[nodiscard]] Pool pool_of(const Test& test, const Test::Value& value) const;
-  /// The one in which whoever is suspected is held against others.
+  /// The pool in which the subject is compared with others.
   [[nodiscard]] Pool pool_of(const Subject& subject, const Test& test, const Test::Value& value) const;
-  /// The values of a test by their pools: all, or those that are good.
+  /// The values of a test by pool: all of them, or only the unsuspected ones.
   [[nodiscard]] Pools pools_of(const Test& test) const;
   [[nodiscard]] Pools good_of(const Judged& judged, const Test& test) const;
-  /// The values of that subject in a test, all of ranks that are known.
+  /// The subject's values in a test, without those of unknown ranks.
   [[nodiscard]] Values values_of(const Subject& subject, const Test& test) const;
-  /// Whether it is a good one's, against which suspects of its pool are held.
+  /// Whether the value is unsuspected, so that suspects in its pool can be compared with it.
   [[nodiscard]] bool is_good(const Judged& test, const Test::Value& value) const;
 
  private:
-  /// Whether its ranks are all known: missing ones are not.
+  /// Whether all its ranks are known; missing ranks are not.
   [[nodiscard]] bool knows(const Test::Value& value) const;
   [[nodiscard]] bool is_of(const Subject& subject, const Test::Value& value) const;
   void take(Test test, const Options& options);
@@ -108,10 +109,10 @@ class FirstRound {
   void look_for_networks(Judged& judged, const Pools& pools, const Options& options);
   void look_for_pairs(Judged& judged, const Pool& pool, const Values& values, const Options& options);
   [[nodiscard]] std::string who_is_in(const Pool& pool) const;
-  /// Whether ranks alike on a node are judged among themselves in such a test.
+  /// Whether tests of this data path judge the group's ranks on this node only among themselves.
   [[nodiscard]] bool is_on_low_host(std::size_t like, int node, DataPath path) const;
   [[nodiscard]] bool compares(const Judged& judged) const;
-  /// Keeps that so many were compared with the best of them.
+  /// Records for note_few() that so few values were compared with their best.
   void keep_few(const std::string& what, std::size_t count, const Test& test);
   void note_few(const Options& options);
   void note_likes();
@@ -119,14 +120,15 @@ class FirstRound {
 
   Places places_;
   std::vector<Judged> tests_;
-  /// Hosts that are suspected in one such test at least: in all such, their ranks are judged among themselves.
+  /// Hosts suspected in at least one test of a data path. In all tests of that path, their ranks are judged only among
+  /// themselves.
   std::set<std::tuple<std::size_t, int, DataPath>> low_hosts_;
   struct Few {
     std::size_t least = 0;
     std::vector<std::string> tests{};
   };
-  std::map<std::string, Few> few_;            ///< by who they are
-  std::vector<std::string> without_verdict_;  ///< tests in which the clocks were not sure enough
+  std::map<std::string, Few> few_;            ///< keyed by who was compared, in words
+  std::vector<std::string> without_verdict_;  ///< tests with too large a clock error
   double worst_clock_share_ = 0;
   std::vector<std::string> notes_;
 };

@@ -1,3 +1,4 @@
+// Collects the results of a fleet into tests: one number of one case and the values of all ranks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::string_view kRate = "GB/s";
 
-/// The one number of a case.
+/// The number that stands for a case.
 struct Headline {
   std::string_view name;
   std::string_view unit;
@@ -23,13 +24,13 @@ struct Headline {
   double value = 0;
 };
 
-/// As files from before metrics were declared are read.
+/// For files from before metrics were declared.
 Better better_by_unit(std::string_view unit) {
   if (unit == kRate) return Better::higher;
   return unit == "s" ? Better::lower : Better::neither;
 }
 
-/// The first rate that the table has a column for; what the case is about, where it has none.
+/// The first rate with a table column; without one, the headline measurement.
 std::optional<Headline> headline_number(const Result& result, const Measurement* timed,
                                         std::span<const MetricDeclaration> declared) {
   for (const MetricDeclaration& d : declared) {
@@ -42,21 +43,21 @@ std::optional<Headline> headline_number(const Result& result, const Measurement*
   return Headline{timed->name, timed->unit, d != nullptr ? d->better : better_by_unit(timed->unit), timed->median};
 }
 
-/// Samples are means over a batch: what a pass took is all of it.
+/// Samples are means over a batch, so a pass takes `batch` times as long.
 double clock_share_of(const InFleet& in_fleet, const Measurement* timed) {
   if (timed == nullptr || timed->unit != "s" || !(timed->median > 0)) return 0;
   return in_fleet.clock_uncertainty / (timed->median * timed->batch);
 }
 
-/// Of a pass, by the number that is a rate.
+/// Bytes of a pass, computed from its rate; 0 if the number is no rate.
 double payload_of(const Headline& number, const Measurement* timed) {
   constexpr double kGiga = 1e9;
   if (number.unit != kRate || timed == nullptr || timed->unit != "s") return 0;
   return number.value * kGiga * timed->median * timed->batch;
 }
 
-/// What all ranks moved together over the time that it took all of them, in the middle of the passes; nothing where
-/// they have not all made the same ones.
+/// Bytes that all ranks moved in a pass, divided by the median time from the first begin to the last end, in GB/s.
+/// Nothing if the ranks did not all make the same passes.
 std::optional<double> rate_together(const Test& test) {
   const InFleet* first = test.values.front().in_step;
   const auto like_first = [first](const Test::Value& v) {
@@ -80,13 +81,13 @@ std::optional<double> rate_together(const Test& test) {
   return makespan > 0 ? std::optional(payload / makespan / 1e9) : std::nullopt;
 }
 
-/// A time of 0 is none; a rate of 0 is the worst there is.
+/// A time of 0 is no measurement; a rate of 0 is the worst possible one.
 bool is_usable(const Headline& number) {
   if (!std::isfinite(number.value)) return false;
   return number.better == Better::lower ? number.value > 0 : number.value >= 0;
 }
 
-/// Whether transfers are gathered with all of a rank's partners, or each case by itself.
+/// Whether transfers with all partners of a rank form one test, or those of each case.
 enum class Partners { together, apart };
 
 std::string key_of(const Result& result, Partners partners, bool of_pair) {
@@ -94,7 +95,7 @@ std::string key_of(const Result& result, Partners partners, bool of_pair) {
   return of_pair && partners == Partners::together ? without_round_of_partners(key) : key;
 }
 
-/// Gathers results by what they are of.
+/// Groups results by case, concurrency and metric.
 class Gatherer {
  public:
   explicit Gatherer(Partners partners) : partners_(partners) {}
@@ -175,7 +176,7 @@ std::vector<Summary> summarise(const std::vector<Test>& tests) {
     Summary& one = all.emplace_back(
         Summary{.test = &test, .median = statistics::median(numbers), .lowest = *lowest, .highest = *highest});
     if (one.median > 0) one.spread = (highest->value - lowest->value) / one.median;
-    // Transfers between ranks may go one after the other within a pass.
+    // Transfers between ranks may run one after the other within a pass, so their rates cannot be added.
     const bool between_ranks =
         std::ranges::any_of(test.values, [](const Test::Value& v) { return v.pair.has_value(); });
     if (test.unit == kRate && !between_ranks) one.together = rate_together(test).value_or(sum);

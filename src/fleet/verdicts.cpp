@@ -21,7 +21,7 @@ std::string less_text(const Test& test, double shortfall) {
   return fmt::format("{} {}", format_percent(shortfall), test.better == Better::lower ? "slower" : "less");
 }
 
-/// What a suspicion is held against.
+/// Describes what a suspicion was compared with.
 std::string against_text(const Suspicion& s) {
   const char* which = s.best ? "the best" : "the middle";
   switch (s.subject.of) {
@@ -41,7 +41,7 @@ std::string subject_text(const Subject& subject, const std::vector<int>& ranks, 
   }
 }
 
-/// What came of measuring a suspect again that is not flagged.
+/// Why a suspicion was not confirmed.
 const char* outcome_text(Again::Seen seen) {
   switch (seen) {
     case Again::Seen::never: return "was not measured again";
@@ -51,7 +51,7 @@ const char* outcome_text(Again::Seen seen) {
   }
 }
 
-/// The test that shows the most of these.
+/// The test with the largest shortfall.
 template <class Shown>
 const Shown& worst_of(const std::vector<Shown>& all) {
   return *std::ranges::max_element(all, {}, [](const Shown& one) { return one.suspicion->shortfall(); });
@@ -64,8 +64,8 @@ bool any_on(const All& shown, DataPath path) {
 
 bool holds(const std::vector<int>& ranks, int rank) { return std::ranges::find(ranks, rank) != ranks.end(); }
 
-/// What is flagged already by tests of its own and slows these transfers down, too: a part of either end of a pair, of
-/// others one that all of their ranks have. The worst of such parts; null without one.
+/// The worst part that is already flagged by tests of its own and also slows these transfers; null if there is none.
+/// For a pair, a part of either end counts; otherwise only a part that all ranks share.
 Flagged* part_behind(std::vector<Flagged>& flagged, const Flagged& transfers) {
   Flagged* found = nullptr;
   for (Flagged& part : flagged) {
@@ -90,7 +90,7 @@ std::string maximum_text(const Environment::Pcie& link) {
   return fmt::format("PCIe {} x{}", link.max_generation, link.max_width);
 }
 
-/// Each generation is twice as fast as the one before.
+/// Each PCIe generation is twice as fast as the one before.
 double training_shortfall(const Environment::Pcie& link) {
   const double lanes = static_cast<double>(link.width) / link.max_width;
   return 1 - lanes * std::exp2(static_cast<double>(link.generation) - link.max_generation);
@@ -116,10 +116,10 @@ std::vector<Flagged> Verdicts::flagged() const {
   return all;
 }
 
-/// Links that have trained below what their GPU can do, where others of the same model have not: a fact, for which
-/// nothing must be measured twice.
+/// Flags links that have trained below their maximum while others of the same GPU model have not. This is a fact and
+/// needs no second measurement.
 void Verdicts::add_trained_low(std::vector<Flagged>& flagged) const {
-  std::map<std::string, Environment::Pcie> at_maximum;  // by model, of one such link
+  std::map<std::string, Environment::Pcie> at_maximum;  // one example for each model
   for (const RankPlace& place : fleet_.ranks) {
     const Environment::Gpu& gpu = place.environment.gpu;
     if (gpu.pcie && gpu.pcie->max_width > 0 && !gpu.pcie->below_maximum()) at_maximum.emplace(gpu.name, *gpu.pcie);
@@ -152,7 +152,7 @@ Flagged Verdicts::missing(int rank) const {
   return {.what = Flagged::What::rank, .ranks = {rank}, .name = name, .text = name + " did not answer any more"};
 }
 
-/// By their nodes: those of several models on one node are one host.
+/// By node: ranks with several GPU models on one node are on one host.
 std::map<int, std::vector<Verdicts::Shown>> Verdicts::slow_hosts() const {
   std::map<int, std::vector<Shown>> hosts;
   for (const auto& [subject, shown] : shown_) {
@@ -178,7 +178,7 @@ Flagged Verdicts::host(int node, const std::vector<Shown>& shown) const {
   return found;
 }
 
-/// Which part of a rank is slow, by what is low and what is not.
+/// Derives which part of a rank is slow from the data paths that are low and those that are not.
 Verdicts::PartOfRank Verdicts::part_of(const Subject& subject, const std::vector<Shown>& shown) const {
   using enum Flagged::What;
   if (any_on(shown, DataPath::gpu)) return {gpu, "GPU", ""};
@@ -221,7 +221,7 @@ Flagged Verdicts::network(const std::vector<int>& ranks, const std::vector<Shown
       ranks.size() == 1 ? places.rank_text(ranks.front()) : places.host_text(places.node(ranks.front()));
   const std::string name = "network of " + who;
   Flagged found = flag(Flagged::What::host, name, shown);
-  // One rank has a link of its own, through which they go.
+  // The transfers of a single rank all use its own link.
   const bool link_is_fine = ranks.size() > 1 || is_fine({Subject::Of::rank, ranks.front()}, DataPath::link);
   found.text = fmt::format("all transfers of {} are slow, so it is {}its host or its network: their middle {}", who,
                            link_is_fine ? "" : "its link, ", numbers(shown));
@@ -252,7 +252,7 @@ bool Verdicts::exchanged_with_others(int rank, int than) const {
   });
 }
 
-/// In a ring most ranks of a node have no transfers beyond it, and say nothing against its network.
+/// In a ring, most ranks of a node have no transfers beyond it; these do not clear the node's network.
 bool Verdicts::are_all_of(int node, const std::map<int, std::vector<Shown>>& by_rank) const {
   const auto is_beyond = [](const Shown& one) { return one.suspicion->subject.second == 1; };
   const bool only_beyond =
@@ -262,7 +262,7 @@ bool Verdicts::are_all_of(int node, const std::map<int, std::vector<Shown>>& by_
   });
 }
 
-/// Transfers show a slow GPU, link or host, too: what these explain is not flagged by another name.
+/// A slow GPU, link or host slows transfers as well. Transfers explained by these are not flagged again.
 void Verdicts::add_transfers(std::vector<Flagged>& flagged) const {
   std::map<int, std::map<int, std::vector<Shown>>> networks;  // by node and rank
   for (const auto& [subject, shown] : shown_) {
@@ -284,8 +284,8 @@ void Verdicts::add_transfers(std::vector<Flagged>& flagged) const {
   }
 }
 
-/// A part explains transfers that are no slower than itself, and one pair's only where other transfers of that part are
-/// slow, too. Where it does not, there is something else.
+/// A part explains transfers that are no slower than itself; a single pair only if other transfers of that part are
+/// slow, too. Otherwise there must be another cause.
 void Verdicts::add_or_explain(std::vector<Flagged>& flagged, Flagged transfers) const {
   Flagged* part = part_behind(flagged, transfers);
   const bool explained = part != nullptr && transfers.shortfall <= part->shortfall + threshold_ &&
@@ -299,7 +299,7 @@ void Verdicts::add_or_explain(std::vector<Flagged>& flagged, Flagged transfers) 
   flagged.push_back(std::move(transfers));
 }
 
-/// Transfers of these ranks besides those between the two of a pair.
+/// Whether these ranks have low transfers other than those between the two of the pair.
 bool Verdicts::others_are_low(const std::vector<int>& pair, const std::vector<int>& ranks) const {
   return std::ranges::any_of(shown_, [&](const auto& entry) {
     const Subject& subject = entry.first;
@@ -309,7 +309,7 @@ bool Verdicts::others_are_low(const std::vector<int>& pair, const std::vector<in
   });
 }
 
-/// With the shortfall and the tests; the text is still to be said.
+/// Fills in all but the text.
 Flagged Verdicts::flag(Flagged::What what, std::string name, const std::vector<Shown>& shown) const {
   Flagged found{.what = what, .ranks = {}, .name = std::move(name), .text = {}};
   std::set<int> ranks;
@@ -318,14 +318,14 @@ Flagged Verdicts::flag(Flagged::What what, std::string name, const std::vector<S
     found.shortfall = std::max(found.shortfall, one.suspicion->shortfall());
     append_tests(found, {one.test->name()});
   }
-  // From the first to the second, of a transfer.
+  // A pair keeps its order: sender, receiver.
   found.ranks =
       what == Flagged::What::pair ? shown.front().suspicion->ranks : std::vector<int>(ranks.begin(), ranks.end());
   return found;
 }
 
-/// "gives 49.9 GB/s in ..., the middle of those like it 55.4 GB/s: 9.9 % less, in 2 of 3 tests, and ...": of the test
-/// that shows it most.
+/// "gives 49.9 GB/s in ..., the middle of those like it 55.4 GB/s: 9.9 % less, in 2 of 3 tests, and ...", from the test
+/// with the largest shortfall.
 std::string Verdicts::numbers(const std::vector<Shown>& shown) const {
   const Shown& most = worst_of(shown);
   const Test& test = *most.test;
@@ -347,7 +347,7 @@ std::size_t Verdicts::tests_of_subject(const Subject& subject, std::optional<Dat
   }));
 }
 
-/// Whether tests of that path were judged, and it was suspected in none of them.
+/// Whether the subject was judged in tests of that path and suspected in none of them.
 bool Verdicts::is_fine(const Subject& subject, DataPath path) const {
   const auto is_suspected = [&](const ShownOf& in) {
     const auto found = in.find(subject);

@@ -1,4 +1,4 @@
-// What suspicions of all tests amount to: who is flagged, as what, and what is said of it.
+// Combines the suspicions of all tests: what is flagged, and what the report says about it.
 #pragma once
 
 #include <map>
@@ -10,32 +10,32 @@
 
 namespace xferbench::fleet {
 
-/// What the second round says of a suspicion.
+/// What the second round found about a suspicion.
 struct Again {
   enum class Seen {
-    never,   ///< it did not measure the test
-    nobody,  ///< not the suspect, or no good one beside it
-    clocks,  ///< whose clocks were not sure enough
+    never,   ///< the test was not measured again
+    nobody,  ///< the suspect was not measured, or no unsuspected rank
+    clocks,  ///< the clock error was too large
     no,
     yes,
   };
   Seen seen = Seen::never;
-  std::vector<double> shortfalls{};  ///< below the good ones, of each value
+  std::vector<double> shortfalls{};  ///< compared with the unsuspected ranks, for each value
 };
 
 class Verdicts {
  public:
-  /// Both outlive it.
+  /// `fleet` and `first` must outlive this object.
   Verdicts(const Fleet& fleet, const FirstRound& first, const Options& options)
       : fleet_(fleet), first_(first), threshold_(options.threshold) {}
-  /// `test` and `suspicion` outlive it. In the order of the tests.
+  /// To be called in the order of the tests. `test` and `suspicion` must outlive this object.
   void add(const Test& test, const Suspicion& suspicion, Again again);
 
-  /// Missing ranks, hosts, GPUs and links by their ranks, then what only transfers between ranks show.
+  /// In this order: missing ranks, hosts, GPUs and links by rank, and problems that only transfers between ranks show.
   [[nodiscard]] std::vector<Flagged> flagged() const;
-  /// Who was suspected in a test and not so again; of who is flagged, by other tests.
+  /// Suspicions that were not confirmed; for flagged ranks, those from other tests.
   [[nodiscard]] std::vector<std::string> notes() const;
-  /// How many suspicions the second round could neither confirm nor remove.
+  /// Number of suspicions that the second round neither confirmed nor refuted.
   [[nodiscard]] std::size_t unresolved() const;
 
  private:
@@ -53,11 +53,11 @@ class Verdicts {
   struct PartOfRank {
     Flagged::What what = Flagged::What::link;
     const char* name = "";
-    const char* doubt = "";  ///< the end of the sentence; empty where there is none
+    const char* doubt = "";  ///< end of the sentence; may be empty
   };
   [[nodiscard]] PartOfRank part_of(const Subject& subject, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged rank(const Subject& subject, const std::vector<Shown>& shown) const;
-  /// Whether those of a node that are suspected by their transfers are all that could be.
+  /// Whether all ranks of a node with suitable transfers are suspected.
   [[nodiscard]] bool are_all_of(int node, const std::map<int, std::vector<Shown>>& by_rank) const;
   [[nodiscard]] Flagged network(const std::vector<int>& ranks, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged pair(const Subject& subject, const std::vector<Shown>& shown) const;
@@ -68,15 +68,15 @@ class Verdicts {
   [[nodiscard]] bool others_are_low(const std::vector<int>& pair, const std::vector<int>& ranks) const;
   [[nodiscard]] Flagged flag(Flagged::What what, std::string name, const std::vector<Shown>& shown) const;
   [[nodiscard]] std::string numbers(const std::vector<Shown>& shown) const;
-  /// How many tests say something of a subject: all, or those of a path.
+  /// Number of tests with values of a subject: of all tests, or of those of one data path.
   [[nodiscard]] std::size_t tests_of_subject(const Subject& subject, std::optional<DataPath> path = {}) const;
   [[nodiscard]] bool is_fine(const Subject& subject, DataPath path) const;
 
   const Fleet& fleet_;
   const FirstRound& first_;
   double threshold_;
-  ShownOf shown_;      ///< in both rounds
-  ShownOf not_shown_;  ///< again
+  ShownOf shown_;      ///< confirmed in the second round
+  ShownOf not_shown_;  ///< not confirmed
 };
 
 }  // namespace xferbench::fleet

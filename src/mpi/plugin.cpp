@@ -1,5 +1,5 @@
-// The plug-in xferbench-mpi: the table of mpi/table.h, made of the MPI that this file is compiled with. The only file
-// that includes mpi.h; a library of its own, which knows nothing of the program.
+// The plug-in xferbench-mpi: implements the table of mpi/table.h with the MPI that it is compiled with. The only file
+// that includes mpi.h. A library of its own, independent of the program.
 #include <mpi.h>
 
 #include <climits>
@@ -15,13 +15,13 @@ namespace {
 
 using Operation = xferbench_mpi_operation;
 
-/// What there is of MPI in a process, which can be started and ended once.
+/// MPI's state in this process; MPI can be started and ended only once.
 struct State {
-  bool started = false;  // by us, and not ended
-  /// Ours alone, so that messages of nobody else are taken for ours.
+  bool started = false;  // by this plug-in, and not ended yet
+  /// A private communicator, so that messages of other code are never received here.
   MPI_Comm ranks = MPI_COMM_NULL;
   xferbench_mpi_numbers mine{0, 1, 0, 1, 0};
-  /// An error of ours: this MPI lets only one thread talk.
+  /// Our own error code: this MPI does not support threads.
   int one_thread_only = MPI_SUCCESS;
   char library[64] = "MPI";
 };
@@ -31,9 +31,9 @@ State& state() {
   return one;
 }
 
-/// "Open MPI 4.1.4" of "Open MPI v4.1.4, package: Debian ...", "MPICH 4.0.2" of "MPICH Version:\t4.0.2\nMPICH Release
-/// date: ...", "Intel(R) MPI Library 2021.9" as it is: the first line, up to a comma, with single spaces, and without
-/// the words that only say that a number is a version.
+/// Writes a short version text: the first line up to a comma, with single spaces and without "v" and "Version". "Open
+/// MPI v4.1.4, package: Debian ..." becomes "Open MPI 4.1.4"; "MPICH Version:\t4.0.2\nMPICH Release date: ..." becomes
+/// "MPICH 4.0.2"; "Intel(R) MPI Library 2021.9" stays.
 void describe_library(char* text, std::size_t size) {
   char full[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
@@ -60,7 +60,7 @@ void describe_library(char* text, std::size_t size) {
 
 int prepare() {
   State& s = state();
-  // By default an error ends the process.
+  // By default, MPI ends the process on an error.
   for (MPI_Comm standard : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
     if (const int error = MPI_Comm_set_errhandler(standard, MPI_ERRORS_RETURN)) return error;
   }
@@ -103,7 +103,7 @@ int finalise() {
   return MPI_Finalize();
 }
 
-/// MPI tells that before it is started, too.
+/// Also works before MPI is started.
 const char* library() {
   State& s = state();
   describe_library(s.library, sizeof s.library);
@@ -115,7 +115,7 @@ void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 void error_text(int error, char* text, std::size_t size) {
   char words[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
-  // Without MPI nobody knows what the number means.
+  // Only a running MPI can translate error codes.
   const bool known = state().started && MPI_Error_string(error, words, &length) == MPI_SUCCESS;
   if (known) {
     std::snprintf(text, size, "%s", words);
@@ -136,7 +136,7 @@ void keep(Operation& one, MPI_Request request) { std::memcpy(&one.request, &requ
 
 bool countable(std::size_t count) { return count <= INT_MAX; }
 
-/// Begins an operation on so many: `begin` gets where to put its request. One that did not begin has ended.
+/// Begins an operation on `count` items; `begin` stores its request. An operation that fails to begin counts as ended.
 template <typename Begin>
 int begun(Operation& one, std::size_t count, Begin begin) {
   if (!countable(count)) return MPI_ERR_COUNT;
@@ -164,7 +164,7 @@ int broadcast(void* data, std::size_t bytes, int root, Operation* operation) {
   });
 }
 
-/// How many bytes come from each rank, and behind these, where they go.
+/// Sets the byte count of each rank, followed by the offsets of their data.
 int lay_out(const std::size_t* sizes, Operation& one) {
   const auto count = static_cast<std::size_t>(state().mine.size);
   one.counts = new (std::nothrow) int[2 * count];
@@ -222,7 +222,7 @@ int test(Operation* operation, int* done) {
   if (operation->ended != 0) return MPI_SUCCESS;
   MPI_Request request = request_of(*operation);
   const int error = MPI_Test(&request, done, MPI_STATUS_IGNORE);
-  // One that failed has ended, too: there is nothing to ask for any more.
+  // An operation that failed has ended, too; its request must not be tested again.
   if (error != MPI_SUCCESS) *done = 1;
   if (*done == 0) return error;
   operation->ended = 1;
@@ -230,9 +230,8 @@ int test(Operation* operation, int* done) {
   return error;
 }
 
-/// A receive that nothing has come for can be taken back, and is gone. Collective operations can neither be cancelled
-/// nor freed (MPI 4.0, 6.12), and a send that is freed goes on reading its memory: these are left as they are, with
-/// their counts, for as long as the process lives.
+/// Cancels a receive without a message. Collective operations can be neither cancelled nor freed (MPI 4.0, 6.12), and a
+/// freed send still reads its memory. So these are left alone, and their counts are never freed.
 void release(Operation* operation) {
   if (operation->ended != 0 || operation->receives == 0 || !state().started) return;
   MPI_Request request = request_of(*operation);

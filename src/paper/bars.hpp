@@ -1,4 +1,4 @@
-// Amounts as bars on one scale, each in a row with its name and what it is in words. Drawn on pages only.
+// A chart of bars on one scale, each in a row with its name and its value in words. Only HTML pages draw it.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@ namespace xferbench {
 struct Bars {
   struct Bar {
     std::string name{};
-    double begin = 0;  ///< where the bar before it ends, of parts that add up to a whole
+    double begin = 0;  ///< end of the bar before, for parts of a whole
     double end = 0;
-    std::string text{};    ///< behind it: the number with its unit
-    std::size_t kind = 0;  ///< bars of one kind have one colour, of eight
+    std::string text{};    ///< after the bar: the number with its unit
+    std::size_t kind = 0;  ///< bars of one kind share a colour; there are eight
   };
   std::string title{};
   std::vector<Bar> bars{};
-  std::string note{};  ///< below them
+  std::string note{};  ///< below the chart
 };
 
-/// The bars as SVG; empty where none has a length.
+/// The chart as SVG; empty if no bar has a length.
 std::string to_svg(const Bars& bars);
 
 }  // namespace xferbench

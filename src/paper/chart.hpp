@@ -1,4 +1,4 @@
-// Numbers over numbers. Drawn on pages only: what else shows a document has the same numbers in its tables.
+// Line and scatter charts. Only HTML pages draw them; other formats have the same numbers in tables.
 #pragma once
 
 #include <cstddef>
@@ -14,34 +14,34 @@ namespace xferbench {
 struct Chart {
   struct Scale {
     std::string label{};     ///< with the unit: "GB/s"
-    bool log = false;        ///< what is not above zero is left out
-    bool from_zero = false;  ///< even where all is far above it; not of a logarithm
-    bool sizes = false;      ///< bytes, told in powers of 1024
-    /// What stands where, in place of round numbers; then the axis has just these ends.
+    bool log = false;        ///< leaves out values that are not above zero
+    bool from_zero = false;  ///< even if all values are far above it; not for `log`
+    bool sizes = false;      ///< bytes, labelled in powers of 1024
+    /// Positions and texts of ticks, in place of round numbers; the axis then spans exactly `ends`.
     std::vector<std::pair<double, std::string>> ticks{};
     std::pair<double, double> ends{0, 1};
   };
   struct Point {
     double x = 0;
     double y = 0;
-    std::optional<double> low{};  ///< of its interval
+    std::optional<double> low{};  ///< of its confidence interval
     std::optional<double> high{};
-    std::string more{};  ///< that is said when somebody points at it
+    std::string more{};  ///< additional text in its tooltip
   };
   struct Series {
     enum class Role {
       measured,
       limit,
-      points,  ///< measured, and not joined: they do not follow each other
-      dots,    ///< the same of so many that each is a dot of which nothing is said
+      points,  ///< measured, without lines between them: they have no order
+      dots,    ///< the same for very many points: small and without tooltips
     };
-    std::string name;             ///< may be empty, where there is only one
-    std::vector<Point> points{};  ///< joined in the order of x; a limit of one point holds everywhere
+    std::string name;             ///< may be empty if there is only one series
+    std::vector<Point> points{};  ///< joined in the order of x; a limit with one point holds for all x
     Role role = Role::measured;
-    std::string like{};                 ///< the name of another series, whose colour it has
+    std::string like{};                 ///< name of another series, whose colour it shares
     std::optional<std::size_t> kind{};  ///< its colour, of eight; of several of one kind the first has it
   };
-  /// A part of the axis of x that stands out, or a place on it where both ends are one.
+  /// A highlighted range of the x axis, or a position if both ends are equal.
   struct Mark {
     double from = 0;
     double to = 0;
@@ -55,17 +55,17 @@ struct Chart {
   std::vector<Mark> marks{};
   enum class Shape {
     usual,
-    low,    ///< of few lines, or one of several beneath each other that have the same axis of x
-    small,  ///< one of several beside each other
+    low,    ///< few lines, or one of several charts below each other with a common x axis
+    small,  ///< one of several side by side
   };
   Shape shape = Shape::usual;
-  std::string note{};  ///< below it
+  std::string note{};  ///< below the chart
 };
 
-/// The chart as SVG, whose colours page.css has; empty where there is nothing to draw.
+/// The chart as SVG, with colours from page.css; empty if there is nothing to draw.
 std::string to_svg(const Chart& chart);
 
-/// What its lines are called, and how they look; for where the drawing is wider than the window.
+/// The names and styles of the chart's lines, for a legend when the drawing is wider than the window.
 struct LineName {
   std::string name;
   std::size_t colour;  ///< of eight

@@ -1,6 +1,6 @@
-// What an answer says, whatever shows it: how far it may be trusted, then sentences, tables, lists and matrices in the
-// order in which they are read. A document knows nothing of terminals, Markdown or pages; its writers (writers.hpp)
-// know nothing of what it is about.
+// The contents of a report, whatever its format: how far the numbers can be trusted, then sentences, tables, lists and
+// matrices in reading order. A document knows nothing of terminals, Markdown or HTML; its writers (writers.hpp) know
+// nothing of its subject.
 //
 //   Document told("xferbench", trust_of(report));
 //   told.add(Sentence{.text = "97.4 GB/s, 96 % of the limit", .tone = Tone::bold});
@@ -23,50 +23,48 @@
 
 namespace xferbench {
 
-/// How far the numbers of a document may be trusted. No document can be made without one, and all writers show its
-/// marks.
+/// How far the numbers of a document can be trusted. Every document needs one, and all writers show its marks.
 struct Trust {
-  /// `its_profile`: the one that simulated them; empty of a real GPU. `its_fault`: the one that the simulated device
-  /// was given; empty of none.
+  /// `its_profile`: device profile that simulated the numbers; empty for a real GPU. `its_fault`: fault injected into
+  /// the simulated device; empty for none.
   Trust(std::string its_profile, bool is_verified, std::string its_fault, bool is_complete)
       : profile(std::move(its_profile)), verified(is_verified), fault(std::move(its_fault)), complete(is_complete) {}
 
-  /// Of a page that shows no measurement: the machine's facts, help.
+  /// For a document without measurements: machine facts, help.
   static Trust of_facts() { return {{}, true, {}, true}; }
 
   std::string profile;
   bool verified;
   std::string fault;
   bool complete;
-  std::string unverified{};            ///< which of several files; empty: the only one
-  std::string incomplete{};            ///< what is said of it, where there is more to say; begins with a mark
-  std::string next{};                  ///< how to go on; may be empty
-  std::vector<std::string> besides{};  ///< sentences of the same weight
+  std::string unverified{};            ///< name of the unverified file, if there are several
+  std::string incomplete{};            ///< replaces the standard text; begins with its mark
+  std::string next{};                  ///< how to continue; may be empty
+  std::vector<std::string> besides{};  ///< further sentences to show with the marks
 
   struct Mark {
-    std::string word;  ///< "SIMULATED", "NOT VERIFIED", "FAULT INJECTED": beside the name of what the numbers are of
-    std::string said;  ///< behind it
+    std::string word;  ///< "SIMULATED", "NOT VERIFIED", "FAULT INJECTED": next to the name of what was measured
+    std::string said;  ///< explanation after the word
   };
   [[nodiscard]] std::vector<Mark> marks() const;
   [[nodiscard]] std::vector<std::string> words() const;
-  /// What is said above all numbers, a sentence for each mark.
+  /// Sentences above all numbers: one for each mark, then `besides`.
   [[nodiscard]] std::vector<std::string> alarms() const;
-  /// "INCOMPLETE: not every case has run to its end"; empty of a complete run.
+  /// "INCOMPLETE: not every case has run to its end"; empty for a complete run.
   [[nodiscard]] std::string incomplete_text() const;
 };
 
 struct Sentence {
   std::string text;
   Tone tone = Tone::plain;
-  bool strong = false;     ///< stands out where there are no colours
-  std::string label{};     ///< "do: ": before the text, whose lines all begin behind it
-  std::size_t margin = 0;  ///< columns on a terminal
-  bool is_long =
-      false;  ///< on a terminal in lines of a readable length, whatever the window is; all in a margin of 2 are
-  bool goes_on = false;  ///< in the paragraph of the sentence before it, on a line of its own
+  bool strong = false;     ///< emphasized where there are no colours
+  std::string label{};     ///< "do: ": before the text; all lines of the text are indented to its end
+  std::size_t margin = 0;  ///< indentation in columns on a terminal
+  bool is_long = false;    ///< wrap at a readable width on a terminal, however wide; implied by a margin of 2
+  bool goes_on = false;    ///< a new line in the paragraph of the sentence before
 };
 
-/// What begins a section: what it is about, the marks that its numbers need, and what they have in common.
+/// Begins a section: its subject, the marks that its numbers need, and what all of them have in common.
 struct Heading {
   std::string text;
   std::vector<std::string> common{};  ///< "size 256 MiB"
@@ -75,8 +73,8 @@ struct Heading {
 
 struct Item {
   std::string text;
-  std::string strong{};  ///< before the text
-  std::string code{};    ///< behind it
+  std::string strong{};  ///< emphasized, before the text
+  std::string code{};    ///< in code style, after the text
   std::vector<Sentence> below{};
 };
 
@@ -85,7 +83,7 @@ struct List {
   std::vector<Item> items{};
   bool numbered = false;
   Tone tone = Tone::plain;
-  std::size_t margin = 2;  ///< columns on a terminal
+  std::size_t margin = 2;  ///< indentation in columns on a terminal
 
   List() = default;
   explicit List(const std::vector<std::string>& sentences, Tone its_tone = Tone::plain, std::size_t its_margin = 2);
@@ -93,19 +91,19 @@ struct List {
 
 struct Part;
 
-/// What is not read at once: open on a terminal, to be opened elsewhere.
+/// Details: always shown on a terminal, collapsed elsewhere.
 struct Fold {
   std::string title;
   std::vector<Part> parts;
 };
 
-/// Which of the writers show a part: bits for each of them.
+/// Which writers show a part; one bit each.
 enum class Shown : unsigned {
   terminal = 1,
   markdown = 2,
   pages = 4,
   elsewhere = markdown | pages,
-  texts = terminal | markdown,  ///< in the place of what is drawn on pages
+  texts = terminal | markdown,  ///< in place of drawings, which only pages have
   coloured = terminal | pages,
   everywhere = terminal | markdown | pages,
 };
@@ -113,14 +111,14 @@ constexpr bool is_shown(Shown by, Shown where) {
   return (static_cast<unsigned>(by) & static_cast<unsigned>(where)) != 0;
 }
 
-/// What only pages draw.
+/// Content that only HTML pages draw.
 template <class Content>
 concept Drawing = std::is_same_v<Content, Chart> || std::is_same_v<Content, Bars> ||
     std::is_same_v<Content, Timeline> || std::is_same_v<Content, Ratios>;
 
 struct Part {
   std::variant<Sentence, Heading, Table, Matrix, List, Fold, Chart, Bars, Timeline, Ratios> content;
-  bool apart = false;  ///< below an empty line, on a terminal; elsewhere all parts are
+  bool apart = false;  ///< on a terminal, after an empty line; other formats always separate parts
   Shown shown = Shown::everywhere;
 };
 
@@ -128,7 +126,7 @@ struct Document {
   Document(std::string its_title, Trust its_trust) : title(std::move(its_title)), trust(std::move(its_trust)) {}
 
   std::string title;
-  std::string about{};  ///< what tells it from others of its title, in a browser's tabs
+  std::string about{};  ///< shown in browser tabs, to distinguish documents with one title
   Trust trust;
   std::vector<Part> parts{};
 

@@ -1,3 +1,4 @@
+// Helpers that the functions in explain/findings share: where a finding is in the program, and how texts describe it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the host does slowly while the GPU waits: launching one by one, setting up.
+// Finds host work that leaves the GPU idle: launches one by one, and setup inside the window.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,10 +15,10 @@ namespace xferbench::explain {
 namespace {
 
 constexpr std::size_t kLeastLaunches = 8;
-/// Longer work of the program between two launches is no part of launching.
+/// If the program works longer than this between two launches, that time is not launch overhead.
 constexpr double kLongestGap = 20e-6;
 
-/// Calls of a thread that enqueue one operation each into one stream, one right after the other.
+/// Calls of a thread that each enqueue one operation in the same stream, one right after the other.
 using Launches = std::vector<Index>;
 
 bool launches_one(const Program& p, const HostCall& call) {
@@ -30,7 +30,7 @@ bool launches_one(const Program& p, const HostCall& call) {
 
 Index stream_of(const Program& p, Index call) { return p.operations[p.calls[call].operations.front()].stream; }
 
-/// A graph pays where the same is launched again and again, and copies alone are no launches.
+/// A graph pays off if the same kernels are launched repeatedly, and if most calls are not copies.
 bool repeats(const Program& p, const Launches& run) {
   std::set<Index> names;
   for (const Index c : run) names.insert(p.operations[p.calls[c].operations.front()].name);
@@ -40,7 +40,7 @@ bool repeats(const Program& p, const Launches& run) {
 
 std::vector<Launches> stretches_of_launches(const Program& p) {
   std::vector<Launches> found;
-  std::map<std::uint32_t, Launches> open;  // of each thread
+  std::map<std::uint32_t, Launches> open;  // per thread
   const auto close = [&](Launches& run) {
     if (run.size() >= kLeastLaunches && repeats(p, run)) found.push_back(run);
     run.clear();
@@ -58,7 +58,7 @@ std::vector<Launches> stretches_of_launches(const Program& p) {
   return found;
 }
 
-/// Time in which the GPU has nothing to do because the next launch has not come.
+/// GPU idle time until the next launch arrives.
 double idle_for_launches(const Evidence& e, const std::vector<Launches>& stretches) {
   double sum = 0;
   for (const Launches& run : stretches) {
@@ -81,7 +81,8 @@ void launch_as_graphs(Program& p, const std::vector<Launches>& stretches, const 
       if (c == first) continue;
       call.gap = 0;
       o.delay = p.operations[p.calls[first].operations.front()].delay;
-      // Launching a node is hidden behind the kernel before, and of short ones in part behind themselves.
+      // The launch of a node overlaps with the kernel before it and, if the node is short, in part with the node
+      // itself.
       constexpr double kShort = 3;
       if (o.work < kShort * costs.graph_node) {
         o.handover = std::clamp(costs.graph_node - o.work, 0., o.handover);
@@ -128,7 +129,7 @@ bool sets_up(const HostCall& call) {
   }
 }
 
-/// Between a program's first operation and its last; before and after are its start and its end.
+/// In a whole program, only calls between the first and the last operation: the others are its start and its end.
 std::vector<Index> calls_that_set_up(const Evidence& e) {
   double begin = 0;
   double end = e.program.seconds;
@@ -144,10 +145,10 @@ std::vector<Index> calls_that_set_up(const Evidence& e) {
   return found;
 }
 
-/// A program has to do everything once: of each call the one that takes longest stays. Code is loaded once.
+/// Removes calls that every program needs once: the longest one of each function, and code loading.
 void keep_what_is_repeated(const Evidence& e, std::vector<Index>& calls) {
   const auto length = [&e](Index c) { return e.replayed.call_ends[c] - e.replayed.call_begins[c]; };
-  std::map<Index, Index> longest;  // of each name
+  std::map<Index, Index> longest;  // by name
   for (const Index c : calls) {
     Index& most = longest.try_emplace(e.program.calls[c].name, c).first->second;
     if (length(c) > length(most)) most = c;
@@ -158,7 +159,7 @@ void keep_what_is_repeated(const Evidence& e, std::vector<Index>& calls) {
   });
 }
 
-/// By what takes most of the time.
+/// Advice for the kind of call that takes most of the time.
 std::string_view way_to_keep(const Evidence& e, const std::vector<Index>& calls) {
   std::map<CudaCallKind, double> kinds;
   for (const Index c : calls) kinds[e.program.calls[c].kind] += e.replayed.call_ends[c] - e.replayed.call_begins[c];

@@ -1,4 +1,4 @@
-// Copies and kernels that take turns although each has an engine of its own.
+// Finds copies and kernels that alternate although separate engines could run them at the same time.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,9 +23,9 @@ double work_of(const Program& p, const std::vector<Index>& operations) {
   return sum;
 }
 
-// --- A step beside the next -----------------------------------------------------------------------------------------
+// --- Overlap of a step with the next one -----------------------------------------------------------------------------
 
-/// Replaces what the operation waits for in its own stream.
+/// Replaces the dependencies of an operation in its own stream.
 void follow(Program& p, Index i, std::initializer_list<Index> on) {
   Operation& o = p.operations[i];
   std::erase_if(o.after, [&](const Dependency& d) { return p.operations[d.operation].stream == o.stream; });
@@ -34,7 +34,7 @@ void follow(Program& p, Index i, std::initializer_list<Index> on) {
   }
 }
 
-/// Of each step: the last operation of a phase in it, or in the step before it that has one.
+/// For each step: the last operation of a phase in it, or in the nearest step before it that has one.
 template <class Member>
 std::vector<Index> latest_of(const Chain& steps, Member member) {
   std::vector<Index> latest;
@@ -45,7 +45,7 @@ std::vector<Index> latest_of(const Chain& steps, Member member) {
   return latest;
 }
 
-/// Two buffers for what comes in and two for what goes out, a stream for each engine.
+/// Two input buffers, two output buffers and a stream for each engine.
 void double_buffer(Program& p, const Chain& steps) {
   const std::vector<Index> ins = latest_of(steps, &Step::in);
   const std::vector<Index> works = latest_of(steps, &Step::work);
@@ -76,8 +76,8 @@ void double_buffer(Program& p, const Chain& steps) {
   }
 }
 
-/// Whoever waits for an operation of a step waits for all before it in the stream, in whichever line of its own each
-/// stands now: the last copy in, kernel and copy back up to there.
+/// A recorded wait for an operation also covers all operations before it in the stream. With a stream for each engine,
+/// it must name them: the last copy in, kernel and copy out up to that operation.
 class Covered {
  public:
   Covered(const Program& p, const std::vector<Chain>& chains) {
@@ -88,7 +88,7 @@ class Covered {
 
   void wait_for_all(Program& p) const {
     std::vector<Index> more;
-    std::vector<std::size_t> known(p.operations.size(), 0);  // the last list that each was in
+    std::vector<std::size_t> known(p.operations.size(), 0);  // number of the last list that had it
     std::size_t list = 0;
     const auto is_new = [&](Index i) { return std::exchange(known[i], list) != list; };
     for (HostCall& call : p.calls) {
@@ -122,7 +122,7 @@ class Covered {
     }
   }
 
-  /// What else is to be waited for with this.
+  /// The other operations that a wait for this one covers.
   void add_others(Index operation, std::vector<Index>& others) const {
     const auto found = by_operation_.find(operation);
     if (found == by_operation_.end()) return;
@@ -133,9 +133,9 @@ class Covered {
   std::unordered_map<Index, std::array<Index, 3>> by_operation_;
 };
 
-/// Whoever waits for what a step brought does so a step later; the last wait stays as it is.
+/// Makes each wait for a step's result wait for the result of the step before. The last wait stays as it is.
 void wait_a_step_later(Program& p, const std::vector<Chain>& chains) {
-  std::unordered_map<Index, Index> instead;  // of operations: the result of the step before
+  std::unordered_map<Index, Index> instead;  // by operation: the result of the step before
   for (const Chain& chain : chains) {
     for (std::size_t s = 0; s < chain.size(); ++s) {
       for (const Index i : chain[s].all) instead[i] = s == 0 ? kNone : result_of(chain[s - 1]);
@@ -166,7 +166,7 @@ void wait_a_step_later(Program& p, const std::vector<Chain>& chains) {
   }
 }
 
-// --- A step in parts ------------------------------------------------------------------------------------------------
+// --- Splitting a step ------------------------------------------------------------------------------------------------
 
 double work_of_part(const Operation& o, std::size_t parts, const Costs& costs) {
   const double share = o.work / static_cast<double>(parts);
@@ -176,7 +176,7 @@ double work_of_part(const Operation& o, std::size_t parts, const Costs& costs) {
   return std::max(share, alone.value_or(share + fixed.value_or(costs.handover)));
 }
 
-/// A part of an operation, enqueued by the same call somewhat later.
+/// Adds a part of an operation, enqueued by the same call, `part` launch times later.
 Index add_part(Program& p, Index whole, std::size_t part, std::size_t parts, const Costs& costs) {
   Operation o = p.operations[whole];
   o.work = work_of_part(o, parts, costs);
@@ -190,7 +190,7 @@ Index add_part(Program& p, Index whole, std::size_t part, std::size_t parts, con
   return index;
 }
 
-/// The whole then is where its parts come together: whoever waits for it waits for them.
+/// Turns the whole operation into a join of its parts, so that whatever waits for it waits for them.
 void join(Program& p, Index whole, Index last_part) {
   Operation& o = p.operations[whole];
   o.engine = Engine::none;
@@ -198,10 +198,10 @@ void join(Program& p, Index whole, Index last_part) {
   o.after = {{last_part, false}};
 }
 
-/// Each part comes in, is worked on and goes back while the others do something else.
+/// Splits a step into parts that are copied in, processed and copied back concurrently.
 void split(Program& p, const Step& step, std::size_t parts, const Costs& costs) {
   std::map<Index, Index> last_part;
-  std::array<Index, 3> before{kNone, kNone, kNone};  // of each phase: its last part so far
+  std::array<Index, 3> before{kNone, kNone, kNone};  // the last part of each phase so far
   for (std::size_t part = 0; part < parts; ++part) {
     Index upstream = kNone;
     std::size_t phase = 0;
@@ -223,7 +223,7 @@ void split(Program& p, const Step& step, std::size_t parts, const Costs& costs) 
   for (const auto& [whole, part] : last_part) join(p, whole, part);
 }
 
-/// How many calls before each one wait for something.
+/// For each call, how many calls before it wait for something.
 std::vector<std::size_t> waits_before(const Program& p) {
   std::vector<std::size_t> before;
   std::size_t waits = 0;
@@ -234,7 +234,7 @@ std::vector<std::size_t> waits_before(const Program& p) {
   return before;
 }
 
-/// Whether all of the step is enqueued before the host waits for any of it: parts cannot overtake a wait.
+/// Whether the host enqueues the whole step before it waits for any of it: parts cannot overtake a wait.
 bool can_be_split(const Program& p, const Step& step, const std::vector<std::size_t>& waits) {
   if (!step.in_order) return false;
   Index first = kNone;
@@ -248,12 +248,12 @@ bool can_be_split(const Program& p, const Step& step, const std::vector<std::siz
   return first > last || waits[first] == waits[last];
 }
 
-// --- Is it worth a word? --------------------------------------------------------------------------------------------
+// --- Is it worth reporting? ------------------------------------------------------------------------------------------
 
-/// Less of the stretch than this is nothing to hide.
+/// Copies or kernels that take a smaller share of the window are not worth hiding.
 constexpr double kLeastShare = 0.01;
 
-/// Streams in which both copies and kernels take some time.
+/// Streams in which at least two of copies in, kernels and copies back take some time.
 std::vector<Index> streams_with_both(const Program& p) {
   std::vector<Index> found;
   const std::vector<Chain> chains = chains_of(p);
@@ -323,7 +323,7 @@ std::vector<Candidate> copies_and_kernels_in_turn(const Evidence& e) {
       copies_in_words(e.program, copies),
       streams.size() == 1 ? "one stream" : fmt::format("{} streams", streams.size()), counted(steps, "step"));
   if (steps >= 3) candidate.mends.push_back(over_steps(streams));
-  // So many more operations for each step that long stretches are left to double buffers alone.
+  // Splitting multiplies the number of operations, so long windows only get double buffering.
   constexpr std::size_t kMostInParts = 20'000;
   for (const std::size_t parts : {4U, 8U, 16U, 32U}) {
     if (parts * e.program.operations.size() <= kMostInParts) {

@@ -1,4 +1,4 @@
-// What streams do again and again: copies in, kernels, copies back.
+// Divides the work of a stream into repeated steps: copies in, kernels, copies back.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ struct Step {
   std::vector<Index> in{};
   std::vector<Index> work{};
   std::vector<Index> out{};
-  bool in_order = true;  ///< first all that comes in, then all kernels, then all that goes back
+  bool in_order = true;  ///< all copies in, then all kernels, then all copies back
 };
 
-/// kNone: there are none.
+/// kNone if there are none.
 Index last_of(const std::vector<Index>& operations);
-/// The operation that completes what a step brings. kNone: it brings nothing.
+/// The operation that completes the result of a step; kNone if the step has no result.
 Index result_of(const Step& step);
 
-/// What one stream does, step by step. A step begins with a large copy to the GPU behind something else; what stands
-/// before the first large copy, and nodes of graphs, belong to none.
+/// The steps of one stream. A step begins with a large copy to the GPU that follows a kernel or a copy back. Steps
+/// without a large copy are left out, and so are graph nodes.
 using Chain = std::vector<Step>;
 
-/// Of each stream of the program.
+/// One chain for each stream of the program.
 std::vector<Chain> chains_of(const Program& p);
-/// Of these streams.
+/// One chain for each of these streams.
 std::vector<Chain> chains_of(const Program& p, const std::vector<Index>& streams);
 
 }  // namespace xferbench::explain

@@ -1,4 +1,4 @@
-// Order that nobody asked for, and pages that move by themselves.
+// Finds unintended ordering by the legacy default stream, and managed pages that migrate on access.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,17 +44,17 @@ double seconds_of(const Evidence& e, recording::Time time) {
   return 1e-9 * static_cast<double>(static_cast<std::int64_t>(time - e.window.begin));
 }
 
-/// Pages that moved while a kernel ran.
+/// Page migrations during a kernel.
 struct Moved {
-  double begin = 0;  ///< of the first of them
-  double end = 0;    ///< of the last
+  double begin = 0;  ///< of the first migration
+  double end = 0;    ///< of the last migration
   std::uint64_t bytes = 0;
   std::size_t times = 0;
-  /// Between the first and the last the kernel waits: for pages, and for its faults to be seen to.
+  /// From the first to the last migration, the kernel waits for pages and for its page faults to be handled.
   [[nodiscard]] double seconds() const { return end - begin; }
 };
 
-/// Of each operation.
+/// By index of the operation.
 std::vector<Moved> moved_during(const Evidence& e) {
   std::vector<Moved> moved(e.program.operations.size());
   for (const recording::Migration& m : e.recording.migrations) {
@@ -69,7 +69,7 @@ std::vector<Moved> moved_during(const Evidence& e) {
   return moved;
 }
 
-/// What is left of a kernel whose pages are there, and what bringing them before costs.
+/// Duration of a kernel whose pages were prefetched, plus the time of the prefetch.
 double prefetched(const Operation& o, const Moved& moved, const Costs& costs) {
   const double recorded = o.end - o.begin;
   const double copied = costs.copy(CopyKind::h2d, Memory::pinned, moved.bytes).value_or(moved.seconds());

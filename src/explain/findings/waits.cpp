@@ -1,4 +1,4 @@
-// The host waits for the GPU where it need not, or each time where once would do.
+// Finds host waits for the GPU that are needless, or that happen in each iteration instead of once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,18 +14,17 @@ using recording::Memory;
 
 namespace {
 
-/// A wait by which the program learns nothing is worth a word if it is there so often.
+/// Fewer waits than this are not reported.
 constexpr std::size_t kLeastWaits = 4;
 
-/// What the waits of a stretch bring the host.
+/// The waits of the window, by whether they bring a result to the host.
 struct Waits {
-  std::vector<Index> needless{};  ///< calls: nothing was copied back since the stream was waited for before
-  std::vector<Index> results{};   ///< calls: something was
+  std::vector<Index> needless{};  ///< calls: nothing was copied back since the last wait for the stream
+  std::vector<Index> results{};   ///< calls: something was copied back
   std::uint64_t bytes = 0;        ///< of results
 };
 
-/// Goes through the calls in their order and keeps account of what streams have copied back to the host that nobody
-/// has waited for yet.
+/// Visits the calls in order and tracks the copies back to the host that it has not waited for yet.
 class Account {
  public:
   explicit Account(const Program& program)
@@ -45,7 +44,7 @@ class Account {
     if (is_result || std::ranges::any_of(o.after, brings_result)) own.results.push_back(places_[i]);
   }
 
-  /// Whether a wait for these operations brings a result; it does so once.
+  /// Whether a wait for these operations brings a result. Each result counts only once.
   bool take(const std::vector<Index>& operations) {
     bool found = false;
     for (const Index i : operations) {
@@ -60,7 +59,8 @@ class Account {
  private:
   struct Stream {
     std::uint32_t enqueued = 0;
-    std::deque<std::uint32_t> results{};  // places of copies back, and of what waits for those of other streams
+    // Places of copies back, and of operations that wait for those of other streams.
+    std::deque<std::uint32_t> results{};
     [[nodiscard]] bool has_result_by(std::uint32_t place) const { return !results.empty() && results.front() <= place; }
   };
 
@@ -68,8 +68,9 @@ class Account {
     return i != kNone && streams_[p_.operations[i].stream].has_result_by(places_[i]);
   }
 
-  /// An operation with a result at or before it: this one, or one that the join comprises. kNone: there is none.
-  /// A part without one never has one again, and is not looked at twice: of a join, places_ counts such parts.
+  /// An operation with a result at or before it: `i` itself, or if `i` is a join, one of its parts; kNone if there is
+  /// none. A part without a result never gets one again, so it is checked only once: for a join, places_ counts checked
+  /// parts.
   Index result_at(Index i) {
     if (!p_.operations[i].is_join) return has_result(i) ? i : kNone;
     for (std::vector<Index> open{i}; !open.empty();) {
@@ -96,8 +97,9 @@ class Account {
 
   const Program& p_;
   std::vector<Stream> streams_;
-  std::vector<std::uint32_t> places_;  // of each operation in its stream, from 1 on
-  std::vector<Index> results_;         // of each join: what was found last
+  // Of each operation in its stream, from 1 on; of each join: number of checked parts.
+  std::vector<std::uint32_t> places_;
+  std::vector<Index> results_;  // of each join: the last part that had a result
 };
 
 bool blocks_for_result(const Program& p, const HostCall& call) {
@@ -118,22 +120,22 @@ Waits waits_in(const Program& p) {
       (account.take(call.waits_for) ? waits.results : waits.needless).push_back(c);
       continue;
     }
-    // A blocking copy back is followed by a wait of the same stream in many programs: both are for the one result.
+    // Many programs wait for the stream after a blocking copy back. Both waits are for the same result.
     waits.results.push_back(c);
     for (const Index i : call.operations) waits.bytes += p.operations[i].bytes;
   }
   return waits;
 }
 
-/// With the waits the calls go, too.
+/// A call without its wait takes no time.
 void remove_waits(Program& p, const std::vector<Index>& calls) {
   for (const Index c : calls) make_asynchronous(p.calls[c], 0);
 }
 
-/// Larger results are worth pinning for themselves: that is another finding.
+/// Pinning larger results pays off by itself; that is another finding.
 constexpr std::uint64_t kSmallResult = 64 * KiB;
 
-/// A copy back to pageable memory cannot do without the host: pinned, it can.
+/// A copy back to pageable memory needs the host; one to pinned memory does not.
 void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs) {
   for (const Index c : calls) {
     for (const Index i : p.calls[c].operations) {
@@ -149,7 +151,7 @@ void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs
   }
 }
 
-/// Even where it was allocated before the stretch: who waits may read what kernels have written.
+/// Also if the memory was allocated before the window: after a wait, the host may read what kernels have written.
 bool uses_managed_memory(const Recording& r) {
   const auto is_managed = [&r](const recording::Call& call) {
     return call_kind(r.name(call.name)) == CudaCallKind::managed;
