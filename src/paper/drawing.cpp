@@ -37,7 +37,7 @@ double round_step(double least) {
 }
 
 double width_of(std::string_view text) {
-  constexpr double kEach = 6.8;  // pixels of a character, in most fonts
+  constexpr double kEach = 6.8;  // estimated width of a character in pixels
   return kEach * static_cast<double>(width(std::string(text)));
 }
 

@@ -15,7 +15,7 @@ namespace xferbench {
 
 namespace {
 
-/// Where it is longer than its line, it goes on in the next one behind a slash.
+/// Text in code style. Long text may be broken after a slash.
 std::string code(const std::string& text) {
   std::string safe;
   for (const char c : html_escaped(text)) {
@@ -29,13 +29,13 @@ std::string strong(const std::string& text) {
   return text.empty() ? "" : "<strong>" + html_escaped(text) + "</strong>";
 }
 
-/// Colour and weight of a text: never a colour alone.
+/// Class for colour and weight of a text: never colour alone.
 std::string_view class_of(Tone tone) {
   constexpr std::array<std::string_view, 6> kClasses{"", "bold", "dim", "good", "notice", "bad"};
   return kClasses[static_cast<std::size_t>(tone)];
 }
 
-/// A start tag with these classes, if there are any: names of our own, which need no quotes where there is one.
+/// A start tag with these classes, if any. They are our own names, so a single one needs no quotes.
 std::string tag(std::string_view name, std::vector<std::string_view> classes, std::string_view more = {}) {
   std::erase(classes, "");
   const std::string all = fmt::format("{}", fmt::join(classes, " "));
@@ -43,14 +43,14 @@ std::string tag(std::string_view name, std::vector<std::string_view> classes, st
   return fmt::format("<{}{}{}>", name, all.empty() ? "" : fmt::format(" class={}{}{}", quote, all, quote), more);
 }
 
-/// Whether a word is a unit that goes with the number before it, whatever ends its clause.
+/// Whether a word, without punctuation at its end, is a unit that belongs to the number before it.
 bool is_unit(std::string_view word) {
   constexpr std::array<std::string_view, 14> kUnits{"ns", "us", "ms",  "s",   "%",   "B",   "KB",
                                                     "MB", "GB", "KiB", "MiB", "GiB", "TiB", "GB/s"};
   return std::ranges::find(kUnits, word.substr(0, word.find_last_not_of(",;:.)") + 1)) != kUnits.end();
 }
 
-/// A flag in one piece; a key that is broken where it has parts.
+/// Keeps a flag in one line; allows line breaks after the slashes of a key.
 std::string word_of_prose(const std::string& word) {
   const std::size_t begin = word.starts_with('(') ? 1 : 0;
   const bool is_flag = word.compare(begin, 2, "--") == 0 && word.size() > begin + 2 && word[begin + 2] >= 'a';
@@ -62,7 +62,7 @@ std::string word_of_prose(const std::string& word) {
   return html_escaped(word.substr(0, begin)) + told + html_escaped(word.substr(end));
 }
 
-/// Sentences in which no flag and no number with its unit is broken between lines.
+/// Text in which no line break splits a flag, or separates a number from its unit.
 std::string prose(const std::string& text) {
   std::string told;
   std::string before;
@@ -82,10 +82,10 @@ std::string joined(std::vector<std::string> words, std::string_view between) {
   return fmt::format("{}", fmt::join(words, between));
 }
 
-/// Rows that nobody surveys without sorting or filtering them.
+/// Tables with more rows can be sorted and filtered.
 constexpr std::size_t kManyRows = 20;
-constexpr std::size_t kMostRowsOfMap = 64;  // of numbers that anybody reads
-constexpr std::size_t kLongText = 40;       // characters that a cell had better break
+constexpr std::size_t kMostRowsOfMap = 64;  // larger matrices are drawn without numbers
+constexpr std::size_t kLongText = 40;       // characters; longer cells may be broken
 
 class Page {
  public:
@@ -132,7 +132,7 @@ class Page {
                                   : text + "<p class=dim>" + html_escaped(joined(heading.common, ", ")) + "</p>\n";
   }
 
-  /// A box that scrolls where it is wider than the window, by keys, too; its label is the only one of its kind.
+  /// A region that scrolls if it is wider than the window, also by keyboard. Each has a label of its own.
   std::string boxed(const std::string& title, bool is_long, std::string_view content) {
     std::string label = title.empty() ? about_ : title;
     for (int number = 2; !labels_.insert(label).second; ++number) {
@@ -146,13 +146,13 @@ class Page {
     return "<caption class=hidden>" + html_escaped(title.empty() ? about_ : title) + "</caption>";
   }
 
-  /// Above the box of what it is the title of, where it stays in view.
+  /// The title above a scrolling region, so that it stays in view.
   [[nodiscard]] std::string heading(const std::string& title) const {
     const char* level = headings_ > 0 ? "h3" : "h2";
     return title.empty() ? "" : fmt::format("<{0}>{1}</{0}>\n", level, html_escaped(title));
   }
 
-  /// `opens`: what a cell does that opens something; empty: nothing.
+  /// `opens`: attributes of the button that opens a popover; empty: no button.
   static std::string cell(const Cell& cell, std::string_view name, bool left, std::size_t span,
                           const std::string& opens) {
     const std::string text = cell.text.substr(0, cell.text.find_last_not_of(' ') + 1);
@@ -271,14 +271,14 @@ class Page {
     return "<details><summary>" + html_escaped(fold.title) + "</summary>\n" + parts(fold.parts) + "</details>\n";
   }
 
-  std::string about_;             // what comes: the last heading, or the title
-  std::set<std::string> labels_;  // of boxes
+  std::string about_;             // subject of the next part: the last heading, or the title
+  std::set<std::string> labels_;  // of all scrolling regions so far
   std::size_t headings_ = 0;
-  std::size_t opened_ = 0;  // what rows open
+  std::size_t opened_ = 0;  // popovers so far
   std::string contents_;
 };
 
-/// The marks alone, so that they can stay in view however far one scrolls.
+/// Only the marks, so that the banner can stay in view while the page scrolls.
 std::string banner(const Trust& trust) {
   std::vector<std::string> words = trust.words();
   const std::string incomplete = trust.incomplete_text();

@@ -11,7 +11,7 @@ namespace xferbench {
 
 namespace {
 
-/// In code, where nobody can be mentioned by it: characters that mean something to Markdown or HTML become entities.
+/// Text in code style. Characters with a meaning in Markdown or HTML become entities, so "@" mentions nobody.
 std::string code(const std::string& text) {
   constexpr std::string_view kMeaningful = "&<>|`*_[]\\~@#\"'!";
   std::string escaped;
@@ -39,18 +39,18 @@ std::string line_of(const std::vector<Cell>& cells) {
   return text + "\n";
 }
 
-/// Parts as text. Rows of tables and entries of lists may be left out where all of it would be too long: each of these
-/// gets an equal share of what the others leave.
+/// Writes parts as text. If the text would be too long, table rows and list entries are left out: each table and list
+/// gets an equal share of the space that remains.
 class Writer {
  public:
-  /// All of it, or without any row to see how much that is.
+  /// All rows, or none to find out how much space everything else takes.
   enum class Rows { all, none };
   explicit Writer(Rows rows) : rows_(rows) {}
-  /// In so many bytes, of which `others` are those that no row takes, with that many tables and lists.
+  /// Limits the text to `most` bytes. `others`: bytes of everything but rows; `places`: number of tables and lists.
   Writer(std::size_t most, std::size_t others, std::size_t places)
       : left_(most - std::min(most, others)), places_(places) {}
 
-  /// How many tables and lists have come.
+  /// Number of tables and lists so far.
   [[nodiscard]] std::size_t places() const { return come_; }
 
   std::string parts(const std::vector<Part>& all) {
@@ -59,7 +59,7 @@ class Writer {
       if (!is_shown(part.shown, Shown::markdown)) continue;
       const auto* const sentence = std::get_if<Sentence>(&part.content);
       const bool goes_on = sentence != nullptr && sentence->goes_on && text.ends_with('\n');
-      if (goes_on) text.insert(text.size() - 1, "  ");  // a line break
+      if (goes_on) text.insert(text.size() - 1, "  ");  // two blanks before a line feed: a line break
       const std::string own = std::visit([this](const auto& content) { return this->part(content); }, part.content);
       if (own.empty()) continue;
       text += (text.empty() || goes_on ? "" : "\n") + own;
@@ -86,7 +86,7 @@ class Writer {
 
   std::string title(const std::string& text) { return text.empty() ? "" : "### " + markdown_escaped(text) + "\n\n"; }
 
-  /// Lines as far as they fit, and how many do not.
+  /// As many lines as fit, and a note on how many do not.
   std::string lines(const std::vector<std::string>& all, const char* what) {
     ++come_;
     if (rows_ == Rows::none) return {};

@@ -1,4 +1,4 @@
-// How a text looks where it is shown: colours, where they are wanted, and how wide it may be.
+// How text looks on a terminal: colours and line width.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@ namespace xferbench {
 
 enum class Tone { plain, bold, dim, good, notice, bad };
 
-/// Writes ANSI colours where wanted and nothing where not, in lines that fit.
+/// Terminal options. Adds ANSI colours only if they are wanted.
 struct Style {
   bool color = false;
-  std::size_t columns = 0;  ///< that a line may have; 0: as many as it needs
+  std::size_t columns = 0;  ///< of a line; 0: unlimited
   bool every_row = false;   ///< even of a long table of what is drawn below it
   [[nodiscard]] std::string painted(Tone tone, const std::string& text) const {
     constexpr std::array<const char*, 6> kCodes{"", "1", "2", "1;32", "1;33", "1;31"};

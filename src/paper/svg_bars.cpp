@@ -12,14 +12,14 @@ namespace xferbench {
 
 namespace {
 
-// In pixels: the names stand before the bars, the numbers behind them.
+// In pixels. Names are to the left of the bars, numbers to the right.
 constexpr double kLongestBegins = 256;
 constexpr double kBarsTo = 520;
 constexpr double kBarsWidth = 760;
 constexpr double kBarsRow = 26;
 constexpr std::size_t kLongestBarName = 40;  // bytes
 
-/// All of it in words, for whoever does not see it.
+/// The whole chart in words, for screen readers.
 std::string in_words(const Bars& bars) {
   std::string text = bars.title;
   const char* before = ": ";
@@ -45,7 +45,7 @@ std::string to_svg(const Bars& bars) {
   double top = 4;
   for (const Bars::Bar& bar : bars.bars) {
     const double begin = at(bar.begin);
-    const double end = std::max(at(bar.end), begin + 1);  // of what is too little to be seen a line
+    const double end = std::max(at(bar.end), begin + 1);  // a bar too short to be seen becomes a line
     const std::string name = shortened(printable(bar.name), kLongestBarName);
     svg += fmt::format("<g class=\"c{}\">", bar.kind % 8) +
            drawing::text_at(from - 10, top + kBarsRow / 2 + 4, "name", name) +

@@ -20,17 +20,17 @@ using namespace drawing;
 
 namespace {
 
-constexpr double kAxis = 48;  // pixels below the axes for that of x
+constexpr double kAxis = 48;  // pixels below the plot, for the x axis
 constexpr double kLeft = 64;
-constexpr double kTop = 30;            // below what marks say
-constexpr double kLine = 16;           // from name to name
-constexpr double kBesideOnX = 62;      // pixels from number to number
-constexpr double kBesideOnY = 28;      // likewise
+constexpr double kTop = 30;            // pixels above the plot, for the texts of marks
+constexpr double kLine = 16;           // pixels between names
+constexpr double kBesideOnX = 62;      // smallest distance of ticks on the x axis, pixels
+constexpr double kBesideOnY = 28;      // the same on the y axis
 constexpr std::size_t kColours = 8;    // classes c0 ... of page.css
-constexpr std::size_t kGrey = 5;       // of them
-constexpr std::size_t kMostDots = 80;  // that can be told apart
+constexpr std::size_t kGrey = 5;       // index of the grey one
+constexpr std::size_t kMostDots = 80;  // on a line; more cannot be told apart
 
-/// Where the axes end, in pixels. To the right of them are the names of the series.
+/// Edges of the plot in pixels. The names of the series are to its right.
 struct Room {
   double width = 760;
   double right = 560;
@@ -39,7 +39,7 @@ struct Room {
 };
 
 Room room_of(Chart::Shape shape, std::size_t series) {
-  constexpr double kLowest = 90;  // pixels of the axis of y
+  constexpr double kLowest = 90;  // pixels, shortest y axis
   Room room;
   if (shape == Chart::Shape::usual) return room;
   room.bottom = kTop + std::max(kLowest, kLine * static_cast<double>(series));
@@ -47,7 +47,7 @@ Room room_of(Chart::Shape shape, std::size_t series) {
   return room;
 }
 
-/// From numbers to pixels, its ends at round numbers, which are so many pixels apart at least.
+/// Maps numbers to pixels. Ticks are round numbers, at least `beside` pixels apart; the axis ends at ticks.
 class Ruler {
  public:
   Ruler(const Chart::Scale& scale, std::pair<double, double> range, double from, double to, double beside)
@@ -65,7 +65,7 @@ class Ruler {
       high = low + std::ceil((high - low) / step_) * step_;
     } else {
       if (scale.from_zero) low = std::min(low, 0.), high = std::max(high, 0.);
-      const double least = std::max(std::abs(low), std::abs(high)) / 1e9;  // that two numbers can be told apart by
+      const double least = std::max(std::abs(low), std::abs(high)) / 1e9;  // smaller differences are rounding errors
       if (!(high - low > least)) {
         const double around = std::max(std::abs(low) / 20, 1e-9);
         low -= around;
@@ -85,7 +85,7 @@ class Ruler {
 
   [[nodiscard]] bool begins_above_zero() const { return !scale_.log && low_ > 0; }
 
-  /// Numbers and where they stand.
+  /// Texts of the ticks and their pixels.
   [[nodiscard]] std::vector<std::pair<std::string, double>> ticks() const {
     std::vector<std::pair<std::string, double>> all;
     for (const auto& [at, name] : scale_.ticks) all.emplace_back(name, pixel(at));
@@ -112,18 +112,18 @@ class Ruler {
   double from_;
   double to_;
   double base_ = 10;
-  double low_ = 0;  // of the logarithms, where it is one
+  double low_ = 0;  // logarithm on a logarithmic scale
   double high_ = 1;
   double step_ = 1;
 };
 
-/// Whether it can be drawn, among others that can.
+/// Whether a number can be drawn: not too large, and above zero on a logarithmic scale.
 bool fits(const Chart::Scale& scale, double value) {
   constexpr double kMost = 1e100;
   return std::abs(value) < kMost && (!scale.log || value > 1 / kMost);
 }
 
-/// Those that can be drawn, from left to right.
+/// Series with only the points that can be drawn, sorted by x.
 std::vector<Chart::Series> drawable(const Chart& chart) {
   std::vector<Chart::Series> all = chart.series;
   for (Chart::Series& series : all) {
@@ -142,8 +142,8 @@ bool holds_everywhere(const Chart::Series& series) {
   return series.role == Chart::Series::Role::limit && series.points.size() == 1;
 }
 
-/// Limits are grey. Others have the colour of their kind, or one that their name has in every chart, unless another one
-/// of this chart has it already.
+/// Limits are grey. Other series have the colour of their kind, or one that depends on their name only, so that it is
+/// the same in every chart; if another series of the chart has that colour, the next free one.
 std::vector<std::size_t> colours_of(const std::vector<Chart::Series>& all) {
   std::array<bool, kColours> taken{};
   const auto wants = [&taken](const Chart::Series& series) { return series.kind && !taken[*series.kind % kColours]; };
@@ -187,7 +187,7 @@ std::string frame(const Chart& chart, const Ruler& x, const Ruler& y, const Room
          text_at((kLeft + room.right) / 2, bottom + 40, "middle", label(chart.x)) + "\n";
 }
 
-/// Behind the lines; above them what is said of those that have room beside those before them.
+/// Drawn behind the lines. The text of a mark is left out if it would overlap an earlier one.
 std::string drawn(const std::vector<Chart::Mark>& marks, const Ruler& x, const Room& room) {
   constexpr double kNarrowest = 3;
   std::string svg;
@@ -215,7 +215,7 @@ std::string said_of(const Chart::Series& series, const Chart::Point& p, const Ru
   return p.low && p.high ? fmt::format("{}, {} to {}", said, y.text(*p.low), y.text(*p.high)) : said;
 }
 
-/// What the points of a line lie between, in one piece.
+/// The area between the interval ends of a line's points, as one shape.
 std::string area(const Chart::Series& series, const Ruler& x, const Ruler& y) {
   std::string steps;
   const auto go_to = [&](double at, double up) {
@@ -228,8 +228,8 @@ std::string area(const Chart::Series& series, const Ruler& x, const Ruler& y) {
   return path("area", steps + "Z");
 }
 
-/// Its line, and each point with its interval and a title that says them. `below`: another line covers it for the most
-/// part, and it shall be seen beside that.
+/// The line, and each point with its interval and tooltip. `below`: a later line mostly covers this one, so it is drawn
+/// wider.
 std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y, double right, bool tells_x, bool below) {
   const bool limit = series.role == Chart::Series::Role::limit;
   const bool joined = series.role == Chart::Series::Role::measured;
@@ -257,7 +257,7 @@ std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y, d
   return (dense ? area(series, x, y) : "") + path(limit ? "dashed" : below ? "line below" : "line", line) + points;
 }
 
-/// Whether a line that is drawn later lies on it at most places.
+/// Whether a line that is drawn later covers most of its points.
 bool is_covered(const std::vector<Chart::Series>& all, std::size_t at, const Ruler& y) {
   constexpr double kNear = 2;  // pixels
   const auto covers = [&](const Chart::Series& other) {
@@ -271,7 +271,7 @@ bool is_covered(const std::vector<Chart::Series>& all, std::size_t at, const Rul
   return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(at) + 1, all.end(), covers);
 }
 
-/// Where the names stand, each as near to the end of its line as the others let it.
+/// Heights of the names: close to the ends of their lines, without overlap.
 std::vector<double> places_of_names(const std::vector<Chart::Series>& all, const Ruler& y, double bottom) {
   std::vector<std::pair<double, std::size_t>> ends;
   for (std::size_t i = 0; i < all.size(); ++i) ends.emplace_back(y.pixel(all[i].points.back().y), i);
@@ -285,7 +285,7 @@ std::vector<double> places_of_names(const std::vector<Chart::Series>& all, const
   return places;
 }
 
-/// The lowest and the highest of such numbers of these series.
+/// The smallest and largest of these numbers over all series.
 template <class Numbers>
 std::pair<double, double> range_of(const std::vector<Chart::Series>& all, const Numbers& numbers) {
   std::pair range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};

@@ -1,4 +1,4 @@
-// Matrices of more rows than anybody reads, as drawings of small coloured cells.
+// Draws matrices with too many rows to read as small coloured cells.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace xferbench {
 
 namespace {
 
-// In pixels. A strip has the names of the matrix's columns before its lines, and above them those of its rows.
+// In pixels. The matrix's columns are the lines of a strip, named on its left. Its first and last row are named above
+// it.
 constexpr double kCellsFrom = 56;
 constexpr double kCellWidth = 7;
 constexpr double kCellHeight = 12;
@@ -20,7 +21,7 @@ constexpr std::size_t kInStrip = 100;
 constexpr double kMapWidth = kCellsFrom + kCellWidth * kInStrip + 4;
 constexpr double kAboveStrip = 20;
 constexpr double kBelowStrip = 12;
-constexpr double kKey = 36;                // height of what says which colour is which number
+constexpr double kKey = 36;                // height of the colour key
 constexpr std::size_t kLongestColumn = 8;  // bytes
 
 class DenseMap {
@@ -57,7 +58,7 @@ class DenseMap {
     }
   }
 
-  /// Neighbours of one colour are one step of its path.
+  /// Neighbouring cells of one colour share a path segment.
   void add_line(std::size_t from, std::size_t to, std::size_t column, double top) {
     const auto shade_at = [&](std::size_t row) {
       const auto& cell = matrix_.cells[place(row, column)];
@@ -82,7 +83,7 @@ class DenseMap {
     return row * matrix_.columns.size() + column;
   }
 
-  /// The colours, between the numbers of the first and of the last.
+  /// The colour key, between the smallest and the largest number.
   [[nodiscard]] std::string key() const {
     Matrix ends({"", ""}, {""});
     ends.form = matrix_.form;

@@ -16,9 +16,9 @@ using namespace drawing;
 
 namespace {
 
-constexpr double kFurthest = 2;  // what is further from equal lies at the edge
+constexpr double kFurthest = 2;  // larger changes are drawn at the edge
 
-/// How far from equal the axis reaches, as a factor: to the ends of all intervals, within reason.
+/// Largest ratio on the axis: covers all intervals, up to kFurthest.
 double reach_of(const Ratios& ratios) {
   double furthest = 1;
   for (const Ratios::Row& row : ratios.rows) {
@@ -45,7 +45,7 @@ class Rows {
   }
 
  private:
-  // Columns, in pixels: names, the change, the axis and the verdict.
+  // Positions of the columns in pixels: names, change, axis, verdict.
   static constexpr double kWidth = 740;
   static constexpr std::size_t kLongestName = 42;  // bytes
   static constexpr double kChange = 336;
@@ -74,7 +74,7 @@ class Rows {
     return svg + text_at((kLeft + kRight) / 2, bottom_ + 38, "middle", of_.along) + "\n";
   }
 
-  /// From equal outwards those that have room beside the one before.
+  /// From "equal" outwards, without ticks that are too close to the one before.
   [[nodiscard]] std::vector<double> ticks() const {
     constexpr std::array kAbove{1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.};
     constexpr std::array kBelow{0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5};
@@ -101,7 +101,7 @@ class Rows {
     if (row.low && row.high && !beyond) {
       svg += path("interval", fmt::format("M{:.1f} {:.1f}H{:.1f}", x(*row.low), y, x(*row.high)));
     }
-    if (beyond) {  // an arrow that points there
+    if (beyond) {  // an arrow out of the axis
       svg += path("arrow", fmt::format("M{:.1f} {:.1f}l{} -5v10z", x(row.ratio), y, row.ratio > 1 ? -9 : 9));
     } else {
       svg += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\"/>", x(row.ratio), y);

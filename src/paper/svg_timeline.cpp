@@ -15,19 +15,19 @@ namespace xferbench {
 
 namespace {
 
-// In pixels: names of rows stand before the time.
+// In pixels. The names of rows are to the left of the time axis.
 constexpr double kTimeFrom = 136;
 constexpr double kTimeTo = 744;
 constexpr double kTimelineWidth = 760;
 constexpr double kLane = 22;
 constexpr double kBetweenRows = 6;
-constexpr std::size_t kMostLanes = 48;       // more are no picture any more
+constexpr std::size_t kMostLanes = 48;       // more would be unreadable
 constexpr std::size_t kLongestRowName = 20;  // bytes
-constexpr double kSeen = 1.5;                // what is less wide can hardly be told from its neighbours
+constexpr double kSeen = 1.5;                // narrower spans cannot be told apart
 
 using Span = Timeline::Span;
 
-/// The time that is shown, and where in the drawing a moment is.
+/// The shown period, and its mapping to pixels.
 class Stretch {
  public:
   explicit Stretch(const Timeline& timeline) {
@@ -35,7 +35,7 @@ class Stretch {
       for (const Span& span : row.spans) from_ = std::min(from_, span.begin), to_ = std::max(to_, span.end);
     }
   }
-  /// Whether moments in it can be told from each other.
+  /// Whether the period is too short to tell moments apart.
   [[nodiscard]] bool is_empty() const {
     const double least = 1e-9 * std::max(std::abs(from_), std::abs(to_));
     return !(to_ - from_ > least) || !std::isfinite(to_ - from_);
@@ -44,7 +44,7 @@ class Stretch {
     return kTimeFrom + std::clamp((time - from_) / (to_ - from_), 0., 1.) * (kTimeTo - kTimeFrom);
   }
 
-  /// Round times below the rows, all in one unit, with as many decimals as they need.
+  /// Grid and labels of the time axis: round times in one unit, with as many decimals as needed.
   [[nodiscard]] std::string axis(double bottom) const {
     const auto [unit, one] = to_ >= 1      ? std::pair("s", 1.)
                              : to_ >= 1e-3 ? std::pair("ms", 1e-3)
@@ -66,14 +66,14 @@ class Stretch {
   double to_ = -std::numeric_limits<double>::infinity();
 };
 
-/// The spans of a row in lanes, in none of which one overlaps another.
+/// Distributes the spans of a row to lanes without overlap.
 struct Lanes {
   std::vector<std::vector<const Span*>> all{};
-  std::size_t left_out = 0;  ///< for which so many lanes were too few
+  std::size_t left_out = 0;  ///< spans without a lane
 
   Lanes(const std::vector<Span>& spans, std::size_t most) {
     for (const Span& span : spans) {
-      const double least = 1e-9 * std::abs(span.begin);  // that rounding moves it by
+      const double least = 1e-9 * std::abs(span.begin);  // rounding error of a time
       const auto is_free = [&](const auto& lane) { return lane.back()->end <= span.begin + least; };
       auto lane = std::ranges::find_if(all, is_free);
       if (lane == all.end() && all.size() == most) {
@@ -88,7 +88,7 @@ struct Lanes {
 
 std::string drawn(const std::vector<const Span*>& spans, double top, const Stretch& stretch) {
   const double begin = stretch.at(spans.front()->begin);
-  constexpr double kGap = 1;  // that tells it from the next one
+  constexpr double kGap = 1;  // pixels between neighbouring spans
   const double whole = stretch.at(spans.back()->end) - begin;
   const double wide = whole > 4 * kGap ? whole - kGap : std::max(whole, kGap);
   const Span& first = *spans.front();
@@ -101,7 +101,7 @@ std::string drawn(const std::vector<const Span*>& spans, double top, const Stret
   return has_room ? svg + drawing::text_at(begin + wide / 2, top + kLane / 2 + 4, "within", first.label) : svg;
 }
 
-/// Those that are too short to be seen, and have no gap between them that could be, are drawn as one.
+/// Merges spans that are too short to be seen and have no visible gap between them.
 std::string drawn_lane(const std::vector<const Span*>& lane, double top, const Stretch& stretch) {
   const auto is_short = [&](const Span* span) { return stretch.at(span->end) - stretch.at(span->begin) < kSeen; };
   std::string svg;

@@ -1,4 +1,4 @@
-// A table before it is drawn: cells that know what they are, and which columns may go where there is little room.
+// A table before it is drawn: cells with their formatting, and columns that may be left out where space is short.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,11 @@ namespace xferbench {
 struct Cell {
   std::string text;
   Tone tone = Tone::plain;
-  bool code = false;    ///< a key or a command, or foreign text: Markdown and pages show it as it is, letter by letter
-  bool strong = false;  ///< stands out where there are no colours
+  bool code = false;    ///< a key, a command or foreign text; Markdown and HTML show it unchanged
+  bool strong = false;  ///< emphasized where there are no colours
 
   Cell(std::string its_text = {}, Tone its_tone = Tone::plain) : text(std::move(its_text)), tone(its_tone) {}
   Cell(const char* its_text, Tone its_tone = Tone::plain) : text(its_text), tone(its_tone) {}
-  /// A key, a command or foreign text.
   static Cell as_code(std::string text) {
     Cell cell(std::move(text));
     cell.code = true;
@@ -30,25 +29,25 @@ struct Cell {
 
 struct Table {
   struct Row {
-    std::vector<Cell> cells;           ///< the last of fewer than the header has is a sentence that runs on
-    std::vector<std::string> below{};  ///< sentences about the row, which on a terminal stand beneath it
-    std::optional<Chart> opens{};      ///< shown to whoever clicks its first cell, on pages
+    std::vector<Cell> cells;  ///< with fewer cells than the header, the last is a sentence across all remaining columns
+    std::vector<std::string> below{};  ///< sentences about the row; on a terminal below it
+    std::optional<Chart> opens{};      ///< opened by a click on the first cell, on HTML pages
   };
   std::vector<std::string> header;
-  std::size_t left_columns = 0;  ///< the first so many stand on the left, all others on the right ...
-  bool last_left = false;        ///< ... but the last column, where that is said
+  std::size_t left_columns = 0;  ///< number of left-aligned columns; all others are right-aligned ...
+  bool last_left = false;        ///< ... except the last one, if this is true
   std::size_t gap = 3;           ///< blanks between columns
-  /// Columns that are left out where lines are too long, the first of these first. Where that cannot do, because the
-  /// last column is too long, and that is on the left, its cells stand beneath their rows.
+  /// Columns to leave out if lines are too long, in this order. If that is not enough because of a long, left-aligned
+  /// last column, its cells move below their rows.
   std::vector<std::size_t> least_important{};
   std::vector<Row> rows{};
   std::string title{};
-  std::string below{};     ///< the heading of what stands beneath rows, which elsewhere is the last column
-  bool in_pieces = false;  ///< where lines are too long, columns that do not fit go on beneath, under the left ones
+  std::string below{};     ///< heading of Row::below, which other formats show as the last column
+  bool in_pieces = false;  ///< if lines are too long, further columns go below, with the left ones repeated
 
-  /// Takes a column out of header and rows; a sentence that runs on stays.
+  /// Removes a column from header and rows. Keeps sentences that run across columns.
   void erase_column(std::size_t column);
-  /// Whether the cell is the last of a row that has fewer than the header.
+  /// Whether the cell is a sentence across all remaining columns.
   [[nodiscard]] bool runs_on(const Row& row, std::size_t column) const {
     return row.cells.size() < header.size() && column + 1 == row.cells.size();
   }

@@ -7,13 +7,13 @@ namespace xferbench {
 
 namespace {
 
-/// Longer lines lose the reader, whatever the window is.
+/// Longer lines are hard to read, however wide the window is.
 std::size_t readable_columns(const Style& style) {
   constexpr std::size_t kReadable = 116;
   return style.columns > 0 ? std::min(style.columns, kReadable) : kReadable;
 }
 
-/// With a label, lines stand behind it; in a margin, what goes on stands two columns deeper.
+/// With a label, all lines are indented to its end. In a margin, continued lines are indented by two more columns.
 std::string lines_of(const Sentence& sentence, const Style& style) {
   const std::string margin(sentence.margin, ' ');
   const std::string label = printable(sentence.label);
@@ -23,7 +23,7 @@ std::string lines_of(const Sentence& sentence, const Style& style) {
   return painted_lines(wrapped(printable(sentence.text), columns, margin + label, rest), sentence.tone, style);
 }
 
-/// What it is about, what its cases have in common and its marks, in as many lines as it takes.
+/// The text, what the cases have in common and the marks, wrapped if needed.
 std::string lines_of(const Heading& heading, const Style& style) {
   std::vector<std::pair<std::string, Tone>> words{{printable(heading.text), Tone::bold}};
   for (const std::string& one : heading.common) words.emplace_back(printable(one), Tone::bold);

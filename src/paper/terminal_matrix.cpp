@@ -1,4 +1,4 @@
-// Matrices as maps of coloured cells.
+// Draws matrices on terminals as maps of coloured cells.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace xferbench {
 
 namespace {
 
-/// Among ANSI's 256 colours, in even steps of lightness.
+/// Of ANSI's 256 colours, in even steps of lightness.
 constexpr std::array<int, kShades> kColours{53, 54, 60, 61, 67, 73, 72, 78, 114, 149, 185, 227};
-constexpr std::size_t kFirstBright = 5;  // from here on black is read better than white
+constexpr std::size_t kFirstBright = 5;  // from here on, black text is easier to read than white
 
 std::string coloured(const std::string& cell, std::size_t shade, const Style& style) {
   if (!style.color) return cell;
@@ -23,20 +23,20 @@ std::string coloured(const std::string& cell, std::size_t shade, const Style& st
   return fmt::format("\x1b[48;5;{}m\x1b[38;5;{}m{}\x1b[0m", kColours[shade], text, cell);
 }
 
-/// How the cells of a matrix are drawn.
+/// Draws a matrix, in blocks of columns that fit into a line.
 class Map {
  public:
   Map(const Matrix& matrix, const Style& style) : matrix_(matrix), style_(style), left_(width(matrix.corner)) {
     for (const std::string& row : matrix.rows) left_ = std::max(left_, width(row));
     for (const std::string& column : matrix.columns) cell_width_ = std::max(cell_width_, width(column));
     for (std::size_t i = 0; i < matrix.cells.size(); ++i) {
-      const std::size_t mark = matrix.marked[i] ? 0 : 1;  // room for an asterisk, wherever there is none
+      const std::size_t mark = matrix.marked[i] ? 0 : 1;  // every cell has room for an asterisk
       cell_width_ = std::max(cell_width_, width(matrix.cell_text(i)) + mark);
     }
     range_ = matrix.range();
   }
 
-  /// How many columns fit into a line.
+  /// Number of matrix columns that fit into a line.
   [[nodiscard]] std::size_t at_once() const {
     if (style_.columns == 0) return matrix_.columns.size();
     const std::size_t room = style_.columns > left_ + 2 ? (style_.columns - left_ - 2) / (cell_width_ + 2) : 1;

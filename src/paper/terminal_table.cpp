@@ -25,7 +25,8 @@ std::vector<std::size_t> widths_of(const Table& table) {
   return widths;
 }
 
-/// A text that begins in that column, in lines that fit; of what is not a sentence (`begin` is 0) as it is.
+/// Wraps a text that begins in column `begin`. Returns it unchanged if `begin` is 0, which means that it is no
+/// sentence.
 std::string painted_lines(const std::string& text, std::size_t begin, Tone tone, const Style& style) {
   constexpr std::size_t kNarrow = 20;
   if (begin == 0 || style.columns < begin + kNarrow) return style.painted(tone, text);
@@ -38,7 +39,7 @@ std::string painted_lines(const std::string& text, std::size_t begin, Tone tone,
 std::string line(const Table& table, const Table::Row& row, const std::vector<std::size_t>& widths,
                  const Style& style) {
   std::string text;
-  std::string blanks = "  ";  // only written when something follows
+  std::string blanks = "  ";  // written only before more text
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     const std::string cell = printable(row.cells[i].text);
     const std::size_t end = cell.find_last_not_of(' ') + 1;
@@ -64,7 +65,7 @@ std::size_t length_of(const Table& table, const std::vector<std::size_t>& widths
   return widths.empty() ? 0 : all - table.gap;
 }
 
-/// The cells of the last column beneath their rows.
+/// Moves the cells of the last column below their rows.
 void stack_last(Table& table) {
   const std::size_t last = table.header.size() - 1;
   for (Table::Row& row : table.rows) {
@@ -79,10 +80,10 @@ void stack_last(Table& table) {
 
 bool fits(const Table& table, std::size_t columns) { return length_of(table, widths_of(table)) <= columns; }
 
-/// Leaves out columns as long as it must and can; the headings of those that are gone.
+/// Leaves out columns until the table fits, if it can. Returns their headings.
 std::vector<std::string> leave_out_least_important(Table& table, std::size_t columns) {
   std::vector<std::string> left_out;
-  std::size_t fewest = 1;  // columns, so that what runs on still does
+  std::size_t fewest = 1;  // columns, so that each sentence still has one to run across
   for (const Table::Row& row : table.rows) {
     if (row.cells.size() < table.header.size()) fewest = std::max(fewest, row.cells.size() + 1);
   }
@@ -94,7 +95,7 @@ std::vector<std::string> leave_out_least_important(Table& table, std::size_t col
   return left_out;
 }
 
-/// Makes a table fit; the headings of the columns that are not in it any more.
+/// Makes a table fit. Returns the headings of the columns that were left out.
 std::vector<std::string> fit(Table& table, std::size_t columns) {
   Table with_last = table;
   std::vector<std::string> left_out = leave_out_least_important(with_last, columns);
@@ -120,7 +121,7 @@ std::string lines_of(const Table& whole, const Style& style) {
   return all + paragraph(note, Tone::dim, style);
 }
 
-/// The columns on the left, and those from one place up to another.
+/// The left columns and those in [from, to), without rows that are empty in the latter.
 Table piece_of(const Table& table, std::size_t from, std::size_t to) {
   const auto kept = [&]<class T>(const std::vector<T>& all) {
     const auto at = [&all](std::size_t i) {
@@ -142,8 +143,8 @@ Table piece_of(const Table& table, std::size_t from, std::size_t to) {
   return piece;
 }
 
-/// The same table in pieces that fit into so many columns (0: as one): each has the columns on the left and as many of
-/// the others as fit, at least one, and the rows that have something in these.
+/// Divides a table into pieces that fit into `columns` characters (0: unlimited). Each piece has the left columns, as
+/// many others as fit but at least one, and the rows that are not empty in these.
 std::vector<Table> in_pieces(const Table& table, std::size_t columns) {
   const std::size_t all = table.header.size();
   std::vector<Table> pieces;

@@ -20,8 +20,8 @@ std::string padded(const std::string& text, std::size_t to, bool left) {
 
 namespace {
 
-/// How much of a word that no line holds stands in the first of them: up to a slash, as keys and paths have; all of it
-/// where there is none in time.
+/// How many bytes of a word that is too long for a line go into the first line: up to a slash, as in keys and paths, or
+/// the whole word if no slash is close enough.
 std::size_t first_part(const std::string& word, std::size_t room) {
   const std::size_t slash = room > 1 ? word.rfind('/', room - 1) : std::string::npos;
   return slash == std::string::npos || slash == 0 ? word.size() : slash + 1;
@@ -31,7 +31,7 @@ bool is_number(const std::string& word) {
   return !word.empty() && word.find_first_not_of("(-0123456789.") == std::string::npos;
 }
 
-/// The words of a sentence, a number together with its unit.
+/// The words of a sentence; a number and its unit count as one word.
 std::vector<std::string> words_of(const std::string& sentence) {
   std::vector<std::string> all;
   std::istringstream words(sentence);
@@ -51,7 +51,7 @@ std::string wrapped(const std::string& text, std::size_t columns, const std::str
                     const std::string& margin) {
   std::string lines;
   std::string line = first_margin;
-  bool begun = false;  // whether the line has a word
+  bool begun = false;  // the line has a word
   const auto next_line = [&] {
     lines += line + "\n";
     line = margin;

@@ -8,21 +8,21 @@
 
 namespace xferbench {
 
-/// Display width: every character but the continuation bytes of UTF-8.
+/// Display width: counts all bytes but continuation bytes of UTF-8.
 std::size_t width(const std::string& text);
 
-/// Filled up with blanks to a display width; `left`: the text stands on the left.
+/// Pads a text with blanks to a display width; `left`: left-aligned.
 std::string padded(const std::string& text, std::size_t to, bool left);
 
-/// A sentence in lines of so many columns (0: one line), broken at blanks but not behind a number, with these margins.
-/// Ends with a line feed.
+/// Wraps a sentence into lines of at most `columns` characters (0: one line) with these margins. Breaks it at blanks,
+/// but not after a number. Ends with a line feed.
 std::string wrapped(const std::string& text, std::size_t columns, const std::string& first_margin,
                     const std::string& margin);
 
-/// Each line in its tone, so that nothing is coloured beyond its end.
+/// Colours each line by itself, so that nothing after its end is coloured.
 std::string painted_lines(const std::string& lines, Tone tone, const Style& style);
 
-/// A sentence in a tone, control characters replaced, from the first column on.
+/// A wrapped sentence in a tone, from the first column on; replaces control characters.
 std::string paragraph(const std::string& text, Tone tone, const Style& style);
 
 }  // namespace xferbench

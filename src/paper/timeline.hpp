@@ -1,4 +1,4 @@
-// What ran when, a row for each engine or thread. Drawn on pages only.
+// What ran when, with a row for each engine or thread. Only HTML pages draw it.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@ struct Timeline {
   struct Span {
     double begin = 0;  ///< seconds
     double end = 0;
-    std::string label{};  ///< within it, where there is room
-    std::string said{};   ///< when somebody points at it, before its times
+    std::string label{};  ///< inside the span, if there is room
+    std::string said{};   ///< tooltip; the times follow it
   };
   struct Row {
     std::string name{};
-    std::size_t kind = 0;       ///< rows of one kind have one colour, of eight
-    std::vector<Span> spans{};  ///< those that overlap stand beneath each other
+    std::size_t kind = 0;       ///< rows of one kind share a colour; there are eight
+    std::vector<Span> spans{};  ///< overlapping ones are drawn below each other
   };
   std::string title{};
   std::vector<Row> rows{};
-  std::string note{};  ///< which part of the time it is, and what was left out
+  std::string note{};  ///< which period is shown, and what was left out
 };
 
-/// The timeline as SVG; empty where nothing took any time. Spans that are too short to be told apart are one.
+/// The timeline as SVG; empty if no time passed. Spans too short to be told apart are merged.
 std::string to_svg(const Timeline& timeline);
 
 }  // namespace xferbench

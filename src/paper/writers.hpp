@@ -1,5 +1,5 @@
-// Documents as terminals, Markdown and pages show them. Pure functions; what texts of documents could do to any of
-// these (control characters, Markdown, HTML) is made harmless here and nowhere else.
+// Write documents for terminals and as Markdown and HTML. Pure functions. Only they escape texts: control characters,
+// Markdown, HTML.
 #pragma once
 
 #include <string>
@@ -9,32 +9,33 @@
 
 namespace xferbench {
 
-/// Lines that fit into the columns of the style. Each part ends with a line feed.
+/// Wraps lines to the columns of the style. Each part ends with a line feed.
 std::string to_terminal(const Document& document, const Style& style);
 
-/// Lines of aligned cells; a line more says which columns were left out. A header without any column is not drawn.
+/// Lines of aligned cells, and a last line that names columns that were left out. An empty header is not drawn.
 std::string to_terminal(const Table& table, const Style& style);
 
-/// A map of coloured cells; one that is wider than the lines may be goes on beneath itself.
+/// A map of coloured cells. Columns that do not fit into a line go below.
 std::string to_terminal(const Matrix& matrix, const Style& style);
 
 struct MarkdownLimits {
-  std::size_t most = 0;  ///< bytes, 0: as many as it takes. Rows that do not fit are counted, those of folds first
-  int title_level = 1;   ///< of the document's title: "#" is 1
+  /// Bytes; 0: unlimited. Tables and lists share the space equally; rows that do not fit are only counted.
+  std::size_t most = 0;
+  int title_level = 1;  ///< of the document's title: 1 is "#"
 };
 
-/// As GitHub renders it.
+/// For GitHub's renderer.
 std::string to_markdown(const Document& document, const MarkdownLimits& limits = {});
 
-/// A page of its own, in HTML: it fetches nothing, and its policy lets nothing run but what sorts and filters long
-/// tables. Light or dark as the reader likes it.
+/// A self-contained HTML page. It fetches nothing, and its content security policy allows only the script that sorts
+/// and filters long tables. Light or dark, as the reader prefers.
 std::string to_html(const Document& document);
 
-/// Text that HTML and SVG show as it is, in one line, also between double quotes.
+/// Escapes text for HTML and SVG, also in double quotes. The result is one line.
 std::string html_escaped(const std::string& text);
 
-/// Text that Markdown shows as it is: in one line, with nothing in it that means emphasis, a link, HTML, the next cell,
-/// a person or an issue.
+/// Escapes text for Markdown. The result is one line without emphasis, links, HTML, cell separators, mentions and issue
+/// references.
 std::string markdown_escaped(const std::string& text);
 
 }  // namespace xferbench

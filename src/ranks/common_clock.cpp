@@ -13,15 +13,15 @@ constexpr int kClockTag = Communicator::kOwnTags + 1;
 constexpr int kFirstRoundTrips = 100;
 constexpr int kLaterRoundTrips = 10;
 constexpr int kFewestRoundTrips = 3;
-constexpr double kLongest = 0.05;         // seconds, after which no further round trip begins
-constexpr std::size_t kMostOffsets = 64;  // older ones say little of the drift now
+constexpr double kLongest = 0.05;         // seconds; no further round trip begins after that
+constexpr std::size_t kMostOffsets = 64;  // older ones say little about the current drift
 
-/// An offset as the line sees it: from the newest one, in units that keep small differences of large numbers.
+/// An offset relative to the newest one, which keeps small differences of large numbers exact.
 struct Point {
   double x = 0;
   double y = 0;
-  double doubt = 0;   // its uncertainty, and by how much the drift may have changed since
-  double weight = 0;  // of all weights
+  double doubt = 0;   // its uncertainty, plus possible changes of the drift since
+  double weight = 0;  // share of all weights
 };
 
 std::vector<Point> points_of(std::span<const ClockOffset> offsets) {
@@ -39,8 +39,8 @@ std::vector<Point> points_of(std::span<const ClockOffset> offsets) {
 
 }  // namespace
 
-/// What least squares say is a weighted sum of the offsets. So its error is at most the same sum of their
-/// uncertainties, with the weights' magnitudes.
+/// The least-squares fit is a weighted sum of the offsets. So its error is at most the sum of their uncertainties,
+/// weighted by the magnitudes of these weights.
 ClockLine line_through(std::span<const ClockOffset> offsets) {
   const ClockOffset& newest = offsets.back();
   ClockLine line{newest.at, newest.offset, 0, newest.uncertainty, kLargestDrift};
@@ -52,7 +52,7 @@ ClockLine line_through(std::span<const ClockOffset> offsets) {
   if (!(spread > 0)) return line;
   double drift = 0;
   double drift_doubt = 0;
-  double offset = 0;  // of the fitted line at the newest
+  double offset = 0;  // of the fitted line, at the newest offset
   double offset_doubt = 0;
   for (const Point& p : points) {
     const double in_drift = p.weight * (p.x - mean) / spread;
@@ -106,8 +106,8 @@ void CommonClock::learn(int teacher, const Patience& patience) {
   add(best);
 }
 
-/// The teacher read its clock somewhere between the two moments; the middle of them is at most half of the time between
-/// them away. What the clocks drift apart meanwhile and what a number of seconds is rounded to is added.
+/// The teacher read its clock between the two moments, so their middle is off by at most half of the time between them.
+/// Adds the drift during that time and the rounding of the numbers.
 ClockOffset CommonClock::round_trip(int teacher, bool last, const Patience& patience) {
   const std::string what = "synchronising clocks with rank " + std::to_string(teacher);
   question_ = {last ? 1.0 : 0.0};

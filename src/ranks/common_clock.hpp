@@ -1,5 +1,5 @@
-// One clock for all ranks: that of rank 0, as each rank computes it from its own. docs/lab/fleets.md tells how it is
-// found, after whom, and what its uncertainty covers.
+// A clock common to all ranks: that of rank 0, which each rank computes from its own. docs/lab/fleets.md explains the
+// method, its sources and its uncertainty.
 #pragma once
 
 #include <array>
@@ -14,55 +14,55 @@
 
 namespace xferbench {
 
-/// Two clocks drift apart by no more than this, in seconds per second: each may be off by 100 parts in a million, as
-/// the worst crystals are, and some room.
+/// Largest drift between two clocks, in seconds per second. Each may be off by 100 ppm, as the worst crystals are, plus
+/// a margin.
 inline constexpr double kLargestDrift = 250e-6;
-/// The drift of two clocks stays within this of its mean, in seconds per second: the rate of each within 0.1 parts in a
-/// million, over all time scales, as Veitch, Ridoux and Korada measured of clocks of computers.
+/// The drift of two clocks stays within this of its mean, in seconds per second. The rate of each varies by at most 0.1
+/// ppm over all time scales, as Veitch, Ridoux and Korada measured for computer clocks.
 inline constexpr double kWander = 0.2e-6;
 
-/// The common clock as a line through a rank's own, and how far it may be off.
+/// The common clock as a linear function of a rank's own clock, and its largest error.
 struct ClockLine {
-  double at = 0;           ///< a moment of the rank's own clock, in seconds, ...
-  double offset = 0;       ///< ... what the common clock shows then, less that, ...
-  double drift = 0;        ///< ... and seconds that this grows by in a second
-  double uncertainty = 0;  ///< seconds that it may be off by at that moment, ...
-  double growth = 0;       ///< ... and how much more in a second, before and after
+  double at = 0;           ///< reference time on the rank's own clock, seconds
+  double offset = 0;       ///< common time minus own time at that time, seconds
+  double drift = 0;        ///< change of the offset, seconds per second
+  double uncertainty = 0;  ///< largest error at that time, seconds
+  double growth = 0;       ///< additional error before and after, seconds per second
 
   [[nodiscard]] double common(double own) const { return own + offset + drift * (own - at); }
   [[nodiscard]] double own(double common_time) const { return (common_time - offset + drift * at) / (1 + drift); }
   [[nodiscard]] double uncertainty_at(double own) const { return uncertainty + growth * std::abs(own - at); }
 };
 
-/// One measured offset: what the common clock shows less the rank's own.
+/// One measured offset: common time minus the rank's own time.
 struct ClockOffset {
-  double at = 0;           ///< of the rank's own clock
+  double at = 0;           ///< on the rank's own clock, seconds
   double offset = 0;       ///< seconds
-  double uncertainty = 0;  ///< seconds that it is off by at most: the teacher's uncertainty and half the round trip
+  double uncertainty = 0;  ///< largest error in seconds: the teacher's uncertainty plus half the round trip
 };
 
-/// The line through offsets, of which there is one at least, ascending in time. Its drift is that of least squares,
-/// each offset weighted by its uncertainty; unknown, and 0, where the offsets lie too close together to know better
-/// than kLargestDrift. The line goes through the newest offset, or where all of them together say better where it is
-/// then. Its uncertainty holds whatever the errors of the offsets are within theirs.
+/// Fits a line through at least one offset, sorted by time. Its drift is a least-squares fit, weighted by the offsets'
+/// uncertainties. The drift is 0 if the offsets are too close together to know it better than kLargestDrift. The line
+/// goes through the newest offset, or through the fitted value there if that is more certain. Its uncertainty holds for
+/// any errors of the offsets within theirs.
 ClockLine line_through(std::span<const ClockOffset> offsets);
 
-/// Keeps the relation of this rank's clock to that of rank 0. Ranks learn from each other in a tree: in each of log2 of
-/// their number steps every rank that knows the common clock teaches one that does not. What messages are written to is
-/// in here, so after a RanksSilentError it must live until MPI is out of use.
+/// Tracks the relation of this rank's clock to that of rank 0. Ranks learn in a tree: in each of log2(ranks) steps,
+/// every rank that knows the common clock teaches one that does not. The object holds message buffers, so after a
+/// RanksSilentError it must live until MPI is no longer used.
 class CommonClock {
  public:
-  /// `host` is whose clock this rank's is.
+  /// `host` has this rank's clock.
   CommonClock(Communicator& ranks, HostRuntime& host) : ranks_(ranks), host_(host) {}
 
-  /// Collective: measures the offset anew. The first time with a hundred round trips, later with ten; fewer where these
-  /// take long. An offset that contradicts the line so far shows that a clock was set, or corrected at another rate:
-  /// then only the new one counts.
+  /// Collective: measures the offset again, with a hundred round trips the first time and ten later, or fewer if they
+  /// take long. If the offset contradicts the line so far, a clock was set or its rate was corrected; then older
+  /// offsets are dropped.
   void synchronise(const Patience& patience);
 
   /// The common time now, in seconds.
   [[nodiscard]] double now() const { return line_.common(host_.now()); }
-  /// How far that may be off, in seconds.
+  /// Largest error of now(), in seconds.
   [[nodiscard]] double uncertainty() const { return line_.uncertainty_at(host_.now()); }
   [[nodiscard]] const ClockLine& line() const { return line_; }
 
@@ -76,8 +76,8 @@ class CommonClock {
   HostRuntime& host_;
   ClockLine line_;
   std::vector<ClockOffset> offsets_;
-  std::array<double, 1> question_{};  // whether it is the last one
-  std::array<double, 2> answer_{};    // the common time, and its uncertainty
+  std::array<double, 1> question_{};  // 1: the last question
+  std::array<double, 2> answer_{};    // the common time and its uncertainty
 };
 
 }  // namespace xferbench

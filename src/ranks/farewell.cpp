@@ -22,9 +22,9 @@ constexpr int kGreetingTag = Communicator::kOwnTags + 703;
 constexpr int kCallTag = Communicator::kOwnTags + 700;
 constexpr int kSizeTag = Communicator::kOwnTags + 701;
 constexpr int kTextTag = Communicator::kOwnTags + 702;
-/// Instead of the size of a last text: there is none, since all is well.
+/// Sent instead of the size of a last text: the rank ends without failure.
 constexpr std::uint64_t kWell = std::numeric_limits<std::uint64_t>::max();
-/// Of a text that a rank sends; what is longer comes as nothing.
+/// Bytes; a longer text is sent as an empty one.
 constexpr std::uint64_t kLongestText = std::numeric_limits<int>::max();
 
 template <class Value>
@@ -32,7 +32,7 @@ std::span<std::byte> value_bytes(Value& value) {
   return std::as_writable_bytes(std::span(&value, 1));
 }
 
-/// Until `done` says so; false where the time is over first.
+/// Polls until `done` returns true; returns false on a timeout.
 template <class Done>
 bool poll_for(double seconds, const Done& done) {
   const auto end = FarewellClock::now() +
@@ -52,18 +52,18 @@ bool all_done(const std::vector<PendingPtr>& operations) {
 
 }  // namespace
 
-/// Another rank, as rank 0 hears it.
+/// Another rank, as seen by rank 0.
 struct Farewell::Other {
   Other(Communicator& all, int number) : ranks(all), rank(number) {
     pending = ranks.receive(rank, kSizeTag, value_bytes(size));
   }
 
-  /// Whether it has said how long its text is.
+  /// Whether it has sent the size of its text.
   [[nodiscard]] bool has_spoken() {
     if (!said && pending->done()) said = true;
     return said;
   }
-  /// Whether all of it has come.
+  /// Whether its whole text has arrived.
   [[nodiscard]] bool has_ended() {
     if (!has_spoken()) return false;
     if (size == kWell || size == 0) return true;
@@ -85,7 +85,7 @@ struct Farewell::Other {
 Farewell::Farewell(Communicator& ranks, std::vector<Neighbour> neighbours, const Patience& patience)
     : ranks_(ranks), neighbours_(std::move(neighbours)) {
   greet(patience);
-  // All are alive: one that cannot be seen now (in a container of its own) could not be missed either.
+  // All ranks are alive now. A process that is invisible from here (in another container) would always seem dead.
   std::erase_if(neighbours_, [](const Neighbour& n) { return !is_alive(n.process); });
   if (ranks.rank() == 0) {
     for (int rank = 1; rank < ranks.size(); ++rank) others_.push_back(std::make_unique<Other>(ranks, rank));
@@ -112,12 +112,12 @@ void Farewell::greet(const Patience& patience) {
 
 bool Farewell::is_gone(int rank) const { return std::ranges::find(gone_, rank) != gone_.end(); }
 
-/// At rank 0, of another one: whether its farewell has come.
+/// Only at rank 0: whether another rank has announced its end.
 bool Farewell::has_spoken(int rank) {
   return calling_ == nullptr && rank > 0 && others_.at(static_cast<std::size_t>(rank - 1))->has_spoken();
 }
 
-/// Who has said farewell may end; whoever ends without a word is gone.
+/// Processes may end after they have announced it; those that end without it have died.
 void Farewell::look_after_neighbours() {
   constexpr auto kBetween = std::chrono::milliseconds(20);
   const auto now = FarewellClock::now();
@@ -130,8 +130,8 @@ void Farewell::look_after_neighbours() {
 
 bool Farewell::is_called(Call::Kind kind) { return calling_->done() && call_.kind == kind; }
 
-/// At rank 0. Each rank is a question to MPI, and calls come every 200 us or more often: a share of the ranks at each
-/// is all of them several times a second, and costs the wait that goes on little.
+/// Only at rank 0. Checking a rank costs an MPI call, and look() is called every 200 us or more often. One share of the
+/// ranks per call checks all of them several times a second at little cost.
 std::optional<std::string> Farewell::heard_of_others() {
   constexpr std::size_t kShares = 128;
   for (std::size_t left = (others_.size() + kShares - 1) / kShares; left > 0; --left) {
@@ -142,12 +142,12 @@ std::optional<std::string> Farewell::heard_of_others() {
   return std::nullopt;
 }
 
-/// What others say comes first: rank 0, if it was stopped for a while, finds the processes of those gone that have
-/// waited for it in vain.
+/// Messages come first. If rank 0 was stopped for a while, other ranks may have waited in vain and ended; their
+/// processes are then gone, but they did not die.
 std::optional<std::string> Farewell::reason_to_end() {
   if (calling_) {
     if (is_called(Call::Kind::farewell)) return "rank 0 ends the run";
-    if (is_called(Call::Kind::well)) return std::nullopt;  // others may have ended by now
+    if (is_called(Call::Kind::well)) return std::nullopt;  // other processes may have ended regularly by now
   } else if (auto heard = heard_of_others()) {
     return heard;
   }
@@ -181,7 +181,7 @@ void Farewell::end(const Patience& patience) {
   for (const PendingPtr& one : sending_) wait_for(*one, patience, kWhat);
 }
 
-/// A last text begins with a line of ranks that are gone.
+/// The first line of a last text lists ranks that have died.
 void Farewell::learn_who_is_gone(const std::string& text) {
   std::istringstream line(text.substr(0, text.find('\n')));
   for (int rank = 0; line >> rank;) {
@@ -190,9 +190,10 @@ void Farewell::learn_who_is_gone(const std::string& text) {
 }
 
 Farewell::Heard Farewell::listen(double seconds) {
-  constexpr double kSpontaneous = 0.05;  // seconds for those that know who is gone, who is better not called
-  constexpr double kForEach = 100e-6;    // seconds: all of them call this one at once
-  // Every one is asked each time, since MPI goes on only where it is asked.
+  // Seconds for unasked texts: they name dead ranks, to which nothing should be sent.
+  constexpr double kSpontaneous = 0.05;
+  constexpr double kForEach = 100e-6;  // seconds: all ranks send to this one at once
+  // Poll every rank each time, because MPI makes progress only when polled.
   const auto count = [&](bool (Other::*question)()) {
     return std::ranges::count_if(others_,
                                  [&](const auto& other) { return (*other.*question)() || is_gone(other->rank); });
@@ -205,7 +206,7 @@ Farewell::Heard Farewell::listen(double seconds) {
   send_to_all({.kind = Call::Kind::farewell});
   const double patience = seconds + kForEach * static_cast<double>(others_.size());
   poll_for(patience, [&] { return count(&Other::has_spoken) == all; });
-  // Those that have begun to speak are heard out while another one comes to its end in time.
+  // Receive started texts as long as one of them is completed in time.
   for (auto ended = count(&Other::has_ended); ended < count(&Other::has_spoken); ended = count(&Other::has_ended)) {
     if (!poll_for(patience, [&] { return count(&Other::has_ended) > ended; })) break;
   }
@@ -247,7 +248,7 @@ Farewell::Heard Farewell::say(const std::string& mine, double seconds) noexcept 
     Heard heard = listen(seconds);
     heard.texts[0] = mine;
     return heard;
-  } catch (const std::exception&) {  // MPI itself is broken: then nobody can be heard
+  } catch (const std::exception&) {  // MPI itself is broken, so nothing can be received
     return {};
   }
 }
@@ -257,7 +258,7 @@ void Farewell::dismiss(int code) noexcept {
   try {
     send_to_all({.kind = Call::Kind::dismissed, .code = code});
     poll_for(kSeconds, [&] { return all_done(sending_); });
-  } catch (const std::exception&) {  // then they end by themselves
+  } catch (const std::exception&) {  // the other ranks end by their timeout
   }
 }
 

@@ -1,4 +1,4 @@
-// The last thing that ranks say to each other when one of them does not answer any more.
+// The shutdown handshake of ranks when one of them no longer answers.
 #pragma once
 
 #include <chrono>
@@ -18,16 +18,16 @@ namespace xferbench {
 /// say() a last text to rank 0 and the process ends without destroying this: MPI can neither go on nor be ended then.
 class Farewell {
  public:
-  /// A process of this host.
+  /// Another process on this host.
   struct Neighbour {
     int rank = 0;
-    int process = 0;  ///< its number
+    int process = 0;  ///< process id
   };
 
-  /// `neighbours` are watched: that one of them has died is known at once, long before it is missed.
-  /// Collective: rank 0 and each other one greet each other, so that no connection has to be made later on, when the
-  /// other end may be gone: Open MPI 4 reports one that fails to its launcher and waits for that, which then has ceased
-  /// to listen.
+  /// The processes of `neighbours` are watched, so that the death of one is noticed at once, long before a timeout.
+  /// Collective: rank 0 exchanges a message with each other rank, so that all connections exist. Later the other end
+  /// may be gone: Open MPI 4 reports a failed connection to its launcher and waits for it, although the launcher no
+  /// longer listens.
   Farewell(Communicator& ranks, std::vector<Neighbour> neighbours, const Patience& patience);
   Farewell(const Farewell&) = delete;
   Farewell& operator=(const Farewell&) = delete;
@@ -36,29 +36,29 @@ class Farewell {
   /// For Patience::idle. Throws RanksSilentError where another rank has said farewell or has died, or rank 0 asks for
   /// last texts; from then on at every call, so that whoever goes on all the same is stopped where it waits next.
   void look();
-  /// All is well. Collective.
+  /// Ends a run without failure. Collective.
   void end(const Patience& patience);
 
   struct Heard {
-    std::vector<std::string> texts{};  ///< at rank 0: what each rank said; empty of those that said nothing
-    std::vector<int> gone{};           ///< who has died, as neighbours saw, without a word; ascending
-    std::vector<int> silent{};         ///< at rank 0: who has not said a word, dead or not; ascending
-    std::optional<int> code{};         ///< elsewhere: what rank 0 dismisses with; nothing where it did not answer
+    std::vector<std::string> texts{};  ///< at rank 0: last text of each rank; empty if it sent none
+    std::vector<int> gone{};           ///< dead ranks, found by their neighbours, without a last text; ascending
+    std::vector<int> silent{};         ///< at rank 0: ranks that sent nothing, dead or not; ascending
+    std::optional<int> code{};         ///< at other ranks: exit code from rank 0; nothing if it did not answer
   };
-  /// At rank 0: asks all for their last texts. Who does not answer at all within so many seconds is silent; texts may
-  /// take as long as they keep coming. Elsewhere: tells `mine`, and waits so long for rank 0 to write everything down:
-  /// where a launcher ends all of them, the first that is gone leaves less time to the others.
+  /// At rank 0: asks all ranks for their last texts. Ranks that send nothing within `seconds` are silent; texts may
+  /// take longer while they keep arriving. At other ranks: sends `mine`, and waits up to `seconds` until rank 0 has
+  /// written its files. A launcher that kills all ranks after the first exit would leave it less time.
   Heard say(const std::string& mine, double seconds) noexcept;
-  /// At rank 0: all others may end now, with that exit code.
+  /// At rank 0: lets all other ranks end, with this exit code.
   void dismiss(int code) noexcept;
 
  private:
   struct Other;
-  /// What rank 0 tells the others.
+  /// A message from rank 0 to the others.
   struct Call {
     enum class Kind : std::int32_t { well, farewell, dismissed };
     Kind kind = Kind::well;
-    std::int32_t code = 0;  // to end with, once dismissed
+    std::int32_t code = 0;  // exit code, if dismissed
   };
 
   void greet(const Patience& patience);
@@ -75,15 +75,15 @@ class Farewell {
   Heard speak(const std::string& mine, double seconds);
 
   Communicator& ranks_;
-  std::vector<std::unique_ptr<Other>> others_;  // at rank 0: of each rank but it
-  std::size_t next_ = 0;                        // that look() looks at
+  std::vector<std::unique_ptr<Other>> others_;  // at rank 0: one for each other rank
+  std::size_t next_ = 0;                        // index of the one that look() checks next
   std::vector<Neighbour> neighbours_;
   std::vector<int> gone_;
   std::optional<std::string> end_;  // why look() throws
   std::chrono::steady_clock::time_point looked_{};
-  Call call_;  // elsewhere: of rank 0
+  Call call_;  // at other ranks: from rank 0
   PendingPtr calling_;
-  std::vector<std::unique_ptr<Call>> calls_;  // that are on their way
+  std::vector<std::unique_ptr<Call>> calls_;  // being sent
   std::vector<PendingPtr> sending_;
   std::string mine_;
   std::uint64_t size_ = 0;

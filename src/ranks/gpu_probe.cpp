@@ -30,7 +30,7 @@ namespace {
 
 using ProbeClock = std::chrono::steady_clock;
 
-/// What a launcher tells its ranks: a process that sees it would take itself for one of them.
+/// Variables set by a launcher: a process that sees them would take itself for one of its ranks.
 bool is_of_launcher(std::string_view variable) {
   constexpr auto kBeginnings = std::to_array<std::string_view>(
       {"OMPI_COMM_",   "OMPI_UNIVERSE_", "OMPI_APP_",     "OMPI_ARGV", "OMPI_COMMAND",  "OMPI_FILE_", "OMPI_FIRST_",
@@ -48,7 +48,7 @@ std::vector<char*> environment_without_launcher() {
   return kept;
 }
 
-/// Files and attributes of a process that is to be started; freed at its end.
+/// Owns the file actions and attributes for posix_spawn.
 class Spawning {
  public:
   Spawning() {
@@ -62,7 +62,7 @@ class Spawning {
     posix_spawnattr_destroy(&attributes_);
   }
 
-  /// In a process group of its own, so that all that it starts can be ended with it; says what it finds to `output`.
+  /// Uses a process group of its own, so that its children can be killed with it. Its output goes to `output`.
   pid_t start(std::vector<std::string> words, int output) {
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
@@ -83,14 +83,14 @@ class Spawning {
   posix_spawnattr_t attributes_{};
 };
 
-/// How a process ended; nothing if it had to be ended.
+/// The exit status; nothing if the process was killed after `patience` seconds, or has no status.
 std::optional<int> wait_for_end(pid_t child, double patience) {
   const auto begun = ProbeClock::now();
   int status = 0;
   while (true) {
     const pid_t ended = waitpid(child, &status, WNOHANG);
     if (ended == child) return status;
-    // Where nobody wants to hear of children (SIGCHLD ignored) their end is all there is to learn.
+    // If SIGCHLD is ignored, there is no status.
     if (ended < 0 && errno != EINTR) return std::nullopt;
     if (std::chrono::duration<double>(ProbeClock::now() - begun).count() > patience) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -101,7 +101,7 @@ std::optional<int> wait_for_end(pid_t child, double patience) {
   return std::nullopt;
 }
 
-/// What lies in a pipe; its other end is closed, or somebody holds it who says no more.
+/// The first line in a pipe. Does not wait for more, since another process may still hold the other end.
 std::string text_in(int pipe) {
   std::string text;
   std::array<char, 512> some{};
@@ -136,7 +136,7 @@ std::string why_mpi_takes_no_gpu_memory(int gpu, double patience) {
 }
 
 std::string try_gpu_memory(Communicator& alone, Device& device, double patience) {
-  constexpr std::size_t kBytes = std::size_t{4} << 20;  // as long as messages are that MPI does not copy in passing
+  constexpr std::size_t kBytes = std::size_t{4} << 20;  // long enough that MPI does not just copy it through a buffer
   constexpr int kTag = 1;
   const HostBuffer host = device.allocate_host(kBytes, HostMemory::pageable);
   const DeviceBuffer source = device.allocate_device(kBytes);

@@ -1,5 +1,5 @@
-// Whether MPI can be given the memory of a GPU. What MPI says of itself is how it was built, and where it is wrong a
-// process that believes it crashes or receives nothing: so it is tried, in a process of its own.
+// Tests whether MPI accepts GPU memory. MPI reports only how it was built. Where that is wrong, a process that relies
+// on it crashes or receives nothing, so a separate process tries it.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace xferbench {
 
-/// The first argument of the process that tries it, before the GPU's number.
+/// First argument of the test process, before the GPU's number.
 inline constexpr const char* kGpuProbeArgument = "__mpi-gpu-probe";
-/// Seconds that it may take.
+/// Timeout of the test process in seconds.
 inline constexpr double kGpuProbePatience = 10;
 
-/// Starts this program once more, without what a launcher has told this one, and waits for its end. Why MPI must not
-/// be given memory of the GPU of that number; empty if it can be.
+/// Starts this program again, without the launcher's environment variables, and waits up to `patience` seconds for its
+/// end. Returns why MPI must not be given memory of GPU `gpu`; empty if it accepts it.
 std::string why_mpi_takes_no_gpu_memory(int gpu, double patience);
 
-/// What that process does: sends memory of the GPU to itself, and looks at every byte of what arrives. The same answer.
+/// The work of the test process: sends GPU memory to itself and checks every byte received. Returns the same as above.
 std::string try_gpu_memory(Communicator& alone, Device& device, double patience);
 
 }  // namespace xferbench

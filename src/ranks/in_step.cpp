@@ -11,18 +11,18 @@ namespace {
 
 constexpr double kShortestSlack = 20e-6;  // seconds
 constexpr double kLongestSlack = 50e-3;
-constexpr double kSlackShrinks = 0.99;  // in a pass in which nobody was late
+constexpr double kSlackShrinks = 0.99;  // factor after a pass in which no rank was late
 constexpr double kTolerance = 5e-6;     // seconds
 constexpr double kToleratedShare = 0.002;
 constexpr int kMostVoidInARow = 8;
 constexpr int kTrials = 5;
-// Clocks are synchronised in the middle of a case, too, where what they may be off by is more than a share of a pass.
+// Clocks are also synchronised during a case, if their uncertainty is more than a small share of a pass.
 constexpr double kUnsynchronised = 25e-3;  // seconds
 constexpr double kHarmlessShare = 0.0025;
-constexpr double kPassOverUncertainty = 200;  // no verdict is given where a pass is shorter than half of that
+constexpr double kPassOverUncertainty = 200;  // a pass shorter than half of this gets no verdict
 constexpr double kLongestWanted = 10e-3;      // seconds
 
-/// What each rank brings to an all-reduce; the largest of all comes back.
+/// The values of an all-reduce, which returns the maximum over all ranks.
 enum Slot : std::size_t { kStep, kMinusStep, kMeasures, kInterrupted, kSynchronise, kUncertainty, kFirst, kSecond };
 
 constexpr double kNothing = -std::numeric_limits<double>::infinity();
@@ -57,7 +57,7 @@ bool InStep::synchronising_is_due() const {
          uncertainty_ > kHarmlessShare * length_;
 }
 
-/// All ranks take part in every exchange, so all come here.
+/// All ranks take part in every exchange, so all of them get here.
 void InStep::synchronise_if_due() {
   just_synchronised_ = values_[kSynchronise] > 0;
   if (!just_synchronised_) return;
@@ -74,7 +74,7 @@ double InStep::exchange(const std::string& what) {
   } catch (const RanksSilentError& error) {
     silence_ = error.what();
     return 0;
-  } catch (const CommunicationError& error) {  // as MPI may say of a process that is gone
+  } catch (const CommunicationError& error) {  // MPI may report this for a dead process
     silence_ = case_ + ": " + what + ": " + error.what();
     return 0;
   }
@@ -98,7 +98,7 @@ void InStep::begin_case(std::string name, Company company) {
   if (!exchange_seconds_) measure_exchange();
 }
 
-/// Those that came first to an exchange waited for the others in it, so the shortest counts.
+/// Ranks that enter an exchange early wait for the others, so the shortest time counts.
 void InStep::measure_exchange() {
   exchange_seconds_ = std::numeric_limits<double>::infinity();
   for (int trial = 0; trial < kTrials; ++trial) {
@@ -128,7 +128,7 @@ InStep::Answer InStep::ask(Question question, double first, double second) {
   values_[kUncertainty] = clock_.uncertainty();
   values_[kFirst] = first;
   values_[kSecond] = second;
-  // Between passes: not while one is under way, whose end the clock is still to tell.
+  // Only between passes: during a pass, the clock is still needed to time its end.
   values_[kSynchronise] = question == Question::start && synchronising_is_due() ? 1 : 0;
   exchange(std::string(kTexts.at(static_cast<std::size_t>(question))));
   if (values_[kStep] == -values_[kMinusStep] && !silence_) return {true, values_[kFirst], values_[kSecond]};
@@ -149,7 +149,7 @@ void InStep::agree_on_start(double preparation, double length) {
   length_ = length;
   do {
     start_ = ask(Question::start, clock_.now() + preparation + slack_).first;
-  } while (just_synchronised_ && !silence_);  // which took its time, and the clock may be another one now
+  } while (just_synchronised_ && !silence_);  // synchronising took time, and may have changed the clock
 }
 
 double InStep::tolerance() const { return std::max({clock_.uncertainty(), kTolerance, kToleratedShare * length_}); }
@@ -176,7 +176,7 @@ bool InStep::agree_on_pass(bool mine) {
     if (late_) ++tally_.late_passes;
     return false;
   }
-  // Once repeating has not helped, it is not tried again until a pass is in time.
+  // If repeating has not helped, it is not tried again until a pass is in time.
   if (late || std::exchange(apart_, false)) ++tally_.out_of_step;
   return true;
 }

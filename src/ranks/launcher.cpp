@@ -9,7 +9,7 @@ namespace xferbench {
 
 namespace {
 
-/// A number of 0 or more; anything else is as if the variable were not set.
+/// A number of at least 0; any other text counts as not set.
 template <typename Number>
 std::optional<Number> number(const Variables& variables, const char* name) {
   const char* text = variables(name);
@@ -21,7 +21,7 @@ std::optional<Number> number(const Variables& variables, const char* name) {
   return found;
 }
 
-/// The variables of a launcher that has them for all there is to say.
+/// Variable names of a launcher that sets all of them.
 struct LauncherNames {
   const char* launcher;
   const char* rank;
@@ -40,8 +40,8 @@ std::optional<Launch> named_launch(const LauncherNames& names, const Variables& 
 constexpr LauncherNames kHydra{"Hydra", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"};
 constexpr LauncherNames kSlurm{"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"};
 
-/// A step of several tasks. The script of sbatch and the shell of salloc run as steps of Slurm's own, whose numbers are
-/// the last that 32 bits hold, and sbatch passes on the variables of the step that it was called in.
+/// A Slurm step with several tasks. Scripts of sbatch and shells of salloc run in special steps, which have the largest
+/// 32-bit numbers. sbatch also passes on the variables of the step in which it was called.
 std::optional<Launch> slurm_step(const Variables& variables) {
   constexpr std::uint64_t kFirstOfItsOwn = 0xFFFFFFF0;  // SLURM_MAX_NORMAL_STEP_ID and what follows it
   const std::optional<std::uint64_t> step = number<std::uint64_t>(variables, "SLURM_STEP_ID");
@@ -50,8 +50,8 @@ std::optional<Launch> slurm_step(const Variables& variables) {
   return found && *found->size > 1 ? found : std::nullopt;
 }
 
-/// MPICH and Intel MPI by their own mpiexec, Hydra, which says which rank it is on its node; or Slurm by
-/// `srun --mpi=pmi2`, which sets two of the three; or somebody else who does.
+/// MPICH and Intel MPI under their mpiexec (Hydra), which sets the rank on the node, too; or `srun --mpi=pmi2`, which
+/// sets two of the three variables; or another launcher that does.
 std::optional<Launch> pmi_launch(const Variables& variables) {
   std::optional<Launch> found = named_launch(kHydra, variables);
   if (!found || found->local_rank) return found;
@@ -61,21 +61,21 @@ std::optional<Launch> pmi_launch(const Variables& variables) {
   return found;
 }
 
-/// Of a launcher by PMIx that has no variables of its own; how many ranks there are is known to MPI alone.
+/// A PMIx launcher without variables of its own. Only MPI knows the number of ranks.
 std::optional<Launch> pmix_launch(const Variables& variables) {
   const std::optional<int> rank = number<int>(variables, "PMIX_RANK");
   if (!rank || variables("PMIX_NAMESPACE") == nullptr) return {};
   return Launch{.launcher = "PMIx", .rank = rank};
 }
 
-/// Slurm sets the namespace as well, "slurm.pmix.JOB.STEP", and knows more. In one of another launcher Slurm's
-/// variables are of the step that the launcher's daemon runs in.
+/// Slurm also sets the namespace ("slurm.pmix.JOB.STEP"), and its own variables say more. Under another launcher,
+/// Slurm's variables describe the step of the launcher's daemon.
 std::optional<Launch> pmix_or_slurm_launch(const Variables& variables) {
   std::optional<Launch> pmix = pmix_launch(variables);
   const bool of_slurm = pmix && std::string_view(variables("PMIX_NAMESPACE")).starts_with("slurm.");
   if (pmix && !of_slurm) return pmix;
   if (std::optional<Launch> step = slurm_step(variables)) return step;
-  // A shell that srun has started (--pty) is an only task, and so is what is run in it.
+  // A shell started by srun --pty is the only task of its step, and so is any program started in it.
   if (pmix && number<int>(variables, kSlurm.size) == 1) pmix->size = 1;
   return pmix;
 }
@@ -83,7 +83,7 @@ std::optional<Launch> pmix_or_slurm_launch(const Variables& variables) {
 }  // namespace
 
 std::optional<Launch> launch_of(const Variables& variables) {
-  // mpirun inside a Slurm allocation starts its daemons by srun: variables of mpirun go before those of Slurm.
+  // mpirun in a Slurm allocation starts its daemons by srun, so variables of mpirun go before those of Slurm.
   constexpr auto kOwnVariables = std::to_array<LauncherNames>({
       {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
       {"MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},

@@ -1,4 +1,4 @@
-// Whether a launcher (mpirun, srun) has started this process as one of several, before MPI is asked.
+// Finds out, before MPI is started, whether a launcher (mpirun, srun) started this process as one of several.
 #pragma once
 
 #include <functional>
@@ -9,16 +9,16 @@ namespace xferbench {
 
 /// What a launcher's environment variables say.
 struct Launch {
-  std::string launcher;       ///< "Open MPI", "Slurm": whose variables they are
-  std::optional<int> rank{};  ///< what is unknown is absent
+  std::string launcher;       ///< whose variables they are: "Open MPI", "Slurm"
+  std::optional<int> rank{};  ///< nothing if unknown
   std::optional<int> size{};
   std::optional<int> local_rank{};  ///< among the ranks of this node
 };
 
-/// Looks a variable up; null if it is not set. As getenv.
+/// Returns an environment variable; null if it is not set, as getenv does.
 using Variables = std::function<const char*(const char*)>;
 
-/// Nothing where no launcher has started the process. A Slurm allocation alone is none: only a step (srun) is.
+/// Nothing if no launcher started the process. A Slurm allocation alone does not count, only a step (srun).
 std::optional<Launch> launch_of(const Variables& variables);
 
 }  // namespace xferbench
