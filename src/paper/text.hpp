@@ -1,4 +1,4 @@
-// Lines of text on a terminal. Pure functions.
+// Helpers for text on a terminal. Pure functions.
 #pragma once
 
 #include <cstddef>

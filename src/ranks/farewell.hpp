@@ -14,8 +14,9 @@
 
 namespace xferbench {
 
-/// From when it is made on, a rank hears of it where others say farewell. Either all end() it, or those that still can
-/// say() a last text to rank 0 and the process ends without destroying this: MPI can neither go on nor be ended then.
+/// From its construction on, a rank notices when another one shuts down. Normally all ranks call end(). If a rank
+/// fails, the others call say() to send a last text to rank 0; then the process ends without destroying this object,
+/// because MPI can neither go on nor be finalized.
 class Farewell {
  public:
   /// Another process on this host.
@@ -33,8 +34,8 @@ class Farewell {
   Farewell& operator=(const Farewell&) = delete;
   ~Farewell();
 
-  /// For Patience::idle. Throws RanksSilentError where another rank has said farewell or has died, or rank 0 asks for
-  /// last texts; from then on at every call, so that whoever goes on all the same is stopped where it waits next.
+  /// For Patience::idle. Throws RanksSilentError if another rank has shut down or died, or if rank 0 asks for last
+  /// texts. From then on every call throws, so that any later wait ends, too.
   void look();
   /// Ends a run without failure. Collective.
   void end(const Patience& patience);

@@ -11,7 +11,7 @@ namespace xferbench {
 
 namespace {
 
-/// Levels of a binary tree over so many.
+/// Levels of a binary tree of `count` nodes.
 double levels(int count) { return std::bit_width(static_cast<unsigned>(count) - 1); }
 
 }  // namespace
@@ -21,7 +21,7 @@ class ModelledNetwork::Modelled final : public Pending {
   Modelled(ModelledNetwork& network, std::vector<PendingPtr> parts, TimesPtr times,
            std::function<double(const Times&)> ends)
       : network_(network), parts_(std::move(parts)), times_(std::move(times)), ends_(std::move(ends)) {
-    std::ranges::reverse(parts_);  // asked in the order in which they began, from the back
+    std::ranges::reverse(parts_);  // done() checks them in the order in which they began, from the back
   }
 
   ~Modelled() override {
@@ -107,7 +107,7 @@ PendingPtr ModelledNetwork::all_reduce(std::span<double> values, Reduction reduc
   return modelled(std::move(parts), std::move(times), [=](const Times& t) { return t.values[0] + takes; });
 }
 
-/// In pieces through the tree: the data takes its time once.
+/// Pipelined through the tree, so the data's transfer time counts only once.
 PendingPtr ModelledNetwork::broadcast(std::span<std::byte> data, int root) {
   auto times = std::make_unique<Times>(Times{{begin()}});
   std::vector<PendingPtr> parts;
@@ -117,11 +117,11 @@ PendingPtr ModelledNetwork::broadcast(std::span<std::byte> data, int root) {
   return modelled(std::move(parts), std::move(times), [=](const Times& t) { return t.values[0] + takes; });
 }
 
-/// All data passes the link of rank 0. The others are done once theirs has left.
+/// All data passes the link of rank 0. Other ranks are done once their data has left.
 PendingPtr ModelledNetwork::gather(std::span<const std::byte> mine, std::span<std::byte> all,
                                    std::span<const std::size_t> sizes) {
   auto times = std::make_unique<Times>(Times{{begin()}});
-  times->values.resize(1 + sizes.size());  // this rank's, and room for those of all
+  times->values.resize(1 + sizes.size());  // the time of this rank, and room for those of all
   times->sizes.assign(sizes.size(), sizeof(double));
   const std::span<double> own = std::span(times->values).first(1);
   const std::span<double> others = std::span(times->values).subspan(1);

@@ -1,5 +1,5 @@
-// The network between simulated ranks. Their messages really travel through MPI, which takes what it takes; when they
-// arrive by the ranks' virtual clocks is modelled here. docs/lab/fleets.md tells what the model leaves out.
+// A model of the network between simulated ranks. Their messages really travel through MPI; the model decides when they
+// arrive by the ranks' virtual clocks. docs/lab/fleets.md explains what it leaves out.
 #pragma once
 
 #include <algorithm>
@@ -20,31 +20,31 @@
 
 namespace xferbench {
 
-/// What messages take. The numbers are typical of memory that processes share, and of a 200 Gb/s network.
+/// Network parameters. The defaults are typical of shared memory within a node and of a 200 Gb/s network.
 struct NetworkProfile {
   struct Hop {
     double latency = 0;    ///< seconds
-    double bandwidth = 0;  ///< bytes per second that a rank sends, and that it receives
+    double bandwidth = 0;  ///< bytes per second of a rank, in each direction
   };
-  Hop within{0.6e-6, 10e9};  ///< a node
-  Hop between{2e-6, 24e9};   ///< nodes
-  double overhead = 0.1e-6;  ///< seconds of the host that beginning an operation takes
-  double jitter = 0.1;       ///< adds to each latency: exponentially distributed, its mean this share of the latency
-  double asymmetry = 0;      ///< share of its latency by which a message to a lower rank takes longer
-  std::uint64_t seed = 1;    ///< of the jitter
+  Hop within{0.6e-6, 10e9};  ///< within a node
+  Hop between{2e-6, 24e9};   ///< between nodes
+  double overhead = 0.1e-6;  ///< host time to begin an operation, seconds
+  double jitter = 0.1;     ///< exponentially distributed addition to each latency: its mean, as a share of the latency
+  double asymmetry = 0;    ///< share of the latency that is added to messages to a lower rank
+  std::uint64_t seed = 1;  ///< of the jitter
 };
 
-/// Each message carries the virtual time at which it arrives: its sender's, when the link is free, and what the network
-/// takes. A receiver's clock goes on to that time where it is behind. Collective operations end at the latest of the
-/// ranks' times plus a latency for each level of a tree.
+/// Each message carries the virtual time of its arrival: the sender's time once the link is free, plus the network's
+/// time. A receiver's clock advances to that time if it is behind. Collective operations end at the latest time of all
+/// ranks, plus a latency for each level of a tree.
 ///
-/// Asking is waiting: where done() finds that an operation has ended in truth, it lets the host's clock go on to the
-/// virtual time of that, and never waits for anything else.
+/// Virtual time passes in done(): when the real operation has ended, done() advances the host's clock to the
+/// operation's virtual end. It never waits for anything else.
 class ModelledNetwork final : public Communicator {
  public:
-  /// `host` has this rank's virtual clock; those of all ranks show the same time. `nodes`: on which node each simulated
-  /// rank is, wherever its process really runs, counted from 0; local ranks are counted by these. It must outlive this.
-  /// Throws std::invalid_argument where it is of another number of ranks.
+  /// `host` has this rank's virtual clock; the clocks of all ranks show the same time. `nodes`: simulated node of each
+  /// rank, from 0, wherever its process really runs; local ranks are counted within these. It must outlive this object.
+  /// Throws std::invalid_argument if it has another number of ranks.
   ModelledNetwork(Communicator& ranks, HostRuntime& host, std::span<const int> nodes,
                   const NetworkProfile& profile = {});
 
@@ -61,12 +61,12 @@ class ModelledNetwork final : public Communicator {
   void keep(std::shared_ptr<void> memory) override { ranks_.keep(std::move(memory)); }
   [[noreturn]] void abort(int code) noexcept override {
     ranks_.abort(code);
-    std::abort();  // GCC forgets that what it calls virtually does not return
+    std::abort();  // GCC does not know that the virtual call does not return
   }
 
  private:
   class Modelled;
-  /// Virtual times that travel beside an operation's data, and the sizes of theirs.
+  /// Virtual times sent along with an operation's data, and for a gather, their sizes.
   struct Times {
     std::vector<double> values;
     std::vector<std::size_t> sizes{};
@@ -74,15 +74,15 @@ class ModelledNetwork final : public Communicator {
   };
   using TimesPtr = std::unique_ptr<Times>;
 
-  /// Takes the overhead; the time after it.
+  /// Spends the overhead of an operation. Returns the time after it.
   double begin();
   [[nodiscard]] int node(int rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool same_node(int other) const { return node(other) == node(rank()); }
   [[nodiscard]] const NetworkProfile::Hop& hop_to(int other) const;
   double jittered(double seconds);
-  /// What a tree over all ranks takes from its root to its leaves.
+  /// Time through a tree of all ranks, from its root to its leaves.
   double tree();
-  /// One that ends once all `parts` have, at the virtual time that `ends` makes of the times.
+  /// An operation that ends once all `parts` have, at the virtual time that `ends` computes from the times.
   PendingPtr modelled(std::vector<PendingPtr> parts, TimesPtr times, std::function<double(const Times&)> ends);
 
   Communicator& ranks_;
@@ -90,7 +90,7 @@ class ModelledNetwork final : public Communicator {
   std::span<const int> nodes_;
   NetworkProfile profile_;
   double tree_latency_ = 0;
-  // When this rank's links are free again: within its node and between nodes.
+  // Times at which this rank's links become free: within its node, and between nodes.
   std::array<double, 2> sending_until_{};
   std::array<double, 2> receiving_until_{};
   std::mt19937_64 random_;

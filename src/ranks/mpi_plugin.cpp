@@ -28,9 +28,9 @@ constexpr const char* kPluginVariable = "XFERBENCH_MPI";
 constexpr const char* kHowToGetPlugin =
     "install the package xferbench-mpi, or build xferbench where MPI is (Debian, Ubuntu: libopenmpi-dev)";
 
-// --- Finding it -----------------------------------------------------------------------------------------------------
+// --- Finding the plug-in ---------------------------------------------------------------------------------------------
 
-/// Its table, of our version. The library is never closed: MPI has threads and handlers of its own.
+/// The table of our version in a library. The library is never closed, because MPI's threads and handlers use it.
 const xferbench_mpi_table& table_in(void* library, const std::string& file) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how POSIX hands a function over
   const auto entry = reinterpret_cast<xferbench_mpi_function>(dlsym(library, XFERBENCH_MPI_ENTRY));
@@ -48,10 +48,10 @@ const xferbench_mpi_table& table_in(void* library, const std::string& file) {
   return *table;
 }
 
-/// Open MPI's own plug-ins look for its functions among those that are there for everybody.
+/// RTLD_GLOBAL, because Open MPI's own plug-ins look for its functions among the global symbols.
 void* open_library(const std::string& file) { return dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL); }
 
-/// One that is there, and must be usable.
+/// Loads a file that exists; throws if it cannot be used.
 const xferbench_mpi_table& table_of_file(const std::string& file) {
   if (void* library = open_library(file)) return table_in(library, file);
   const char* reason = dlerror();
@@ -80,10 +80,10 @@ const xferbench_mpi_table& find_table() {
                   places[0].string(), places[1].string(), kHowToGetPlugin, kPluginVariable));
 }
 
-// --- Using it -------------------------------------------------------------------------------------------------------
+// --- Using the plug-in -----------------------------------------------------------------------------------------------
 
-/// All calls of the table go through here, from one thread at a time, as MPI wants it (MPI_THREAD_SERIALIZED). There is
-/// no lock: it would take longer than a small message.
+/// All calls of the table go through here, from one thread at a time, as MPI_THREAD_SERIALIZED requires. There is no
+/// lock: it would take longer than a small message.
 class Table {
  public:
   explicit Table(const xferbench_mpi_table& functions) : functions_(functions) {}
@@ -94,16 +94,16 @@ class Table {
     if (const int error = ask(function, arguments...)) throw CommunicationError(in_words(what, error));
   }
 
-  /// Of one that cannot fail.
+  /// Calls a function that cannot fail.
   template <typename Function, typename... Arguments>
   auto ask(Function function, Arguments... arguments) {
     return (functions_.*function)(arguments...);
   }
 
-  /// Of an operation that has begun, and of one that has ended well.
+  /// Count an operation that has begun, and one that has ended without an error.
   void begun() { ++unfinished_; }
   void ended() { --unfinished_; }
-  /// Whether operations were given up or have failed.
+  /// Whether there are operations that were given up or have failed.
   [[nodiscard]] bool has_unfinished() const { return unfinished_ != 0; }
 
  private:
@@ -117,7 +117,7 @@ class Table {
   int unfinished_ = 0;
 };
 
-/// Memory for operations, used again and again: to allocate some for each would take as long as a small message.
+/// Reuses memory for operations: an allocation would take as long as a small message.
 class Rooms {
  public:
   Rooms() = default;
@@ -128,7 +128,7 @@ class Rooms {
   }
   void* take(std::size_t bytes) {
     if (free_.empty()) {
-      free_.reserve(++rooms_);  // so that giving back never fails
+      free_.reserve(++rooms_);  // so that give_back() cannot fail
       return ::operator new(bytes);
     }
     void* const room = free_.back();
@@ -182,7 +182,6 @@ class MpiPending final : public Pending {
   bool done_ = false;
 };
 
-/// Starts MPI.
 RankNumbers started(const xferbench_mpi_table& table) {
   xferbench_mpi_numbers mine{};
   Table(table).call("starting", &xferbench_mpi_table::initialise, &mine);
@@ -205,7 +204,7 @@ class MpiCommunicator final : public Communicator {
       xferbench::barrier(*this, {.seconds = kLeavingPatience, .after_interrupt = kLeavingPatience}, "the end");
       table_.call("the end", &xferbench_mpi_table::finalise);
     } catch (const std::exception&) {
-      // Somebody has gone: MPI is left as it is.
+      // Another rank is gone, so MPI is not finalized.
     }
   }
 

@@ -1,4 +1,4 @@
-// How the passes of several processes keep in step. One that measures by itself has no Pace.
+// How several processes run their passes in step. A process that measures alone has no Pace.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace xferbench {
 
-/// What the processes that measure a case together agree on. Every one of them asks the same questions in the same
-/// order: what they decide on must follow from the case and from what was agreed before. One that leaves the case early
-/// (it failed) is no longer asked. Once somebody does not answer any more, each answers for itself.
+/// Decisions shared by the processes that measure a case. All of them must ask the same questions in the same order, so
+/// what they ask may depend only on the case and on earlier answers. A process that leaves the case early (after a
+/// failure) is no longer asked. Once a process stops answering, each uses its own answers.
 class Pace {
  public:
   Pace() = default;
@@ -17,27 +17,26 @@ class Pace {
   Pace& operator=(const Pace&) = delete;
   virtual ~Pace() = default;
 
-  /// Whether any of them says so.
+  /// True if it is true on any process.
   [[nodiscard]] virtual bool any(bool mine) = 0;
-  /// The largest that any of them says.
+  /// The maximum over all processes.
   [[nodiscard]] virtual double largest(double mine) = 0;
-  /// Whether any of them had been asked to end (Ctrl-C) when the last question was answered, or somebody does not
-  /// answer any more, which is the end of it, too.
+  /// Whether any process had been asked to end (Ctrl-C) at the last question, or a process no longer answers.
   [[nodiscard]] virtual bool interrupted() const = 0;
 
-  /// Seconds that a pass should last at least, for starts to lie close together beside it.
+  /// Seconds that a pass should last at least, so that the differences between start times do not matter.
   [[nodiscard]] virtual double shortest_pass() const = 0;
 
-  /// Before a pass: agrees on when it is to start, so that one who needs `preparation` seconds until then is not late.
-  /// `length`: how long the pass will take, in seconds, as the last one of the same work did; 0 where there was none.
+  /// Before a pass: agrees on a start time that leaves each process its `preparation` seconds. `length`: expected
+  /// seconds of the pass, as the last one with the same work took; 0 if there was none.
   virtual void agree_on_start(double preparation, double length) = 0;
-  /// Waits for that moment. For the thread that begins the pass, right before the work is let go.
+  /// Waits for the agreed start. Called on the thread that begins the pass, right before the work is released.
   virtual void wait_for_start() = 0;
-  /// After a pass, which began after wait_for_start() had returned: whether all were in time, and all say that theirs
-  /// is good. If not, the pass is void for all, and is repeated.
+  /// After a pass that began when wait_for_start() returned: whether all processes were in time and report a good pass.
+  /// If not, the pass is void for all and must be repeated.
   [[nodiscard]] virtual bool agree_on_pass(bool mine) = 0;
 
-  /// When the last pass began and ended: seconds from its agreed start, by the common clock.
+  /// Begin and end of the last pass: seconds from its agreed start, by the common clock.
   struct Moments {
     double begin = 0;
     double end = 0;

@@ -1,4 +1,4 @@
-// Libraries that come with the program and are loaded where they are needed.
+// Locations of libraries that come with the program and are loaded on demand.
 #pragma once
 
 #include <array>
@@ -7,8 +7,8 @@
 
 namespace xferbench {
 
-/// Where such a library may be, the likelier place first: beside the program, as in a build folder, and where it is
-/// installed.
+/// Possible paths of such a library, likelier one first: in the program's folder, as in a build folder, and in its
+/// installation.
 std::array<std::filesystem::path, 2> plugin_places(std::string_view file);
 
 }  // namespace xferbench

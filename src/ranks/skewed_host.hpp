@@ -1,4 +1,4 @@
-// A host whose clock is wrong, as those of different machines are.
+// A host whose clock is wrong, to imitate the clocks of different machines.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,14 @@
 
 namespace xferbench {
 
-/// Another host's clock, wrong by an offset and a drift.
+/// Another host's clock with an error: an offset in seconds and a drift in seconds per second.
 class SkewedHost final : public HostRuntime {
  public:
   SkewedHost(HostRuntime& host, double offset, double drift) : host_(host), offset_(offset), drift_(drift) {}
 
-  /// What the clock shows when the right time is `right`.
+  /// What the clock shows at the true time `right`.
   [[nodiscard]] double shown(double right) const { return offset_ + (1 + drift_) * right; }
-  /// Sets it to another offset.
+  /// Changes the offset.
   void set(double offset) { offset_ = offset; }
 
   [[nodiscard]] double now() const override { return shown(host_.now()); }

@@ -24,12 +24,12 @@ constexpr WaitingSeconds kWithoutPause = microseconds(20);
 constexpr microseconds kShortestPause(10);
 constexpr microseconds kLongestPause(200);
 
-/// How long somebody has waited, and whether that is too long.
+/// Measures how long a rank has waited, and detects timeouts.
 class Waiting {
  public:
   explicit Waiting(const Patience& patience) : patience_(patience) {}
 
-  /// Whether it is too long; nothing that the others do will be awaited any more.
+  /// Whether a timeout has passed, so that waiting must end.
   bool too_long() {
     const WaitingClock::time_point now = WaitingClock::now();
     waited_ = now - begin_;
@@ -66,7 +66,7 @@ class Waiting {
   microseconds pause_ = kShortestPause;
 };
 
-/// Memory of an operation. Where the operation is not awaited to its end, the communicator keeps it.
+/// Memory of an operation. If the wait for the operation fails, the communicator keeps the memory.
 template <typename Memory>
 class OperationMemory {
  public:
@@ -99,7 +99,7 @@ std::span<std::byte> bytes_of(Range& values) {
 void wait_for(Pending& operation, const Patience& patience, const std::string& what) {
   Waiting waiting(patience);
   while (!operation.done()) {
-    // Who was not at work for a while may have missed that it is done.
+    // The operation may have ended while this process did not run.
     if (waiting.too_long() && !operation.done()) throw RanksSilentError(waiting.in_words(what));
     waiting.pause();
   }
@@ -125,7 +125,7 @@ std::string broadcast(Communicator& ranks, std::string text, int root, const Pat
 
 namespace {
 
-/// The parts in which texts come: all of them, and at most so many bytes of each rank at once.
+/// How texts are divided: the number of parts, and the bytes of each rank in one part.
 struct TextParts {
   std::uint64_t count = 0;
   std::uint64_t of_each = 0;
@@ -143,14 +143,14 @@ TextParts parts_of(std::span<const std::uint64_t> sizes, std::size_t at_once) {
   return {.count = (longest + of_each - 1) / of_each, .of_each = of_each};
 }
 
-/// What this rank has in a part.
+/// This rank's bytes in a part.
 std::span<const std::byte> part_of(std::span<const std::byte> all, std::uint64_t part, std::uint64_t of_each) {
   const std::size_t begin = std::min<std::size_t>(all.size(), part * of_each);
   return all.subspan(begin, std::min<std::size_t>(all.size() - begin, of_each));
 }
 
-/// The bytes of all ranks, one behind the other, at rank 0; `sizes` are empty elsewhere. What each gives must outlive
-/// the operation as well, wherever that ends.
+/// Gathers the bytes of all ranks at rank 0, one after the other; `sizes` is empty on other ranks. `mine` is copied,
+/// because MPI may read it even after a timeout.
 std::string gather_part(Communicator& ranks, std::span<const std::byte> mine, const std::vector<std::size_t>& sizes,
                         const Patience& patience, const std::string& what) {
   struct Both {
@@ -178,7 +178,7 @@ std::vector<std::uint64_t> gather_sizes(Communicator& ranks, std::uint64_t mine,
   return sizes;
 }
 
-/// Appends to each rank's text what of it came in a part.
+/// Appends to each rank's text its bytes in a part.
 void take_apart(std::string_view part, const std::vector<std::size_t>& sizes, std::vector<std::string>& texts) {
   for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
     texts[rank] += part.substr(0, sizes[rank]);

@@ -1,4 +1,4 @@
-// Waiting for other ranks, with patience and an eye on Ctrl-C.
+// Waits for other ranks, with timeouts and a reaction to Ctrl-C.
 #pragma once
 
 #include <climits>
@@ -13,34 +13,34 @@
 
 namespace xferbench {
 
-/// Others did not answer in time.
+/// Other ranks did not answer in time.
 struct RanksSilentError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// How a rank waits for others.
+/// Timeouts for other ranks.
 struct Patience {
-  double seconds = 60;              ///< at most
-  double after_interrupt = 0.3;     ///< at most, once interrupted() says that this process was asked to end
-  std::function<void()> idle = {};  ///< called again and again meanwhile; may be empty
+  double seconds = 60;              ///< timeout
+  double after_interrupt = 0.3;     ///< timeout after interrupted() says that this process was asked to end
+  std::function<void()> idle = {};  ///< called repeatedly while waiting; may be empty
 };
 
-/// Asks until it is done: without a pause at first, then, where that takes longer, sleeping ever longer, up to 200 us,
-/// so that ranks that share a processor let each other work. Throws RanksSilentError that begins with `what`.
+/// Polls until the operation is done: without pauses at first, then with growing pauses of up to 200 us, so that ranks
+/// on one processor let each other work. After a timeout, throws RanksSilentError with `what` at the begin of its text.
 void wait_for(Pending& operation, const Patience& patience, const std::string& what);
 
-// Collective calls that wait; every rank calls them in the same order. The patience is with each of the operations that
-// they are made of. Where it ends, memory that MPI may still write is left to it.
+// Blocking collective calls; all ranks must call them in the same order. The timeout applies to each of the operations
+// that they consist of. After a timeout, memory that MPI may still write stays allocated.
 
-/// Bytes that MPI takes in one operation.
+/// Largest number of bytes in one MPI operation.
 constexpr std::size_t kMostAtOnce = INT_MAX;
 
 void barrier(Communicator& ranks, const Patience& patience, const std::string& what);
-/// The root's text, to all.
+/// Returns the root's text on all ranks.
 std::string broadcast(Communicator& ranks, std::string text, int root, const Patience& patience,
                       const std::string& what);
-/// The texts of all ranks by their numbers, at rank 0; nothing elsewhere. Where they are too large together for one
-/// operation they come in parts: `at_once` bytes, no fewer than there are ranks.
+/// Returns the texts of all ranks, by rank, at rank 0, and nothing on other ranks. Texts that are too large for one
+/// operation are sent in parts of `at_once` bytes of all ranks together, at least one byte for each rank.
 std::vector<std::string> gather(Communicator& ranks, const std::string& mine, const Patience& patience,
                                 const std::string& what, std::size_t at_once = kMostAtOnce);
 void all_reduce(Communicator& ranks, std::span<double> values, Reduction reduction, const Patience& patience,

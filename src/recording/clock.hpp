@@ -1,4 +1,4 @@
-// The system's clocks, for what is set beside times of other processes.
+// The system's clocks, for times that are compared with those of other processes.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace xferbench {
 
-/// Nanoseconds since the clock's own beginning.
+/// Nanoseconds since the epoch of the clock.
 inline std::uint64_t nanoseconds_of(clockid_t clock) noexcept {
   timespec time{};
   clock_gettime(clock, &time);

@@ -11,8 +11,8 @@ namespace {
 
 using Rule = std::pair<std::string_view, CudaCallKind>;
 
-/// How names begin, without "cuda" or "cu". The first that fits counts, so that longer ones stand before what they
-/// begin with.
+/// Prefixes of names, without "cuda" or "cu". The first match counts, so longer prefixes stand before shorter ones that
+/// they begin with.
 constexpr auto kRules = std::to_array<Rule>({
     {"Memcpy", CudaCallKind::copy},
     {"Memset", CudaCallKind::fill},
@@ -80,7 +80,7 @@ std::string_view without_prefix(std::string_view name) {
   return {};
 }
 
-/// "_v" and digits at the end, of which CUPTI and the driver have one each.
+/// Removes one "_v" with digits from the end. CUPTI and the driver each add one.
 std::string_view without_version(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   const bool versioned = last != std::string_view::npos && last > 0 && last + 1 < name.size() && name[last] == 'v' &&

@@ -1,4 +1,4 @@
-// What a call of the CUDA runtime or driver does, by its name. Pure functions.
+// What a function of the CUDA runtime or driver does, derived from its name. Pure functions.
 #pragma once
 
 #include <string_view>
@@ -6,34 +6,34 @@
 namespace xferbench {
 
 enum class CudaCallKind {
-  none,  ///< costs next to nothing and says nothing: not recorded
+  none,  ///< takes next to no time and says nothing: not recorded
   copy,
   fill,
-  launch,        ///< of a kernel, or of a function of the host
-  graph_launch,  ///< of everything in it
+  launch,  ///< of a kernel or a host function
+  graph_launch,
   wait_stream,
   wait_event,
   wait_device,
   record_event,
-  make_wait,  ///< has a stream wait for an event
+  make_wait,  ///< makes a stream wait for an event
   stream,     ///< makes or destroys a stream or an event
-  allocate,   ///< memory of the device
-  free,       ///< the same
-  pin,        ///< allocates or registers memory of the host
-  unpin,      ///< the same
+  allocate,   ///< device memory
+  free,       ///< device memory
+  pin,        ///< allocates or registers pinned host memory
+  unpin,      ///< frees or unregisters pinned host memory
   managed,    ///< allocates, prefetches or advises on managed memory
-  load,       ///< code: modules, libraries, graphs that are made ready
+  load,       ///< loads code: modules, libraries; instantiates graphs
   initialise,
 };
 
-/// "cudaMemcpyAsync" from CUPTI's "cudaMemcpyAsync_v3020", "cuMemcpyHtoDAsync" from "cuMemcpyHtoDAsync_v2"; endings
-/// that mean the default stream of each thread ("_ptsz", "_ptds") are left out, too.
+/// Removes version suffixes: "cudaMemcpyAsync" from CUPTI's "cudaMemcpyAsync_v3020", "cuMemcpyHtoDAsync" from
+/// "cuMemcpyHtoDAsync_v2". Also removes "_ptsz" and "_ptds", which stand for the per-thread default stream.
 std::string_view plain_call_name(std::string_view name);
 
-/// Of a name with or without those endings.
+/// Accepts names with or without those suffixes.
 CudaCallKind call_kind(std::string_view name);
 
-/// Whether the call waits for nothing by design: its name ends in "Async", or it launches.
+/// Whether the call waits for nothing by design: its name contains "Async", or it launches.
 bool is_asynchronous(std::string_view name);
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-// Where CUPTI's library may be, and whether one that was found fits. Pure functions.
+// Where CUPTI's library may be, and which CUDA version it is for. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace xferbench {
 
-/// What to open, in this order: names that the loader finds, then the toolkit's usual folders.
+/// What to try to load, in this order: names for the loader to find, then the toolkit's usual folders.
 inline std::vector<std::string> cupti_places() {
   std::vector<std::string> places;
   for (const char* folder : {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {
@@ -18,8 +18,8 @@ inline std::vector<std::string> cupti_places() {
   return places;
 }
 
-/// Of CUPTI's API version: up to CUDA 12 they were counted (19 to 28 are CUDA 12), since then they are 130000 and so
-/// on.
+/// CUDA's major version for a version of CUPTI's API. Up to CUDA 12, API versions were small numbers (19 to 28 are CUDA
+/// 12); since CUDA 13 they are 130000 and so on.
 constexpr std::uint32_t cuda_major_of(std::uint32_t cupti_version) {
   if (cupti_version >= 100'000) return cupti_version / 10'000;
   return cupti_version >= 19 ? 12 : 11;

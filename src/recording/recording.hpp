@@ -1,9 +1,9 @@
-// What a program did with its GPUs, as it is recorded while it runs (src/inject, or the simulated device) and read
-// afterwards (results/recording_file.hpp). These structures are the file: docs/lab/recording.md describes it.
+// The file format of recordings: what a program did with its GPUs. Recordings are written while it runs (src/inject, or
+// the simulated device) and read afterwards (results/recording_file.hpp). docs/lab/recording.md describes the format.
 //
-// A recording is a folder with a file for each process. A file is a FileHeader and then records, each a RecordHeader
-// and its payload. Files grow by whole records: a process that is killed leaves what was written, and at most the last
-// record torn. Numbers are little-endian, as on every host that CUDA has.
+// A recording is a folder with a file for each process. A file is a FileHeader followed by records, each a RecordHeader
+// and its payload. Files grow by whole records, so a killed process leaves at most its last record incomplete. Numbers
+// are little-endian, as on every host that supports CUDA.
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@ namespace xferbench::recording {
 
 inline constexpr std::array<char, 8> kMagic{'x', 'f', 'r', 'e', 'c', '\r', '\n', '\x1a'};
 inline constexpr std::uint32_t kVersion = 1;
-/// Of a process's file in the folder: "4711-1.xfrec". The second number tells apart what one process number stood for,
-/// as before and after exec.
+/// Extension of a process's file: "4711-1.xfrec". The second number distinguishes processes with one PID, as before and
+/// after exec.
 inline constexpr std::string_view kExtension = ".xfrec";
 
-/// Nanoseconds of CLOCK_MONOTONIC; in recordings of the simulated device, of its virtual clock. 0: not known.
+/// Nanoseconds of CLOCK_MONOTONIC, or with a simulated device of its virtual clock. 0: unknown.
 using Time = std::uint64_t;
-/// A text that a `name` record gave this number before it is used for the first time; 0: none.
+/// Number of a text, defined by a `name` record before its first use; 0: none.
 using NameId = std::uint32_t;
 
 struct FileHeader {
@@ -55,10 +55,10 @@ enum class Type : std::uint16_t {
 struct RecordHeader {
   Type type{};
   std::uint16_t reserved = 0;
-  std::uint32_t bytes = 0;  ///< of the payload that follows, a multiple of 8; unknown types are read over
+  std::uint32_t bytes = 0;  ///< of the payload that follows, a multiple of 8; readers skip unknown types
 };
 
-/// Followed by `length` bytes of UTF-8 and zeros up to a multiple of 8.
+/// Followed by `length` bytes of UTF-8 and by zeros up to a multiple of 8.
 struct Name {
   NameId id = 0;
   std::uint32_t length = 0;
@@ -66,23 +66,23 @@ struct Name {
 
 enum class Backend : std::uint32_t { cuda, simulated };
 
-/// The first record of each file that is no name.
+/// The first record of each file apart from names.
 struct Process {
   std::uint32_t pid = 0;
   std::uint32_t parent = 0;
-  Time begin = 0;           ///< when the process was started, or replaced itself by exec; where unknown, `loaded`
+  Time begin = 0;           ///< start of the process or its latest exec; `loaded` if unknown
   Time loaded = 0;          ///< when recording began
-  std::uint64_t clock = 0;  ///< nanoseconds since 1970 at `loaded`
+  std::uint64_t clock = 0;  ///< wall clock at `loaded`: nanoseconds since 1970
   NameId executable = 0;
-  NameId command = 0;  ///< its words, quoted as for a shell
-  NameId tool = 0;     ///< version of what recorded
+  NameId command = 0;  ///< command line, quoted for a shell
+  NameId tool = 0;     ///< version of the recording program
   Backend backend = Backend::cuda;
   NameId profile = 0;  ///< of the simulated device
   std::uint32_t reserved = 0;
 };
 
 struct Device {
-  std::uint32_t id = 0;  ///< as the records of this process number it
+  std::uint32_t id = 0;  ///< as used in the records of this process
   NameId name = 0;
   NameId uuid = 0;                    ///< "GPU-..." as nvidia-smi shows it
   std::uint32_t multiprocessors = 0;  ///< 0: not known
@@ -90,7 +90,7 @@ struct Device {
 
 enum class StreamFlag : std::uint32_t {
   unknown,
-  blocking,      ///< made by cudaStreamCreate: waits for the legacy default stream, and that for it
+  blocking,      ///< from cudaStreamCreate: synchronizes with the legacy default stream
   non_blocking,  ///< made with cudaStreamNonBlocking
   legacy,        ///< the default stream of the context
 };
@@ -106,9 +106,9 @@ struct Stream {
 struct Call {
   Time begin = 0;
   Time end = 0;
-  NameId name = 0;  ///< without "_v3020" at its end, with "_ptsz" and "_ptds"
+  NameId name = 0;  ///< without a version suffix ("_v3020"), but with "_ptsz" and "_ptds"
   std::uint32_t thread = 0;
-  std::uint32_t correlation = 0;  ///< of what it enqueued
+  std::uint32_t correlation = 0;  ///< links the call to the operations that it enqueued
   std::int32_t result = 0;        ///< CUDA's error code
   std::uint32_t stack = 0;        ///< Stack::id; 0: none
   std::uint32_t reserved = 0;
@@ -122,10 +122,10 @@ enum class Memory : std::uint8_t { unknown, pageable, pinned, device, array, man
 constexpr auto texts_of(Memory) {
   return std::to_array<std::string_view>({"unknown", "pageable", "pinned", "device", "array", "managed"});
 }
-/// What carried it out.
+/// The kind of hardware that carried out a copy.
 enum class Channel : std::uint8_t { unknown, compute, copy_engine, other };
 
-/// What ran on a device; every such record begins with it.
+/// An operation on a device; all records of operations begin with it.
 struct OnDevice {
   Time begin = 0;
   Time end = 0;
@@ -133,7 +133,7 @@ struct OnDevice {
   std::uint32_t device = 0;
   std::uint32_t context = 0;
   std::uint32_t stream = 0;
-  std::uint64_t graph_node = 0;  ///< 0: it is no node of a graph
+  std::uint64_t graph_node = 0;  ///< 0: not part of a graph
 };
 
 struct Copy {
@@ -144,15 +144,15 @@ struct Copy {
   Memory destination = Memory::unknown;
   Channel channel = Channel::unknown;
   std::uint32_t channel_id = 0;
-  std::uint32_t peer = 0;          ///< device at the other end of a copy between devices
-  std::uint32_t asynchronous = 0;  ///< 1: by a call that may return before its end
+  std::uint32_t peer = 0;          ///< other device of a copy between devices
+  std::uint32_t asynchronous = 0;  ///< 1: the call may return before the copy ends
 };
 
 struct Kernel {
   OnDevice on;
   NameId name = 0;          ///< demangled, without arguments
   std::uint32_t grid = 0;   ///< blocks
-  std::uint32_t block = 0;  ///< threads in each
+  std::uint32_t block = 0;  ///< threads per block
   std::uint32_t reserved = 0;
 };
 
@@ -163,7 +163,7 @@ struct Fill {
 
 enum class SyncKind : std::uint32_t { unknown, event, stream_wait_event, stream, context };
 
-/// Of a call that waits, or that has a stream wait.
+/// A wait of a call on the host, or a stream's wait for an event.
 struct Synchronization {
   Time begin = 0;
   Time end = 0;
@@ -173,40 +173,40 @@ struct Synchronization {
   SyncKind kind = SyncKind::unknown;
   std::uint32_t event = 0;
   std::uint32_t reserved = 0;
-  std::uint64_t event_record = 0;  ///< Event::record; 0: not known, the latest of the event before
+  std::uint64_t event_record = 0;  ///< Event::record; 0: unknown, the event's latest record before this one
 };
 
-/// An event that was recorded in a stream.
+/// An event recorded in a stream.
 struct Event {
   std::uint32_t correlation = 0;
   std::uint32_t context = 0;
   std::uint32_t stream = 0;
   std::uint32_t event = 0;
-  std::uint64_t record = 0;  ///< tells apart each time that the event was recorded; 0: not known
+  std::uint64_t record = 0;  ///< identifies each time that the event was recorded; 0: unknown
 };
 
-/// Of NVTX: from push to pop of a thread, or from start to end of the process.
+/// An NVTX range: from push to pop on a thread, or from start to end in the process.
 struct Range {
   Time begin = 0;
-  Time end = 0;  ///< 0: it had not ended
+  Time end = 0;  ///< 0: has not ended
   NameId name = 0;
   NameId domain = 0;
-  std::uint32_t thread = 0;      ///< that began it
-  std::uint32_t of_process = 0;  ///< 1: it may end on another thread
+  std::uint32_t thread = 0;      ///< on which it began
+  std::uint32_t of_process = 0;  ///< 1: a start/end range, which may end on another thread
 };
 
-/// Pages of managed memory that moved because they were touched.
+/// A migration of managed pages that were accessed.
 struct Migration {
   Time begin = 0;
   Time end = 0;
   std::uint64_t bytes = 0;
   std::uint32_t device = 0;
   CopyKind kind = CopyKind::other;
-  std::uint8_t fault_of_gpu = 0;  ///< 1: a group of page faults of the GPU, without bytes
+  std::uint8_t fault_of_gpu = 0;  ///< 1: a group of GPU page faults, without bytes
   std::uint16_t reserved = 0;
 };
 
-/// Time that recording took from the program, where that is known.
+/// Time that recording added to the program, as far as it is known.
 struct Overhead {
   Time begin = 0;
   Time end = 0;
@@ -214,7 +214,7 @@ struct Overhead {
   std::uint32_t reserved = 0;
 };
 
-/// Followed by `frames` NameIds, innermost first, and a zero up to a multiple of 8.
+/// Followed by `frames` NameIds, innermost first, and by zeros up to a multiple of 8.
 struct Stack {
   std::uint32_t id = 0;
   std::uint32_t frames = 0;
@@ -226,20 +226,20 @@ struct Note {
   std::uint32_t failure = 0;  ///< 1: nothing, or not everything, could be recorded
 };
 
-/// Records that are missing.
+/// The number of missing records.
 struct Lost {
-  std::uint64_t dropped = 0;  ///< that did not fit the recorder's buffers
-  std::uint64_t untimed = 0;  ///< without times
+  std::uint64_t dropped = 0;  ///< did not fit into the recorder's buffers
+  std::uint64_t untimed = 0;  ///< had no times
 };
 
 enum class EndReason : std::uint32_t {
-  exit,          ///< of the process, in order
-  max_records,   ///< so many as were asked for are there
-  window,        ///< the time or range that was asked for is over
-  write_failed,  ///< the file could not be written any more, as on a full disk
+  exit,          ///< the process exited regularly
+  max_records,   ///< the requested number of records was reached
+  window,        ///< the requested time or range is over
+  write_failed,  ///< the file could no longer be written, as on a full disk
 };
 
-/// The last record; where there is none, the process was killed, crashed, or left by _exit.
+/// The last record. If it is missing, the process was killed, crashed, or called _exit.
 struct End {
   Time time = 0;
   EndReason reason = EndReason::exit;

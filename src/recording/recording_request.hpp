@@ -1,5 +1,5 @@
-// What is to be recorded of a program, as it is told to the library that is loaded into it: by environment variables,
-// which its children inherit.
+// What to record of a program. Environment variables pass it to the library injected into the program; child processes
+// inherit them.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@ namespace xferbench {
 
 struct RecordingRequest {
   std::string folder;                  ///< an absolute path; each process writes a file of its own into it
-  std::uint64_t max_records = 0;       ///< of each process; 0: all
+  std::uint64_t max_records = 0;       ///< per process; 0: unlimited
   double from = 0;                     ///< seconds after a process's start at which recording begins
-  std::optional<double> seconds{};     ///< that it goes on from there
-  std::optional<std::string> range{};  ///< recording begins with the first NVTX range of this name
-  bool stacks = false;                 ///< the call stack of the host with each call
-  bool only_ranges = false;            ///< NVTX ranges and nothing of CUDA: costs next to nothing
-  std::optional<std::string> cupti{};  ///< path of the library, where the usual places are not to be searched
+  std::optional<double> seconds{};     ///< duration of the recording from there on
+  std::optional<std::string> range{};  ///< begin recording at the first NVTX range of this name
+  bool stacks = false;                 ///< record the host call stack of each call
+  bool only_ranges = false;            ///< record NVTX ranges, but nothing of CUDA: costs next to nothing
+  std::optional<std::string> cupti{};  ///< path of CUPTI's library; nothing: search the usual places
   friend bool operator==(const RecordingRequest&, const RecordingRequest&) = default;
 };
 
-/// "XFERBENCH_RECORD_FOLDER=/tmp/x" and so on, without what is as by default.
+/// Variables and their values: "XFERBENCH_RECORD_FOLDER" and "/tmp/x". Leaves out defaults.
 std::vector<std::pair<std::string, std::string>> to_environment(const RecordingRequest& request);
 
-/// As the environment says: `get` is getenv, or stands in for it. Nothing where no folder is named. What cannot be read
-/// counts as absent: the library that asks must not end the program that it is in.
+/// Reads the request from the environment; `get` is getenv or a substitute. Nothing if no folder is set. Invalid values
+/// count as not set, because the library must not end the program that it is in.
 std::optional<RecordingRequest> recording_request(const std::function<const char*(const char*)>& get);
 
 }  // namespace xferbench

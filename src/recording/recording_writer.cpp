@@ -23,15 +23,15 @@ using recording::Type;
 
 namespace {
 
-/// So much is gathered before it is written.
+/// Bytes that are gathered before they are written.
 constexpr std::size_t kMuch = std::size_t{256} * 1024;
-/// Longer texts than any name is, as of a template of templates, are cut.
+/// Bytes; longer names, as of nested templates, are cut.
 constexpr std::size_t kLongestName = 4096;
 
 constexpr std::size_t padding(std::size_t bytes) { return (8 - bytes % 8) % 8; }
 
-/// A write beyond the limit of a file's size raises SIGXFSZ, which ends the program. Held back and taken away, it is
-/// only an error; the program's own handler, and one that was pending before, stay as they are.
+/// A write beyond the file size limit raises SIGXFSZ, which ends the program. This class blocks the signal and discards
+/// it, so that only the write fails. The program's own handler, and a signal pending from before, stay.
 class WithoutSizeSignal {
  public:
   WithoutSizeSignal() noexcept {
@@ -51,11 +51,11 @@ class WithoutSizeSignal {
   }
 
  private:
-  Undisturbed undisturbed_;  // lets it through again at last
+  Undisturbed undisturbed_;  // unblocks the signal last
   bool was_pending_ = false;
 };
 
-/// Away from the numbers that programs expect for their own files, as 0 to 2 and the first behind them.
+/// Moves a descriptor away from the numbers that programs expect for their own files: 0 to 2 and the next ones.
 Descriptor out_of_the_way(Descriptor file) {
   constexpr int kHigh = 900;  // below 1024, the usual limit
   for (const int lowest : {kHigh, STDERR_FILENO + 1}) {
@@ -72,13 +72,13 @@ Descriptor opened(const std::string& path, int flags) {
   return file ? out_of_the_way(std::move(file)) : Descriptor();
 }
 
-/// How a file ends that could not be written any more.
+/// The end of a file after a write error.
 struct LastRecord {
   RecordHeader header{Type::end, 0, sizeof(recording::End)};
   recording::End end;
 };
 
-/// How many bytes the records take that are whole, with a last one behind them; 0 where not even the header has room.
+/// Bytes of the whole records that leave room for a LastRecord after them; 0 if there is not even room for the header.
 std::size_t whole_records(std::span<const std::byte> bytes, bool begins_file) {
   std::size_t whole = 0;
   std::size_t next = begins_file ? sizeof(recording::FileHeader) : 0;
@@ -106,9 +106,9 @@ RecordingWriter::RecordingWriter(const std::string& folder, std::uint32_t pid) n
   }
 }
 
-/// A new file of its own, or none, with errno.
+/// Creates a new file. On failure, errno is set.
 bool RecordingWriter::create(const std::string& folder, std::uint32_t pid) {
-  constexpr int kMostLives = 10'000;  // of one process number
+  constexpr int kMostLives = 10'000;  // with one PID
   for (int life = 1; life <= kMostLives; ++life) {
     path_ = folder + "/" + std::to_string(pid) + "-" + std::to_string(life) + std::string(recording::kExtension);
     file_ = opened(path_, O_CREAT | O_EXCL);
@@ -179,7 +179,7 @@ void RecordingWriter::append(Type type, std::span<const std::byte> head, std::sp
   const RecordHeader header{type, 0, static_cast<std::uint32_t>(bytes + padding(bytes))};
   const auto header_bytes = std::as_bytes(std::span(&header, 1));
   const std::size_t needed = gathered_.size() + header_bytes.size() + bytes + padding(bytes);
-  // All of it fits, or nothing is added.
+  // Reserve first, so that either all of it is added or nothing.
   if (needed > gathered_.capacity()) gathered_.reserve(2 * needed);
   gathered_.insert(gathered_.end(), header_bytes.begin(), header_bytes.end());
   gathered_.insert(gathered_.end(), head.begin(), head.end());
@@ -213,9 +213,9 @@ RecordingWriter::Identity RecordingWriter::identity_of(int descriptor) {
   return {status.st_dev, status.st_ino};
 }
 
-/// Programs that become daemons close every descriptor, ours as well, and its number may then be of a file of theirs:
-/// the recording goes on by its path. A child that was made without fork(3), whose handlers would have told, must not
-/// append what its parent has gathered.
+/// Daemons close all descriptors, including ours, and its number may then belong to another file: the file is reopened
+/// by its path. A child made without fork(3), so that no fork handler ran, must not append what its parent has
+/// gathered.
 bool RecordingWriter::is_open() {
   if (!file_) return false;
   if (getpid() != process_) return false;
@@ -227,8 +227,8 @@ bool RecordingWriter::is_open() {
   return ours;
 }
 
-/// errno of what went wrong; 0: nothing. Then the file ends with the last whole record behind which there is room for
-/// one that says so.
+/// Returns errno of an error; 0: none. After an error, the file is cut to whole records, with room for a last one about
+/// the error.
 int RecordingWriter::write_gathered() {
   std::size_t done = 0;
   int error = 0;
@@ -255,8 +255,8 @@ bool RecordingWriter::write_all() {
   return static_cast<bool>(file_);
 }
 
-/// On a full disk a last record that says why there are no more may still have a place. A file that not even has a
-/// header would be no recording.
+/// Adds a last record with the reason, which may still fit on a full disk. Deletes a file without a header, since it is
+/// no recording.
 void RecordingWriter::give_up(int error) {
   const WithoutSizeSignal no_signal;
   if (error_ == 0) error_ = error;
@@ -266,7 +266,7 @@ void RecordingWriter::give_up(int error) {
     const LastRecord last{.end = {nanoseconds_of(CLOCK_MONOTONIC), recording::EndReason::write_failed,
                                   static_cast<std::uint32_t>(error)}};
     const auto bytes = std::as_bytes(std::span(&last, 1));
-    gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());  // it was reserved
+    gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());  // within the reserved capacity
     static_cast<void>(write_gathered());
   } else if (file_) {
     unlink(path_.c_str());

@@ -1,5 +1,5 @@
-// Writes the recording of one process (recording/recording.hpp). For code that lives in other people's programs:
-// nothing here throws, prints or ends the process, and a file that cannot be written any more only stops growing.
+// Writes the recording of one process (recording/recording.hpp). Runs inside other programs: nothing here throws,
+// prints or ends the process, and after a write error the file only stops growing.
 #pragma once
 
 #include <sys/types.h>
@@ -18,38 +18,38 @@
 
 namespace xferbench {
 
-/// Thread-safe. Records are gathered and appended to the file by whole records, when there are many or flush() is
-/// called: a process that is killed leaves what was appended.
+/// Thread-safe. Gathers records and appends whole ones to the file, when there are many or flush() is called. A killed
+/// process leaves what was appended.
 class RecordingWriter {
  public:
-  /// Creates "PID-N.xfrec" in the folder, with the first N that is free; exec closes it. Where that fails error() says
-  /// why, and everything else does nothing.
+  /// Creates "PID-N.xfrec" in the folder, with the first free N, close-on-exec. If that fails, error() returns the
+  /// reason, and all other functions do nothing.
   RecordingWriter(const std::string& folder, std::uint32_t pid) noexcept;
 
-  /// N of the file's name; 0: it could not be created.
+  /// N in the file's name; 0: no file was created.
   [[nodiscard]] int number() const noexcept;
-  /// errno of what went wrong first; 0: nothing.
+  /// errno of the first error; 0: none.
   [[nodiscard]] int error() const noexcept;
-  [[nodiscard]] std::uint64_t records() const noexcept;  ///< added so far, names and stacks not counted
+  [[nodiscard]] std::uint64_t records() const noexcept;  ///< added so far, without names and stacks
 
-  /// The number of a text, whose record is written before it is used for the first time; 0 where there is none, or
-  /// memory is short.
+  /// The number of a text, whose record is added on first use. 0 if the text is empty, there is no file, or memory is
+  /// short.
   recording::NameId name(std::string_view text) noexcept;
   template <class Record>
   void add(recording::Type type, const Record& record) noexcept {
     static_assert(recording::kIsPlain<Record>);
     add_bytes(type, std::as_bytes(std::span(&record, 1)));
   }
-  /// A stack that was not added before; its number, or 0 where memory is short.
+  /// Adds a stack, which must be a new one. Returns its number, or 0 if there is no file or memory is short.
   std::uint32_t stack(std::span<const recording::NameId> frames) noexcept;
 
-  /// Appends what has been gathered. False where the file cannot be written any more.
+  /// Appends the gathered records. Returns false if the file can no longer be written.
   bool flush() noexcept;
-  /// Appends what has been gathered and this, and closes the file: what is added afterwards is left out.
+  /// Appends the gathered records and this one, and closes the file. Later records are dropped.
   void end(const recording::End& record) noexcept;
 
  private:
-  /// Which file it is, so that its descriptor's number is not taken for it once the program has closed that.
+  /// Identifies our file: the program may close its descriptor and use the same number for another file.
   struct Identity {
     dev_t device = 0;
     ino_t inode = 0;

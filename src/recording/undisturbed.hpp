@@ -1,4 +1,4 @@
-// For code that lives in other people's programs and runs on their threads.
+// A guard for code that runs inside other programs, on their threads.
 #pragma once
 
 #include <cerrno>
@@ -8,9 +8,9 @@
 
 namespace xferbench {
 
-/// While one is there: no handler of the program's signals runs on this thread (one that calls exit() would come back
-/// to us in the middle of what we do, and wait for our own locks), and nobody cancels the thread. Afterwards errno is
-/// what it was. Signals that say that this very thread has gone wrong are not held back.
+/// While it exists, none of the program's signal handlers runs on this thread, and the thread cannot be cancelled. A
+/// handler that calls exit() would enter our code again and wait for our own locks. Restores errno at the end. Signals
+/// that report an error of this thread are not blocked.
 class Undisturbed {
  public:
   Undisturbed() noexcept : errno_(errno) {

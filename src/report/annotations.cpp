@@ -19,7 +19,7 @@ constexpr std::size_t kMostOfAStep = 10;
 constexpr std::size_t kLongestTitle = 200;
 constexpr std::size_t kLongestMessage = 1000;
 
-/// GitHub's own escapes: of a property also what separates properties.
+/// GitHub's escapes; in a property, separators of properties are escaped, too.
 std::string escaped(std::string_view text, bool property) {
   const std::string_view meaningful = property ? "%:,\r\n" : "%\r\n";
   std::string result;
@@ -33,7 +33,7 @@ std::string escaped(std::string_view text, bool property) {
   return result;
 }
 
-/// Lines of a message stay lines; what else a terminal would obey does not.
+/// Keeps line breaks, replaces other control characters.
 std::string message_text(const std::string& message) {
   std::string text;
   for (std::size_t begin = 0; begin <= message.size();) {

@@ -1,4 +1,4 @@
-// What a CI system shows beside a change: short notes, each with its weight. Pure functions.
+// Annotations: short notes with a severity that a CI system shows next to a change. Pure functions.
 #pragma once
 
 #include <string>
@@ -15,11 +15,12 @@ struct Annotation {
   std::string message;
 };
 
-/// A warning for each mark. `of`: the command, and whose marks they are: "xferbench check", "r.json".
+/// Adds a warning for each mark. `command`: "xferbench check". `of`: file or subject that the marks are about:
+/// "r.json".
 void add_marks(const Trust& trust, const std::string& command, const std::string& of, std::vector<Annotation>& notes);
 
-/// As GitHub's runner reads them from what a step writes, a line each: "::error title=...::...". It shows ten of each
-/// weight of a step: of more, the tenth says how many there are.
+/// Workflow commands for GitHub's runner, a line each: "::error title=...::...". GitHub shows ten of each severity in a
+/// step. If there are more, the tenth says how many.
 std::vector<std::string> github_lines(const std::vector<Annotation>& annotations);
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-// What calibrating and validating tell: a profile file, and how right a profile is. Pure functions of records.
+// Writes calibrated profiles and validations as JSON. Pure functions of records.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ namespace xferbench {
 std::string to_profile_json(const Calibration& calibration, std::string_view name, std::string_view base);
 
 std::string to_validation_json(const Validated& validated);
-/// What docs/validation-schema.json says.
+/// The contents of docs/validation-schema.json.
 std::string validation_schema();
 
 }  // namespace xferbench

@@ -4,7 +4,7 @@
 #include "results/json.hpp"
 #include "results/json_shape.hpp"
 
-/// Of its own: names of validations are names of results, too.
+/// A namespace of its own, because results use the same names.
 namespace xferbench::validation_json {
 
 namespace {
@@ -52,7 +52,7 @@ constexpr std::array kCaseFields{
 };
 constexpr Shape kCase = record(kCaseFields);
 
-/// What was validated, and what it comes to.
+/// A validation with its statistics.
 struct Told {
   Validated validated;
   Errors errors;

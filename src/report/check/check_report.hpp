@@ -1,5 +1,5 @@
-// Whether results are what was expected, as programs read it. Pure functions from records to text, of the
-// results of one file or of several that were held against the same expectations.
+// Writes the results of checks for other programs. Pure functions from records to text, for one results file or several
+// that were checked against the same expectations.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace xferbench {
 
-/// "xferbench-check/1" (docs/check-schema.json): what holds for all files, one entry for each, and one for each
-/// expectation of each.
+/// Format "xferbench-check/1" (docs/check-schema.json): totals over all files, an entry for each file, and one for each
+/// of its expectations.
 std::string to_check_json(AllChecked all);
-/// What docs/check-schema.json says.
+/// The contents of docs/check-schema.json.
 std::string check_schema();
-/// As JUnit's XML, which CI servers show: a suite for each file, a test case for each expectation. One that was not
-/// measured is skipped; a file that does not pass although none of its expectations fails has a case that says why.
+/// JUnit XML, for CI servers: a suite for each file, a test case for each expectation. A case is skipped if there is no
+/// measurement. A file that does not pass although no expectation fails has an additional case with the reason.
 std::string to_check_junit(AllChecked all);
-/// As OpenMetrics text: of each file whether it passes, how many expectations have which verdict, and the margins.
+/// OpenMetrics text: for each file whether it passes, the number of expectations by verdict, and the margins.
 std::string to_check_openmetrics(AllChecked all);
-/// What is wrong, the worst first.
+/// Failed expectations, and other reasons why a file does not pass.
 std::vector<Annotation> annotations_of(AllChecked all);
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-// Expectations as a file (docs/expect-schema.json). A pure function.
+// Writes files of expectations (docs/expect-schema.json). A pure function.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace xferbench {
 
-/// What check::derive() makes, so that parse_expectations() reads it as the same again: limits of measurements of cases
-/// by their keys. An expectation a line.
+/// Writes what check::derive() makes, one expectation per line: limits of measurements, with cases given by their keys.
+/// parse_expectations() reads the same back.
 std::string to_expect_json(const check::Expectations& expectations);
 
 }  // namespace xferbench

@@ -7,7 +7,7 @@
 #include "report/check/check_report.hpp"
 #include "results/json_shape.hpp"
 
-/// Of its own: names of checks are names of results, too.
+/// A namespace of its own, because results use the same names.
 namespace xferbench::check_json {
 
 namespace {
@@ -25,7 +25,7 @@ constexpr std::array kNumberFields{
 };
 constexpr Shape kMetric = named("number", record(kNumberFields));
 
-/// An expectation, and the file that was held against it.
+/// A row of a check, and the results file that it is about.
 struct Check {
   const Row* row = nullptr;
   std::string results;
@@ -56,7 +56,7 @@ constexpr std::array kCheckFields{
 };
 constexpr Shape kCheck = record(kCheckFields);
 
-/// What is said of one file, and of all together.
+/// Facts about one file, or about all files together.
 struct Said {
   std::string results;
   std::string gpu;
@@ -88,7 +88,7 @@ constexpr std::array kFileFields{
 };
 constexpr Shape kFile = record(kFileFields);
 
-/// A field of what is said of all.
+/// A field of All::said.
 template <auto member, const Shape& shape = usual_shape<decltype(value_of(member))>()>
 constexpr Field of_all(std::string_view name, Rule rule, std::string_view help) {
   Field of_all = field<member, shape>(name, rule, help);
@@ -125,7 +125,7 @@ Said said_of(const Checked& checked) {
           .injected_fault = checked.injected_fault};
 }
 
-/// Each once, in their order.
+/// Distinct values, in order.
 std::string joined(AllChecked all, std::string Checked::*text) {
   std::vector<std::string> texts;
   for (const Checked& checked : all) add_new(texts, checked.*text);

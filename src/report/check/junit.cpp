@@ -1,5 +1,5 @@
-// The dialect that all know: Apache Ant's, which has no word for what was skipped, with the one that Jenkins, GitLab
-// and others have for it.
+// JUnit XML in the dialect that all readers know: that of Apache Ant, plus the element for skipped tests of Jenkins,
+// GitLab and others.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace xferbench {
 
 namespace {
 
-/// Text that XML may hold: two more characters than a terminal minds are none of XML's.
+/// Escapes text for XML. U+FFFE and U+FFFF are printable, but not allowed in XML.
 std::string xml_escaped(std::string_view text) {
   std::string result;
   const std::string shown = printable(text);
@@ -36,7 +36,7 @@ std::string xml_escaped(std::string_view text) {
   return result;
 }
 
-/// A part of a class's name: servers take it apart at dots.
+/// A part of a class name. Servers split class names at dots, so these are replaced.
 std::string class_part(const std::string& file) {
   std::string part = std::filesystem::path(file).stem().string();
   for (char& c : part) {
@@ -88,11 +88,11 @@ std::vector<TestCase> cases_of(const check::Checked& checked) {
 }
 
 std::string case_text(const TestCase& one, const std::string& class_name) {
-  // Comparing takes no time that anybody would look at, and the format wants one.
+  // The format requires a time, but that of a comparison is of no interest.
   const std::string head = fmt::format("    <testcase name=\"{}\" classname=\"{}\" time=\"0\"", xml_escaped(one.name),
                                        xml_escaped(class_name));
   if (one.element.empty()) return head + "/>\n";
-  // Of what was skipped, the oldest schema has the message as text.
+  // The oldest schema expects the message of a skipped test as text.
   const std::string inner =
       one.element == "skipped" ? fmt::format("<skipped>{}</skipped>", xml_escaped(one.message))
                                : fmt::format("<{0} type=\"{1}\" message=\"{2}\">{3}</{0}>", one.element,

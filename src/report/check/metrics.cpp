@@ -17,7 +17,6 @@ using check::Checked;
 using openmetrics::Family;
 using openmetrics::Sample;
 
-/// What was checked, and against what.
 Family results_info() {
   return {
       .name = "xferbench_check_results", .type = openmetrics::Type::info, .help = "A results file that was checked."};
@@ -46,7 +45,7 @@ std::string to_check_openmetrics(AllChecked all) {
                  .unit = "ratio",
                  .help = "How far the number is inside its limit, as a share of the limit; below 0 it is outside."};
   Family measured{.name = "xferbench_check_measured_timestamp", .unit = "seconds", .help = "When the run was started."};
-  std::map<std::string, const Checked*> files;  // by name: of one that is given twice the first
+  std::map<std::string, const Checked*> files;  // by name; of a file given twice, only the first
   for (const Checked& checked : all) files.emplace(checked.results, &checked);
   for (const auto& [results, checked] : files) {
     const std::vector<std::pair<std::string, std::string>> of{{"results", results}};

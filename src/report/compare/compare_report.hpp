@@ -1,4 +1,4 @@
-// Comparisons as CI servers and programs read them. Pure functions from records to text.
+// Writes comparisons for CI servers and other programs. Pure functions from records to text.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace xferbench {
 
-/// What became worse, the worst first, and why the exit code is not 0 where that is not it.
+/// Regressions and failures are errors, missing cases warnings, other changes notices.
 std::vector<Annotation> annotations_of(const compare::Comparison& comparison);
 
-/// For programs (docs/compare-schema.json is the contract): a case to a line. What is unknown is absent.
+/// JSON with one case per line; docs/compare-schema.json is the contract. Unknown values are absent.
 std::string to_json(const compare::Comparison& comparison);
 std::string to_json(const compare::Across& across);
-/// What docs/compare-schema.json says.
+/// The contents of docs/compare-schema.json.
 std::string compare_schema();
 
 }  // namespace xferbench

@@ -15,7 +15,7 @@ using enum Rule;
 
 constexpr std::string_view kVersion1 = "xferbench-compare/1";
 
-/// Which of the two kinds of file it is.
+/// The field `mode`, which distinguishes the two kinds of file.
 template <const std::string_view& mode>
 constexpr Shape kMode{.give = [](const void*) -> Single { return mode; },
                       .words = [] { return std::vector<std::string_view>{mode}; }};
@@ -33,7 +33,7 @@ constexpr std::array kOptionsFields{
     field<&Options::assumed_spread>("assumed_spread", optional, "Between processes, a share; 0: nothing was assumed."),
 };
 constexpr Shape kOptions = on_one_line(record(kOptionsFields));
-constexpr std::size_t kOfAcross = 4;  // the first of them
+constexpr std::size_t kOfAcross = 4;  // number of options that `across` has, from the first on
 constexpr Shape kAcrossOptions = on_one_line(record(std::span(kOptionsFields).first(kOfAcross)));
 
 constexpr std::array kSourceFields{
@@ -85,7 +85,7 @@ constexpr std::array kSideFields{field<&Side::n>("n", "Samples; with several fil
                                  field<&Side::median, kNumber>("median")};
 constexpr Shape kSide = named("side", record(kSideFields));
 
-/// A field of rows that have what it speaks of.
+/// A field that is present only in rows for which `has` returns true.
 template <auto member, bool (*has)(const Row&)>
 constexpr Field field_where(std::string_view name, std::string_view help) {
   Field only = field<member>(name, if_known, help);

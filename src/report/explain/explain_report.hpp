@@ -1,4 +1,4 @@
-// What a program's transfers cost it, as programs read it.
+// Writes and reads explanations as JSON.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace xferbench {
 
 inline constexpr std::string_view kExplanationSchema = "xferbench-explain/1";
 
-/// For programs (docs/explain-schema.json is the contract). What is unknown is absent.
+/// JSON; docs/explain-schema.json is the contract. Unknown values are absent.
 std::string to_json(const explain::Explanation& explanation);
-/// Reads it again. Throws InputError as read_report() does.
+/// Reads such a file. Throws InputError, as read_report() does.
 explain::Explanation read_explanation(const std::string& path);
-/// What docs/explain-schema.json says.
+/// The contents of docs/explain-schema.json.
 std::string explain_schema();
 
 }  // namespace xferbench

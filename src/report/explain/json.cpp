@@ -8,7 +8,7 @@
 #include "results/stored_file.hpp"
 #include "words/explained.hpp"
 
-/// Of its own: names of explanations are names of results, too.
+/// A namespace of its own, because results use the same names.
 namespace xferbench::explain_json {
 
 namespace {
@@ -52,14 +52,14 @@ constexpr Shape kRuns = on_one_line(record(kRunsFields));
 
 // --- A process ------------------------------------------------------------------------------------------------------
 
-/// Follows from the others, and is not read.
+/// Computed from other fields when written, ignored when read.
 constexpr Shape kWatching{.expected = kNumber.expected,
                           .take = [](Reader& in, void*) { static_cast<void>(in.as_number()); },
                           .give = [](const void* stretch) -> Single { return *as<Stretch>(stretch).watching(); },
                           .types = {"number"},
                           .least = 0};
 
-/// Absent where it is not known.
+/// Absent if there is no baseline run.
 constexpr Field watching_field() {
   Field only = part("watched_over_bare", kWatching, if_known, "How many times as long it took watched.");
   only.from = [](const void* stretch, bool) -> const void* {
@@ -202,7 +202,7 @@ constexpr std::array kProcessFields{
                                                                  "Of very many sizes the rarest are left out."),
     field<&ProcessExplanation::timeline, kTimeline>("timeline"),
 };
-/// Its fields, and before them the sentence that the terminal begins with.
+/// The fields, preceded by a one-sentence answer, as on the terminal.
 constexpr Shape kProcess{
     .expected = "an object",
     .is_object = true,

@@ -29,16 +29,16 @@ std::string source_of(const Recording& r) { return simulated(r) ? "simulated" : 
 
 bool on_host(Track track) { return track == Track::calls || track == Track::ranges; }
 
-/// "NVIDIA H200" of the device that the records of this process number so.
+/// The name of a device, by its number in this recording: "NVIDIA H200".
 std::string gpu_of(const Recording& r, std::uint32_t device) {
   const auto found = std::ranges::find(r.devices, device, &recording::Device::id);
   return found == r.devices.end() ? "" : std::string(r.name(found->name));
 }
 
-/// Writes the spans of one process, and says what their tracks are called when the first of each comes.
+/// Writes the spans of one process. Names each track before its first span.
 class ProcessTracks {
  public:
-  /// `later`: nanoseconds from the time at which all begins to this process's window.
+  /// `later`: nanoseconds from the begin of the earliest window to that of this process.
   ProcessTracks(TraceEvents& events, const Recording& recording, std::int64_t later)
       : events_(events),
         r_(recording),
@@ -58,7 +58,7 @@ class ProcessTracks {
   }
 
  private:
-  /// By device; none: the host.
+  /// The viewer's process for a span: one for each device, and one for the host.
   std::size_t process_of(const TimelineSpan& span) {
     const auto device = on_host(span.track) ? std::nullopt : std::optional(span.device);
     const auto [found, is_new] = processes_.try_emplace(device, 0);
@@ -71,7 +71,7 @@ class ProcessTracks {
     return found->second;
   }
 
-  /// Streams share the rows of their engines; calls and ranges have one for each thread.
+  /// Operations of all streams share the rows of their engines; calls and ranges have a row for each thread.
   std::size_t track_of(std::size_t process, const TimelineSpan& span, const TraceEvent& event) {
     const std::uint32_t thread = on_host(span.track) ? span.number : 0;
     Row& row = rows_[{process, thread, span.track}];
@@ -91,14 +91,14 @@ class ProcessTracks {
   std::size_t order_of(const TimelineSpan& span, std::size_t lane) {
     constexpr std::size_t kMostLanes = 1000;
     if (!on_host(span.track)) return static_cast<std::size_t>(span.track) * kMostLanes + lane;
-    // A thread's ranges stand above its calls.
+    // A thread's ranges are above its calls.
     const std::size_t thread = threads_.try_emplace(span.number, threads_.size()).first->second;
     return (2 * thread + (span.track == Track::calls ? 1 : 0)) * kMostLanes + lane;
   }
 
   struct Row {
     Lanes lanes{};
-    std::vector<std::size_t> tracks{};  ///< of its lanes
+    std::vector<std::size_t> tracks{};  ///< one for each lane
   };
 
   TraceEvents& events_;
@@ -111,7 +111,6 @@ class ProcessTracks {
   std::size_t tracks_ = 0;
 };
 
-/// Names, each once.
 std::string joined(const std::set<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
 Json description_of(std::span<const RecordedStretch> processes) {

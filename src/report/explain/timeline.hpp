@@ -1,4 +1,4 @@
-// Recordings for trace viewers.
+// Writes recordings for trace viewers.
 #pragma once
 
 #include <span>
@@ -9,15 +9,15 @@
 
 namespace xferbench {
 
-/// A process of a program, and the part of its time that is wanted.
+/// A process of a program, and the window of time to write.
 struct RecordedStretch {
   const Recording& recording;
   explain::Window window{};
 };
 
-/// Chrome's trace-event format, as timelines of cases have it (report/trace/timeline.hpp): for each process a process
-/// of the viewer for each GPU that it used, and one for its calls and ranges, by thread. All begin at the time of the
-/// window that begins first.
+/// Writes Chrome's trace-event format, as report/trace/timeline.hpp does. Each recorded process becomes one process of
+/// the viewer for each GPU that it used, and one for its calls and ranges, by thread. Time 0 is the begin of the
+/// earliest window.
 void write_chrome_trace(std::span<const RecordedStretch> processes, const Sink& sink);
 
 }  // namespace xferbench

@@ -16,13 +16,13 @@ namespace xferbench::openmetrics {
 
 namespace {
 
-/// The name in the lines that are about the family.
+/// The name in the family's TYPE, UNIT and HELP lines.
 std::string family_name(const Family& family) {
   const std::string name = family.unit.empty() ? family.name : family.name + "_" + family.unit;
   return family.type == Type::info ? name + "_info" : name;
 }
 
-/// In one line: what would break it is written as \n, and other characters that nobody could show are replaced.
+/// Escapes line breaks, quotes and backslashes; replaces unprintable characters.
 std::string escaped(std::string_view text) {
   std::string result;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -57,7 +57,7 @@ std::string family_text(const Family& family) {
   for (const Sample& sample : family.samples) {
     std::vector<std::string> labels;
     for (const auto& [label, value] : sample.labels) labels.push_back(fmt::format("{}=\"{}\"", label, escaped(value)));
-    // As they are written, and in any order: two samples are the same for a reader if these are.
+    // Compare labels as written and in any order, as a reader does.
     if (!seen.emplace(labels.begin(), labels.end()).second) {
       throw std::invalid_argument(fmt::format("OpenMetrics: {}: two samples have the same labels", family.name));
     }

@@ -1,14 +1,14 @@
-// Numbers for monitoring, as OpenMetrics text (https://openmetrics.io): what a scraper reads, and what node exporter's
-// textfile collector reads, which knows only the older Prometheus text format. A pure function from records to text.
+// Writes metrics for monitoring as OpenMetrics text (https://openmetrics.io), for scrapers and for node exporter's
+// textfile collector, which knows only the older Prometheus text format. A pure function from records to text.
 //
-// What both take:
+// To be valid in both formats:
 //  - "# UNIT" and "# EOF" are comments in the older format.
-//  - A counter's "# TYPE" names the family, its sample ends in "_total". The older format wants "_total" in both: there
-//    the value arrives without its type and help, which changes nothing for queries.
-//  - Type "info" is none of the older format, which would refuse the whole file: an info is written as what it is there
-//    by convention, a gauge that is 1 and whose name ends in "_info".
-//  - No timestamps: textfile collector refuses a file that has one. When it was written is a metric of its own.
-//  - No double quotes in a help: one format wants them escaped, the other refuses that escape. They become single ones.
+//  - A counter's "# TYPE" names the family, its sample ends in "_total". The older format expects "_total" in both, so
+//    there the value has no type and help; queries still work.
+//  - The older format has no type "info" and would reject the whole file. So an info is a gauge of value 1 with a name
+//    that ends in "_info", which is the convention there.
+//  - No timestamps: textfile collector rejects a file with one. The time of writing is a metric of its own.
+//  - No double quotes in a help: one format requires an escape that the other rejects. They become single quotes.
 #pragma once
 
 #include <string>
@@ -27,32 +27,33 @@ enum class Type {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-/// What the numbers may not be taken for, as labels of an info: simulated, verified, injected_fault. Whether they are
-/// complete is a metric of its own, as it changes.
+/// Labels of an info about how far the numbers can be trusted: simulated, verified, injected_fault. Completeness
+/// changes over time, so it is a metric of its own.
 Labels labels_of(const Trust& trust);
 
-/// One line: a value and what tells it from the others of its family.
+/// One line: a value, and labels that distinguish it within its family.
 struct Sample {
   Labels labels{};
   double value = 0;
 };
 
-/// Samples of one meaning and one unit.
+/// Samples with one meaning and one unit.
 struct Family {
   std::string name;  ///< without unit and without "_total": "xferbench_soak_moved"
   Type type = Type::gauge;
-  std::string unit{};  ///< the end of the name, after an underscore; empty for a plain number
+  std::string unit{};  ///< suffix of the name, after an underscore; empty for a plain number
   std::string help;    ///< one sentence
   std::vector<Sample> samples{};
 };
 
-/// The name of its samples: "xferbench_soak_moved_bytes_total".
+/// For example "xferbench_soak_moved_bytes_total".
 std::string sample_name(const Family& family);
 
-/// All families with samples, to "# EOF". Texts of labels are escaped and cannot leave their line. Throws
-/// std::invalid_argument where two samples of a family have the same labels, as two files may whose names differ in
-/// what nobody can show. Names and labels are legal, units are base units in full and no ends of names, no name ends in
-/// what belongs to a type (_total, _count, _info, ...): tests hold all that this program writes to that.
+/// Writes all families with samples, then "# EOF". Escapes the values of labels. Throws std::invalid_argument if two
+/// samples of a family have the same labels, as those of two files can whose names differ only in unprintable
+/// characters. Names and labels must be legal. Units must be base units, spelled out, and not part of `name`. Names
+/// must not end in a suffix that belongs to a type (_total, _count, _info, ...). Tests check this for everything that
+/// the program writes.
 std::string to_text(const std::vector<Family>& families);
 
 }  // namespace xferbench::openmetrics

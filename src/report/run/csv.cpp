@@ -19,14 +19,14 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
-// Names here and axes' names must differ; a test looks at every scenario.
+// These names and the names of axes must differ; a test checks every scenario.
 constexpr std::array kFixedColumns{
     "scenario",  "key",      "status",    "reason",  "kind", "name",   "unit",       "value",    "ci95_low",
     "ci95_high", "n",        "min",       "max",     "p90",  "p99",    "clock",      "stop",     "flags",
     "of_gpu",    "warnings", "backend",   "profile", "gpu",  "driver", "started_at", "verified", "injected_fault",
     "complete",  "rank",     "rank_host", "pace",    "round"};
 
-/// A text cell. What begins like a formula would be run by a spreadsheet that opens the file.
+/// A text cell. An apostrophe keeps spreadsheets from running a text that begins like a formula.
 std::string text_cell(std::string_view text) {
   const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
   const std::string safe = (formula ? "'" : "") + printable(text, ' ');
@@ -58,7 +58,7 @@ std::vector<std::string> axes_of(const Report& report, Descriptors scenarios) {
   return axes;
 }
 
-/// What differs between the rows of a case: the columns from "kind" to "of_gpu".
+/// Number of columns that differ between the rows of a case: those from "kind" to "of_gpu".
 constexpr std::size_t kOfNumber = 15;
 
 std::string gpu_cell(const std::optional<int>& gpu) { return gpu ? fmt::format("{}", *gpu) : ""; }
@@ -89,7 +89,6 @@ Cells of_measurement(const Measurement& m) {
           gpu_cell(m.gpu)};
 }
 
-/// The rows of one case.
 std::string rows_of(const Result& r, const Report& report, const std::vector<std::string>& axes) {
   const RankPlace* place = r.in_fleet && report.fleet ? report.fleet->place(r.in_fleet->rank) : nullptr;
   const Environment& e = place == nullptr ? report.environment : place->environment;

@@ -18,7 +18,7 @@ namespace {
 using openmetrics::Family;
 using openmetrics::Sample;
 
-/// A unit of results as monitoring has it, and what a number in it is multiplied by. What is counted has none.
+/// The base unit of a unit in results, and the factor to convert to it. Counts have no unit.
 struct BaseUnit {
   std::string_view of_results;
   std::string_view base;
@@ -34,7 +34,7 @@ BaseUnit base_unit_of(std::string_view unit) {
   return found == kBaseUnits.end() ? BaseUnit{unit, "", 1} : *found;
 }
 
-/// "gpu-begins" as a part of a metric's name.
+/// Part of a metric's name: "gpu_begins" from "gpu-begins".
 std::string name_part(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')); }, '_');
@@ -51,7 +51,7 @@ Sample sample_of(const Result& result, double value) {
   return sample;
 }
 
-/// A family for each headline that cases of the scenario have.
+/// One family for each headline metric of the scenario.
 std::vector<Family> headlines(const Report& report, const ScenarioDescriptor& scenario) {
   std::vector<Family> families;
   for (const MetricDeclaration& declared : scenario.metrics) {
@@ -60,7 +60,7 @@ std::vector<Family> headlines(const Report& report, const ScenarioDescriptor& sc
     Family family{.name = "xferbench_" + name_part(scenario.name) + "_" + name_part(declared.name),
                   .unit = std::string(unit.base),
                   .help = "Of a case of " + scenario.name + ", the median: " + declared.help};
-    std::set<std::string> seen;  // a case that is there twice has one number
+    std::set<std::string> seen;  // if a case occurs twice, only its first number is used
     for (const Result& result : report.results) {
       if (result.config.scenario() != scenario.name || result.status != Status::ok) continue;
       const Measurement* headline = headline_of(result, scenario.metrics);
@@ -72,7 +72,7 @@ std::vector<Family> headlines(const Report& report, const ScenarioDescriptor& sc
   return families;
 }
 
-/// What the numbers are of, and how far they can be trusted.
+/// Metrics about the run itself, and how far its numbers can be trusted.
 std::vector<Family> about_run(const Report& report) {
   const Environment& e = report.environment;
   openmetrics::Labels labels{{"version", report.tool.version}, {"gpu", e.gpu.name}, {"driver", e.driver}};

@@ -1,5 +1,5 @@
-// Results for spreadsheets and monitoring. Pure functions from records to text; `scenarios` says what each calls its
-// columns.
+// Writes results for spreadsheets and monitoring. Pure functions from records to text; `scenarios` declares the axes
+// and metrics of each scenario.
 #pragma once
 
 #include <string>
@@ -10,21 +10,20 @@
 
 namespace xferbench {
 
-/// One row for each measurement (kind "measurement", its value the median) and each metric (kind "metric") of each
-/// case; a case that has neither has one row. The first columns are always the same ones; after them comes a column for
-/// every axis of the scenarios that have results, in the order of `scenarios`, whether or not a case has it: files of
-/// the same scenarios have the same columns. Sizes are bytes. Numbers are the shortest that read back as the same
-/// double, whatever the locale.
+/// One row for each measurement (kind "measurement", value: the median) and each metric (kind "metric") of each case; a
+/// case without either has one row. After the fixed columns comes one for each axis of the scenarios that have results,
+/// in the order of `scenarios`, so files with the same scenarios have the same columns. Sizes are bytes. Numbers are
+/// the shortest that read back as the same double, in any locale.
 ///
-/// Quoted as RFC 4180 says, lines end with a line feed alone. A text (never a number) that a spreadsheet would take for
-/// a formula begins with an apostrophe.
+/// Quoted according to RFC 4180, but lines end with a line feed only. A text that a spreadsheet would take for a
+/// formula begins with an apostrophe; a number never does.
 void write_csv(const Report& report, Descriptors scenarios, const Sink& sink);
 /// The same as one text.
 std::string to_csv(const Report& report, Descriptors scenarios);
 
-/// For monitoring, as OpenMetrics text (report/openmetrics/openmetrics.hpp): the headline of each case, named
-/// xferbench_SCENARIO_HEADLINE_UNIT with the case's key as its label, in a fleet with rank, pace and round, too; and of
-/// the run when it was started, whether it is complete, and how many cases it has of each status.
+/// OpenMetrics text for monitoring (report/openmetrics/openmetrics.hpp). The headline of each case is named
+/// xferbench_SCENARIO_HEADLINE_UNIT and labelled with the case's key, in a fleet also with rank, pace and round. For
+/// the run: when it started, whether it is complete, and the number of cases by status.
 std::string to_openmetrics(const Report& report, Descriptors scenarios);
 
 }  // namespace xferbench
