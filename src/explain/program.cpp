@@ -91,7 +91,7 @@ class Builder {
   }
   [[nodiscard]] bool inside(Time begin, Time end) const { return end > w_.begin && begin < w_.end; }
 
-  // --- Calls: only outermost ones, because those are in the program's source -----------------------------------------
+  // --- Calls: only outermost ones, because those are in the program's source ---
 
   void add_calls() {
     std::map<std::uint32_t, std::pair<Time, Index>> outermost;  // per thread: its end and its index
@@ -204,7 +204,7 @@ class Builder {
     }
   }
 
-  // --- Streams: all that have operations, events or event waits ------------------------------------------------------
+  // --- Streams: all that have operations, events or event waits ---
 
   void find_streams() {
     for (const recording::Stream& known : r_.streams) flags_[{known.context, known.stream}] = known.flag;
@@ -223,7 +223,7 @@ class Builder {
     return found->second;
   }
 
-  // --- Order: what each call enqueues in its streams, and what it waits for ------------------------------------------
+  // --- Order: what each call enqueues in its streams, and what it waits for ---
 
   void index_records() {
     for (Index i = 0; i < r_.synchronizations.size(); ++i) syncs_.add(r_.synchronizations[i].correlation, i);
@@ -293,7 +293,7 @@ class Builder {
   /// cudaFree and the like wait for the device if it is busy.
   static void wait_if_it_did(HostCall& call, Order& order) { wait_for(call, order.ended_within(call.begin, call.end)); }
 
-  // --- The end of the window -----------------------------------------------------------------------------------------
+  // --- The end of the window ---
 
   void add_end() {
     HostCall& end = program_.calls.emplace_back();

@@ -156,7 +156,7 @@ class Simulation {
     }
   }
 
-  // --- Host ----------------------------------------------------------------------------------------------------------
+  // --- Host ---
 
   void call_begins(Index c) {
     const HostCall& call = p_.calls[c];
@@ -212,7 +212,7 @@ class Simulation {
     }
   }
 
-  // --- Devices -------------------------------------------------------------------------------------------------------
+  // --- Devices ---
 
   void arrive(Index i, double earliest) {
     OperationState& state = operations_[i];
@@ -292,7 +292,7 @@ class Simulation {
     change_speed_of_opposite(o);
   }
 
-  // --- Copies in both directions -------------------------------------------------------------------------------------
+  // --- Copies in both directions ---
 
   [[nodiscard]] static Engine opposite(Engine engine) {
     if (engine == Engine::h2d) return Engine::d2h;

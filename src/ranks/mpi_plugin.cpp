@@ -231,7 +231,7 @@ class MpiCommunicator final : public Communicator {
 
   [[noreturn]] void abort(int code) noexcept override {
     table_.ask(&xferbench_mpi_table::abort, code);
-    _exit(code);  // MPI only promises its best
+    _exit(code);  // MPI_Abort does not guarantee to end the process
   }
 
  private:

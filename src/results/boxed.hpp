@@ -1,4 +1,4 @@
-// A value that most records do not have, and that is large.
+// An optional value on the heap, for large values that most records lack.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace xferbench {
 
-/// As std::optional, but one that holds nothing takes a pointer's room only.
+/// Like std::optional, but an empty one is only as large as a pointer.
 template <class T>
 class Boxed {
  public:

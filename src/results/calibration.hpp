@@ -1,4 +1,4 @@
-// What results say of a machine, as numbers of a profile for the simulated device.
+// Numbers of a simulated device's profile, derived from results.
 #pragma once
 
 #include <cstddef>
@@ -10,25 +10,26 @@
 
 namespace xferbench {
 
-/// Bytes that a profile file may have: of a name or a description, and of where a number comes from.
+/// Longest texts in a profile file, in bytes: of a name or description, and of the source of a number.
 inline constexpr std::size_t kLongestProfileWord = 100;
 inline constexpr std::size_t kLongestSource = 500;
 
-/// One of the numbers of sim::Profile.
+/// The value of one field of sim::Profile.
 struct Figure {
-  std::string field;  ///< its name there
-  double value = 0;   ///< in that field's unit
-  /// 95% of a median, or what several measurements lie between; absent where there is one value.
+  std::string field;  ///< name of the field
+  double value = 0;   ///< in the unit of the field
+  /// 95 % confidence interval of a median, or range of several measurements; absent for a single value.
   std::optional<Interval> interval{};
-  std::string source;  ///< the results file and what of it
+  std::string source;  ///< results file and the part of it that the value comes from
 };
 
 struct Calibration {
   std::string gpu;                     ///< name of its model
-  std::vector<Figure> figures{};       ///< of which the results have enough, in no particular order, none twice
-  std::vector<std::string> missing{};  ///< what the results do not tell, and which measurements would
-  std::vector<std::string> remarks{};  ///< sentences on what is doubtful, or left to the base for want of a measurement
-  bool simulated = false;              ///< a run of these was simulated: the profile says of no machine how fast it is
+  std::vector<Figure> figures{};       ///< for which the results suffice; in no particular order, none twice
+  std::vector<std::string> missing{};  ///< what the results lack, and which measurements would provide it
+  /// Sentences: doubtful values, and values of the base profile kept for lack of a measurement.
+  std::vector<std::string> remarks{};
+  bool simulated = false;  ///< some results are simulated, so the profile describes no real machine
 };
 
 }  // namespace xferbench

@@ -17,7 +17,7 @@ namespace xferbench::file_io {
 
 namespace {
 
-/// `write_some(rest)` says as the system does how much it has written.
+/// `write_some(rest)` returns like write(2): the number of bytes written, or -1 with errno.
 template <class WriteSome>
 int write_all(std::string_view text, const WriteSome& write_some) {
   while (!text.empty()) {
@@ -32,7 +32,7 @@ int write_all(std::string_view text, const WriteSome& write_some) {
 }  // namespace
 
 Descriptor open_to_append(const std::string& path, int more_flags) {
-  constexpr mode_t kMode = 0666;  // less the umask
+  constexpr mode_t kMode = 0666;  // the umask applies
   Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | more_flags, kMode));
   if (file) static_cast<void>(fcntl(file.number(), F_SETFL, fcntl(file.number(), F_GETFL) & ~O_NONBLOCK));
   return file;
@@ -76,7 +76,7 @@ bool is_ordinary(int file) {
 
 void refuse_named_pipe(const std::string& path) {
   std::error_code unknown;
-  // A link in /proc to a pipe without a name leads to no path.
+  // canonical() fails for a link in /proc to an unnamed pipe.
   if (!std::filesystem::is_fifo(path, unknown) || std::filesystem::canonical(path, unknown).empty()) return;
   throw InputError(fmt::format("cannot read {}: it is a named pipe; give an ordinary file", printable(path)));
 }

@@ -1,5 +1,5 @@
-// Reading and writing open files to the end, whatever interrupts it. Those that do answer with 0 or the system's error,
-// which those who know the file's name put into words.
+// Reads and writes open files completely, even if signals interrupt it. Functions that return int return 0 or errno;
+// callers add the name of the file to messages.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@
 
 namespace xferbench::file_io {
 
-/// Does not wait for the reader of a pipe: without one, errno is ENXIO and it returns none. Writing then waits for one
-/// that reads slowly.
+/// Does not wait for the reader of a pipe: without one, returns none with errno ENXIO. Writing then waits for slow
+/// readers.
 Descriptor open_to_append(const std::string& path, int more_flags = 0);
-/// All of it, where the file stands.
+/// Writes all of the text at the current position.
 int write(int file, std::string_view text);
-/// All of it, from there on.
+/// Writes all of the text from offset `at` on.
 int write_at(int file, std::uint64_t at, std::string_view text);
-/// Fills the text, which becomes shorter where the file ends before it does.
+/// Fills the text from offset `at` on, and shortens it if the file ends.
 int read_at(int file, std::uint64_t at, std::string& text);
 
-/// Brings what was written to the disk. Some files have nothing to synchronise.
+/// Makes written data durable (fsync). Files that cannot be synchronized are no error.
 int synchronize(int file);
-/// False where another has the lock (flock). A file system without locks has nothing to wait for.
+/// Takes a lock (flock) without waiting; false if another process has it. File systems without locks always succeed.
 bool lock(int file);
 bool is_ordinary(int file);
-/// Throws InputError for a named pipe (mkfifo): opening it waits for a writer, perhaps for ever. The pipes of standard
-/// input and of a shell's <(...) have no name, and a writer already.
+/// Throws InputError for a named pipe (mkfifo), because opening it would wait for a writer, perhaps for ever. The pipes
+/// of standard input and of a shell's <(...) are unnamed and already have a writer.
 void refuse_named_pipe(const std::string& path);
 
 }  // namespace xferbench::file_io

@@ -14,7 +14,7 @@ namespace xferbench {
 
 namespace {
 
-/// What CUDA_VISIBLE_DEVICES calls the GPU that CUDA counts as this one; empty where it is not set.
+/// The entry of CUDA_VISIBLE_DEVICES for the GPU with this CUDA index; empty if the variable is not set.
 std::string visible_as(const Environment& e, int index) {
   const auto set = std::ranges::find(e.variables, "CUDA_VISIBLE_DEVICES", [](const auto& one) { return one.first; });
   if (set == e.variables.end()) return {};
@@ -31,7 +31,7 @@ std::string visible_as(const Environment& e, int index) {
 
 std::string gpu_text(const RankPlace& place) {
   const Environment::Gpu& gpu = place.environment.gpu;
-  if (!gpu.index) return fmt::format("{}", place.local_rank);  // a simulated host has as many as it has ranks
+  if (!gpu.index) return fmt::format("{}", place.local_rank);  // a simulated host has one GPU for each rank
   const std::string visible = visible_as(place.environment, *gpu.index);
   if (visible.empty()) return fmt::format("{}", *gpu.index);
   if (visible.find_first_not_of("0123456789") == std::string::npos) return visible;

@@ -1,4 +1,4 @@
-// What a results file says of many processes that measured together: who they were, and what is judged of them.
+// The part of a results file about a fleet: the processes that measured together, and the verdicts about them.
 #pragma once
 
 #include <algorithm>
@@ -15,43 +15,43 @@
 
 namespace xferbench {
 
-/// Which ranks of a fleet measure at once.
+/// Which ranks of a fleet measure at the same time.
 enum class Pacing {
-  all,   ///< all of them
-  node,  ///< those of one node, one node after the other
-  one,   ///< one after the other
+  all,   ///< all ranks
+  node,  ///< the ranks of one node, node by node
+  one,   ///< one rank at a time
 };
 constexpr auto texts_of(Pacing) { return std::to_array<std::string_view>({"all", "node", "one"}); }
 
-/// What the speed of a case is that of.
+/// What the speed of a case depends on.
 enum class DataPath {
-  link,   ///< copies between the GPU and its host, and nothing else
-  gpu,    ///< what stays on the GPU
+  link,   ///< only copies between the GPU and its host
+  gpu,    ///< only work inside the GPU
   mixed,  ///< both, or work of the host
 };
 constexpr auto texts_of(DataPath) { return std::to_array<std::string_view>({"link", "gpu", "mixed"}); }
 
-/// Labels of a result that is of two ranks: the one that sends, and the one that receives.
+/// Labels of a result about two ranks: the sender and the receiver.
 inline constexpr const char* kFromRank = "from";
 inline constexpr const char* kToRank = "to";
-/// The axis by which cases of such a scenario differ that have other partners and are alike in all else.
+/// The axis of cases that differ only in which ranks are partners.
 inline constexpr const char* kRoundOfPartners = "round";
-/// "exchange/pairs=all/size=1MiB" of "exchange/pairs=all/round=2/size=1MiB".
+/// Removes that axis: "exchange/pairs=all/size=1MiB" from "exchange/pairs=all/round=2/size=1MiB".
 std::string without_round_of_partners(std::string key);
 
-/// Of a result that one rank of a fleet measured.
+/// Additional facts about a result that one rank of a fleet measured.
 struct InFleet {
   int rank = 0;
   Pacing pace = Pacing::all;
-  unsigned round = 1;  ///< 2: measured again, with some others, because somebody was suspected
+  unsigned round = 1;  ///< 2: measured again, with some other ranks, because of a suspicion
   DataPath path = DataPath::mixed;
-  /// How far the common clock of those who measured together was off at most, in seconds.
+  /// Largest error of the common clock among the ranks that measured together, in seconds.
   double clock_uncertainty = 0;
-  std::size_t passes = 0;       ///< of all that was sampled, with the warm-up; 0 where it is not known
-  std::size_t void_passes = 0;  ///< of these, that were repeated because a rank was late
-  std::size_t late_passes = 0;  ///< of these, in which this rank was
-  /// When the passes of the case's first number began and ended at this rank: seconds from the moment that was agreed
-  /// for each pass, by the common clock.
+  std::size_t passes = 0;       ///< all that were sampled, warm-up included; 0 if unknown
+  std::size_t void_passes = 0;  ///< of these, repeated because a rank was late
+  std::size_t late_passes = 0;  ///< of these, those in which this rank was late
+  /// When the passes of the case's first measurement began and ended on this rank: seconds from the start agreed for
+  /// each pass, by the common clock.
   std::vector<double> begins{};
   std::vector<double> ends{};
   friend bool operator==(const InFleet&, const InFleet&) = default;
@@ -60,34 +60,35 @@ struct InFleet {
 /// One rank: where it ran and on what.
 struct RankPlace {
   int rank = 0;
-  int node = 0;  ///< nodes are counted in the order of their lowest ranks
+  int node = 0;  ///< nodes are numbered in the order of their lowest ranks
   int local_rank = 0;
-  std::string host;           ///< its name
-  Environment environment{};  ///< whose `gpu` is the rank's
+  std::string host;           ///< name of the host
+  Environment environment{};  ///< its `gpu` is the rank's GPU
   std::string tool{};         ///< the program's version and commit
   friend bool operator==(const RankPlace&, const RankPlace&) = default;
 };
 
-/// Something that is slower than its like, or gone.
+/// A part that is slower than its peers, or a rank that no longer answers.
 struct Flagged {
   enum class What { gpu, link, host, pair, rank };
   What what = What::gpu;
-  std::vector<int> ranks;  ///< that it shows on; of a pair, the one that sends and the one that receives
-  std::string name;        ///< "GPU 3 of host a (GPU-uuid)": which it is
-  double shortfall = 0;    ///< below its group's middle, as a share, in the test where it is most; 0 of a rank
-  std::vector<std::string> tests{};  ///< in which it shows
-  std::string text;                  ///< a sentence without its full stop
+  std::vector<int> ranks;  ///< on which it shows; for a pair, sender and receiver
+  std::string name;        ///< "GPU 3 of host a (GPU-uuid)": identifies the part
+  double shortfall = 0;    ///< largest shortfall in any test, as a share of the reference; 0 for a missing rank
+  std::vector<std::string> tests{};  ///< that show it
+  std::string text;                  ///< a sentence without its final period
   friend bool operator==(const Flagged&, const Flagged&) = default;
 };
 constexpr auto texts_of(Flagged::What) {
   return std::to_array<std::string_view>({"gpu", "link", "host", "pair", "rank"});
 }
 
-/// What it means that nothing is flagged. Tests are cases at a pace, transfers with all partners together.
+/// How much it means that nothing is flagged. A test is a case at one concurrency; transfers with all partners are one
+/// test.
 struct FleetJudgement {
-  std::size_t tests = 0;       ///< that could say something
-  std::size_t judged = 0;      ///< of these, that said it: the clocks were sure, and there were ranks to compare
-  std::size_t unresolved = 0;  ///< suspicions that the second round could neither confirm nor remove
+  std::size_t tests = 0;       ///< with usable numbers
+  std::size_t judged = 0;      ///< of these, with exact enough clocks and ranks to compare
+  std::size_t unresolved = 0;  ///< suspicions that the second round neither confirmed nor refuted
   friend bool operator==(const FleetJudgement&, const FleetJudgement&) = default;
 };
 
@@ -95,13 +96,13 @@ struct FleetJudgement {
 struct Fleet {
   std::string mpi{};                       ///< "Open MPI 4.1.4"
   std::vector<RankPlace> ranks{};          ///< ascending
-  std::vector<std::string> differences{};  ///< in what ranks differ: builds, drivers ...; sentences like `notes`
-  double clock_uncertainty = 0;            ///< the largest of all ranks and cases, in seconds
-  std::vector<int> missing{};              ///< ranks that did not answer any more
+  std::vector<std::string> differences{};  ///< between ranks: builds, drivers ...; sentences like `notes`
+  double clock_uncertainty = 0;            ///< largest one of all ranks and cases, in seconds
+  std::vector<int> missing{};              ///< ranks that no longer answered
   std::vector<Flagged> flagged{};
-  std::vector<std::string> notes{};           ///< what limits the judgement: sentences without their full stops
-  std::optional<FleetJudgement> judgement{};  ///< null until it is made
-  /// Null for one that never said where it is. Ranks ascend.
+  std::vector<std::string> notes{};           ///< limitations of the judgement: sentences without final period
+  std::optional<FleetJudgement> judgement{};  ///< nothing until judged
+  /// Null for a rank that never reported its place. Ranks must be sorted.
   [[nodiscard]] const RankPlace* place(int rank) const {
     const auto found = std::ranges::lower_bound(ranks, rank, {}, &RankPlace::rank);
     return found == ranks.end() || found->rank != rank ? nullptr : &*found;
@@ -109,8 +110,8 @@ struct Fleet {
   friend bool operator==(const Fleet&, const Fleet&) = default;
 };
 
-/// "1": the GPU's number on its host, whatever of it is hidden from the rank, or where CUDA_VISIBLE_DEVICES says no
-/// number its address, "0000:17:00.0". The rank's number on its host is another: ranks may share a GPU.
+/// The GPU's number on its host, even if CUDA_VISIBLE_DEVICES hides others: "1". If that variable has no numbers, its
+/// PCI address: "0000:17:00.0". Differs from the local rank, since ranks may share a GPU.
 std::string gpu_text(const RankPlace& place);
 
 /// "GPU 1 of a".

@@ -183,7 +183,7 @@ constexpr std::array kOutliersFields{
 };
 constexpr Shape kOutliers = record(kOutliersFields, "Samples beyond Tukey's fences; they are counted and kept.");
 
-/// How many samples there are: said beside them, so that a file that was cut by hand is noticed.
+/// The number of samples, stored next to them to detect files that were cut by hand.
 constexpr Shape kSampleCount{
     .expected = "a whole number of 0 or more",
     .take = [](Reader& in, void*) { in.note(in.as_whole(0, std::numeric_limits<std::uint64_t>::max())); },
@@ -193,7 +193,7 @@ constexpr Shape kSampleCount{
 
 constexpr const Shape& kSamples = kListOf<double, kAmount, std::numeric_limits<std::size_t>::max()>;
 
-/// A field that is a vector of samples, wherever these are.
+/// A field for the samples, which Samples::held() provides.
 constexpr Field samples_field(std::string_view name, std::string_view help) {
   return {name,
           required,
@@ -203,7 +203,7 @@ constexpr Field samples_field(std::string_view name, std::string_view help) {
           help};
 }
 
-/// What the statistics say of samples: of none, nothing.
+/// A statistic of the samples; absent without samples.
 template <double Measurement::*member>
 constexpr Field summary(std::string_view name) {
   Field summary = field<member>(name, optional);
@@ -270,11 +270,11 @@ constexpr Shape kMeasurement =
                             check_measurement)),
          kMeasurementTies);
 
-/// As it goes from process to process, which says what files leave out.
+/// For sending between processes: includes what files leave out.
 constexpr auto kSentMeasurementFields = with(kMeasurementFields, field<&Measurement::auxiliary>("auxiliary", if_known));
 constexpr Shape kSentMeasurement = on_one_line(record(kSentMeasurementFields, {}, check_measurement));
 
-/// What one result has of a name: one of the case, and one of each GPU.
+/// Names must be unique: among those of the case, and among those of each GPU.
 template <class T>
 void check_names(Reader& in, std::vector<T>& all) {
   std::vector<std::string_view> of_case;
@@ -310,14 +310,14 @@ void check_metrics(Reader& in, void* metrics) {
   check_names(in, as<std::vector<Metric>>(metrics));
 }
 
-/// Those of the case, by name.
+/// The metrics of the case, by name.
 constexpr Shape of_case(Shape metrics) {
   metrics.end = check_metrics;
   return metrics;
 }
 constexpr Shape kMetricsOfCase = of_case(like(kEntriesOf<Metric, &Metric::name, kMetric, is_of_case>, kNamePattern));
 
-/// Those of single GPUs: a list, since each has the same names. Both are kept in one.
+/// The metrics of single GPUs: a list, since all GPUs use the same names. Result::metrics holds both kinds.
 constexpr std::array kGpuMetricFields{
     field<&Metric::name, kName>("name"),
     field<&Metric::gpu>("gpu", "Its index."),
@@ -336,7 +336,7 @@ constexpr Shape kGpuMetrics{.expected = "a list",
                                 },
                             .values = &kGpuMetric};
 
-/// Absent where no GPU has any.
+/// Absent if no GPU has metrics.
 constexpr Field metrics_of_gpus(std::string_view name, std::string_view help) {
   Field metrics = field<&Result::metrics, kGpuMetrics>(name, if_known, help);
   metrics.from = [](const void* result, bool) -> const void* {
@@ -390,7 +390,7 @@ constexpr std::array kHealthRecordFields{
 };
 constexpr Shape kHealthRecord = record(kHealthRecordFields);
 
-/// A field that is kept in the result's case.
+/// A field that is stored in the result's case.
 template <auto to_read, auto to_write, const Shape& shape>
 constexpr Field case_field(std::string_view name, std::string_view help = {}) {
   return {name,
@@ -403,7 +403,7 @@ constexpr Field case_field(std::string_view name, std::string_view help = {}) {
 
 constexpr Shape kKey = like(kWord, "^[^/]+(/[^/=]+=[^/]+)*$");
 
-/// Which may lie before the moment that they count from, since clocks are not exact.
+/// Moments may lie slightly before the start that they count from, since clocks are not exact.
 constexpr const Shape& kMoments = kListOf<double, kNumber, std::numeric_limits<std::size_t>::max()>;
 
 constexpr std::array kInFleetFields{
@@ -423,7 +423,7 @@ constexpr std::array kInFleetFields{
 };
 constexpr Shape kInFleet = record(kInFleetFields, "Key, pace, rank and round tell results of a fleet apart.");
 
-/// A result with its measurements in one of their shapes.
+/// The fields of a result, with one of the two shapes of measurements.
 template <const Shape& measurement>
 constexpr std::array kResultFieldsWith{
     case_field<&StoredCase::scenario, &Case::scenario, kWord>("scenario"),
@@ -487,13 +487,13 @@ constexpr Shape kDeclaration = on_one_line(
     record(kDeclarationFields, "What results of a scenario may have. A measurement and a metric may share a name."));
 constexpr const Shape& kDeclarations = kListOf<Declaration, kDeclaration>;
 
-/// By the name of the scenario.
+/// An object keyed by the names of scenarios.
 constexpr Shape kMetricsDeclared{.expected = "an object",
                                  .is_object = true,
                                  .entry = [](Reader& in, void* declared, std::string_view scenario) -> Target {
                                    auto& all = as<MetricsDeclared>(declared);
                                    in.refuse_more_than(kMostEntries, all.size());
-                                   constexpr std::size_t kNode = 128;  // of the map, about
+                                   constexpr std::size_t kNode = 128;  // approximate size of a map's node, bytes
                                    in.account_for(kNode);
                                    const auto [entry, is_new] = all.try_emplace(in.kept(std::string(scenario)));
                                    if (!is_new) in.refuse_twice({scenario, scenario});
@@ -532,7 +532,7 @@ constexpr std::array kFlaggedFields{
 };
 constexpr Shape kFlagged = record(kFlaggedFields, "A part that is slower than its peers, or a rank that is missing.");
 
-/// Ranks are looked up by their numbers, so they ascend.
+/// Ranks must be sorted, because they are found by binary search.
 void check_ranks(Reader& in, std::vector<RankPlace>& ranks) {
   const auto wrong = std::ranges::adjacent_find(ranks, std::ranges::greater_equal{}, &RankPlace::rank);
   if (wrong == ranks.end()) return;
@@ -565,7 +565,7 @@ constexpr Shape kFleet = record(
 
 // --- The file -------------------------------------------------------------------------------------------------------
 
-/// Identities tell results apart; a file that has one twice says two things of one case.
+/// Each identity may occur only once; otherwise the file would contradict itself.
 void check_identities(Reader& in, const std::vector<Result>& results) {
   std::vector<std::string> identities;
   identities.reserve(results.size());
@@ -635,7 +635,7 @@ constexpr Shape kReport = expecting(
         check_report),
     "a results file, as xferbench --json writes it");
 
-/// A journal has a case once more each time that more is known of it.
+/// In a journal, identities may occur several times: a case is appended again when more is known about it.
 constexpr Shape kJournal = expecting(record(kReportFields), "a journal of xferbench");
 
 // --- The machine alone ----------------------------------------------------------------------------------------------
@@ -675,7 +675,7 @@ std::string beginning_of_json(const Report& report) {
   };
   write(
       kReport, &report, [&](std::string_view piece) { text += piece; }, without_results);
-  constexpr std::string_view kList = "\n \"results\": [";  // no text has a line's end in it
+  constexpr std::string_view kList = "\n \"results\": [";  // no text contains a line feed
   return text.substr(0, text.find(kList) + kList.size());
 }
 
@@ -698,7 +698,7 @@ std::string to_json(const RankPlace& rank) { return text_of(kRank, &rank); }
 
 std::string to_json(const MachineFacts& facts) { return text_of(kFacts, &facts); }
 
-// On one line, for files of which each line is a record.
+// On one line, for files with a record in each line.
 constexpr Shape json::kToolLine = on_one_line(kTool);
 constexpr Shape json::kEnvironmentLine = on_one_line(kEnvironment);
 constexpr Shape json::kHealthLine = kHealth;
@@ -730,14 +730,14 @@ constexpr Shape json::kInterval{
 
 namespace {
 
-/// Up to where it is damaged, if it is; what is wrong there goes to `damage`.
+/// Reads the journal up to its first damage, if any, which is described in `damage`.
 Report read_journal(const JournalBeside& journal, std::uint64_t bytes, std::string& damage) {
   Report report = empty_report();
   try {
     read_beginning(journal.file(), journal.path(), bytes, kEndOfUnfinished, {&kJournal, &report});
   } catch (const InputError& error) {
     damage = error.what();
-    if (!report.results.empty()) report.results.pop_back();  // only a part of it was read
+    if (!report.results.empty()) report.results.pop_back();  // it was read only in part
   }
   return report;
 }
@@ -746,11 +746,11 @@ Report read_journal(const JournalBeside& journal, std::uint64_t bytes, std::stri
 
 StoredReport read_stored(const std::string& path) {
   if (path == "-") return {.report = record_from_file(path, kReport, empty_report())};
-  const JournalBeside journal(path);  // before the file, which may become complete in between
+  const JournalBeside journal(path);  // open it before the file, which may become complete in between
   StoredReport stored{.report = record_from_file(path, kReport, empty_report())};
   const std::optional<WholePart> part = journal.whole_part();
   if (!part) return stored;
-  if (part->beginning == 0) {  // which a journal is made with
+  if (part->beginning == 0) {  // every journal begins with this part
     stored.damage = fmt::format("{}: it has no results", journal.path());
     return stored;
   }

@@ -1,5 +1,5 @@
-// The results file, version 1 (docs/results-schema.json is the contract): written, and read back. One list of fields
-// for each record serves both.
+// Writes and reads the results file, version 1 (docs/results-schema.json is the contract). One list of fields for each
+// record serves both.
 #pragma once
 
 #include <functional>
@@ -13,69 +13,69 @@
 
 namespace xferbench {
 
-/// A measurement is on one line, and so is what is declared of a metric. What is unknown is absent; metrics that JSON
-/// cannot hold (NaN, infinities) are absent, too.
+/// Writes each measurement and each metric declaration on one line. Unknown values are absent, and so are metrics that
+/// JSON cannot express (NaN, infinities).
 void write_json(const Report& report, const Sink& sink);
 /// The same as one text.
 std::string to_json(const Report& report);
 
-/// What docs/results-schema.json says.
+/// The contents of docs/results-schema.json.
 std::string results_schema();
 
-/// The text of a result, where it is somewhere else than in memory.
+/// Returns the text of a result that is stored elsewhere than in memory, else nothing.
 using TextOfResult = std::function<std::optional<std::string>(const Result& result)>;
-/// The same with results that are texts already, as they stand in such a file.
+/// The same, for results whose texts already exist in the format of the file.
 void write_json(const Report& report, const Sink& sink, const TextOfResult& text_of);
 
-/// A results file that has not come to its end is all that comes before its results, these with kBetweenResults between
-/// them, and kEndOfUnfinished, which is not written: a journal (results/journal.hpp).
+/// The parts of an unfinished results file, which is a journal (results/journal.hpp): the text before the results,
+/// results with kBetweenResults between them, and kEndOfUnfinished, which is never written.
 std::string beginning_of_json(const Report& report);
 std::string text_in_file(const Result& result);
 inline constexpr std::string_view kBeforeResult = "\n  ";
-inline constexpr std::string_view kEndOfResult = "\n  }";  ///< with which the text of each ends, and nothing else in it
+inline constexpr std::string_view kEndOfResult = "\n  }";  ///< end of each result's text; occurs nowhere else in it
 inline constexpr std::string_view kBetweenResults = ",";
 inline constexpr std::string_view kEndOfUnfinished = "\n ]\n}\n";
-/// Such a text again. Its case is that of a file, whose parameters are of no axes.
+/// Parses such a text. As in any file, the parameters of its case belong to no axes.
 Result parse_result_in_file(std::string_view text, std::string_view name);
 
-/// Reads a results file, which may be packed with xz; "-" is standard input. One that is not complete is read with its
-/// journal, where there is one; where that is damaged, what is lost is told. Identities of results are unique. Fields
-/// that it does not know are ignored, since the format may grow. Throws InputError with one line: the file, the line in
-/// it, the place (results[3].measurements[0].samples[2]), what was found and what was expected. Several files may be
-/// read at once, by a thread each.
+/// Reads a results file, which may be compressed with xz; "-" is standard input. Adds the results of the journal if the
+/// file is incomplete; reports what is lost if the journal is damaged. No two results have one identity. Unknown fields
+/// are ignored, since the format may grow. Throws InputError with one line: the file, the line in it, the place
+/// (results[3].measurements[0].samples[2]), what was found and what was expected. May be called from several threads at
+/// once.
 Report read_report(const std::string& path);
 
-/// A results file with what its journal has, and what is to be known of that before it is written over.
+/// A results file merged with its journal, and what to know before overwriting them.
 struct StoredReport {
   Report report;
-  bool journal_is_of_another_run = false;  ///< then it is none of this file's
-  std::string damage{};  ///< the journal, the place in it and what was found there; nothing behind that was read
+  bool journal_is_of_another_run = false;  ///< the journal was ignored
+  std::string damage{};                    ///< place and kind of damage in the journal; nothing after it was read
 };
 StoredReport read_stored(const std::string& path);
 
-/// The same of a text; `name` is what messages call it.
+/// The same from a text; `name` is used in messages.
 Report parse_report(std::string_view text, std::string_view name);
 
-/// One result, from process to process: all that a file holds of it, and which of its measurements are auxiliary.
-/// Its case is that of a file, whose parameters are of no axes.
+/// For sending one result between processes: all that a file holds of it, and which of its measurements are auxiliary.
+/// The parameters of its case belong to no axes.
 std::string to_json(const Result& result);
 Result parse_result(std::string_view text, std::string_view name);
 
-/// Who a rank is, likewise.
+/// The same for the place of a rank.
 std::string to_json(const RankPlace& rank);
 RankPlace parse_rank(std::string_view text, std::string_view name);
 
-/// What `xferbench info` says of this machine and this program.
+/// The facts that `xferbench info` shows about this machine and program.
 struct MachineFacts {
   Tool tool = this_tool();
-  std::optional<Environment> environment{};  ///< as results have it; absent where there is no GPU
-  std::string no_gpu{};                      ///< why there is none
-  std::optional<Environment::Host> host{};   ///< where there is no environment that has it
+  std::optional<Environment> environment{};  ///< as in results; absent without a GPU
+  std::string no_gpu{};                      ///< why there is no GPU
+  std::optional<Environment::Host> host{};   ///< if there is no environment, which would have it
   std::vector<Metric> limits{};              ///< "link" (to the GPU), "link_d2h", "link_both", "memory"
-  Labels profiles{};                         ///< that can be simulated, each with what it is
+  Labels profiles{};                         ///< that can be simulated, with descriptions
 };
 
-/// "xferbench-info/1"; what is unknown is absent.
+/// Format "xferbench-info/1"; unknown values are absent.
 std::string to_json(const MachineFacts& facts);
 
 namespace json {
@@ -84,11 +84,11 @@ extern const Shape kInterval;         ///< [low, high]
 extern const Shape kToolLine;         ///< of a Tool
 extern const Shape kEnvironmentLine;  ///< of an Environment
 extern const Shape kHealthLine;       ///< of a Health
-// From process to process.
+// For messages between processes.
 extern const Shape kSentResult;   ///< of a Result; says which measurements are auxiliary
 extern const Shape kSentRank;     ///< of a RankPlace
-extern const Shape kSentNumbers;  ///< of ranks, or as many as there are ranks: std::vector<int>
-extern const Shape kSentTexts;    ///< Labels with any names
+extern const Shape kSentNumbers;  ///< rank numbers, or a number for each rank: std::vector<int>
+extern const Shape kSentTexts;    ///< Labels with arbitrary names
 }  // namespace json
 
 }  // namespace xferbench

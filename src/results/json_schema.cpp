@@ -1,4 +1,4 @@
-// Shapes as JSON Schema, draft 2020-12.
+// Converts shapes to JSON Schema, draft 2020-12.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ void add_types(SchemaJson& json, const Shape& shape) {
   }
 }
 
-/// minimum and maximum, or whatever they are called for values of this type.
+/// minimum and maximum, or their counterparts for texts, objects and lists.
 void add_limits(SchemaJson& json, const Shape& shape) {
   const std::string_view type = shape.types.front();
   std::string of = "imum";
@@ -45,7 +45,7 @@ void add_limits(SchemaJson& json, const Shape& shape) {
   if (std::isfinite(shape.most)) json["max" + of] = number(shape.most);
 }
 
-/// What a tie demands of the fields that it names.
+/// What a tie demands of the fields that it names, as a schema.
 SchemaJson demanded(const Shape& record, const Tie::Names& filled, const Tie::Names& empty) {
   SchemaJson json = SchemaJson::object();
   for (const Field& field : record.fields) {
@@ -79,12 +79,12 @@ SchemaJson tie_of(const Shape& record, const Tie& tie) {
 
 class Schema {
  public:
-  /// Of a value, or where it is defined.
+  /// The schema of a value, or a reference to its definition.
   SchemaJson of(const Shape& shape) {
     if (shape.name.empty()) return described(shape);
     const std::string name(shape.name);
     if (!definitions.contains(name)) {
-      definitions[name] = nullptr;  // its place is before that of what it consists of
+      definitions[name] = nullptr;  // keeps its place before the definitions of its parts
       definitions[name] = described(shape);
     }
     return {{"$ref", "#/$defs/" + name}};
@@ -151,7 +151,7 @@ std::string on_one_line(const SchemaJson& json) {
   return (json.is_object() ? "{" : "[") + text + (json.is_object() ? "}" : "]");
 }
 
-/// Where it does not fit on a line, with a line for each part. `before` it there are so many characters.
+/// A value that does not fit in a line gets a line for each part. `before`: number of characters before it in its line.
 std::string laid_out(const SchemaJson& json, std::size_t indent, std::size_t before) {
   constexpr std::size_t kLine = 120;
   const std::string text = on_one_line(json);

@@ -31,10 +31,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kPiece = 1 << 18;           // bytes that are read at once
-constexpr std::size_t kMostPieces = 5;            // that one text or number may reach over: 1 MiB and what is begun
-constexpr std::uint64_t kMostBytes = 1ULL << 32;  // a file that never ends must end somewhere
-constexpr unsigned kDeepest = 64;                 // levels of what is read over
+constexpr std::size_t kPiece = 1 << 18;  // bytes read at once
+constexpr std::size_t kMostPieces = 5;   // that one text or number may span: 1 MiB, and the piece in which it begins
+constexpr std::uint64_t kMostBytes = 1ULL << 32;  // an endless file is stopped here
+constexpr unsigned kDeepest = 64;                 // nesting levels of skipped values
 
 }  // namespace
 
@@ -45,21 +45,21 @@ std::string in_quotes(std::string_view text) {
 
 // --- The bytes of a file --------------------------------------------------------------------------------------------
 
-/// A file, a piece at a time. Knows the line that is being read, and refuses what has no end.
+/// Reads a file piece by piece. Knows the current line, and rejects endless files and texts.
 class Source : public std::streambuf {
  public:
-  /// Only so many bytes of the file, and `then` behind them.
+  /// Reads only the first `most` bytes of the file, and `then` after them.
   Source(std::FILE* file, std::string name, std::uint64_t most = kMostBytes + 1, std::string_view then = {})
       : file_(file), name_(std::move(name)), piece_(kPiece), left_(most), then_(then) {}
 
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
-  /// Whether somebody wanted more than there is.
+  /// Whether the parser tried to read beyond the end.
   [[nodiscard]] bool is_at_its_end() const { return ended_; }
-  /// The parser has understood all that it took.
+  /// Called when the parser has completed a token, which ends the limit on its length.
   void understood() { pieces_ = 0; }
   [[nodiscard]] std::size_t line() const {
     const std::string_view taken(eback(), static_cast<std::size_t>(gptr() - eback()));
-    // Numbers end with the character behind them, which may be a line's end.
+    // The parser ends a number by the character after it, which may be a line feed.
     return 1 + lines_ + static_cast<std::size_t>(std::ranges::count(taken.substr(0, taken.size() - 1), '\n'));
   }
 
@@ -107,7 +107,7 @@ class Source : public std::streambuf {
   std::FILE* file_;
   std::string name_;
   std::vector<char> piece_;
-  std::uint64_t left_;     // of the file
+  std::uint64_t left_;     // bytes of the file that may still be read
   std::string_view then_;  // shorter than a piece
   std::size_t pieces_ = 0;
   std::size_t lines_ = 0;  // before this piece
@@ -202,7 +202,7 @@ void Reader::account_for(std::size_t bytes, std::size_t besides) {
 }
 
 std::string Reader::kept(std::string text) {
-  static const std::size_t within = std::string().capacity();  // a short text takes nothing beside itself
+  static const std::size_t within = std::string().capacity();  // a short text needs no memory besides itself
   if (text.capacity() > within) account_for(text.capacity() + 1 + kAllocation);
   return text;
 }
@@ -215,7 +215,7 @@ std::string Reader::as_raw_text() { return kept(std::string(as_kind<std::string_
 
 namespace {
 
-/// What the parser calls as it goes through a file.
+/// The callbacks of nlohmann's SAX parser.
 class Events : public Reader {
  public:
   Events(std::string name, Source& source, Target whole) : Reader(std::move(name), source), whole_(whole) {}
@@ -226,7 +226,7 @@ class Events : public Reader {
   bool number_unsigned(std::uint64_t value) { return single(value); }
   bool number_float(double value, const std::string&) { return single(value); }
   bool string(const std::string& text) { return single(std::string_view(text)); }
-  bool binary(const Json::binary_t&) { return false; }  // there is none in JSON
+  bool binary(const Json::binary_t&) { return false; }  // JSON has no binary values
 
   bool start_object(std::size_t) { return begin(false); }
   bool start_array(std::size_t) { return begin(true); }
@@ -243,18 +243,18 @@ class Events : public Reader {
     return true;
   }
 
-  /// Of what is no JSON, and of numbers that are too large.
+  /// Called for invalid JSON and for numbers that are too large.
   [[noreturn]] bool parse_error(std::size_t, const std::string&, const Json::exception& error) {
     if (source_.is_at_its_end()) refuse_end();
     std::string what = error.what();
-    what.erase(0, what.find("] ") + 2);  // the library's own number of the error
+    what.erase(0, what.find("] ") + 2);  // the library's error number
     if (what.starts_with("parse error at ")) what.erase(0, what.find(": ") + 2);
     constexpr std::string_view kToken = "last read: '";
     if (const std::size_t token = what.find(kToken); token != std::string::npos) {
       const std::size_t begin = token + kToken.size();
       what = what.substr(0, begin) + what.substr(begin, 40) + (what.size() > begin + 40 ? "..." : "");
     }
-    // What is no JSON need not be UTF-8 either.
+    // Invalid JSON may contain invalid UTF-8, too.
     std::ranges::replace_if(
         what, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
     if (!begun_) what = what.substr(0, what.find("; expected ")) + fmt::format("; expected {}", whole_.shape->expected);
@@ -262,7 +262,7 @@ class Events : public Reader {
   }
 
  private:
-  /// The parser wanted more than the file has: it is empty, or its end is missing.
+  /// The parser needed more than the file has: the file is empty or cut off.
   [[noreturn]] void refuse_end() const {
     if (!begun_) fail(fmt::format("found the end of the file, expected {}", whole_.shape->expected));
     fail("the file ends here, in the middle: it is cut off, so its end is missing; copy or make it again");
@@ -279,7 +279,7 @@ class Events : public Reader {
     return true;
   }
 
-  /// Where the value that begins now goes.
+  /// The target of the value that begins now.
   Target next() {
     if (skipping_ > 0) return {};
     if (steps_.empty()) return whole_;
@@ -342,7 +342,7 @@ class Events : public Reader {
   Target whole_;
   Target field_;           // of the field whose name was read last
   bool begun_ = false;     // a value was found
-  unsigned skipping_ = 0;  // levels of what is read over
+  unsigned skipping_ = 0;  // nesting levels of a skipped value
 };
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
@@ -372,8 +372,8 @@ void read_beginning(int file, const std::string& name, std::uint64_t bytes, std:
   Descriptor own(fcntl(file, F_DUPFD_CLOEXEC, 0));
   const File opened(own ? fdopen(own.number(), "rb") : nullptr, std::fclose);
   if (!opened) throw InputError(fmt::format("cannot read {}: {}", name, std::strerror(errno)));
-  own.release();              // closed with what reads it
-  std::rewind(opened.get());  // where it was read before it stands at the end of that
+  own.release();              // closed together with `opened`
+  std::rewind(opened.get());  // the descriptors share an offset, which an earlier read has moved
   read_from({opened.get(), name, bytes, then}, name, whole);
 }
 
@@ -388,8 +388,8 @@ void read_text(std::string_view text, std::string_view name, Target whole) {
 
 namespace {
 
-/// Names from the machine may hold any bytes; what is not UTF-8 becomes a replacement character, not an exception. What
-/// a terminal would obey is written by its number, also where JSON would have it as it is.
+/// Names from the machine may contain any bytes: what is not UTF-8 becomes a replacement character, not an exception.
+/// Control characters are escaped, also those that JSON would allow.
 std::string in_one_line(const Json& json) {
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (find_control(text).bytes == 0) return text;
@@ -398,7 +398,7 @@ std::string in_one_line(const Json& json) {
 
 bool is_single(const Shape& shape) { return shape.give != nullptr; }
 
-/// Calls for each item of a list, or for each field or entry of an object that is to be written.
+/// Visits each item of a list, or each field or entry of an object that is to be written.
 void each_part(const Shape& shape, const void* from, const Visit& visit) {
   if (shape.each != nullptr) return shape.each(from, visit);
   for (const Field& field : shape.fields) {
@@ -407,7 +407,7 @@ void each_part(const Shape& shape, const void* from, const Visit& visit) {
   }
 }
 
-/// Lays text out, and passes it on in large pieces.
+/// Formats JSON and passes it on in large pieces.
 class Layout {
  public:
   explicit Layout(const Sink& sink, const Ready& ready = {}) : sink_(sink), ready_(ready) {}
@@ -456,8 +456,8 @@ class Layout {
 
   void end_line() { text_ += '\n'; }
 
-  /// As short as it can be read back from. Nearly all of a file are samples, so without going through Json, which takes
-  /// three times as long for the same text.
+  /// Writes the shortest text that reads back as the same number. Nearly all of a file are samples, so this bypasses
+  /// Json, which takes three times as long for the same text.
   void add_number(double number) {
     const double size = std::abs(number);
     const bool fixed = size == 0 || (size >= 1e-4 && size < 1e15);
@@ -466,14 +466,14 @@ class Layout {
                                             fixed ? std::chars_format::fixed : std::chars_format::scientific);
     const std::string_view shortest(text.data(), static_cast<std::size_t>(end - text.data()));
     text_ += shortest;
-    if (shortest.find_first_of(".e") == std::string_view::npos) text_ += ".0";  // no whole number by its kind
+    if (shortest.find_first_of(".e") == std::string_view::npos) text_ += ".0";  // mark it as a real number
   }
 
  private:
   const Sink& sink_;
   const Ready ready_;
   std::string text_;
-  bool many_lines_ = false;  // of all
+  bool many_lines_ = false;  // for everything inside
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// How records look as JSON: a shape says it once, and serves to read, to write, and to make the schemas in docs/.
+// Describes how records look as JSON. One shape serves to read, to write, and to generate the schemas in docs/.
 //
-// Reading is for files that may be large, damaged or hostile: values go straight into the records as the parser finds
-// them, what no shape asks for is read over, and neither stack nor memory grows with what a file nests. Writing is a
-// piece at a time, for the same reason.
+// Reading is safe for large, damaged or hostile files: the parser puts values directly into records, skips what no
+// shape describes, and needs neither stack nor memory for deep nesting. Writing works piece by piece for the same
+// reason.
 #pragma once
 
 #include <algorithm>
@@ -25,64 +25,64 @@
 
 namespace xferbench::json {
 
-/// A single value: as the parser has found it, or as it is to be written. Texts belong to somebody else.
+/// A single value, as parsed or to be written. Does not own its text.
 using Single = std::variant<std::nullptr_t, bool, std::uint64_t, double, std::string_view>;
 
 struct Shape;
 class Source;
 
-/// Where the value that comes next goes, and in which shape it must be.
+/// Where the next value goes, and the shape that it must have.
 struct Target {
-  const Shape* shape = nullptr;  ///< null: the value is read over
+  const Shape* shape = nullptr;  ///< null: skip the value
   void* object = nullptr;
 };
 
-/// Where reading stands. All that fails throws InputError: one line with the file, the line in it, the place
+/// The state of reading a file. All failures throw InputError: one line with the file, the line in it, the place
 /// (results[3].key), what was found, and what was expected.
 class Reader {
  public:
   [[noreturn]] void fail(const std::string& what) const;
 
-  // --- The single value that was found, for its Shape::take; what is of another kind fails ---
+  // --- The single value that was found, for Shape::take; a value of another kind fails ---
   [[nodiscard]] bool is_text() const { return std::holds_alternative<std::string_view>(found_); }
   [[nodiscard]] bool is_whole() const { return std::holds_alternative<std::uint64_t>(found_); }
-  /// As it may be shown anywhere: what a terminal would obey in it is replaced (core/printable.hpp).
+  /// For display: control characters are replaced (core/printable.hpp).
   [[nodiscard]] std::string as_text();
-  /// As the file has it, for what is parsed once more.
+  /// Unchanged, for texts that are parsed further.
   [[nodiscard]] std::string as_raw_text();
   [[nodiscard]] bool as_boolean() const { return as_kind<bool>(); }
   [[nodiscard]] double as_number() const;
-  /// Written without point or exponent.
+  /// Fails for numbers with a point or an exponent.
   [[nodiscard]] std::uint64_t as_whole(std::uint64_t least, std::uint64_t most) const;
-  /// The index of the text among these.
+  /// Index of the text in `texts`; fails if it is not there.
   [[nodiscard]] std::size_t as_one_of(std::span<const std::string_view> texts) const;
-  /// Fails: it is not what the shape expects.
+  /// Fails because the value is not what the shape expects.
   [[noreturn]] void refuse() const;
-  /// Fails unless it is within the limits of the shape: a number, or the bytes of a text.
+  /// Fails unless a number, or the size of a text in bytes, is within the limits of the shape.
   void check_limits(double amount) const;
 
-  // --- Of the object or list that is being read, for its Shape::end ---
-  /// Whether the object had this one of its fields.
+  // --- The current object or list, for its Shape::end ---
+  /// Whether the object had this field.
   [[nodiscard]] bool has(std::string_view field) const;
-  /// How many items the list had.
+  /// Number of items in the list.
   [[nodiscard]] std::size_t items() const { return steps_.back().items; }
-  /// A number that has no place in the record, but must agree with what has.
+  /// Remembers a number that is not stored in the record, but must agree with it.
   void note(std::uint64_t number) { steps_.back().noted = number; }
   [[nodiscard]] std::uint64_t noted() const { return steps_.back().noted; }
 
   // --- Checks ---
   void refuse_more_than(std::size_t most, std::size_t entries) const;
   void refuse_twice(std::vector<std::string_view> names) const;
-  /// Fails: the word is none of those that are known. Says which may have been meant.
+  /// Fails because of an unknown word; suggests a known one that is similar.
   [[noreturn]] void refuse_unknown(std::string_view found, std::string_view word,
                                    std::span<const std::string_view> known) const;
 
-  // --- Memory: a file whose values take much more of it than its text is refused, as nobody writes that ---
-  /// So much will be held, and `besides` for a moment only.
+  // --- Memory: rejects files whose values need far more memory than their text, which no real file does ---
+  /// Counts bytes that stay allocated, and `besides`, which are allocated only for a moment.
   void account_for(std::size_t bytes, std::size_t besides = 0);
-  /// The text as it is kept.
+  /// Counts the memory of a text and returns the text.
   [[nodiscard]] std::string kept(std::string text);
-  /// One more in a list.
+  /// Adds an item to a list of at most `most`.
   template <class T>
   T& one_more(std::vector<T>& list, std::size_t most) {
     refuse_more_than(most, list.size());
@@ -94,7 +94,7 @@ class Reader {
     }
     return list.emplace_back();
   }
-  /// The list has come to its end.
+  /// Frees unused capacity of a complete list.
   template <class T>
   void give_back_spare(std::vector<T>& list) {
     const std::size_t before = list.capacity();
@@ -104,12 +104,12 @@ class Reader {
   }
 
  protected:
-  /// The way into an object or a list that is being read.
+  /// One level of nesting: an object or a list that is being read.
   struct Step {
     Target target;
-    std::string name{};      // of the field that is being read
-    std::size_t items = 0;   // of the list that were begun
-    std::uint64_t seen = 0;  // a bit for each of the shape's fields
+    std::string name{};      // of the current field
+    std::size_t items = 0;   // of the list so far
+    std::uint64_t seen = 0;  // one bit for each field of the shape
     std::uint64_t noted = 0;
     bool is_list = false;
     bool inside = false;  // a field or an item is being read
@@ -125,62 +125,62 @@ class Reader {
     return *found;
   }
 
-  static constexpr std::size_t kAllocation = 16;  // bytes that each one takes for itself
+  static constexpr std::size_t kAllocation = 16;  // bytes of overhead of an allocation
 
   std::string name_;
   Source& source_;
   std::vector<Step> steps_;
   Single found_;
-  const Shape* wanted_ = nullptr;  // of what was found
+  const Shape* wanted_ = nullptr;  // shape for found_
   std::size_t taken_ = 0;          // bytes of memory, by lists and texts
 };
 
 enum class Rule {
   required,
-  optional,  ///< may lack, as in older files, but is always written
-  if_known,  ///< may lack, and is not written while it is absent, empty or zero
+  optional,  ///< may be missing, as in older files, but is always written
+  if_known,  ///< may be missing; written only if present, not empty and not zero
 };
 
-/// A field of a record. Its value is a part of the record, or the record itself where the file nests deeper.
+/// A field of a record. Its value is a part of the record, or the record itself if the file has another level there.
 struct Field {
   std::string_view name{};
   Rule rule = Rule::required;
   const Shape* shape = nullptr;
   void* (*into)(void* record) = nullptr;
-  /// Null: not written. `always`: even what is empty or zero.
+  /// Returns null if the field is not written. `always`: write even empty and zero values.
   const void* (*from)(const void* record, bool always) = nullptr;
   std::string_view help{};  ///< for the schema: its unit, its meaning, when it is absent
-  bool leaves_out = false;  ///< what is empty or zero is not written
+  bool leaves_out = false;  ///< empty and zero values are not written
 };
 
-/// For the schema: what it means for other fields of a record that one has this word, or is this or more.
+/// For the schema: a condition (the field has this word, or at least this value) and its consequences for other fields.
 struct Tie {
   using Names = std::array<std::string_view, 4>;
   std::string_view field{};
   std::string_view word{};
   int least = 0;
-  Names filled{};  ///< then these say something, and
-  Names empty{};   ///< these do not
+  Names filled{};  ///< then these must not be empty, and
+  Names empty{};   ///< these must be
   Names else_filled{};
   Names else_empty{};
 };
-/// For the schema: exactly one of them is there, or at least one.
+/// For the schema: at least one of two fields must be present, or exactly one.
 struct Choice {
   std::array<std::string_view, 2> of{};
   bool only_one = false;
 };
 struct Known;
 
-/// Is called for each item or entry; items have no name.
+/// Called for each item or entry; items have no name.
 using Visit = std::function<void(std::string_view name, const Shape& shape, const void* value)>;
 
-/// Of Shape::least and most.
+/// For Shape::least and most.
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-/// What is done with a value. What is null is refused.
+/// How to read and write a value. What has no function here is rejected.
 struct Shape {
-  std::string_view expected{};  ///< as messages call it: "a text"
-  std::string_view help{};      ///< for the schema, where a field has none of its own
+  std::string_view expected{};  ///< name in messages: "a text"
+  std::string_view help{};      ///< for the schema, if the field has none of its own
 
   // --- A single value ---
   void (*take)(Reader& in, void* into) = nullptr;
@@ -190,46 +190,45 @@ struct Shape {
   Target (*item)(Reader& in, void* list, std::size_t index) = nullptr;
   bool is_object = false;
   std::span<const Field> fields{};  ///< at most 64
-  bool strict = false;              ///< other fields are errors; else they are read over, or handed to:
+  bool strict = false;              ///< other fields are errors; otherwise they are skipped, or handed to:
   Target (*entry)(Reader& in, void* object, std::string_view name) = nullptr;
-  void (*end)(Reader& in, void* object) = nullptr;  ///< of an object or a list: checks it, and completes it
-  void (*each)(const void* from, const Visit& visit) = nullptr;  ///< of items or entries, to write them
-  bool on_one_line = false;                                      ///< even where it holds more than single values
-  bool on_many_lines = false;                                    ///< of all that is written: even single values
+  void (*end)(Reader& in, void* object) = nullptr;  ///< called after an object or list, to check and complete it
+  void (*each)(const void* from, const Visit& visit) = nullptr;  ///< visits items or entries, to write them
+  bool on_one_line = false;                                      ///< even with nested lists or objects
+  bool on_many_lines = false;  ///< applies to everything inside, even to single values
 
   // --- What is legal ---
-  std::array<std::string_view, 2> types{};             ///< of JSON, for a single value
-  double least = -kNoLimit;                            ///< for a number; for a text its bytes, for a list its items
+  std::array<std::string_view, 2> types{};             ///< JSON types of a single value
+  double least = -kNoLimit;                            ///< of a number; of a text its bytes, of a list its items
   double most = kNoLimit;                              ///< likewise
-  bool above = false;                                  ///< more than `least`
-  std::vector<std::string_view> (*words)() = nullptr;  ///< the only texts
+  bool above = false;                                  ///< excludes `least` itself
+  std::vector<std::string_view> (*words)() = nullptr;  ///< the only legal texts
 
   // --- For the schema alone ---
-  std::string_view name{};                  ///< of what stands there more than once
-  std::string_view pattern{};               ///< for a text, or for the names of entries
-  const Shape* values = nullptr;            ///< of items or entries
-  std::vector<Known> (*known)() = nullptr;  ///< entries by their names
+  std::string_view name{};                  ///< of a definition, if it is used several times
+  std::string_view pattern{};               ///< regular expression for a text, or for the names of entries
+  const Shape* values = nullptr;            ///< shape of items or entries
+  std::vector<Known> (*known)() = nullptr;  ///< entries with known names
   std::span<const Tie> ties{};
   std::span<const Choice> choices{};
 };
 
-/// An entry by its name.
+/// An entry with a known name.
 struct Known {
   std::string_view name{};
   Shape shape{};
   Rule rule = Rule::optional;
 };
 
-/// The JSON Schema of files that hold one of these.
+/// The JSON Schema of files that hold one of these shapes.
 std::string schema_of(std::initializer_list<const Shape*> files, std::string_view help);
 inline std::string schema_of(const Shape& file) { return schema_of({&file}, file.help); }
 
-/// Reads a file; "-" is standard input. A mark of UTF-8 at its front is accepted.
+/// Reads a file; "-" is standard input. Accepts a byte order mark.
 void read_file(const std::string& path, Target whole);
-/// Reads so many bytes of an open file from its front as if this text came behind them; `name` is what messages call
-/// it.
+/// Reads the first `bytes` bytes of an open file, followed by the text `then`; `name` is used in messages.
 void read_beginning(int file, const std::string& name, std::uint64_t bytes, std::string_view then, Target whole);
-/// Reads a text; `name` is what messages call it.
+/// Reads a text; `name` is used in messages.
 void read_text(std::string_view text, std::string_view name, Target whole);
 template <class Record>
 Record record_from_file(const std::string& path, const Shape& shape, Record record = {}) {
@@ -241,16 +240,16 @@ Record record_from_text(std::string_view text, std::string_view name, const Shap
   read_text(text, name, {&shape, &record});
   return record;
 }
-/// The text of a list or an object, where somebody has it already.
+/// Returns the text of a list or an object if it already exists.
 using Ready = std::function<std::optional<std::string>(const Shape& shape, const void* value)>;
-/// Writes a record and the end of its last line. On one line is what holds only single values.
+/// Writes a record and a final line feed. Lists and objects that hold only single values are on one line.
 void write(const Shape& shape, const void* record, const Sink& sink, const Ready& ready = {});
-/// The text of a part that stands so deep in a record, without the blanks before it.
+/// The text of a part at nesting depth `level` of a record, without the blanks before it.
 std::string text_within(const Shape& shape, const void* part, std::size_t level);
 /// The same as one text.
 std::string text_of(const Shape& shape, const void* record);
 
-/// As much of a text as fits into a message of one line: in quotes, without control characters, not too long.
+/// A text for a one-line message: in quotes, without control characters, shortened.
 std::string in_quotes(std::string_view text);
 
 template <class T>
@@ -274,34 +273,34 @@ Single give_as(const void* from) {
   return as<T>(from);
 }
 
-/// The same within limits.
+/// The shape with limits.
 constexpr Shape within(Shape shape, std::string_view expected, double least, double most = kNoLimit) {
   shape.expected = expected;
   shape.least = least;
   shape.most = most;
   return shape;
 }
-/// The same as messages call it.
+/// The shape with another name in messages.
 constexpr Shape expecting(Shape shape, std::string_view expected) {
   shape.expected = expected;
   return shape;
 }
-/// The same with its own help.
+/// The shape with a help text.
 constexpr Shape helped(Shape shape, std::string_view help) {
   shape.help = help;
   return shape;
 }
-/// The same that looks so, by a regular expression. Only the schema says so: reading takes what older files have.
+/// The shape with a regular expression. Only the schema demands it; reading accepts the texts of older files.
 constexpr Shape like(Shape shape, std::string_view pattern) {
   shape.pattern = pattern;
   return shape;
 }
-/// Of what programs know by its name: metrics, labels, flags.
+/// For names that programs know: metrics, labels, flags.
 inline constexpr std::string_view kNamePattern = "^[a-z][a-z0-9_-]*$";
 
 inline constexpr Shape kText{
     .expected = "a text", .take = take_text, .give = give_as<std::string>, .types = {"string"}};
-/// As the file has it.
+/// Read without changes.
 inline constexpr Shape kRawText{
     .expected = "a text", .take = take_raw_text, .give = give_as<std::string>, .types = {"string"}};
 inline constexpr Shape kWord = within(kText, "a text that says something", 1);
@@ -311,7 +310,7 @@ inline constexpr Shape kTime = like(kWord, kTimePattern);
 inline constexpr Shape kTimeOrNone = like(kText, kTimePattern);
 inline constexpr Shape kBoolean{
     .expected = "true or false", .take = take_boolean, .give = give_as<bool>, .types = {"boolean"}};
-/// Any but NaN and infinities.
+/// Any number but NaN and infinities.
 inline constexpr Shape kNumber{
     .expected = "a number", .take = take_number, .give = give_as<double>, .types = {"number"}};
 inline constexpr Shape kAmount = within(kNumber, "a number of 0 or more", 0);
@@ -333,7 +332,7 @@ std::vector<std::string_view> words_of() {
 
 template <class E>
 inline constexpr auto kTextsOf = texts_of(E{});
-/// One of the values of an enumeration, by its text.
+/// A value of an enumeration, written as its text.
 template <class E>
 inline constexpr Shape kOneOf{
     .expected = "a text",
@@ -341,7 +340,7 @@ inline constexpr Shape kOneOf{
     .give = [](const void* from) -> Single { return to_text(as<E>(from)); },
     .words = words_of<kTextsOf<E>>};
 
-/// The name of the schema: no part of the record, but the first thing that a file says.
+/// The name of the schema: the first field of a file, not stored in the record.
 template <const std::string_view& schema>
 inline constexpr Shape kSchema{.expected = "a text",
                                .take =
@@ -397,8 +396,8 @@ bool is_always_written(const T&) {
   return true;
 }
 
-/// An object whose names are not known beforehand, as a list of entries that know their names. The shape is that of an
-/// entry but for its name.
+/// An object with arbitrary names, read into a list of entries that hold their names. The shape is that of an entry
+/// without its name.
 template <class T, std::string T::*name, const Shape& shape, bool (*is_written)(const T&) = is_always_written<T>>
 inline constexpr Shape kEntriesOf{.expected = "an object",
                                   .is_object = true,
@@ -420,18 +419,18 @@ inline constexpr Shape kEntriesOf{.expected = "an object",
                                       },
                                   .values = &shape};
 
-/// A record by its fields.
+/// A record with these fields.
 constexpr Shape record(std::span<const Field> fields, std::string_view help = {},
                        void (*end)(Reader&, void*) = nullptr) {
   return {.expected = "an object", .help = help, .is_object = true, .fields = fields, .end = end};
 }
-/// The same with a name in schemas, which have it once.
+/// The shape with a name; schemas define it once.
 constexpr Shape named(std::string_view name, Shape shape) {
   shape.name = name;
   return shape;
 }
 
-/// The same fields and one more.
+/// The fields with one more at the end.
 template <std::size_t count>
 constexpr std::array<Field, count + 1> with(const std::array<Field, count>& fields, const Field& more) {
   std::array<Field, count + 1> all{};
@@ -440,19 +439,19 @@ constexpr std::array<Field, count + 1> with(const std::array<Field, count>& fiel
   return all;
 }
 
-/// The same, whose fields depend on each other.
+/// The shape with conditions between its fields.
 constexpr Shape tied(Shape shape, std::span<const Tie> ties) {
   shape.ties = ties;
   return shape;
 }
 
-/// Of a list that has one item at least.
+/// The list with at least one item.
 constexpr Shape some(Shape list) {
   list.least = 1;
   return list;
 }
 
-/// Other fields are errors.
+/// The shape with other fields as errors.
 constexpr Shape strict(Shape shape) {
   shape.strict = true;
   return shape;
@@ -463,7 +462,7 @@ constexpr Shape on_one_line(Shape shape) {
   return shape;
 }
 
-/// The same with a line for each field, item and entry of all that it holds.
+/// The shape with a line for each field, item and entry, at all levels.
 constexpr Shape on_many_lines(Shape shape) {
   shape.on_many_lines = true;
   return shape;
@@ -471,7 +470,7 @@ constexpr Shape on_many_lines(Shape shape) {
 
 // --- Fields ---------------------------------------------------------------------------------------------------------
 
-/// The shape that most values of a type have.
+/// The default shape of a type.
 template <class T>
 constexpr const Shape& usual_shape() {
   if constexpr (requires(T value) { value.has_value(); }) {
@@ -492,7 +491,7 @@ constexpr const Shape& usual_shape() {
   }
 }
 
-/// Where a value is read to.
+/// Where to read a value to. Gives an optional a value first.
 template <class T>
 void* into(T& value) {
   return &value;
@@ -508,7 +507,7 @@ void* into(T& value) {
   return &*value;
 }
 
-/// What is written of a value; null: nothing.
+/// What to write of a value; null: nothing.
 template <class T>
 const void* from(const T& value, bool always) {
   bool is_nothing = false;
@@ -521,7 +520,7 @@ const void* from(const T& value, bool) {
   return value ? &*value : nullptr;
 }
 
-/// What from() may leave out.
+/// Types for which from() may return null because the value is empty or zero.
 template <class T>
 concept MayBeNothing = !MayBeAbsent<T> && (std::is_arithmetic_v<T> || requires(const T& value) { value.empty(); });
 
@@ -548,7 +547,7 @@ constexpr Field field(std::string_view name, std::string_view help) {
   return field<member, shape>(name, Rule::required, help);
 }
 
-/// A field whose shape is of the record itself.
+/// A field whose shape applies to the record itself.
 constexpr Field part(std::string_view name, const Shape& shape, Rule rule = Rule::required,
                      std::string_view help = {}) {
   return {name, rule, &shape, [](void* record) { return record; }, [](const void* record, bool) { return record; },

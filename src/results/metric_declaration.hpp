@@ -1,4 +1,4 @@
-// What a scenario writes into its results, declared once: tables, files, comparisons and help read it from here.
+// Declares what a scenario writes into its results; tables, files, comparisons and help use the declarations.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace xferbench {
 
-/// Which way a number is better.
+/// Which direction of a number is better.
 enum class Better { lower, higher, neither };
 constexpr auto texts_of(Better) { return std::to_array<std::string_view>({"lower", "higher", "neither"}); }
 
@@ -24,41 +24,41 @@ struct MetricDeclaration {
     metric,       ///< a number derived from samples
     label,        ///< a finding that is a word
   };
-  /// How a cell of its column is written.
+  /// Format of the cells in its column.
   enum class Format {
-    number,   ///< four significant digits; whole where its unit is what is counted
+    number,   ///< four significant digits; whole numbers for counts
     seconds,  ///< a time with its unit
     percent,  ///< a ratio in percent
     ratio,    ///< a ratio as "1.74x"
-    word,     ///< as it is
+    word,     ///< unchanged
   };
-  /// What else of a measurement has a column, right of its median's; of a metric, its interval alone.
+  /// Further columns of a measurement, right of its median. A metric can only have its interval.
   enum class Beside {
-    /// Half-width of the 95 % interval of a median, or of a metric whose ends are metrics, too: NAME_low and NAME_high.
-    /// In percent of what it is about.
+    /// Half-width of the 95 % confidence interval, in percent of the value: of a median, or of a metric whose ends are
+    /// the metrics NAME_low and NAME_high.
     interval,
-    clock,  ///< which clock timed it; shown only where it differs between cases
+    clock,  ///< clock that timed it; shown only if it differs between cases
     p90,    ///< 90th percentile; empty below 10 samples
     p99,    ///< 99th percentile; empty below 100 samples
   };
 
   std::string name;
   Kind kind = Kind::measurement;
-  std::string unit{};  ///< as results have it; empty for a label
+  std::string unit{};  ///< as in results; empty for a label
   Better better = Better::neither;
-  bool headline = false;  ///< what a case is about: of several the first that the case has
-  std::string heading{};  ///< of its column; empty: it has none
+  bool headline = false;  ///< main number of a case; of several, the first that the case has
+  std::string heading{};  ///< of its column; empty: no column
   Format format = Format::seconds;
   std::vector<Beside> beside{};
   std::string help{};  ///< one line
   friend bool operator==(const MetricDeclaration&, const MetricDeclaration&) = default;
 
-  // For tables of declarations, which read as sentences: measured("copy", "...").as_headline().column("time").
+  // For tables of declarations: measured("copy", "...").as_headline().column("time").
   [[nodiscard]] MetricDeclaration as_headline() && {
     headline = true;
     return std::move(*this);
   }
-  /// A unit other than seconds, of a measurement.
+  /// Gives a measurement a unit other than seconds.
   [[nodiscard]] MetricDeclaration in(std::string its_unit, Better its_better) && {
     unit = std::move(its_unit);
     better = its_better;
@@ -70,7 +70,7 @@ struct MetricDeclaration {
     beside = std::move(columns_beside);
     return std::move(*this);
   }
-  /// A column of a metric that is not written as its unit suggests.
+  /// Gives a metric a column with a format that does not follow from its unit.
   [[nodiscard]] MetricDeclaration column(std::string its_heading, Format its_format,
                                          std::vector<Beside> columns_beside = {}) && {
     heading = std::move(its_heading);
@@ -90,14 +90,14 @@ constexpr auto texts_of(MetricDeclaration::Beside) {
   return std::to_array<std::string_view>({"interval", "clock", "p90", "p99"});
 }
 
-/// The words of a table of declarations.
+/// Names for use in tables of declarations.
 namespace declaring {
 using enum Better;
 using enum MetricDeclaration::Format;
 using enum MetricDeclaration::Beside;
 }  // namespace declaring
 
-/// A measurement in seconds, of which less is better.
+/// A measurement in seconds; less is better.
 inline MetricDeclaration measured(std::string name, std::string help) {
   return {.name = std::move(name), .unit = "s", .better = Better::lower, .help = std::move(help)};
 }
@@ -109,7 +109,7 @@ inline MetricDeclaration derived(std::string name, std::string unit, Better bett
           .format = MetricDeclaration::Format::number,
           .help = std::move(help)};
 }
-/// A derived time, of which less is better.
+/// A derived time in seconds; less is better.
 inline MetricDeclaration derived_time(std::string name, std::string help) {
   MetricDeclaration time = measured(std::move(name), std::move(help));
   time.kind = MetricDeclaration::Kind::metric;
@@ -124,7 +124,7 @@ inline MetricDeclaration label(std::string name, std::string help) {
 
 /// One column of a scenario's table.
 struct Column {
-  const MetricDeclaration* of = nullptr;  ///< outlives the column
+  const MetricDeclaration* of = nullptr;  ///< must outlive the column
   std::optional<MetricDeclaration::Beside> beside{};
   [[nodiscard]] std::string header() const {
     if (!beside) return of->heading;
@@ -132,10 +132,10 @@ struct Column {
   }
 };
 
-/// The columns of these metrics, in their order.
+/// The columns of these metrics, in order.
 std::vector<Column> columns_of(std::span<const MetricDeclaration> metrics);
 
-/// The one of that kind and name; null if there is none.
+/// Null if there is none.
 const MetricDeclaration* find(std::span<const MetricDeclaration> metrics, MetricDeclaration::Kind kind,
                               std::string_view name);
 

@@ -1,14 +1,14 @@
-// Names of measurements that more than the scenario that declares them knows.
+// Names of measurements that are used outside of the scenario that declares them.
 #pragma once
 
 namespace xferbench {
 
-/// latency: how long a call keeps the host.
+/// Scenario latency: time of a call on the host.
 inline constexpr const char* kHostCall = "call";
-/// latency: from the call of a launch to its first instruction on the GPU.
+/// Scenario latency: from the launch call to the kernel's first instruction on the GPU.
 inline constexpr const char* kKernelStart = "start";
-/// What the main measurement of every case is called that times one small thing: of a region, or of the part that is
-/// the answer.
+/// Name of the main measurement in scenarios whose cases time one small thing: a whole region, or the part of it that
+/// matters.
 inline constexpr const char* kLatency = "latency";
 
 }  // namespace xferbench

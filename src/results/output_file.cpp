@@ -31,7 +31,7 @@ void write_to(int descriptor, const std::string& path, const TextWriter& write_t
   });
 }
 
-/// Behind what cannot be replaced: what it holds is not ours.
+/// Appends to a file that cannot be replaced; its present contents are not ours.
 void append_to(const std::string& path, const TextWriter& write_text) {
   const Descriptor file = file_io::open_to_append(path);
   if (!file && errno == ENXIO) throw OutputError(fmt::format("cannot write {}: nobody reads from this pipe", path));
@@ -39,7 +39,7 @@ void append_to(const std::string& path, const TextWriter& write_text) {
   write_to(file.number(), path, write_text);
 }
 
-/// An ordinary file, or none yet.
+/// A regular file, or none yet. For a folder, ReplacedFile reports the error.
 bool can_be_replaced(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);
@@ -59,7 +59,7 @@ void write_standard_output(const std::string& text) {
 }
 
 ResultsFile::ResultsFile(std::string path, Previous previous) : path_(std::move(path)) {
-  // Behind /dev/stdout may be a file that the shell appends to: replacing it would destroy what it holds.
+  // /dev/stdout may be a file that the shell appends to; replacing it would destroy its contents.
   if (leads_to_standard_output(path_)) path_ = "-";
   if (is_standard_output()) return;
   if (can_be_replaced(path_)) {

@@ -1,4 +1,4 @@
-// Where results go. The only code that writes files or standard output.
+// Writes results to files and standard output. No other code does so.
 #pragma once
 
 #include <optional>
@@ -9,34 +9,34 @@
 
 namespace xferbench {
 
-/// Writes to standard output and makes sure that it got there. Throws OutputError (a full disk), ClosedPipeError where
-/// its reader has gone.
+/// Writes to standard output and checks that it succeeded. Throws OutputError (a full disk), or ClosedPipeError if the
+/// reader has gone.
 void write_standard_output(const std::string& text);
 
 /// Whether the path leads to standard output, as /dev/stdout does.
 [[nodiscard]] bool leads_to_standard_output(const std::string& path);
 
-/// A results file that is valid at every moment (see ReplacedFile). "-" and /dev/stdout are standard output, and what
-/// is no ordinary file (a pipe, /dev/full) cannot be replaced either: both are written once, at the end.
+/// A results file that is valid at every moment (see ReplacedFile). Standard output ("-", /dev/stdout) and special
+/// files (a pipe, /dev/full) cannot be replaced; they are written once, at the end.
 class ResultsFile {
  public:
-  /// Throws OutputError if nothing can be written there; called before the run, so that no result is lost to a typo.
-  /// Leaves an existing file as it is.
+  /// Throws OutputError if the file cannot be written. Construct it before the run, so that no result is lost to a
+  /// typo. Does not change an existing file.
   explicit ResultsFile(std::string path, Previous previous = Previous::dropped);
 
   [[nodiscard]] bool is_standard_output() const { return path_ == "-"; }
-  /// Where it leads: "-" for standard output by any name, else without links and detours.
+  /// The resolved path: "-" for standard output under any name, else an absolute path without links.
   [[nodiscard]] std::string target() const;
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Whether there is an ordinary file of that name now.
+  /// Whether there is a regular file of that name now.
   [[nodiscard]] bool exists() const { return replaced_ && replaced_->exists(); }
 
-  /// The file where it is an ordinary one, which can have a journal; null: only the last state is written.
+  /// The file if it is a regular one, which can have a journal. Null: only the final state is written.
   [[nodiscard]] const ReplacedFile* ordinary() const { return replaced_ ? &*replaced_ : nullptr; }
 
-  /// The state after a case. Does nothing where only the last one can be written. Throws OutputError.
+  /// Writes the state after a case. Does nothing if only the final state can be written. Throws OutputError.
   void update(const TextWriter& write);
-  /// The last state. Throws OutputError, ClosedPipeError.
+  /// Writes the final state. Throws OutputError, ClosedPipeError.
   void finish(const TextWriter& write);
   void finish(const std::string& text) {
     finish([&](const Sink& sink) { sink(text); });
@@ -44,7 +44,7 @@ class ResultsFile {
 
  private:
   std::string path_;
-  std::optional<ReplacedFile> replaced_;  // none: what is no ordinary file
+  std::optional<ReplacedFile> replaced_;  // none: no regular file
 };
 
 }  // namespace xferbench

@@ -19,7 +19,7 @@ namespace xferbench::recording {
 
 namespace {
 
-/// The bytes of a file, one block in memory at a time.
+/// Reads a file in blocks, with one block in memory at a time.
 class Blocks {
  public:
   explicit Blocks(const std::string& path) : path_(path), file_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
@@ -30,7 +30,7 @@ class Blocks {
     }
   }
 
-  /// The next so many bytes, which stay until the next call; fewer where the file ends.
+  /// The next `bytes` bytes, valid until the next call; fewer at the end of the file.
   std::span<const std::byte> take(std::size_t bytes) {
     if (end_ - begin_ < bytes) fill(bytes);
     const std::span<const std::byte> taken{block_.data() + begin_, std::min(bytes, end_ - begin_)};
@@ -64,9 +64,9 @@ class Blocks {
   std::uint64_t offset_ = 0;
 };
 
-/// No program has names, stacks or records that are longer.
+/// Bytes; names, stacks and records of real programs are shorter.
 constexpr std::size_t kLongestRecord = 1U << 20U;
-/// 146 years: no machine is up for longer, and differences of times have a sign.
+/// 146 years in nanoseconds: no machine runs longer, and differences of times fit into a signed number.
 constexpr Time kLastTime = Time{1} << 62U;
 
 class Reader {
@@ -101,7 +101,7 @@ class Reader {
     return record;
   }
 
-  /// False at the end of the file.
+  /// Returns false at the end of the file.
   bool next() {
     at_ = blocks_.offset();
     const auto head = blocks_.take(sizeof(RecordHeader));
@@ -144,7 +144,7 @@ class Reader {
       case Type::lost: return take_lost(as<Lost>(payload, "lost records"));
       case Type::end: return take_end(as<End>(payload, "an end"));
     }
-    // Of a newer version that this one has no use for.
+    // Types of newer versions are ignored.
   }
 
   // --- What records refer to ---
@@ -183,7 +183,7 @@ class Reader {
     if (stack.id != r_.stacks.size()) fail(fmt::format("found stack {}, expected {}", stack.id, r_.stacks.size()));
     if (stack.frames > (payload.size() - sizeof(Stack)) / sizeof(NameId)) fail("found a stack longer than its record");
     std::vector<NameId>& frames = r_.stacks.emplace_back(stack.frames);
-    if (frames.empty()) return;  // there is nowhere to copy to
+    if (frames.empty()) return;  // nothing to copy
     std::memcpy(frames.data(), payload.data() + sizeof(Stack), stack.frames * sizeof(NameId));
     for (const NameId frame : frames) known(frame);
   }
@@ -218,7 +218,7 @@ class Reader {
     r_.calls.push_back(call);
   }
 
-  /// Without times nothing can be said of it.
+  /// An operation without times is useless.
   template <class Record>
   void put(std::vector<Record>& list, const Record& record) {
     if (record.on.begin == 0 || record.on.end == 0) {
@@ -282,7 +282,7 @@ class Reader {
     r_.end = end;
   }
 
-  // --- In the order of time ---
+  // --- Sorting by time ---
 
   void sort() {
     const auto by_begin = [](auto& list) {

@@ -32,7 +32,7 @@ Descriptor open_folder(const fs::path& folder) {
 
 bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-/// A name that is nobody's.
+/// A name that no other file has.
 std::string random_name() {
   std::array<std::uint64_t, 2> bits{};
   if (getrandom(bits.data(), sizeof(bits), 0) != sizeof(bits)) bits[0] = static_cast<std::uint64_t>(getpid());
@@ -44,7 +44,7 @@ std::string by_descriptor(const Descriptor& file) { return fmt::format("/proc/se
 }  // namespace
 
 fs::path follow_links(fs::path path) {
-  constexpr int kMostLinks = 40;  // as the system counts
+  constexpr int kMostLinks = 40;  // as the kernel allows
   std::error_code none;
   for (int i = 0; i < kMostLinks && fs::is_symlink(path, none); ++i) {
     const fs::path target = fs::read_symlink(path, none);
@@ -81,8 +81,8 @@ ReplacedFile::ReplacedFile(const std::string& path, Previous previous) : path_(p
 
 // --- The lock -------------------------------------------------------------------------------------------------------
 
-/// Between opening and locking, the file may have been replaced by whoever had the lock: then it is the new one that
-/// must be locked.
+/// Between opening and locking, the previous owner of the lock may have replaced the file; then the new file must be
+/// locked.
 void ReplacedFile::hold() {
   constexpr int kFlags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
   constexpr int kMostTries = 1000;
@@ -109,12 +109,12 @@ bool ReplacedFile::take_hold_of(Descriptor file) {
 }
 
 void ReplacedFile::refuse_what_would_be_lost(const struct stat& status) const {
-  // Replacing a write-protected file would succeed; whoever protected it did not mean that.
+  // Replacing a write-protected file would succeed, against the intention of its owner.
   if (faccessat(folder_.number(), name_.c_str(), W_OK, AT_EACCESS) != 0) fail(errno);
   struct stat kept {};
   const std::string backup = name_ + "~";
   const bool has_backup = fstatat(folder_.number(), backup.c_str(), &kept, AT_SYMLINK_NOFOLLOW) == 0;
-  // A process that was killed while it kept the previous file leaves it under both names.
+  // A process killed while it kept the previous file leaves it under both names.
   const nlink_t names = has_backup && is_same_file(status, kept) ? 2 : 1;
   if (status.st_nlink > names) refuse("it has hard links, which would go on naming what it is now");
   if (status.st_uid != geteuid() && geteuid() != 0) refuse("it belongs to another user, and would not any more");
@@ -152,14 +152,14 @@ void ReplacedFile::write_state(const Temporary& temporary, const TextWriter& wri
   write([&](std::string_view piece) {
     if (const int error = file_io::write(temporary.file.number(), piece); error != 0) fail(error);
   });
-  if (held_) {  // not the bits that let others act as its owner
+  if (held_) {  // without the setuid and setgid bits
     struct stat status {};
     if (fstat(held_.number(), &status) != 0) fail(errno);
     if (status.st_uid != geteuid() && fchown(temporary.file.number(), status.st_uid, status.st_gid) != 0) fail(errno);
     if (fchmod(temporary.file.number(), status.st_mode & 0777) != 0) fail(errno);
   }
   if (const int failed = file_io::synchronize(temporary.file.number()); failed != 0) fail(failed);
-  // Before it has the name: there is no moment in which the file that is there is not locked.
+  // Before it gets the name, so that the file is locked at every moment.
   if (!file_io::lock(temporary.file.number())) refuse("another xferbench is writing it");
 }
 
@@ -173,13 +173,12 @@ void ReplacedFile::replace(const TextWriter& write) {
     throw;
   }
   held_ = std::move(temporary.file);
-  if (previous_ == Previous::kept) remove_journal();  // which is kept beside the previous file
-  previous_ = Previous::dropped;                      // from now on, what is there is ours
-  static_cast<void>(
-      file_io::synchronize(folder_.number()));  // the file is there; only a crash of the system could take it back
+  if (previous_ == Previous::kept) remove_journal();          // it is kept with the previous file
+  previous_ = Previous::dropped;                              // from now on, the file is ours
+  static_cast<void>(file_io::synchronize(folder_.number()));  // the file is in place; only a system crash could undo it
 }
 
-/// For what has none.
+/// Does nothing if it has a name.
 void ReplacedFile::give_name(Temporary& temporary) const {
   if (!temporary.name.empty()) return;
   const std::string name = random_name();
@@ -194,7 +193,7 @@ void ReplacedFile::put_in_place(Temporary& temporary) {
   const bool keeps = previous_ == Previous::kept;
   if (keeps && (held_ || has_journal())) keep_previous_journal();
   if (!held_) {
-    // Not over what another has made in the meantime.
+    // Do not overwrite a file that another program has just made.
     constexpr unsigned kUnlessThere = RENAME_NOREPLACE;
     const int folder = folder_.number();
     if (renameat2(folder, temporary.name.c_str(), folder, name_.c_str(), kUnlessThere) == 0) return;
@@ -205,19 +204,19 @@ void ReplacedFile::put_in_place(Temporary& temporary) {
   if (renameat(folder_.number(), temporary.name.c_str(), folder_.number(), name_.c_str()) != 0) fail(errno);
 }
 
-/// `name` gets the name `kept` as well, so that it is there at every moment.
+/// Gives the file `name` the additional name `kept`, so that it exists at every moment.
 void ReplacedFile::keep_as(const std::string& name, const std::string& kept) const {
   const int folder = folder_.number();
   const Temporary link{.file = {}, .name = random_name()};
   const bool linked = linkat(folder, name.c_str(), folder, link.name.c_str(), 0) == 0;
-  // Some file systems have no links: then there is a moment without the file.
+  // Some file systems have no links; then the file is missing for a moment.
   const std::string& from = linked ? link.name : name;
   if (renameat(folder, from.c_str(), folder, kept.c_str()) != 0) {
     const int error = errno;
     if (linked) remove(link);
     throw OutputError(fmt::format("cannot keep {} as {}: {}", name, kept, std::strerror(error)));
   }
-  if (linked) remove(link);  // where both named the same file already, renaming does nothing
+  if (linked) remove(link);  // renaming does nothing if both were already the same file
 }
 
 void ReplacedFile::keep_previous() { keep_as(name_, name_ + "~"); }
@@ -254,7 +253,7 @@ void ReplacedFile::keep_previous_journal() const {
   const std::string journal = name_ + std::string(kJournalEnding);
   const std::string kept = name_ + "~" + std::string(kJournalEnding);
   if (is_journal(journal)) return keep_as(journal, kept);
-  if (is_journal(kept)) unlinkat(folder_.number(), kept.c_str(), 0);  // of a file that is not kept any more
+  if (is_journal(kept)) unlinkat(folder_.number(), kept.c_str(), 0);  // its file is no longer kept
 }
 
 std::string ReplacedFile::keep_damaged_journal() const {
@@ -268,11 +267,11 @@ std::string ReplacedFile::keep_damaged_journal() const {
     const std::string kept = name_ + ending;
     struct stat there {};
     const bool is_taken = fstatat(folder, kept.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
-    // By a resume before this one, which then could not go on.
+    // From an earlier resume that could not go on.
     if (is_taken && is_same_file(status, there)) return path_ + ending;
     if (is_taken) continue;
     const bool linked = linkat(folder, journal.c_str(), folder, kept.c_str(), 0) == 0;
-    // Some file systems have no links: then there is a moment without the journal.
+    // Some file systems have no links; then the journal is missing for a moment.
     if (linked || renameat2(folder, journal.c_str(), folder, kept.c_str(), RENAME_NOREPLACE) == 0)
       return path_ + ending;
     if (errno != EEXIST)

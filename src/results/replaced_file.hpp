@@ -1,4 +1,4 @@
-// The one way to replace a file.
+// Replaces files atomically.
 #pragma once
 
 #include <sys/stat.h>
@@ -13,59 +13,59 @@
 
 namespace xferbench {
 
-/// What becomes of the file that was there before.
+/// What happens to the existing file.
 enum class Previous {
   dropped,
-  kept,  ///< as FILE~, when it is replaced for the first time
+  kept,  ///< as FILE~, at the first replacement
 };
 
-/// The path without the links at its end: the last of them may lead to what is not there yet.
+/// Resolves the links at the end of a path; the last one may lead to a missing file.
 std::filesystem::path follow_links(std::filesystem::path path);
 
-/// How the name of a journal ends, and how its text begins.
+/// Suffix of a journal's name, and the beginning of its text.
 inline constexpr std::string_view kJournalEnding = ".journal";
 inline constexpr std::string_view kJournalBegins = "{\n \"schema\": \"xferbench/1\",\n \"complete\": false,\n";
 
-/// Gives an ordinary file the name FILE~; does nothing where there is none. Throws OutputError as ReplacedFile does.
+/// Renames a regular file to FILE~; does nothing if there is none. Throws OutputError, as ReplacedFile does.
 void set_aside(const std::string& path);
 
-/// A file that changes only as a whole: a reader, a kill -9 or a full disk finds its last state or the one before it,
-/// and never a part. Each state is written to a file of its own without a name, or with one that nobody could have
-/// guessed, and takes the place of the file when it is on the disk.
+/// A file that only changes as a whole: readers find its last state or the one before it, never a part, even after kill
+/// -9 or on a full disk. Each state is written to a temporary file, unnamed or with an unpredictable name, which
+/// replaces the file once it is on the disk.
 ///
-/// While this object lives the file is locked (flock on the file itself): a second one of it is refused, in this
-/// process or another. Where a file system has no locks there is none.
+/// The file is locked (flock on the file itself) while this object exists. A second object for it is refused, in this
+/// process or another. File systems without locks give no such protection.
 ///
-/// A symbolic link is followed, even one that leads to nothing yet; permissions and owner stay.
+/// Symbolic links are followed, even to a missing file; permissions and owner are kept.
 class ReplacedFile {
  public:
-  /// Changes nothing yet. Throws OutputError where the file could not be replaced, or not without losing something:
-  /// another is writing it, it has hard links, it is somebody else's, it is write-protected.
+  /// Changes nothing yet. Throws OutputError if the file cannot be replaced without loss: another process is writing
+  /// it, it has hard links, it belongs to another user, or it is write-protected.
   ReplacedFile(const std::string& path, Previous previous);
 
-  /// Whether there is a file now.
+  /// Whether the file exists now.
   [[nodiscard]] bool exists() const { return static_cast<bool>(held_); }
 
-  /// Gives the file that is there the name FILE~.
+  /// Renames the existing file to FILE~.
   void set_aside();
-  /// Writes the next state. Throws OutputError; then the file is as it was.
+  /// Writes the next state. On failure throws OutputError and leaves the file unchanged.
   void replace(const TextWriter& write);
 
   /// FILE.journal, which has what the file does not say yet: put in place as a whole, with the file's mode, over a
   /// journal that is there. Open to be read and written. Throws OutputError, also where something else has that name.
   [[nodiscard]] Descriptor put_journal(const TextWriter& write) const;
   [[nodiscard]] bool has_journal() const;
-  /// The file says all of it.
+  /// For when the file has all of its contents.
   void remove_journal() const;
-  /// Gives it a second name that nothing has yet (FILE.journal.damaged), so that it is not lost when it is written
-  /// over; returns that. Throws OutputError.
+  /// Gives the journal an additional, unused name (FILE.journal.damaged), so that it survives being overwritten.
+  /// Returns that path. Throws OutputError.
   [[nodiscard]] std::string keep_damaged_journal() const;
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
   struct Temporary {
     Descriptor file;
-    std::string name;  // empty: it has none
+    std::string name;  // empty: unnamed
   };
 
   [[noreturn]] void fail(int error) const;
@@ -80,17 +80,17 @@ class ReplacedFile {
   void put_in_place(Temporary& temporary);
   void keep_previous();
   [[nodiscard]] bool is_journal(const std::string& name) const;
-  /// A journal belongs to the file beside it, also when that is kept.
+  /// Keeps the journal of the previous file together with that file.
   void keep_previous_journal() const;
   void keep_as(const std::string& name, const std::string& kept) const;
   void remove(const Temporary& temporary) const;
 
-  std::string path_;   // as messages call it
-  Descriptor folder_;  // that the file is in, where links have led
+  std::string path_;   // for messages
+  Descriptor folder_;  // of the file, with links resolved
   std::string name_;   // in that folder
   Previous previous_;
-  bool unnamed_ = false;  // the file system has files without names
-  Descriptor held_;       // the file as it is now, locked; none: there is none yet
+  bool unnamed_ = false;  // the file system supports unnamed files (O_TMPFILE)
+  Descriptor held_;       // the current file, locked; none: there is no file yet
 };
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-// What a run produces, and what a results file holds: plain records without any presentation.
+// The records of a run, which are also the contents of a results file. They have no presentation.
 #pragma once
 
 #include <array>
@@ -25,13 +25,13 @@
 
 namespace xferbench {
 
-/// Which clock timed a measurement; docs/measurement.md says what each includes.
+/// The clock that timed a measurement; docs/measurement.md explains what each includes.
 enum class Clock {
   event_gated,
   event,
   host,
   cpu,     ///< CPU time of the calling thread
-  device,  ///< the GPU's own counters, read by a kernel, related to the host's clock where the host is involved
+  device,  ///< the GPU's own counters, read by a kernel; related to the host's clock if the host is involved
 };
 constexpr auto texts_of(Clock) {
   return std::to_array<std::string_view>({"event-gated", "event", "host", "cpu", "device"});
@@ -43,8 +43,8 @@ enum class Stop {
   budget,
   max_samples,
   interrupted,
-  others,        ///< all that decide had reached their target; this one, which does not, has not
-  out_of_reach,  ///< the samples said that the budget would not do
+  others,        ///< all measurements that decide reached their target; this one does not decide, and did not
+  out_of_reach,  ///< the samples showed that the budget would not suffice
 };
 constexpr auto texts_of(Stop) {
   return std::to_array<std::string_view>({"ci", "budget", "max-samples", "interrupted", "others", "out-of-reach"});
@@ -56,7 +56,7 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
-/// Raw samples in run order, and what the statistics say of them. Never edited after sampling.
+/// Raw samples in run order, and their statistics. Never edited after sampling.
 struct Measurement {
   std::string name;
   Clock clock = Clock::event;
@@ -75,15 +75,14 @@ struct Measurement {
   std::size_t outliers_mild = 0;
   std::size_t outliers_severe = 0;
   std::size_t gate_timeouts = 0;
-  std::optional<std::size_t> checked;  ///< timed passes whose output was checked; absent where none could be
+  std::optional<std::size_t> checked;  ///< timed passes whose output was checked; absent if none could be
   std::vector<std::string> flags;
-  std::optional<int> gpu{};  ///< Environment::Gpu::index of that which it is of, where it is of one of several
-  bool auxiliary =
-      false;  ///< beside the point of the case: its flags are kept but nobody is warned of them; not in files
+  std::optional<int> gpu{};  ///< Environment::Gpu::index, if it is of one of several GPUs
+  bool auxiliary = false;    ///< not the point of the case: flags are kept, but cause no warnings; not in files
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
-/// Half the width of the median's interval over the median; nothing below six samples.
+/// Half the width of the median's confidence interval over the median; nothing below six samples.
 std::optional<double> relative_half_width(const Measurement& measurement);
 
 /// A number derived from measurements. Units: "GB/s" is 10^9 payload bytes per second, "1" a ratio, "s", "B", "Hz".
@@ -91,29 +90,29 @@ struct Metric {
   std::string name;
   double value = 0;
   std::string unit;
-  std::optional<int> gpu{};  ///< as a measurement's
+  std::optional<int> gpu{};  ///< as in Measurement
   friend bool operator==(const Metric&, const Metric&) = default;
 };
 
 enum class Status { ok, failed, skipped };
 constexpr auto texts_of(Status) { return std::to_array<std::string_view>({"ok", "failed", "skipped"}); }
 
-/// The reason of a case that was skipped because the run was interrupted before its turn.
+/// Reason of a case that was skipped because the run was interrupted before its turn.
 inline constexpr std::string_view kNotBegun = "interrupted before it began";
-/// Of one that was interrupted in its turn.
+/// Reason of a case that was interrupted in its turn, before its first samples.
 inline constexpr std::string_view kNoSamples = "interrupted before its first samples";
-/// And of one that was skipped because the GPU was lost before its turn.
+/// Reason of a case that was skipped because the GPU was lost before its turn.
 inline constexpr std::string_view kDeviceLost =
     "an earlier error destroyed the GPU's context; run this case again in a new process, as --resume does";
 
-/// Or because it did not answer any more.
+/// Reason of a case that was skipped because the GPU no longer answered.
 inline constexpr std::string_view kDeviceStuck =
     "the GPU is stuck in an earlier case; run this case again in a new process, as --resume does";
 
-/// Words by their names: {"limited_by", "link"}.
+/// Names and words: {"limited_by", "link"}.
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-/// One case: as it was measured just now, or as a file tells it.
+/// The result of one case, just measured or read from a file.
 struct Result {
   Case config;
   Status status = Status::ok;
@@ -121,22 +120,21 @@ struct Result {
   std::vector<std::string> warnings;
   std::vector<Measurement> measurements;
   std::vector<Metric> metrics;
-  Labels labels;               ///< findings that are words
-  std::vector<int> gpus{};     ///< Environment::Gpu::index of those that took part, where a run has several
-  Boxed<InFleet> in_fleet{};   ///< of one rank of a fleet
-  Boxed<HealthRecord> health;  ///< of the GPU around its last turn, where it tells
-  Boxed<Trace> trace;          ///< of one more pass, where a timeline was asked for; not in files
+  Labels labels;               ///< findings in words
+  std::vector<int> gpus{};     ///< Environment::Gpu::index of the GPUs that took part, if the run has several
+  Boxed<InFleet> in_fleet{};   ///< only in a fleet: which rank measured it, and how
+  Boxed<HealthRecord> health;  ///< of the GPU before and after the last turn of the case, if known
+  Boxed<Trace> trace;          ///< of one additional pass, if a timeline was requested; not in files
 
   Result() = default;
   explicit Result(Case c) : config(std::move(c)) {}
-  /// What tells it from all others of a report: the key of its case, and in a fleet who measured it, at which pace and
-  /// in which round: "memcpy/size=1MiB/dir=h2d pace=all rank=3", then " round=2".
+  /// Unique within a report: the key of the case, and in a fleet the concurrency, rank and round:
+  /// "memcpy/size=1MiB/dir=h2d pace=all rank=3", then " round=2".
   [[nodiscard]] std::string identity() const;
-  /// What is in a file need not stay in memory.
+  /// Frees the memory of samples that are in a file.
   void put_samples_away();
   [[nodiscard]] bool has_samples_put_away() const;
-  /// The one that sends and the one that receives, as the labels kFromRank and kToRank say; nothing of what is of one
-  /// rank alone.
+  /// Sender and receiver of a transfer, from the labels kFromRank and kToRank; nothing for a result of one rank alone.
   [[nodiscard]] std::optional<std::pair<int, int>> ranks_of_transfer() const;
   void add(std::string name, double value, std::string unit) {
     metrics.push_back({std::move(name), value, std::move(unit)});
@@ -144,11 +142,11 @@ struct Result {
   void add(std::string name, double value, std::string unit, int of_gpu) {
     metrics.push_back({std::move(name), value, std::move(unit), of_gpu});
   }
-  /// That of the case, or of one of its GPUs; null if there is none.
+  /// Of the case, or of one of its GPUs; null if there is none.
   [[nodiscard]] const Measurement* measurement(std::string_view name, std::optional<int> gpu = {}) const;
   [[nodiscard]] const Metric* metric(std::string_view name, std::optional<int> gpu = {}) const;
-  /// The same of one that every such result of its scenario has. Throws InputError with the key and the name where this
-  /// one has it not: it comes from a file that says otherwise.
+  /// The same for numbers that every such result of its scenario has. Throws InputError with the key and the name if it
+  /// is missing, which happens if it comes from a defective file.
   const Measurement& needed_measurement(std::string_view name) const;
   const Metric& needed_metric(std::string_view name) const;
   /// The median of the measurement, or the value of the metric, of that name; 0 if there is none.
@@ -159,36 +157,36 @@ struct Result {
   friend bool operator==(const Result&, const Result&) = default;
 };
 
-/// Whether all that was to be sampled was, whatever came of it; a case that was skipped has not begun.
+/// Whether sampling came to its end, with any outcome; false for a skipped case.
 bool ran_to_its_end(const Result& result);
 
-/// What a case is about: the first of the headlines declared that it has, or, where none is, its first measurement;
-/// none of a single GPU among several. Null if that was not sampled.
+/// The main measurement of a case: the first declared headline that it has, or without one its first measurement.
+/// Ignores measurements of single GPUs. Null if it has no samples.
 const Measurement* headline_of(const Result& result, std::span<const MetricDeclaration> declared);
 
-/// What results of each scenario may have, by the scenario's name.
+/// What results of each scenario may have, keyed by the scenario's name.
 using MetricsDeclared = std::map<std::string, std::vector<MetricDeclaration>, std::less<>>;
-/// Empty for a scenario that is not among them.
+/// Empty for an unknown scenario.
 std::span<const MetricDeclaration> declared_for(const MetricsDeclared& all, std::string_view scenario);
 
-/// What several results of a scenario say together.
+/// A conclusion from several results of a scenario.
 struct Finding {
-  std::string scenario{};  ///< its name
-  std::string kind{};      ///< "fit", "crossover", "break-even", "winner"; findings of a kind share a table
-  Labels labels{};         ///< what it is about: {"dir", "h2d"}, {"host", "pinned"}
+  std::string scenario{};
+  std::string kind{};  ///< "fit", "crossover", "break-even", "winner"; findings of a kind share a table
+  Labels labels{};     ///< its subject: {"dir", "h2d"}, {"host", "pinned"}
   std::vector<Metric> metrics{};
-  std::string text{};   ///< a sentence without its full stop; empty: shown as a row of the table of its kind
-  bool row = false;     ///< shown as such a row although it has a text, which stands alone elsewhere; not in files
-  bool detail = false;  ///< follows from others, and is shown only where all findings are asked for
+  std::string text{};   ///< a sentence without its final period; empty: shown as a row in the table of its kind
+  bool row = false;     ///< shown as such a row although it has a text for use elsewhere; not in files
+  bool detail = false;  ///< follows from other findings; shown only if all are requested
   friend bool operator==(const Finding&, const Finding&) = default;
 };
 
-/// The program that measured. What is unknown is empty.
+/// The program that measured. Unknown values are empty.
 struct Tool {
   std::string version;
   std::string git;
   std::string compiler;
-  std::string cuda;  ///< its toolkit
+  std::string cuda;  ///< version of the CUDA toolkit
   std::string type;  ///< CMake's build type
   friend bool operator==(const Tool&, const Tool&) = default;
 };
@@ -196,7 +194,7 @@ struct Tool {
 /// The program that is running.
 Tool this_tool();
 
-/// What a further process measured of the same command, on the same machine.
+/// Results of a further process of the same command on the same machine.
 struct FurtherProcess {
   std::string started_at;
   std::vector<Result> results;
@@ -205,40 +203,40 @@ struct FurtherProcess {
 
 struct Report {
   bool complete = false;
-  bool verified = true;                 ///< false with --no-verify; files from before there was this say nothing
+  bool verified = true;                 ///< false with --no-verify; older files do not contain it
   std::string started_at;               ///< ISO 8601, UTC
-  std::vector<std::string> resumed_at;  ///< when a run that had been stopped went on, each time
+  std::vector<std::string> resumed_at;  ///< each time that a stopped run was resumed
   Tool tool = this_tool();
   std::vector<std::string> command;
   Environment environment;
   MetricsDeclared metrics_declared;  ///< of the scenarios of its results
   std::vector<Result> results;
-  std::optional<Fleet> fleet{};                     ///< of a run under mpirun or srun
+  std::optional<Fleet> fleet{};                     ///< only for a run under mpirun or srun
   std::vector<Finding> findings;                    ///< empty until the last case has ended
-  std::vector<FurtherProcess> further_processes{};  ///< of a suite that takes several: all after the first
+  std::vector<FurtherProcess> further_processes{};  ///< of a suite with several processes: all but the first
   friend bool operator==(const Report&, const Report&) = default;
 };
 
-/// A results file and what messages call it.
+/// A report with its name in messages.
 struct NamedReport {
   std::string name;
   Report report;
 };
 
-/// One for each process: a file with further processes counts as that many files.
+/// One report for each process: a file with further processes counts as several files.
 std::vector<NamedReport> by_process(std::vector<NamedReport> files);
 
-/// The same case as several processes measured it.
+/// The results of one case from several processes.
 struct SameCase {
   std::string identity;                ///< Result::identity()
-  std::vector<const Result*> results;  ///< one for each report, in their order; null where a report has no such case
+  std::vector<const Result*> results;  ///< one for each report, in order; null if a report lacks the case
 };
 
-/// The cases of all reports (of fleets, with each rank, pace and round), each once, in the order in which they come.
-/// The reports must outlive what is returned.
+/// All cases of the reports, each once, in order of appearance. In fleets, each rank, concurrency and round is a case
+/// of its own. The reports must outlive the result.
 std::vector<SameCase> same_cases(std::span<const Report* const> reports);
 
-/// The same where something else identifies a result; an empty text leaves it out.
+/// The same with another identity; results with an empty one are left out.
 using Identify = std::function<std::string(const Report& report, const Result& result)>;
 std::vector<SameCase> same_cases(std::span<const Report* const> reports, const Identify& identify);
 

@@ -10,9 +10,8 @@
 
 namespace xferbench {
 
-/// Samples in the order in which they were taken. Those of a case that has ended are in a file and need not stay in
-/// memory, where they would be nearly all that a long run holds: of these only the number is known here, and whoever
-/// asks for one of them, or adds to them, makes a mistake that is told (std::logic_error).
+/// Samples in the order in which they were taken. Samples of a finished case are in a file, and can be freed to save
+/// nearly all of a long run's memory. Then only their number is known, and any access to them throws std::logic_error.
 class Samples {
  public:
   Samples() = default;
@@ -31,7 +30,7 @@ class Samples {
   void push_back(double sample) { held().push_back(sample); }
   void append(std::span<const double> more) { held().insert(held_.end(), more.begin(), more.end()); }
 
-  /// Keeps their number only.
+  /// Frees the samples, and keeps only their number.
   void put_away() {
     put_away_ = size();
     std::vector<double>().swap(held_);
@@ -41,7 +40,7 @@ class Samples {
     if (put_away_ > 0) throw std::logic_error("samples are asked for that are in a file and no more in memory");
     return held_;
   }
-  /// To be read into.
+  /// For reading into.
   [[nodiscard]] std::vector<double>& held() {
     static_cast<void>(std::as_const(*this).held());
     return held_;
@@ -51,7 +50,7 @@ class Samples {
 
  private:
   std::vector<double> held_;
-  std::size_t put_away_ = 0;  // so many; 0: they are here
+  std::size_t put_away_ = 0;  // number of freed samples; 0: they are in memory
 };
 
 }  // namespace xferbench

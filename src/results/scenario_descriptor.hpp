@@ -1,4 +1,4 @@
-// What a scenario is, as data: report/, cli/ and files know scenarios by this alone.
+// Describes scenarios as data: report/, cli/ and files know nothing else of them.
 #pragma once
 
 #include <cstddef>
@@ -12,53 +12,55 @@
 
 namespace xferbench {
 
-/// A metric over two axes, drawn below the table of a run that varies both. Over two axes of GPUs it is a matrix from
-/// GPU to GPU, in which those that differ from their like are marked; over others the best is.
+/// A metric over two axes, drawn below the table of a run that varies both. Over two axes of GPUs, it is a GPU-to-GPU
+/// matrix that marks outliers; over others, it marks the best cell.
 struct HeatMap {
-  std::string rows;       ///< the axis whose values go down
-  std::string columns;    ///< the axis whose values go across
-  std::string metric;     ///< written in percent where the scenario declares it so, else with four significant digits
-  std::size_t least = 2;  ///< values of each axis: with fewer there is nothing to draw
-  std::string at_largest{};  ///< an axis, such as a size, of whose values only the largest is drawn; empty: none
+  std::string rows;          ///< axis with the rows as values
+  std::string columns;       ///< axis with the columns as values
+  std::string metric;        ///< in percent if it is declared so, else with four significant digits
+  std::size_t least = 2;     ///< fewest values of each axis; with fewer it is not drawn
+  std::string at_largest{};  ///< an axis, such as a size, of which only the largest value is drawn; empty: none
 };
 
-/// A number over an axis of numbers, drawn on pages for a run that has three values of the axis or more.
+/// A number over a numeric axis, drawn on HTML pages if a run has at least three values of the axis.
 struct LineChart {
   std::string x;                      ///< the axis
   std::string y;                      ///< a metric or measurement
-  std::vector<std::string> panels{};  ///< axes that tell one chart from the next
-  std::vector<std::string> lines{};  ///< axes that tell lines apart, of which each has the best case; empty: all others
-  std::string limit{};               ///< a metric in the unit of y, as a dashed line; empty: none
-  std::vector<std::string> also{};   ///< measurements like y that have lines of their own
+  std::vector<std::string> panels{};  ///< axes with a chart for each value
+  std::vector<std::string> lines{};   ///< axes with a line for each value, showing the best case; empty: all others
+  std::string limit{};                ///< a metric in the unit of y, drawn as a dashed line; empty: none
+  std::vector<std::string> also{};    ///< further measurements in the unit of y, each with a line
 };
 
-/// What each GPU gets while several work, beside what it gets alone, drawn on pages of the case with the most GPUs.
+/// Compares each GPU's number while several work with its number alone; drawn on HTML pages, for the case with the most
+/// GPUs.
 struct GpuBars {
-  std::string at_once;                ///< a metric that single GPUs have
-  std::string alone;                  ///< and the same while nothing else runs
-  std::vector<std::string> panels{};  ///< axes that tell one drawing from the next
+  std::string at_once;                ///< metric of single GPUs while several work
+  std::string alone;                  ///< the same metric while nothing else runs
+  std::vector<std::string> panels{};  ///< axes with a drawing for each value
 };
 
-/// What stands above all tables: the numbers of the best case in a sentence.
+/// The sentence above all tables, with the numbers of the best case.
 struct Answer {
-  /// The metric or measurement by which the best is chosen. Empty: the scenario has no answer of this kind.
+  /// The metric or measurement that selects the best case. Empty: the scenario has no such answer.
   std::string best{};
-  /// Clauses between semicolons, with names of metrics, measurements and labels in braces, which are written as their
-  /// columns are: "{bandwidth}, {of_limit} of the limit". A clause of which the case lacks a number is left out.
+  /// Clauses separated by semicolons, with names of metrics, measurements and labels in braces: "{bandwidth},
+  /// {of_limit} of the limit". Values are formatted as in their columns. A clause is left out if the case lacks one of
+  /// its numbers.
   std::string text{};
-  std::vector<std::string> each{};  ///< axes: a sentence for each combination of their values that is there
-  /// Axes of which only the largest values compete, as small ones say what a call costs.
+  std::vector<std::string> each{};  ///< axes: one sentence for each existing combination of their values
+  /// Axes of which only the largest values compete, because small ones show the cost of calls.
   std::vector<std::string> largest{"size"};
-  /// Whether cases are ways to do one thing: tables say of each how many times as long it takes as the quickest that
-  /// does the same work (work_axes).
+  /// Whether cases are ways to do the same thing. Tables then show how many times as long each takes as the fastest
+  /// case with the same work (work_axes).
   bool ranks_ways = false;
 };
 
-/// How many GPUs a scenario is about.
+/// How many GPUs a scenario uses.
 enum class UsesGpus {
-  one,             ///< one at a time: the first of those that the machine was opened with
-  one_or_several,  ///< all that were asked for by --gpus; else one
-  several,         ///< all that the machine has, unless others were asked for
+  one,             ///< one at a time: the first of the opened ones
+  one_or_several,  ///< all that --gpus requests; without it, one
+  several,         ///< all of the machine, unless --gpus requests others
 };
 
 /// One constant for each scenario.
@@ -66,26 +68,26 @@ struct ScenarioDescriptor {
   std::string name;
   std::string summary;  ///< one line for `xferbench list`
   std::vector<Axis> axes;
-  std::vector<MetricDeclaration> metrics;  ///< all that its results may have; those with a heading are its columns
-  std::vector<HeatMap> heat_maps{};        ///< of the metrics worth drawing over two axes
+  std::vector<MetricDeclaration> metrics;  ///< all that its results may have; those with a heading are columns
+  std::vector<HeatMap> heat_maps{};        ///< metrics worth drawing over two axes
   std::vector<LineChart> charts{};
   std::vector<GpuBars> gpu_bars{};
   Answer answer{};
-  /// Axes that say what is done, and not how: cases that agree in them do the same work, each in its way. Empty: all,
-  /// but for those that name a way of doing it.
+  /// Axes that define the work, not how it is done: cases that agree in them do the same work in different ways. Empty:
+  /// all axes but those that name a way of doing it.
   std::vector<std::string_view> work_axes{};
   bool has_timeline = false;  ///< whether its run() calls RunContext::trace_region
   UsesGpus gpus = UsesGpus::one;
-  /// Whether it is about several ranks of a run under mpirun or srun: all of them take part in every case, and choose
-  /// by its pace who works at once.
+  /// Whether it measures between ranks of a run under mpirun or srun. All ranks then take part in every case, and the
+  /// case's concurrency decides which of them work at the same time.
   bool needs_ranks = false;
 
-  /// By its name; null: it has none of it.
+  /// Null if there is none with this name.
   [[nodiscard]] const Axis* axis(std::string_view its_name) const;
   [[nodiscard]] const MetricDeclaration* metric(std::string_view its_name) const;
 };
 
-/// Descriptors of scenarios, which live as long as the program.
+/// Scenario descriptors, which live as long as the program.
 using Descriptors = std::span<const ScenarioDescriptor* const>;
 
 }  // namespace xferbench

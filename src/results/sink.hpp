@@ -1,4 +1,4 @@
-// Where a text goes that is written a piece at a time.
+// Output of text in pieces.
 #pragma once
 
 #include <functional>
@@ -6,10 +6,10 @@
 
 namespace xferbench {
 
-/// Takes the next piece.
+/// Receives the next piece.
 using Sink = std::function<void(std::string_view)>;
 
-/// Writes a whole text: a results file may be larger than what one wants to hold in memory.
+/// Writes a whole text in pieces, since a results file may be larger than memory should hold.
 using TextWriter = std::function<void(const Sink&)>;
 
 }  // namespace xferbench

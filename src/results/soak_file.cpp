@@ -186,7 +186,7 @@ SoakInterval parse_soak_interval(std::string_view text, std::string_view name) {
 
 namespace {
 
-/// More than the line of a hundred GPUs has.
+/// Bytes; more than a line for a hundred GPUs has.
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 
 [[noreturn]] void cannot_write(const std::string& path, const std::string& why) {
@@ -199,7 +199,7 @@ void lock_for_writing(const std::string& path, const Descriptor& file) {
   }
 }
 
-/// Up to `bytes` from there.
+/// Up to `bytes` bytes from offset `at` on.
 std::string read_part(const std::string& path, const Descriptor& file, std::uint64_t at, std::size_t bytes) {
   std::string text(bytes, '\0');
   if (const int error = file_io::read_at(file.number(), at, text); error != 0) {
@@ -210,9 +210,9 @@ std::string read_part(const std::string& path, const Descriptor& file, std::uint
 
 struct LastLine {
   std::string text{};
-  std::uint64_t end = 0;  ///< in the file, behind its line break
+  std::uint64_t end = 0;  ///< offset after its line feed
 };
-/// The last whole line that begins at `first` or later; of a long file only the end is read.
+/// The last complete line that begins at `first` or later. Reads only the end of a long file.
 std::optional<LastLine> last_line(const std::string& path, const Descriptor& file, std::uint64_t first,
                                   std::uint64_t size) {
   const std::uint64_t at = std::max(first, size - std::min<std::uint64_t>(size, kLongestLine));
@@ -224,7 +224,7 @@ std::optional<LastLine> last_line(const std::string& path, const Descriptor& fil
   return LastLine{tail.substr(begin, end - begin), at + end + 1};
 }
 
-/// What a soak's file says, and how many bytes of it are whole lines.
+/// Parses a soak's file. `whole` gets the number of bytes in complete lines.
 StoredSoak stored_in(const std::string& path, const Descriptor& file, std::uint64_t& whole) {
   struct stat status {};
   if (fstat(file.number(), &status) != 0)
@@ -258,7 +258,7 @@ StoredSoak read_soak(const std::string& path) {
 void for_each_interval(const std::string& path, const std::function<void(const SoakInterval&)>& told) {
   const Descriptor file = open_stored(path);
   bool is_header = true;
-  std::uint64_t at = 0;  // of a line's beginning
+  std::uint64_t at = 0;  // offset of a line
   for (;;) {
     const std::string part = read_part(path, file, at, kLongestLine);
     std::size_t begin = 0;
@@ -268,7 +268,7 @@ void for_each_interval(const std::string& path, const std::function<void(const S
       }
       begin = end + 1;
     }
-    if (begin == 0) return;  // what may still be written, or is longer than any line
+    if (begin == 0) return;  // the rest is incomplete, or longer than any line
     at += begin;
   }
 }
@@ -277,7 +277,7 @@ SoakFile SoakFile::create(const std::string& path) {
   if (path == "-" || leads_to_standard_output(path)) return SoakFile("-", Descriptor());
   struct stat status {};
   const bool is_there = stat(path.c_str(), &status) == 0;
-  if (is_there && S_ISREG(status.st_mode) && status.st_size > 0) set_aside(path);  // it may hold days
+  if (is_there && S_ISREG(status.st_mode) && status.st_size > 0) set_aside(path);  // it may hold days of results
   Descriptor file = file_io::open_to_append(path, O_CREAT);
   if (!file) cannot_write(path, std::strerror(errno));
   if (file_io::is_ordinary(file.number())) lock_for_writing(path, file);
@@ -305,7 +305,7 @@ void SoakFile::append(const std::string& line) {
   struct stat before {};
   const bool ordinary = fstat(file, &before) == 0 && S_ISREG(before.st_mode);
   if (const int error = file_io::write(file, line); error != 0) {
-    // Of half a line nobody could make anything. Where even this fails, go_on() takes it away.
+    // Half a line is useless. If even this fails, go_on() removes it.
     if (ordinary) static_cast<void>(ftruncate(file, before.st_size));
     cannot_write(path_, std::strerror(error));
   }
@@ -320,7 +320,7 @@ std::string SoakFile::restore() {
   if (fstat(file_.number(), &now) != 0 || !S_ISREG(now.st_mode)) return {};
   const auto size = static_cast<std::uint64_t>(now.st_size);
   if (size >= bytes_ && now.st_nlink > 0) return {};
-  // It may be open for writing only, and under its name there may be none or another one.
+  // Our descriptor may be write-only, and the path may lead to no file or to another one.
   const Descriptor readable(open(fmt::format("/proc/self/fd/{}", file_.number()).c_str(), O_RDONLY | O_CLOEXEC));
   if (!readable) cannot_write(path_, fmt::format("another program changed it ({})", std::strerror(errno)));
   if (size < bytes_) {

@@ -1,4 +1,4 @@
-// How far apart the processes of one machine lie that measure the same case: made by --repeat, read by compare --spread
+// How far processes of one machine that measure the same case differ: written by --repeat, read by compare --spread
 // (docs/spread-schema.json).
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace xferbench {
 
-/// What several processes showed of one case.
+/// The spread of one case over several processes.
 struct CaseSpread {
   std::string key;
-  std::string measured{};     ///< the measurement whose medians these are
+  std::string measured{};     ///< measurement whose medians were compared
   std::size_t processes = 0;  ///< at least two
   double spread = 0;          ///< standard deviation of the logarithms of the processes' medians: 0.01 is about 1 %
   friend bool operator==(const CaseSpread&, const CaseSpread&) = default;
@@ -20,21 +20,21 @@ struct CaseSpread {
 
 struct SpreadFile {
   std::string updated_at;  ///< ISO 8601, UTC
-  std::string gpu;         ///< its name
-  std::string uuid;        ///< empty where it has none, as the simulated one
-  std::string profile;     ///< of the simulated device; empty for a real one
+  std::string gpu;         ///< name of the GPU
+  std::string uuid;        ///< empty if it has none, as a simulated GPU
+  std::string profile;     ///< of the simulated device; empty for a real GPU
   std::vector<CaseSpread> cases;
   friend bool operator==(const SpreadFile&, const SpreadFile&) = default;
 };
 
-/// Throws InputError with one line that says where in the file something is wrong, and what was expected.
+/// Throws InputError with one line: the place in the file, what is wrong, and what was expected.
 SpreadFile read_spread(const std::string& path);
 
-/// The same of a text; `name` is what messages call it.
+/// The same from a text; `name` is used in messages.
 SpreadFile parse_spread(std::string_view text, std::string_view name);
 
 std::string to_json(const SpreadFile& file);
-/// What docs/spread-schema.json says.
+/// The contents of docs/spread-schema.json.
 std::string spread_schema();
 
 }  // namespace xferbench

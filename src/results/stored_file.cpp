@@ -29,8 +29,8 @@ namespace {
 
 using CFile = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// Stored results become 5 to 15 times as long; simulated ones, whose samples are alike, more. A file that is made to
-/// fill a disk comes to 7000 times its size.
+/// Largest plausible ratio of decompressed to compressed size. Results reach 5 to 15, simulated ones with their similar
+/// samples more. A file made to fill a disk reaches 7000.
 constexpr std::uint64_t kMostTimes = 100;
 constexpr std::uint64_t kSurelyHarmless = std::uint64_t{64} << 20;
 
@@ -41,7 +41,7 @@ Descriptor opened(const std::string& path) {
   return file;
 }
 
-/// So many bytes from its front; nothing of what can be read only once.
+/// The first `bytes` bytes; empty for files that can be read only once.
 std::string beginning_of(const Descriptor& file, std::size_t bytes) {
   std::string text(bytes, '\0');
   if (file_io::read_at(file.number(), 0, text) != 0) text.clear();
@@ -55,12 +55,13 @@ bool is_packed(const Descriptor& file) {
                                       6);
 }
 
-/// Copies what the program xz makes of the file, and returns how that ended (as wait does).
+/// Writes the output of xz for this file to `text`. Returns the exit status of xz, as wait() does.
 int unpack(const std::string& path, const Descriptor& packed, std::FILE* text) {
   struct stat status {};
   fstat(packed.number(), &status);
   const std::uint64_t most = std::max(kSurelyHarmless, kMostTimes * static_cast<std::uint64_t>(status.st_size));
-  // By its number, as no shell could misread that. A dictionary of more than 64 MiB is none of xz's own settings.
+  // A descriptor's number, unlike a path, is safe in a shell command. No preset of xz needs more than 64 MiB of
+  // dictionary.
   const std::string command =
       fmt::format("exec xz -dc --memlimit-decompress=128MiB < /proc/{}/fd/{} 2> /dev/null", getpid(), packed.number());
   CFile xz(popen(command.c_str(), "re"), pclose);
@@ -86,13 +87,13 @@ int unpack(const std::string& path, const Descriptor& packed, std::FILE* text) {
 
 Descriptor unpacked(const std::string& path) {
   std::error_code unknown;
-  if (!std::filesystem::is_regular_file(path, unknown)) return {};  // whoever reads it says why
+  if (!std::filesystem::is_regular_file(path, unknown)) return {};  // the caller's own attempt to read it reports why
   const Descriptor packed = opened(path);
   if (!is_packed(packed)) return {};
   const CFile text(std::tmpfile(), std::fclose);
   if (!text) throw InputError(fmt::format("cannot unpack {}: {}", printable(path), std::strerror(errno)));
   const int end = unpack(path, packed, text.get());
-  constexpr int kNotFound = 127;  // of a shell
+  constexpr int kNotFound = 127;  // exit code of a shell
   if (WIFEXITED(end) && WEXITSTATUS(end) == kNotFound) {
     throw InputError(
         fmt::format("{} is packed with xz, and there is no xz here to unpack it: install it (xz-utils), "

@@ -1,4 +1,4 @@
-// Files as they are stored: perhaps packed with xz, which the program of that name unpacks.
+// Opens files that may be compressed with xz; the program xz decompresses them.
 #pragma once
 
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace xferbench {
 
-/// The text of an ordinary file that is packed with xz, in a file without a name; none of any other. Throws InputError
-/// where xz is missing, finds damage, or makes more of it than anybody writes.
+/// Decompresses a regular file that is compressed with xz to an unnamed file; none for other files. Throws InputError
+/// if xz is missing, the file is damaged, or the result is implausibly large.
 Descriptor unpacked(const std::string& path);
 
-/// An open file, packed or not, for reading from its front. Throws InputError.
+/// Opens a file, compressed or not, for reading from its beginning. Throws InputError.
 Descriptor open_stored(const std::string& path);
 
-/// What it says that it is: "xferbench/1". Empty where it does not begin as our files do.
+/// The name of the file's schema: "xferbench/1". Empty if the file does not begin as ours do.
 std::string schema_of(const std::string& path);
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-// A suite: command lines that belong together, in a JSON file that people write (docs/suites.md).
+// Suites: command lines that belong together, in a JSON file written by people (docs/suites.md).
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@ namespace xferbench {
 struct Suite {
   std::string description;
   std::size_t turns = 1;
-  std::size_t processes = 1;  ///< that measure all of it, where only a results file is written
+  std::size_t processes = 1;  ///< that each measure everything, if only a results file is written
   std::vector<std::pair<std::string, std::string>> sampling;  ///< for all runs: {"budget", "0.5"}
   std::vector<std::vector<std::string>> runs;                 ///< words of each command line
 };
 
-/// Throws InputError with one line that says where in the file something is wrong, and what was expected.
+/// Throws InputError with one line: the place in the file, what is wrong, and what was expected.
 Suite read_suite(const std::string& path);
 
-/// The same of a text; `name` is what messages call it.
+/// The same from a text; `name` is used in messages.
 Suite parse_suite(std::string_view text, std::string_view name);
 
 }  // namespace xferbench

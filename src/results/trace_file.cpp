@@ -35,7 +35,7 @@ constexpr std::array kEventFields{
 };
 constexpr Shape kEvent = record(kEventFields);
 
-/// Of the file itself, which counts what it leaves out.
+/// Reads into the file's record, which counts the events that are left out.
 constexpr Shape kEvents{.expected = "a list", .item = [](Reader& in, void* into, std::size_t index) -> Target {
                           auto& file = as<TraceFile>(into);
                           if (index < kMostEvents) return {&kEvent, &in.one_more(file.events, kMostEvents)};
@@ -57,7 +57,7 @@ constexpr std::array kTraceFields{
 };
 constexpr Shape kTrace = record(kTraceFields);
 
-/// What a sentence says of a mark between these words; all of it where it is worded otherwise.
+/// The part of a text between `before` and `behind`; the whole text if it has another wording.
 std::string between(const std::string& text, std::string_view before, std::string_view behind) {
   const std::size_t end = text.find(behind);
   if (!text.starts_with(before) || end == std::string::npos) return text;

@@ -1,4 +1,4 @@
-// Timelines as --timeline writes them, in Chrome's trace-event format, read again.
+// Reads timelines that --timeline wrote in Chrome's trace-event format.
 #pragma once
 
 #include <cstddef>
@@ -9,28 +9,28 @@
 
 namespace xferbench {
 
-/// What schema_of() says of such a file, which has none.
+/// Result of schema_of() for such a file, which has no schema.
 inline constexpr std::string_view kTraceEvents = "traceEvents";
 
 struct TraceFile {
   struct Event {
     std::string name{};
-    std::string phase{};     ///< "X": it took time; "M": it says the name of a process or a track
+    std::string phase{};     ///< "X": an event with a duration; "M": names a process or a track
     std::string category{};  ///< "H2D"
     std::uint64_t process = 0;
     std::uint64_t track = 0;
     double begin = 0;   ///< microseconds
-    double length = 0;  ///< likewise
+    double length = 0;  ///< microseconds
     std::uint64_t bytes = 0;
-    std::string called{};     ///< the process or track
-    std::string of_case{};    ///< where a case has several processes
-    std::string part{};       ///< which of them
-    std::uint64_t place = 0;  ///< of a track among the others
+    std::string called{};     ///< name of the process or track
+    std::string of_case{};    ///< the case, if it has several processes
+    std::string part{};       ///< which of these processes
+    std::uint64_t place = 0;  ///< of a track: position among the others
   };
   std::vector<Event> events{};  ///< the first of them
-  std::size_t left_out = 0;     ///< how many more there are
+  std::size_t left_out = 0;     ///< number of further events
   std::string gpu{};
-  std::string simulated{};  ///< by which profile; empty of a real GPU
+  std::string simulated{};  ///< profile of the simulation; empty for a real GPU
   std::string unverified{};
   std::string fault{};
 };

@@ -9,7 +9,7 @@ std::optional<std::time_t> parse_utc(const std::string& text) {
   std::tm date{};
   const char* const end = strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &date);
   if (end == nullptr || std::string_view(end) != "Z") return std::nullopt;
-  // Where the date is none, as February 30, another one comes back.
+  // timegm() turns an impossible date, such as February 30, into another one.
   const std::time_t moment = timegm(&date);
   return utc_text(moment) + "Z" == text ? std::optional(moment) : std::nullopt;
 }

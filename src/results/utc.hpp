@@ -1,4 +1,4 @@
-// Moments as files have them: ISO 8601 in UTC. Pure functions.
+// Times in files: ISO 8601 in UTC. Pure functions.
 #pragma once
 
 #include <ctime>
@@ -7,10 +7,10 @@
 
 namespace xferbench {
 
-/// "2026-11-24T11:26:15Z"; nothing for what is no such moment.
+/// "2026-11-24T11:26:15Z"; nothing if the text is no such time.
 std::optional<std::time_t> parse_utc(const std::string& text);
 
-/// "2026-11-24T11:26:15", without the letter for UTC.
+/// "2026-11-24T11:26:15", without the "Z".
 std::string utc_text(std::time_t moment);
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-// The live table of a soak. Its columns have fixed widths: no line knows what the next one will say.
+// The live table of a soak. Its columns have fixed widths, because later lines are not known yet.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -35,14 +35,14 @@ std::string rate_of(const SoakGpu& gpu, SoakLoad load) {
   return found == gpu.rates.end() ? "-" : format_significant(found->median / kGiga);
 }
 
-/// How far the rates of the interval lie apart, of the load where that is the most.
+/// The relative spread of the interval's rates, of the load with the largest one.
 std::string spread_of(const SoakGpu& gpu) {
   double most = 0;
   for (const SoakRate& r : gpu.rates) most = std::max(most, r.median > 0 ? (r.highest - r.lowest) / r.median : 0);
   return gpu.rates.empty() ? "-" : format_percent(most);
 }
 
-/// Reasons that mean something: an idle GPU is no news, and clocks that somebody has set are no surprise.
+/// Throttle reasons, without idleness and without clocks that somebody has set, which are no problem.
 std::string reasons_of(const Health& health) {
   if (!health.throttle) return "-";
   std::vector<std::string> reasons = *health.throttle;

@@ -36,7 +36,7 @@ Family of_loads(std::string name, Type type, std::string unit, std::string help,
   return family;
 }
 
-/// One sample for each GPU, likewise.
+/// One sample for each GPU with a value.
 template <class Record, class Value>
 Family of_gpus(std::string name, Type type, std::string unit, std::string help, const std::vector<Record>& records,
                const Value& value) {

@@ -31,14 +31,14 @@ using Row = Activity::Row;
 using Json = nlohmann::ordered_json;
 
 constexpr std::array kRows{Row::h2d, Row::kernel, Row::d2h, Row::peer, Row::internal, Row::host};
-/// Those that have a line in a chart even where nothing is in them.
+/// Rows that a chart shows even if they are empty.
 constexpr std::array kUsualRows{Row::h2d, Row::kernel, Row::d2h, Row::host};
 
 bool has(const Trace& trace, Row row) {
   return std::ranges::any_of(trace.activities, [row](const Activity& a) { return a.row == row; });
 }
 
-/// The activities of which that holds.
+/// The activities for which `holds` returns true.
 template <class Holds>
 Trace part_of(const Trace& trace, Holds holds) {
   Trace some{.source = trace.source, .activities = {}, .event_makespan = 0};
@@ -46,19 +46,18 @@ Trace part_of(const Trace& trace, Holds holds) {
   return some;
 }
 
-/// What of it ran on one GPU, by its place.
+/// The activities on one GPU, by its index.
 Trace of_gpu(const Trace& trace, std::size_t gpu) {
   return part_of(trace, [gpu](const Activity& a) { return a.row != Row::host && a.gpu == gpu; });
 }
 
-/// The calls of the host.
 Trace of_host(const Trace& trace) {
   return part_of(trace, [](const Activity& a) { return a.row == Row::host; });
 }
 
 // --- For trace viewers ----------------------------------------------------------------------------------------------
 
-/// The activities of a row by begin, each with its lane.
+/// The activities of a row, sorted by begin and distributed to lanes without overlap.
 std::vector<std::vector<const Activity*>> lanes_of(const Trace& trace, Row row) {
   std::vector<const Activity*> all;
   for (const Activity& a : trace.activities) {
@@ -116,13 +115,13 @@ void add_case(TraceEvents& events, const Result& result, const Environment& envi
 // --- For terminals --------------------------------------------------------------------------------------------------
 
 constexpr std::size_t kLabel = 9;  // columns before the first cell
-constexpr double kFull = 0.97;     // of a cell's time, from which it is drawn as full
+constexpr double kFull = 0.97;     // busy share from which a cell is drawn as full
 
 /// One column of one row.
 struct Cell {
-  double filled = 0;      // share of its time
-  std::size_t owner = 0;  // the activity that has most of it, numbered from 1; 0: none
-  double of_owner = 0;    // share of its time
+  double filled = 0;      // busy share of its time
+  std::size_t owner = 0;  // activity with the largest share, from 1 on; 0: none
+  double of_owner = 0;    // share of that activity
   [[nodiscard]] bool full() const { return filled >= kFull; }
 };
 
@@ -165,7 +164,7 @@ std::string glyph(const Cell& cell, Glyphs glyphs) {
   return kHeights[static_cast<std::size_t>(std::clamp(std::lround(cell.filled * 8), 1L, 7L))];
 }
 
-/// Numbers go where an activity has a full cell more than they need.
+/// Numbers are written into runs of full cells that are at least one cell longer than the number.
 void write_numbers(const std::vector<Cell>& cells, std::vector<std::string>& glyphs) {
   for (std::size_t first = 0; first < cells.size();) {
     std::size_t last = first;
@@ -194,7 +193,7 @@ std::string row_line(const Trace& trace, Row row, const Scale& scale, Glyphs gly
   return without_blanks_at_end(std::move(line)) + "\n";
 }
 
-/// A round time between ticks, so that labels have room.
+/// A round time between ticks that leaves room for their labels.
 double tick_step(const Scale& scale) {
   constexpr double kLeastCells = 14;
   const double least = kLeastCells * scale.cell();
@@ -234,7 +233,7 @@ std::string occupancy_text(const Trace& trace, Row row, double makespan) {
   return text + fmt::format(", {} gaps, {} in all", gaps.count, format_seconds(gaps.total));
 }
 
-/// How busy the engines were, where any was.
+/// Busy time and gaps of each engine that was used; empty if none was.
 std::string engines_text(const Trace& trace, double makespan) {
   std::string engines;
   for (const Row row : {Row::h2d, Row::kernel, Row::d2h, Row::peer}) {
@@ -261,7 +260,7 @@ std::string summary_lines(const Trace& trace, const std::vector<std::string>& gp
   return text;
 }
 
-/// The rows of all that ran on one device and on the host, or of one of several, which only has those that it needs.
+/// The rows of a trace. `usual_rows`: includes empty usual rows, as for a run on one GPU.
 std::string row_lines(const Trace& trace, const Scale& scale, Glyphs glyphs, bool usual_rows) {
   std::string text;
   for (const Row row : kRows) {

@@ -1,4 +1,4 @@
-// Timelines: as a file for trace viewers, and as charts on a terminal. Pure functions from records to text.
+// Writes timelines: as a file for trace viewers, and as charts on a terminal. Pure functions from records to text.
 #pragma once
 
 #include <cstddef>
@@ -10,29 +10,29 @@
 
 namespace xferbench {
 
-/// Chrome's trace-event format (ui.perfetto.dev and chrome://tracing read it): one process for each case that was
-/// traced, one thread for each of its rows; in a run on several GPUs a process for each of them and one for the host's
-/// calls, which say in `args` of which case and GPU they are. What overlaps within a row is spread over several threads
-/// ("kernel", "kernel 2"), because such viewers show only what nests. Times are microseconds, to the nanosecond.
+/// Chrome's trace-event format, for ui.perfetto.dev and chrome://tracing: a process for each traced case, with a thread
+/// for each of its rows. A run on several GPUs has a process for each GPU and one for the host's calls; `args` name
+/// case and GPU. Overlapping activities of a row are spread over several threads ("kernel", "kernel 2"), because
+/// viewers only show nested ones. Times are microseconds, with nanosecond precision.
 std::string to_chrome_trace(const Report& report);
 
-/// What a chart is drawn with.
+/// The characters of a chart.
 enum class Glyphs {
-  ascii,   ///< for terminals of any encoding
-  blocks,  ///< block elements, in UTF-8: eight heights
+  ascii,   ///< for terminals with any encoding
+  blocks,  ///< UTF-8 block elements in eight heights
 };
 
-/// What charts call the GPUs of a run by their places: "GPU 0"; empty where there is one.
+/// Names of a run's GPUs in charts, by index: "GPU 0"; empty for a single GPU.
 std::vector<std::string> gpu_names(const Environment& environment);
 
-/// A Gantt chart of at most `width` columns, a row for each engine and one for the host's calls; of several GPUs, which
-/// `gpus` names, those rows that each has. Height or glyph says
-/// how much of a cell's time was busy; neighbours differ in shade and carry their number in the row, from 1, where it
-/// fits. Below it stands the time, who measured it, and what it says of overlap. With a final newline.
+/// A Gantt chart of at most `width` columns, with a row for each engine and one for the host's calls. With several
+/// GPUs, named by `gpus`, each has only the rows that it needs. Height or glyph shows the busy share of a cell's time.
+/// Neighbouring activities differ in shade, and show their number in the row, from 1 on, if it fits. Below are the time
+/// axis, the source of the times, and figures about overlap. Ends with a line feed.
 std::string to_gantt(const Trace& trace, std::size_t width, const Style& style, Glyphs glyphs = Glyphs::blocks,
                      const std::vector<std::string>& gpus = {});
 
-/// The charts of the cases that were traced, those of the first few if there are many; empty if there are none.
+/// The charts of traced cases, of the first few if there are many; empty if there are none.
 std::string to_gantts(const Report& report, const Style& style, Glyphs glyphs);
 
 }  // namespace xferbench

@@ -70,7 +70,7 @@ void TraceEvents::add_track(std::size_t process, std::size_t track, const std::s
 }
 
 void TraceEvents::add(std::size_t process, std::size_t track, const TraceEvent& e) {
-  // Both ends are rounded and their difference taken, so that what follows without a gap does not overlap.
+  // Round both ends and not the duration, so that events without a gap between them do not overlap.
   add(fmt::format(R"({{"name":{},"cat":{},"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"args":{{{}}}}})",
                   text_of(Json(e.name)), text_of(Json(e.category)), process, track, microseconds(e.begin),
                   microseconds(e.end - e.begin), arguments_of(e)));

@@ -1,5 +1,5 @@
-// Chrome's trace-event format (ui.perfetto.dev and chrome://tracing read it), an event at a time: what a file holds
-// need not be in memory.
+// Writes Chrome's trace-event format (for ui.perfetto.dev and chrome://tracing) one event at a time, so that the file
+// need not fit in memory.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +17,26 @@
 
 namespace xferbench {
 
-/// Something that took time; nanoseconds.
+/// An event with a duration; times in nanoseconds.
 struct TraceEvent {
   std::string_view name{};
   std::string_view category{};
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::uint64_t bytes = 0;  ///< 0: none were moved
+  std::uint64_t bytes = 0;  ///< 0: no data was moved
   std::optional<std::uint32_t> stream{};
 };
 
-/// A file that is being written. Times in it are microseconds, to the nanosecond. What a terminal would obey in a text
-/// is written by its number.
+/// Writes a file. Its times are microseconds, with nanosecond precision. Control characters in texts are escaped.
 class TraceEvents {
  public:
   explicit TraceEvents(const Sink& sink);
-  /// A process of the viewer, as they follow each other; its number. `arguments` say its name.
+  /// Adds a process of the viewer and returns its number. `arguments` contain its name.
   std::size_t add_process(const nlohmann::ordered_json& arguments);
-  /// A track of a process. `order`: its place among the others.
+  /// Adds a track to a process. `order`: its position among the others.
   void add_track(std::size_t process, std::size_t track, const std::string& name, std::size_t order);
   void add(std::size_t process, std::size_t track, const TraceEvent& event);
-  /// The rest of the file: what it is of.
+  /// Completes the file. `other`: facts about it.
   void end(const nlohmann::ordered_json& other);
 
  private:
@@ -51,8 +50,8 @@ class TraceEvents {
   bool first_ = true;
 };
 
-/// Which lane of a row each span goes to, so that no two of one lane overlap: such viewers show only what nests. Spans
-/// come by begin.
+/// Assigns spans to lanes so that no two spans of a lane overlap, because viewers only show nested ones. Spans must be
+/// sorted by begin.
 class Lanes {
  public:
   std::size_t lane_of(std::int64_t begin, std::int64_t end);
@@ -60,11 +59,11 @@ class Lanes {
  private:
   template <class Item>
   using Least = std::priority_queue<Item, std::vector<Item>, std::greater<>>;
-  Least<std::pair<std::int64_t, std::size_t>> busy_;  // lanes by when they become free
+  Least<std::pair<std::int64_t, std::size_t>> busy_;  // lanes, by the time at which they become free
   Least<std::size_t> free_;
 };
 
-/// What viewers call a lane of a row: "kernel", "kernel 2", "inside the GPU".
+/// Name of a lane of a row in viewers: "kernel", "kernel 2", "inside the GPU".
 std::string track_name(std::string_view row, std::size_t lane);
 
 std::int64_t nanoseconds(double seconds);
