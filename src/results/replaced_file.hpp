@@ -51,8 +51,9 @@ class ReplacedFile {
   /// Writes the next state. On failure throws OutputError and leaves the file unchanged.
   void replace(const TextWriter& write);
 
-  /// FILE.journal, which has what the file does not say yet: put in place as a whole, with the file's mode, over a
-  /// journal that is there. Open to be read and written. Throws OutputError, also where something else has that name.
+  /// Writes FILE.journal, which has what the file does not contain yet, as a whole, with the mode of the file, and over
+  /// an existing journal. Returns it open for reading and writing. Throws OutputError, also if something else has that
+  /// name.
   [[nodiscard]] Descriptor put_journal(const TextWriter& write) const;
   [[nodiscard]] bool has_journal() const;
   /// For when the file has all of its contents.

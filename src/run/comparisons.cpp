@@ -24,7 +24,7 @@ using model::Relation;
 
 // --- Two paths -------------------------------------------------------------------------------------------------------
 
-/// A size to two digits: an interpolation between neighbouring sizes knows no more.
+/// A size rounded to two digits: interpolation between neighbouring sizes is no more precise.
 std::string rough_size(double bytes) {
   double unit = 1;
   while (bytes >= 1024 * unit && unit < static_cast<double>(TiB)) unit *= 1024;
@@ -45,14 +45,14 @@ std::string at_all_sizes(double smallest, double largest) {
   return fmt::format("at every size measured ({})", sizes_text(smallest, largest));
 }
 
-/// A path's labels, apart from the one that is compared.
+/// A path with its value of the compared label, and its other labels.
 struct Entrant {
   const Path* path;
   std::string value;
   Labels others;
 };
 
-/// Two paths that differ in one label.
+/// Two paths that differ only in the compared label, and how they compare.
 struct Contest {
   const Entrant& first;
   const Entrant& second;
@@ -61,7 +61,7 @@ struct Contest {
   [[nodiscard]] const std::string& winner(bool first_faster) const { return first_faster ? first.value : second.value; }
 };
 
-/// "h2d: ", "h2d, node 1: ": a word speaks for itself, a number does not.
+/// "h2d: ", "h2d, node 1: ": words stand alone, numbers get the name of their label.
 std::string prefix(const Labels& labels) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : labels) {
@@ -71,14 +71,14 @@ std::string prefix(const Labels& labels) {
   return parts.empty() ? "" : fmt::format("{}: ", fmt::join(parts, ", "));
 }
 
-/// What intervals rule out where no difference was found: "; one of more than 3.1 % is ruled out".
+/// The difference that the intervals rule out if none was found: "; one of more than 3.1 % is ruled out".
 std::string excluded_text(double excluded) {
   return excluded > 0 && std::isfinite(excluded)
              ? fmt::format("; one of more than {} is ruled out", format_percent(excluded))
              : "";
 }
 
-/// Of sizes at which neither is faster beyond doubt: "equally fast (within 1 %) at 2, not decided at 1".
+/// Describes the sizes at which neither is certainly faster: "equally fast (within 1 %) at 2, not decided at 1".
 std::string undecided_text(const model::Comparison& o) {
   const std::size_t undecided = o.sizes - o.decided - o.equal;
   std::vector<std::string> parts;
@@ -116,8 +116,8 @@ std::string no_crossover_text(const Contest& c) {
                      sizes_text(o.smallest, o.largest), factors, undecided_text(o));
 }
 
-/// "from about 23 KiB (21 to 26 KiB) on", or where the sizes around it are far apart "from somewhere between 4 KiB and
-/// 64 KiB on".
+/// "about 23 KiB (21 to 26 KiB)", or if the sizes around the crossover are far apart "somewhere between 4 KiB and 64
+/// KiB".
 std::string place_of(const model::Crossover& crossover) {
   if (!crossover.is_estimated()) {
     return fmt::format("somewhere between {} and {}", exact_size(crossover.measured_below),
@@ -193,14 +193,15 @@ std::vector<Entrant> entrants(std::span<const Path> paths, std::string_view axis
   return all;
 }
 
-/// Whether the two differ at most sizes, or take turns.
+/// Whether the two differ at most sizes, or the faster one changes with size.
 bool differs(const model::Comparison& outcome) {
   return 2 * outcome.decided > outcome.sizes || !outcome.crossovers.empty();
 }
 
 // --- Many paths ------------------------------------------------------------------------------------------------------
 
-/// Differences that are sure but smaller than this do not put two ways of copying into different classes.
+/// Two paths belong to one class if one is at most this many times as fast as the other, even if the difference is
+/// certain.
 constexpr double kSmall = 1.05;
 
 using Class = std::vector<const Entrant*>;
@@ -211,7 +212,7 @@ model::Comparison compared(const Entrant* a, const Entrant* b) {
 
 bool belong_together(const model::Comparison& c) { return c.sizes > 0 && c.factors.high <= kSmall; }
 
-/// Each joins the first class in which it belongs to everyone.
+/// Each path joins the first class of whose members it belongs to all.
 std::vector<Class> classes_of(const Class& all) {
   std::vector<Class> classes;
   for (const Entrant* e : all) {
@@ -223,7 +224,7 @@ std::vector<Class> classes_of(const Class& all) {
   return classes;
 }
 
-/// The time of its largest size: by that, classes are in order.
+/// The shortest time at the largest size of a class; classes are sorted by it.
 double seconds_at_end(const Class& members) {
   double bytes = 0;
   double seconds = std::numeric_limits<double>::infinity();
@@ -243,11 +244,11 @@ std::string names_of(const Class& members) {
   return listed(names);
 }
 
-/// All pairs of a class taken together.
+/// Summary of all pairs in a class.
 struct Spread {
   bool equal = true;
   std::size_t decided = 0;
-  double factor = 1;  ///< largest that is sure
+  double factor = 1;  ///< largest certain one
   double excluded = 0;
 };
 
@@ -265,7 +266,7 @@ Spread spread_of(const Class& members) {
   return spread;
 }
 
-/// What is said of a class by itself.
+/// Describes the differences within a class.
 std::string spread_text(const Class& members, const std::string& where) {
   const Spread spread = spread_of(members);
   if (spread.equal) return fmt::format("equally fast (within 1 %) {}", where);
@@ -273,13 +274,13 @@ std::string spread_text(const Class& members, const std::string& where) {
   return fmt::format("differ by no more than {} where they do {}", format_percent(spread.factor - 1), where);
 }
 
-/// Neighbouring sizes at which a class is on the same side of another.
+/// Neighbouring sizes at which one class is always faster than another, or always slower.
 struct Stretch {
   Relation relation;
   Interval factors;
   double first, last;  ///< sizes in bytes
   std::size_t decided = 1;
-  std::size_t sizes = 1;  ///< from the first to the last, with those that are not decided
+  std::size_t sizes = 1;  ///< from the first to the last, undecided ones included
 };
 
 using BySize = std::map<double, model::TransferPoint>;
@@ -290,8 +291,8 @@ BySize by_size(const Entrant* e) {
   return points;
 }
 
-/// How all members of one class stand to all of the other at a size; undecided where they do not agree. Nothing where
-/// one does not have the size.
+/// The relation of all members of one class to all of the other at a size; undecided if they do not agree. Nothing if
+/// one lacks the size.
 std::optional<std::pair<Relation, Interval>> standing(std::span<const BySize> members, std::span<const BySize> others,
                                                       double bytes) {
   std::set<Relation> relations;
@@ -313,7 +314,7 @@ std::optional<std::pair<Relation, Interval>> standing(std::span<const BySize> me
 
 struct Course {
   std::vector<Stretch> stretches;
-  std::vector<double> sizes;  ///< that all have
+  std::vector<double> sizes;  ///< that all members have
 };
 
 Course course_of(const Class& members, const Class& reference) {
@@ -322,7 +323,7 @@ Course course_of(const Class& members, const Class& reference) {
   std::ranges::transform(members, std::back_inserter(own), by_size);
   std::ranges::transform(reference, std::back_inserter(other), by_size);
   Course course;
-  std::size_t since = 0;  // sizes that are not decided behind the last stretch
+  std::size_t since = 0;  // undecided sizes since the last range
   for (const auto& [bytes, point] : own.front()) {
     const auto here = standing(own, other, bytes);
     if (!here) continue;
@@ -427,13 +428,13 @@ Finding classes_finding(std::span<const Entrant> group, std::string_view axis) {
 void add_pairs(const std::vector<Entrant>& group, std::string_view axis, std::vector<Finding>& findings) {
   const auto add = [&](const Entrant& a, const Entrant& b, bool in_any_case) {
     const Contest contest{a, b};
-    // Of one size the table above says it all.
+    // With one size, the table above says everything.
     if (contest.outcome.sizes < 2 || (!in_any_case && !differs(contest.outcome))) return;
     findings.push_back(finding_of(contest, axis));
     findings.back().detail = group.size() > 2;
   };
   for (std::size_t i = 1; i < group.size(); ++i) add(group.front(), group[i], true);
-  // Of many that are alike, not every pair needs a sentence.
+  // With many similar paths, not every pair needs a sentence.
   for (std::size_t i = 2; i < group.size(); ++i) add(group[i - 1], group[i], false);
 }
 

@@ -53,7 +53,7 @@ void refuse_unusable(std::span<const Scenario* const> scenarios, std::span<const
     conclude_from(scenarios, results);
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const std::exception& error) {  // also of a case that is none of its scenario's
+  } catch (const std::exception& error) {  // may also be a case that its scenario does not allow
     throw InputError(fmt::format("{}: {}; run its command again", file, error.what()));
   }
 }
@@ -135,7 +135,7 @@ std::optional<double> number(const Case::Param* param) {
   return std::nullopt;
 }
 
-/// The axes that tell paths apart, or one that names the only path there is.
+/// The axes that distinguish paths, or one that names a single path.
 std::vector<std::string> naming_axes(std::span<const Result* const> results, std::string_view size_axis) {
   std::vector<std::string> axes = varying_axes(results);
   std::erase(axes, size_axis);
@@ -183,13 +183,13 @@ Finding fit_row(const Path& path, const char* range, const model::TransferFit& f
   return finding;
 }
 
-/// `briefly`: the fits of some of the sizes are details.
+/// `briefly`: fits of partial ranges are details.
 void add_fits(const Path& path, bool briefly, std::vector<Finding>& findings) {
   const model::TransferFits fits = model::fit_ranges(path.points);
   if (fits.all) findings.push_back(fit_row(path, "all", *fits.all));
   const auto add_part = [&](const char* range, const std::optional<model::TransferFit>& part,
                             const std::optional<model::TransferFit>& of) {
-    // A range that holds every size has been fitted already.
+    // A range with all sizes has already been fitted.
     if (!part || (of && part->points == of->points)) return;
     findings.push_back(fit_row(path, range, *part));
     findings.back().detail = briefly && fits.all;
@@ -213,7 +213,7 @@ std::string name_of(const Case& c, std::span<const std::string> axes) {
 
 namespace {
 
-/// Whether cases that have the axis differ in it. That some lack it follows from another axis, or is its default.
+/// Whether the axis differs between cases that have it. Others lack it because of another axis, or use its default.
 bool differs_where_given(std::span<const Case* const> cases, const std::string& axis) {
   const Case::Param* first = nullptr;
   for (const Case* c : cases) {

@@ -20,7 +20,7 @@ bool contains(const std::optional<std::vector<std::string>>& words, std::string_
   return words && std::ranges::find(*words, word) != words->end();
 }
 
-/// By how much. A counter may begin anew when the driver is loaded again; less than before is no error.
+/// The increase of a counter; 0 if it decreased, because reloading the driver resets counters.
 template <class Count>
 Count grown(const std::optional<Count>& before, const std::optional<Count>& after) {
   return before && after && *after > *before ? *after - *before : 0;
@@ -40,7 +40,7 @@ void add_errors(const Health& before, const Health& after, Changes& changes) {
   }
 }
 
-/// Whether the GPU was not about to go to sleep, with its link: only then does the link's generation mean something.
+/// Whether the GPU was active; otherwise the link may have trained down, and its generation means nothing.
 bool awake(const Health& health) { return health.throttle && !contains(health.throttle, "idle"); }
 
 void add_link(const Health& before, const Health& after, Changes& changes) {
@@ -59,7 +59,7 @@ void add_link(const Health& before, const Health& after, Changes& changes) {
   }
 }
 
-/// " at 85 degrees C", " at 698 W": what is known of the cause; else nothing.
+/// " at 85 degrees C", " at 698 W"; empty if unknown.
 std::string at(const std::optional<double>& value, std::string_view unit) {
   return value ? fmt::format(" at {:.0f} {}", *value, unit) : "";
 }
@@ -67,7 +67,7 @@ std::string at(const std::optional<double>& value, std::string_view unit) {
 void add_clocks(const Health& before, const Health& after, Changes& changes) {
   const std::string heat = at(after.temperature, "degrees C");
   const std::string power = at(after.power, "W");
-  // Reasons that are there in idle times or on purpose (application clocks) are none of these.
+  // Excludes reasons that are normal: an idle GPU, and clocks that somebody has set (application clocks).
   const std::array<std::pair<std::string_view, std::string>, 5> reasons{{
       {"power-cap", "the power limit holds the GPU's clocks down" + power + "; look at nvidia-smi -q -d POWER"},
       {"hw-slowdown", "the GPU has slowed itself down" + heat + "; look at its cooling and power supply"},
@@ -82,7 +82,7 @@ void add_clocks(const Health& before, const Health& after, Changes& changes) {
 }
 
 bool is_hot(const Health& health) {
-  constexpr double kNear = 3;  // degrees; the sensor tells whole ones, and a chip under load sways by one or two
+  constexpr double kNear = 3;  // degrees; sensors have a resolution of 1, and a chip under load varies by 1 or 2
   return health.temperature && health.temperature_limit && *health.temperature >= *health.temperature_limit - kNear;
 }
 

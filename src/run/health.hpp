@@ -1,4 +1,4 @@
-// What the state of a GPU before and after a case says of the case.
+// Derives warnings about a case from the state of a GPU before and after it.
 #pragma once
 
 #include <map>
@@ -11,30 +11,30 @@
 
 namespace xferbench {
 
-/// What changed for the worse between two looks, or held the GPU back in the second one.
+/// A change for the worse between two readings, or a condition that slowed the GPU down in the second one.
 struct HealthChange {
-  std::string flag;      ///< of a case's measurements: "ecc-errors", "pcie-replays", "throttle-hw-thermal"
-  std::string sentence;  ///< what it was, in numbers, and what to do
-  bool lasts = false;    ///< it was so in the first look as well
+  std::string flag;      ///< for the case's measurements: "ecc-errors", "pcie-replays", "throttle-hw-thermal"
+  std::string sentence;  ///< what changed, in numbers, and what to do
+  bool lasts = false;    ///< it was so in the first reading, too
   friend bool operator==(const HealthChange&, const HealthChange&) = default;
 };
 
-/// What is not known on both sides is no change. Nor is what comes and goes with work: an idle link trains down, so its
-/// generation counts only where the GPU was awake in both looks; power and temperature rise under load, so they are
-/// named where they are the reason for something.
+/// A value that is unknown in either reading is no change. Nor is what depends on load: an idle link trains down, so
+/// its generation counts only if the GPU was active in both readings. Power and temperature rise under load, so they
+/// are only named as causes.
 std::vector<HealthChange> health_changes(const HealthRecord& record);
 
-/// Of all times that a case was measured: what was said of the machine in any of them stays said.
+/// The health of a case over all its turns. A warning from any turn is kept.
 class CaseHealth {
  public:
-  /// One more time; nothing where nothing is known.
+  /// Adds a turn. Ignores a record without values.
   void note(const HealthRecord& record);
-  /// The latest record, all flags on the measurements, and a warning for each of them.
+  /// Adds the latest record to the result, all flags to its measurements, and a warning for each flag.
   void add_to(Result& result) const;
 
  private:
   Boxed<HealthRecord> latest_;
-  std::map<std::string, std::string> changes_;  ///< sentences by flag, the latest of each
+  std::map<std::string, std::string> changes_;  ///< latest sentence for each flag
 };
 
 }  // namespace xferbench

@@ -25,20 +25,20 @@ namespace xferbench {
 
 namespace {
 
-/// " on GPU 3" where a run has several.
+/// " on GPU 3" if the run has several GPUs, else empty.
 std::string on_gpu(const Device& device) {
   const Environment& environment = device.capabilities().environment;
   return environment.gpus.empty() ? "" : fmt::format(" on GPU {}", environment.number_of(device.number()));
 }
 
-/// Of more memory than there is on one device.
+/// For a case that needs more memory than one device has.
 std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device) {
   const std::uint64_t free = device.memory().free_bytes;
   if (needs.device > free) {
     return SkipReason::impossible(fmt::format("needs {} of device memory, {} available{}; choose a smaller --size",
                                               format_memory(needs.device), format_memory(free), on_gpu(device)));
   }
-  // More would push other memory out of the GPU, and what is timed then is thrashing.
+  // More would evict other memory from the GPU, and the case would time thrashing.
   if (needs.managed > free / 4) {
     return SkipReason::impossible(
         fmt::format("needs {} of managed memory, more than a quarter of the {} of device memory available; choose a "
@@ -48,10 +48,10 @@ std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device) 
   return std::nullopt;
 }
 
-/// The same of the host's, for a case on so many devices.
+/// The same for host memory, for a case on that many devices.
 std::optional<SkipReason> host_memory_skip_reason(MemoryNeeds needs, std::size_t devices, bool simulated, bool verify) {
-  // The simulated device keeps its memory and what is in flight in the host's, and touches all that only when it
-  // carries data.
+  // The simulated device keeps its memory and the data in flight in host memory, but touches that only if it carries
+  // data.
   const std::uint64_t on_host =
       simulated ? (verify ? needs.host + 2 * devices * needs.device : 0) : needs.host + needs.managed;
   if (const auto available = available_host_memory(); available && on_host > *available) {
@@ -62,8 +62,7 @@ std::optional<SkipReason> host_memory_skip_reason(MemoryNeeds needs, std::size_t
   return std::nullopt;
 }
 
-/// What to do about a flag of samples; empty for those that worry nobody, and for those of the machine's health, which
-/// come with a sentence of their own.
+/// What to do about a flag of samples. Empty for harmless flags, and for health flags, which have their own sentences.
 std::string_view advice_on(std::string_view flag) {
   static const std::map<std::string_view, std::string_view> advice{
       {"drift", "the machine was not steady; close other programs or raise --budget"},
@@ -76,7 +75,7 @@ std::string_view advice_on(std::string_view flag) {
   return found == advice.end() ? std::string_view() : found->second;
 }
 
-/// Of all whose interval has remained too wide, the widest, and how many samples it would have taken.
+/// Names the widest of all intervals that are still too wide, and the number of samples that it would have needed.
 std::optional<std::string> unsteady(const Result& result, const SamplingPolicy& policy) {
   const Measurement* widest = nullptr;
   std::size_t others = 0;
@@ -89,13 +88,14 @@ std::optional<std::string> unsteady(const Result& result, const SamplingPolicy& 
   if (widest == nullptr) return std::nullopt;
   const double width = *relative_half_width(*widest);
   const auto have = static_cast<double>(widest->samples.size());
-  const int decimals = format_percent(width) == format_percent(policy.ci) ? 2 : 1;  // so that they differ in words, too
+  // Enough for the two texts to differ.
+  const int decimals = format_percent(width) == format_percent(policy.ci) ? 2 : 1;
   const double needed = statistics::samples_for(policy.ci, have, width);
   std::string text =
       fmt::format("not steady: the interval is ±{} after {:.0f} samples ({}), not ±{}", format_percent(width, decimals),
                   have, others == 0 ? widest->name : fmt::format("{} and {} more", widest->name, others),
                   format_percent(policy.ci, decimals));
-  constexpr double kMost = 1e6;  // samples that somebody might wait for
+  constexpr double kMost = 1e6;  // more samples than anybody would wait for
   if (needed > kMost) return text;
   text += fmt::format(", which would take about {:.0f}: --min-samples {:.0f}", needed, needed);
   if (needed > static_cast<double>(policy.max_samples)) text += fmt::format(" --max-samples {:.0f}", needed);
@@ -120,7 +120,7 @@ void warn(Result& result, const SamplingPolicy& policy) {
 
 std::optional<SkipReason> skip_reason(const PlannedCase& planned, Machine& machine, bool verify) {
   const Scenario& scenario = *planned.scenario;
-  // What no device could run may need any amount of memory.
+  // First, because a case that no device could run may need any amount of memory.
   if (auto reason = scenario.skip_reason(planned.config, nullptr)) return reason;
   const Capabilities& can = machine.device().capabilities();
   const std::vector<std::size_t> places = scenario.takes_part(planned.config, can.environment);
@@ -162,7 +162,7 @@ bool has_samples(const Result& result) {
          std::ranges::all_of(result.measurements, [](const Measurement& m) { return !m.samples.empty(); });
 }
 
-/// Those of the machine that take part in a case.
+/// The machine's devices that take part in a case.
 std::vector<Device*> devices_of(const PlannedCase& planned, const Machine& machine) {
   std::vector<Device*> devices;
   const Environment& environment = machine.device().capabilities().environment;
@@ -178,19 +178,19 @@ std::vector<Health> health_of(std::span<Device* const> devices) {
   return health;
 }
 
-/// The same, and why no case can run any more.
+/// The same, and reasons why no case can run any more.
 std::optional<SkipReason> skip_reason_now(const PlannedCase& planned, const RunContext& bench) {
   if (bench.stopped()) return SkipReason::unavailable(std::string(kNotBegun));
   for (Device* device : devices_of(planned, bench.machine)) {
     if (device->usable()) continue;
-    // Where other ranks wait for this one the scenario has to tell them.
+    // If other ranks wait for this one, the scenario has to run to tell them.
     const bool awaited = planned.scenario->descriptor().needs_ranks && bench.fleet != nullptr;
     return awaited ? std::nullopt : std::optional(SkipReason::unavailable(std::string(kDeviceLost)));
   }
   return skip_reason(planned, bench.machine, bench.verify);
 }
 
-/// One turn of one case. Whatever is thrown, only this case fails.
+/// Runs one turn of one case. Any exception only fails this case.
 Result attempt(const PlannedCase& planned, const RunContext& bench) {
   Result result(planned.config);
   const Environment& environment = bench.device.capabilities().environment;
@@ -204,7 +204,7 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   std::string failure = failure_of([&] {
     try {
       planned.scenario->run(planned.config, bench, result);
-    } catch (const FailedCheck& failed) {  // what was sampled so far is kept, for finding out why
+    } catch (const FailedCheck& failed) {  // keep the samples so far, to help find the cause
       add_measurements(failed.sampled, result);
       throw;
     }
@@ -219,7 +219,7 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   return result;
 }
 
-/// What is in the way now was not when the samples so far were taken.
+/// For a turn that cannot run: what prevents it now did not affect the earlier samples.
 void keep_as_it_is(Result& result, const std::string& reason) {
   const std::string warning = "not all passes were run: " + reason;
   if (std::ranges::find(result.warnings, warning) == result.warnings.end()) result.warnings.push_back(warning);
@@ -279,7 +279,7 @@ bool InterleavedRuns::measure(std::size_t i, std::size_t turn) {
   if (turn > 0 && result.status == Status::skipped) return false;  // interrupted
   if (result.status != Status::skipped) {
     const std::vector<Health> after = health_of(devices);
-    // The first device last: its record is the one that a result has room for.
+    // The first device last, because a result stores only the latest record.
     for (std::size_t d = devices.size(); d-- > 0;) health_[i].note({before[d], after[d]});
     health_[i].add_to(result);
   }

@@ -1,4 +1,4 @@
-// Runs cases one after another. A case that fails, fails alone.
+// Runs cases one after another. A failure of one case does not affect the others.
 #pragma once
 
 #include <functional>
@@ -19,53 +19,53 @@ namespace xferbench {
 struct PlannedCase {
   const Scenario* scenario;
   Case config;
-  Boxed<SamplingPolicy> policy{};  ///< where it has one of its own
+  Boxed<SamplingPolicy> policy{};  ///< replaces the policy of the run for this case
 };
 
-/// Why a case does not run on this device, known before anything is allocated: its scenario says so, or it needs more
-/// memory than there is.
+/// Why a case cannot run on this device, as far as that is known before allocation: because of its scenario, or because
+/// it needs more memory than there is.
 std::optional<SkipReason> skip_reason(const PlannedCase& planned, Machine& machine, bool verify);
 
-/// The cases that these stand for on a machine with these GPUs, in their order, each once.
+/// What these cases stand for on a machine with these GPUs (Scenario::expand()), in order, each case once.
 std::vector<PlannedCase> expanded(std::span<const PlannedCase> cases, const GpusOfRun& gpus);
 
-/// Adds the flags of a result's measurements as warnings, each flag once, and intervals wider than the policy wants.
+/// Adds warnings: one for each flag of the measurements, and one for intervals wider than the policy demands.
 void warn(Result& result, const SamplingPolicy& policy);
 
-/// Says of its measurements that they have not come to their end.
+/// Marks its measurements as interrupted.
 void mark_unfinished(Result& result);
 
-/// Who is told what happens, so that nothing is lost if the process ends before the last case. All may be empty.
+/// Callbacks during a run, so that nothing is lost if the process ends early. All may be empty.
 struct RunObserver {
-  /// Before a case, with its index and the number of the turn, from 0.
+  /// Called before a case, with its index and the number of the turn, from 0.
   std::function<void(std::size_t index, std::size_t turn)> begin;
-  /// After a case. Until its last turn the result has the samples so far, and says of them that they were interrupted.
+  /// Called after each turn of a case. Before its last turn, the result has the samples so far, marked as interrupted.
   std::function<void(std::size_t index, const Result& result)> done;
-  /// done() keeps what it is told: results of cases that have ended are not held a second time, and run() returns none.
+  /// Whether done() stores results. If so, results of finished cases are freed, and run() returns none.
   bool keeps = false;
 };
 
-/// Runs `body`; why it failed, whatever it throws. Empty if it did not.
+/// Runs `body` and returns why it failed, whatever it throws; empty if it did not fail.
 std::string failure_of(const std::function<void()>& body);
 
-/// The cases of a run, and how far each has come.
+/// Runs the cases of a run in turns, and holds their state.
 class InterleavedRuns {
  public:
-  /// Everything must outlive it.
+  /// All arguments must outlive this object.
   InterleavedRuns(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
                   std::size_t turns);
 
-  /// All of them, in all turns.
+  /// Runs all cases in all turns.
   std::vector<Result> run();
-  /// One turn of one case; after Ctrl-C a case keeps what the turns before have sampled.
+  /// Runs one turn of one case. After Ctrl-C, the case keeps the samples of earlier turns.
   void visit(std::size_t i, std::size_t turn);
-  /// So far.
+  /// The result so far.
   [[nodiscard]] const Result& result(std::size_t i) const { return *results_[i]; }
 
  private:
-  /// False where the turn gave nothing and was not the first one.
+  /// Returns false if a turn other than the first gave nothing.
   bool measure(std::size_t i, std::size_t turn);
-  /// No more turns of it come: nothing of it need be held, unless this has to return it.
+  /// Frees the state of a case after its last turn, except a result that run() has to return.
   void let_go(std::size_t i);
   RunContext bench_for(std::size_t i, std::size_t turn, const SamplingPolicy& wanted);
 
@@ -75,12 +75,13 @@ class InterleavedRuns {
   std::size_t turns_;
   std::vector<std::shared_ptr<SampleHistory>> histories_;
   std::vector<CaseHealth> health_;
-  std::vector<std::unique_ptr<Result>> results_;  ///< of cases that had their first turn; none where the observer keeps
+  /// Null before the first turn, and after the last one if the observer keeps results.
+  std::vector<std::unique_ptr<Result>> results_;
 };
 
-/// Runs every case: `ok`, `failed` with a reason, or `skipped` with a reason (see
-/// skip_reason(); a lost context, Ctrl-C). Goes through all cases `turns` times, each time for a share of
-/// the samples, so that what drifts during the run is spread evenly over them.
+/// Runs every case; its status becomes `ok`, `failed` with a reason, or `skipped` with a reason (skip_reason(), a lost
+/// context, Ctrl-C). Runs through all cases `turns` times, each time with a share of the samples, so that drift during
+/// the run affects all of them evenly.
 std::vector<Result> run_cases(std::span<const PlannedCase> cases, const RunContext& bench, const RunObserver& observer,
                               std::size_t turns = 1);
 

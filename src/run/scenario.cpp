@@ -84,7 +84,7 @@ std::span<const MetricDeclaration> several_gpus_metrics() {
 
 namespace {
 
-constexpr double kAgreement = 0.01;  // of the makespan: how far two clocks may differ before it is worth a warning
+constexpr double kAgreement = 0.01;  // share of the makespan by which two clocks may differ without a warning
 
 void compare_clocks(const Trace& trace, Result& result) {
   if (trace.source != "cupti" || trace.event_makespan <= 0) return;
@@ -163,7 +163,7 @@ void RunContext::trace_region(const Region& region, Result& result) const {
   if (!trace || interrupted() != 0) return;
   try {
     result.trace = trace_pass(machine, region);
-  } catch (const MeasurementError& error) {  // what was sampled is as good without
+  } catch (const MeasurementError& error) {  // the samples are good without a timeline
     result.warnings.push_back(fmt::format("no timeline: {}", error.what()));
     return;
   }
@@ -172,7 +172,7 @@ void RunContext::trace_region(const Region& region, Result& result) const {
   result.add("traced_makespan", model::makespan(t), "s");
   if (t.event_makespan > 0) result.add("traced_makespan_by_events", t.event_makespan, "s");
   result.add("concurrency", model::concurrency(t), "1");
-  // Events cannot tell kernels that run side by side from such that wait for each other.
+  // Events cannot distinguish concurrent kernels from kernels that wait for each other.
   if (t.source != "events") result.add("kernel_concurrency", model::kernel_concurrency(t), "1");
   if (!t.note.empty()) result.warnings.push_back("timeline: " + t.note);
   compare_clocks(t, result);

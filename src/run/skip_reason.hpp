@@ -1,4 +1,4 @@
-// Why a case does not run: one question to scenarios, spaces of tune and the runner, with one answer.
+// Why a case does not run: the common answer of scenarios, search spaces of tune, and the runner.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@ namespace xferbench {
 
 struct SkipReason {
   enum class Kind {
-    meaningless,  ///< its values do not go together: where they only came out of a product, there is no such case
-    impossible,   ///< no device can run it, or it needs more memory than there is: an error where that is every case
-    unavailable,  ///< this device cannot, or not now: a result that is skipped and says why
+    meaningless,  ///< its values contradict each other; dropped if it came from a product of axis values
+    impossible,   ///< no device can run it, or memory does not suffice; an error if it is every case
+    unavailable,  ///< this device cannot run it, or not now; gives a skipped result with this reason
   };
   Kind kind = Kind::unavailable;
   std::string text;  ///< what was wrong, what was expected, what to do

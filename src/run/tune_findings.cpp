@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostNamed = 4;
 
-/// Of the axes that not every configuration has alike.
+/// Names configurations by the axes in which they differ.
 class Namer {
  public:
   explicit Namer(std::span<const Case> space) {
@@ -37,7 +37,7 @@ Finding finding(const char* about, std::string text) {
   return {.scenario = {}, .kind = "tune", .labels = {{"about", about}}, .metrics = {}, .text = std::move(text)};
 }
 
-/// The same of a configuration, with the values of its axes.
+/// The same for one configuration, with the values of its axes.
 Finding finding(const char* about, std::string text, const Case& configuration) {
   Finding f = finding(about, std::move(text));
   for (const Case::Param& param : configuration.params()) {
@@ -52,7 +52,7 @@ std::string behind(const Contestant& one, const Contestant& best) {
 
 model::Estimate time_of(const Contestant& c) { return {c.seconds, c.interval}; }
 
-/// `all`: the best first.
+/// `all`: sorted, best first.
 Finding winner_of(std::span<const Contestant> all, const Namer& namer, Objective objective) {
   const Contestant& best = all.front();
   std::string interval;
@@ -62,7 +62,7 @@ Finding winner_of(std::span<const Contestant> all, const Namer& namer, Objective
   }
   const char* unsure = best.confirmed ? "" : "; not confirmed by a second measurement";
   const bool decided = std::ranges::all_of(all.subspan(1), [&](const Contestant& c) {
-    // What dropped out did so beside the best of the search, which need not be the best now.
+    // What dropped out was compared with the best of the search, which may not be the best now.
     const bool still_out = c.out && c.seconds > (1 + model::kAlike) * best.seconds;
     return still_out || model::relate(time_of(best), time_of(c)) == model::Relation::faster;
   });
@@ -114,7 +114,8 @@ Finding alike(std::span<const Contestant> set, const Namer& namer) {
 }
 
 Finding simplest(std::span<const Contestant> set, const Namer& namer) {
-  const Contestant& c = *std::ranges::min_element(set, {}, &Contestant::complexity);  // the fastest of equals
+  // The fastest of equally simple ones.
+  const Contestant& c = *std::ranges::min_element(set, {}, &Contestant::complexity);
   const bool is_winner = &c == set.data();
   Finding f = finding("simplest",
                       is_winner ? "it is also the simplest of these"
@@ -178,8 +179,8 @@ std::vector<Finding> tune_findings(TuneSummary summary) {
   std::ranges::stable_sort(all, {}, [](const Contestant& c) { return std::pair(!c.confirmed, c.seconds); });
   std::vector<Finding> findings;
   if (!all.empty()) {
-    // Times of the search are kept apart from those of the confirmation, but counted: whoever looks into the file finds
-    // them.
+    // Times of the search are not mixed with those of the confirmation, but they count, because readers find them in
+    // the file.
     std::vector<Contestant> set;
     std::ranges::copy_if(all, std::back_inserter(set), [&](const Contestant& c) {
       return &c == &all.front() || c.seconds <= (1 + model::kAlike) * all.front().seconds;

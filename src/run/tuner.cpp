@@ -148,42 +148,42 @@ std::vector<Case> feasible(std::span<const PlannedCase> cases, Machine& machine,
 
 namespace {
 
-// Shares of the budget; what is left is for the last round.
+// Shares of the budget; the rest is for the last round.
 constexpr double kForStages = 0.15;
-constexpr double kLongest = 60;  // seconds that a share is taken of for the stages, however long the search may be
+constexpr double kLongest = 60;  // seconds; the stages get a share of at most this budget
 constexpr double kForSearch = 0.5;
-constexpr double kSlowHost = 0.9;  // of the makespan: calls that take longer are worth a warning
+constexpr double kSlowHost = 0.9;  // share of the makespan; longer submit times cause a warning
 
 constexpr std::size_t kSamplesPerRound = 4;
-constexpr std::size_t kLeastThatDecide = 6;  // fewer have no interval
+constexpr std::size_t kLeastThatDecide = 6;  // samples; fewer have no confidence interval
 
-/// A configuration of the space and what has become of it.
+/// A configuration of the space, and its state.
 struct Entry {
   Case config;
   double predicted = 0;
   std::optional<Candidate> candidate{};  ///< while it may still be needed
   std::optional<Measurement> search{};   ///< samples of all rounds of the search
   std::optional<Measurement> fresh{};    ///< those of the last round
-  CaseHealth health{};                   ///< of all its rounds
-  double host_blocked = 0;               ///< median seconds of the calls that submit it, in its latest round
+  CaseHealth health{};                   ///< over all its rounds
+  double host_blocked = 0;               ///< median submit time in seconds, in its latest round
   std::string failure{};
 };
 
-/// Adds what passes until the end of a scope.
+/// Adds the time until the end of the scope to `seconds`.
 auto stopwatch(HostRuntime& host, double& seconds) {
   return OnExit([&host, &seconds, begun = host.now()] { seconds += host.now() - begun; });
 }
 
-/// What making the Tunable took.
+/// Time spent on making the Tunable.
 struct Spent {
   double seconds = 0;
-  double of_budget = 0;  ///< of that, what counts as sampling
+  double of_budget = 0;  ///< part of it that counts as sampling
 };
 
-/// How many passes make a sample: as many, in the search and in the confirmation, of each configuration. What a pass
-/// takes by itself is then in all times to the same part, and samples of several rounds are of one kind.
+/// Number of passes in a sample: the same for all configurations, in search and confirmation. So the fixed cost of a
+/// sample has the same share in all times, and samples of several rounds can be combined.
 unsigned passes_in_a_sample(const Tunable& tunable, std::span<const Case> space, Objective objective) {
-  if (objective == Objective::wall) return 1;  // a program that calls once for each result is meant
+  if (objective == Objective::wall) return 1;  // this objective is about a program that waits for each result
   double shortest = kShortestSample;
   unsigned most = std::numeric_limits<unsigned>::max();
   for (const Case& c : space) {
@@ -194,8 +194,8 @@ unsigned passes_in_a_sample(const Tunable& tunable, std::span<const Case> space,
   return std::clamp(static_cast<unsigned>(std::min(std::ceil(kShortestSample / shortest), 1e6)), 1U, most);
 }
 
-/// Of few samples the extremes, between which the median of all lies with a probability of 1 - 2^(1 - n): of four, 7
-/// in 8. Of one or two they would say that nothing is more certain; nothing of these.
+/// With too few samples for ci95, the range of the samples. The true median lies in it with a probability of 1 - 2^(1 -
+/// n): 7 in 8 for four samples. Nothing below three samples, whose range would look too certain.
 std::optional<Interval> interval_of(const Measurement& m) {
   constexpr std::size_t kFewest = 3;
   if (m.ci95 || m.samples.size() < kFewest) return m.ci95;
@@ -223,7 +223,7 @@ class Tuner {
     confirm();
   }
 
-  /// Of all that was measured or has failed, in the order in which that began.
+  /// Results of all measured or failed configurations, in the order in which they were started.
   [[nodiscard]] std::vector<Result> results() const {
     std::vector<Result> all;
     const Entry* best = leader();
@@ -244,7 +244,7 @@ class Tuner {
       if (!counts(entry)) continue;
       const Measurement* time = decisive(entry);
       const auto interval = interval_of(*time);
-      constexpr double kDisturbed = 0.1;  // of the time, from end to end of its interval
+      constexpr double kDisturbed = 0.1;  // width of the interval, as a share of the time
       summary.contestants.push_back(
           {.config = entry.config,
            .seconds = time->median,
@@ -271,7 +271,7 @@ class Tuner {
   [[nodiscard]] bool may_go_on() const { return interrupted() == 0 && bench_.device.usable(); }
   [[nodiscard]] double left_until(double share) const { return share * bench_.policy.budget - spent_; }
 
-  /// Rounds until the race is over, or its share of the budget is spent.
+  /// Runs rounds until the search is decided, or its share of the budget is spent.
   void search() {
     while (may_go_on() && left_until(kForStages + kForSearch) > 0) {
       const double left = left_until(kForStages + kForSearch);
@@ -289,8 +289,8 @@ class Tuner {
     }
   }
 
-  /// The best, measured afresh and interleaved by the user's policy: what the search saw of them is biased, because
-  /// among many that are alike it favours those that were lucky.
+  /// Measures the best afresh, interleaved and with the user's policy. Their times from the search are biased, because
+  /// among many similar configurations it favours those that were lucky.
   void confirm() {
     if (!may_go_on()) return;
     confirming_ = true;
@@ -300,7 +300,7 @@ class Tuner {
     SamplingPolicy policy = bench_.policy;
     policy.budget = std::max(left_until(1), 0.0);
     const Sampled all = sampled(best, policy);
-    // Interrupted after a sample or two, it decides nothing; the samples are kept with those of the search.
+    // If interrupted after a sample or two, this round decides nothing; its samples are kept with those of the search.
     const std::size_t enough = std::min(kLeastThatDecide, policy.min_samples);
     const bool decides =
         !apart_ && std::ranges::all_of(all, [&](const auto& s) { return s.second.samples.size() >= enough; });
@@ -315,7 +315,7 @@ class Tuner {
     if (may_go_on()) tunable_->measure_again();
   }
 
-  /// Prepared and verified; those that fail drop out. Nothing when interrupted.
+  /// Prepares and verifies a batch. Configurations that fail drop out. Empty if interrupted.
   std::vector<std::size_t> ready(const std::vector<std::size_t>& batch) {
     const OnExit time = stopwatch(bench_.machine.host(), account_.verification);
     std::vector<std::size_t> good;
@@ -346,7 +346,7 @@ class Tuner {
 
   using Sampled = std::vector<std::pair<std::size_t, Measurement>>;
 
-  /// Samples a batch interleaved. If that fails, each by itself, so that only the one that cannot be timed drops out.
+  /// Samples a batch interleaved. If that fails, samples each by itself, so that only a failing one drops out.
   Sampled sampled(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
     Sampled all;
     if (batch.size() > 1) apart_ = false;
@@ -375,7 +375,7 @@ class Tuner {
     return all;
   }
 
-  /// The output of one was wrong: it drops out, and the others are sampled anew.
+  /// Drops a configuration with wrong output, and samples the others again.
   Sampled sampled_without(std::size_t wrong, const std::string& failure, std::vector<std::size_t> batch,
                           const SamplingPolicy& policy) {
     drop(wrong, failure);
@@ -383,14 +383,14 @@ class Tuner {
     return batch.empty() || !may_go_on() ? Sampled() : sampled(batch, policy);
   }
 
-  /// Passes are checked where the winner is decided.
+  /// The output of passes is checked only in the confirmation, which decides the winner.
   Sampled sampled_together(const std::vector<std::size_t>& batch, const SamplingPolicy& policy) {
     const OnExit time = stopwatch(bench_.machine.host(), confirming_ ? account_.confirmation : account_.search);
     std::vector<Region> regions;
     regions.reserve(batch.size());
     for (const std::size_t i : batch) {
       regions.push_back(region_for(bench_.objective, entries_[i].candidate->region()));
-      regions.back().warmed_by_another = true;  // the GPU by the stages, and each configuration by being verified
+      regions.back().warmed_by_another = true;  // the stages warmed up the GPU, and verification each configuration
       regions.back().batch = passes_;
     }
     const double begun = bench_.machine.host().now();
@@ -413,13 +413,13 @@ class Tuner {
     return all;
   }
 
-  /// About what one sample of a configuration takes, and what lies around it.
+  /// Estimated seconds of one sample of a configuration, overhead included.
   [[nodiscard]] double sample_time(std::size_t i) const {
     return std::max(passes_ * race_.corrected(i), 2 * kShortestSample);
   }
 
-  /// As many of the batch, from its beginning, as `left` seconds allow so many samples of; at least two, or there is
-  /// nothing to compare. The others come again.
+  /// The first configurations of the batch for which `left` seconds allow that many samples each. At least two, or
+  /// there is nothing to compare. The others come again later.
   [[nodiscard]] std::vector<std::size_t> affordable(std::vector<std::size_t> batch, double left,
                                                     std::size_t samples) const {
     double round = 0;
@@ -433,15 +433,15 @@ class Tuner {
     return batch;
   }
 
-  /// A few samples of each.
+  /// A few samples of each configuration.
   [[nodiscard]] SamplingPolicy round_policy() const {
     SamplingPolicy policy;
     policy.max_samples = policy.min_samples = std::min(kSamplesPerRound, bench_.policy.max_samples);
-    policy.ci = 0;  // all of the samples
+    policy.ci = 0;  // take all of the samples
     return policy;
   }
 
-  /// Median of the calls that submit it.
+  /// Median submit time in seconds.
   [[nodiscard]] double calls_of(const Series& series) const {
     return bench_.objective == Objective::wall ? series.part(kWallCalls).median : series.submit.median;
   }
@@ -454,7 +454,7 @@ class Tuner {
     }
   }
 
-  /// Frees what clearly lost.
+  /// Frees candidates that have clearly lost.
   void release_losers() {
     const std::vector<std::size_t> standing = race_.standing();
     for (const std::size_t i : begun_) {
@@ -462,14 +462,14 @@ class Tuner {
     }
   }
 
-  /// The winner of the search and those that may be within 1 % of it, as many as the budget can measure.
+  /// The winner of the search, and those that may be within 1 % of it, as many as the budget can measure.
   [[nodiscard]] std::vector<std::size_t> finalists() const {
     std::vector<std::size_t> found = race_.standing();
     found.resize(std::min(found.size(), most_finalists_));
     return affordable(std::move(found), left_until(1), kLeastThatDecide);
   }
 
-  /// The measurement that counts: the fresh one where there is one.
+  /// The measurement that counts: that of the last round, if there is one.
   static const Measurement* decisive(const Entry& entry) {
     if (entry.fresh) return &*entry.fresh;
     return entry.search ? &*entry.search : nullptr;
@@ -477,7 +477,7 @@ class Tuner {
 
   static bool counts(const Entry& entry) { return entry.failure.empty() && decisive(entry) != nullptr; }
 
-  /// The fastest of the last round, or of the search where there was none; null before the first is measured.
+  /// The fastest of the last round, or of the search if there was none; null before the first measurement.
   [[nodiscard]] const Entry* leader() const {
     const Entry* best = nullptr;
     const auto rank = [](const Entry& e) { return std::pair(!e.fresh.has_value(), decisive(e)->median); };
@@ -530,16 +530,16 @@ class Tuner {
   }
 
   std::unique_ptr<Tunable> tunable_;
-  unsigned passes_;  // in a sample
+  unsigned passes_;  // in each sample
   RunContext bench_;
   const TuneObserver& observer_;
   model::CandidateSearch race_;
   std::vector<Entry> entries_;
-  std::vector<std::size_t> begun_;  // in order
+  std::vector<std::size_t> begun_;  // in the order in which they were started
   std::size_t most_finalists_;
   TuneAccount account_;
   double spent_ = 0;    // of the budget, in seconds
-  bool apart_ = false;  // the latest samples were not taken interleaved
+  bool apart_ = false;  // the latest samples were not interleaved
   bool confirming_ = false;
 };
 
@@ -564,7 +564,7 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   const unsigned passes = passes_in_a_sample(*tunable, searched, bench.objective);
   if (passes > 1) tunable->repeat_passes(passes);
   if (interrupted() != 0) return {};
-  // Allocating and preparing are in this, too: it counts up to twice its share.
+  // This includes allocating and preparing, so it counts as no more than twice its share.
   const double seconds = bench.machine.host().now() - begun;
   const Spent spent{seconds, std::min(seconds, 2 * kForStages * bench.policy.budget)};
   model::CandidateSearchPolicy policy;
@@ -572,13 +572,13 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   if (thoroughness == Thoroughness::exhaustive) {
     policy.share = 1;
     policy.most = space.size();
-    policy.reach = 1e6;  // of any error: nothing is too slow to be tried
+    policy.reach = 1e6;  // times any error: no configuration seems too slow to be tried
     policy.finalists = 16;
   }
   Tuner tuner(std::move(tunable), passes, searched, bench, observer, policy, spent);
   tuner.run();
   Tuned tuned{tuner.results(), tuner.findings(command_of)};
-  // Where no configuration failed by it, nothing else would say that the search did not come to its end.
+  // If no configuration failed because of it, nothing else would show that the search was cut short.
   if (!bench.device.usable()) std::ranges::for_each(tuned.results, mark_unfinished);
   return tuned;
 }

@@ -21,14 +21,14 @@ namespace xferbench {
 
 namespace {
 
-/// Places that threads have to themselves, of which each thread has the same in all counters.
+/// Number of exclusive slots. A thread has the same slot in all counters.
 constexpr std::size_t kPlaces = 512;
 
-/// Which of them are taken. There are enough for all threads that a scenario may start; whoever comes too late has the
-/// one behind them, as others may.
+/// Assigns slots to threads. There are enough for all threads that a scenario may start; any further thread gets the
+/// shared slot after them.
 class Places {
  public:
-  /// The place of the thread that asks, from its first call to its end.
+  /// The slot of the calling thread, from its first call to its end.
   static std::size_t mine() {
     std::size_t& number = number_of_this_thread();
     if (number == kNone) number = all().take();
@@ -47,8 +47,8 @@ class Places {
     return number;
   }
 
-  // An object with a destructor would give the place back, too; but to know of it the C library allocates when a thread
-  // has its first, and aborts where it cannot.
+  // A thread_local object with a destructor would also release the slot. But to register the first one in a thread, the
+  // C library allocates memory, and aborts if it cannot.
   Places() : are_given_back_(pthread_key_create(&at_end_of_thread_, give_back) == 0) {}
 
   std::size_t take() {
@@ -81,9 +81,8 @@ class Places {
   bool are_given_back_;
 };
 
-/// As the counters have it.
 std::uint64_t expected_nanoseconds(const DeviceCall& call) {
-  constexpr double kMostExpected = 1e6;  // seconds: sums of longer ones might not fit
+  constexpr double kMostExpected = 1e6;  // seconds; sums of larger values might overflow
   return static_cast<std::uint64_t>(std::min(call.expected, kMostExpected) * 1e9);
 }
 
@@ -96,7 +95,7 @@ CallCounters::Counters& CallCounters::mine() { return places_[Places::mine()]; }
 void CallCounters::Counters::add(std::atomic<std::uint64_t>& counter, std::uint64_t more) const {
   if (shared) {
     counter.fetch_add(more, std::memory_order_release);
-  } else {  // a fifth of what an addition would take that others may do, too
+  } else {  // takes a fifth of the time of an atomic addition
     counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_release);
   }
 }
@@ -112,7 +111,7 @@ void CallCounters::enter(const DeviceCall& call) {
 void CallCounters::leave(const DeviceCall& call, bool progress) noexcept {
   Counters& my = mine();
   if (progress && waits_for_work(call.kind)) my.add(my.waits);
-  // What was to be done within the call is behind it, and is no reason to wait longer for what comes.
+  // Work done within the call is over, and is no reason to wait longer for later calls.
   if (call.expected > 0 && !submits_work(call.kind)) my.add(my.expected, 0 - expected_nanoseconds(call));
   if (call.kind != CallKind::query_event) return my.add(my.left);
   if (progress) my.add(my.finished);
@@ -122,7 +121,7 @@ void CallCounters::leave(const DeviceCall& call, bool progress) noexcept {
 CallCounters::Totals CallCounters::totals() const {
   Totals all;
   for (const Counters& of : places_) {
-    // What ended is read before what began, so that nothing seems to have ended before it began.
+    // Read ends before beginnings, so that nothing seems to have ended before it began.
     const std::uint64_t left = of.left.load(std::memory_order_acquire);
     const std::uint64_t answered = of.answered.load(std::memory_order_acquire);
     const std::uint64_t entered = of.entered.load(std::memory_order_acquire);
@@ -132,7 +131,7 @@ CallCounters::Totals CallCounters::totals() const {
     all.waits += of.waits.load(std::memory_order_relaxed);
     all.expected += 1e-9 * static_cast<double>(of.expected.load(std::memory_order_relaxed));
     const auto in = [&all](CallKind kind) {
-      // Where several threads are in calls, the one that waits is the one to name.
+      // If several threads are in calls, name one that waits.
       if (!all.inside || waits_for_work(kind)) all.kind = kind;
       all.inside = true;
     };
@@ -146,7 +145,7 @@ CallCounters::Totals CallCounters::totals() const {
 
 namespace {
 
-/// What several looks say together.
+/// Draws conclusions from successive checks.
 class Judgement {
  public:
   Judgement(const CallCounters& calls, const WatchdogLimits& limits)
@@ -161,10 +160,10 @@ class Judgement {
       if (busy_) longest_ = std::max(longest_, waited_);
       waited_ = 0;
     }
-    // What was submitted before the look before a wait came back may have been done by then.
+    // When a wait has returned, work submitted before the previous check may be done.
     if (now.waits != last_.waits) settled_ = last_.expected;
     busy_ = now.inside || polling;
-    // Whoever asks again and again may do something else in between; not for long, or it was work of the host.
+    // A thread that queries an event may briefly do something else in between; longer pauses are host work.
     idle_ = busy_ ? 0 : idle_ + passed;
     if (idle_ > kBetweenPolls) waited_ = 0;
     last_ = now;
@@ -180,7 +179,7 @@ class Judgement {
   using Clock = std::chrono::steady_clock;
   static constexpr double kBetweenPolls = 1.0;  // seconds
 
-  /// In seconds. After a long time without a look the process was stopped, and so was whoever it waits for.
+  /// Seconds, limited: after a long gap the process had been stopped, and so may have been what it waits for.
   double time_since_last_look() {
     const auto now = Clock::now();
     const double passed = std::chrono::duration<double>(now - std::exchange(looked_, now)).count();
@@ -195,16 +194,16 @@ class Judgement {
   const CallCounters& calls_;
   const WatchdogLimits& limits_;
   CallCounters::Totals last_;
-  double settled_;      // of what is expected, in seconds
-  double waited_ = 0;   // without progress
-  double longest_ = 0;  // wait that came back
-  bool busy_ = false;   // at the last look, somebody was in a call or had asked for an event
-  double idle_ = 0;     // since somebody was
+  double settled_;      // seconds of expected work that is done
+  double waited_ = 0;   // seconds without progress
+  double longest_ = 0;  // longest wait that returned
+  bool busy_ = false;   // at the last check, a thread was in a call or had queried an event
+  double idle_ = 0;     // seconds since that was last true
   double since_interrupt_ = 0;
   Clock::time_point looked_ = Clock::now();
 };
 
-/// Signals are for the threads that did without this one.
+/// Leaves signals to the threads that existed before this one.
 void block_signals() {
   sigset_t all;
   sigfillset(&all);
@@ -214,7 +213,7 @@ void block_signals() {
 }  // namespace
 
 Watchdog::Watch Watchdog::watch(std::function<void(const Alarm&)> on_alarm) {
-  // Begun here: what happens from now on is what counts.
+  // Constructed here, so that only what happens from now on counts.
   return Watch(std::jthread(
       [this, judgement = Judgement(calls_, limits_), tell = std::move(on_alarm)](const std::stop_token& stop) mutable {
         block_signals();

@@ -1,4 +1,4 @@
-// The watchdog: notices that a device does not answer any more, where nothing in the program itself could.
+// The watchdog: detects a device that no longer answers, which the blocked program itself cannot notice.
 #pragma once
 
 #include <array>
@@ -17,27 +17,27 @@
 
 namespace xferbench {
 
-/// When to give up. In seconds.
+/// Timeouts in seconds.
 struct WatchdogLimits {
-  double patience = 30;      ///< a call may take as long in any case, ...
-  double factor = 10;        ///< ... and so many times what it is expected to take, where that is longer
-  double interrupted = 1.2;  ///< between Ctrl-C and the end of what is watched
-  double interval = 0.1;     ///< between two looks
+  double patience = 30;      ///< any call may take this long, ...
+  double factor = 10;        ///< ... and this many times its expected time, if that is longer
+  double interrupted = 1.2;  ///< from Ctrl-C to the end of the watched code
+  double interval = 0.1;     ///< between two checks
 };
 
 struct Alarm {
   enum class Kind {
-    stuck,        ///< a call does not come back
-    interrupted,  ///< Ctrl-C was asked for, and something takes too long to see it
+    stuck,        ///< a call does not return
+    interrupted,  ///< the program takes too long to react to Ctrl-C
   };
   Kind kind{};
-  std::string_view operation{};  ///< the call that a thread is in, as to_text(CallKind) has it; empty: in none
+  std::string_view operation{};  ///< the call that a thread is in, by to_text(CallKind); empty: none
   double seconds = 0;            ///< without progress, or since Ctrl-C
 };
 constexpr auto texts_of(Alarm::Kind) { return std::to_array<std::string_view>({"stuck", "interrupted"}); }
 
-/// What a watchdog is told of calls. Each thread writes to counters of its own, a few stores for a call; the watchdog's
-/// thread alone makes sense of them.
+/// Counts calls for a watchdog. Each thread has counters of its own, so that a call costs only a few stores; only the
+/// watchdog's thread evaluates them.
 class CallCounters final : public CallObserver {
  public:
   CallCounters();
@@ -46,23 +46,23 @@ class CallCounters final : public CallObserver {
 
   /// The sums over all threads.
   struct Totals {
-    std::uint64_t progress = 0;  ///< calls that were entered or left; that an event has not finished is none
-    std::uint64_t polls = 0;     ///< questions for an event
-    std::uint64_t waits = 0;     ///< for work, that came back
-    double expected = 0;         ///< seconds of all that was submitted
-    bool inside = false;         ///< a thread is in a call, namely:
+    std::uint64_t progress = 0;  ///< calls entered or left; a query of an unfinished event does not count
+    std::uint64_t polls = 0;     ///< event queries
+    std::uint64_t waits = 0;     ///< waits for work that returned
+    double expected = 0;         ///< seconds of all submitted work
+    bool inside = false;         ///< a thread is in a call, of this kind:
     CallKind kind{};
   };
   [[nodiscard]] Totals totals() const;
 
  private:
-  /// Of one thread at a time; the last place is for all threads that find no other.
+  /// The counters of one thread at a time; the last ones are shared by threads for which there are no others.
   struct alignas(64) Counters {
     std::atomic<std::uint64_t> entered{0};
     std::atomic<std::uint64_t> left{0};
-    std::atomic<std::uint64_t> asked{0};     // whether an event has finished
-    std::atomic<std::uint64_t> answered{0};  // of these
-    std::atomic<std::uint64_t> finished{0};  // of these, by yes
+    std::atomic<std::uint64_t> asked{0};     // event queries
+    std::atomic<std::uint64_t> answered{0};  // of these, returned
+    std::atomic<std::uint64_t> finished{0};  // of these, with a finished event
     std::atomic<std::uint64_t> waits{0};
     std::atomic<std::uint64_t> expected{0};  // nanoseconds
     std::atomic<CallKind> kind{};
@@ -76,17 +76,17 @@ class CallCounters final : public CallObserver {
   std::vector<Counters> places_;
 };
 
-/// A device is taken for stuck while a thread is in one of its calls, or asks again and again for an event, and for
-/// too long no call has been entered or has come back with anything new. Work of the host outside of calls may take as
-/// long as it likes. A time in which the whole process was stopped (Ctrl-Z) does not count.
+/// A device counts as stuck if a thread is in one of its calls, or keeps querying an event, and for too long no call
+/// was entered or returned anything new. Host work outside of calls may take any time. Time in which the whole process
+/// was stopped (Ctrl-Z) does not count.
 class Watchdog {
  public:
   explicit Watchdog(const WatchdogLimits& limits = {}) : limits_(limits) {}
 
-  /// For intercept(). The watchdog outlives the machine.
+  /// For intercept(). The watchdog must outlive the machine.
   [[nodiscard]] CallObserver& observer() { return calls_; }
 
-  /// While it lives, a thread looks.
+  /// A thread makes checks as long as this object exists.
   class Watch : NonCopyable {
     friend class Watchdog;
     explicit Watch(std::jthread thread) : thread_(std::move(thread)) {}

@@ -21,7 +21,7 @@ std::string listed(std::span<const std::string> names, std::size_t most, std::st
   const bool cut = names.size() > most;
   const auto first = names.first(cut ? most - 1 : names.size() - 1);
   const std::string last = cut ? fmt::format("{} more", names.size() - most + 1) : names.back();
-  // Between names that have commas of their own, a comma would be lost.
+  // Names that contain commas are separated by semicolons.
   const bool apart = has_comma(names);
   return fmt::format("{}{} {} {}", fmt::join(first, apart ? "; " : ", "), apart ? ";" : "", word, last);
 }
@@ -51,7 +51,7 @@ std::string beside_text(const model::Estimate& time, const model::Estimate& othe
 
 namespace {
 
-/// Each name once.
+/// The leading names, each once.
 std::vector<std::string> ahead_in(const model::Front& front, std::span<const std::string> names) {
   std::vector<std::string> ahead;
   for (const std::size_t place : front.places) {

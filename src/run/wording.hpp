@@ -1,4 +1,4 @@
-// How findings are worded, so that the same is said in the same words everywhere. Pure functions.
+// The wording of findings, so that the same words are used everywhere. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace xferbench {
 
-/// Why nothing is decided where an interval is missing, and what to do about it.
+/// Why nothing is decided without a confidence interval, and what to do about it.
 inline constexpr std::string_view kTooFewSamples =
     "too few samples, of which at least 6 are needed: raise --max-samples or --budget";
 
 /// "a", "a and b", "a, b and c"; of more than `most`: "a, b, c and 12 more". `word`: "or" instead of "and".
 std::string listed(std::span<const std::string> names, std::size_t most = 12, std::string_view word = "and");
 
-/// How many times: "1.02", "2.4", "12".
+/// A factor with suitable decimals: "1.02", "2.4", "12".
 std::string factor_text(double factor);
-/// "1.2 to 6.1"; one number where both read the same.
+/// "1.2 to 6.1"; one number if both read the same.
 std::string factors_text(const Interval& factors);
 
 /// "X is the fastest", "X, Y and Z are equally fast (within 1 %)", "X, Y and Z are tied (within error)". `names`: of
@@ -29,21 +29,20 @@ std::string factors_text(const Interval& factors);
 std::string told_apart(const model::Front& front, std::span<const std::string> names, std::string_view is_best,
                        std::string_view equals = "are equally fast");
 
-/// One time beside another: "2.4 times as fast", "1.2 times as long", "equally fast (within 1 %)", "no difference
-/// found".
+/// Compares two times: "2.4 times as fast", "1.2 times as long", "equally fast (within 1 %)", "no difference found".
 std::string beside_text(const model::Estimate& time, const model::Estimate& other);
 
-/// Who is ahead, as a cell of a table: "X", "X or Y", "X, Y or 3 more".
+/// The leading results as a cell of a table: "X", "X or Y", "X, Y or 3 more".
 std::string ahead_text(const model::Front& front, std::span<const std::string> names);
-/// What that rests on, as a label: decided, equal, undecided.
+/// How certain that is, as a label: decided, equal, undecided.
 std::string outcome_text(const model::Front& front);
 
 /// "pays from 5 to 301 copies on", "never pays: copies of pageable memory are as fast (within 1 %)", "may pay or not:
-/// ...". `ordinary`: whose copies are the slow ones.
+/// ...". `ordinary`: the kind of memory with the slow copies.
 std::string break_even_text(const model::BreakEven& found, std::string_view ordinary);
 /// The same as a label: pays, never, undecided.
 std::string outcome_text(const model::BreakEven& found);
-/// Adds the number of copies under that name, and its interval as NAME_low and NAME_high, where there is one.
+/// Adds the number of copies as metric `name`, with its interval as NAME_low and NAME_high, if the outcome is "pays".
 void add_copies(const model::BreakEven& found, const std::string& name, Finding& finding);
 
 }  // namespace xferbench
