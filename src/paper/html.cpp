@@ -1,3 +1,4 @@
+// Writes documents as HTML pages.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,3 +1,4 @@
+// Writes documents as Markdown.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

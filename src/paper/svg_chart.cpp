@@ -1,3 +1,4 @@
+// Draws line and scatter charts as SVG.
 #include <fmt/format.h>
 
 #include <algorithm>

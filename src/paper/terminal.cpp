@@ -1,4 +1,4 @@
-
+// Writes documents for terminals.
 #include "core/printable.hpp"
 #include "paper/text.hpp"
 #include "paper/writers.hpp"

@@ -1,3 +1,4 @@
+// Draws tables on terminals, and makes them fit.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,3 +1,4 @@
+// Compares paths: which one is faster, at which sizes, and by how much.
 #include "run/findings.hpp"
 
 #include <fmt/format.h>

@@ -67,7 +67,7 @@ std::string at(const std::optional<double>& value, std::string_view unit) {
 void add_clocks(const Health& before, const Health& after, Changes& changes) {
   const std::string heat = at(after.temperature, "degrees C");
   const std::string power = at(after.power, "W");
-  // Excludes reasons that are normal: an idle GPU, and clocks that somebody has set (application clocks).
+  // Excludes reasons that are normal: an idle GPU, and clocks that a user has set (application clocks).
   const std::array<std::pair<std::string_view, std::string>, 5> reasons{{
       {"power-cap", "the power limit holds the GPU's clocks down" + power + "; look at nvidia-smi -q -d POWER"},
       {"hw-slowdown", "the GPU has slowed itself down" + heat + "; look at its cooling and power supply"},

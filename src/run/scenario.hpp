@@ -152,8 +152,8 @@ std::array<Series, N> sample_few(const RunContext& bench, const std::array<Regio
 
 /// Whether every series has samples; after Ctrl-C, some may have none.
 bool all_sampled(std::span<const Series> series);
-/// Adds the times to the result's measurements: the first is what the case is about, and brings its parts along. The
-/// others are there to be compared with, and nobody is warned of them; wall_of() one is added by add_wall().
+/// Adds the times to the result's measurements. The first series is what the case is about, and is added with its
+/// parts. The others are for comparison and cause no warnings. A wall_of() series is added by add_wall().
 void add_measurements(std::span<const Series> series, Result& result);
 
 /// Adds the samples of a wall_of() region, and the metrics derived from them (wall_metrics()); nothing without samples.

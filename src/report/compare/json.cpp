@@ -1,3 +1,4 @@
+// The JSON format of comparisons.
 #include <array>
 
 #include "report/compare/compare_report.hpp"

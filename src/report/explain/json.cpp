@@ -1,3 +1,4 @@
+// The JSON format of explanations, for writing and reading.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// Results as CSV.
 #include "report/run/run_report.hpp"
 
 #include <fmt/format.h>

@@ -42,7 +42,7 @@ std::string spread_of(const SoakGpu& gpu) {
   return gpu.rates.empty() ? "-" : format_percent(most);
 }
 
-/// Throttle reasons, without idleness and without clocks that somebody has set, which are no problem.
+/// Throttle reasons, without those that are no problem: idleness, and clocks that a user has set.
 std::string reasons_of(const Health& health) {
   if (!health.throttle) return "-";
   std::vector<std::string> reasons = *health.throttle;
