@@ -21,7 +21,8 @@ struct Duplex {
 
 /// Call and hand-over costs have typical values until they are measured.
 struct Costs {
-  /// Of one copy between the GPU and this kind of host memory, with the link otherwise idle; nothing if unknown.
+  /// Seconds for one copy between the GPU and this kind of host memory, with the link otherwise idle; nothing if
+  /// unknown.
   std::function<std::optional<double>(recording::CopyKind, recording::Memory, std::uint64_t bytes)> copy =
       [](auto, auto, auto) { return std::nullopt; };
   Duplex duplex{};

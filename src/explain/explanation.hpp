@@ -16,8 +16,8 @@ namespace xferbench::explain {
 
 /// Breakdown of the wall time of the analyzed window; the parts add up to it.
 struct Shares {
-  double kernels = 0;   ///< kernels alone; includes fills and copies within GPU memory
-  double copies = 0;    ///< copies alone
+  double kernels = 0;   ///< kernels without concurrent copies; includes fills and copies within GPU memory
+  double copies = 0;    ///< copies without concurrent kernels
   double both = 0;      ///< kernels and copies at the same time
   double waiting = 0;   ///< GPU idle while the program waits for it
   double calls = 0;     ///< GPU idle during other CUDA calls
@@ -162,7 +162,7 @@ struct Counts {
 struct ProcessExplanation {
   std::uint32_t pid = 0;
   std::string command{};
-  std::vector<std::string> gpus{};  ///< names
+  std::vector<std::string> gpus{};  ///< names of those that it used
   std::string ending{};  ///< a sentence if the recording ended before the process, or the process ended abnormally
   std::vector<std::string> notes{};  ///< limitations of this analysis, as sentences
   Stretch stretch{};
@@ -186,7 +186,7 @@ struct ProcessExplanation {
   Timeline timeline{};
 };
 
-/// This machine's time for one copy of a size.
+/// The measured time of one copy of this size.
 struct LimitPoint {
   std::uint64_t bytes = 0;
   double seconds = 0;

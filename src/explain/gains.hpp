@@ -29,7 +29,7 @@ Unwatched without_watching(const Program& program, double replayed, double bare)
 
 struct Gains {
   std::vector<Finding> findings{};  ///< sorted by gain, largest first
-  std::vector<double> together{};   ///< see ProcessExplanation
+  std::vector<double> together{};   ///< as in ProcessExplanation
   std::size_t left_out = 0;
 };
 

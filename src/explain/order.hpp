@@ -56,7 +56,7 @@ class Order {
     std::size_t no_call_placed = 0;  // ... and how many of them are placed
     std::vector<Index> groups{};     // groups of streams that it belongs to
   };
-  /// Streams that are waited for together.
+  /// Streams that can be waited for together: all, those of a context, or the blocking ones of a context.
   struct Group {
     std::vector<Index> streams{};
     std::vector<Index> changed{};  // streams with a new last operation since `join` was made
@@ -76,7 +76,7 @@ class Order {
   [[nodiscard]] Index position(Index i) const;
 
   Program& program_;
-  std::map<Named, Index> indexes_;  // of streams
+  std::map<Named, Index> indexes_;  // into streams_
   std::vector<State> streams_;
   std::vector<Group> groups_;                // the first has all streams
   std::map<std::uint32_t, Index> contexts_;  // group of all streams of a context

@@ -45,7 +45,7 @@ struct Operation {
   std::uint64_t bytes = 0;
   Index call = kNone;             ///< that enqueued it; kNone: before the window, or by the device
   Index stream = 0;               ///< index into Program::streams
-  Index name = 0;                 ///< NameId of a kernel
+  Index name = 0;                 ///< NameId; only for kernels
   float least_part = 0;           ///< of a kernel: if it is split, each part takes at least this share of its time
   std::uint32_t correlation = 0;  ///< CUPTI's number for its call
   std::vector<Dependency> after{};
@@ -76,7 +76,7 @@ struct HostCall {
   CudaCallKind kind = CudaCallKind::none;
   bool asynchronous = false;
   std::vector<Index> operations{};  ///< that it enqueues, in order
-  std::vector<Index> waits_for{};   ///< operations
+  std::vector<Index> waits_for{};   ///< indexes of operations
 };
 
 struct StreamOf {

@@ -160,7 +160,7 @@ std::set<Subject> low_in_every_kind(const std::vector<OfRank>& all, std::set<Sub
   return low;
 }
 
-/// The transfers of one node with others.
+/// The transfers of one node with other nodes.
 struct OfNode {
   std::set<int> ranks{};  ///< of this node
   std::set<int> nodes{};  ///< of its partners
@@ -209,7 +209,7 @@ double shortfall(double speed, double reference) { return reference > 0 ? 1 - sp
 
 std::vector<Standing> stand(const std::vector<std::vector<double>>& pools, const Options& options) {
   std::vector<Standing> all;
-  std::vector<double> deviations;  // as shares of the middle of their pool
+  std::vector<double> deviations;  // as shares of the median of their pool
   for (const std::vector<double>& speeds : pools) {
     const double middle = statistics::median(speeds);
     all.push_back({.reference = middle, .low = {}});

@@ -39,7 +39,7 @@ struct Chart {
     std::vector<Point> points{};  ///< joined in the order of x; a limit with one point holds for all x
     Role role = Role::measured;
     std::string like{};                 ///< name of another series, whose colour it shares
-    std::optional<std::size_t> kind{};  ///< its colour, of eight; of several of one kind the first has it
+    std::optional<std::size_t> kind{};  ///< index of its colour, of eight; only the first series of a kind gets it
   };
   /// A highlighted range of the x axis, or a position if both ends are equal.
   struct Mark {
@@ -68,7 +68,7 @@ std::string to_svg(const Chart& chart);
 /// The names and styles of the chart's lines, for a legend when the drawing is wider than the window.
 struct LineName {
   std::string name;
-  std::size_t colour;  ///< of eight
+  std::size_t colour;  ///< index, of eight
   Chart::Series::Role role;
 };
 std::vector<LineName> names_of(const Chart& chart);

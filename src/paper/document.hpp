@@ -67,8 +67,8 @@ struct Sentence {
 /// Begins a section: its subject, the marks that its numbers need, and what all of them have in common.
 struct Heading {
   std::string text;
-  std::vector<std::string> common{};  ///< "size 256 MiB"
-  std::vector<std::string> marks{};   ///< "SIMULATED"
+  std::vector<std::string> common{};  ///< what all numbers below share: "size 256 MiB"
+  std::vector<std::string> marks{};   ///< of Trust: "SIMULATED"
 };
 
 struct Item {

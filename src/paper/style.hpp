@@ -13,7 +13,7 @@ enum class Tone { plain, bold, dim, good, notice, bad };
 struct Style {
   bool color = false;
   std::size_t columns = 0;  ///< of a line; 0: unlimited
-  bool every_row = false;   ///< even of a long table of what is drawn below it
+  bool every_row = false;   ///< show all rows, also of long tables whose numbers a matrix below shows
   [[nodiscard]] std::string painted(Tone tone, const std::string& text) const {
     constexpr std::array<const char*, 6> kCodes{"", "1", "2", "1;32", "1;33", "1;31"};
     if (!color || tone == Tone::plain) return text;

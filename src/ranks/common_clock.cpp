@@ -29,7 +29,8 @@ std::vector<Point> points_of(std::span<const ClockOffset> offsets) {
   std::vector<Point> points;
   double sum = 0;
   for (const ClockOffset& o : offsets) {
-    const double doubt = std::max(o.uncertainty + kWander * (newest.at - o.at), 1e-12);  // never 0
+    const double doubt =
+        std::max(o.uncertainty + kWander * (newest.at - o.at), 1e-12);  // not 0, since weights divide by it
     points.push_back({o.at - newest.at, o.offset - newest.offset, doubt, 1 / (doubt * doubt)});
     sum += points.back().weight;
   }

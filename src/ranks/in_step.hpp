@@ -103,8 +103,8 @@ class InStep final : public Pace {
   std::optional<double> exchange_seconds_;
   double slack_ = 0;
   double start_ = 0;                // on the common clock
-  double synchronised_ = 0;         // by the host's clock
-  bool just_synchronised_ = false;  // in the last exchange
+  double synchronised_ = 0;         // when that last happened, by the host's clock
+  bool just_synchronised_ = false;  // clocks were synchronised in the last exchange
   double uncertainty_ = 0;          // largest at any measuring rank, at the last question
   bool late_ = false;
   bool apart_ = false;  // ranks have asked different questions since the last pass

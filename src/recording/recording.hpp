@@ -92,7 +92,7 @@ enum class StreamFlag : std::uint32_t {
   unknown,
   blocking,      ///< from cudaStreamCreate: synchronizes with the legacy default stream
   non_blocking,  ///< made with cudaStreamNonBlocking
-  legacy,        ///< the default stream of the context
+  legacy,        ///< the context's legacy default stream
 };
 
 struct Stream {

@@ -19,7 +19,7 @@ constexpr const char* kStacks = "XFERBENCH_RECORD_STACKS";
 constexpr const char* kOnlyRanges = "XFERBENCH_RECORD_ONLY_RANGES";
 constexpr const char* kCupti = "XFERBENCH_RECORD_CUPTI";
 
-/// The whole text as a number; nothing where it is none.
+/// The text as a number of at least 0; nothing if it is anything else.
 template <class Number>
 std::optional<Number> number(const char* text) {
   if (text == nullptr) return std::nullopt;

@@ -74,7 +74,7 @@ class RecordingWriter {
   int error_ = 0;
   std::uint64_t records_ = 0;
   std::uint64_t written_ = 0;        // bytes in the file
-  std::vector<std::byte> gathered_;  // whole records
+  std::vector<std::byte> gathered_;  // whole records, not yet written
   std::map<std::string, recording::NameId, std::less<>> names_;
   std::uint32_t stacks_ = 0;
 };

@@ -35,7 +35,7 @@ std::string gpu_text(const RankPlace& place) {
   const std::string visible = visible_as(place.environment, *gpu.index);
   if (visible.empty()) return fmt::format("{}", *gpu.index);
   if (visible.find_first_not_of("0123456789") == std::string::npos) return visible;
-  return gpu.pci_bus_id.empty() ? visible : gpu.pci_bus_id;  // a UUID is no number, and long
+  return gpu.pci_bus_id.empty() ? visible : gpu.pci_bus_id;  // instead of a UUID, which is long and no number
 }
 
 std::string without_round_of_partners(std::string key) {

@@ -57,7 +57,7 @@ struct InFleet {
   friend bool operator==(const InFleet&, const InFleet&) = default;
 };
 
-/// One rank: where it ran and on what.
+/// Where a rank ran, and on what.
 struct RankPlace {
   int rank = 0;
   int node = 0;  ///< nodes are numbered in the order of their lowest ranks

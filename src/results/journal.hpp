@@ -57,7 +57,7 @@ void take_in(Report& report, std::vector<Result> more);
 
 class Journal {
  public:
-  /// `file` must outlive this object and be locked by it.
+  /// `file` must outlive this object, and hold the lock on the results file.
   explicit Journal(const ReplacedFile& file) : results_file_(file) {}
 
   [[nodiscard]] bool has_begun() const { return static_cast<bool>(file_); }

@@ -200,7 +200,7 @@ struct Shape {
   // --- What is legal ---
   std::array<std::string_view, 2> types{};             ///< JSON types of a single value
   double least = -kNoLimit;                            ///< of a number; of a text its bytes, of a list its items
-  double most = kNoLimit;                              ///< likewise
+  double most = kNoLimit;                              ///< in the same unit
   bool above = false;                                  ///< excludes `least` itself
   std::vector<std::string_view> (*words)() = nullptr;  ///< the only legal texts
 

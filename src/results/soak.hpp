@@ -119,7 +119,7 @@ struct SoakCounters {
   std::optional<std::uint64_t> ecc_uncorrected{};
   std::optional<std::uint64_t> pcie_replays{};
   std::uint64_t xid_count = 0;
-  std::vector<std::uint64_t> xids{};    ///< the first of them
+  std::vector<std::uint64_t> xids{};    ///< codes of the first ones
   std::vector<std::string> throttle{};  ///< reasons that were ever seen, each once
   std::optional<double> hottest{};      ///< degrees Celsius
   friend bool operator==(const SoakCounters&, const SoakCounters&) = default;

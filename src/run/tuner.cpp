@@ -163,7 +163,7 @@ struct Entry {
   double predicted = 0;
   std::optional<Candidate> candidate{};  ///< while it may still be needed
   std::optional<Measurement> search{};   ///< samples of all rounds of the search
-  std::optional<Measurement> fresh{};    ///< those of the last round
+  std::optional<Measurement> fresh{};    ///< samples of the last round
   CaseHealth health{};                   ///< over all its rounds
   double host_blocked = 0;               ///< median submit time in seconds, in its latest round
   std::string failure{};

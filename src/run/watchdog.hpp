@@ -32,7 +32,7 @@ struct Alarm {
   };
   Kind kind{};
   std::string_view operation{};  ///< the call that a thread is in, by to_text(CallKind); empty: none
-  double seconds = 0;            ///< without progress, or since Ctrl-C
+  double seconds = 0;            ///< time without progress, or since Ctrl-C
 };
 constexpr auto texts_of(Alarm::Kind) { return std::to_array<std::string_view>({"stuck", "interrupted"}); }
 

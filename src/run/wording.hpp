@@ -15,7 +15,8 @@ namespace xferbench {
 inline constexpr std::string_view kTooFewSamples =
     "too few samples, of which at least 6 are needed: raise --max-samples or --budget";
 
-/// "a", "a and b", "a, b and c"; of more than `most`: "a, b, c and 12 more". `word`: "or" instead of "and".
+/// A list of names: "a", "a and b", "a, b and c"; if there are more than `most`: "a, b, c and 12 more". `word`: "or"
+/// instead of "and".
 std::string listed(std::span<const std::string> names, std::size_t most = 12, std::string_view word = "and");
 
 /// A factor with suitable decimals: "1.02", "2.4", "12".

@@ -47,7 +47,7 @@ const recording::Range* innermost(Ranges& begun, recording::Time time) {
 std::string range_around(const Evidence& e, std::span<const Index> calls) {
   std::vector<Index> some;
   for (std::size_t i = 0; i < calls.size(); i += calls.size() / kLooks + 1) some.push_back(calls[i]);
-  std::ranges::sort(some);  // by begin, as ranges are
+  std::ranges::sort(some);  // by begin, as the recorded ranges are sorted
   std::map<std::string, std::size_t> counted;
   Ranges of_process;
   std::map<std::uint32_t, Ranges> of_threads;

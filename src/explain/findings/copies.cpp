@@ -89,7 +89,7 @@ Usual<Index> usual_gaps(const Program& program) {
 /// that time; anything even longer is other work and stays.
 void warm_caches(Program& program, Index copy_call, const std::vector<Index>& next, const Usual<Index>& gaps,
                  std::uint64_t bytes) {
-  constexpr std::uint64_t kCache = 2 * MiB;  // L2 cache of a core
+  constexpr std::uint64_t kCache = 2 * MiB;  // bytes, cache of a core
   constexpr double kRefill = 20e9;           // bytes per second, from memory
   constexpr double kMostSlowdown = 4;
   const double most = static_cast<double>(std::min(bytes, kCache)) / kRefill;

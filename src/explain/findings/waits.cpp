@@ -21,7 +21,7 @@ constexpr std::size_t kLeastWaits = 4;
 struct Waits {
   std::vector<Index> needless{};  ///< calls: nothing was copied back since the last wait for the stream
   std::vector<Index> results{};   ///< calls: something was copied back
-  std::uint64_t bytes = 0;        ///< of results
+  std::uint64_t bytes = 0;        ///< total size of the results
 };
 
 /// Visits the calls in order and tracks the copies back to the host that it has not waited for yet.

@@ -31,7 +31,7 @@ struct Check {
   std::string results;
 };
 
-/// A field of its row.
+/// A field of the check's row.
 template <auto member, const Shape& shape = usual_shape<decltype(value_of(member))>()>
 constexpr Field of_row(std::string_view name, Rule rule = required, std::string_view help = {}) {
   Field of_row = field<member, shape>(name, rule, help);

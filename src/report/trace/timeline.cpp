@@ -117,7 +117,7 @@ void add_case(TraceEvents& events, const Result& result, const Environment& envi
 constexpr std::size_t kLabel = 9;  // columns before the first cell
 constexpr double kFull = 0.97;     // busy share from which a cell is drawn as full
 
-/// One column of one row.
+/// One character of a chart: a column of a row.
 struct Cell {
   double filled = 0;      // busy share of its time
   std::size_t owner = 0;  // activity with the largest share, from 1 on; 0: none
