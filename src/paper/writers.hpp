@@ -24,7 +24,7 @@ struct MarkdownLimits {
   int title_level = 1;  ///< of the document's title: 1 is "#"
 };
 
-/// For GitHub's renderer.
+/// Writes Markdown for GitHub's renderer.
 std::string to_markdown(const Document& document, const MarkdownLimits& limits = {});
 
 /// A self-contained HTML page. It fetches nothing, and its content security policy allows only the script that sorts

@@ -54,7 +54,7 @@ struct Moved {
   [[nodiscard]] double seconds() const { return end - begin; }
 };
 
-/// By index of the operation.
+/// Page migrations during each operation, by its index.
 std::vector<Moved> moved_during(const Evidence& e) {
   std::vector<Moved> moved(e.program.operations.size());
   for (const recording::Migration& m : e.recording.migrations) {
