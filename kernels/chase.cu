@@ -6,12 +6,12 @@ namespace xferbench::kernels {
 
 namespace {
 
-/// Past the first-level cache, which is not coherent with the host and would serve small buffers.
+/// A volatile load, so that it bypasses L1, which is not coherent with the host and would hold a small buffer.
 __device__ const ChaseLine* follow(const ChaseLine* line) {
   return *const_cast<const ChaseLine* const volatile*>(&line->next);
 }
 
-/// The number of the multiprocessor that this runs on. (PTX ISA, "Special Registers: %smid".)
+/// Index of the multiprocessor that executes this thread. (PTX ISA, "Special Registers: %smid".)
 __device__ std::uint32_t multiprocessor() {
   std::uint32_t number;
   asm volatile("mov.u32 %0, %smid;" : "=r"(number));
@@ -25,7 +25,7 @@ __global__ void chase_at_once(const ChaseLine* at, ChaseLog* log, unsigned block
   while (begun == before_tick) begun = global_nanoseconds();
   const long long first_cycle = clock64();
   for (unsigned i = 0; i < kChaseHops; ++i) at = follow(at);
-  if (at == nullptr) return;  // as below: the clock is to be read when the last read has ended
+  if (at == nullptr) return;  // the comparison waits for the last load before the clock is read, as in chase()
   log->cycles = static_cast<std::uint64_t>(clock64() - first_cycle);
   log->nanoseconds = global_nanoseconds() - begun;
   log->multiprocessor = multiprocessor();
@@ -36,7 +36,7 @@ __global__ void chase_at_once(const ChaseLine* at, ChaseLog* log, unsigned block
 __global__ void chase(const ChaseLine* at, ChaseLog* log, unsigned block) {
   if (blockIdx.x != block) return;
   __shared__ std::uint32_t cycles[kChaseHops];
-  // globaltimer ticks coarsely on some GPUs: begin on a tick.
+  // globaltimer has a coarse resolution on some GPUs: start right after it changes.
   const std::uint64_t before_tick = global_nanoseconds();
   std::uint64_t begun = before_tick;
   while (begun == before_tick) begun = global_nanoseconds();
@@ -44,8 +44,8 @@ __global__ void chase(const ChaseLine* at, ChaseLog* log, unsigned block) {
   long long before = first_cycle;
   for (unsigned i = 0; i < kChaseHops; ++i) {
     at = follow(at);
-    // Hazard: a load only begins here, and the clock could be read while it is in flight. No pointer is null, but to
-    // know that the thread must wait for it.
+    // Hazard: a load is asynchronous, so the clock could be read while it is in flight. The comparison forces the
+    // thread to wait for the loaded value; no pointer is null.
     if (at == nullptr) return;
     const long long now = clock64();
     cycles[i] = static_cast<std::uint32_t>(now - before);

@@ -1,5 +1,5 @@
-// A pointer chase: one thread reads where to read next, so that each read waits for the one before. What memory costs
-// when nothing hides it.
+// Pointer-chase kernel: one thread follows a chain of dependent loads, which measures memory latency with nothing to
+// hide it.
 #pragma once
 
 #include <cstddef>
@@ -10,45 +10,45 @@
 
 namespace xferbench::kernels {
 
-/// One cache line of the GPU. Only the pointer is read; the rest keeps the next line from coming with it.
+/// One cache line of the GPU. Only the pointer is read; the padding makes each hop touch a new line.
 struct alignas(128) ChaseLine {
   const ChaseLine* next;
 };
 
-/// Hops of one launch: few enough for the log to be kept on the chip meanwhile, so that writing it disturbs no read.
+/// Hops per launch: few enough to log in shared memory, so that writing the log does not disturb the loads.
 inline constexpr std::size_t kChaseHops = 256;
 
-/// What one launch saw. Lives in page-locked memory and is written when the last hop has ended.
+/// Result of one launch, in page-locked memory. The kernel writes it after the last hop.
 struct ChaseLog {
-  const ChaseLine* last = nullptr;   ///< where it ended
-  std::uint64_t cycles = 0;          ///< of the multiprocessor's clock, all hops together
-  std::uint64_t nanoseconds = 0;     ///< of the GPU's timer for the same
-  std::uint32_t multiprocessor = 0;  ///< that walked
-  /// Cycles of each hop where each is timed, some tens of them for reading the clock. (Device code cannot index a
-  /// std::array.)
+  const ChaseLine* last = nullptr;   ///< the line at which the walk ended
+  std::uint64_t cycles = 0;          ///< clock cycles of the multiprocessor, all hops together
+  std::uint64_t nanoseconds = 0;     ///< the same duration by the GPU's global timer
+  std::uint32_t multiprocessor = 0;  ///< index of the multiprocessor that walked
+  /// Cycles of each hop (only with ChaseTimes::each_hop), including some tens of cycles for reading the clock. A plain
+  /// array, because device code cannot index a std::array.
   std::uint32_t hops[kChaseHops] = {};  // NOLINT(modernize-avoid-c-arrays)
 };
 
-/// What of a walk is timed: each hop, or only all of them together, without what reading the clock takes.
+/// Whether each hop is timed, or only the whole walk, which leaves out the cost of reading the clock per hop.
 enum class ChaseTimes { each_hop, all_hops };
 
-/// Which block of the grid walks; the others end at once. Of as many blocks as an idle GPU has multiprocessors, each is
-/// put on one of its own, so that a block stands for a place on the chip.
+/// Which block of the grid walks; the others exit at once. With as many blocks as multiprocessors, an idle GPU puts
+/// each block on its own multiprocessor, so the index selects a location on the chip.
 struct ChaseBlock {
   unsigned index = 0;
   unsigned of = 1;
 };
 
-/// Walks kChaseHops lines from `first` on. All addresses as the GPU knows them.
+/// Follows kChaseHops pointers from `first` on. All pointers, also those inside the lines, are device addresses.
 class Chase final : public Kernel {
  public:
   Chase(const ChaseLine* first, ChaseLog* log, ChaseTimes times = ChaseTimes::each_hop, ChaseBlock block = {})
       : first_(first), log_(log), times_(times), block_(block) {}
 
   [[nodiscard]] std::string_view name() const override { return "chase"; }
-  [[nodiscard]] KernelCost cost() const override { return {}; }  // there is no model of latency
+  [[nodiscard]] KernelCost cost() const override { return {}; }  // latency is not modelled
   [[nodiscard]] std::span<std::byte> output() const override { return std::as_writable_bytes(std::span(log_, 1)); }
-  /// Where it ends; there are no times.
+  /// Computes only `last`; all times are 0.
   void compute(std::span<std::byte> result) const override {
     ChaseLog log;
     log.last = first_;

@@ -1,6 +1,6 @@
-// Two shapes of the same copy. Inside the GPU, one 16-byte access per thread and a plain grid reach the rate of the
-// copy engine (see elementwise.cu). Over the link a few hundred blocks saturate it, and each thread keeps several loads
-// in flight before its first store: a load from host memory takes more than a microsecond.
+// Copy kernels. Inside a GPU, one 16-byte access per thread with one thread per vector reaches the rate of the copy
+// engine (see elementwise.cu). Over the link fewer than a hundred blocks are enough, and each thread issues several
+// loads before its first store, because a load from host memory takes more than a microsecond.
 #include <algorithm>
 #include <cstdint>
 
@@ -13,18 +13,18 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kInFlight = 4;  // loads per thread before the first store
-// Over the link, each way alone saturates with far fewer; together, more requests in flight only get in each other's
-// way (docs/lab/transfers.md has the sweep).
+// Blocks for copies over the link. One direction alone saturates from 16 blocks on; when both run, more requests in
+// flight slow each other down (sweep in docs/lab/transfers.md).
 constexpr unsigned kReadBlocks = 66;
 constexpr unsigned kWriteBlocks = 33;
-// Between GPUs: of a sweep over ways to load, loads in flight, threads and blocks, the plainest kernel on the largest
-// blocks is the best for reads and for writes (docs/lab/several-gpus.md).
+// Between GPUs the plain kernel with the largest blocks was the fastest for reads and writes, in a sweep over load
+// instructions, loads in flight, threads and blocks (docs/lab/several-gpus.md).
 constexpr unsigned kPeerThreads = 1024;
 using Vector = uint4;
 
 __device__ std::size_t thread_index() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 
-/// The bytes behind the last whole vector, by the first threads of the grid.
+/// Copies the bytes after the last whole vector, one byte per thread of the first threads of the grid.
 __device__ void copy_tail(std::byte* destination, const std::byte* source, std::size_t bytes) {
   const std::size_t i = bytes / sizeof(Vector) * sizeof(Vector) + thread_index();
   if (i < bytes) destination[i] = source[i];
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kThreads)
   copy_tail(destination, source, bytes);
 }
 
-/// For addresses that 16-byte accesses cannot reach.
+/// For addresses that are not 16-byte aligned: copies byte by byte.
 __global__ void __launch_bounds__(kThreads)
     copy_bytes(std::byte* destination, const std::byte* source, std::size_t bytes) {
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * kThreads;
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kThreads)
 
 bool aligned(const void* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Vector) == 0; }
 
-/// Of so many threads each, for that many in all.
+/// Number of blocks of `threads` threads that give at least `all` threads.
 unsigned blocks_for(std::size_t all, unsigned threads = kThreads) {
   return static_cast<unsigned>((all + threads - 1) / threads);
 }
@@ -82,7 +82,7 @@ void MemoryCopy::launch(void* cuda_stream) const {
   std::byte* const destination = copy_.destination;
   const std::byte* const source = copy_.source;
   const std::size_t bytes = copy_.bytes;
-  const std::size_t vectors = bytes / sizeof(Vector) + 1;  // one more thread block at most, for the tail
+  const std::size_t vectors = bytes / sizeof(Vector) + 1;  // the tail adds at most one block
   if (!aligned(destination) || !aligned(source)) {
     copy_bytes<<<kReadBlocks, kThreads, 0, stream>>>(destination, source, bytes);
   } else if (copy_.direction == Direction::d2d) {

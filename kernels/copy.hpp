@@ -1,5 +1,4 @@
-// Copies by the multiprocessors: a kernel reads and writes host or device memory itself, 16 bytes at a time, instead of
-// leaving it to a copy engine.
+// Copy kernel: the multiprocessors read and write host or device memory, 16 bytes at a time, instead of a copy engine.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +11,8 @@ namespace xferbench::kernels {
 
 class MemoryCopy final : public Kernel {
  public:
-  /// Both addresses as the GPU knows them; host memory must be mapped into its address space (with unified addressing
-  /// all page-locked and managed memory is). Any size and alignment; both 16-byte aligned is fast.
+  /// Both pointers are device addresses. Host memory must be mapped (with unified addressing, all page-locked and
+  /// managed memory is). Any size and alignment; fast if both pointers are 16-byte aligned.
   explicit MemoryCopy(const Copy& copy) : copy_(copy) {}
 
   [[nodiscard]] std::string_view name() const override { return "memory-copy"; }

@@ -1,5 +1,4 @@
-// The smallest kernel there is, which can be told to count its runs: for what a launch costs, and for proof that every
-// launch ran.
+// A minimal kernel that can count its launches: measures launch cost, and proves that every launch ran.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +8,8 @@
 
 namespace xferbench::kernels {
 
-/// Adds one to `counter` in device memory. Without a counter it is an empty kernel that compares its one argument and
-/// ends: what is timed and what is counted are the same code.
+/// Adds one to `counter` in device memory. Without a counter the kernel does nothing; it is the same code, so what is
+/// timed is what is counted.
 class Count final : public Kernel {
  public:
   explicit Count(std::uint64_t* counter = nullptr) : counter_(counter) {}

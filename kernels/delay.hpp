@@ -1,5 +1,5 @@
-// A kernel that keeps its stream busy for a chosen time and touches no memory: work in flight, for those who ask what
-// the host can do meanwhile.
+// A kernel that occupies its stream for a given time without touching memory, for measuring what the host can do while
+// GPU work is in flight.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The host side of the elementwise kernels: what they cost, and what they compute.
+// Host side of the elementwise kernels: cost model and reference result.
 #include "kernels/elementwise.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 namespace xferbench::kernels {
 
 KernelCost Elementwise::cost() const {
-  // One sincosf and the square root, rounding and additions around it take about 40 instructions.
+  // In FMA equivalents: sincosf, square root, rounding and additions of one step take about 40 instructions.
   const double fma_per_step = op_ == ElementwiseOp::sincos ? 40 : 1;
   const std::size_t vector = args_.elements * sizeof(float);
   KernelCost cost;
@@ -33,8 +33,8 @@ std::vector<std::span<const std::byte>> Elementwise::inputs_by_position() const 
 }
 
 void Elementwise::compute_part(std::size_t offset, std::span<std::byte> result) const {
-  // All steps are exact, so `work` of them equal one addition of their sum; the inputs are read from memory as they
-  // are, right or wrong.
+  // All steps are exact, so `work` steps equal one addition of their sum. Inputs are read from memory, so that wrong
+  // input data gives a wrong result.
   const auto steps = static_cast<float>(args_.work);
   const std::size_t first = offset / sizeof(float);
   const std::size_t elements = result.size() / sizeof(float);

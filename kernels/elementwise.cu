@@ -1,7 +1,7 @@
-// Two shapes of the same work. One float4 per thread and a plain grid: on an H200 this reaches the rate of a
-// device-to-device copy, which persistent grid-stride variants do not. A fixed grid that strides over the elements: for
-// kernels that leave room for others, and for those that read and write over the link, where each thread keeps several
-// loads in flight because one takes more than a microsecond (see copy.cu).
+// Elementwise kernels with two kinds of grid. One float4 per thread: on an H200 this reaches the rate of a
+// device-to-device copy, which grid-stride variants do not. A grid of fixed size with a grid-stride loop: for kernels
+// that leave multiprocessors to others, and for kernels that read and write over the link. There each thread keeps
+// several loads in flight, because one takes more than a microsecond (see copy.cu).
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
@@ -15,9 +15,9 @@ namespace {
 
 constexpr unsigned kThreads = 256;
 constexpr unsigned kLanes = 4;     // elements per thread at a time: one 16-byte access
-constexpr unsigned kInFlight = 4;  // of these at a time in a striding grid
+constexpr unsigned kInFlight = 4;  // of these accesses at a time, in a grid-stride kernel
 
-// `one` is 1.0f and comes from the host, so that the compiler cannot fold the chain of steps into one.
+// `one` is 1.0f. It comes from the host, so that the compiler cannot fold the chain of steps into one.
 
 struct FmaStep {
   __device__ static float apply(float v, float /*addend*/, float one) { return fmaf(v, one, one); }
@@ -46,7 +46,7 @@ __device__ void run_steps(float (&v)[kLanes], const float (&addend)[kLanes], uns
   }
 }
 
-/// What one kernel works on. `aligned` says that every pointer is 16-byte aligned.
+/// Kernel arguments. `aligned`: every pointer is 16-byte aligned.
 struct Operands {
   const float* in;
   const float* addends;
@@ -57,7 +57,7 @@ struct Operands {
   bool aligned;
 };
 
-/// The elements of one thread, four at a time: in 16-byte accesses where that is possible, else one by one.
+/// Four elements of one thread: one 16-byte access where alignment and size allow it, else element by element.
 template <bool kHasAddends>
 class Lanes {
  public:
@@ -114,9 +114,9 @@ __global__ void __launch_bounds__(kThreads) elementwise(const Operands o) {
   lanes.template work_and_store<Step>(o);
 }
 
-/// A grid of any size; each thread has kInFlight loads on their way before its first store. Left to itself the
-/// assembler gives sincos 32 registers and spills; asked for one block on a multiprocessor it does not. 0 asks for
-/// nothing.
+/// Grid-stride kernel for a grid of any size; each thread issues kInFlight loads before its first store. The launch
+/// bound of one block per multiprocessor keeps sincos from spilling: by default the assembler limits it to 32
+/// registers. 0 sets no bound.
 template <class Step, bool kHasAddends>
 __global__ void __launch_bounds__(kThreads, std::is_same_v<Step, SincosStep> ? 1 : 0)
     elementwise_striding(const Operands o) {
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(kThreads, std::is_same_v<Step, SincosStep> ? 1
 
 using Entry = void (*)(Operands);
 
-/// One of the two shapes, as a function of the work.
+/// The kernel for an operation and a kind of grid.
 Entry entry(ElementwiseOp op, bool striding) {
   switch (op) {
     case ElementwiseOp::fma: return striding ? elementwise_striding<FmaStep, false> : elementwise<FmaStep, false>;

@@ -1,6 +1,5 @@
-// Elementwise kernels: the work between the copies. out[i] follows from in[i] alone, so any chunking gives the same
-// answer, and every step is exact in single precision, so the answer has a closed form to the bit:
-//
+// Elementwise kernels: the computation between the copies. out[i] depends on in[i] alone, so the result does not depend
+// on the chunking. Every step is exact in single precision, so the result has a bit-exact closed form:
 //   fma         out = in + work          `work` dependent fused multiply-adds  v = v * 1 + 1
 //   vector-add  out = in + work * addend `work` additions of a second vector that stays on the device
 //   sincos      out = in + work          `work` steps  v = v + rint(sqrt(sin^2 + cos^2)), both functions evaluated
@@ -19,7 +18,7 @@ enum class ElementwiseOp { fma, vector_add, sincos };
 
 inline constexpr std::array<std::string_view, 3> kElementwiseNames{"fma", "vector-add", "sincos"};
 
-/// in <= 2^22 and addend <= 4, so every sum stays below 2^24, where whole floats are exact.
+/// Maximum number of steps. With in <= 2^22 and addend <= 4 every sum stays below 2^24, where whole floats are exact.
 inline constexpr std::uint64_t kMaxWork = 1U << 20;
 
 /// Element `index` of vector-add's second vector: 1 to 4.
@@ -31,16 +30,15 @@ constexpr float expected(ElementwiseOp op, float in, std::uint64_t index, std::u
   return op == ElementwiseOp::vector_add ? in + steps * addend(index) : in + steps;
 }
 
-/// All pointers are addresses that the GPU can use, of `elements` floats; `in` and `out` may be the same. Any alignment
-/// that floats have.
+/// All pointers are device addresses of `elements` floats, with the alignment of float; `in` and `out` may be the same.
 struct ElementwiseArgs {
   const float* in = nullptr;
   const float* addends = nullptr;  ///< vector_add only
   float* out = nullptr;
   std::size_t elements = 0;
   std::uint32_t work = 1;
-  unsigned blocks = 0;          ///< thread blocks, which then take turns at the elements; 0: as many as cover them all
-  bool on_host_memory = false;  ///< `in` and `out` are page-locked host memory, reached over the link
+  unsigned blocks = 0;          ///< grid size of a grid-stride kernel; 0: one thread per four elements
+  bool on_host_memory = false;  ///< `in` and `out` are page-locked host memory, accessed over the link
 };
 
 class Elementwise final : public Kernel {

@@ -11,11 +11,11 @@ namespace xferbench::kernels {
 namespace {
 
 constexpr std::byte kNan{0xFF};
-constexpr std::size_t kBlock = 4096;  // bytes that are computed at a time
+constexpr std::size_t kBlock = 4096;  // bytes computed at a time
 
 using Sums = std::array<std::uint8_t, kBlock>;
 
-/// Adds `weight` times each byte, modulo 256.
+/// sums[i] += weight * from[i], modulo 256.
 void add(Sums& sums, const std::byte* from, std::size_t count, std::uint8_t weight) {
   for (std::size_t i = 0; i < count; ++i) {
     sums[i] = static_cast<std::uint8_t>(sums[i] + weight * std::to_integer<unsigned>(from[i]));
@@ -25,7 +25,7 @@ void add(Sums& sums, const std::byte* from, std::size_t count, std::uint8_t weig
 }  // namespace
 
 KernelCost OwnKernel::cost() const {
-  // Of a real kernel nobody knows how long it takes; the watchdog is told of a slow one.
+  // The duration of a user's kernel is unknown. Assume a slow rate, so that the watchdog does not fire too early.
   constexpr double kSlowRate = 1e9;  // bytes per second
   const std::size_t bytes = args_.bytes();
   KernelCost cost;
@@ -53,7 +53,8 @@ void OwnKernel::compute_part(std::size_t offset, std::span<std::byte> result) co
     const std::size_t count = std::min(kBlock, result.size() - begin);
     Sums sums;
     std::fill_n(sums.begin(), count, std::uint8_t{1});
-    std::uint8_t weight = 1;  // odd, so that no byte's change is lost, and different, so that no two are exchanged
+    std::uint8_t weight =
+        1;  // odd: a change of any byte changes the sum; all different: exchanged inputs change it too
     for (const std::span<const std::byte> input : inputs) {
       add(sums, input.data() + offset + begin, count, weight);
       weight = static_cast<std::uint8_t>(weight + 2);

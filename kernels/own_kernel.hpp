@@ -1,6 +1,6 @@
-// A kernel of the user's, whose output at a place follows from the input at that place and, in rows, from so many rows
-// before and after: the contract of docs/own-kernels.md. Where nothing can run it, a stand-in of the same shape is
-// computed, so that what was not waited for shows all the same.
+// A user's own kernel, which must follow the contract of docs/own-kernels.md: output at a position depends on the input
+// at that position and, for data in rows, on `halo_rows` rows before and after it. Without a GPU a stand-in with the
+// same dependencies is computed, so that missing synchronization still shows as wrong results.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,24 @@
 
 namespace xferbench::kernels {
 
-/// All pointers are addresses that the GPU can use. Around `in` there are `halo_bytes` of further input on each side.
+/// All pointers are device addresses. `in` is preceded and followed by halo_rows * row_bytes of further input.
 struct OwnKernelArgs {
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
   std::size_t elements = 0;
   std::size_t element_bytes = 1;
-  std::size_t row_bytes = 0;    ///< of a payload in rows
-  std::size_t halo_rows = 0;    ///< that it reads before and after its own
-  unsigned block_size = 0;      ///< 0: what the kernel wishes, or the device chooses
-  double seconds = 0;           ///< that a stand-in takes; 0: as long as its memory traffic
-  bool on_host_memory = false;  ///< `in` and `out` are page-locked host memory, reached over the link
+  std::size_t row_bytes = 0;    ///< bytes of a row, for a payload in rows
+  std::size_t halo_rows = 0;    ///< rows that the kernel reads before and after its own rows
+  unsigned block_size = 0;      ///< threads per block; 0: as the kernel requests, or the device chooses
+  double seconds = 0;           ///< duration of the stand-in; 0: derived from its memory traffic
+  bool on_host_memory = false;  ///< `in` and `out` are page-locked host memory, accessed over the link
 
   [[nodiscard]] std::size_t bytes() const { return elements * element_bytes; }
 };
 
 class OwnKernel final : public Kernel {
  public:
-  /// The name and the loaded kernel must outlive it.
+  /// `name` and `loaded` must outlive this object.
   OwnKernel(const std::string& name, const LoadedKernel& loaded, const OwnKernelArgs& args)
       : name_(&name), loaded_(&loaded), args_(args) {}
 
@@ -37,22 +37,23 @@ class OwnKernel final : public Kernel {
   [[nodiscard]] std::span<std::byte> output() const override { return {args_.out, args_.bytes()}; }
   void compute(std::span<std::byte> result) const override { compute_part(0, result); }
   [[nodiscard]] std::vector<std::span<const std::byte>> inputs_by_position() const override;
-  /// The stand-in: each byte from those above and below it. Bytes of 0xFF stay so, others stay below 0x80.
+  /// The stand-in: a weighted sum of the byte and those of the halo rows at the same column. A byte 0xFF (NaN) stays
+  /// 0xFF; all other results are below 0x80.
   void compute_part(std::size_t offset, std::span<std::byte> result) const override;
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<OwnKernel>(*this); }
 #if XFERBENCH_WITH_CUDA
-  void preload() const override {}  // whoever has loaded it has done so
+  void preload() const override {}  // loading the kernel has already loaded its code
   void launch(void* cuda_stream) const override { loaded_->launch(launch_shape(), cuda_stream); }
 #endif
 
-  /// The same over page-locked host memory, reached over the link.
+  /// A copy of this kernel that works on page-locked host memory.
   [[nodiscard]] OwnKernel on_host_memory() const {
     OwnKernel other = *this;
     other.args_.on_host_memory = true;
     return other;
   }
-  /// One thread for every element, or as many as the kernel wishes. Throws DeviceError where no grid has so many
-  /// blocks.
+  /// One thread per element, or per `elements_per_thread` elements if the kernel requests that. Throws DeviceError if
+  /// the grid would have too many blocks.
   [[nodiscard]] OwnLaunch launch_shape() const;
 
  private:

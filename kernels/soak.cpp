@@ -1,4 +1,4 @@
-// The host side of the kernels for soaking: what they compute.
+// Host side of the soak kernels: their reference results.
 #include "kernels/soak.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ void SoakCheck::compute(std::span<std::byte> result) const {
 }
 
 std::optional<std::vector<std::span<const std::byte>>> SoakCheck::reads() const {
-  std::vector<std::span<const std::byte>> ranges{output()};  // what was found before is added to
+  std::vector<std::span<const std::byte>> ranges{output()};  // the kernel adds to the existing counts
   args_.part.for_each(0, args_.bytes, [&](std::size_t begin, std::size_t end) {
     ranges.emplace_back(args_.data + begin, end - begin);
   });

@@ -1,4 +1,4 @@
-// One 16-byte access per thread and a plain grid, as in elementwise.cu: it reaches the memory's rate.
+// Soak kernels. One 16-byte access per thread, as in elementwise.cu, reaches the full memory rate.
 #include <cstdint>
 
 #include "device/load.cuh"
@@ -9,12 +9,12 @@ namespace xferbench::kernels {
 namespace {
 
 constexpr unsigned kThreads = 256;
-constexpr unsigned kLanes = 4;  // words of one access
+constexpr unsigned kLanes = 4;  // 32-bit words per 16-byte access
 using Vector = uint4;
 
 __device__ std::size_t thread_index() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 
-/// What is wrong is rare: nothing here is made fast.
+/// Records one wrong word. Errors are rare, so this is not optimized.
 __device__ void note(SoakFound& found, std::uint64_t index, std::uint32_t expected, std::uint32_t is) {
   const unsigned long long before = atomicAdd(&found.words, 1ULL);
   if (before < SoakFound::kExamples) found.examples[before] = {index, expected, is};
@@ -38,18 +38,19 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Steps there, and as many back. With four the kernel is as fast as a copy inside the GPU on an H200, to 1 %
-// (docs/lab/soak.md): the memory is as busy as it can be, and the arithmetic comes on top.
+// Mixing steps, followed by as many inverse steps. With 4 the kernel is still as fast as a copy inside the GPU on an
+// H200, to 1 % (docs/lab/soak.md): memory is fully loaded, and the arithmetic adds load on top.
 constexpr unsigned kSteps = 4;
 
-/// `factor` and `inverse` multiply to 1 (mod 2^32), which the compiler must not know: it would leave both out.
+/// `factor` and `inverse` multiply to 1 (mod 2^32). They are kernel arguments, because a compiler that knew them would
+/// remove both steps.
 __device__ std::uint32_t there_and_back(std::uint32_t x, std::uint32_t factor, std::uint32_t inverse) {
 #pragma unroll
   for (unsigned step = 0; step < kSteps; ++step) x = (x ^ (x >> 16)) * factor;
 #pragma unroll
   for (unsigned step = 0; step < kSteps; ++step) {
     x *= inverse;
-    x ^= x >> 16;  // undoes itself
+    x ^= x >> 16;  // this xor is its own inverse
   }
   return x;
 }
@@ -68,9 +69,9 @@ __global__ void __launch_bounds__(kThreads)
 
 constexpr std::uint32_t kFactor = 0x9E3779B1U;
 
-/// By Newton's method, which doubles the right bits each time.
+/// Inverse modulo 2^32 by Newton's method, which doubles the number of correct bits in each step.
 constexpr std::uint32_t inverse_of(std::uint32_t odd) {
-  std::uint32_t inverse = odd;  // right in its 3 lowest bits
+  std::uint32_t inverse = odd;  // its 3 lowest bits are correct
   for (unsigned bits = 3; bits < 32; bits *= 2) inverse *= 2 - odd * inverse;
   return inverse;
 }

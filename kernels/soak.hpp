@@ -1,5 +1,6 @@
-// What keeps a GPU busy for hours, and finds the one wrong byte: words with a closed form that host and device know, a
-// kernel that compares memory with them, and one whose arithmetic comes back to what it began with.
+// Kernels and data patterns of the soak test, which keeps a GPU busy for hours and finds single wrong bytes: patterns
+// with a closed form known to host and device, a kernel that checks memory against a pattern, and a kernel that
+// computes the identity.
 #pragma once
 
 #include <array>
@@ -13,23 +14,23 @@
 
 namespace xferbench::kernels {
 
-/// What memory is filled with. Each finds faults of another kind.
+/// Pattern that fills memory. Each finds another kind of fault.
 enum class SoakPattern : std::uint32_t {
-  noise,        ///< every bit as good as random: links and encodings
-  address,      ///< every word is its own place: data in the wrong place
-  walking,      ///< one bit of 32, in the next place in every word: lines that influence each other
-  checkerboard  ///< 01010101, and the opposite in the next word: neighbouring cells and lines
+  noise,        ///< pseudo-random bits: faults of links and encodings
+  address,      ///< each word is its own index: data in the wrong place
+  walking,      ///< one bit of 32 set, moving by one in each word: crosstalk between lines
+  checkerboard  ///< 01010101, and its complement in the next word: crosstalk between neighbouring cells and lines
 };
-/// In the order of SoakPattern.
+/// Indexed by SoakPattern.
 inline constexpr std::array<std::string_view, 4> kSoakPatternNames{"noise", "address", "walking", "checkerboard"};
 constexpr std::string_view to_text(SoakPattern pattern) { return kSoakPatternNames[static_cast<std::size_t>(pattern)]; }
 
-/// The words of one payload.
+/// Closed form of one payload's words.
 struct SoakWords {
   SoakPattern pattern{};
   std::uint32_t seed = 0;
-  /// All bits the other way round. Where both follow each other in the same memory, every bit changes every time, and
-  /// what did not arrive shows.
+  /// Inverts all bits. Filling the same memory alternately with and without it changes every bit, so a transfer that
+  /// did not happen is detected.
   bool inverted = false;
 
   [[nodiscard]] constexpr std::uint32_t at(std::uint64_t index) const {
@@ -38,7 +39,7 @@ struct SoakWords {
   }
 
  private:
-  /// A finalizer of 32 bits with full avalanche, as murmur3 has it.
+  /// The 32-bit finalizer of MurmurHash3, in which every input bit affects every output bit.
   static constexpr std::uint32_t mixed(std::uint32_t x) {
     x = (x ^ (x >> 16)) * 0x85EBCA6BU;
     x = (x ^ (x >> 13)) * 0xC2B2AE35U;
@@ -57,7 +58,7 @@ struct SoakWords {
   }
 };
 
-/// Wrong words that a check has found. Lives in the GPU's memory; all zero before the first check.
+/// Wrong words found by checks. In device memory; all zero before the first check.
 struct SoakFound {
   static constexpr unsigned kExamples = 4;
   struct Example {
@@ -68,24 +69,24 @@ struct SoakFound {
   unsigned long long words = 0;
   unsigned long long bytes = 0;
   unsigned long long bits = 0;
-  unsigned long long not_first = 0;  ///< all bits of the first one's index, inverted: 0 before there is one
-  unsigned long long last = 0;       ///< index of the last one
+  unsigned long long not_first = 0;  ///< ~index of the first wrong word, for atomicMax; 0 if there is none
+  unsigned long long last = 0;       ///< index of the last wrong word
   Example examples[kExamples] = {};  // NOLINT(modernize-avoid-c-arrays): for device code
 
   [[nodiscard]] std::uint64_t first() const { return ~not_first; }
-  /// One more, on the host.
+  /// Adds one wrong word, on the host.
   void add(std::uint64_t index, std::uint32_t expected, std::uint32_t found);
 };
 
-/// Bytes of a word in which two differ.
+/// Number of bytes in which two words differ, given their XOR.
 constexpr unsigned differing_bytes(std::uint32_t difference) {
   unsigned bytes = 0;
   for (unsigned shift = 0; shift < 32; shift += 8) bytes += (difference >> shift & 0xFFU) != 0 ? 1U : 0U;
   return bytes;
 }
 
-/// Compares `bytes` of a GPU's memory, a multiple of 16, aligned so, with the words that belong there, and adds what is
-/// wrong to `found`, which only one kernel at a time may do.
+/// Compares `bytes` of device memory (a multiple of 16, 16-byte aligned) with the expected words and adds the
+/// differences to `found`. At most one kernel at a time may use the same `found`.
 class SoakCheck final : public Kernel {
  public:
   struct Args {
@@ -93,7 +94,7 @@ class SoakCheck final : public Kernel {
     std::size_t bytes = 0;
     SoakWords words{};
     SoakFound* found = nullptr;
-    PayloadPart part{};  ///< that a simulated device has moved
+    PayloadPart part{};  ///< the part that was transferred; used on a simulated device only
   };
   explicit SoakCheck(const Args& args) : args_(args) {}
 
@@ -114,8 +115,8 @@ class SoakCheck final : public Kernel {
   Args args_;
 };
 
-/// Copies `bytes` inside a GPU, a multiple of 16, aligned so, through arithmetic of the multiprocessors: each word is
-/// mixed and unmixed again, so that what comes out is what went in, unless something went wrong on the way.
+/// Copies `bytes` of device memory (a multiple of 16, 16-byte aligned) through arithmetic: each word is mixed and
+/// unmixed again, so output equals input unless the hardware made an error.
 class SoakWork final : public Kernel {
  public:
   SoakWork(std::byte* destination, const std::byte* source, std::size_t bytes)

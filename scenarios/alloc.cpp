@@ -1,4 +1,4 @@
-// alloc: what memory costs before the first byte can be copied, and after how many copies dearer memory has paid.
+// alloc: the cost of allocating memory before the first copy, and after how many copies pinned memory has paid off.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,9 +24,9 @@ namespace xferbench {
 namespace {
 
 enum class Origin {
-  system,    ///< from the operating system, page by page when it is first written
-  driver,    ///< page-locked from the first moment
-  in_place,  ///< ordinary memory that is there and touched already, to be pinned where it is
+  system,    ///< from the operating system; pages are allocated on first write
+  driver,    ///< page-locked by the CUDA driver at allocation
+  in_place,  ///< existing, touched pageable memory that is page-locked by cudaHostRegister
   managed,
   device,
   pool,
@@ -35,8 +35,8 @@ enum class Origin {
 struct Kind {
   std::string_view name;
   Origin origin;
-  HostMemory host;      ///< what copies see; no meaning for memory of the device
-  HostMemory ordinary;  ///< what copies would come from otherwise
+  HostMemory host;      ///< kind of host memory for copies; unused for device memory
+  HostMemory ordinary;  ///< kind of host memory that the copies would use otherwise
   std::string_view in_words;
 };
 
@@ -69,10 +69,10 @@ bool is_on_device(const Kind& kind) { return kind.origin == Origin::device || ki
 bool is_huge(const Kind& kind) {
   return kind.host == HostMemory::pageable_huge || kind.host == HostMemory::registered_huge;
 }
-/// Pinned, by one call or the other: what has to pay for itself by faster copies.
+/// Whether the memory is page-locked, so that its cost must be recovered by faster copies.
 bool must_pay(const Kind& kind) { return kind.origin == Origin::driver || kind.origin == Origin::in_place; }
 
-/// From nothing to memory that is ready, and back to nothing: what could be checked is gone when a pass has ended.
+/// One cycle: allocate memory until it is usable, then free it. Nothing is left to check after a pass.
 class Cycle {
  public:
   Cycle(Device& device, const Kind& kind, std::size_t bytes)
@@ -105,15 +105,15 @@ class Cycle {
       case Origin::driver: return begin_and_end(laps, [this] { return device_.allocate_host(bytes_, kind_.host); });
       case Origin::in_place: return begin_and_end(laps, [this] { return device_.register_host(pages_); });
       case Origin::device: return begin_and_end(laps, [this] { return device_.allocate_device(bytes_); });
-      // In stream order nothing is there before the stream has come so far. A pool that keeps nothing, as the default
-      // one, gives its memory back when somebody waits for the stream, so that each cycle begins with an empty pool.
+      // A stream-ordered allocation is usable when the stream has reached it. The default pool releases its memory when
+      // the stream is synchronized, so each cycle starts with an empty pool.
       case Origin::pool:
         return begin_and_end(
             laps, [this] { return stream_.allocate(bytes_); }, [this] { stream_.synchronize(); });
     }
   }
 
-  /// `settle` is called behind either step, and belongs to it.
+  /// `settle` runs after each of the two steps and is timed with it.
   template <class Begin>
   static void begin_and_end(
       LapTimer& laps, const Begin& begin, const std::function<void()>& settle = [] {}) {
@@ -141,10 +141,10 @@ class Cycle {
   const Kind& kind_;
   std::size_t bytes_;
   Stream stream_;
-  HostBuffer pages_;  // in_place only
+  HostBuffer pages_;  // only for Origin::in_place
 };
 
-/// What brings memory of one kind to the GPU, timed until the bytes have arrived.
+/// A copy of one kind of host memory to the GPU, timed until the data has arrived.
 class CopyOut {
  public:
   CopyOut(Device& device, HostMemory memory, std::size_t bytes, std::uint64_t seed)
@@ -175,7 +175,7 @@ class CopyOut {
   std::unique_ptr<Transfer> transfer_;
 };
 
-/// That the memory can hold anything: real bytes into it, and out of it again.
+/// Checks that the allocation works: writes data to it and reads it back.
 void check_device_memory(Device& device, const AllocCase& c, std::uint64_t seed) {
   const Stream stream = device.make_stream(StreamKind::nonblocking);
   const HostBuffer host = device.allocate_host(c.size, HostMemory::pageable);
@@ -201,8 +201,8 @@ std::string text_of(const AllocCase& c, const model::BreakEven& found) {
                      pays && !in_place ? ", against malloc" : "");
 }
 
-/// What the memory costs more than what it takes the place of. Memory that is pinned in place is there anyway: pinning
-/// and unpinning it have to pay. Otherwise it takes the place of ordinary memory, which is not free of charge either.
+/// Number of copies after which the additional cost is recovered. Memory pinned in place exists anyway, so pinning and
+/// unpinning are the whole cost; otherwise the cost of allocating ordinary memory is subtracted.
 model::BreakEven break_even_of(const Result& r) {
   const model::Estimate cycle = model::estimate_of(r, "cycle");
   const bool has_alternative = r.measurement("malloc-cycle") != nullptr;
@@ -244,7 +244,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
   [[nodiscard]] MemoryNeeds memory_needs(const AllocCase& c) const override {
     if (c.kind.origin == Origin::managed) return {.host = c.size, .device = c.size, .managed = c.size};
     if (is_on_device(c.kind)) return {.host = c.size, .device = c.size};
-    // Beside what comes and goes, both kinds of memory that are copied from, and where to.
+    // The timed allocations, plus source (pinned and ordinary) and destination buffers of the two copies.
     return must_pay(c.kind) ? MemoryNeeds{.host = 3 * c.size, .device = 2 * c.size}
                             : MemoryNeeds{.host = 2 * c.size, .device = c.size};
   }
@@ -254,7 +254,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
     must_pay(c.kind) ? run_with_copies(c, bench, result) : run_alone(c, bench, result);
   }
 
-  /// For each kind that has to pay: of its largest size, from how many copies on it has.
+  /// One finding per page-locked kind, for its largest size: the number of copies after which it pays off.
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     std::vector<Finding> findings;
     for (const Kind& kind : kKinds) {
@@ -324,8 +324,8 @@ class Alloc final : public ScenarioOf<alloc_case> {
     report(cycle, c.size, bench.sample({cycle.region("cycle")}), result);
   }
 
-  /// Interleaved with what the memory has to pay for itself against: copies from both kinds and, where the other kind
-  /// has to be allocated as well, that.
+  /// Interleaves the cycle with copies from this and from ordinary memory and, unless pinned in place, with the cycle
+  /// of ordinary memory.
   static void run_with_copies(const AllocCase& c, const RunContext& bench, Result& result) {
     CopyOut from_it(bench.device, c.kind.host, c.size, bench.seed);
     CopyOut from_ordinary(bench.device, c.kind.ordinary, c.size, bench.seed);

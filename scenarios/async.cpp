@@ -1,5 +1,5 @@
-// async: whether a call that is named asynchronous returns early, and what the CPU can do while the bytes move. The
-// copy is called with an idle GPU or with a kernel in flight, in its own stream or in another one.
+// async: whether an asynchronous copy call returns early, and how much the CPU can do during the copy. The copy is
+// issued on an idle GPU, or with a kernel in flight in the same or another stream.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -28,9 +28,9 @@ struct AsyncCase {
   std::string dir;
   std::string host;
   std::string api;
-  TransferSpec transfer;                 ///< without its seed
-  std::optional<double> kernel_seconds;  ///< of the kernel that is in flight, if there is one
-  bool in_own_stream = false;            ///< the kernel is in the copy's stream
+  TransferSpec transfer;                 ///< its seed is set later
+  std::optional<double> kernel_seconds;  ///< duration of the kernel in flight, if there is one
+  bool in_own_stream = false;            ///< the kernel is in the same stream as the copy
 };
 
 AsyncCase async_case(const Case& c) {
@@ -44,8 +44,8 @@ AsyncCase async_case(const Case& c) {
   return a;
 }
 
-/// Work for a CPU that is in nobody's way: each step waits for the one before, in registers. It takes no memory
-/// bandwidth from the copy, and a core does it as fast beside a copy as alone.
+/// CPU work that does not disturb the copy: a chain of dependent steps in registers. It uses no memory bandwidth, and
+/// runs as fast during a copy as alone.
 class CpuWork {
  public:
   explicit CpuWork(Device& device) : device_(device) {}
@@ -63,7 +63,7 @@ class CpuWork {
     });
   }
 
-  /// By the device's host clock, the best of a few: so the same lines serve a real host and a simulated one.
+  /// Best of ten, by the device's host clock, which also works for a simulated host.
   double seconds_per_iteration() {
     constexpr std::uint64_t kIterations = 20'000;
     double least = 1;
@@ -76,13 +76,14 @@ class CpuWork {
   }
 
  private:
-  static constexpr double kSimulatedIteration = 2e-9;  // a real host takes what it takes
+  static constexpr double kSimulatedIteration = 2e-9;  // used on a simulated host only
 
   Device& device_;
-  volatile std::uint64_t state_ = 1;  // volatile: without a reader the compiler would leave the work out
+  volatile std::uint64_t state_ =
+      1;  // volatile: otherwise the compiler would remove the work, as nothing reads the result
 };
 
-/// The copy of one case, what is in flight when it is called, and the CPU's work beside it.
+/// The copy of one case, the kernel in flight when it is issued, and the CPU work during it.
 class CopyInFlight {
  public:
   CopyInFlight(const AsyncCase& c, const RunContext& bench)
@@ -101,7 +102,7 @@ class CopyInFlight {
   void prepare() { transfer_->prepare(); }
   [[nodiscard]] std::span<const std::unique_ptr<Transfer>> transfers() const { return {&transfer_, 1}; }
 
-  /// The copy and nothing else: how long the call keeps its caller, and how long the caller then has to wait.
+  /// The copy alone: duration of the call, and of the wait afterwards.
   Region completion() {
     return with_kernel_in_flight("completion", {{.name = "submit"}, {.name = "wait"}}, [this](LapTimer& laps) {
       transfer_->submit(stream_);
@@ -111,9 +112,9 @@ class CopyInFlight {
     });
   }
 
-  /// The same copy, and the CPU works from the call's return until the copy has ended. It asks after each unit of work,
-  /// as whoever has something to do beside a copy would. A unit counts if the copy was still under way after it: the
-  /// last one was cut by the end, and after a call that waited for its copy only the event itself is left to finish.
+  /// The same copy, with CPU work from the return of the call until the copy has ended. The host polls an event after
+  /// each unit of work, as a real application would. A unit counts only if the copy was still running after it: the
+  /// last unit overlaps the end of the copy, and after a blocking call only the event is left.
   Region beside_work() {
     return with_kernel_in_flight("beside-work", {{.name = "units", .unit = "units"}}, [this](LapTimer& laps) {
       transfer_->submit(stream_);
@@ -129,12 +130,12 @@ class CopyInFlight {
     });
   }
 
-  /// One unit of work alone, for what it takes in this very run. It moves nothing, so there is nothing to check.
+  /// One unit of work alone, as the reference in the same run. It moves no data, so there is nothing to check.
   Region unit_alone() {
     return {.name = "unit", .clock = Clock::host, .submit = [this] { work_.run(unit_); }};
   }
 
-  /// Units are short beside the copy, so that little is lost with the one that is cut, and long beside asking.
+  /// A unit is short compared to the copy, so that the discarded last unit loses little, and long compared to polling.
   void choose_unit(const RunContext& bench) {
     constexpr double kShare = 0.02;
     constexpr double kShortest = 1e-6;
@@ -142,7 +143,7 @@ class CopyInFlight {
     look.min_samples = look.max_samples = 3;
     look.budget /= 20;
     const Series s = sample(device_.machine(), {completion()}, look, bench.observe).front();
-    if (s.elapsed.samples.empty()) return;  // interrupted
+    if (s.elapsed.samples.empty()) return;  // run was interrupted
     const double seconds = std::max(kShare * s.elapsed.min, kShortest);
     unit_ = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(seconds / work_.seconds_per_iteration()));
   }
@@ -159,9 +160,9 @@ class CopyInFlight {
             .steps = std::move(steps)};
   }
 
-  /// Right before the clock starts. A kernel in another stream can outlast its copy: nothing is left of the pass
-  /// before, or kernels would pile up. The launch returns about when the kernel begins, so nearly all of it is still to
-  /// come when the copy is called.
+  /// Runs right before the clock starts. Waits first, because a kernel in another stream can outlast its copy, and
+  /// kernels would pile up. The launch returns at about the time the kernel starts, so the copy is issued while nearly
+  /// all of the kernel is still to run.
   void put_in_flight() {
     device_.synchronize();
     if (kernel_) (in_own_stream_ ? stream_ : other_stream_).launch(*kernel_);
@@ -169,7 +170,7 @@ class CopyInFlight {
 
   Device& device_;
   std::unique_ptr<Transfer> transfer_;
-  Stream stream_;  // cudaMemcpy uses the legacy default stream, whatever it is given
+  Stream stream_;  // cudaMemcpy always uses the legacy default stream
   Stream other_stream_;
   Event copied_;
   CpuWork work_;
@@ -178,18 +179,18 @@ class CopyInFlight {
   std::uint64_t unit_ = 1;
 };
 
-/// One way to call one copy: by the size, the share of the completion that the call kept its host.
+/// One way to issue a copy; `blocked` maps the size to submit time divided by completion time.
 struct Way {
   std::string dir;
   std::string host;
   std::string api;
   std::map<std::uint64_t, double> blocked{};
-  std::vector<std::uint64_t> unclear{};  ///< sizes of which nothing can be said
-  bool with_kernel = false;              ///< some were called while a kernel was in flight
+  std::vector<std::uint64_t> unclear{};  ///< sizes for which the result is ambiguous
+  bool with_kernel = false;              ///< some copies were issued while a kernel was in flight
 };
 
-/// Of a copy of microseconds the call is a good part even where it does not wait. Only a longer one that surely
-/// returned early tells of it.
+/// Drops ambiguous sizes: for a copy of microseconds the call is a large share of the completion even if it does not
+/// block. Such a size is clear only if a larger copy surely returned early.
 void forget_what_is_unclear(Way& way) {
   constexpr double kSurelyEarly = 0.2;
   constexpr double kSurelyBlocked = 0.8;
@@ -205,8 +206,8 @@ void forget_what_is_unclear(Way& way) {
   });
 }
 
-/// In the order in which they ran. Of several results of one size, which differ in what was in flight, the least share
-/// counts: a kernel ahead of the copy makes it small where the call returns early, and leaves it at 1 where it waits.
+/// In the order of the results. Several results of one size differ in the kernel in flight; the smallest share counts:
+/// a kernel ahead of the copy makes the share small if the call returns early, and leaves it at 1 if it blocks.
 std::vector<Way> ways_of(std::span<const Result* const> results) {
   std::vector<Way> ways;
   for (const Result* r : results) {
@@ -234,12 +235,12 @@ std::string sizes_text(const Way& way) {
   return fmt::format("at every size measured ({} to {})", format_size(smallest), format_size(largest));
 }
 
-/// Of the completion: a call that kept its host for less returned early.
+/// A call that took less than this share of the completion returned early.
 constexpr double kEarly = 0.5;
 
-/// A call that does not wait for a long copy does not wait for a short one either, although of a copy of microseconds
-/// the call itself can be more than half. So what counts is the largest size at which the call returned early. Nothing
-/// where no call did; and the next size, or nothing where all did.
+/// A call that does not block for a large copy does not block for a small one either, even if the call itself takes
+/// more than half of the completion. So the limit is the largest size that returned early (nothing if none did), and
+/// the next larger size (nothing if all did).
 struct Limits {
   std::optional<std::uint64_t> early_up_to;
   std::optional<std::uint64_t> blocks_from;
@@ -263,7 +264,7 @@ std::string unclear_text(const Way& way) {
   return fmt::format("; at {} that is not clear", listed(sizes));
 }
 
-/// What the call does: "returns early up to 64 KiB and blocks the host from 128 KiB on".
+/// "returns early up to 64 KiB and blocks the host from 128 KiB on"
 std::string behaviour(const Way& way) {
   if (way.blocked.empty()) {
     return "may return early or not; that shows only with a kernel in flight: add --in-flight same-stream";
@@ -311,7 +312,8 @@ std::string calls_text(std::span<const Way* const> ways) {
   return fmt::format("{}", fmt::join(calls, "; "));
 }
 
-/// A sentence for all ways that behave alike, of which each is then a detail. Nothing where they are few.
+/// One finding per group of ways with the same behaviour, each way becoming a detail. Nothing if there are only a few
+/// ways.
 std::vector<Finding> summed_up(const std::vector<Way>& ways) {
   constexpr std::size_t kFew = 4;
   std::vector<std::pair<std::string, std::vector<const Way*>>> alike;
@@ -420,7 +422,7 @@ class Async final : public ScenarioOf<async_case> {
     const auto& [copy, beside, unit] = series;
     result.measurements = {copy.elapsed,   copy.part("submit"),  copy.part("wait"),
                            beside.elapsed, beside.part("units"), unit.elapsed};
-    // How long the copy takes beside work ends with a whole unit: too coarse to warn of.
+    // Not checked for noise: their durations are multiples of a unit, which is too coarse.
     for (std::size_t i = 3; i < result.measurements.size(); ++i) result.measurements[i].auxiliary = true;
     if (!all_sampled(series)) return;
     const double completion = copy.elapsed.median;

@@ -2,8 +2,8 @@
 
 #include <array>
 
-// Every scenario, the default first. The line X(name) stands for `const Scenario& name_scenario()`, which a file beside
-// this one defines.
+// All scenarios, the default first. X(name) stands for `const Scenario& name_scenario()`, defined in a file of this
+// folder.
 #define XFERBENCH_SCENARIOS(X) \
   X(overlap)                   \
   X(memcpy)                    \

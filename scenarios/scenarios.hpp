@@ -1,4 +1,4 @@
-// Everything that can be run. To add a scenario: one file beside this one, and one line in scenarios.cpp.
+// List of all scenarios. To add one, add a file to this folder and one line to scenarios.cpp.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace xferbench {
 
-/// All scenarios, the default first. They live as long as the program.
+/// The default scenario is the first. Valid as long as the program runs.
 std::span<const Scenario* const> scenarios();
 
 }  // namespace xferbench

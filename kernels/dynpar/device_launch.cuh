@@ -1,4 +1,4 @@
-// For kernels that launch kernels: the check behind every such launch.
+// Error check after a launch from device code.
 #pragma once
 
 #include "kernels/dynpar/device_launch.hpp"
@@ -8,8 +8,8 @@ namespace xferbench::kernels {
 static_assert(kLaunchPendingCountExceeded == cudaErrorLaunchPendingCountExceeded);
 static_assert(kLaunchMaxDepthExceeded == cudaErrorLaunchMaxDepthExceeded);
 
-/// Right behind a launch, by the thread that made it: errors are kept for each thread (CUDA C++ Programming Guide, CUDA
-/// Dynamic Parallelism, Errors and Launch Failures). Without this a launch that failed is a child that is missing.
+/// Call right after a launch, in the thread that made it: errors are kept per thread (CUDA C++ Programming Guide, CUDA
+/// Dynamic Parallelism, Errors and Launch Failures). Without this check a failed launch is only a missing child kernel.
 __device__ inline void note_launch(LaunchStatus* status) {
   const cudaError_t error = cudaGetLastError();
   if (error == cudaSuccess) return;

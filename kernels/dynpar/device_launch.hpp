@@ -1,6 +1,6 @@
-// What kernels that launch kernels tell the host of launches that did not happen. A launch in a kernel that fails
-// leaves no trace but an error in the launching thread: whoever does not ask there and then goes on with children
-// missing. So each of them asks, and keeps what it hears in device memory.
+// Reports failed launches from device code to the host. Such a failure leaves only an error in the launching thread; a
+// kernel that does not check it goes on without the child. So every launching thread checks, and records the error in
+// device memory.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace xferbench::kernels {
 
-/// In device memory, zero before the first launch; launches add to it and never clear it.
+/// In device memory. The host sets it to zero before the first launch; kernels only add to it.
 struct LaunchStatus {
-  std::uint32_t failed = 0;  ///< launches from the device that returned an error
-  std::uint32_t error = 0;   ///< of the first of them, a cudaError_t
+  std::uint32_t failed = 0;  ///< failed launches from the device
+  std::uint32_t error = 0;   ///< the first error, a cudaError_t
 };
 
-/// The errors that have advice of their own, by CUDA's numbers (driver_types.h): more launches than may be pending at a
-/// time, and grids nested too deeply.
+/// CUDA errors (driver_types.h) for which xferbench prints advice: grids nested too deeply, and more launches pending
+/// than the limit.
 inline constexpr std::uint32_t kLaunchMaxDepthExceeded = 65;
 inline constexpr std::uint32_t kLaunchPendingCountExceeded = 69;
 
-/// CUDA's own limit of launches that are pending, unless another is asked for (CUDA Runtime API, cudaDeviceSetLimit).
+/// CUDA's default limit of pending launches from the device (CUDA Runtime API, cudaDeviceSetLimit).
 inline constexpr std::size_t kDefaultPendingLaunches = 2048;
 
 }  // namespace xferbench::kernels

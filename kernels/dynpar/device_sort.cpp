@@ -1,4 +1,4 @@
-// The host side of the quicksort: what its kernels leave behind.
+// Host side of the quicksort kernels: reference results and cost model.
 #include "kernels/dynpar/device_sort.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 std::vector<std::uint32_t> copy_of(const std::uint32_t* keys, std::uint32_t count) { return {keys, keys + count}; }
 
-/// From a segment's keys to what its step leaves.
+/// Applies the segment's step to its keys; the result goes to `after`.
 void step(const SortSegment& segment, std::vector<std::uint32_t> keys, std::span<std::uint32_t> after) {
   switch (segment.step) {
     case SortSegment::Step::nothing: return;

@@ -1,13 +1,15 @@
 // The kernels of the quicksort (device_sort.hpp). Compiled with -rdc, as dynpar.cu is.
 //
-// What may overlap: all segments of which none is a part of another. Their keys lie apart, and so do their counters
-// (counters_of). What must be waited for: a side of a partition begins when all blocks that partitioned have written.
-// The last of these blocks knows, by a counter that each adds to behind a fence (CUDA C++ Programming Guide, Memory
-// Fence Functions, has the same pattern); it launches the sides with fire-and-forget, which see what the launching
-// thread saw (ibid., CUDA Dynamic Parallelism, Global Memory). The host that drives waits for the whole grid instead.
+// May overlap: all segments of which none is a part of another. Their keys and their counters (counters_of) are
+// disjoint. Must be ordered: a side of a partition may start only when all blocks of that partition have written. Each
+// block adds to a counter after a fence, so the last block knows that it is the last (same pattern in CUDA C++
+// Programming Guide, Memory Fence Functions). It launches the sides with fire-and-forget; they see what the launching
+// thread saw (ibid., CUDA Dynamic Parallelism, Global Memory). If the host drives the sort, it waits for the whole grid
+// instead.
 //
-// A block's part of a step is a device function that is told its segment and which of the segment's blocks it is. The
-// device launches each segment as a grid of its own; the host all of a level by grids that look both up in a list.
+// One device function does a block's part of a step, given the segment and the block's index in it. The device launches
+// one grid per segment. The host launches one grid for all segments of a level; its blocks look segment and index up in
+// a list.
 #include "device/load.cuh"
 #include "kernels/dynpar/device_launch.cuh"
 #include "kernels/dynpar/device_sort.hpp"
@@ -16,7 +18,7 @@ namespace xferbench::kernels {
 
 namespace {
 
-constexpr unsigned kThreads = 256;  // that partition a tile
+constexpr unsigned kThreads = 256;  // threads of a block that partitions a tile
 constexpr unsigned kWarp = 32;
 constexpr unsigned kKeysPerThread = kPartitionTile / kThreads;
 constexpr unsigned kSortThreads = 512;
@@ -24,18 +26,18 @@ constexpr unsigned kSortThreads = 512;
 // --- Sorting by one block --------------------------------------------------------------------------------------------
 
 __device__ void order(std::uint32_t* keys, std::uint32_t low, std::uint32_t high, std::uint32_t count) {
-  // Beyond the end one may think of keys greater than all: they stay where they are.
+  // Positions beyond the end count as greater than all keys, so nothing moves.
   if (high >= count || keys[low] <= keys[high]) return;
   const std::uint32_t greater = keys[low];
   keys[low] = keys[high];
   keys[high] = greater;
 }
 
-/// Bitonic sort of any number of keys in shared or global memory, all comparisons in one direction: runs of `run` keys
-/// become sorted by comparing each with its mirror image in the run and then at halving distances. Every thread of the
+/// Bitonic sort of any number of keys in shared or global memory, all comparisons in one direction. Doubles the length
+/// of sorted runs: compares each key with its mirror image in the run, then at halving distances. All threads of the
 /// block must call it.
-/// Hazard: between two rounds every thread must have written; __syncthreads() orders global memory within the block,
-/// too (CUDA C++ Programming Guide, Synchronization Functions).
+/// Hazard: all threads must have written before the next round. __syncthreads() also orders global memory within the
+/// block (CUDA C++ Programming Guide, Synchronization Functions).
 __device__ void sort_in_place(std::uint32_t* keys, std::uint32_t count) {
   std::uint32_t pairs = 1;
   while (2ULL * pairs < count) pairs *= 2;
@@ -73,7 +75,7 @@ __device__ void sort_part(const SortArgs& args, const SortSegment& segment) {
 
 // --- Partitioning ----------------------------------------------------------------------------------------------------
 
-/// The keys that one thread holds, and where they go.
+/// The keys that one thread holds, and which of them lie inside the segment.
 struct Held {
   std::uint32_t key[kKeysPerThread];
   bool there[kKeysPerThread];
@@ -90,8 +92,8 @@ __device__ Held load_keys(const std::uint32_t* from, std::uint32_t count, std::u
   return held;
 }
 
-/// Writes the keys for which `wanted` says so to places that nobody else has: a warp counts its keys and takes that
-/// many places of its block, and the block of all blocks. Every thread of the block must call it.
+/// Writes the keys for which wanted(key) is true to positions reserved for them: each warp reserves positions of its
+/// block, and each block reserves positions of `counter`. All threads of the block must call it.
 template <class Wanted, class Place>
 __device__ void write_side(const Held& held, std::uint32_t* counter, Wanted wanted, Place place) {
   __shared__ std::uint32_t in_block;
@@ -119,10 +121,10 @@ __device__ void write_side(const Held& held, std::uint32_t* counter, Wanted want
     if ((votes[k] >> lane & 1) != 0) *place(at + before) = held.key[k];
     at += __popc(votes[k]);
   }
-  __syncthreads();  // the shared words are used again
+  __syncthreads();  // hazard: the next call reuses the shared variables
 }
 
-/// True in all threads of the last of `blocks` that comes here, which then sees what all of them wrote before.
+/// True in all threads of the last of `blocks` blocks to call this; that block then sees what all of them wrote before.
 __device__ bool is_last_block(std::uint32_t* done, std::uint32_t blocks) {
   __shared__ bool last;
   __threadfence();
@@ -140,8 +142,8 @@ __device__ std::uint32_t pivot_for_block(const std::uint32_t* keys, std::uint32_
   return pivot;
 }
 
-/// Every block reads its keys from one array and writes them to another, which nobody reads meanwhile. One thread of
-/// the last block calls `hand_over` with the split, when the counters are ready for whoever has them next.
+/// One block's part of a partition: reads keys from one array and writes them to another, which nothing else reads
+/// meanwhile. One thread of the last block calls hand_over(split), after it has reset the counters for their next user.
 template <class HandOver>
 __device__ void partition_part(const SortArgs& args, const SortSegment& segment, std::uint32_t block,
                                HandOver hand_over) {
@@ -157,9 +159,9 @@ __device__ void partition_part(const SortArgs& args, const SortSegment& segment,
       held, &counters.greater, [=](std::uint32_t key) { return key > pivot; },
       [=](std::uint32_t n) { return last_key - n; });
   if (!is_last_block(&counters.done, partition_blocks(segment.count))) return;
-  // All blocks have read their keys, so that the middle may be written over them.
+  // All blocks have read their keys, so the middle may overwrite them.
   const SortSplit split{counters.less, counters.greater, pivot};
-  __syncthreads();  // hazard: the counters are cleared below
+  __syncthreads();  // hazard: thread 0 clears the counters below
   if (threadIdx.x == 0) {
     counters.less = counters.greater = counters.done = 0;
     __threadfence();
@@ -245,8 +247,7 @@ void SortGrid::launch(void* cuda_stream) const {
   }
 }
 
-/// All that may follow, too: the device can load nothing.
-// All that it will launch, too: the device can load nothing.
+/// Also loads the kernels that the device will launch: the device cannot load code.
 void DeviceSort::preload() const { load(partition_segment, sort_segment_keys, fill_segment); }
 
 void DeviceSort::launch(void* cuda_stream) const {

@@ -1,10 +1,10 @@
-// Kernels that launch kernels. The rules and their source are in dynpar.hpp. Compiled with -rdc, as a launch from the
-// device needs, and therefore in a library of its own: nothing else may refer to these kernels from device code.
+// Kernels that launch kernels; rules and sources in dynpar.hpp. Launches from the device need -rdc, so this file is a
+// library of its own, and no other device code may refer to these kernels.
 //
-// What may overlap: a child that was fired with whatever launched it and with its siblings; a child in a tail with
-// nothing of its own family. What must be waited for: a child reads nothing that another wrote, and each writes a slot
-// of its own, so only whoever reads the slots waits, for the first kernel: a grid has ended when all grids that it
-// launched have (CUDA C++ Programming Guide, CUDA Dynamic Parallelism, Synchronization between parent and child grids).
+// May overlap: a fire-and-forget child with its parent and its siblings; a tail-launched child with none of them. Must
+// be ordered: nothing between children, as each writes its own slot and reads no other. Only a reader of the slots must
+// wait, for the first kernel: a grid completes when all grids that it launched have completed (CUDA C++ Programming
+// Guide, CUDA Dynamic Parallelism, Synchronization between parent and child grids).
 #include "device/load.cuh"
 #include "kernels/dynpar/device_launch.cuh"
 #include "kernels/dynpar/dynpar.hpp"
@@ -20,7 +20,7 @@ __device__ void run_child(const ChildrenArgs& args, std::uint32_t index) {
   args.slots[index] = value;
 }
 
-/// A child without children: of the host, of a graph, and the leaves of a tree.
+/// A child that launches nothing: launched by the host or by a graph, or a leaf of a tree.
 __global__ void leaf(const ChildrenArgs args, std::uint32_t index) { run_child(args, index); }
 
 __global__ void node(const ChildrenArgs args, std::uint32_t level, std::uint32_t index, bool tail);
@@ -35,19 +35,19 @@ __device__ void launch_child(const ChildrenArgs& args, std::uint32_t level, std:
   note_launch(args.status);
 }
 
-/// A child that works and then launches its own. Those that it fires may begin before it has ended.
+/// A child that does its work and then launches its children. Fire-and-forget children may start before it has ended.
 __global__ void node(const ChildrenArgs args, std::uint32_t level, std::uint32_t index, bool tail) {
   run_child(args, index);
   const std::uint32_t end = args.tree.first_child(level, index + 1);
   for (std::uint32_t c = args.tree.first_child(level, index); c < end; ++c) launch_child(args, level + 1, c, tail);
 }
 
-/// The first kernel of a tree. Its threads launch side by side; with one thread the children are launched in order.
+/// The first kernel of a tree. Its threads launch in parallel; with one thread the children are launched in order.
 __global__ void tree_root(const ChildrenArgs args, std::uint32_t children, bool tail) {
   for (std::uint32_t c = threadIdx.x; c < children; c += blockDim.x) launch_child(args, 0, c, tail);
 }
 
-/// Works, and launches the next: that one begins when this one has ended.
+/// Does its work, then tail-launches the next child, which starts when this one has ended.
 __global__ void chain_link(const ChildrenArgs args, std::uint32_t index) {
   run_child(args, index);
   if (index + 1 >= args.tree.children()) return;
@@ -68,8 +68,8 @@ void Child::launch(void* cuda_stream) const {
   leaf<<<1, 1, 0, static_cast<cudaStream_t>(cuda_stream)>>>(args_, index_);
 }
 
-/// The children, too: the device can load nothing, and the host might be held up behind the kernel that needs them.
-// All that kernels will launch, too: the device can load nothing.
+/// Also loads the kernels that the device will launch: the device cannot load code, and the host might block behind the
+/// kernel that needs them.
 void Children::preload() const { load(leaf, node, tree_root, chain_link, chain_root); }
 
 void Children::launch(void* cuda_stream) const {

@@ -1,16 +1,16 @@
 // Many small kernels, called children, and the ways in which a kernel launches them. A child does `work` dependent
-// steps of arithmetic and writes the outcome, which follows from its index, to a slot of its own: a child that did not
-// run leaves its slot as it was.
+// arithmetic steps and writes the result, which depends on its index, to a slot of its own. The slot of a child that
+// did not run stays unchanged.
 //
-// Rules of launches from the device (CUDA C++ Programming Guide, CUDA Dynamic Parallelism; since CUDA 12 in its second
-// version, which is the only one from compute capability 9.0 on):
+// Rules of launches from the device (CUDA C++ Programming Guide, CUDA Dynamic Parallelism, version 2, which is the only
+// version from compute capability 9.0 on):
 //
-//   fire-and-forget  a child may begin at once, beside the kernel that launched it; nothing orders it with its siblings
-//   tail             a child begins when the kernel that launched it, and all that this fired and forgot, has ended;
-//                    what one kernel launches so runs in the order of its launches
+//   fire-and-forget  a child may start at once, concurrently with its parent, and is not ordered with its siblings
+//   tail             a child starts when its parent and all fire-and-forget children of the parent have ended; tail
+//                    launches of one kernel run in launch order
 //
-// A kernel cannot wait for its children, but has ended only when all of them have: the host needs to wait for the first
-// kernel alone. At most so many launches may be pending at once (Device::reserve_device_launches).
+// A kernel cannot wait for its children, but it completes only when all of them have: the host waits for the first
+// kernel alone. The number of launches pending at once is limited (Device::reserve_device_launches).
 #pragma once
 
 #include <cstddef>
@@ -25,17 +25,17 @@
 
 namespace xferbench::kernels {
 
-/// Which child launches which. Children are numbered level by level; those of level 0 are launched by the first kernel,
-/// the children of a child stand next to each other in the level below.
+/// Which child launches which. Children are numbered level by level. The first kernel launches level 0; the children of
+/// one child have consecutive numbers in the next level.
 class LaunchTree {
  public:
-  /// Fewer than the 24 levels that CUDA lets grids nest.
+  /// CUDA allows grids to nest 24 levels deep.
   static constexpr std::uint32_t kMaxLevels = 16;
 
   constexpr LaunchTree() = default;
-  /// `children` (at least one) on as many levels, at least one child on each. Level 0 has the least fan-out F for which
-  /// F + F^2 + ... + F^levels is enough, each further level F times as many as the one above, until all but one for
-  /// each level below are placed; so the levels sum up to `children` exactly, and the last ones may be narrow.
+  /// Distributes `children` over `levels` levels; needs 1 <= levels <= kMaxLevels and children >= levels. Uses the
+  /// smallest fan-out F with F + F^2 + ... + F^levels >= children: level 0 has F children, each further level F times
+  /// as many, as long as at least one is left for each level below. The last levels may be narrow.
   constexpr LaunchTree(std::uint32_t children, std::uint32_t levels) : levels_(levels) {
     const std::uint64_t fan_out = least_fan_out(children, levels);
     std::uint64_t width = 1;
@@ -49,10 +49,10 @@ class LaunchTree {
 
   [[nodiscard]] constexpr std::uint32_t children() const { return first_[levels_]; }
   [[nodiscard]] constexpr std::uint32_t levels() const { return levels_; }
-  /// Number of the first child of a level; of `levels()`, how many there are.
+  /// Number of the first child of a level; first(levels()) is the number of all children.
   [[nodiscard]] constexpr std::uint32_t first(std::uint32_t level) const { return first_[level]; }
   [[nodiscard]] constexpr std::uint32_t width(std::uint32_t level) const { return first_[level + 1] - first_[level]; }
-  /// Number of the first child that child `index`, of `level`, launches; those that index + 1 launches follow.
+  /// Number of the first child that child `index` of `level` launches; its last precedes first_child(level, index + 1).
   [[nodiscard]] constexpr std::uint32_t first_child(std::uint32_t level, std::uint32_t index) const {
     const std::uint64_t place = index - first_[level];
     return first_[level + 1] + static_cast<std::uint32_t>(place * width(level + 1) / width(level));
@@ -74,15 +74,15 @@ class LaunchTree {
   std::uint32_t first_[kMaxLevels + 1] = {};  // NOLINT: a plain array, which device code can read
 };
 
-/// The step of a child, v = v * factor + addend modulo 2^32: each depends on the one before. Kernels get the two
-/// numbers from the host, because a compiler that knew them would fold several steps into one.
+/// One step of a child: v = v * factor + addend modulo 2^32. Kernels get both constants from the host, because a
+/// compiler that knew them would fold several steps into one.
 inline constexpr std::uint32_t kStepFactor = 1664525;
 inline constexpr std::uint32_t kStepAddend = 1013904223;
 
-/// What child `index` begins with: differs from child to child.
+/// Start value of child `index`; different for every child.
 constexpr std::uint32_t child_seed(std::uint32_t seed, std::uint32_t index) { return (index + 1) * 2654435761U ^ seed; }
 
-/// The closed form of what child `index` writes: `work` affine steps are one affine step, found by repeated squaring.
+/// Closed form of the result of child `index`: `work` affine steps are one affine step, found by repeated squaring.
 constexpr std::uint32_t child_result(std::uint32_t seed, std::uint32_t index, std::uint32_t work) {
   std::uint32_t factor = kStepFactor;
   std::uint32_t addend = kStepAddend;
@@ -95,16 +95,16 @@ constexpr std::uint32_t child_result(std::uint32_t seed, std::uint32_t index, st
   return value;
 }
 
-/// What all children of a run share. Passed by value to every child, however it is launched.
+/// Arguments common to all children, passed by value to each of them.
 struct ChildrenArgs {
   LaunchTree tree;
-  std::uint32_t* slots = nullptr;  ///< one word for each child
+  std::uint32_t* slots = nullptr;  ///< device memory; one word per child
   LaunchStatus* status = nullptr;
   std::uint32_t work = 0;
   std::uint32_t seed = 0;
-  std::uint32_t factor = kStepFactor;  ///< always these two
+  std::uint32_t factor = kStepFactor;  ///< always these constants; see kStepFactor
   std::uint32_t addend = kStepAddend;
-  /// If not null: how many children have begun, then which, in the order in which they did. For tests.
+  /// For tests, may be null: word 0 counts the children that have started, then their indices follow in starting order.
   std::uint32_t* journal = nullptr;
 };
 
@@ -133,18 +133,18 @@ class Child final : public Kernel {
   std::uint32_t index_;
 };
 
-/// How the first kernel and the children launch further ones.
+/// How the first kernel and the children launch further kernels.
 enum class LaunchWay {
-  none,             ///< not at all: the first kernel by itself
-  fire_and_forget,  ///< each kernel fires its children of the tree
-  tail,             ///< each kernel launches its children of the tree one behind the other at its end
-  tail_chain,  ///< the first kernel launches child 0, and each child the next at its end; of the tree only the size
+  none,             ///< no launches: only the first kernel runs
+  fire_and_forget,  ///< each kernel launches its children of the tree with fire-and-forget
+  tail,             ///< each kernel tail-launches its children of the tree, which run one after another
+  tail_chain,       ///< a chain: each child tail-launches the next; only the size of the tree counts
 };
 
 /// The first kernel, which launches all children, directly or through others.
 class Children final : public Kernel {
  public:
-  /// The `launchers` threads of the first kernel take turns at its children.
+  /// The `launchers` threads of the first kernel share its launches.
   Children(LaunchWay way, const ChildrenArgs& args, unsigned launchers = 1)
       : way_(way), args_(args), launchers_(launchers) {}
 
@@ -167,7 +167,7 @@ class Children final : public Kernel {
  private:
   LaunchWay way_;
   ChildrenArgs args_;
-  [[maybe_unused]] unsigned launchers_;  // of the GPU only
+  [[maybe_unused]] unsigned launchers_;  // used on a GPU only
 };
 
 }  // namespace xferbench::kernels

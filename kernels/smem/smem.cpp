@@ -1,4 +1,4 @@
-// The host side of the tile kernels: what a launch takes, what it costs, and what it computes.
+// Host side of the tile kernels: launch parameters, cost model and reference result.
 #include "kernels/smem/smem.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr unsigned kWarp = 32;
 
-/// The value of a half-precision float in [0, 2048), as smem's elements are.
+/// Value of a half-precision float in [0, 2048), the range of the smem elements.
 float half_value(std::uint16_t bits) {
   if (bits == 0) return 0;
   const auto mantissa = static_cast<float>(1024 + (bits & 1023));
@@ -22,7 +22,7 @@ bool works(const SmemShape& shape) {
   return shape.part != SmemPart::memory && (shape.op == SmemOp::scale || shape.intensity > 0);
 }
 
-/// The row as it comes out; with nothing to compute any bytes pass as they are.
+/// Computes one row in place. Without arithmetic the bytes pass unchanged.
 void work_on(const SmemShape& shape, std::span<std::byte> row) {
   if (!works(shape)) return;
   for (std::size_t i = 0; i < row.size(); i += bytes_of(shape.type)) {
@@ -40,7 +40,7 @@ void work_on(const SmemShape& shape, std::span<std::byte> row) {
   }
 }
 
-/// The sum of the 32-bit words of a piece of a row; what is missing of the last word counts as zero.
+/// Sum of the 32-bit words of a part of a row; missing bytes of the last word count as zero.
 std::uint32_t sum_words(std::span<const std::byte> bytes) {
   std::uint32_t sum = 0;
   for (std::size_t i = 0; i < bytes.size(); i += sizeof(std::uint32_t)) {
@@ -73,12 +73,12 @@ unsigned SmemShape::launched_threads() const {
 unsigned SmemShape::vectors_at_a_time() const {
   const unsigned all = tile_bytes / (kSmemVector * threads);
   if (all % 4 == 0) return 4;
-  // The pipeline's stages are part of its type, which makes its kernels many: there is none for 2.
+  // The stage count is a template parameter of the pipeline kernels; to limit their number there is none for 2 vectors.
   return all % 2 == 0 && method != SmemMethod::pipeline ? 2 : 1;
 }
 
 std::size_t SmemShape::shared_bytes() const {
-  // Room to align the tiles to the 1024 bytes that the widest swizzle asks for.
+  // Space for aligning the tiles to 1024 bytes, as the widest swizzle requires.
   constexpr std::size_t kAlignment = 1024;
   switch (method) {
     case SmemMethod::direct: return 0;
@@ -112,7 +112,7 @@ void Smem::compute(std::span<std::byte> result) const {
   if (reads) {
     std::ranges::fill(result, std::byte{0});
   } else {
-    std::memcpy(result.data(), args_.out, result.size());  // what lies between the rows stays as it is
+    std::memcpy(result.data(), args_.out, result.size());  // the padding between rows stays unchanged
   }
   std::vector<std::byte> row(shape_.row_bytes);
   std::uint32_t sum = 0;

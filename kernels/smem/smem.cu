@@ -1,4 +1,4 @@
-// The launch of all tile kernels: what a kernel is told, the tensor maps, the grid.
+// Launches the tile kernels: kernel arguments, tensor maps, grid size.
 #include "kernels/smem/smem.hpp"
 
 #include <cuda.h>
@@ -66,7 +66,7 @@ SmemWork work_of(const SmemShape& shape, const SmemArgs& args) {
 
 using TensorMapEncoder = decltype(&cuTensorMapEncodeTiled);
 
-/// cuTensorMapEncodeTiled, which the runtime finds in the driver, so that no program has to link with that; null where
+/// cuTensorMapEncodeTiled, looked up in the driver at run time, so that programs need not link with libcuda. Null if
 /// the driver is too old.
 TensorMapEncoder tensor_map_encoder() {
   void* function = nullptr;
@@ -89,8 +89,8 @@ CUtensorMapSwizzle swizzle_mode(unsigned span) {
   }
 }
 
-/// `row_bytes` of each row of the matrix at `memory`, in boxes of a tile. A last row that is cut short is not part of
-/// it: a tensor is a box.
+/// Encodes the first `row_bytes` of each row at `memory`, in boxes of one tile. Leaves out a last row that is shorter,
+/// because a tensor is a rectangle. False if the driver refuses.
 bool encode(TensorMapEncoder encoder, CUtensorMap& map, const SmemShape& shape, const std::byte* memory,
             std::uint64_t row_bytes) {
   const auto element = static_cast<unsigned>(bytes_of(shape.type));
@@ -113,16 +113,16 @@ struct TensorMaps {
   CUtensorMap out{};
 };
 
-/// False if the driver refuses, which the rules of scenarios/smem/rules.cpp are there to prevent.
+/// False if the driver refuses; the rules of scenarios/smem/rules.cpp should prevent that.
 bool encode_both(TensorMaps& maps, const SmemShape& shape, const SmemArgs& args) {
   const TensorMapEncoder encoder = tensor_map_encoder();
   if (encoder == nullptr || !encode(encoder, maps.in, shape, args.in, shape.row_bytes)) return false;
-  // Stores write whole vectors, so they must leave out one that is only begun; see smem_tma.cu.
+  // Tensor stores write whole 16-byte vectors, so they must leave out a partial one; see smem_tma.cu.
   const std::uint64_t whole_vectors = shape.row_bytes / kVectorBytes * kVectorBytes;
   return !shape.uses_async_store() || encode(encoder, maps.out, shape, args.out, whole_vectors);
 }
 
-/// Beyond 48 KiB dynamic shared memory must be asked for, for each kernel. Of two sizes the larger stays.
+/// More than 48 KiB of dynamic shared memory must be requested per kernel. Never lowers an earlier request.
 void allow_shared_memory(const void* kernel, std::size_t bytes) {
   cudaFuncAttributes attributes{};
   if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess) return;
@@ -138,7 +138,7 @@ void Smem::launch(void* cuda_stream) const {
   SmemWork work = work_of(shape_, args_);
   TensorMaps maps;
   if (uses_tensor_maps(shape_.method) && !encode_both(maps, shape_, args_)) {
-    // There is no error to leave behind but that of a launch that cannot be.
+    // Reports the failure as a launch error: a launch with an empty grid always fails.
     cudaLaunchKernel(kernel_of(shape_), dim3(0), dim3(0), nullptr, 0, static_cast<cudaStream_t>(cuda_stream));
     return;
   }

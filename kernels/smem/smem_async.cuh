@@ -1,15 +1,17 @@
-// The loop of the methods whose copies a single warp issues and mbarriers complete: bulk and tma. What they do not
-// share is the engine:
+// The ring-buffer loop shared by bulk and tma: one warp issues the copies, and mbarriers signal their completion. The
+// Engine template parameter is the part that differs:
 //
-//   Engine::load(w, slot, tile, barrier)   by the block's first warp: announces bytes to `barrier` and issues copies
-//   Engine::store(w, slot, tile)           likewise: issues copies out of the slot, without committing them
-//   Engine::place(w, index)                where vector `index` of a tile lies in a slot
+//   Engine::load(w, slot, tile, barrier)   called by the block's first warp: announces the bytes to `barrier` and
+//   issues
+//                                          the copies
+//   Engine::store(w, slot, tile)           called by the first warp: issues the copies out of the slot, does not commit
+//   Engine::place(w, index)                position in the slot of vector `index` of a tile
 //
-// and, of tiles that are not whole, what it leaves to threads:
+// and, for tiles that cross the edge of the payload, what is left to ordinary loads and stores:
 //
-//   Engine::brings(w, row)                 whether load brings this row of the payload
-//   Engine::takes(w, row, column)          whether store takes the vector that begins at this byte of this row
-//   Engine::takes_all(w, place)            whether it takes all of the tile's payload
+//   Engine::brings(w, row)                 whether load() delivers this row of the payload
+//   Engine::takes(w, row, column)          whether store() writes the vector at this row and byte column
+//   Engine::takes_all(w, place)            whether store() writes all of the tile's payload
 #pragma once
 
 #include "kernels/smem/ptx.cuh"
@@ -17,25 +19,26 @@
 
 namespace xferbench::kernels::tile {
 
-/// Of the largest blocks so many shall fit a multiprocessor, which leaves 40 registers to a thread, or 64 where it
-/// holds four vectors. Left to itself the compiler takes a few more, and then small blocks of one tile each do not keep
-/// enough in flight: with 44 or 45 an H200 copies 1 to 6 % slower.
+/// Minimum number of resident blocks per multiprocessor, for blocks of the largest size. It limits a thread to 40
+/// registers, or 64 with four vectors. Without it the compiler uses a few more, and small blocks of one tile each do
+/// not keep enough loads in flight: with 44 or 45 registers an H200 copies 1 to 6 % slower.
 template <unsigned kVectors>
 inline constexpr unsigned kLeastBlocks = kVectors == 4 ? 2 : 3;
 
-/// The block's slots: dynamic shared memory from its first multiple of 1024 on, which the widest swizzle asks for.
+/// The block's slots: dynamic shared memory, aligned to 1024 bytes as the widest swizzle requires.
 __device__ inline uint4* aligned_slots(uint4* memory) {
   const std::uint32_t excess = ptx::shared_address(memory) % 1024;
   return excess == 0 ? memory : memory + (1024 - excess) / kVector;
 }
 
-/// Whether threads have anything to do with a tile that goes back to global memory from its slot.
+/// Whether threads must touch this tile before the engine stores it.
 template <class Engine>
 __device__ bool threads_needed(const SmemWork& w, const Place& place) {
   return !w.async_store || w.halve || w.intensity > 0 || !(place.whole || Engine::takes_all(w, place));
 }
 
-/// A share's vectors of a tile in its slot, from `first` on.
+/// Reads the share's vectors of a tile from its slot, from `first` on; rows that the engine did not load come from
+/// global memory.
 template <unsigned kVectors, class Engine>
 __device__ void take_from_slot(const SmemWork& w, const uint4* slot, const Place& place, const Share& share,
                                unsigned first, uint4 (&vectors)[kVectors]) {
@@ -48,7 +51,7 @@ __device__ void take_from_slot(const SmemWork& w, const uint4* slot, const Place
   }
 }
 
-/// Puts them back, and stores what the engine does not take.
+/// Writes the vectors back to the slot, and stores to global memory those that the engine does not store.
 template <unsigned kVectors, class Engine>
 __device__ void put_into_slot(const SmemWork& w, uint4* slot, const Place& place, const Share& share, unsigned first,
                               const uint4 (&vectors)[kVectors]) {
@@ -62,8 +65,8 @@ __device__ void put_into_slot(const SmemWork& w, uint4* slot, const Place& place
   }
 }
 
-/// The threads' work on a tile in its slot. Results go to global memory, or back into the slot where copies carry them
-/// out. `loaded` is called when this thread has read all of its vectors.
+/// The threads' work on a tile in its slot. Results go to global memory, or back to the slot for asynchronous stores.
+/// Calls loaded() when this thread has read all of its vectors.
 template <SmemType kType, unsigned kVectors, class Engine, class Loaded>
 __device__ void work_on_slot(const SmemWork& w, uint4* slot, const Place& place, const Share& share, std::uint32_t& sum,
                              const Loaded& loaded) {
@@ -81,10 +84,10 @@ __device__ void work_on_slot(const SmemWork& w, uint4* slot, const Place& place,
   }
 }
 
-/// A ring of `stages` slots. All threads wait for a slot's bytes, work on it, and meet at a barrier; then the first
-/// warp stores the slot, if that is its task, and fills a slot that nobody uses any more: this one, or with stores the
-/// one of the turn before, whose store has had a turn's time to read it. What overlaps: the loads of the other slots,
-/// and the store of the turn before, with the work on this one.
+/// A ring of `stages` slots. All threads wait for a slot's bytes, work on it and meet at a barrier. Then the first warp
+/// issues the slot's asynchronous store, if any, and refills a free slot: this one, or with asynchronous stores the
+/// previous one, whose store has had one iteration to read it. Overlap: the loads of the other slots and the previous
+/// store run during the work on this slot.
 template <SmemType kType, unsigned kVectors, class Engine>
 __device__ void run_ring(const SmemWork& w, const Engine& engine, uint4* memory) {
   __shared__ std::uint64_t full[kMaxStages];
@@ -106,7 +109,7 @@ __device__ void run_ring(const SmemWork& w, const Engine& engine, uint4* memory)
   const bool stores_lag = w.async_store && w.stages > 1;
   const Share share(w, threadIdx.x);
   unsigned slot = 0;
-  unsigned before = w.stages - 1;  // the slot of the turn before
+  unsigned before = w.stages - 1;  // the slot of the previous iteration
   unsigned parity = 0;
   std::uint32_t sum = 0;
   std::uint32_t tile;
@@ -128,7 +131,7 @@ __device__ void run_ring(const SmemWork& w, const Engine& engine, uint4* memory)
       } else {
         ptx::bulk_wait_read<0>();
       }
-      __syncwarp();  // each lane has waited for its own copies only
+      __syncwarp();  // hazard: each lane has waited for its own copies only
     }
     if (!stores_lag) {
       fill(slot, feed.at(k + w.stages));
@@ -142,7 +145,7 @@ __device__ void run_ring(const SmemWork& w, const Engine& engine, uint4* memory)
     }
   }
   finish_sum(w, sum);
-  if (issues) ptx::bulk_wait_read<0>();  // a block's shared memory goes with it
+  if (issues) ptx::bulk_wait_read<0>();  // shared memory is freed when the block ends
   feed.finish();
 }
 

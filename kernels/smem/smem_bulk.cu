@@ -1,5 +1,5 @@
-// Bulk copies: one instruction carries a contiguous piece of any multiple of 16 bytes, without a thread or a register
-// on the way. A tile of an array is one copy; of a matrix it is one copy for each of its rows. From sm_90. [PTX ISA,
+// Bulk copies: one instruction copies a contiguous range of any multiple of 16 bytes without using threads or
+// registers. A tile of an array takes one copy; a tile of a matrix takes one copy per row. From sm_90. [PTX ISA,
 // cp.async.bulk; CUDA C++ Programming Guide, Tensor Memory Accelerator]
 #include "kernels/smem/smem_async.cuh"
 #include "kernels/smem/smem_entries.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using namespace tile;
 
-/// The pieces of a tile that are contiguous in memory: `count` of them, each of `bytes` payload.
+/// The contiguous ranges of a tile: `count` ranges of `bytes` payload each.
 struct Pieces {
   std::uint32_t count;
   std::uint32_t bytes;
@@ -26,20 +26,20 @@ __device__ Pieces pieces_of(const SmemWork& w, const Place& place) {
 }
 
 struct BulkEngine {
-  /// Rounds pieces up to 16 bytes: rows begin at multiples of 16, so what follows is padding.
+  /// Rounds each range up to 16 bytes: rows begin at multiples of 16, so the extra bytes are padding.
   __device__ void load(const SmemWork& w, uint4* slot, std::uint32_t tile, std::uint64_t* barrier) const {
     const Place place = place_of(w, tile);
     const Pieces pieces = pieces_of(w, place);
     const std::uint32_t bytes = (pieces.bytes + kVector - 1) / kVector * kVector;
     if (threadIdx.x == 0) ptx::mbarrier_arrive_expect_tx(barrier, pieces.count * bytes);
-    __syncwarp();  // the bytes are announced before they come
+    __syncwarp();  // hazard: bytes must be announced before copies deliver them
     auto* to = reinterpret_cast<std::byte*>(slot);
     for (std::uint32_t i = threadIdx.x; i < pieces.count; i += kWarp) {
       ptx::bulk_load(to + (i << w.width_log2), w.in + place.offset + i * w.pitch, bytes, barrier);
     }
   }
 
-  /// The last bytes of a piece that are no whole vector go by ordinary stores: nothing but payload may be written.
+  /// Bytes after the last whole vector of a range use ordinary stores, because only payload may be written.
   __device__ void store(const SmemWork& w, const uint4* slot, std::uint32_t tile) const {
     const Place place = place_of(w, tile);
     const Pieces pieces = pieces_of(w, place);

@@ -1,9 +1,10 @@
-// cp.async: copies to shared memory that a thread issues and does not wait for, past the registers. A ring of `stages`
-// tiles; while a tile is worked on, the loads of stages - 1 tiles behind it are on their way. From sm_80.
+// cp.async: asynchronous copies to shared memory that bypass the registers. A ring of `stages` tiles: while one tile is
+// worked on, the loads of the next stages - 1 tiles are in flight. From sm_80.
 //
-// The rule for the ring: a thread's own copies have arrived after cp_async_wait; those of the others after the barrier
-// behind it, and by the same barrier everybody is done with the tile before, whose place may then be filled again. So
-// one barrier a tile is enough. [PTX ISA, cp.async.wait_group; CUDA C++ Programming Guide, Asynchronous Data Copies]
+// Synchronization: after cp_async_wait a thread's own copies have arrived; after the barrier that follows, those of all
+// threads have. The same barrier tells that all threads are done with the previous tile, so its slot may be refilled.
+// So one barrier per tile is enough. [PTX ISA, cp.async.wait_group; CUDA C++ Programming Guide, Asynchronous Data
+// Copies]
 #include "kernels/smem/ptx.cuh"
 #include "kernels/smem/smem_entries.hpp"
 #include "kernels/smem/smem_tile.cuh"
@@ -14,7 +15,7 @@ namespace {
 
 using namespace tile;
 
-/// Issues this thread's copies of the tile, in pieces of kBytes, neighbouring threads neighbouring pieces.
+/// Issues this thread's copies of the tile, kBytes each; neighbouring threads copy neighbouring pieces.
 template <unsigned kBytes>
 __device__ void load_tile(const SmemWork& w, uint4* slot, std::uint32_t tile) {
   if (!w.copies || tile >= w.tiles) return;
@@ -25,13 +26,13 @@ __device__ void load_tile(const SmemWork& w, uint4* slot, std::uint32_t tile) {
     const std::uint32_t row = at >> w.width_log2;
     const std::uint32_t column = at & ((1U << w.width_log2) - 1);
     const std::uint32_t valid = place.whole ? kBytes : valid_bytes(w, place.row + row, place.column + column, kBytes);
-    // Nothing is read of an address that brings no byte, but it should still be one.
+    // With valid == 0 nothing is read, but the address should still be valid.
     const std::uint64_t offset = valid == 0 ? 0 : place.offset + row * w.pitch + column;
     ptx::cp_async<kBytes>(to + at, w.in + offset, valid);
   }
 }
 
-/// Waits until at most `groups` groups are on their way; the instruction wants a constant.
+/// Waits until at most `groups` groups are pending. The instruction needs a compile-time constant.
 __device__ void wait_for_all_but(unsigned groups) {
   switch (groups) {
     case 0: return ptx::cp_async_wait<0>();
@@ -48,16 +49,16 @@ template <SmemType kType, unsigned kVectors, unsigned kBytes>
 __global__ void __launch_bounds__(kMaxThreads) cp_async_kernel(const SmemWork w) {
   extern __shared__ uint4 slots[];
   __shared__ std::uint32_t ring[Feed::kRing];
-  const unsigned ahead = w.stages - 1;  // tiles on their way while one is worked on
+  const unsigned ahead = w.stages - 1;  // tiles in flight while one is worked on
   Feed feed(w, ring, w.stages > 2 ? w.stages - 2 : 0);
   const Share theirs(w, neighbour(w));
   const unsigned slot_vectors = w.tile_bytes / kVector;
   for (unsigned k = 0; k < ahead; ++k) {
     load_tile<kBytes>(w, slots + k * slot_vectors, feed.at(k));
-    ptx::cp_async_commit();  // empty groups too: the wait counts them
+    ptx::cp_async_commit();  // also if empty: the wait counts groups
   }
   unsigned slot = 0;
-  unsigned free = ahead;  // the slot that was worked on last
+  unsigned free = ahead;  // the slot of the previous tile
   std::uint32_t sum = 0;
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(kMaxThreads) cp_async_kernel(const SmemWork w)
       free = slot;
     }
     work_on_shared<kType, kVectors>(w, slots + slot * slot_vectors, place_of(w, tile), theirs, sum);
-    if (ahead == 0) __syncthreads();  // the only slot: everybody must be done before it is filled again
+    if (ahead == 0) __syncthreads();  // with a single slot: all threads must be done before it is refilled
     if (++slot == w.stages) slot = 0;
   }
   finish_sum(w, sum);

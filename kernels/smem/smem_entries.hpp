@@ -1,15 +1,15 @@
-// The kernels behind smem.hpp, one function for each family; each returns the kernel for a shape, whose threads hold
-// `vectors` 16-byte vectors at a time: 1, 2 or 4. All take a SmemWork; those of smem_tma.cu also take two tensor maps.
+// Selects the compiled tile kernel for a launch, one function per file of kernels. `vectors`: 16-byte vectors that a
+// thread holds at a time, 1, 2 or 4. All kernels take a SmemWork; those of smem_tma.cu also take two tensor maps.
 #pragma once
 
 #include "kernels/smem/smem.hpp"
 
 namespace xferbench::kernels {
 
-const void* smem_plain_kernel(const SmemShape& shape, unsigned vectors);     // direct, sync, prefetch
-const void* smem_cp_async_kernel(const SmemShape& shape, unsigned vectors);  // cp_async
-const void* smem_library_kernel(const SmemShape& shape, unsigned vectors);   // pipeline, cg
-const void* smem_bulk_kernel(const SmemShape& shape, unsigned vectors);      // bulk
-const void* smem_tma_kernel(const SmemShape& shape, unsigned vectors);       // tma, tma_specialized
+const void* smem_plain_kernel(const SmemShape& shape, unsigned vectors);  // methods direct, sync, prefetch
+const void* smem_cp_async_kernel(const SmemShape& shape, unsigned vectors);
+const void* smem_library_kernel(const SmemShape& shape, unsigned vectors);  // methods pipeline, cg
+const void* smem_bulk_kernel(const SmemShape& shape, unsigned vectors);
+const void* smem_tma_kernel(const SmemShape& shape, unsigned vectors);  // methods tma, tma_specialized
 
 }  // namespace xferbench::kernels

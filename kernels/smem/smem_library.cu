@@ -1,6 +1,6 @@
-// The two ways in which libraries of the toolkit offer asynchronous copies: cuda::pipeline with cuda::memcpy_async, and
-// cooperative_groups::memcpy_async. Both come down to cp.async where source, destination and size are aligned; the
-// rings are those of smem_cp_async.cu. From sm_80. [CUDA C++ Programming Guide, Asynchronous Data Copies]
+// Asynchronous copies through the CUDA libraries: cuda::pipeline with cuda::memcpy_async, and
+// cooperative_groups::memcpy_async. Both compile to cp.async if source, destination and size are aligned; the ring is
+// that of smem_cp_async.cu. From sm_80. [CUDA C++ Programming Guide, Asynchronous Data Copies]
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 
@@ -18,9 +18,9 @@ using namespace tile;
 
 using Pipeline = cuda::pipeline<cuda::thread_scope_block>;
 
-/// One stage of the pipeline: this thread's vectors of the tile. Nothing for a tile that is none.
+/// Loads this thread's vectors of a tile as one pipeline stage; the stage is empty past the last tile.
 __device__ void load_stage(const SmemWork& w, Pipeline& pipeline, uint4* slot, std::uint32_t tile, const Share& share) {
-  pipeline.producer_acquire();  // until all threads have released what was in the slot
+  pipeline.producer_acquire();  // waits until all threads have released the slot
   if (w.copies && tile < w.tiles) {
     const Place place = place_of(w, tile);
     for (unsigned n = 0; n * w.threads * kVector < w.tile_bytes; ++n) {
@@ -37,13 +37,13 @@ __device__ void load_stage(const SmemWork& w, Pipeline& pipeline, uint4* slot, s
   pipeline.producer_commit();
 }
 
-/// All threads produce and consume. A tile may be read after consumer_wait, and its place filled again after
-/// consumer_release by all threads, for which the producer waits.
+/// All threads produce and consume. A tile may be read after consumer_wait. Its slot may be refilled when all threads
+/// have called consumer_release, for which producer_acquire waits.
 template <SmemType kType, unsigned kVectors, unsigned kStages>
 __global__ void __launch_bounds__(kMaxThreads) pipeline_kernel(const SmemWork w) {
   extern __shared__ uint4 slots[];
   __shared__ std::uint32_t ring[Feed::kRing];
-// make_pipeline initialises it; the guide's own examples silence this warning.
+// make_pipeline initialises `state`; the examples of the CUDA guide suppress this warning, too.
 #pragma nv_diag_suppress static_var_with_dynamic_init
   __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, kStages> state;
   Pipeline pipeline = cuda::make_pipeline(cg::this_thread_block(), &state);
@@ -59,14 +59,14 @@ __global__ void __launch_bounds__(kMaxThreads) pipeline_kernel(const SmemWork w)
     pipeline.consumer_wait();
     work_on_shared<kType, kVectors>(w, slots + slot * slot_vectors, place_of(w, tile), theirs, sum);
     pipeline.consumer_release();
-    if (w.queue != nullptr) {  // only to pass on the next tile
+    if (w.queue != nullptr) {  // the barrier is only needed to publish the next tile
       feed.publish(k);
       __syncthreads();
     }
     load_stage(w, pipeline, slots + slot * slot_vectors, feed.at(k + kStages), mine);
     if (++slot == kStages) slot = 0;
   }
-  for (unsigned k = 0; k < kStages; ++k) {  // the stages behind the last tile, which are empty
+  for (unsigned k = 0; k < kStages; ++k) {  // drain the empty stages after the last tile
     pipeline.consumer_wait();
     pipeline.consumer_release();
   }
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(kMaxThreads) pipeline_kernel(const SmemWork w)
   feed.finish();
 }
 
-/// Copies the block's tile together. Each call is a group of its own to wait for. A piece that is not whole vectors is
+/// All threads copy the block's tile together; each call is one group to wait for. A range that is not whole vectors is
 /// copied by ordinary loads and stores.
 __device__ void load_tile(const SmemWork& w, cg::thread_block& block, uint4* slot, std::uint32_t tile) {
   if (!w.copies || tile >= w.tiles) return;
@@ -100,7 +100,8 @@ __device__ void load_tile(const SmemWork& w, cg::thread_block& block, uint4* slo
   }
 }
 
-/// Waits until at most `groups` calls are on their way, and for the block. The function wants a constant.
+/// Waits until at most `groups` calls are pending, and for all threads of the block. The function needs a compile-time
+/// constant.
 __device__ void wait_for_all_but(const cg::thread_block& block, unsigned groups) {
   switch (groups) {
     case 0: return cg::wait_prior<0>(block);
@@ -119,15 +120,15 @@ __device__ void wait_for_all_but(const cg::thread_block& block, unsigned groups)
   return cg::wait_prior<7>(block);
 }
 
-/// The ring of smem_cp_async.cu, with the block's copies and waits. (One block on a multiprocessor is asked for: left
-/// to itself the assembler saves registers until it spills.)
+/// The ring of smem_cp_async.cu with cooperative-groups copies and waits. The launch bound of one block per
+/// multiprocessor keeps the assembler from limiting registers so far that it spills.
 template <SmemType kType, unsigned kVectors>
 __global__ void __launch_bounds__(kMaxThreads, 1) cg_kernel(const SmemWork w) {
   extern __shared__ uint4 slots[];
   __shared__ std::uint32_t ring[Feed::kRing];
   cg::thread_block block = cg::this_thread_block();
   const unsigned ahead = w.stages - 1;
-  const unsigned calls = w.is_array ? 1 : w.tile_rows;  // for each tile
+  const unsigned calls = w.is_array ? 1 : w.tile_rows;  // per tile
   Feed feed(w, ring, w.stages > 2 ? w.stages - 2 : 0);
   const Share theirs(w, neighbour(w));
   const unsigned slot_vectors = w.tile_bytes / kVector;
@@ -138,7 +139,7 @@ __global__ void __launch_bounds__(kMaxThreads, 1) cg_kernel(const SmemWork w) {
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
     if (ahead == 0) load_tile(w, block, slots, tile);
-    // Behind the last tile nothing was called: then only zero is sure to cover this one.
+    // After the last tile no more copies are issued, so only waiting for all of them surely covers this tile.
     const bool full = feed.at(k + (ahead > 0 ? ahead - 1 : 0)) < w.tiles;
     feed.publish(k);
     wait_for_all_but(block, ahead == 0 || !full ? 0 : (ahead - 1) * calls);
@@ -154,7 +155,7 @@ __global__ void __launch_bounds__(kMaxThreads, 1) cg_kernel(const SmemWork w) {
   feed.finish();
 }
 
-/// One for each number of stages, which is part of the type. (That makes them many; there is none for 2 vectors.)
+/// One kernel per stage count, which is a template parameter. To limit their number there is none for 2 vectors.
 template <SmemType kType, unsigned kVectors>
 const void* pipeline_entry(unsigned stages) {
   switch (stages) {

@@ -1,5 +1,5 @@
-// Loads by ordinary instructions. What overlaps: only what the warps of a multiprocessor do beside each other, except
-// in prefetch, where a thread's next loads are on their way while it computes.
+// Tile kernels with ordinary loads. Overlap comes only from other warps of the multiprocessor, except in prefetch,
+// where a thread's next loads are in flight while it computes.
 #include "kernels/smem/smem_entries.hpp"
 #include "kernels/smem/smem_tile.cuh"
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace tile;
 
-/// Global memory to registers and back: what a kernel does that needs no shared memory.
+/// Global memory to registers and back, without shared memory.
 template <SmemType kType, unsigned kVectors>
 __global__ void __launch_bounds__(kMaxThreads) direct_kernel(const SmemWork w) {
   __shared__ std::uint32_t ring[Feed::kRing];
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(kMaxThreads) direct_kernel(const SmemWork w) {
       compute<kType>(vectors, w);
       emit_all(w, place, share, group * kVectors, vectors, sum);
     }
-    if (w.queue != nullptr) {  // only to pass on the next tile
+    if (w.queue != nullptr) {  // the barrier is only needed to publish the next tile
       feed.publish(k);
       __syncthreads();
     }
@@ -34,8 +34,8 @@ __global__ void __launch_bounds__(kMaxThreads) direct_kernel(const SmemWork w) {
   feed.finish();
 }
 
-/// Load, store to shared memory, barrier, work, barrier. Nothing of a block overlaps: between the first load and the
-/// first barrier nobody computes. The second barrier keeps the next tile from overwriting this one.
+/// Load, store to shared memory, barrier, work, barrier. Nothing overlaps within a block: no thread computes between
+/// the first load and the first barrier. The second barrier keeps the next tile from overwriting this one.
 template <SmemType kType, unsigned kVectors>
 __global__ void __launch_bounds__(kMaxThreads) sync_kernel(const SmemWork w) {
   extern __shared__ uint4 slot[];
@@ -62,8 +62,8 @@ __global__ void __launch_bounds__(kMaxThreads) sync_kernel(const SmemWork w) {
   feed.finish();
 }
 
-/// As sync, but the loads of the next tile are issued before the work on this one, into registers; they must have
-/// arrived only when they are stored to shared memory, in the next turn. A tile is kVectors vectors for each thread.
+/// Like sync, but loads the next tile into registers before the work on this one; the loads need to complete only when
+/// the next iteration stores them to shared memory. Requires tiles of kVectors vectors per thread.
 template <SmemType kType, unsigned kVectors>
 __global__ void __launch_bounds__(kMaxThreads) prefetch_kernel(const SmemWork w) {
   extern __shared__ uint4 slot[];

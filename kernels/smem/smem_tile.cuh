@@ -1,9 +1,9 @@
-// What all tile kernels share: where a tile lies, which of its 16-byte vectors belong to a thread, the arithmetic, and
-// which tile a block works on next. The methods differ in how the bytes get from global memory to registers, and that
-// is all that their files contain.
+// Code shared by all tile kernels: position of a tile, the 16-byte vectors of a thread, the arithmetic, and the
+// assignment of tiles to blocks. The kernels' own files contain only the path of the data from global memory to
+// registers.
 //
-// A tile lies densely in shared memory, vector i at byte 16 i. Thread t of T works on the vectors t, t + T, t + 2 T,
-// ..., kVectors of them at a time, so that neighbouring threads touch neighbouring memory.
+// A tile is contiguous in shared memory, vector i at byte 16 i. Thread t of T works on the vectors t, t + T, t + 2 T,
+// ..., kVectors of them at a time, so that neighbouring threads access neighbouring memory.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -20,13 +20,13 @@ constexpr unsigned kVector = 16;  // bytes of the widest access of a thread
 constexpr unsigned kMaxThreads = kSmemMaxThreads;
 constexpr unsigned kMaxStages = kSmemMaxStages;
 
-// --- Where a tile lies.
+// --- Position of a tile.
 
 struct Place {
-  std::uint32_t row;     // of the tile's first row
-  std::uint32_t column;  // of its first byte
-  std::uint64_t offset;  // of both, in memory
-  bool whole;            // all of it lies inside of the matrix
+  std::uint32_t row;     // first row of the tile, in the matrix
+  std::uint32_t column;  // first byte of the tile, in its row
+  std::uint64_t offset;  // byte offset of that position in memory
+  bool whole;            // the tile lies completely inside of the matrix
 };
 
 __device__ inline Place place_of(const SmemWork& w, std::uint32_t tile) {
@@ -45,7 +45,7 @@ __device__ inline Place place_of(const SmemWork& w, std::uint32_t tile) {
   return place;
 }
 
-/// How many of the `most` bytes from this place on belong to the payload.
+/// How many of the next `most` bytes at this row and byte column belong to the payload.
 __device__ inline std::uint32_t valid_bytes(const SmemWork& w, std::uint32_t row, std::uint32_t column,
                                             std::uint32_t most) {
   if (row >= w.rows) return 0;
@@ -53,14 +53,14 @@ __device__ inline std::uint32_t valid_bytes(const SmemWork& w, std::uint32_t row
   return column >= end ? 0 : min(most, end - column);
 }
 
-/// An array without gaps whose last row is cut short, and `row` is that one.
+/// Whether `row` is the last row of an array and shorter than the others.
 __device__ inline bool is_cut_short(const SmemWork& w, std::uint32_t row) {
   return row + 1 == w.rows && w.last_row_bytes != w.row_bytes;
 }
 
-// --- Which vectors belong to a thread.
+// --- Vectors of a thread.
 
-/// The vectors of a tile that one thread works on. `first` is the first one's index in the tile.
+/// The vectors of a tile that one thread works on; `first` is the index of the first of them in the tile.
 class Share {
  public:
   __device__ Share(const SmemWork& w, std::uint32_t first)
@@ -69,7 +69,7 @@ class Share {
         column_((first * kVector) & ((1U << w.width_log2) - 1)),
         offset_(row_ * w.pitch + column_) {}
 
-  /// Index in the tile of vector n of this share.
+  /// Index in the tile of the share's vector n.
   __device__ std::uint32_t index(const SmemWork& w, unsigned n) const { return first_ + n * w.threads; }
   __device__ std::uint64_t offset(const SmemWork& w, unsigned n) const { return offset_ + n * w.step; }
   __device__ std::uint32_t row(const SmemWork& w, unsigned n) const {
@@ -83,19 +83,19 @@ class Share {
  private:
   std::uint32_t first_;
   std::uint32_t row_;     // within the tile
-  std::uint32_t column_;  // the same for all vectors: threads * 16 is a multiple of the tile's width
+  std::uint32_t column_;  // the same for all vectors, as threads * 16 is a multiple of tile_width
   std::uint64_t offset_;
 };
 
-/// What a thread works on when the tile went through shared memory: what another warp has put there (in a single warp,
-/// another thread), so that a barrier too few shows as wrong results.
+/// First vector of a thread's share after a tile went through shared memory: data that another warp wrote (with a
+/// single warp, another thread), so that a missing barrier shows as wrong results.
 __device__ inline std::uint32_t neighbour(const SmemWork& w) {
   return w.threads > kWarp ? (threadIdx.x + kWarp) % w.threads : (threadIdx.x + 1) % kWarp;
 }
 
 // --- Global memory.
 
-/// The first `bytes` of a vector, an even number, by accesses of 4 and 2 bytes; zeros follow.
+/// Loads the first `bytes` (an even number) of a vector by 4- and 2-byte accesses; the rest is zero.
 __device__ inline uint4 load_part(const std::byte* from, std::uint32_t bytes) {
   std::uint32_t words[4] = {};
 #pragma unroll
@@ -121,15 +121,16 @@ __device__ inline void store_part(std::byte* to, const uint4& vector, std::uint3
   }
 }
 
-/// Vector n of the share, by an ordinary load; what is not payload arrives as zero.
+/// Loads vector n of the share; bytes outside of the payload are zero.
 __device__ inline uint4 load(const SmemWork& w, const Place& place, const Share& share, unsigned n) {
   const std::byte* from = w.in + place.offset + share.offset(w, n);
   const std::uint32_t valid = share.valid(w, place, n);
   return valid == kVector ? *reinterpret_cast<const uint4*>(from) : load_part(from, valid);
 }
 
-/// The vectors from `first` on. In SmemPart::compute they are made up, others for every tile, so that no work can be
-/// saved. Whole tiles apart, here and in emit_all: what is asked for each vector would cost a tenth of the arithmetic.
+/// Loads the share's vectors from `first` on. With SmemPart::compute they are made up, different for every tile, so
+/// that the compiler cannot skip work. Whole tiles have a separate path, here and in emit_all: checks per vector would
+/// cost as much as a tenth of the arithmetic.
 template <unsigned kVectors>
 __device__ void load_all(const SmemWork& w, const Place& place, const Share& share, unsigned first,
                          uint4 (&vectors)[kVectors]) {
@@ -146,7 +147,7 @@ __device__ void load_all(const SmemWork& w, const Place& place, const Share& sha
   }
 }
 
-/// Sum of the words of a vector, of which `valid` bytes count.
+/// Sum of the 32-bit words of a vector, counting only its first `valid` bytes.
 __device__ inline std::uint32_t sum_words(const uint4& v, std::uint32_t valid) {
   if (valid == kVector) return v.x + v.y + v.z + v.w;
   const std::uint32_t words[4] = {v.x, v.y, v.z, v.w};
@@ -190,7 +191,7 @@ struct Lane<SmemType::f16> {
   __device__ static __half high(std::uint32_t bits) { return __ushort_as_half(static_cast<std::uint16_t>(bits >> 16)); }
 };
 
-/// The work on kVectors vectors: 4 kVectors independent chains of dependent steps.
+/// Applies the arithmetic to kVectors vectors: 4 * kVectors independent chains of dependent steps.
 template <SmemType kType, unsigned kVectors>
 __device__ void compute(uint4 (&vectors)[kVectors], const SmemWork& w) {
   using L = Lane<kType>;
@@ -202,7 +203,7 @@ __device__ void compute(uint4 (&vectors)[kVectors], const SmemWork& w) {
     v[4 * i + 2] = L::of(vectors[i].z), v[4 * i + 3] = L::of(vectors[i].w);
   }
   float steady = w.one;
-  asm volatile("" : "+f"(steady));  // stays in a register: the compiler would load it again and again in the loop
+  asm volatile("" : "+f"(steady));  // keeps the value in a register; otherwise the compiler reloads it in the loop
   const auto one = L::constant(steady);
   if (w.halve) {
     const auto half = L::constant(steady / 2);
@@ -220,9 +221,9 @@ __device__ void compute(uint4 (&vectors)[kVectors], const SmemWork& w) {
   }
 }
 
-// --- What becomes of results.
+// --- Output.
 
-/// Stores vector n of the share, or as much of it as is payload.
+/// Stores the payload bytes of vector n of the share.
 __device__ inline void store(const SmemWork& w, const Place& place, const Share& share, unsigned n,
                              const uint4& vector) {
   std::byte* to = w.out + place.offset + share.offset(w, n);
@@ -234,7 +235,7 @@ __device__ inline void store(const SmemWork& w, const Place& place, const Share&
   }
 }
 
-/// Stores the vectors from `first` on, or adds them to the thread's sum.
+/// Stores the vectors from `first` on or, for read, adds them to the thread's sum.
 template <unsigned kVectors>
 __device__ void emit_all(const SmemWork& w, const Place& place, const Share& share, unsigned first,
                          const uint4 (&vectors)[kVectors], std::uint32_t& sum) {
@@ -244,7 +245,8 @@ __device__ void emit_all(const SmemWork& w, const Place& place, const Share& sha
     return;
   }
   if (!w.copies) {
-    // Without copies nothing is stored; but no result has these bits, and that the compiler does not know.
+    // Without copies nothing is stored. No result has all bits set, but the compiler cannot know that and must compute
+    // it.
     bool never = true;
 #pragma unroll
     for (unsigned i = 0; i < kVectors; ++i) never &= (vectors[i].x & vectors[i].y & vectors[i].z & vectors[i].w) == ~0U;
@@ -260,14 +262,14 @@ __device__ void emit_all(const SmemWork& w, const Place& place, const Share& sha
   }
 }
 
-/// read: what the warp has summed up in all of its tiles. Warps that work on tiles are the block's first.
+/// For read: stores the warp's sum over all of its tiles. Warps that work on tiles are the first of the block.
 __device__ inline void finish_sum(const SmemWork& w, std::uint32_t sum) {
   if (!w.reads) return;
   sum = __reduce_add_sync(0xFFFFFFFF, sum);
   if (threadIdx.x % kWarp == 0) w.sums[blockIdx.x * (w.threads / kWarp) + threadIdx.x / kWarp] = sum;
 }
 
-/// The work on a tile that lies in shared memory: `slot` is its place there.
+/// The work on a tile in shared memory, at `slot`.
 template <SmemType kType, unsigned kVectors>
 __device__ void work_on_shared(const SmemWork& w, const uint4* slot, const Place& place, const Share& share,
                                std::uint32_t& sum) {
@@ -280,29 +282,29 @@ __device__ void work_on_shared(const SmemWork& w, const uint4* slot, const Place
   }
 }
 
-// --- Which tile a block works on next.
+// --- Assignment of tiles to blocks.
 
-/// Takes the next tile of the grid from the counter.
+/// Takes the next tile from the global counter.
 __device__ inline std::uint32_t take(const SmemWork& w) { return atomicAdd(w.queue, 1U); }
 
-/// The last block to call this leaves the counter as the next launch needs it. One thread of each block, after its last
-/// take().
+/// The last block to call this resets the counter for the next launch. Called by one thread of each block, after its
+/// last take().
 __device__ inline void retire(const SmemWork& w) {
-  __threadfence();  // this block's takes before its being counted
+  __threadfence();  // orders this block's take() calls before its count
   if (atomicAdd(w.queue + 1, 1U) + 1 == gridDim.x) {
     w.queue[0] = 0;
     w.queue[1] = 0;
   }
 }
 
-/// The sequence of a block's tiles; one that is not below w.tiles ends it. Used by all threads of a block alike.
+/// The sequence of a block's tiles; an index >= w.tiles ends it. All threads of the block call it alike.
 ///
-/// Dynamic: thread 0 takes tiles ahead and leaves them in shared memory. A take costs about a microsecond, so it is
-/// asked for in one turn and passed on in the next.
+/// Dynamic schedule: thread 0 takes tiles ahead of time and publishes them in shared memory. A take() costs about a
+/// microsecond, so it is issued in one iteration and published in the next.
 class Feed {
  public:
-  /// `ahead`: after the barrier of turn k, at(k + 1 + ahead) and all before it may be asked for, and before the first
-  /// turn at(ahead).
+  /// `ahead`: how far at() may look. Before the first iteration up to at(ahead), after the barrier of iteration k up to
+  /// at(k + 1 + ahead).
   __device__ Feed(const SmemWork& w, std::uint32_t* ring, unsigned ahead) : w_(w), ring_(ring), ahead_(ahead) {
     if (w_.queue == nullptr) return;
     if (threadIdx.x == 0) {
@@ -315,7 +317,7 @@ class Feed {
   __device__ std::uint32_t at(unsigned k) const {
     return w_.queue == nullptr ? blockIdx.x + k * gridDim.x : ring_[k % kRing];
   }
-  /// In turn k, before a barrier of the block.
+  /// Call in iteration k, before a barrier of the block.
   __device__ void publish(unsigned k) {
     if (w_.queue == nullptr || threadIdx.x != 0) return;
     ring_[(k + 1 + ahead_) % kRing] = next_;
@@ -335,14 +337,14 @@ class Feed {
   std::uint32_t next_ = 0;
 };
 
-// --- Choosing among the instantiations of a kernel.
+// --- Selection among the instantiations of a kernel.
 
 template <class Kernel>
 const void* entry(Kernel* kernel) {
   return reinterpret_cast<const void*>(kernel);
 }
 
-/// choose.operator()<type, vectors>() for the values that are known when the program runs.
+/// Calls choose.operator()<type, vectors>() with run-time values as template arguments.
 template <class Choose>
 const void* instantiation(SmemType type, unsigned vectors, const Choose& choose) {
   const auto of_type = [&]<SmemType kType>() -> const void* {

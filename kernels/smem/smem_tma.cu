@@ -1,5 +1,5 @@
-// Tensor copies: one instruction carries a box of a matrix that a descriptor, the tensor map, knows; the engine
-// computes the addresses, leaves out what lies outside of the matrix, and may swizzle. From sm_90. [PTX ISA,
+// Tensor copies: one instruction copies a box of a matrix that a descriptor, the tensor map, describes. The hardware
+// computes the addresses, skips what lies outside of the matrix, and may swizzle. From sm_90. [PTX ISA,
 // cp.async.bulk.tensor and its swizzling modes; CUDA driver API, cuTensorMapEncodeTiled]
 #include <cuda.h>
 
@@ -22,7 +22,7 @@ struct TensorEngine {
   __device__ static int x(const Place& place) { return static_cast<int>(place.column / kElement); }
   __device__ static int y(const Place& place) { return static_cast<int>(place.row); }
 
-  /// The box completes with all its bytes, wherever it lies.
+  /// The copy always completes with the full size of the box, even at the matrix's edge.
   __device__ void load(const SmemWork& w, uint4* slot, std::uint32_t tile, std::uint64_t* barrier) const {
     if (threadIdx.x % kWarp != 0) return;
     const Place place = place_of(w, tile);
@@ -36,13 +36,14 @@ struct TensorEngine {
     ptx::tensor_store(out, x(place), y(place), slot);
   }
 
-  /// The swizzle exchanges 16-byte vectors within its span by the number of the 128-byte line that they lie in: a mask
+  /// Swizzling permutes the 16-byte vectors within its span, by XOR with the number of their 128-byte line: with a mask
   /// of 1, 3 or 7 for spans of 32, 64 and 128 bytes.
   __device__ static std::uint32_t place(const SmemWork& w, std::uint32_t index) {
     return index ^ ((index >> 3) & w.swizzle);
   }
-  // An array's last row, where it is cut short, is in no tensor map: a tensor is a box. And tensor stores write whole
-  // vectors: an H200 overwrites the padding behind a row that ends within one. So the map for stores ends before it.
+  // The tensor maps leave out an array's last row if it is shorter, as a tensor is a rectangle. Tensor stores write
+  // whole vectors: an H200 overwrites the padding after a row that ends within one. So the map for stores ends before
+  // it.
   __device__ static bool brings(const SmemWork& w, std::uint32_t row) { return !is_cut_short(w, row); }
   __device__ static bool takes(const SmemWork& w, std::uint32_t row, std::uint32_t column) {
     return brings(w, row) && column + kVector <= w.row_bytes;
@@ -62,25 +63,25 @@ __global__ void __launch_bounds__(kMaxThreads, kLeastBlocks<kVectors>)
   if constexpr (ptx::kHasBulkCopies) run_ring<kType, kVectors>(w, TensorEngine<kType>{&in, &out}, memory);
 }
 
-// --- Specialised warps. Nobody meets at a barrier of the block: each role waits only for what it needs.
+// --- Specialized warps. There is no barrier for the whole block: each role waits only for what it needs.
 //
-//   loader     for each tile: wait until its slot is empty, issue the copy; it completes on full[slot]
-//   consumers  wait for full[slot], work; with stores by registers, say `empty` as soon as the slot is read;
-//              with stores by the engine write back and say `worked`
-//   storer     wait for worked[slot], issue the store; say `empty` when it has read the slot
+//   loader     for each tile: waits until its slot is empty, issues the copy, which completes on full[slot]
+//   consumers  wait for full[slot] and work; with register stores they arrive on empty[slot] once the slot is read,
+//              with asynchronous stores they write back and arrive on worked[slot]
+//   storer     waits for worked[slot], issues the store, arrives on empty[slot] when the store has read the slot
 //
-// So loads run ahead by all stages, and a warp that is late delays nobody but itself until then. Tiles are handed on
-// with their slots: the loader alone decides which comes next, and can take them from the counter one ahead.
+// So loads run ahead by all stages, and up to then a late warp delays no other. The loader alone picks the next tile
+// and hands it on with the slot, so it can take tiles from the counter one ahead.
 
 struct Slots {
   uint4* memory;
-  std::uint64_t* full;    // one arrival, and the bytes
-  std::uint64_t* worked;  // an arrival of each consumer warp
-  std::uint64_t* empty;   // of each consumer warp, or of the storer
-  std::uint32_t* tiles;   // which tile is in the slot; one that is not below w.tiles ends the sequence
+  std::uint64_t* full;    // expects one arrival, and the bytes
+  std::uint64_t* worked;  // expects one arrival per consumer warp
+  std::uint64_t* empty;   // expects one arrival per consumer warp, or one of the storer
+  std::uint32_t* tiles;   // the tile in each slot; an index >= w.tiles ends the sequence
 };
 
-/// The place in the ring, and the parity of its barriers' phase.
+/// Position in the ring, and the parity of its barriers' current phase.
 struct Turn {
   unsigned slot = 0;
   unsigned parity = 0;
@@ -97,7 +98,7 @@ __device__ void load_tiles(const SmemWork& w, const Engine& engine, const Slots&
   std::uint32_t tile = dynamic ? take(w) : blockIdx.x;
   for (Turn turn;; turn.next(w.stages)) {
     const std::uint32_t after = !dynamic ? tile + gridDim.x : tile < w.tiles ? take(w) : tile;
-    ptx::mbarrier_wait(&slots.empty[turn.slot], turn.parity ^ 1);  // at first every slot is
+    ptx::mbarrier_wait(&slots.empty[turn.slot], turn.parity ^ 1);  // passes at once on the first use of a slot
     slots.tiles[turn.slot] = tile;
     if (tile < w.tiles && w.copies) {
       engine.load(w, slots.memory + turn.slot * (w.tile_bytes / kVector), tile, &slots.full[turn.slot]);
@@ -115,13 +116,13 @@ __device__ void consume_tiles(const SmemWork& w, const Slots& slots) {
   const Share share(w, threadIdx.x);
   const bool leader = threadIdx.x % kWarp == 0;
   const auto arrive = [&](std::uint64_t* barrier) {
-    __syncwarp();  // the leader speaks for the warp
+    __syncwarp();  // the leader arrives for the whole warp
     if (leader) ptx::mbarrier_arrive(barrier);
   };
   std::uint32_t sum = 0;
   for (Turn turn;; turn.next(w.stages)) {
     ptx::mbarrier_wait(&slots.full[turn.slot], turn.parity);
-    // The leader reads for its warp, as it is the one to say that the slot may be used again.
+    // Only the leader reads it, because only the leader's arrival allows the loader to overwrite it.
     const std::uint32_t tile = __shfl_sync(0xFFFFFFFF, leader ? slots.tiles[turn.slot] : 0, 0);
     if (tile >= w.tiles) break;
     const Place place = place_of(w, tile);
@@ -137,11 +138,11 @@ __device__ void consume_tiles(const SmemWork& w, const Slots& slots) {
   finish_sum(w, sum);
 }
 
-/// The store of one tile reads its slot while the next tile is waited for; if that takes longer than the store, the
-/// slot is given back before.
+/// The store of one tile reads its slot while this thread waits for the next tile. If the next tile is late, the slot
+/// is released as soon as the store has read it.
 template <class Engine>
 __device__ void store_tiles(const SmemWork& w, const Engine& engine, const Slots& slots) {
-  unsigned before = w.stages;  // the slot that is still being read; none
+  unsigned before = w.stages;  // slot that a store is still reading; w.stages: none
   const auto give_back = [&] {
     if (before < w.stages) ptx::mbarrier_arrive(&slots.empty[before]);
     before = w.stages;
@@ -161,10 +162,10 @@ __device__ void store_tiles(const SmemWork& w, const Engine& engine, const Slots
     give_back();
     before = turn.slot;
   }
-  ptx::bulk_wait_read<0>();  // a block's shared memory goes with it
+  ptx::bulk_wait_read<0>();  // shared memory is freed when the block ends
 }
 
-/// Makes the barriers, and sends each warp to its role.
+/// Initialises the barriers and runs each warp's role.
 template <SmemType kType, unsigned kVectors>
 __device__ void run_roles(const SmemWork& w, const TensorEngine<kType>& engine, uint4* memory) {
   __shared__ std::uint64_t full[kMaxStages];

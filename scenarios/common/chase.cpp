@@ -20,18 +20,18 @@ using kernels::ChaseLog;
 
 namespace {
 
-/// A number in [0, bound), bound up to 2^32. Some are likelier than others by bound / 2^32, which no cache notices.
+/// A pseudo-random number in [0, bound), bound up to 2^32. The bias is at most bound / 2^32, which does not matter
+/// here.
 std::uint32_t below(std::uint64_t bound, std::uint64_t seed, std::uint64_t index) {
   return static_cast<std::uint32_t>((pattern::noise(seed, index) * bound) >> 32);
 }
 
-/// More than the second-level cache of any GPU so far.
+/// Larger than the L2 cache of any GPU so far.
 constexpr std::size_t kEvicting = 256 * MiB;
 
 std::size_t lines_in(std::size_t bytes) { return bytes / sizeof(ChaseLine); }
 
-/// The end of what was just written is still in the GPU's cache, and reads that find it there would be mixed with those
-/// that do not.
+/// Evicts the last lines written from L2; otherwise some hops would hit the cache and others not.
 void evict_from_cache(Device& device) { device.fill_and_wait(device.allocate_device(kEvicting), pattern::kPoison); }
 
 double clock_rate_of(const ChaseLog& log) {
@@ -43,7 +43,7 @@ double clock_rate_of(const ChaseLog& log) {
 std::vector<std::uint32_t> random_cycle(std::size_t count, std::uint64_t seed) {
   std::vector<std::uint32_t> next(count);
   std::iota(next.begin(), next.end(), 0U);
-  // Each place is swapped with an earlier one and never with itself: that is what leaves a single cycle.
+  // Sattolo's algorithm: swapping each element with an earlier one, never with itself, leaves a single cycle.
   for (std::size_t i = count; i-- > 1;) std::swap(next[i], next[below(i, seed, i)]);
   return next;
 }
@@ -69,7 +69,8 @@ PointerChase::PointerChase(Device& device, ChaseMemory where, std::size_t bytes,
     return;
   }
   on_host_ = device_.allocate_host(next_.size() * sizeof(ChaseLine), HostMemory::mapped);
-  lines_ = reinterpret_cast<const ChaseLine*>(on_host_.data);  // with unified addressing one pointer serves both
+  lines_ = reinterpret_cast<const ChaseLine*>(
+      on_host_.data);  // with unified addressing the host pointer is the device pointer
   build(on_host_.data);
 }
 
@@ -136,7 +137,7 @@ Region PointerChase::region_of_all_multiprocessors() {
   const unsigned blocks = std::max(1U, device_.capabilities().environment.gpu.multiprocessors);
   return in_steps("passes", parts, [this, blocks](LapTimer& laps) {
     std::set<std::uint32_t> walkers;
-    std::vector<double> hops;  // seconds of the mean one of each
+    std::vector<double> hops;  // mean seconds per hop, one value per block
     for (unsigned i = 0; i < blocks; ++i) {
       const ChaseLog& log = pass(kernels::ChaseTimes::all_hops, {.index = i, .of = blocks});
       clock_rate_ = clock_rate_of(log);

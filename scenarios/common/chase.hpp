@@ -1,5 +1,4 @@
-// Not a scenario: a walk of dependent reads through memory of the GPU, of another one or of the host, for what a single
-// read costs.
+// Measures the latency of single loads by a pointer chase through memory of the GPU, another GPU or the host.
 #pragma once
 
 #include <cstddef>
@@ -14,43 +13,45 @@
 
 namespace xferbench {
 
-/// For each of `count` places the next one, such that from any place one comes through all of them before coming back:
-/// one cycle, chosen at random among all there are (Sattolo's algorithm). `count` from 1 to 2^32.
+/// Returns the successor of each of `count` elements (1 to 2^32), which form a single cycle through all of them, chosen
+/// uniformly at random (Sattolo's algorithm).
 std::vector<std::uint32_t> random_cycle(std::size_t count, std::uint64_t seed);
 
-/// The place `hops` steps behind `from`.
+/// The element reached from `from` after `hops` hops.
 std::size_t walk(std::span<const std::uint32_t> next, std::size_t from, std::size_t hops);
 
 enum class ChaseMemory { device, host };
 
-/// Memory full of pointers in a random cycle, which the GPU follows.
+/// Memory filled with pointers in a random cycle, which a GPU kernel follows.
 class PointerChase {
  public:
-  /// `bytes` is rounded down to whole lines, of which there must be one.
+  /// `bytes` is rounded down to whole lines of 128 bytes; must be at least one line.
   PointerChase(Device& device, ChaseMemory where, std::size_t bytes, std::uint64_t seed);
-  /// Through memory of `owner`, another GPU, which `device` can reach while this lives. `cached`: the owner walks
-  /// first, so that the lines of a pass lie in its second-level cache; reads by others do not bring them there.
+  /// Uses memory of `owner`, another GPU, to which `device` must have peer access while this object lives. `cached`:
+  /// before each pass the owner walks the same lines, so that they are in its L2; reads by peers do not cache them
+  /// there.
   PointerChase(Device& device, Device& owner, std::size_t bytes, std::uint64_t seed, bool cached);
 
-  /// Follows kernels::kChaseHops more pointers and waits. A pass begins where the one before ended, so that it comes to
-  /// lines that no cache has seen while the memory is larger than the caches. Throws VerificationError unless it ends
-  /// where the host's own walk does.
+  /// Follows kernels::kChaseHops pointers and waits. A pass starts where the previous one ended, so it reads uncached
+  /// lines as long as the memory is larger than the caches. Throws VerificationError if the kernel ends at the wrong
+  /// line.
   const kernels::ChaseLog& pass(kernels::ChaseTimes times = kernels::ChaseTimes::each_hop,
                                 kernels::ChaseBlock block = {});
-  /// A pass, of which each hop is a sample of the part kLatency.
+  /// One pass per run; each hop is a sample of the part kLatency, in seconds.
   [[nodiscard]] Region region();
-  /// A pass by each multiprocessor in turn, as it matters on which of them a reader runs. Samples of the part kLatency
-  /// are the mean hop of all, those of kNearest and kFarthest that of the fastest and the slowest of them. Hops are not
-  /// timed one by one: reading the clock would add some percent to what a read over a link takes.
+  /// One pass per multiprocessor in turn, because latency depends on the reader's location on the chip. Samples of
+  /// kLatency are the mean hop over all multiprocessors, those of kNearest and kFarthest the mean hop of the fastest
+  /// and slowest. Hops are not timed one by one: reading the clock would add some percent to a read over a link.
   [[nodiscard]] Region region_of_all_multiprocessors();
   static constexpr const char* kNearest = "nearest";
   static constexpr const char* kFarthest = "farthest";
-  /// That walked when all did, as told by themselves; 0 before.
+  /// Number of distinct multiprocessors in the last region_of_all_multiprocessors(), as reported by the kernel; 0
+  /// before.
   [[nodiscard]] std::size_t multiprocessors() const { return multiprocessors_; }
-  /// The rate by which cycles of the last pass became seconds; 0 before the first.
+  /// Multiprocessor clock of the last pass in Hz; 0 before the first.
   [[nodiscard]] double clock_rate() const { return clock_rate_; }
 
-  /// What the constructor holds at once.
+  /// Peak memory of the constructor.
   static MemoryNeeds needs(ChaseMemory where, std::size_t bytes);
 
  private:
@@ -61,16 +62,16 @@ class PointerChase {
 
   Device& device_;
   std::vector<std::uint32_t> next_;
-  DeviceBuffer on_device_;  // one of the two, of whatever device
+  DeviceBuffer on_device_;  // either this (on device_ or the owner) or on_host_ is used
   HostBuffer on_host_;
-  const kernels::ChaseLine* lines_ = nullptr;  // as the GPU knows them
+  const kernels::ChaseLine* lines_ = nullptr;  // device address
   HostBuffer log_memory_;
   kernels::ChaseLog* log_ = nullptr;
   Stream stream_;
-  std::size_t at_ = 0;  // where the next pass begins
+  std::size_t at_ = 0;  // line at which the next pass starts
   double clock_rate_ = 0;
   std::size_t multiprocessors_ = 0;
-  Stream owner_walks_;  // where the owner does
+  Stream owner_walks_;  // stream of the owner, if `cached`
 };
 
 }  // namespace xferbench

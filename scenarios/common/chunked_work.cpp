@@ -16,23 +16,24 @@ using model::Chunk;
 
 namespace {
 
-/// Stages are timed in pieces of this size where the device does not hold the whole payload: large enough for what a
-/// further copy costs to vanish (0.05 % on an H200).
+/// If the device does not hold the whole payload, stages are timed in pieces of at least this size, so that the cost of
+/// an additional copy is negligible (0.05 % on an H200).
 constexpr std::size_t kLeastPiece = 256 * MiB;
 
-/// To see what one more operation costs, a payload of so many rows and bytes is cut into so many pieces, or all its
-/// rows (scenarios/overlap/stages.cpp): around each of them, too, there must be room for neighbouring rows.
+/// scenarios/overlap/stages.cpp measures the cost of one more operation by cutting the payload into kPiecesForCosts
+/// pieces (at most one per row), if it has at least these many rows and bytes. With halo rows, each piece needs device
+/// memory for its own halo.
 constexpr std::size_t kLeastRowsForCosts = 32;
 constexpr std::size_t kLeastBytesForCosts = MiB;
 constexpr std::size_t kPiecesForCosts = 64;
 
-/// So that pieces begin at like places of a payload of which only a part is moved (PayloadPart).
+/// Keeps the pieces aligned to the repeating unit of a payload of which only a part is moved (PayloadPart).
 constexpr std::size_t kPieceAlignment = MiB;
 
-/// In place, input and output of a stage share the buffer, so that it must hold two pieces, however small the payload.
+/// In place, input and output of a stage share one buffer, so it must hold two pieces even for a tiny payload.
 constexpr std::size_t kLeastInPlace = 2 * kDeviceAlignment;
 
-/// How many elements a chunk's length is a multiple of, where that can be: rows are as long as they are.
+/// Alignment of chunk lengths, in elements. Rows have any length, so they are not aligned.
 std::size_t elements_alignment(const ChunkedWork::Shape& shape) {
   return shape.own && shape.own->row_bytes > 0 ? 1 : std::max<std::size_t>(1, kDeviceAlignment / shape.element_bytes());
 }
@@ -47,23 +48,23 @@ std::vector<Chunk> cut_one_round(const ChunkedWork::Shape& shape) {
   return in_elements(model::partition(shape.units(), shape.chunks, elements_alignment(shape), shape.growth), shape);
 }
 
-/// What the rows around a chunk take on each side, so that the chunk itself is aligned.
+/// Bytes reserved on each side of a chunk for halo rows, rounded up so that the chunk itself is aligned.
 std::size_t room_for_halo(const ChunkedWork::Shape& shape) {
   return shape.own ? aligned_on_device(shape.own->halo_bytes()) : 0;
 }
 
-/// What a chunk of so many elements takes on the device, with the rows around it.
+/// Device memory of a chunk with its halo rows.
 std::size_t bytes_on_device(const ChunkedWork::Shape& shape, std::size_t elements) {
   return aligned_on_device(elements * shape.element_bytes()) + 2 * room_for_halo(shape);
 }
 
-/// Of a slot, or 0 where every chunk may have a place of its own.
+/// Device memory of one slot; 0 if every chunk has a place of its own.
 std::size_t slot_bytes(const ChunkedWork::Shape& shape) {
   if (shape.slots == 0 || shape.slots >= shape.chunks * shape.rounds) return 0;
   return bytes_on_device(shape, std::ranges::max(cut_one_round(shape), {}, &Chunk::count).count);
 }
 
-/// Where each chunk is held on the device, in bytes from the buffer's begin.
+/// Byte offset of each chunk in the device buffers.
 std::vector<std::size_t> places_of(const ChunkedWork::Shape& shape, const std::vector<Chunk>& chunks) {
   const std::size_t slot = slot_bytes(shape);
   const std::size_t halo = room_for_halo(shape);
@@ -78,18 +79,19 @@ std::vector<std::size_t> places_of(const ChunkedWork::Shape& shape, const std::v
   return places;
 }
 
-/// Of how many pieces the device holds the neighbouring rows, too, at a time.
+/// Number of pieces whose halo rows the device must hold at the same time.
 std::size_t pieces_with_halo(const ChunkedWork::Shape& shape) {
   const std::size_t chunks =
-      slot_bytes(shape) > 0 ? 1 : shape.chunks * shape.rounds;  // slots are counted by themselves
+      slot_bytes(shape) > 0 ? 1 : shape.chunks * shape.rounds;  // slots are accounted for separately
   const bool costs = shape.costs && shape.units() >= kLeastRowsForCosts && shape.bytes >= kLeastBytesForCosts;
   return std::max(chunks, costs ? std::min(kPiecesForCosts, shape.units()) : 1);
 }
 
-/// A kernel of the user's works on the whole payload at once, too; in place, input and output of that lie side by side.
+/// Buffer size for a user's kernel, which also runs on the whole payload at once; in place, input and output of that
+/// run lie side by side.
 std::size_t device_bytes_for_own(const ChunkedWork::Shape& shape) {
   const std::size_t bytes = shape.bytes * shape.rounds;
-  if (shape.in_place) return 2 * aligned_on_device(bytes);  // and reads no other rows
+  if (shape.in_place) return 2 * aligned_on_device(bytes);  // in place there are no halo rows
   if (shape.own->halo_rows == 0) return aligned_on_device(bytes);
   return aligned_on_device(bytes) + pieces_with_halo(shape) * (2 * room_for_halo(shape) + kDeviceAlignment);
 }
@@ -202,7 +204,7 @@ void ChunkedWork::launch_empty(StreamView stream) {
 std::size_t ChunkedWork::piece_elements() const {
   const std::size_t buffers = shape_.in_place ? 2 : 1;
   const std::size_t room = payload_->shape().device_bytes / buffers;
-  if (shape_.own) return elements();  // device_bytes_for_own
+  if (shape_.own) return elements();  // the device always holds the whole payload: device_bytes_for_own
   const std::size_t alignment = room < kPieceAlignment ? kDeviceAlignment : kPieceAlignment;
   return std::min(elements(), std::max<std::size_t>(1, room / alignment * alignment / kElement));
 }
@@ -239,7 +241,7 @@ void ChunkedWork::copy_all_out(StreamView stream, std::size_t parts) {
 }
 
 void ChunkedWork::run_blocking(StreamView default_stream) {
-  // One after the other, the stages need no room beside each other, in place or not.
+  // The stages run one after another and may share memory, so pieces need room for one buffer only, even in place.
   const std::size_t at = in_place_of_pieces();
   const std::size_t step = shape_.own ? elements() : payload_->shape().device_bytes / kElement;
   for (const Chunk& piece : pieces_of(step)) {
@@ -294,7 +296,8 @@ void ChunkedWork::check_chunked(const std::string& what) {
 
 void ChunkedWork::require_chunkable() {
   if (!shape_.own) return;
-  static_cast<void>(payload_->expected_bytes());  // what nobody can tell is no matter of chunks: it throws
+  static_cast<void>(
+      payload_->expected_bytes());  // throws if the kernel is not deterministic, which has nothing to do with chunks
   payload_->poison_all();
   const Stream stream = device_.make_stream(StreamKind::nonblocking);
   for (std::size_t i = 0; i < chunks_.size(); ++i) {

@@ -13,26 +13,28 @@ namespace xferbench {
 
 namespace {
 
-constexpr std::uint64_t kLong = 64 * MiB;      // one way: of a pass that tells anything
-constexpr std::uint64_t kEnough = 2048 * MiB;  // one way: some 40 ms at Gen5 x16, of which a late counter misses little
-// One way, of all passes together: less than one turn of a counter. Packets of 128 bytes, both ways at once, put 1.375
-// bytes on the link for each, and 0.06 more if acknowledgements are counted.
+constexpr std::uint64_t kLong =
+    64 * MiB;  // bytes per direction: smaller passes are not measured, as other traffic would show
+constexpr std::uint64_t kEnough =
+    2048 * MiB;  // bytes per direction, about 40 ms at Gen5 x16: makes the delay of the counters negligible
+// Bytes per direction of all passes: keeps a 32-bit counter from wrapping twice. With packets of 128 bytes in both
+// directions, each payload byte puts 1.375 bytes on the link, and 0.06 more if acknowledgements are counted.
 constexpr std::uint64_t kMost = 2816 * MiB;
 
-/// How far a counter went on that begins anew after 2^32 bytes (NVML: "can be wrapped"; a wider one that wraps at
-/// another power of two is no different).
+/// Increase of a counter that wraps at 2^32 bytes (NVML: "can be wrapped"). The result is also right if it wraps at a
+/// larger power of two.
 double grown(double before, double after) {
   constexpr double kTurn = 4294967296.0;
   const double less = std::fmod(after - before, kTurn);
   return less < 0 ? less + kTurn : less;
 }
 
-/// Enough of them, unless a counter would then go round more than once.
+/// Enough passes for kEnough bytes, but not so many that a counter could wrap more than once.
 std::uint64_t passes_of(std::uint64_t one_way) {
   return std::min((kEnough + one_way - 1) / one_way, std::max<std::uint64_t>(1, kMost / one_way));
 }
 
-/// What the link carried while so many passes ran; nothing if they did not all run.
+/// Bytes on the link during so many passes; nothing if they did not all run or the driver has no counters.
 std::optional<LinkBytes> carried(const RunContext& bench, const Region& region, std::uint64_t passes) {
   const auto before = bench.device.link_bytes();
   if (!before) return std::nullopt;

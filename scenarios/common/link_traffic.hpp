@@ -1,4 +1,4 @@
-// What a link carries while copies run, beside what their payload and its packets should make.
+// Measures the bytes on the link during copies, to compare them with a model of PCIe packets.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,16 @@
 
 namespace xferbench {
 
-/// Bytes of payload of one pass of a region.
+/// Payload bytes of one run of a region.
 struct LinkPayload {
   std::uint64_t to_gpu = 0;
   std::uint64_t to_host = 0;
 };
 
-/// Runs long passes again, untimed, while the driver counts the bytes on the link, and adds metrics link_to_gpu and
-/// link_to_host: so many for each byte of payload one way, and what model/pcie.hpp says of them. Nothing where the
-/// driver does not count, or passes are so short that other traffic would show. Other programs' traffic counts as well.
+/// Runs long passes again, untimed, while the driver counts the bytes on the link. Adds metrics link_to_gpu and
+/// link_to_host: bytes on the link per payload byte in one direction, each with the prediction of model/pcie.hpp. Adds
+/// nothing if the driver does not count, or if passes are so short that other traffic would dominate. Traffic of other
+/// programs is counted, too.
 void report_link_traffic(const RunContext& bench, const Region& region, LinkPayload payload, Result& result);
 
 }  // namespace xferbench

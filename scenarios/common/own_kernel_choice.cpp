@@ -31,16 +31,16 @@ std::vector<std::string> words_in(const std::string& text) {
   return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
 }
 
-/// A file that is open for reading, or why it is not.
+/// A file opened for reading, or the reason why it cannot be.
 struct KernelFile {
   Descriptor file;
   std::size_t bytes = 0;
-  std::string why_not{};  ///< empty if it can be read
+  std::string why_not{};  ///< empty if the file can be read
 };
 
 KernelFile opened(const std::string& path) {
-  constexpr std::size_t kMostMiB = 256;  // of which no kernel comes near
-  // A pipe that nobody writes to would be waited for.
+  constexpr std::size_t kMostMiB = 256;  // far more than any kernel has
+  // O_NONBLOCK: opening a pipe without a writer would block.
   KernelFile kernel{.file = Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK))};
   struct stat status {};
   if (!kernel.file || fstat(kernel.file.number(), &status) != 0) {
@@ -59,7 +59,7 @@ KernelFile opened(const std::string& path) {
   return kernel;
 }
 
-/// Throws InputError where it cannot be read.
+/// Throws InputError if the file cannot be read.
 std::string content_of(const std::string& path) {
   const KernelFile kernel = opened(path);
   const auto refuse = [&path](const std::string& why) {
@@ -73,7 +73,7 @@ std::string content_of(const std::string& path) {
   return content;
 }
 
-/// As they lie in memory.
+/// In native byte order.
 template <class Unsigned>
 void write_bits(Unsigned bits, std::byte* at) {
   std::memcpy(at, &bits, sizeof(bits));
@@ -156,7 +156,7 @@ std::span<const std::string_view> own_kernel_work_axes() {
   return kAxes;
 }
 
-// --- Whether it fits ------------------------------------------------------------------------------------------------
+// --- Validity of the flags -----------------------------------------------------------------------------------------
 
 namespace {
 
@@ -223,7 +223,7 @@ const LoadedKernel& load_own_kernel(Device& device, const OwnKernelChoice& own) 
   return device.load_kernel(source);
 }
 
-// --- What results say -----------------------------------------------------------------------------------------------
+// --- Metrics -------------------------------------------------------------------------------------------------------
 
 std::span<const MetricDeclaration> own_kernel_metrics() {
   using namespace declaring;

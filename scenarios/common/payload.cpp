@@ -28,10 +28,10 @@ Payload::Payload(Device& device, const Shape& shape, Device& near)
       host_in_(near.allocate_host(shape.bytes + 2 * halo_room(shape), shape.host)),
       host_out_(near.allocate_host(shape.bytes, shape.host)),
       device_in_(device.allocate_device(shape.device_bytes)) {
-  // What follows from neighbouring rows can only be computed where these are there, too.
+  // With halo rows the whole payload is needed: an output element depends on rows outside of a part.
   if (shape.halo_bytes() == 0) {
     part_ = device.payload_part(host_in_);
-    static_cast<void>(device.payload_part(host_out_));  // as large, so it is the same
+    static_cast<void>(device.payload_part(host_out_));  // has the same size, so the result is the same
   }
   if (!shape.in_place) device_out_ = device.allocate_device(shape.device_bytes);
   if (!shape.own && shape.op == ElementwiseOp::vector_add) addends_ = device.allocate_device(shape.bytes);

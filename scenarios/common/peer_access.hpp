@@ -1,4 +1,4 @@
-// Not a scenario: GPUs that reach each other's memory, for as long as a case needs it.
+// Peer access between GPUs, for as long as a case needs it.
 #pragma once
 
 #include <exception>
@@ -11,10 +11,11 @@
 
 namespace xferbench {
 
-/// While it lives, GPUs reach the memory of others. Throws DeviceError where a link does not permit it.
+/// Enables peer access between GPUs; the destructor disables it. The constructors throw DeviceError if a link does not
+/// support it.
 class PeerAccess {
  public:
-  /// Each of the first reaches each of the second.
+  /// Each of `devices` gets access to each of `peers`.
   PeerAccess(std::span<Device* const> devices, std::span<Device* const> peers) {
     for (Device* device : devices) {
       for (Device* peer : peers) {
@@ -22,7 +23,7 @@ class PeerAccess {
       }
     }
   }
-  /// Each reaches every other.
+  /// Each of `devices` gets access to all others.
   explicit PeerAccess(std::span<Device* const> devices) : PeerAccess(devices, devices) {}
 
  private:
@@ -32,7 +33,7 @@ class PeerAccess {
     ~OneWay() {
       try {
         device_.set_peer_access(peer_, false);
-      } catch (const std::exception&) {  // the device is lost, which whoever uses it next is told
+      } catch (const std::exception&) {  // the device is lost; its next use reports that
       }
     }
 

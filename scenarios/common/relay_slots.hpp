@@ -1,4 +1,4 @@
-// Not a scenario: how a GPU passes on what is not for itself.
+// Relays copies between the host and one GPU through the memory of another GPU.
 #pragma once
 
 #include <cstddef>
@@ -10,34 +10,34 @@
 
 namespace xferbench {
 
-/// Slots in the memory of one GPU, the helper, that copies between the host and another GPU go through, one after the
-/// other: into a slot over one link by one stream, and on over the other link by another. What must be waited for
-/// before what: the copy into a slot for the copy that emptied it, and the copy out of it for the copy into it. The
-/// helper must reach the other GPU's memory.
+/// Slots in the memory of a helper GPU. Each copy between the host and another GPU goes into a slot over one link, by
+/// one stream, and out of it over the other link, by a second stream. Events order them: a copy into a slot waits for
+/// the copy that emptied it, and a copy out of it waits for the copy that filled it. The helper needs peer access to
+/// the other GPU.
 class RelaySlots {
  public:
-  /// A slot of so many bytes each. A slot begins at a multiple of kAlignment, as memory of its own would.
+  /// One slot per element of `slots`, with that many bytes, aligned to kAlignment as a separate allocation would be.
   RelaySlots(Device& helper, std::span<const std::uint64_t> slots);
   static constexpr std::uint64_t kAlignment = 256;
 
-  /// Passes on what `c` copies, between the host and memory of the other GPU, as number `turn` of a pass. It is no
-  /// longer than the slot whose turn that is: turns take the slots one after the other.
+  /// Enqueues copy `c`, between the host and memory of the other GPU, as number `turn` of a pass. Uses slot turn modulo
+  /// the number of slots, which must be at least as large as the copy.
   void pass_on(const Copy& c, std::size_t turn);
-  /// That it has arrived.
+  /// Recorded when the copy of this turn has arrived at its destination.
   [[nodiscard]] EventView arrived(std::size_t turn) const { return drained_[turn % drained_.size()]; }
-  /// Where copies begin, and where they end.
+  /// The streams for copies into the slots and out of them.
   [[nodiscard]] StreamView fill() const { return fill_; }
   [[nodiscard]] StreamView drain() const { return drain_; }
 
-  /// Before a verified pass: without it, what the pass before has left could be taken for what was not waited for.
+  /// Overwrites the slots before a verified pass; otherwise stale data of an earlier pass could hide a missing wait.
   void poison();
 
  private:
-  std::vector<std::uint64_t> offsets_;  // by slot
+  std::vector<std::uint64_t> offsets_;  // per slot
   DeviceBuffer memory_;
   Stream fill_;
   Stream drain_;
-  std::vector<Event> filled_;  // by slot
+  std::vector<Event> filled_;  // per slot
   std::vector<Event> drained_;
 };
 

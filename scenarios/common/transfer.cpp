@@ -13,9 +13,9 @@ namespace xferbench {
 
 namespace {
 
-/// "H2D copy"
+/// For messages: "H2D copy".
 std::string copy_text(Direction direction) {
-  constexpr std::array<const char*, 3> kArrows{"H2D", "D2H", "D2D"};  // in the order of Direction
+  constexpr std::array<const char*, 3> kArrows{"H2D", "D2H", "D2D"};  // indexed by Direction
   return std::string(kArrows[static_cast<std::size_t>(direction)]) + " copy";
 }
 
@@ -23,10 +23,11 @@ void check_bytes(const HostView& host, const PayloadPart& part, std::uint64_t se
   pattern::require(pattern::check_bytes({host.data, host.bytes}, seed, part), what);
 }
 
-/// Between a host and a device buffer, or between two device buffers that the host buffer only fills and checks.
+/// Copies between a host and a device buffer, or between two device buffers; then the host buffer only prepares and
+/// checks.
 class BufferTransfer final : public Transfer {
  public:
-  /// `from` and `to`: the same, unless one GPU's memory is copied to another's.
+  /// `from` and `to` are the same device, except for peer-to-peer copies.
   BufferTransfer(Device& from, Device& to, Device& worker, const TransferSpec& spec)
       : from_(from),
         to_(to),
@@ -57,7 +58,7 @@ class BufferTransfer final : public Transfer {
 
   void check() override {
     if (spec_.direction != Direction::d2h) {
-      // What arrived comes back to the host buffer, which for H2D held the same data before.
+      // Copy the result back to the host buffer. For H2D it still holds the source data, so poison it first.
       pattern::poison(host_bytes(), part_);
       to_.copy_and_wait({host_.data, on_device_.data, spec_.bytes, Direction::d2h});
     }
@@ -98,8 +99,8 @@ class BufferTransfer final : public Transfer {
   DeviceBuffer from_device_;  // between devices only
 };
 
-/// Managed memory moves instead of being copied: source and destination have one address. So nothing can be poisoned;
-/// what is checked is that the side it moved to reads the right bytes.
+/// Migration of managed memory: source and destination have the same address. So there is no destination to poison;
+/// check() verifies that the side to which the memory migrated reads the right bytes.
 class Migration final : public Transfer {
  public:
   Migration(Device& device, const TransferSpec& spec)
@@ -115,7 +116,7 @@ class Migration final : public Transfer {
   void poison() override { device_.fill_and_wait(seen_by_gpu_, pattern::kPoison); }
 
   [[nodiscard]] bool needs_reset() const override { return true; }
-  /// Back to where the pass begins.
+  /// Migrates the memory back to the side where the pass starts.
   void reset() override { migrate(spec_.direction == Direction::h2d ? Direction::d2h : Direction::h2d); }
 
   void submit(StreamView stream) override {
@@ -134,7 +135,7 @@ class Migration final : public Transfer {
 
   void check() override {
     if (spec_.direction == Direction::d2h) return check_bytes(managed_, {}, spec_.seed, copy_text(spec_.direction));
-    if (spec_.engine == Engine::prefetch) {  // else the pass itself has read it
+    if (spec_.engine == Engine::prefetch) {  // with page faults the pass itself has read it
       stream_.launch(reader());
       stream_.synchronize();
     }
@@ -145,7 +146,7 @@ class Migration final : public Transfer {
   }
 
  private:
-  /// Reads all of it on the GPU.
+  /// Kernel that reads the whole buffer on the GPU.
   [[nodiscard]] kernels::MemoryCopy reader() const {
     return kernels::MemoryCopy({seen_by_gpu_.data, managed_.data, spec_.bytes, Direction::h2d});
   }
@@ -156,7 +157,8 @@ class Migration final : public Transfer {
   }
 
   void touch_from_host() {
-    const volatile std::byte* page = managed_.data;  // volatile: the read is what moves the page
+    const volatile std::byte* page =
+        managed_.data;  // volatile: the read causes the page to migrate, so it must not be optimized away
     for (std::size_t i = 0; i < spec_.bytes; i += page_bytes()) static_cast<void>(page[i]);
   }
 

@@ -1,5 +1,4 @@
-// Not a scenario: the ways to move bytes in one direction that scenarios time. Each owns its memory, can be verified,
-// and knows which clock suits it.
+// The ways to move data in one direction that scenarios time. Each owns its buffers and can be verified.
 #pragma once
 
 #include <array>
@@ -16,31 +15,31 @@
 
 namespace xferbench {
 
-/// What axes call them, in the order of Direction.
+/// Names in axes, indexed by Direction.
 inline constexpr std::array<std::string_view, 3> kDirections{"h2d", "d2h", "d2d"};
 
 enum class Engine {
-  copy_engine,      ///< cudaMemcpy and its kin
-  multiprocessors,  ///< a kernel that reads and writes host memory itself
+  copy_engine,      ///< cudaMemcpy and cudaMemcpyAsync
+  multiprocessors,  ///< a kernel that accesses host or peer memory directly
   prefetch,         ///< managed memory, migrated by cudaMemPrefetchAsync
-  page_faults,      ///< managed memory, migrated page by page when the other side touches it
+  page_faults,      ///< managed memory, migrated page by page when the other side accesses it
 };
 
-/// What is in the CPU's caches of the host memory when a pass begins.
+/// State of the host buffer in the CPU caches at the start of a pass.
 enum class Touch { as_it_is, warm, cold };
 
 struct TransferSpec {
   Direction direction = Direction::h2d;
-  HostMemory memory = HostMemory::pinned;  ///< between devices, ordinary memory serves to prepare and check
+  HostMemory memory = HostMemory::pinned;  ///< between devices ignored: pageable memory is used to prepare and check
   Engine engine = Engine::copy_engine;
-  bool blocking_api = false;  ///< cudaMemcpy instead of cudaMemcpyAsync; copy engine only
+  bool blocking_api = false;  ///< cudaMemcpy instead of cudaMemcpyAsync; only with Engine::copy_engine
   Touch touch = Touch::as_it_is;
   std::size_t bytes = 0;
   std::uint64_t seed = 0;
 
-  /// Whether the host's memory has no part in it.
+  /// Whether host memory is neither source nor destination.
   [[nodiscard]] bool between_devices() const { return direction == Direction::d2d || direction == Direction::p2p; }
-  /// Whether a copy between buffers returns to its caller only when the bytes have moved, or nearly so.
+  /// Whether the call of a copy between buffers returns only after the data has been moved, or almost.
   [[nodiscard]] bool blocks_host() const {
     if (engine == Engine::multiprocessors) return false;
     return blocking_api || (is_pageable(memory) && !between_devices());
@@ -52,36 +51,37 @@ class Transfer : NonCopyable {
  public:
   virtual ~Transfer() = default;
 
-  /// Real data where the transfer reads from: moving zeros can be faster than moving data.
+  /// Fills the source with data: copying zeros can be faster than copying other data.
   virtual void prepare() = 0;
-  /// Where the transfer writes to, before a verified pass.
+  /// Overwrites the destination before a verified pass.
   virtual void poison() = 0;
-  /// Makes ready for one more pass; only where needs_reset().
+  /// Prepares another pass. Called only if needs_reset() is true.
   virtual void reset() {}
   [[nodiscard]] virtual bool needs_reset() const { return false; }
 
-  /// Moves the bytes once, in `stream` where it uses one.
+  /// Moves the data once, in `stream` if the transfer is stream-ordered.
   virtual void submit(StreamView stream) = 0;
-  /// Whether submit() returns only when the bytes have moved, or nearly so: then it must not be called behind a gate.
+  /// Whether submit() returns only after the data has been moved, or almost. Hazard: then it must not be called behind
+  /// a closed gate, as that would deadlock.
   [[nodiscard]] virtual bool blocks_host() const = 0;
-  /// Whether the stream knows of the transfer, so that events can time it.
+  /// Whether the transfer is stream-ordered, so that events can time it.
   [[nodiscard]] virtual bool in_stream() const { return true; }
 
-  /// Throws VerificationError unless every byte arrived. Leaves what is to be moved as it was, for the next pass.
+  /// Throws VerificationError if any byte is wrong. Keeps the source data for the next pass.
   virtual void check() = 0;
 };
 
-/// Allocates everything. The combination must make sense: managed memory with prefetch or page_faults and not d2d, the
-/// blocking API with the copy engine only and not d2d.
+/// Allocates all buffers. Preconditions: managed memory with Engine::prefetch or page_faults, not for d2d; blocking_api
+/// with Engine::copy_engine only, not for d2d.
 std::unique_ptr<Transfer> make_transfer(Device& device, const TransferSpec& spec);
 
-/// From the memory of one GPU to that of another (p2p), to be submitted to a stream of `worker`, which is one of them.
-/// Goes directly where the worker reaches the other GPU's memory (PeerAccess), as a kernel has to, else a copy engine
+/// Copy from the memory of one GPU to another (p2p), submitted to a stream of `worker`, which is one of the two. Direct
+/// if the worker has peer access to the other GPU (see PeerAccess), which a kernel requires; otherwise the copy engine
 /// goes through the host.
 std::unique_ptr<Transfer> make_peer_transfer(Device& from, Device& to, Device& worker, const TransferSpec& spec);
 
-/// One run of the region, which is these transfers, on poisoned memory. Throws VerificationError unless every byte
-/// arrived.
+/// Poisons the destinations, runs the region, which consists of these transfers, and checks them. Throws
+/// VerificationError if any byte is wrong.
 void verify(std::span<const std::unique_ptr<Transfer>> transfers, Machine& machine, const Region& region,
             VerifiedRun run);
 
