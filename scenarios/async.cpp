@@ -422,7 +422,7 @@ class Async final : public ScenarioOf<async_case> {
     const auto& [copy, beside, unit] = series;
     result.measurements = {copy.elapsed,   copy.part("submit"),  copy.part("wait"),
                            beside.elapsed, beside.part("units"), unit.elapsed};
-    // Not checked for noise: their durations are multiples of a unit, which is too coarse.
+    // No warnings about their noise: both are multiples of a unit, which is coarse.
     for (std::size_t i = 3; i < result.measurements.size(); ++i) result.measurements[i].auxiliary = true;
     if (!all_sampled(series)) return;
     const double completion = copy.elapsed.median;

@@ -1,5 +1,5 @@
-// callback: a pipeline whose chunks are consumed on the CPU as they come back. How the CPU learns that a chunk is
-// ready, how long that takes, and what is left of it in the makespan.
+// callback: a pipeline whose output chunks are consumed by CPU threads. Compares ways to notify the CPU that a chunk is
+// ready: their latency, and their effect on the makespan.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -33,12 +33,12 @@ namespace xferbench {
 namespace {
 
 enum class Method {
-  none,             ///< nobody consumes
-  naive,            ///< wait for everything, then consume
-  host_func,        ///< cudaLaunchHostFunc behind each chunk
-  stream_callback,  ///< cudaStreamAddCallback behind each chunk
-  event_sync,       ///< a helper thread waits for an event behind each chunk
-  poll,             ///< a helper thread asks for that event again and again
+  none,             ///< no CPU stage
+  naive,            ///< wait for all chunks, then consume them
+  host_func,        ///< cudaLaunchHostFunc after each chunk
+  stream_callback,  ///< cudaStreamAddCallback after each chunk
+  event_sync,       ///< a helper thread waits for an event after each chunk
+  poll,             ///< a helper thread polls that event
 };
 
 constexpr std::array<std::string_view, 6> kMethods{"none",       "naive", "host-func", "stream-callback",
@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 6> kMethods{"none",       "naive", "host-
 
 struct CallbackCase {
   Method method = Method::none;
-  ChunkedWork::Shape work;  ///< without its seed
+  ChunkedWork::Shape work;  ///< its seed is set later
   std::size_t streams = 1;
   std::size_t consumers = 1;
 };
@@ -66,8 +66,8 @@ CallbackCase callback_case(const Case& c) {
 bool by_helper(Method method) { return method == Method::event_sync || method == Method::poll; }
 bool by_driver(Method method) { return method == Method::host_func || method == Method::stream_callback; }
 
-/// The sum of a chunk's 4-byte words, and of the bytes behind the last: reads every byte of the payload's part. `word`
-/// tells the word at an offset in the payload, of which only so many bytes belong to the chunk.
+/// Sum of a chunk's 4-byte words, including a partial last word; reads every byte of the payload's part. word(offset,
+/// bytes) returns the word at an offset in the payload, of which `bytes` belong to the chunk.
 template <class Word>
 std::uint64_t checksum(const ChunkedWork& payload, const model::Chunk& chunk, const Word& word) {
   constexpr std::size_t kWord = sizeof(std::uint32_t);
@@ -82,7 +82,7 @@ std::uint64_t checksum(const ChunkedWork& payload, const model::Chunk& chunk, co
   return sum;
 }
 
-/// The words of a buffer as long as the payload.
+/// For checksum(): the words of a buffer that holds the whole payload.
 auto words_of(const std::byte* all) {
   return [all](std::size_t at, std::size_t bytes) {
     std::uint32_t word = 0;
@@ -98,7 +98,7 @@ std::uint64_t right_checksum(const ChunkedWork& payload, const model::Chunk& chu
   });
 }
 
-/// Threads that sum up chunks as they are told of them.
+/// CPU threads that compute the checksum of each chunk posted to them.
 class Consumers : NonCopyable {
  public:
   Consumers(Device& device, const ChunkedWork& payload, std::size_t threads)
@@ -106,30 +106,31 @@ class Consumers : NonCopyable {
     sums_.resize(payload.chunks().size());
     try {
       for (std::size_t i = 0; i < threads; ++i) threads_.push_back(device.host().start_thread([this] { consume(); }));
-    } catch (...) {  // those that run wait for chunks, and would for ever
+    } catch (...) {  // threads already started wait for chunks; closing the channel ends them
       ready_->close();
       throw;
     }
   }
   ~Consumers() { ready_->close(); }
 
-  /// Chunk `index` may be read. From any thread, and from functions that the driver calls: it only hands over.
+  /// Queues chunk `index`, which must be ready to read. Callable from any thread, also from driver callbacks, as it
+  /// does not block.
   void post(std::size_t index) { ready_->post(index); }
-  /// Waits until as many chunks are consumed as there are. `look` is called when none has been for so long that
-  /// something must be wrong; it throws if none can come any more. Throws what fail() was given.
+  /// Waits until all chunks are consumed. Calls look() if no chunk was consumed for so long that something must be
+  /// wrong; look() throws if no further chunk can arrive. Rethrows the error given to fail().
   void wait_for_all(const std::function<void()>& look) {
-    constexpr double kSlowest = 100e6;  // bytes per second of a consumer
+    constexpr double kSlowest = 100e6;  // bytes per second, a lower bound for one consumer
     const double patience = 1 + static_cast<double>(payload_.output(payload_.chunks().back()).size_bytes()) / kSlowest;
     for (std::size_t consumed = 0; consumed < sums_.size(); ++consumed) {
       if (done_->take(patience)) continue;
       rethrow();
-      look();  // it waits for the GPU, which may be slower than expected
+      look();  // waits for the GPU, which may be slower than expected
       if (done_->take(patience)) continue;
       rethrow();
       throw MeasurementError("the GPU is done, and nobody has told of all chunks");
     }
   }
-  /// Whoever should have posted cannot any more.
+  /// Makes wait_for_all() throw `error`, because chunks can no longer be posted.
   void fail(std::exception_ptr error) {
     {
       const std::lock_guard lock(mutex_);
@@ -137,7 +138,7 @@ class Consumers : NonCopyable {
     }
     done_->close();
   }
-  /// Forgets the sums of the pass before.
+  /// Clears the checksums of the previous pass.
   void clear() { std::ranges::fill(sums_, 0); }
   [[nodiscard]] const std::vector<std::uint64_t>& sums() const { return sums_; }
 
@@ -162,11 +163,11 @@ class Consumers : NonCopyable {
   std::unique_ptr<Channel> done_;
   std::vector<std::uint64_t> sums_;
   std::mutex mutex_;
-  std::exception_ptr error_;                          // written by whoever fails, at any time
-  std::vector<std::unique_ptr<HostThread>> threads_;  // last: they use the others
+  std::exception_ptr error_;                          // may be written by any thread at any time
+  std::vector<std::unique_ptr<HostThread>> threads_;  // last member: the threads use the others
 };
 
-/// Everything that one case runs, as regions of the host's clock.
+/// The regions of one case, timed by the host's clock.
 class ConsumedPipeline : NonCopyable {
  public:
   ConsumedPipeline(const CallbackCase& c, const RunContext& bench)
@@ -186,32 +187,31 @@ class ConsumedPipeline : NonCopyable {
       watcher_ = device_.host().start_thread([this, polls] { watch(polls); });
     }
   }
-  /// A thread of the driver may still be on its way out of a callback, or on its way in, if a pass ended in an error.
+  /// After a failed pass, a driver thread may still be entering or leaving a callback.
   ~ConsumedPipeline() {
     try {
       device_.synchronize();
     } catch (const std::exception&) {  // the case has reported it
     }
-    callbacks_.clear();  // what comes after a wait that failed calls nobody
+    callbacks_.clear();  // if that wait failed, later callbacks do nothing
     recorded_->close();
   }
 
   [[nodiscard]] ChunkedWork& payload() { return payload_; }
-  /// Of the notification times, in seconds.
+  /// Maximum error of the notification times, in seconds.
   [[nodiscard]] double clock_uncertainty() const { return timer_.uncertainty(); }
 
-  /// The pipeline with this case's way to learn of its chunks, or with none or naive. With a method that tells of
-  /// single chunks, the part "notification" is, for each chunk, the time from its arrival in host memory to the first
-  /// line that knows of it.
+  /// The pipeline with notification by `method`. For methods that notify per chunk, the part "notification" has one
+  /// sample per chunk: the time from its arrival in host memory to the first host code that knows of it.
   Region pipeline(Method method, std::string name) {
     Region r{.name = std::move(name), .clock = Clock::host};
     r.check = [this, method] { check(method, "its output"); };
     if (!by_helper(method) && !by_driver(method)) {
       r.submit = [this, method] { run(method); };
-      r.batchable = false;  // as those that it is compared with
+      r.batchable = false;  // like the pipelines that it is compared with
       return r;
     }
-    // Relating the clocks disturbs whatever comes right behind it.
+    // Relating the clocks disturbs the pass that follows, so run an untimed one.
     r.reset = [this, method] {
       if (timer_.refresh(kFresh)) run(method);
     };
@@ -223,7 +223,7 @@ class ConsumedPipeline : NonCopyable {
     return r;
   }
 
-  /// The CPU stage alone, over data that is there.
+  /// The CPU stage alone, on data that is already there.
   Region cpu_stage() {
     return {.name = "cpu-stage",
             .clock = Clock::host,
@@ -232,7 +232,7 @@ class ConsumedPipeline : NonCopyable {
             .check = [this] { check_sums("its output"); }};
   }
 
-  /// One pass on poisoned memory; data and sums must be right. Throws VerificationError.
+  /// One pass on poisoned memory; checks output and checksums. Throws VerificationError.
   void verify(Method method, const std::string& name) {
     payload_.poison_all();
     consumers_.clear();
@@ -246,7 +246,7 @@ class ConsumedPipeline : NonCopyable {
   }
 
  private:
-  /// Seconds for which a relation of the clocks holds: they drift apart by some 10^-5 of it.
+  /// Validity in seconds of a clock relation: the clocks drift apart by about 10^-5 of it.
   static constexpr double kFresh = 50e-3;
 
   [[nodiscard]] std::uint64_t* stamps() const { return reinterpret_cast<std::uint64_t*>(stamps_.data); }
@@ -262,18 +262,19 @@ class ConsumedPipeline : NonCopyable {
 
   void wait_for_consumers() {
     const auto look = [this] {
-      device_.synchronize();  // the error of a stream that has stopped
+      device_.synchronize();  // throws the error of a failed stream
       for (HostFunction& callback : callbacks_) callback.rethrow();
     };
     try {
       consumers_.wait_for_all(look);
-    } catch (const std::logic_error&) {  // a simulated host knows at once that nobody will tell; why is what to say
+    } catch (
+        const std::logic_error&) {  // a simulated host detects at once that no chunk can come; report the cause instead
       look();
       throw;
     }
   }
 
-  /// Every method pays for the stamp, so that they differ only in how they tell.
+  /// All methods include the time stamp, so that they differ only in the notification.
   void submit(Method method, std::size_t i) {
     const StreamView stream = streams_[i % streams_.size()];
     payload_.copy_in(i, stream);
@@ -289,8 +290,8 @@ class ConsumedPipeline : NonCopyable {
     }
   }
 
-  /// The helper thread: waits for the events of chunks, in the order in which they were submitted. Those of a chunk
-  /// that has not been submitted in this pass still tell of the pass before.
+  /// Body of the helper thread: waits for the chunks' events in submission order. A chunk is posted to `recorded_` only
+  /// after its event was recorded in this pass; before, the event would report the previous pass.
   void watch(bool polls) {
     try {
       while (const auto index = recorded_->take()) {
@@ -304,8 +305,8 @@ class ConsumedPipeline : NonCopyable {
     }
   }
 
-  /// Runs on a thread of the driver or on the helper: notes the time, hands over, and no more. The driver's threads
-  /// must not call CUDA.
+  /// Runs on a driver thread or on the helper thread. Only notes the time and posts the chunk: host functions must not
+  /// call CUDA.
   void notice(std::size_t i) {
     noticed_[i] = device_.host().now();
     consumers_.post(i);
@@ -316,7 +317,7 @@ class ConsumedPipeline : NonCopyable {
     wait_for_consumers();
   }
 
-  /// What the last pass has left.
+  /// Checks the output of the last pass.
   void check(Method method, const std::string& name) const {
     if (method != Method::none) check_sums(name);
     payload_.check(name);
@@ -334,14 +335,14 @@ class ConsumedPipeline : NonCopyable {
   Device& device_;
   ChunkedWork payload_;
   HostBuffer stamps_;
-  std::vector<double> noticed_;  // written by whoever notices, read after the consumers are done
+  std::vector<double> noticed_;  // written by the notified thread, read after the consumers are done
   std::vector<Stream> streams_;
   std::vector<Event> finished_;
-  std::deque<HostFunction> callbacks_;  // which stay where they are
+  std::deque<HostFunction> callbacks_;  // a deque, because the driver holds pointers to the elements
   TimerOnHost timer_{device_};
   std::unique_ptr<Channel> recorded_;  // chunks whose events have been recorded in this pass
   Consumers consumers_;
-  std::unique_ptr<HostThread> watcher_;  // last: it tells the consumers
+  std::unique_ptr<HostThread> watcher_;  // last member: it posts to the consumers
 };
 
 class Callback final : public ScenarioOf<callback_case> {
@@ -425,7 +426,7 @@ class Callback final : public ScenarioOf<callback_case> {
     return with_shared(std::move(metrics), own_kernel_metrics());
   }
 
-  /// The method, and what it is compared with.
+  /// The case's method, and the pipelines and stages that it is compared with.
   static std::vector<Region> regions(ConsumedPipeline& pipeline, Method method) {
     std::vector<Region> all{pipeline.pipeline(method, "pipeline")};
     if (method == Method::none) return all;
@@ -454,7 +455,8 @@ class Callback final : public ScenarioOf<callback_case> {
   }
 };
 
-/// Who learns of a chunk first, and who is done first, as far as intervals tell.
+/// Findings: the methods with the shortest notification time and with the shortest makespan, or ties within the
+/// intervals.
 std::vector<Finding> Callback::conclude(std::span<const Result* const> results) const {
   std::vector<Finding> findings;
   const auto tell = [&](const char* metric, const char* measurement, const char* what) {

@@ -1,5 +1,5 @@
-// memcpy: one copy at a time, or one in each direction at once, by every kind of host memory and both engines. What the
-// link gives, before any pipeline.
+// memcpy: single copies, in one direction or both at once, with all kinds of host memory, by copy engines or kernels:
+// the bandwidth of the link without a pipeline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,10 +30,10 @@ namespace {
 
 struct MemcpyCase {
   std::string dir;
-  std::string host;                   ///< empty inside the GPU
-  std::vector<Direction> directions;  ///< two: both at once
-  TransferSpec transfer;              ///< of each direction
-  unsigned back_to_back = 0;          ///< copies that share a sample; 0: as many as the clock needs
+  std::string host;                   ///< empty for copies inside the GPU
+  std::vector<Direction> directions;  ///< two directions: both at once
+  TransferSpec transfer;              ///< per direction
+  unsigned back_to_back = 0;          ///< copies per sample; 0: as many as the clock's resolution requires
 
   [[nodiscard]] bool both_ways() const { return directions.size() > 1; }
   [[nodiscard]] bool inside_gpu() const { return directions.front() == Direction::d2d; }
@@ -43,9 +43,9 @@ struct MemcpyCase {
     return transfer.memory == HostMemory::registered || transfer.memory == HostMemory::registered_huge;
   }
   [[nodiscard]] bool is_touched() const { return transfer.touch != Touch::as_it_is; }
-  /// By two threads, by the host's clock.
+  /// Both directions with blocking copies: two threads, timed by the host's clock.
   [[nodiscard]] bool blocks_both_ways() const { return both_ways() && transfer.blocks_host(); }
-  /// Of all directions.
+  /// Sum of all directions.
   [[nodiscard]] std::uint64_t bytes() const { return directions.size() * transfer.bytes; }
   friend bool operator==(const MemcpyCase&, const MemcpyCase&) = default;
 };
@@ -68,10 +68,10 @@ MemcpyCase memcpy_case(const Case& c) {
   return m;
 }
 
-/// Regions and measurements of one direction while the other is busy throughout, in the order of a case's directions.
+/// Measurement of one direction while the other is busy throughout; indexed like MemcpyCase::directions.
 constexpr std::array<const char*, 2> kBeside{"h2d-beside", "d2h-beside"};
 
-/// The transfers of one case as a region.
+/// The transfers of one case, as regions.
 class Copies {
  public:
   Copies(const MemcpyCase& c, const RunContext& bench)
@@ -92,7 +92,7 @@ class Copies {
 
   Region region() {
     Region r = checked_region("copy");
-    // Two copies that block their callers end before an event behind either could be recorded.
+    // A blocking copy ends before an event after it could be recorded, so two of them cannot be timed by events.
     if (!first().in_stream() || (both_ways() && first().blocks_host())) {
       describe_for_host_clock(r);
     } else {
@@ -101,8 +101,8 @@ class Copies {
     return r;
   }
 
-  /// For each direction its copy, in the region's first stream, beside one in the other direction that lasts twice as
-  /// long and is still under way when it ends. Only where both ways at once are timed by events.
+  /// One region per direction: its copy, in the first stream, while a copy of twice the size runs in the other
+  /// direction and outlasts it. Only for both directions at once, timed by events.
   std::vector<Region> beside_a_longer_one() {
     std::vector<Region> regions;
     for (std::size_t i = 0; i < transfers_.size(); ++i) {
@@ -138,7 +138,7 @@ class Copies {
   }
 
   void describe_for_events(Region& r) {
-    // Never a gate around what blocks its caller: the call would wait for a gate that is opened after it.
+    // Hazard: no gate around blocking calls. The call would wait for the gate, which is opened only after it: deadlock.
     r.clock = first().blocks_host() ? Clock::event : Clock::event_gated;
     r.streams.assign(streams_.begin(), streams_.begin() + std::ssize(transfers_));
     r.operations = transfers_.size();
@@ -165,7 +165,7 @@ class Copies {
     };
   }
 
-  /// Returns the host's time when the bytes have moved. The call may return a little earlier.
+  /// Returns the host time at which the data has arrived, which may be later than the return of the call.
   double run_to_end(std::size_t which) {
     transfers_[which]->submit(streams_[which]);
     streams_[which].synchronize();
@@ -176,21 +176,21 @@ class Copies {
   std::array<Stream, 2> streams_;
   unsigned back_to_back_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
-  std::array<double, 2> ends_{};  // of the directions, on the host's clock
-  std::optional<Worker> worker_;  // last: its thread uses the others
+  std::array<double, 2> ends_{};  // end of each direction, host's clock
+  std::optional<Worker> worker_;  // last member: its thread uses the others
 };
 
-/// Times of one stream of the region as a measurement of its own.
+/// A measurement of the times of one stream of the region.
 Measurement stream_measurement(const Series& series, std::string name, std::size_t stream) {
   std::vector<double> samples;
   for (const auto& times : series.stream_times) samples.push_back(times[stream]);
   return of_same_passes(series, std::move(name), std::move(samples));
 }
 
-/// As many copies both ways fit behind a gate: a sample never has fewer than were asked for.
+/// Limit of --back-to-back: so many copies in both directions fit behind a gate, so no sample has fewer than requested.
 constexpr double kMostBackToBack = 64;
 
-/// Data this many times as large as the L2 cache is mostly not in it.
+/// Data of at least this many times the size of L2 is mostly not cached.
 constexpr std::uint64_t kTimesCache = 4;
 
 class Memcpy final : public ScenarioOf<memcpy_case> {
@@ -218,9 +218,9 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const MemcpyCase& c) const override {
-    // Managed: seen from the host, the check takes an ordinary buffer; from the GPU, a copy on the device.
+    // The check of managed memory needs a pageable buffer on the host or a copy on the device.
     if (c.is_managed()) return {c.transfer.bytes, c.bytes(), c.bytes()};
-    // Pinning in place is timed on a buffer of its own.
+    // Pinning in place is timed with another buffer.
     return {c.bytes() + (c.is_registered() ? c.transfer.bytes : 0), c.inside_gpu() ? 2 * c.bytes() : c.bytes()};
   }
 
@@ -230,7 +230,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     const Region region = copies.region();
     if (bench.verify) verify(copies.transfers(), bench.machine, region, run_once);
     std::vector<Region> regions{region};
-    // By the host's clock a pass is what a program sees already.
+    // With the host's clock a pass already is the time to result.
     if (region.clock != Clock::host) regions.push_back(wall_of(region));
     if (region.clock == Clock::event_gated && c.both_ways()) {
       std::ranges::move(copies.beside_a_longer_one(), std::back_inserter(regions));
@@ -335,7 +335,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return with_shared(std::move(metrics), wall_metrics());
   }
 
-  /// Null if the case makes sense.
+  /// Why the case makes no sense; null if it does.
   static const char* broken_rule(const MemcpyCase& c) {
     if (c.is_managed()) {
       if (c.by_kernel()) return "managed memory migrates and is not copied by an engine; leave out --engine";
@@ -352,7 +352,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return nullptr;
   }
 
-  /// Null if the device has all that the case needs.
+  /// What the device lacks for the case; null if nothing.
   static const char* missing_on(const Capabilities& can, const MemcpyCase& c) {
     const bool simulated = can.environment.simulated();
     if (c.is_managed() && simulated) return "the simulated device has no model of page faults and migration";
@@ -369,7 +369,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return nullptr;
   }
 
-  /// What tells copies from memory pinned in place from each other, and how long they are.
+  /// The axes that distinguish results with memory pinned in place, which become labels of findings.
   static std::vector<std::string> axes_of_registered(std::span<const Result* const> results) {
     std::vector<std::string> axes{"dir", "host", "size"};
     for (const std::string& axis : varying_axes(with_metric(results, "pinning"))) {
@@ -378,8 +378,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return axes;
   }
 
-  /// For a result with memory pinned in place, against the same copies of memory as it is. `axes`: the finding's
-  /// labels.
+  /// Compares copies from memory pinned in place with the same copies from pageable memory. `axes`: labels of the
+  /// finding. Nothing if there is no such result.
   static std::optional<Finding> when_pinning_pays(const Result& registered, std::span<const std::string> axes,
                                                   std::span<const Result* const> all) {
     const Metric* pinning = registered.metric("pinning");
@@ -404,7 +404,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return f;
   }
 
-  /// Of all directions together: each has memory of its own to pin.
+  /// Cost of pinning for all directions together, as each has its own buffer.
   static model::Estimate setup_of(const Result& registered, const Metric& pinning) {
     const Measurement* once = registered.measurement("pinning");
     if (once == nullptr || !once->ci95 || once->median <= 0) return {pinning.value};
@@ -412,7 +412,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return {pinning.value, Interval{times * once->ci95->low, times * once->ci95->high}};
   }
 
-  /// The first result with this kind of memory and everything else alike; null if there is none.
+  /// The first result with this kind of memory that is otherwise the same case; null if there is none.
   static const Result* same_copy_from(HostMemory memory, MemcpyCase c, std::span<const Result* const> all) {
     c.host = to_text(memory);
     c.transfer.memory = memory;
@@ -422,7 +422,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     return found == all.end() ? nullptr : *found;
   }
 
-  /// Pins as much memory as the case copies in place, and undoes it. That leaves nothing to be checked.
+  /// Times pinning in place and unpinning, for the size of the case. There is no output to check.
   static void report_pinning(const MemcpyCase& c, const RunContext& bench, Result& result) {
     if (interrupted() != 0) return;
     const HostBuffer memory = bench.device.allocate_host(
@@ -453,7 +453,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     report_directions(c.transfer.bytes, series, result);
     if (c.inside_gpu()) result.add("memory_traffic", 2 * bandwidth, "GB/s");
     report_limit(c, gpu, bandwidth, result);
-    // By the host's clock a pass is the call and the wait for its end; only cudaMemcpy is nothing but the call.
+    // With the host's clock a pass is the call plus the wait; only for cudaMemcpy in one direction it is just the call.
     if (series.elapsed.clock != Clock::host || (c.transfer.blocking_api && !c.both_ways())) {
       result.add("host_blocked", series.submit.median, "s");
     }
@@ -471,7 +471,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     for (const auto& [name, index] : {std::pair{"h2d", 0U}, std::pair{"d2h", 1U}}) {
       Measurement m;
       if (!series.stream_times.empty()) m = stream_measurement(series, name, index);
-      if (!series.parts.empty()) m = series.parts[index];  // by the host's clock; named so there
+      if (!series.parts.empty()) m = series.parts[index];  // by the host's clock; already named
       if (m.samples.empty()) continue;
       result.measurements.push_back(m);
       result.add(std::string(name) + "_bandwidth", gigabytes_per_second(size, m.median), "GB/s");
@@ -522,8 +522,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
             .to_host = goes(Direction::d2h) ? c.transfer.bytes : 0};
   }
 
-  /// Bytes of payload per second, of all directions: of the link, or of the memory, which a copy reads and writes. 0 is
-  /// unknown.
+  /// Upper limit of payload bytes per second, all directions together: of the link or, inside the GPU, half the memory
+  /// bandwidth, as a copy reads and writes. 0: unknown.
   static double payload_limit(const MemcpyCase& c, const Environment::Gpu& gpu) {
     if (c.inside_gpu()) return gpu.memory_bandwidth / 2;
     const model::PcieLimits link = model::pcie_limits(gpu.pcie);

@@ -11,12 +11,12 @@ namespace xferbench {
 
 namespace {
 
-/// A GPU that moves more than the base's host memory gives shows that this machine's gives more.
+/// If a measured rate exceeds the base's host-memory bandwidth, raises that bandwidth to the rate, its lower bound.
 void add_host_memory(Figures& figures) {
   struct Share {
     const char* memory;
     const char* rate;
-    const char* of_rate;  ///< that is left beside the other direction
+    const char* of_rate;  ///< factor for the rate while the other direction is busy; null: 1
   };
   for (const auto& [memory, rate, of_rate] : {Share{"socket_memory.in", "h2d_rate", nullptr},
                                               {"socket_memory.out", "d2h_rate", nullptr},
@@ -37,7 +37,7 @@ void add_environment(const NamedReport& run, Figures& figures) {
   add("memory_bytes", static_cast<double>(gpu.memory_bytes));
   add("sm_clock_hz", gpu.max_sm_clock_hz);
   add("memory_bandwidth", gpu.memory_bandwidth);
-  // The simulated device knows one or two; a third does what the second does.
+  // The simulated device models one or two copy engines; further ones change nothing.
   add("copy_engines", std::min(2U, gpu.copy_engines));
   if (!gpu.pcie) return;
   add("pcie_generation", gpu.pcie->generation);
@@ -68,7 +68,7 @@ Calibration calibrate(std::span<const NamedReport> runs, const BaseNumber& base,
   calibration.simulated =
       std::ranges::any_of(runs, [](const NamedReport& r) { return r.report.environment.simulated(); });
   Figures figures(calibration, base);
-  // What follows takes out of its times what is known by then.
+  // The order matters: later steps subtract costs that earlier steps have found.
   add_pipelines(runs, figures);
   add_pinned_copies(runs, figures);
   add_calls(runs, figures);

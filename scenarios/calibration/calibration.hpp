@@ -1,5 +1,5 @@
-// Not a scenario: a profile for the simulated device from results of a real one. Stands among the scenarios because it
-// knows what their metrics mean. Pure functions of records; docs/lab/calibrate.md says how each figure follows.
+// Derives a profile for the simulated device from results of a real GPU. Lives among the scenarios because it
+// interprets their metrics. Pure functions of reports; docs/lab/calibrate.md derives each figure.
 #pragma once
 
 #include <functional>
@@ -12,11 +12,11 @@
 
 namespace xferbench {
 
-/// What the base profile has for a field, in that field's unit.
+/// Returns a field's value in the base profile, in that field's unit.
 using BaseNumber = std::function<double(std::string_view field)>;
 
-/// From at least one run; `base` is asked for what the runs do not tell and other figures rest on. Throws UsageError
-/// where they are of different GPUs, or were simulated but not `simulated_too`.
+/// Needs at least one run. `base` supplies values that the runs do not contain but other figures depend on. Throws
+/// UsageError if the runs are of different GPUs, or simulated without `simulated_too`.
 Calibration calibrate(std::span<const NamedReport> runs, const BaseNumber& base, bool simulated_too = false);
 
 }  // namespace xferbench

@@ -32,9 +32,9 @@ Points points_of(std::span<const Found> copies) {
   return points;
 }
 
-/// How far a number moves if each time lies at the ends of its interval, or on the line where that is further away, as
-/// a line knows no more than what lies on it: medians are independent of each other, so what each of them moves adds up
-/// as squares. Nothing where the number was held at 0: how far below that the truth would lie is not to be told.
+/// Interval of a fitted parameter: refits with each time moved to the ends of its confidence interval, or to the fitted
+/// line where that is further away, and adds the changes as squares, as the medians are independent. Nothing if the
+/// parameter was clamped to 0, because then the lower end is unknown.
 std::optional<Interval> interval_of(const Points& points, const model::TransferFit& line, Part part) {
   const double middle = line.*part;
   if (middle <= 0) return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<Interval> interval_of(const Points& points, const model::TransferF
   return Interval{middle - std::sqrt(down), middle + std::sqrt(up)};
 }
 
-/// A copy's cost by a fit over the sizes of all these results.
+/// Linear fit of copy time over size, with its points and a description of their source.
 struct Fit {
   Points points;
   std::optional<model::TransferFit> fit;
@@ -70,7 +70,7 @@ struct Fit {
   [[nodiscard]] std::optional<Interval> interval(Part part) const { return interval_of(points, *fit, part); }
 };
 
-/// Of copies from 1 MiB on: shorter ones are no straight line any more, as drivers have other ways for them.
+/// Uses copies of at least 1 MiB; smaller ones are not on a straight line, because drivers handle them differently.
 Fit fit_of(std::span<const NamedReport> runs, std::string_view direction, std::string_view memory,
            bool by_kernel = false) {
   constexpr std::uint64_t kLeast = 1 << 20;
@@ -89,9 +89,9 @@ Fit fit_of(std::span<const NamedReport> runs, std::string_view direction, std::s
   return fitted;
 }
 
-// --- Single measurements --------------------------------------------------------------------------------------------
+// --- Single measurements -------------------------------------------------------------------------------------------
 
-/// A figure from the median of a measurement.
+/// Derives a figure from the median of a measurement.
 Tell by_median(std::string measurement, std::function<double(const Result&, double)> figure) {
   return [measurement = std::move(measurement), figure = std::move(figure)](const Result& r) -> std::optional<Told> {
     const Measurement* m = r.measurement(measurement);
@@ -101,7 +101,7 @@ Tell by_median(std::string measurement, std::function<double(const Result&, doub
   };
 }
 
-/// Those of the largest size that was measured.
+/// Keeps only results of the largest size.
 std::vector<Found> longest(std::vector<Found> found) {
   const auto size = [](const Found& f) { return f.result->config.count_or("size", 0); };
   if (found.empty()) return found;
@@ -132,7 +132,7 @@ void add_pinned_copies(std::span<const NamedReport> runs, Figures& figures) {
         "what a pass takes beside its copies does not show in these results, as it does in those of memcpy --host "
         "pinned with four sizes, some below 8 MiB and some above");
   }
-  // A region is timed from the gate to the event behind its last copy.
+  // A region is timed from the opening of the gate to the event after its last copy, so the event's cost is subtracted.
   constexpr Part kPass = &model::TransferFit::pass;
   const auto low = in.interval(kPass);
   const auto high = out.interval(kPass);
@@ -170,7 +170,7 @@ void add_kernels_on_link(std::span<const NamedReport> runs, Figures& figures) {
       return c.is("dir", direction) && c.is("engine", "sm") && c.is("host", "pinned");
     }));
   };
-  // A fit's latency is all that a kernel takes beside its bytes.
+  // The fit's latency includes the kernel's own overhead, which is subtracted.
   const auto on_link = [&](double latency) { return std::max(0.0, latency - figures.known("kernel_overhead")); };
   for (const char* direction : {"h2d", "d2h"}) {
     const Fit fit = fit_of(runs, direction, "pinned", true);
@@ -185,7 +185,7 @@ void add_kernels_on_link(std::span<const NamedReport> runs, Figures& figures) {
   figures.add(by_kernel("h2d"), "kernel_h2d_rate", by_median("copy", rate));
   figures.add(by_kernel("d2h"), "kernel_d2h_rate", by_median("copy", rate));
   if (!figures.has("kernel_h2d_rate") || !figures.has("kernel_d2h_rate")) return;
-  // Both take max + min (1 / ratio - 1).
+  // Time of both directions at once = longer + shorter * (1 / ratio - 1), solved for ratio.
   const double in_rate = figures.known("kernel_h2d_rate");
   const double out_rate = figures.known("kernel_d2h_rate");
   const auto ratio = [=](const Result& r, double seconds) {

@@ -1,4 +1,4 @@
-// Not a scenario: what calibrating collects, the results that it looks at, and the figures that follow from these.
+// Helpers of the calibration: selection of results, and collection of the figures derived from them.
 #pragma once
 
 #include <functional>
@@ -12,29 +12,29 @@
 
 namespace xferbench {
 
-/// A result and the run that it is of. Both must outlive it.
+/// A result and the run that contains it. Both must outlive this object.
 struct Found {
   const NamedReport* run = nullptr;
   const Result* result = nullptr;
 
-  /// "results.json: KEY WHAT"
+  /// For the `source` of a figure: "results.json: KEY WHAT".
   [[nodiscard]] std::string source(std::string_view what) const;
 };
 
-/// What runs have of one scenario, by one GPU, that went well.
+/// Successful results of one scenario on a single GPU.
 std::vector<Found> cases_of(std::span<const NamedReport> runs, std::string_view scenario,
                             const std::function<bool(const Case&)>& wanted);
 
-/// All files that results are of, in their order: "a.json, b.json".
+/// Names of the files that contain the results, each once: "a.json, b.json".
 std::string files_of(std::span<const Found> found);
 
-/// Payload of a result's case.
+/// Payload size of a result's case.
 double bytes_of(const Result& r);
 
-/// Both ends by the same function, which rises or falls throughout.
+/// Maps both ends of an interval by the same monotonic function.
 std::optional<Interval> changed(const std::optional<Interval>& interval, const std::function<double(double)>& by);
 
-/// What a result tells of a figure, and what of the result that is.
+/// A figure derived from one result; `what` names the metric or measurement used.
 struct Told {
   double value = 0;
   std::string what;
@@ -42,21 +42,21 @@ struct Told {
 };
 using Tell = std::function<std::optional<Told>(const Result&)>;
 
-/// Collects figures, each once: what is added first stays.
+/// Collects figures. The first value added for a field wins.
 class Figures {
  public:
   Figures(Calibration& into, const BaseNumber& base) : into_(into), base_(base) {}
 
-  /// Of a field of sim::Profile, in its unit. What is no finite number is left out.
+  /// `field` of sim::Profile, in its unit. Ignores values that are not finite.
   void add(std::string field, double value, std::optional<Interval> interval, std::string source);
-  /// The median of what results tell, between the lowest end of all and the highest.
+  /// Adds the median over all results; its interval covers the intervals of all of them.
   void add(std::span<const Found> from, std::string field, const Tell& tell);
   [[nodiscard]] bool has(std::string_view field) const { return find(field) != nullptr; }
-  /// What the profile will have: what is found so far, else what the base has.
+  /// The figure if there is one, else the base profile's value.
   [[nodiscard]] double known(std::string_view field) const;
-  /// Of one that it has.
+  /// The field must have been added.
   [[nodiscard]] const std::string& source(std::string_view field) const { return find(field)->source; }
-  /// Without which no pipeline can be predicted.
+  /// Reports a missing figure that is needed to predict any pipeline.
   void miss(std::string what) { into_.missing.push_back(std::move(what)); }
   void remark(std::string sentence) { into_.remarks.push_back(std::move(sentence)); }
 
@@ -67,20 +67,20 @@ class Figures {
   const BaseNumber& base_;
 };
 
-// What is added first is taken out of the times of what comes later: add_pipelines() first, then these in their order.
+// Call add_pipelines() first, then the others in this order: later functions subtract costs that earlier ones found.
 
-/// What overlap says its operations cost.
+/// Figures from the operation costs of scenario overlap.
 void add_pipelines(std::span<const NamedReport> runs, Figures& figures);
 
-// From copies and calls by themselves (memcpy, latency).
+// Figures from single copies and calls (memcpy, latency).
 void add_pinned_copies(std::span<const NamedReport> runs, Figures& figures);
 void add_calls(std::span<const NamedReport> runs, Figures& figures);
-/// A copy of pageable memory returns when it has ended, so that its time by events has what the host does then: it
-/// wakes up and records the event that ends the region.
+/// A copy of pageable memory blocks the host, so its time by events includes host work, which is subtracted: waking up,
+/// and recording the event that ends the region.
 void add_pageable_copies(std::span<const NamedReport> runs, Figures& figures);
-/// Kernels that read or write the host's memory over the link.
+/// Rates of kernels that access host memory over the link.
 void add_kernels_on_link(std::span<const NamedReport> runs, Figures& figures);
-/// Copies inside the GPU.
+/// Rate of copies inside the GPU.
 void add_inside(std::span<const NamedReport> runs, Figures& figures);
 
 }  // namespace xferbench

@@ -15,7 +15,7 @@ namespace xferbench {
 
 namespace {
 
-/// Pipelines whose payload is so large that noise is small beside what its pieces cost, and so small that it is quick.
+/// Prefers payloads of 64 MiB: large enough that noise is small compared to the costs of the chunks, and quick.
 std::vector<Found> pipelines(std::span<const NamedReport> runs) {
   constexpr std::uint64_t kSize = 64 << 20;
   auto found = cases_of(runs, "overlap", [](const Case& c) { return c.count_or("size", 0) == kSize; });
@@ -31,7 +31,7 @@ Tell metric(std::string name) {
   };
 }
 
-/// What the other direction does to a copy: overlap leaves it out where that is nothing.
+/// Slow-down of a copy while the other direction is busy. overlap omits the metric if there is none: factor 1.
 Tell factor(const std::string& direction, std::string_view of) {
   return [there = metric(direction + "_per_operation"),
           own = metric(fmt::format("{}_duplex_{}", direction, of))](const Result& r) -> std::optional<Told> {
@@ -41,7 +41,7 @@ Tell factor(const std::string& direction, std::string_view of) {
   };
 }
 
-/// Results from before the three hand-overs were told apart have their mean alone.
+/// Older results contain only the mean of the three hand-overs.
 Tell handover(std::string name) {
   return [own = metric(std::move(name)), mean = metric("hand_over")](const Result& r) {
     const auto told = own(r);
@@ -49,7 +49,7 @@ Tell handover(std::string name) {
   };
 }
 
-/// Results of one run that do the same work share one measurement of what operations cost.
+/// Results of one run with the same work share one measurement of operation costs; keeps one of each.
 std::vector<Found> each_measured_once(const std::vector<Found>& all) {
   constexpr std::array kTelling{"h2d_per_operation", "kernel_per_operation", "d2h_per_operation", "hand_over"};
   const auto same = [&](const Found& a, const Found& b) {
@@ -64,21 +64,21 @@ std::vector<Found> each_measured_once(const std::vector<Found>& all) {
   return once;
 }
 
-/// The kernel's work without what a launch takes, in seconds.
+/// Kernel time without its launch overhead, in seconds.
 std::optional<double> seconds_of_work(const Result& r) {
   const Metric* overhead = r.metric("kernel_per_operation");
   if (overhead == nullptr || r.metric("work") == nullptr || !r.config.is("kernel", "fma")) return std::nullopt;
   return r.median("kernel") - overhead->value;
 }
 
-/// Bytes of traffic in each second of it, where there is so little work that only the memory can be what it waits for.
+/// Memory traffic in bytes per second, if there is so little arithmetic that the kernel must be memory-bound.
 std::optional<Told> traffic_rate(const Result& r) {
   const auto seconds = seconds_of_work(r);
   if (!seconds || r.value("work") > 2) return std::nullopt;
   return Told{2 * bytes_of(r) / *seconds, "kernel"};
 }
 
-/// Arithmetic operations in each second of it, where that takes clearly longer than memory of that rate.
+/// Arithmetic operations per second, if the kernel takes clearly longer than its memory traffic would.
 std::optional<Told> arithmetic_rate(const Result& r, double memory_rate) {
   constexpr double kClearly = 1.3;
   const auto seconds = seconds_of_work(r);
@@ -86,7 +86,7 @@ std::optional<Told> arithmetic_rate(const Result& r, double memory_rate) {
   return Told{bytes_of(r) / sizeof(float) * r.value("work") / *seconds, "kernel, work"};
 }
 
-/// With much more work than it takes, a kernel waits less for its operands: what pipelines have is rather the least.
+/// Keeps kernels with little arithmetic, as in pipelines: much more of it hides the latency of operands better.
 std::vector<Found> with_least_work(std::vector<Found> found) {
   constexpr double kAlike = 2;
   if (found.empty()) return found;
@@ -118,7 +118,7 @@ void add_pipelines(std::span<const NamedReport> runs, Figures& figures) {
   const std::vector<Found> from = each_measured_once(all);
   for (const char* direction : {"h2d", "d2h"}) {
     const std::string name = direction;
-    // A copy's own cost is better known from the pieces of a pipeline than from copies of all sizes.
+    // Pipelines give a more accurate cost per copy than fits over copy sizes.
     figures.add(from, name + "_overhead", metric(name + "_per_operation"));
     figures.add(from, name + "_duplex_rate", factor(name, "rate"));
     figures.add(from, name + "_duplex_overhead", factor(name, "overhead"));

@@ -13,14 +13,15 @@
 
 namespace xferbench {
 
-// --- Launches that fail ----------------------------------------------------------------------------------------------
+// --- Launch limit and failed launches -------------------------------------------------------------------------------
 
 LaunchRoom::LaunchRoom(Device& device, std::size_t pending) : device_(device) {
   device_.synchronize();
   before_ = device_.reserved_device_launches();
   granted_ = device_.reserve_device_launches(pending);
   if (granted_ >= pending) return;
-  device_.reserve_device_launches(before_);  // what is thrown here is thrown before there is a destructor
+  device_.reserve_device_launches(
+      before_);  // restore here: after a throw in the constructor the destructor does not run
   throw DeviceError(fmt::format("making room for {} pending launches", pending),
                     fmt::format("this device has room for {} at most; take no more", granted_));
 }
@@ -37,7 +38,7 @@ LaunchRoom::~LaunchRoom() {
     device_.synchronize();
     device_.reserve_device_launches(before_);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // The context is lost, and its room with it; the case that lost it has said so.
+    // The context is lost, and the limit with it; the case that lost it has reported that.
   }
 }
 
@@ -95,7 +96,7 @@ ChildrenRun::ChildrenRun(Device& device, const ChildrenSpec& spec)
     streams_.push_back(device_.make_stream(StreamKind::nonblocking));
     joined_.push_back(device_.make_event(EventKind::ordering));
   }
-  // Hazard: nothing can be loaded during a capture.
+  // Hazard: kernels cannot be loaded during a stream capture.
   device_.preload(kernels::Count());
   device_.preload(kernels::Child(args_, 0));
   device_.preload(kernels::Children(way(), args_));
@@ -124,8 +125,8 @@ Region ChildrenRun::region(std::string name, With with, std::function<void()> su
            .clock = Clock::event,
            .streams = {streams_.front()},
            .submit = std::move(submit),
-           .batchable = false};  // the next pass would be submitted while this one runs
-  // Without children nothing is written.
+           .batchable = false};  // a batch would submit the next pass while this one runs
+  // Without children there is no output to check.
   if (with == With::children) r.check = [this] { check("its children"); };
   return r;
 }
@@ -149,8 +150,8 @@ Region ChildrenRun::by_host(std::string name) {
   return region(std::move(name), With::children, [this] { submit_by_host(rival_streams(), With::children); });
 }
 
-/// Level by level: in one stream, a child comes after all of the level above by the stream's order; with several,
-/// because they all wait for that level. A level takes no more streams than it has children.
+/// Submits level by level. In one stream the order of the stream puts a child after the level above; with several
+/// streams they all wait for that level. A level uses at most as many streams as it has children.
 void ChildrenRun::submit_by_host(std::size_t most_streams, With with) {
   streams_.front().launch(kernels::Count());
   for (std::uint32_t level = 0; level < args_.tree.levels(); ++level) {

@@ -1,4 +1,4 @@
-// Children of one run of dynpar: launched in one of four ways, timed, and checked one by one.
+// The child kernels of one dynpar case: launches them in one of four ways, with timing and verification.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@
 
 namespace xferbench {
 
-/// Room for launches that are pending on the device, for as long as this lives; then it is as it was before. Begins and
-/// ends by waiting for the device.
+/// Sets CUDA's limit of pending device launches for the lifetime of this object, then restores it. Constructor and
+/// destructor synchronize the device. Throws DeviceError if the device does not grant the limit.
 class LaunchRoom : NonCopyable {
  public:
   LaunchRoom(Device& device, std::size_t pending);
@@ -24,8 +24,8 @@ class LaunchRoom : NonCopyable {
 
   [[nodiscard]] std::size_t granted() const { return granted_; }
 
-  /// Device memory that the runtime takes once kernels launch. Undocumented: what an H200 with driver 580 took as
-  /// limits were raised to 262144 (100 MiB for CUDA's own limit, 9.2 to 9.6 KB for each further launch).
+  /// Device memory that the CUDA runtime uses for a limit. Undocumented; measured on an H200 with driver 580 for limits
+  /// up to 262144: 100 MiB for the default limit, and 9.2 to 9.6 KB per additional launch.
   static std::uint64_t bytes(std::size_t pending);
 
  private:
@@ -34,14 +34,14 @@ class LaunchRoom : NonCopyable {
   std::size_t granted_ = 0;
 };
 
-/// What kernels noted of launches that failed, in device memory.
+/// Device memory in which kernels record failed launches.
 class LaunchLog {
  public:
   explicit LaunchLog(Device& device);
 
   [[nodiscard]] kernels::LaunchStatus* get() const;
   void clear(StreamView stream);
-  /// Waits for the device.
+  /// Synchronizes with the device.
   [[nodiscard]] kernels::LaunchStatus read() const;
 
  private:
@@ -49,11 +49,11 @@ class LaunchLog {
   DeviceBuffer memory_;
 };
 
-/// Why launches failed and what to do; `room` is how many may be pending, `remedy` what the user can ask for.
+/// Describes why launches failed. `room`: the limit of pending launches; `remedy`: advice to the user.
 std::string describe(const kernels::LaunchStatus& status, std::size_t room, const std::string& remedy);
 
-/// For destructors: after an exception work may still be using what is about to be freed. An error has been reported
-/// before, or will be by whoever asks next.
+/// For destructors: after an exception, work in flight may still use memory that is about to be freed. Ignores errors,
+/// as they were reported before or will be by the next call.
 void wait_for_all(Device& device) noexcept;
 
 enum class ChildLaunch { host, graph, fire_and_forget, tail };
@@ -62,38 +62,39 @@ struct ChildrenSpec {
   ChildLaunch launch = ChildLaunch::host;
   bool tree = false;
   std::uint32_t children = 1;
-  std::uint32_t levels = 1;  ///< of a tree
+  std::uint32_t levels = 1;  ///< for a tree only
   std::uint32_t work = 0;
-  unsigned launchers = 1;   ///< threads of the first kernel, with fire-and-forget
-  std::size_t streams = 1;  ///< that the host's children, or a graph's, take turns on
-  std::size_t pending = 0;  ///< room for launches from the device; 0 leaves it as it is
+  unsigned launchers = 1;   ///< threads of the first kernel that launch, for fire_and_forget only
+  std::size_t streams = 1;  ///< number of streams, for host and graph only
+  std::size_t pending = 0;  ///< limit of pending device launches; 0: unchanged
   std::uint64_t seed = 0;
 };
 
-/// Streams of the host's rival of fire-and-forget where children work. Those that were fired run side by side, so the
-/// host's must be able to: so many at a time.
+/// Streams for host launches that are compared with fire-and-forget, if children do work: fire-and-forget children run
+/// concurrently, so the host's must be able to do so.
 inline constexpr std::size_t kRivalStreams = 32;
 
-/// Every way begins with a kernel that all children come after: with launches from the device the one that launches,
-/// else an empty one. What a way takes with that kernel alone is what it costs without children.
+/// Every way starts with one kernel that precedes all children: the kernel that launches them or, for host and graph,
+/// an empty one. Timing that kernel alone gives the cost without children.
 class ChildrenRun : NonCopyable {
  public:
   ChildrenRun(Device& device, const ChildrenSpec& spec);
   ~ChildrenRun() { wait_for_all(device_); }
 
-  /// In this run's way. By events without a gate: when the host launches, or launches the launcher, is part of it.
+  /// All children, launched in the way of the spec. Timed by events without a gate: the host's launch calls are part of
+  /// the time.
   Region all(std::string name) { return pass(std::move(name), With::children); }
-  /// The same without any children: of the host's, with all forks and joins of its streams.
+  /// The same without children; for host and graph all forks and joins of the streams remain.
   Region childless(std::string name) { return pass(std::move(name), With::no_children); }
-  /// The same children launched by the host, side by side where this way's are.
+  /// The same children launched by the host, concurrently if the way of the spec runs them concurrently.
   Region by_host(std::string name);
 
-  /// One pass on poisoned slots, as a timed pass does it. Throws DeviceError where launches failed, VerificationError
-  /// where a child is missing or wrong for another reason.
+  /// Runs one pass on poisoned slots. Throws DeviceError if launches failed, VerificationError if a child is missing or
+  /// wrong for another reason.
   void verify(const Region& region);
   /// Throws DeviceError if any launch has failed since the last verify() began.
   void check_launches() const;
-  /// Nothing where the host launches.
+  /// The limit of pending launches; nothing for host and graph.
   [[nodiscard]] std::optional<std::size_t> room() const;
 
  private:
@@ -111,11 +112,11 @@ class ChildrenRun : NonCopyable {
 
   Device& device_;
   ChildrenSpec spec_;
-  std::optional<LaunchRoom> room_;  // before kernels are loaded
+  std::optional<LaunchRoom> room_;  // first: the limit must be set before kernels are loaded
   DeviceBuffer slots_;
   LaunchLog log_;
   kernels::ChildrenArgs args_;
-  std::vector<Stream> streams_;  // the root first
+  std::vector<Stream> streams_;  // the first is that of the root kernel
   std::vector<Event> joined_;
   Event forked_;
   Graph graph_;

@@ -1,5 +1,5 @@
-// dynpar: kernels that launch kernels. What a child costs that is launched by the host, as a node of a graph, or by
-// another kernel; and a recursive sort whose decisions are made on the GPU instead of in round trips to the host.
+// dynpar: kernels that launch kernels. Measures the cost of a child launched by the host, by a graph or by another
+// kernel, and of a recursive sort whose decisions are made on the GPU instead of in round trips to the host.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -29,11 +29,11 @@ constexpr const char* kChildless = "childless";
 constexpr const char* kByHost = "by-host";
 constexpr std::size_t kKeyBytes = sizeof(std::uint32_t);
 
-/// A case in the terms of what runs it.
+/// The parsed axes of a case.
 struct DynparCase {
   bool sort = false;
-  ChildrenSpec children{};  ///< unless it sorts
-  std::uint64_t bytes = 0;  ///< that it sorts
+  ChildrenSpec children{};  ///< unless `sort`
+  std::uint64_t bytes = 0;  ///< bytes of keys to sort
   SortKeys keys = SortKeys::random;
 
   [[nodiscard]] std::uint32_t key_count() const { return static_cast<std::uint32_t>(bytes / kKeyBytes); }
@@ -72,7 +72,7 @@ void run_children(ChildrenSpec spec, const RunContext& bench, Result& result) {
     if (spec.launch != ChildLaunch::host) run.verify(regions.back());
   }
   const auto series = bench.sample(regions);
-  // Also without verification: a pass with children missing would be a fast one.
+  // Also without --verify: a pass with missing children would look fast.
   run.check_launches();
   add_measurements(series, result);
   if (bench.verifies_again()) run.verify(all);
@@ -92,7 +92,7 @@ void run_sort(const DynparCase& c, const RunContext& bench, Result& result) {
   if (bench.verify) std::ranges::for_each(regions, [&](const Region& r) { sorter.verify(r); });
   const auto series = bench.sample(regions);
   sorter.check_launches();
-  // Of the last pass that was timed: the order of blocks decides on pivots, so passes differ a little.
+  // Take the counts of the last timed pass now; they vary a little, as pivots depend on the order of blocks.
   const std::size_t round_trips = sorter.round_trips();
   const std::size_t host_launches = sorter.host_launches();
   add_measurements(series, result);
@@ -118,8 +118,7 @@ ChildrenSpec children_of(const Result& r) { return dynpar_case(r.config).childre
 
 std::string_view name_of(ChildLaunch launch) { return kLaunchNames[static_cast<std::size_t>(launch)]; }
 
-/// What tells a path from the others: its labels without those that all paths that have them agree on, as which flags a
-/// way of launching has.
+/// A short name for a path: its labels without those whose value all paths share.
 std::string name_of(const Path& path, std::span<const Path> all, ChildLaunch any) {
   std::vector<std::string> parts;
   for (const auto& label : path.labels) {
@@ -132,7 +131,7 @@ std::string name_of(const Path& path, std::span<const Path> all, ChildLaunch any
   return parts.empty() ? std::string(name_of(any)) : fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// A line through the makespans over the number of children, for each way that was run with three numbers or more.
+/// A linear fit of makespan over the number of children, for each way that was run with at least three numbers.
 void conclude_costs(std::span<const Result* const> results, std::vector<Finding>& findings) {
   constexpr double kBadFit = 0.1;
   const std::vector<Path> all = paths(results, kMakespan, "children");
@@ -153,13 +152,13 @@ void conclude_costs(std::span<const Result* const> results, std::vector<Finding>
   }
 }
 
-/// What cases must share for their ways of launching to be rivals.
+/// Only results with equal keys are compared with each other.
 std::string comparison_key(const Result& r) {
   const ChildrenSpec c = children_of(r);
   return fmt::format("{}/{}/{}/{}", c.tree, c.levels, c.children, c.work);
 }
 
-/// A way with what is not as it usually is: "fire-and-forget (32 launchers)".
+/// The way with its unusual settings: "fire-and-forget (32 launchers)".
 std::string way_of(const ChildrenSpec& c) {
   std::vector<std::string> parts;
   if (c.launchers > 1) parts.push_back(fmt::format("{} launchers", c.launchers));
@@ -183,7 +182,7 @@ std::string task_of(const ChildrenSpec& c) {
   return text;
 }
 
-/// The best of each way, the first to finish first.
+/// The fastest result of each way, sorted by makespan.
 std::vector<const Result*> best_of_each_way(std::vector<const Result*> best) {
   std::ranges::stable_sort(best, {}, [](const Result* r) { return r->median(kMakespan); });
   std::set<ChildLaunch> seen;
@@ -191,7 +190,7 @@ std::vector<const Result*> best_of_each_way(std::vector<const Result*> best) {
   return best;
 }
 
-/// Of `ways`, the first to finish first, two at least. Where intervals do not tell the first from others, none has won.
+/// `ways` is sorted by makespan and has at least two elements. There is no winner if confidence intervals overlap.
 Finding winner_of(const std::vector<const Result*>& ways) {
   std::vector<model::Estimate> times;
   std::vector<std::string> names;
@@ -216,7 +215,7 @@ Finding winner_of(const std::vector<const Result*>& ways) {
   return f;
 }
 
-/// Who is done first, for each number of children, shape and amount of work.
+/// One finding per number of children, shape and amount of work.
 void conclude_winners(std::span<const Result* const> results, std::vector<Finding>& findings) {
   for (const auto& rivals : grouped(results, comparison_key)) {
     const auto ways = best_of_each_way(rivals);
@@ -271,7 +270,7 @@ class Dynpar final : public ScenarioOf<dynpar_case> {
       const std::uint64_t slots = c.children.children * kKeyBytes;
       return {.host = slots, .device = slots + (c.children.pending > 0 ? LaunchRoom::bytes(c.children.pending) : 0)};
     }
-    constexpr std::uint64_t kForLists = 32;  // a share of the keys: less than they and the counters take
+    constexpr std::uint64_t kForLists = 32;  // fraction of the key memory, an upper bound for lists and counters
     const std::uint64_t room = LaunchRoom::bytes(sort_launches(c.key_count()));
     return {.host = 2 * c.bytes, .device = 3 * c.bytes + c.bytes / kForLists + room};
   }

@@ -74,8 +74,8 @@ LevelLists write_lists(std::span<const kernels::SortSegment> level, std::span<st
   return lists;
 }
 
-/// Segments of a level lie apart. Each comes from a partition of more than kBlockSort keys, which leaves at most three.
-/// Only the last block of a segment has less than a tile.
+/// Segments of a level are disjoint. Each comes from a partition of more than kBlockSort keys, which leaves at most
+/// three segments. Only the last block of a segment is partly filled.
 std::size_t level_lists_room(std::uint32_t count) {
   const std::size_t segments = 3 * std::size_t{count / kernels::kBlockSort} + 1;
   const std::size_t blocks = segments + count / kernels::kPartitionTile;
@@ -144,15 +144,15 @@ Region Sorter::by_host(std::string name) {
   return region(std::move(name), [this] { sort_by_host(); });
 }
 
-/// Nothing of what comes out may be left of the pass before.
+/// Poisons all buffers that the sort writes, so that results of an earlier pass cannot be mistaken for new ones.
 void Sorter::poison() {
   root_.fill(keys_, pattern::kPoison);
   root_.fill(scratch_, pattern::kPoison);
   root_.synchronize();
 }
 
-/// Hazard: what a step reads must have been written. The partitions above it have ended, because the host has read
-/// their sizes; the steps of a level, and the small segments of levels above, have keys of their own.
+/// Hazard: a step must not read keys before they are written. The partitions of the levels above have ended, because
+/// the host has read their sizes. The steps of one level, and sorts and fills of levels above, use disjoint keys.
 void Sorter::sort_by_host() {
   round_trips_ = host_launches_ = 0;
   for (Lists& lists : lists_) lists.in_use = false;
@@ -160,7 +160,7 @@ void Sorter::sort_by_host() {
   for (std::size_t depth = 0; !level.empty(); ++depth) {
     const std::size_t splits = submit_level(level, lists_[depth % lists_.size()]);
     if (splits == 0) break;
-    // The round trip: waits for this level's partitions, not for smaller segments that are being sorted meanwhile.
+    // The round trip: waits for the partitions of this level, but not for sorts and fills in the other stream.
     root_.synchronize();
     ++round_trips_;
     level = next_level(level, {as<const kernels::SortSplit>(splits_on_host_), splits});
@@ -168,9 +168,9 @@ void Sorter::sort_by_host() {
   leaf_stream_.synchronize();
 }
 
-/// Hazards: the lists on the host are free, because the copy from them came before splits that the host has read since.
-/// Those on the device are used by the partitions of levels above, which have ended, and by the small segments of the
-/// level that had them last, which are waited for. Fills go first: they are short.
+/// Hazards: the host lists may be overwritten, because the copy from them precedes splits that the host has since read.
+/// The device lists may still be in use by sorts and fills of the level that used them last; root_ waits for `used`.
+/// Fills go before sorts because they are short.
 std::size_t Sorter::submit_level(std::span<const kernels::SortSegment> level, Lists& lists) {
   const LevelLists here = write_lists(level, {lists_on_host_.data, lists_on_host_.bytes});
   const std::uint32_t depth = level.front().depth;

@@ -1,6 +1,6 @@
-// latency: what small things cost, one at a time: a short copy, a launch, a graph, noticing that work has ended,
-// passing it on to another stream, one read of memory. Percentiles, not only medians: who waits for these waits for the
-// slow ones, too.
+// latency: the cost of single small operations: a short copy, a launch, a graph, detecting the end of work, a hand-over
+// to another stream, one load from memory. Reports percentiles, because a program that waits also waits for the slow
+// ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,18 +29,18 @@ constexpr std::array<std::string_view, 3> kMethodNames{"stream", "event", "query
 constexpr std::array<std::string_view, 4> kPolicyNames{"automatic", "spin", "yield", "blocking"};
 constexpr std::array<std::string_view, 2> kMemoryNames{"device", "host"};
 
-/// A case in the terms of what runs it. What its operation does not have is as it is here.
+/// The parsed axes of a case; members that the operation does not use keep their defaults.
 struct LatencyCase {
   LatencyOp op = LatencyOp::copy;
   TransferSpec copy{};
   std::size_t nodes = 1;
   WaitMethod method = WaitMethod::query;
-  WaitPolicy policy = WaitPolicy::automatic;  ///< of a poll, too, which no policy concerns
+  WaitPolicy policy = WaitPolicy::automatic;  ///< also the default for query, which does not use it
   ChaseMemory memory = ChaseMemory::device;
   std::size_t buffer = 0;
 };
 
-/// A chase is to reach the GPU's memory, and not its cache. Host memory is read over the link from buffers of any size.
+/// Device buffer larger than L2, so that loads miss it. Loads of host memory cross the link with any size.
 std::size_t usual_buffer(ChaseMemory memory) { return memory == ChaseMemory::device ? 256 * MiB : 4 * MiB; }
 
 LatencyCase latency_case(const Case& c) {
@@ -66,7 +66,7 @@ LatencyCase latency_case(const Case& c) {
   return l;
 }
 
-/// Adds a measurement, and where it is not the main one its median as a metric of the same name.
+/// Adds the measurement and, unless it is the main one, its median as a metric of the same name.
 void report(const Measurement& m, Result& result) {
   result.measurements.push_back(m);
   if (m.samples.empty() || m.name == kLatency) return;
@@ -75,13 +75,13 @@ void report(const Measurement& m, Result& result) {
   result.add(std::move(metric), m.median, "s");
 }
 
-/// Of operations that are a call and the wait for its end.
+/// For operations that consist of a call and the wait for its end.
 void report_calls(const Series& series, Result& result) {
   report(series.elapsed, result);
   report(series.part(kHostCall), result);
 }
 
-/// So many passes that ten samples are slower than p99, unless the user wants fewer.
+/// Enough passes for ten samples above p99, unless the user asks for fewer.
 SamplingPolicy for_percentiles(const SamplingPolicy& wanted, std::size_t samples_per_pass = 1) {
   constexpr std::size_t kForTheRarest = 1000;
   const auto passes = [=](std::size_t samples) { return (samples + samples_per_pass - 1) / samples_per_pass; };
@@ -153,7 +153,7 @@ void run_chase(const LatencyCase& c, const RunContext& bench, Result& result) {
 
 // --- Findings --------------------------------------------------------------------------------------------------------
 
-/// The first result of such a case, or nothing.
+/// The first result whose case satisfies `wanted`, or null.
 template <class Wanted>
 const Result* find(std::span<const Result* const> results, const Wanted& wanted) {
   const auto found = std::ranges::find_if(results, [&](const Result* r) { return wanted(latency_case(r->config)); });
@@ -178,7 +178,7 @@ void conclude_launch(std::span<const Result* const> results, std::vector<Finding
            format_seconds(call), format_seconds(start), format_seconds(whole))});
 }
 
-/// The slope between the smallest and the largest graph, from which what launching any graph costs has gone.
+/// Cost per kernel: the slope between the smallest and the largest graph, which cancels the fixed cost of a launch.
 void conclude_graphs(std::span<const Result* const> results, std::vector<Finding>& findings) {
   std::vector<const Result*> graphs;
   std::ranges::copy_if(results, std::back_inserter(graphs),
@@ -281,7 +281,7 @@ class Latency final : public ScenarioOf<latency_case> {
 
 std::vector<MetricDeclaration> latency_metrics() {
   using namespace declaring;
-  // Nine axes make a wide table: p90 is in the file, and in the table of a single case.
+  // The table already has nine axes, so p90 is only in the file and in the table of a single case.
   return {
       measured(kLatency,
                "a short copy, a launch, a graph (each until the wait for it returns), how late a wait notices that its "

@@ -17,11 +17,11 @@ namespace xferbench {
 
 namespace {
 
-/// Keeps the GPU busy until the host has submitted the rest of a pass and waits, in seconds.
+/// Duration in seconds of the kernel that keeps the GPU busy until the host has submitted the rest of a pass and waits.
 constexpr double kDelay = 100e-6;
 
-/// Submits work that begins with a delay, and whose first stamp comes behind that. If the stamp is there before
-/// everything is submitted, the GPU had to wait for the host, and another try is made.
+/// Submits work that starts with a delay kernel, followed by stamp 0. If the stamp is written before all work is
+/// submitted, the GPU has waited for the host; then the submission is repeated.
 void submit_in_time(Stamps& stamps, const std::function<void()>& submit, const std::function<void()>& wait) {
   constexpr int kTries = 5;
   for (int i = 0; i < kTries; ++i) {
@@ -33,7 +33,7 @@ void submit_in_time(Stamps& stamps, const std::function<void()>& submit, const s
   throw MeasurementError("the host is too busy to submit a few operations in 100 us; close other programs");
 }
 
-/// A number in device memory that kernels count up.
+/// A counter in device memory, incremented by kernels.
 class Counter {
  public:
   explicit Counter(Device& device) : device_(device), memory_(device.allocate_device(sizeof(std::uint64_t))) {
@@ -55,7 +55,7 @@ class Counter {
   DeviceBuffer memory_;
 };
 
-/// The whole of a call and of the wait for what it submits, and the call as a part.
+/// Times a call plus the wait for the work that it submits, with the call as a part.
 Region call_and_wait(StreamView stream, std::function<void()> call) {
   return in_steps(kLatency, {{.name = kHostCall}}, [stream, call = std::move(call)](LapTimer& laps) {
     call();
@@ -137,7 +137,7 @@ void EmptyLaunch::check() {
 
 GraphReplay::GraphReplay(Device& device, std::size_t nodes)
     : device_(device), nodes_(nodes), stream_(device.make_stream(StreamKind::nonblocking)) {
-  // Hazard: a kernel that is loaded lazily cannot be loaded during a capture.
+  // Hazard: kernels cannot be loaded during a stream capture.
   device_.preload(kernels::Count());
   graph_ = capture(nullptr);
 }
@@ -167,7 +167,7 @@ WaitPolicyScope::~WaitPolicyScope() {
   try {
     device_.set_wait_policy(WaitPolicy::automatic);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // The context is lost, and how its threads wait with it; the case that lost it has said so.
+    // The context is lost, and the wait policy with it; the case that lost it has reported that.
   }
 }
 

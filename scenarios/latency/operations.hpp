@@ -1,6 +1,6 @@
-// Not a scenario: the small things whose cost the scenario latency measures. Each owns what it needs, gives regions to
-// time, and can be checked. Of timed passes only copies leave an output to be checked: empty kernels write nothing, and
-// a pass that ends with a stamp looks at it itself, each time.
+// The operations that scenario latency times. Each owns its resources, provides regions, and can be verified. Only
+// copies can check the output of timed passes: empty kernels write nothing, and passes with time stamps check those
+// themselves.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,14 @@
 
 namespace xferbench {
 
-/// Slots in page-locked memory for stamps of the GPU's timer.
+/// GPU time stamps in page-locked memory.
 class Stamps {
  public:
   Stamps(Device& device, std::size_t count);
   void clear();
   [[nodiscard]] std::uint64_t* slot(std::size_t i) const { return slots_ + i; }
   [[nodiscard]] bool written(std::size_t i) const;
-  /// Throws VerificationError if it was not written since clear(): whoever waited for it has not waited.
+  /// Throws VerificationError if the stamp was not written since clear(), which means that the wait for it failed.
   [[nodiscard]] std::uint64_t at(std::size_t i) const;
 
  private:
@@ -39,9 +39,9 @@ class SmallCopy {
   SmallCopy(Device& device, const TransferSpec& spec)
       : transfer_(make_transfer(device, spec)), stream_(device.make_stream(StreamKind::nonblocking)) {}
   void prepare() { transfer_->prepare(); }
-  /// Parts: call.
+  /// Parts: kHostCall.
   [[nodiscard]] Region region();
-  /// Runs it on poisoned memory and checks every byte.
+  /// Runs the copy on poisoned memory and checks every byte.
   void check(Machine& machine, VerifiedRun run);
 
  private:
@@ -49,15 +49,15 @@ class SmallCopy {
   Stream stream_;
 };
 
-/// A launch of an empty kernel, and when the GPU begins with one.
+/// Launch of an empty kernel: duration of the launch, and delay until the kernel starts on the GPU.
 class EmptyLaunch {
  public:
   explicit EmptyLaunch(Device& device);
-  /// From the launch to the return of the wait for its end. Parts: call.
+  /// From the launch call to the end of the wait for it. Parts: kHostCall.
   [[nodiscard]] Region synchronised();
-  /// A kernel that writes a stamp as its first and only instruction. Parts: start.
+  /// A kernel that only writes a time stamp. Parts: kKernelStart, from the call to the stamp.
   [[nodiscard]] Region stamped();
-  /// Throws VerificationError unless every launch ran once.
+  /// Throws VerificationError unless every launch ran exactly once.
   void check();
   [[nodiscard]] double clock_uncertainty() const { return timer_.uncertainty(); }
 
@@ -70,13 +70,13 @@ class EmptyLaunch {
   Stream stream_;
 };
 
-/// A graph of empty kernels, one behind the other.
+/// A graph of empty kernels in a chain.
 class GraphReplay {
  public:
   GraphReplay(Device& device, std::size_t nodes);
-  /// From the launch of the graph to the return of the wait for its end. Parts: call.
+  /// From the graph launch to the end of the wait for it. Parts: kHostCall.
   [[nodiscard]] Region region();
-  /// Throws VerificationError unless every node of every replay ran once.
+  /// Throws VerificationError unless every node ran exactly once per replay.
   void check();
 
  private:
@@ -84,17 +84,17 @@ class GraphReplay {
 
   Device& device_;
   std::size_t nodes_;
-  Stream stream_;  // before the graph, which is captured from it
+  Stream stream_;  // declared before graph_, which is captured from it
   Graph graph_;
 };
 
 enum class WaitMethod {
-  stream,  ///< synchronise the stream
-  event,   ///< synchronise an event
-  query,   ///< ask for an event until it has happened
+  stream,  ///< cudaStreamSynchronize
+  event,   ///< cudaEventSynchronize
+  query,   ///< poll cudaEventQuery
 };
 
-/// How threads wait while this lives; afterwards, however that comes about, as the driver chooses.
+/// Sets how host threads wait for the device; the destructor restores the driver's default.
 class WaitPolicyScope : NonCopyable {
  public:
   WaitPolicyScope(Device& device, WaitPolicy policy) : device_(device) { device_.set_wait_policy(policy); }
@@ -104,12 +104,12 @@ class WaitPolicyScope : NonCopyable {
   Device& device_;
 };
 
-/// The wait for the end of a kernel.
+/// Waits for the end of a kernel.
 class KernelWait {
  public:
   KernelWait(Device& device, WaitMethod method, WaitPolicy policy);
-  /// Parts: latency, from the kernel's end to the wait's return; waited, the time in the wait; cpu, the CPU time of it.
-  /// Checks in each pass that the kernel has ended when the wait returns.
+  /// Parts: kLatency, from the kernel's end to the return of the wait; waited, duration of the wait; cpu, CPU time of
+  /// the wait. Each pass checks that the kernel had ended when the wait returned.
   [[nodiscard]] Region region();
   [[nodiscard]] double clock_uncertainty() const { return timer_.uncertainty(); }
 
@@ -129,13 +129,13 @@ class KernelWait {
   Event event_;
 };
 
-/// From the end of work in one stream to the beginning of work that waits for it.
+/// Time from the end of work in one stream to the start of work that depends on it.
 class StreamCrossing {
  public:
   explicit StreamCrossing(Device& device);
-  /// In another stream, by an event. Parts: latency.
+  /// Dependent work in another stream, ordered by an event. Parts: kLatency.
   [[nodiscard]] Region across();
-  /// Behind it in the same stream. Parts: one-stream.
+  /// Dependent work in the same stream. Parts: one-stream.
   [[nodiscard]] Region within();
 
  private:
