@@ -34,7 +34,8 @@ std::size_t round_count(const ExchangeCase& c, int ranks) {
   return model::sampled_rounds(ranks);
 }
 
-/// Transfers that go at once: both ways each is of a pair.
+/// Splits the transfers of a turn into groups that run concurrently. With both ways, a transfer stands for both
+/// directions of a pair.
 std::vector<model::Matching> in_groups(const model::Matching& transfers, Pacing pace, std::span<const int> nodes) {
   if (pace == Pacing::all) return {transfers};
   std::vector<model::Matching> groups;
@@ -107,7 +108,7 @@ MemoryNeeds exchange_memory(const ExchangeCase& c) {
   std::uint64_t slots = 0;
   if (c.method == ExchangeMethod::pipeline) {
     const bool given = c.shape.chunk > 0 && c.shape.depth > 0;
-    // Three shapes are tried where the choice is free.
+    // Three shapes are tried if chunk or depth is not given.
     slots = given ? c.shape.chunk * c.shape.depth : 3 * model::kMostExchangeMemory;
     slots = 2 * std::min(slots, 3 * c.bytes);
   }

@@ -1,4 +1,4 @@
-// Not a scenario: what a case of exchange means, and what each rank does in it; what results say.
+// The cases of scenario exchange: parsing, the part of each rank, memory needs, and findings.
 #pragma once
 
 #include <array>
@@ -21,39 +21,39 @@ enum class ExchangePairs { ring, all, sampled };
 inline constexpr std::array<std::string_view, 3> kExchangePairs{"ring", "all", "sampled"};
 
 enum class ExchangeMethod {
-  pipeline,  ///< in chunks, through slots on both hosts
-  whole,     ///< all of it to the host, all of it to the other host, all of it to the GPU there
-  direct,    ///< MPI reads and writes the GPUs' memory
-  host,      ///< from host memory to host memory: what MPI alone can do
+  pipeline,  ///< in chunks, staged through slots in both hosts' memory
+  whole,     ///< the whole payload to the host, then to the other host, then to its GPU
+  direct,    ///< MPI accesses GPU memory (CUDA-aware MPI)
+  host,      ///< host memory to host memory: MPI alone
 };
 inline constexpr std::array<std::string_view, 4> kExchangeMethods{"pipeline", "whole", "direct", "host"};
 
 struct ExchangeCase {
   ExchangePairs pairs = ExchangePairs::ring;
-  std::vector<int> ranks;            ///< instead: these two
-  std::optional<std::size_t> round;  ///< from 1; none: each
+  std::vector<int> ranks;            ///< if not empty, exactly these two ranks instead of `pairs`
+  std::optional<std::size_t> round;  ///< numbered from 1; none: all rounds
   ExchangeMethod method = ExchangeMethod::pipeline;
   bool both_ways = false;
-  model::ExchangeShape shape;  ///< 0: to be chosen
-  std::uint64_t bytes = 0;     ///< each way
+  model::ExchangeShape shape;  ///< members that are 0 are chosen by the program
+  std::uint64_t bytes = 0;     ///< per direction
 
   [[nodiscard]] bool uses_gpus() const { return method != ExchangeMethod::host; }
 };
 ExchangeCase exchange_case(const Case& c);
 
-/// A case for each round of so many ranks; itself where there is none.
+/// One case per round; only `c` itself if it already names a round or a pair.
 std::vector<Case> rounds_of(const Case& c, int ranks);
 
-/// Why so many ranks have no such round; nothing if they have.
+/// Why `ranks` ranks cannot run this case; nothing if they can.
 std::optional<SkipReason> reason_against_round(const ExchangeCase& c, int ranks);
 
-/// Who exchanges with whom, where they have. Every rank comes to the same.
+/// The pairs of a round; needs a valid round. All ranks compute the same.
 model::Matching matching_of(const ExchangeCase& c, int ranks, std::uint64_t seed);
 
-/// Memory of each rank: of the host and of its GPU.
+/// Memory of one rank, on the host and on its GPU.
 MemoryNeeds exchange_memory(const ExchangeCase& c);
 
-/// What one rank does in a turn: whom it sends to, and whom it receives from.
+/// What one rank does in a turn: the rank that it sends to, and the one that it receives from.
 struct ExchangePart {
   std::optional<int> to{};
   std::optional<int> from{};
@@ -61,21 +61,20 @@ struct ExchangePart {
   friend bool operator==(const ExchangePart&, const ExchangePart&) = default;
 };
 
-/// Of a round trip within a turn: both ends send, and both receive.
+/// A round trip within the same turn: both ends send and receive.
 ExchangePart to_and_fro(const ExchangePart& part);
 
-/// The turns of a round, as one rank takes part in them; as many for every rank. One way, those of a pair send one
-/// after the other, so that each receives in one turn. `pace` says who goes at once: all pairs, those whose sender is
-/// on one node, or one pair.
+/// The turns of a round from the view of one rank; all ranks have the same number of turns. Without both_ways the two
+/// ends of a pair send in different turns, so each receives in one turn. `pace` says which pairs run concurrently: all,
+/// those whose sender is on the same node, or one.
 std::vector<ExchangePart> turns_of(const model::Matching& matching, bool both_ways, Pacing pace,
                                    std::span<const int> nodes, int rank);
 
-/// The rank that the matching pairs with this one.
+/// The partner of this rank, if it has one.
 std::optional<int> partner_of(const model::Matching& matching, int rank);
 
-/// Of results that are ok, of all ranks: a fit for each direction of a pair that was measured with several sizes, and
-/// for each way of exchanging what the pairs reach and what limits them. Throws InputError where one lacks what every
-/// such result has, as only a file's can.
+/// Findings from successful results of all ranks: a linear fit over the sizes for each direction of a pair, and the
+/// bandwidth and bottleneck of each method. Throws InputError if a result read from a file lacks a required metric.
 std::vector<Finding> exchange_findings(std::span<const Result* const> results);
 
 }  // namespace xferbench

@@ -11,13 +11,13 @@
 
 namespace xferbench {
 
-/// What goes through the host in one pass; lives as long as its region.
+/// The flows of one pass and their buffers. Lives as long as its region.
 struct ExchangeEnd::Journeys {
   std::vector<HostBuffer> slots{};
   std::vector<std::unique_ptr<CopyStage>> copies{};
   std::vector<std::unique_ptr<MessageStage>> messages{};
   std::vector<std::unique_ptr<Flow>> flows{};
-  std::vector<Flow*> in_order{};  // of the same
+  std::vector<Flow*> in_order{};  // non-owning
 
   void add(Stage& first, Stage* second, std::size_t chunks, std::size_t depth) {
     flows.push_back(std::make_unique<Flow>(first, second, chunks, depth));
@@ -34,7 +34,7 @@ struct ExchangeEnd::RoundTrip {
   std::shared_ptr<Journeys> back;
 };
 
-/// Both copies of one pass, in a stream each.
+/// The D2H and H2D copies of one pass, in a stream each.
 struct ExchangeEnd::Copies {
   struct Lane {
     Direction direction;
@@ -160,7 +160,7 @@ Region ExchangeEnd::exchange(const std::string& name, const ExchangePart& part, 
   auto journeys = std::make_shared<Journeys>();
   add_journey(*journeys, part, shape, bytes);
   Region region = region_of(name, std::move(journeys));
-  // All ranks have one, or they would not be in step.
+  // Also for idle ranks: all ranks must check at the same points, to stay in step.
   region.check = [this, part] {
     if (!part.is_idle()) partner_.together([&] { check(part); });
   };
@@ -186,8 +186,8 @@ Region ExchangeEnd::round_trips(const std::string& name, const ExchangePart& par
   return region;
 }
 
-/// Seconds of half of one. The first one brings both ends together, which began when their clocks said so, and is not
-/// counted.
+/// Returns half of the mean round trip, in seconds. The first round trip is not counted, as it waits until both ends
+/// have started.
 double ExchangeEnd::time_round_trips(const RoundTrip& trip) {
   constexpr int kTrips = 50;
   const HostRuntime& host = bench_.machine.host();

@@ -1,4 +1,4 @@
-// Not a scenario: one end of an exchange, with what it sends and what it receives, and the passes that are timed.
+// One rank's end of an exchange: its buffers, the timed regions, and verification.
 #pragma once
 
 #include <cstdint>
@@ -16,46 +16,45 @@
 
 namespace xferbench {
 
-/// Parts of the region of both copies.
+/// Parts of the region copies().
 inline constexpr const char* kExchangeD2h = "d2h";
 inline constexpr const char* kExchangeH2d = "h2d";
-/// Of the region of round trips: half of one.
+/// Part of the region round_trips(): half of a round trip.
 inline constexpr const char* kExchangeLatency = "latency";
 
-/// Memory of one rank, for what it sends and for what it receives. Every byte that it sends follows from the run's seed
-/// and its number.
+/// Buffers of one rank for sent and received data. The sent data depends on the run's seed and the rank.
 class ExchangeEnd : NonCopyable {
  public:
   ExchangeEnd(const ExchangeCase& c, const RunContext& bench, Partner& partner);
   ~ExchangeEnd();
 
-  /// Real data where it comes from.
+  /// Fills the source buffers.
   void prepare();
 
-  // Regions of the host's clock, each for one turn; nothing happens in those in which this rank is idle. The end must
-  // outlive them.
+  // Regions timed by the host's clock, each for one turn; they do nothing if this rank is idle in that turn. This
+  // object must outlive them.
 
-  /// So many of the payload's first bytes, in the way of the case; pipelines in this shape.
+  /// Exchanges the first `bytes` bytes of the payload by the case's method; `shape` applies to pipelines.
   [[nodiscard]] Region exchange(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
                                 std::uint64_t bytes);
-  /// The same to and fro, again and again: small payloads take less time than clocks of two hosts agree to. Has the
-  /// part kExchangeLatency at both ends.
+  /// Repeated round trips, for payloads too small for the clocks of two hosts to resolve. Has the part kExchangeLatency
+  /// at both ends.
   [[nodiscard]] Region round_trips(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
                                    std::uint64_t bytes);
-  /// From host memory to host memory; through as many slots as the shape has, whose memory stays in caches, or from
-  /// where each byte of the payload lies.
+  /// Messages from host memory to host memory. With Through::slots they reuse as many slots as the shape has, which
+  /// stay in the CPU caches; with Through::payload each byte has its own place.
   enum class Through { payload, slots };
   [[nodiscard]] Region messages(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
                                 std::uint64_t bytes, Through through = Through::payload);
-  /// The sender's copy to its host, the receiver's copy from its host, or both at once; each in so many pieces. Has the
-  /// parts kExchangeD2h and kExchangeH2d.
+  /// The sender's D2H copy, the receiver's H2D copy, or both at once, each in `pieces` copies. Has the parts
+  /// kExchangeD2h and kExchangeH2d.
   [[nodiscard]] Region copies(const std::string& name, const ExchangePart& part, bool d2h, bool h2d,
                               std::uint64_t bytes, std::size_t pieces);
 
-  /// Gives back what only regions that have gone needed.
+  /// Frees the buffers of regions that no longer exist.
   void forget_past_regions();
 
-  /// One pass of the region exchange() or round_trips() on poisoned memory; what has come is checked.
+  /// Runs one pass of exchange() or round_trips() on poisoned memory and checks what was received.
   void verify(const Region& region, const ExchangePart& part, VerifiedRun run);
 
  private:
@@ -84,11 +83,12 @@ class ExchangeEnd : NonCopyable {
   const FleetContext& fleet_;
   Partner& partner_;
   FlowWaiting waiting_;
-  HostBuffer out_;  // on the way out, or the source itself
+  HostBuffer out_;  // send buffer: filled by D2H copies, or the source itself without GPUs
   HostBuffer in_;
   DeviceBuffer source_;
   DeviceBuffer destination_;
-  std::vector<std::shared_ptr<Journeys>> journeys_;  // MPI may know their memory even where their region has gone
+  std::vector<std::shared_ptr<Journeys>>
+      journeys_;  // kept after their region ends, because MPI may still use their memory
 };
 
 }  // namespace xferbench

@@ -1,5 +1,5 @@
-// exchange: from the GPU of one rank to that of another, by MPI: staged through both hosts as a whole or in a pipeline
-// of chunks, or directly where MPI can read and write GPU memory. Beside it, in the same run, the stages by themselves.
+// exchange: data from the GPU of one rank to the GPU of another by MPI: staged through both hosts as a whole, in a
+// pipeline of chunks, or directly with CUDA-aware MPI. The single stages are measured in the same run, as limits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,10 +37,10 @@ constexpr const char* kRoundTrips = "round-trips";
 constexpr const char* kMpiAlone = "mpi";
 constexpr const char* kMpiInSlots = "mpi-in-slots";
 
-/// Regions of every turn: the exchange, and what limits it.
+/// The regions of every turn: the exchange, and the stages that limit it.
 std::vector<Region> regions_of(const ExchangeAtWork& at, const ExchangePlan& plan) {
   return exchange_regions(at, [&](const ExchangePart& part, std::vector<Region>& regions) {
-    // Only what the result is of has this name: the moments of its passes are kept by it.
+    // Only the turn in which this rank receives bears the name of the result, by which pass times are recorded.
     const char* name = part.from ? "exchange" : part.to ? "sent" : "of-others";
     regions.push_back(at.end.exchange(name, part, plan.shape, at.c.bytes));
     if (has_latency(at.c)) regions.push_back(at.end.round_trips(kRoundTrips, part, plan.shape, at.c.bytes));
@@ -67,7 +67,7 @@ Measurement named(Measurement m, const char* name) {
   return m;
 }
 
-/// The stages by themselves, and what the exchange reaches of the slowest of them.
+/// Adds the stages measured alone, and the exchange's efficiency relative to the slowest of them.
 void report_limits(const ExchangeAtWork& at, const ExchangeSamples& samples, double seconds, Result& result) {
   const ExchangeCopies copies(at.c.both_ways, 1);
   const Measurement& mpi = samples.received(kMpiAlone).elapsed;
@@ -84,7 +84,7 @@ void report_limits(const ExchangeAtWork& at, const ExchangeSamples& samples, dou
     least_mpi = std::min(least_mpi, in_slots.median);
   }
   const std::vector<double> other = at.partner.swap({own_d2h, own_h2d});
-  // One way, what comes is copied by the other end's GPU; both ways, both ends do both.
+  // One way, the D2H copy of received data runs on the other end's GPU. Both ways, both ends do both copies.
   const double d2h = at.c.both_ways ? std::max(own_d2h, other[0]) : other[0];
   const double h2d = at.c.both_ways ? std::max(own_h2d, other[1]) : own_h2d;
   const std::array<std::pair<const char*, double>, 3> stages{{{"d2h", d2h}, {"h2d", h2d}, {"mpi", least_mpi}}};
@@ -141,14 +141,14 @@ void skip(Result& result, std::string reason) {
   result.reason = std::move(reason);
 }
 
-/// All ranks of a node need host memory at once.
+/// Counts the host memory of all ranks of the node, as they need it at the same time.
 std::string reason_against_memory(const ExchangeCase& c, const RunContext& bench) {
   const MemoryNeeds needs = exchange_memory(c);
   if (const std::uint64_t free = bench.device.memory().free_bytes; needs.device > free) {
     return fmt::format("needs {} of device memory, {} available; choose a smaller --size", format_memory(needs.device),
                        format_memory(free));
   }
-  // A simulated machine keeps its GPU's memory in the host's, and touches it only when it moves data.
+  // A simulated machine holds its GPU memory in host memory, which is used only if data is really moved.
   const bool simulated = bench.device.capabilities().environment.simulated();
   const std::uint64_t of_rank = simulated ? (bench.verify ? needs.host + 2 * needs.device : 0) : needs.host;
   const std::uint64_t of_node = of_rank * static_cast<std::uint64_t>(bench.fleet->ranks.local_size());
@@ -165,14 +165,15 @@ std::string reason_against_direct(const RunContext& bench) {
   return reason.empty() ? reason : "MPI cannot be given GPU memory: " + reason;
 }
 
-/// Why none of the ranks is measured, if one of them says why it cannot be; all of them ask.
+/// Collective call. If any rank has a reason not to measure, returns a reason on all of them; `mine` is empty if this
+/// rank has none.
 std::optional<std::string> agreed(const RunContext& bench, std::string mine) {
   const bool somebody = bench.pace != nullptr ? bench.pace->any(!mine.empty()) : !mine.empty();
   if (!somebody) return std::nullopt;
   return mine.empty() ? "another rank cannot, and its result says why" : std::move(mine);
 }
 
-/// Why the two ends are not measured. One that has lost its GPU must say so itself: the other one waits for it.
+/// Why this pair is not measured. Hazard: an end that has lost its GPU must report it, because the other end waits.
 std::optional<std::string> reason_against_ends(const ExchangeCase& c, const RunContext& bench, Partner& partner) {
   if (!bench.device.usable()) {
     partner.agree(false);
@@ -198,7 +199,7 @@ class Exchange final : public ScenarioOf<exchange_case> {
     }
     return std::nullopt;
   }
-  /// Whoever has not enough would be left out, and its partner would wait for it: ranks agree on that in measure().
+  /// No limits here: skipping one rank would leave its partner waiting. measure() checks memory on all ranks together.
   [[nodiscard]] MemoryNeeds memory_needs(const ExchangeCase&) const override { return {}; }
 
   void measure(const ExchangeCase& c, const RunContext& bench, Result& result) const override {
@@ -231,9 +232,9 @@ class Exchange final : public ScenarioOf<exchange_case> {
   }
 
  private:
-  /// MPI may still read and write it.
+  /// Leaks the buffers on purpose, because MPI may still access them.
   static void keep_for_good(std::unique_ptr<ExchangeEnd>& end) {
-    // NOLINTNEXTLINE(bugprone-unused-return-value): that nobody owns it any more is what is meant
+    // NOLINTNEXTLINE(bugprone-unused-return-value): leaks on purpose
     static_cast<void>(end.release());
   }
 };

@@ -21,7 +21,7 @@ namespace {
 
 using Measured = std::vector<const Result*>;
 
-/// All that says how something was exchanged, as a key; not between whom.
+/// Key of the method and settings of a result, without the pair of ranks.
 std::string way_of(const Result& r, bool with_size) {
   const auto wanted = [=](std::string_view axis) {
     return axis != "pairs" && axis != "round" && (axis != "size" || with_size);
@@ -47,13 +47,13 @@ std::string direction_key(const Result& r) {
   return fmt::format("{} {} {}", r.label(kFromRank), r.label(kToRank), way_of(r, false));
 }
 
-/// A line through the times of each direction.
+/// One linear fit of time over size per direction of a pair.
 void add_fits(const Measured& measured, std::vector<Finding>& findings) {
   std::vector<Path> paths;
   for (const Measured& direction : grouped(measured, direction_key)) {
     Path& path = paths.emplace_back(Path{.labels = direction_labels(*direction.front()), .points = {}});
     for (const Result* r : direction) {
-      // That of small ones is by one clock.
+      // Small payloads: the latency from round trips, which uses one clock only.
       const Measurement* latency = r->measurement(kExchangeLatency);
       const Measurement& time = latency != nullptr ? *latency : r->needed_measurement("exchange");
       path.points.push_back({static_cast<double>(exchange_case(r->config).bytes), time.median, time.ci95});
@@ -62,13 +62,13 @@ void add_fits(const Measured& measured, std::vector<Finding>& findings) {
   std::ranges::move(fits_and_crossovers(paths, ""), std::back_inserter(findings));
 }
 
-/// "MPI host to host", for sentences.
+/// The bottleneck in words: "MPI host to host".
 std::string_view limit_in_words(std::string_view limit) {
   if (limit == "d2h") return "the copy from the GPU";
   return limit == "h2d" ? "the copy to the GPU" : "MPI host to host";
 }
 
-/// What most of them are limited by; empty where nothing is known of it.
+/// The bottleneck of most results; empty if none has one.
 std::string most_frequent_limit(const Measured& alike) {
   std::map<std::string, std::size_t> counts;
   for (const Result* r : alike) {
@@ -122,7 +122,7 @@ std::vector<Finding> exchange_findings(std::span<const Result* const> results) {
   for (const Result* r : results) {
     if (r->needed_measurement("exchange").samples.empty()) continue;  // interrupted
     r->needed_metric("bandwidth");
-    if (r->in_fleet && r->in_fleet->round > 1) continue;  // of suspects, measured again
+    if (r->in_fleet && r->in_fleet->round > 1) continue;  // skip repeated measurements of suspects
     measured.push_back(r);
     largest = std::max(largest, exchange_case(r->config).bytes);
   }

@@ -15,14 +15,15 @@ namespace {
 constexpr std::uint64_t kLongestMessage = std::uint64_t{1} << 30;  // MPI counts bytes in an int
 constexpr int kExchangeTag = 100;
 
-/// Nothing moves: whoever shares this processor may be who has to work, and in the end somebody has gone.
+/// Waits while nothing moves: spins briefly, then yields the processor to other ranks, and finally throws
+/// RanksSilentError.
 class Standstill {
  public:
   explicit Standstill(const FlowWaiting& waiting) : waiting_(waiting) {}
 
   void note_progress() { asked_ = 0; }
 
-  /// Called again and again while nothing moves.
+  /// Call repeatedly while nothing moves.
   void look() {
     constexpr unsigned kBetween = 64;
     if (++asked_ % kBetween != 0) return;
@@ -50,7 +51,7 @@ class Standstill {
   const FlowWaiting& waiting_;
   unsigned asked_ = 0;
   Moment since_{};
-  bool told_ = false;  // to stop
+  bool told_ = false;  // whether the user has interrupted the run
   Moment told_at_{};
 };
 
@@ -128,7 +129,7 @@ void MessageStage::wait(std::size_t chunk, const FlowWaiting& waiting) {
 }
 
 void MessageStage::get_on() {
-  // To ask for one is to let MPI work on all.
+  // One MPI call makes progress on all pending messages.
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts(oldest_ + i).empty()) continue;
     static_cast<void>(parts(oldest_ + i).back()->done());
@@ -154,7 +155,7 @@ void Flow::take_step() {
     ++passed_;
     return;
   }
-  // A slot is free again.
+  // A slot has become free.
   if (left_ - 1 + depth_ < chunks_) first_.start(left_ - 1 + depth_);
 }
 
@@ -173,17 +174,18 @@ void Flow::wait_and_go_on(const FlowWaiting& waiting) {
 }
 
 double Flow::due() const {
-  constexpr double kAcross = 0.1;  // of a message, behind its leaving
+  constexpr double kAcross = 0.1;  // transit time of a message after it was sent, in units of the message's duration
   constexpr double kCopy = 0.3;
   const auto chunk = static_cast<double>(awaited_chunk());
   if (awaits_second()) return chunk + 1 + (second_->is_message() ? 0 : kAcross + kCopy);
   if (first_.is_message()) return chunk + 1 + kAcross;
-  return std::max(0.0, chunk + 1 - static_cast<double>(depth_)) + kCopy;  // once the message before has left its slot
+  return std::max(0.0, chunk + 1 - static_cast<double>(depth_)) +
+         kCopy;  // after the previous message has left the slot
 }
 
 namespace {
 
-/// The next step of the one that is due first.
+/// Waits for the next step of the flow with the earliest due() and takes it.
 void take_due_step(std::span<Flow* const> flows, const FlowWaiting& waiting) {
   Flow* next = nullptr;
   for (Flow* flow : flows) {

@@ -1,5 +1,5 @@
-// Not a scenario: chunks that go through one or two stages, copies of the GPU and messages of MPI, and a host that
-// lets all of them get on without ever waiting inside one: MPI moves nothing while nobody calls it.
+// Moves chunks through one or two stages, GPU copies and MPI messages. The host polls all stages and never blocks in
+// one of them, because MPI makes progress only while it is called.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 
 namespace xferbench {
 
-/// A payload in chunks of like length but for the last.
+/// Cuts a payload into chunks of equal length; the last one may be shorter.
 struct Chunks {
   std::uint64_t bytes = 0;
   std::uint64_t chunk = 1;
@@ -27,11 +27,10 @@ struct Chunks {
   [[nodiscard]] std::uint64_t length(std::size_t i) const { return std::min(chunk, bytes - offset(i)); }
 };
 
-/// Number i of those that are used one after the other and then again. Mostly there are enough for all of them, and a
-/// division takes a while beside a small message.
+/// i modulo count, without a division in the common case i < count, as a division is slow compared to a small message.
 inline std::size_t around(std::size_t i, std::size_t count) { return i < count ? i : i % count; }
 
-/// Where chunks lie: one behind the other, and after so many again from the beginning.
+/// A ring of consecutive slots, each of `chunk` bytes.
 struct Slots {
   std::byte* data = nullptr;
   std::uint64_t chunk = 0;
@@ -40,31 +39,31 @@ struct Slots {
   [[nodiscard]] std::byte* at(std::size_t i) const { return data + around(i, count) * chunk; }
 };
 
-/// How long, and how, a host waits.
+/// How the host waits for stages.
 struct FlowWaiting {
-  /// To ask a simulated machine for the end of a message is to wait for it, by a clock that is not ours; who asked now
-  /// this and now that would make times of chance. There everything is awaited in its order.
+  /// True for a simulated machine. There, polling a message would advance simulated time, so results would depend on
+  /// the order of polls; steps are awaited in a fixed order instead.
   bool in_order = false;
   Patience patience{};
-  std::string what{};  ///< of an error
+  std::string what{};  ///< for error messages
 };
 
-/// What chunks go through: it works on several at once, and finishes them in their order.
+/// A stage that processes several chunks at once and finishes them in order.
 class Stage : NonCopyable {
  public:
   virtual ~Stage() = default;
 
   virtual void start(std::size_t chunk) = 0;
-  /// Never waits.
+  /// Does not block.
   [[nodiscard]] virtual bool finished(std::size_t chunk) = 0;
   virtual void wait(std::size_t chunk, const FlowWaiting& waiting) = 0;
-  /// Lets what has begun get on, where that needs the host.
+  /// Makes progress on started chunks, if that needs the host.
   virtual void get_on() {}
   [[nodiscard]] virtual bool is_message() const { return false; }
 };
 
-/// Copies between a GPU's memory, where chunks lie one behind the other, and slots on the host. What fails there is
-/// kept, and from then on copies are taken for finished: the other end still gets its messages, and does not hang.
+/// Copies between GPU memory, where chunks are contiguous, and slots on the host. After an error all copies count as
+/// finished, so that the other end still gets its messages and does not hang; rethrow_failure() reports the error.
 class CopyStage final : public Stage {
  public:
   CopyStage(Device& device, Direction direction, std::byte* on_gpu, const Slots& on_host, const Chunks& chunks,
@@ -73,7 +72,7 @@ class CopyStage final : public Stage {
   void start(std::size_t chunk) override;
   [[nodiscard]] bool finished(std::size_t chunk) override;
   void wait(std::size_t chunk, const FlowWaiting& waiting) override;
-  /// Throws what has failed, once.
+  /// Throws the stored error, if any, and clears it.
   void rethrow_failure();
 
  private:
@@ -97,7 +96,7 @@ class CopyStage final : public Stage {
   std::exception_ptr failure_;
 };
 
-/// Messages to another rank, or from it. `memory` may be a GPU's, where MPI can read and write that.
+/// Messages to or from another rank. `memory` may be GPU memory if MPI is CUDA-aware.
 class MessageStage final : public Stage {
  public:
   enum class Way { send, receive };
@@ -110,7 +109,7 @@ class MessageStage final : public Stage {
   [[nodiscard]] bool is_message() const override { return true; }
 
  private:
-  /// A chunk's messages: one, unless that would be longer than MPI takes.
+  /// The messages of one chunk: one, unless it is longer than MPI allows.
   using Parts = std::vector<PendingPtr>;
   [[nodiscard]] Parts& parts(std::size_t chunk) { return parts_[around(chunk, parts_.size())]; }
 
@@ -120,30 +119,30 @@ class MessageStage final : public Stage {
   Slots memory_;
   Chunks chunks_;
   std::vector<Parts> parts_;
-  std::size_t oldest_ = 0;  // chunk that was last seen unfinished
+  std::size_t oldest_ = 0;  // first chunk not known to be finished
 };
 
-/// A payload's chunks through a first stage and, where there is one, a second, `depth` of them on their way at once.
+/// The chunks of a payload on their way through a first and optionally a second stage, at most `depth` at once.
 class Flow {
  public:
   Flow(Stage& first, Stage* second, std::size_t chunks, std::size_t depth)
       : first_(first), second_(second), chunks_(chunks), depth_(depth) {}
 
-  /// Starts what waits for nothing.
+  /// Starts the first chunks, as many as there are slots.
   void begin();
   [[nodiscard]] bool over() const { return left_ == chunks_; }
-  /// Takes the next step if it can be taken now. Whether it could.
+  /// Takes the next step if possible, without blocking. Returns whether it did.
   bool go_on();
-  /// Waits until it can.
+  /// Blocks until the next step is possible, then takes it.
   void wait_and_go_on(const FlowWaiting& waiting);
-  /// When that should be about, in times of a message since the beginning, where messages take longer than copies. Of
-  /// flows that are awaited in an order, whichever is due first comes first: at both ends, so that they never wait for
-  /// each other.
+  /// Estimated time of the next step, in units of a message's duration since the start, assuming that messages take
+  /// longer than copies. With FlowWaiting::in_order both ends always wait for the flow that is due first, which avoids
+  /// a deadlock between them.
   [[nodiscard]] double due() const;
 
  private:
-  /// Whether it is the second stage that is awaited now, or the first. A few chunks stay behind in the second, so that
-  /// both always have work.
+  /// Whether the next step waits for the second stage. Up to depth / 2 chunks stay in the second stage, so that both
+  /// stages always have work.
   [[nodiscard]] bool awaits_second() const {
     return second_ != nullptr && (passed_ == chunks_ || passed_ - left_ > depth_ / 2);
   }
@@ -155,11 +154,11 @@ class Flow {
   Stage* second_;
   std::size_t chunks_;
   std::size_t depth_;
-  std::size_t passed_ = 0;  // chunks that are through the first stage
-  std::size_t left_ = 0;    // through both
+  std::size_t passed_ = 0;  // chunks that have finished the first stage
+  std::size_t left_ = 0;    // chunks that have finished both stages
 };
 
-/// Until all are over. Throws RanksSilentError where nothing has moved for as long as the patience lasts.
+/// Runs all flows to the end. Throws RanksSilentError if nothing moves for longer than the timeout.
 void drive(std::span<Flow* const> flows, const FlowWaiting& waiting);
 
 }  // namespace xferbench

@@ -38,7 +38,7 @@ std::vector<double> Partner::exchange(const std::vector<double>& mine) {
 }
 
 std::vector<double> Partner::swap(const std::vector<double>& mine) {
-  agree(true);  // or the other one says just this, that it has failed
+  agree(true);  // if the other end has failed, it sends that instead of data; this throws
   return exchange(mine);
 }
 
@@ -77,7 +77,7 @@ void Partner::together(const std::function<void()>& work) {
   try {
     work();
   } catch (const RanksSilentError&) {
-    failed_ = true;  // nobody is there to be told
+    failed_ = true;  // the other end does not answer any more
     throw;
   } catch (const CommunicationError&) {
     failed_ = true;

@@ -1,5 +1,5 @@
-// Not a scenario: the rank that this one exchanges with. Both know at all times whether both are still there, so that
-// one that fails leaves nobody waiting.
+// Synchronizes this rank with the one that it exchanges with, so that an error at one end never leaves the other
+// waiting.
 #pragma once
 
 #include <exception>
@@ -12,29 +12,29 @@
 
 namespace xferbench {
 
-/// The other end has failed, and says itself why.
+/// The other end has failed; its own result gives the reason.
 struct PartnerFailedError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Both ends call the same functions in the same order.
+/// Hazard: both ends must call the same functions in the same order.
 class Partner {
  public:
   Partner(const FleetContext& fleet, int rank) : fleet_(fleet), rank_(rank) {}
 
   [[nodiscard]] int rank() const { return rank_; }
 
-  /// Tells whether this end is in order. Throws what this one has put off, or PartnerFailedError if the other one alone
-  /// is not in order. Once one of them has failed, nothing is said any more.
+  /// Exchanges whether both ends are fine. Throws an error postponed by within_pass(), or PartnerFailedError if only
+  /// the other end has failed. After a failure of either end, does nothing.
   void agree(bool mine);
-  /// Work within a pass. What it throws is put off until both agree again: whoever waited for the other end now would
-  /// keep all ranks waiting, which have yet to agree on the pass.
+  /// Runs `work` within a pass and postpones its error to the next agree(): waiting for the other end now would block
+  /// all ranks, which have yet to agree on the pass.
   void within_pass(const std::function<void()>& work);
-  /// Does something that may fail at one end alone.
+  /// Runs work that may fail at one end only, then calls agree().
   void together(const std::function<void()>& work);
-  /// The larger of what both say, number by number.
+  /// Element-wise maximum of the vectors of both ends, which must have the same size.
   [[nodiscard]] std::vector<double> largest(const std::vector<double>& mine);
-  /// What the other end says.
+  /// Returns the other end's vector, which must have the same size.
   [[nodiscard]] std::vector<double> swap(const std::vector<double>& mine);
 
  private:
@@ -42,7 +42,7 @@ class Partner {
 
   const FleetContext& fleet_;
   int rank_;
-  bool failed_ = false;  // one of them
+  bool failed_ = false;  // at either end
   std::exception_ptr put_off_;
 };
 

@@ -14,9 +14,9 @@ namespace {
 constexpr std::size_t kFewSamples = 5;
 constexpr std::size_t kFitPieces = 8;
 constexpr std::uint64_t kTinyBytes = 4 * KiB;
-constexpr double kShareOfBudget = 0.1;  // of a case, for what leads to it
+constexpr double kShareOfBudget = 0.1;  // share of a case's time budget for each preliminary measurement
 
-/// In step with all other ranks: a few samples of each.
+/// Samples each region a few times. Collective: all ranks must call it.
 ExchangeSamples a_few(const ExchangeAtWork& at, std::vector<Region> regions) {
   SamplingPolicy few = at.bench.policy;
   few.min_samples = few.max_samples = kFewSamples;
@@ -57,7 +57,7 @@ const Measurement& ExchangeCopies::h2d(const ExchangeSamples& samples) const {
 
 namespace {
 
-/// What the model is told, the same at both ends: of both, the slower.
+/// Measures the input of the model; takes the slower of both ends, so both get the same values.
 model::ExchangeStages measure_stages(const ExchangeAtWork& at) {
   const std::uint64_t bytes = at.c.bytes;
   const std::uint64_t piece = std::max<std::uint64_t>(1, bytes / kFitPieces);
@@ -90,8 +90,8 @@ model::ExchangeStages measure_stages(const ExchangeAtWork& at) {
 
 // --- Shapes ---------------------------------------------------------------------------------------------------------
 
-/// That shape, its neighbours as far as there are any, and what the model may be wrong to refuse, since it knows
-/// nothing of caches: from small slots to long ones, and one of everything. As many for every rank.
+/// The model's shape, shapes with shorter and longer chunks, and some fixed ones, because the model ignores CPU caches:
+/// small slots up to large ones, and a single chunk. The same number of shapes on every rank.
 std::vector<model::ExchangeShape> with_others(const model::ExchangeShape& shape, const ExchangeCase& c) {
   constexpr std::uint64_t kPage = 4 * KiB;
   const std::uint64_t half = (shape.chunk / 2 + kPage - 1) / kPage * kPage;
@@ -109,7 +109,7 @@ std::vector<model::ExchangeShape> with_others(const model::ExchangeShape& shape,
   return shapes;
 }
 
-/// The one that was fastest at the slower end of the pair.
+/// The shape that was fastest, taking the slower end of the pair as its time.
 model::ExchangeShape fastest_of(const ExchangeAtWork& at, const std::vector<model::ExchangeShape>& shapes) {
   const auto name = [](std::size_t i) { return "shape-" + std::to_string(i); };
   const ExchangeSamples samples = a_few(at, exchange_regions(at, [&](const ExchangePart& part, auto& regions) {

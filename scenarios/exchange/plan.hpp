@@ -1,5 +1,5 @@
-// Not a scenario: how an exchange is cut into messages. Both ends measure the stages by themselves, ask the model, try
-// what it says beside a few others, and come to the same.
+// Chooses the chunk size and depth of an exchange. Both ends measure the stages, ask the model, try its shape and some
+// others, and come to the same choice.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,10 @@
 
 namespace xferbench {
 
-/// Payloads up to this are small: they have a latency, and are not worth cutting.
+/// Payloads up to this size have a latency metric and are not cut into chunks, in bytes.
 inline constexpr std::uint64_t kLargestSmallExchange = 64 << 10;
 
-/// Everything that one rank needs in one case. Refers to what it is given.
+/// Everything that one rank needs to run a case. Holds references to its arguments.
 struct ExchangeAtWork {
   const ExchangeCase& c;
   const RunContext& bench;
@@ -32,7 +32,7 @@ struct ExchangeAtWork {
   ExchangeEnd& end;
   std::vector<ExchangePart> turns{};
 
-  /// In which this rank receives, and in which it sends.
+  /// Index of the turn in which this rank receives, or sends.
   [[nodiscard]] std::size_t receiving() const {
     return place([](const ExchangePart& p) { return p.from.has_value(); });
   }
@@ -47,8 +47,8 @@ struct ExchangeAtWork {
   }
 };
 
-/// Makes the regions of every turn, turn by turn and as many in each. One end may fail in this (memory is allocated)
-/// while the other one has already begun to measure, so both agree on having them.
+/// Creates the regions of all turns, the same number for each turn, in order. Creation may fail at one end (it
+/// allocates memory) while the other has begun to measure, so both ends agree that it succeeded.
 template <class OfTurn>
 std::vector<Region> exchange_regions(const ExchangeAtWork& at, const OfTurn& of_turn) {
   std::vector<Region> regions;
@@ -58,17 +58,17 @@ std::vector<Region> exchange_regions(const ExchangeAtWork& at, const OfTurn& of_
   return regions;
 }
 
-/// What was sampled of such regions.
+/// The samples of regions from exchange_regions().
 class ExchangeSamples {
  public:
   ExchangeSamples(const ExchangeAtWork& at, std::vector<Series> series)
       : at_(at), series_(std::move(series)), per_turn_(series_.size() / at.turns.size()) {}
 
   [[nodiscard]] std::span<const Series> all() const { return series_; }
-  /// The first region of the turn in which this rank receives, and the others of it by their names.
+  /// The first region of the turn in which this rank receives, or another region of that turn by name.
   [[nodiscard]] const Series& received() const { return series_.at(at_.receiving() * per_turn_); }
   [[nodiscard]] const Series& received(std::string_view name) const { return named(at_.receiving(), name); }
-  /// Of the turn in which it sends.
+  /// A region of the turn in which this rank sends.
   [[nodiscard]] const Series& sent(std::string_view name) const { return named(at_.sending(), name); }
 
  private:
@@ -79,12 +79,12 @@ class ExchangeSamples {
   std::size_t per_turn_;
 };
 
-/// The copies of both ends by themselves, in so many pieces: one region for each, or one for both where they are to run
-/// at once, as they do both ways.
+/// The copies of both ends measured alone, each in so many pieces: one region per copy or, with both_ways, one region
+/// with both copies at once.
 struct ExchangeCopies {
   ExchangeCopies(bool both_ways, std::size_t in_pieces);
   void add(const ExchangeAtWork& at, const ExchangePart& part, std::vector<Region>& regions) const;
-  /// Of these, this rank's.
+  /// This rank's copies.
   [[nodiscard]] const Measurement& d2h(const ExchangeSamples& samples) const;
   [[nodiscard]] const Measurement& h2d(const ExchangeSamples& samples) const;
 
@@ -93,12 +93,12 @@ struct ExchangeCopies {
   std::size_t pieces;
 };
 
-/// How messages are cut, and what the model expects of that.
+/// How the payload is cut and, for pipelines of large payloads, the stages from which the model predicts the time.
 struct ExchangePlan {
   model::ExchangeShape shape;
   std::optional<model::ExchangeStages> stages{};
 };
-/// In step with all other ranks.
+/// Collective: all ranks must call it.
 ExchangePlan plan_exchange(const ExchangeAtWork& at);
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-// Not a scenario: what a case of multipath means, what its results say, and its cases as a space for `tune`.
+// The cases of scenario multipath: parsing, metrics, findings, and the search space of `tune`.
 #pragma once
 
 #include <array>
@@ -18,42 +18,43 @@
 
 namespace xferbench {
 
-/// Parts of the payload begin at multiples of this, so that copies of them are aligned.
+/// Alignment of the payload's parts, so that copies of them are aligned.
 inline constexpr std::uint64_t kPartAlignment = 64 * KiB;
 
 struct MultipathCase {
-  Direction direction = Direction::h2d;  ///< to the target's memory, or from there
-  std::vector<int> target;               ///< the number of one GPU; empty: the first of the run
-  std::vector<int> via;                  ///< of the helpers; empty: all others, ...
-  bool growing = false;                  ///< ... or one of them, two of them, and so on
-  std::optional<double> share;           ///< of the payload, that goes through the helpers; none: the model's choice
-  model::RelayShape shape;               ///< its chunk: 0 for the model's choice
+  Direction direction = Direction::h2d;  ///< to the target GPU's memory, or from it
+  std::vector<int> target;               ///< number of one GPU; empty: the first GPU of the run
+  std::vector<int> via;                  ///< helper GPUs; empty: all other GPUs
+  bool growing = false;                  ///< if `via` is empty: one case with one helper, one with two, and so on
+  std::optional<double>
+      share;                ///< share of the payload that goes through the helpers, 0 to 1; none: chosen by the model
+  model::RelayShape shape;  ///< chunk 0: chosen by the model
   std::uint64_t bytes = 0;
 
   [[nodiscard]] bool is_explicit() const { return !target.empty() && !via.empty(); }
-  /// The target and its helpers.
+  /// The target, then its helpers.
   [[nodiscard]] std::vector<int> gpus() const;
 };
 MultipathCase multipath_case(const Case& c);
 
-/// Words of the axes: any GPU but the target helps; or one of them, two of them, and so on.
+/// Words of the axes: the first GPU of the run; all other GPUs as helpers; one helper, two helpers, and so on.
 inline constexpr const char* kFirst = "first";
 inline constexpr const char* kAllOthers = "all";
 inline constexpr const char* kGrowing = "growing";
 
-/// With numbers in place of words. The case as it is where there is nobody to help.
+/// Cases with GPU numbers instead of words. Returns `c` itself if there is only one GPU.
 std::vector<Case> expand_multipath(const Case& c, const GpusOfRun& gpus);
 
-/// The most bytes that a helper holds for chunks that are on their way.
+/// Upper bound of the slot memory of one helper, in bytes.
 std::uint64_t helper_memory(const MultipathCase& c);
 
-/// How the payload is cut, and what of it goes where.
+/// How the payload is distributed over the target's own link and the helpers, and cut into chunks.
 struct Cut {
   model::RelayShape shape;
   model::RelaySplit split;
 };
 
-/// As the case says; what it leaves open is the model's choice from what `paths` returns, which is called only then.
+/// The cut of a case; the model chooses what the case leaves open. Calls paths() only if the model is needed.
 template <class Paths>
 Cut cut(const MultipathCase& c, const Paths& paths) {
   const auto split_for = [&](const model::RelayShape& shape) {
@@ -65,21 +66,21 @@ Cut cut(const MultipathCase& c, const Paths& paths) {
   return {shape, split_for(shape)};
 }
 
-/// Bytes of the slots of the helper that has most.
+/// Bytes of slot memory of the helper that needs most.
 std::uint64_t helper_memory(const Cut& cut);
 
-/// Adds the rates of a payload that takes so many seconds, beside as many through the target's own link alone; what of
-/// it is relayed; what helpers hold for that and how much at a time, unless they have nothing to do.
+/// Adds bandwidth and gain relative to the time through the target's own link alone, the relayed share and, unless
+/// nothing is relayed, chunk size and helper memory. Times in seconds.
 void add_rates(const MultipathCase& c, const Cut& cut, double seconds, double direct_seconds, Result& result);
 
-/// Findings of kind "multipath" for each result, what it gains and what that costs; "helpers", with how few it is as
-/// fast as with more. All results are ok. Throws InputError where one lacks its own time, as only a file's can.
+/// A finding "multipath" per result, with its gain and cost, and "helpers", the smallest number of helpers that is as
+/// fast as more. All results must be successful. Throws InputError if a result read from a file lacks its own time.
 std::vector<Finding> multipath_findings(std::span<const Result* const> results);
 
-/// The axes that say what is done, and not how.
+/// The axes that define the work, as opposed to how it is done.
 inline constexpr std::array<std::string_view, 3> kMultipathWorkAxes{"dir", "target", "size"};
 
-/// As Scenario::tunable() says.
+/// See Scenario::tunable().
 std::unique_ptr<Tunable> multipath_space(std::span<const Case> cases, const RunContext& bench);
 
 }  // namespace xferbench

@@ -13,9 +13,9 @@ namespace xferbench {
 namespace {
 
 constexpr std::size_t kSamples = 8;
-constexpr std::size_t kPieces = 16;  // that show what one more copy costs
+constexpr std::size_t kPieces = 16;  // number of copies for measuring the cost of one more copy
 constexpr std::uint64_t kTiny = 4 * KiB;
-constexpr std::size_t kLinks = 32;  // copies of the chain
+constexpr std::size_t kLinks = 32;  // length of the chain of copies
 
 double rate(std::uint64_t bytes, double time) { return static_cast<double>(bytes) / std::max(time, 1e-9); }
 
@@ -23,7 +23,7 @@ double median_of(const RunContext& bench, Region region) {
   return sample_few(bench, {std::move(region)}, kSamples).front().elapsed.median;
 }
 
-/// A part of the payload, by way of a helper's memory, over one of its links, in so many pieces.
+/// A part of the payload in a helper's memory, copied over one of the helper's links in several pieces.
 class Leg {
  public:
   enum class Link { own, peer };
@@ -48,13 +48,13 @@ class Leg {
                   const std::uint64_t step = std::max<std::uint64_t>(1, bytes_ / pieces);
                   for (std::size_t i = 0; i < pieces; ++i) {
                     copy(link, i * step, step, one_);
-                    one_.record(event_);  // as behind each chunk, where it costs as much as the copy itself
+                    one_.record(event_);  // as after each chunk, where the event costs as much as the copy itself
                   }
                 },
             .operations = 2 * pieces};
   }
 
-  /// Tiny copies in turn, each waiting for the one before.
+  /// Tiny copies over both links alternately, each waiting for the previous one.
   [[nodiscard]] Region chain() {
     return {.name = "chain",
             .clock = Clock::event_gated,
@@ -85,7 +85,7 @@ class Leg {
   }
 
   MultipathPayload& payload_;
-  std::uint64_t offset_;  // of its part of the payload
+  std::uint64_t offset_;  // of this part in the payload
   std::uint64_t bytes_;
   DeviceBuffer memory_;
   Stream one_;
@@ -93,27 +93,27 @@ class Leg {
   Event event_;
 };
 
-/// What a copy takes beside its bytes.
+/// Fixed cost of a copy in seconds.
 double per_copy(const RunContext& bench, Leg& leg, Leg::Link link) {
   const double whole = median_of(bench, leg.in_pieces(link, 1));
   const double pieces = median_of(bench, leg.in_pieces(link, kPieces));
   return std::max(0.0, (pieces - whole) / (kPieces - 1));
 }
 
-/// Of a device's part of a region over several, on its own clock.
+/// Time of one device's part of a region over several devices, by its own clock.
 double gpu_time(const Series& series, const Device& device) {
   return series.part(kGpuTime, device.capabilities().environment.number_of(device.number())).median;
 }
 
-/// How much later than a GPU's own part all of a region over several ends: what it takes to begin together and to tell
-/// the first of them.
+/// How much longer the whole region takes than the longest part of a single GPU: the cost of starting together and of
+/// notifying the first GPU.
 double far_end_of(const Series& series, const MultipathPayload& payload) {
   double longest = gpu_time(series, payload.target());
   for (const Device* helper : payload.helpers()) longest = std::max(longest, gpu_time(series, *helper));
   return std::max(0.0, series.elapsed.median - longest);
 }
 
-/// What a helper's links take for its part, while all move theirs.
+/// Times of a helper's two links for its part, while all other links are busy, too.
 struct LinkTimes {
   double own = 0;
   double peer = 0;
@@ -122,7 +122,7 @@ struct LinkTimes {
 model::RelayCosts helper_costs(const RunContext& bench, Leg& leg, const LinkTimes& times, bool to_target) {
   const double own_copy = per_copy(bench, leg, Leg::Link::own);
   const double peer_copy = per_copy(bench, leg, Leg::Link::peer);
-  // Of one step of the chain, what is neither copy.
+  // Subtracting both copies from one step of the chain leaves two hand-overs.
   const double both = median_of(bench, leg.chain()) / kLinks;
   const double own_rate = rate(leg.bytes(), times.own - own_copy);
   const double peer_rate = rate(leg.bytes(), times.peer - peer_copy);
@@ -133,13 +133,13 @@ model::RelayCosts helper_costs(const RunContext& bench, Leg& leg, const LinkTime
           .hand_over = std::max(0.0, (both - own_copy - peer_copy) / 2)};
 }
 
-/// Of so little over all own links at once that its bytes take next to nothing.
+/// Time of tiny copies over all own links at once, which is nearly all overhead.
 double time_of_little(const RunContext& bench, MultipathPayload& payload) {
   OwnLinks links(payload, {kTiny, std::vector<std::uint64_t>(payload.helpers().size(), kTiny)});
   return median_of(bench, links.region());
 }
 
-/// Of each leg, how long it takes while all helpers' legs to the target are at work, which share its links.
+/// Time of each leg between helper and target while all of them run, as they share the target's links.
 std::vector<double> peer_times(const RunContext& bench, std::span<const std::unique_ptr<Leg>> legs,
                                const MultipathPayload& payload) {
   std::vector<Region> regions;
@@ -176,7 +176,7 @@ model::RelayPaths measure_paths(const RunContext& bench, const MultipathCase& c)
     const LinkTimes times{gpu_time(own_links, *payload.helpers()[i]), to_target[i]};
     paths.helpers.push_back(helper_costs(bench, *legs[i], times, payload.direction() == Direction::h2d));
   }
-  // The target's own copies are like those between the host and any other.
+  // Assumes that the target's own copies have the same fixed cost as a helper's copies from or to the host.
   const model::RelayCosts& like = paths.helpers.front();
   paths.direct_copy = payload.direction() == Direction::h2d ? like.first_copy : like.second_copy;
   paths.direct_rate = rate(split.direct, gpu_time(own_links, payload.target()) - paths.direct_copy);

@@ -1,4 +1,4 @@
-// Not a scenario: what the links of a payload's ways can do, from which model/relay.hpp predicts how long it takes.
+// Measures the links that a payload can use, as input of the model in model/relay.hpp.
 #pragma once
 
 #include "core/units.hpp"
@@ -8,12 +8,12 @@
 
 namespace xferbench {
 
-/// Measures them with a payload of its own, in a few samples each: all own links at once, copies between each helper
-/// and the target alone and in pieces, and a chain of small copies in turn. What it finds holds for payloads of any
-/// size. Throws as sampling does; after Ctrl-C, what it returns means nothing.
+/// Takes a few samples with a payload of its own: all own links at once, copies between each helper and the target as a
+/// whole and in pieces, and a chain of small copies. The result holds for payloads of any size. Throws the same errors
+/// as sampling; meaningless after Ctrl-C.
 model::RelayPaths measure_paths(const RunContext& bench, const MultipathCase& c);
 
-/// Device memory that it needs on each GPU, and as much on the host.
+/// Memory that measure_paths() needs on each GPU, and as much on the host.
 inline constexpr std::uint64_t kMeasuredBytes = 256 * MiB;
 
 }  // namespace xferbench

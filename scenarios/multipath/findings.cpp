@@ -22,7 +22,7 @@ std::string gpus_named(std::span<const int> numbers) {
   return fmt::format("GPU{} {}", numbers.size() > 1 ? "s" : "", gpus_text(numbers, ','));
 }
 
-/// What it gains, and what that costs. `may_be_fewer`: helpers, which was not tried.
+/// Gain and cost of one result. `may_be_fewer`: add advice to try fewer helpers.
 Finding gained(const Result& r, const std::string& prefix, bool may_be_fewer) {
   const MultipathCase c = multipath_case(r.config);
   const bool in = c.direction == Direction::h2d;
@@ -53,7 +53,7 @@ Finding gained(const Result& r, const std::string& prefix, bool may_be_fewer) {
       .text = std::move(text)};
 }
 
-/// Of results that differ in their helpers alone, the one with the fewest of those that are as fast as any.
+/// Among results that differ in the helpers only: the one with the fewest helpers that is as fast as the fastest.
 const Result& fewest_helpers(std::span<const Result* const> results) {
   const auto time = [](const Result* r) { return r->median("multipath"); };
   const double least = time(*std::ranges::min_element(results, {}, time));
@@ -66,7 +66,7 @@ const Result& fewest_helpers(std::span<const Result* const> results) {
   return *fewest;
 }
 
-/// That more helpers gain nothing, where some were tried.
+/// A finding that more helpers than `fewest` gain nothing; nothing if no more were tried.
 std::optional<Finding> enough(std::span<const Result* const> results, const Result& fewest, const std::string& prefix) {
   const auto helpers = [](const Result* r) { return multipath_case(r->config).via; };
   const Result* most = *std::ranges::max_element(results, {}, [&](const Result* r) { return helpers(r).size(); });
@@ -81,7 +81,7 @@ std::optional<Finding> enough(std::span<const Result* const> results, const Resu
                           helpers(most).size(), format_significant(most->value("bandwidth")), gpus_text(via))};
 }
 
-/// The table says the same of each case; of many, only the fastest is worth a sentence.
+/// With many findings, shows only the fastest; the table already contains the others.
 void keep_fastest(std::vector<Finding>& findings) {
   constexpr std::size_t kFew = 4;
   const auto shown = [](const Finding& f) { return !f.detail; };

@@ -1,6 +1,6 @@
-// multipath: a payload to one GPU, or back, through its own link and through those of its neighbours at once. Beside it
-// the same through the GPU's own link alone, and as many bytes through all links to wherever they lead, which is the
-// most that any way of sharing them out could reach.
+// multipath: copies a payload to one GPU, or from it, through its own link and the links of its neighbours at once.
+// Compared with the own link alone, and with the same amount of data over all links without relaying, which is the
+// upper limit of any distribution.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace xferbench {
 
 namespace {
 
-/// What the model is told is measured once per run.
+/// The model's input is measured once per run.
 Cut cut_for(const MultipathCase& c, const RunContext& bench) {
   return cut(c, [&]() -> const model::RelayPaths& {
     const std::string key = fmt::format("multipath paths {} {}", static_cast<int>(c.direction), gpus_text(c.gpus()));
@@ -30,7 +30,7 @@ Cut cut_for(const MultipathCase& c, const RunContext& bench) {
   });
 }
 
-/// One run of a way on poisoned memory.
+/// Runs one pass on poisoned memory and checks it.
 template <class Way>
 void verify_way(Way& way, const Region& region, Machine& machine, VerifiedRun run) {
   run(machine, region, [&way] { way.poison(); });
@@ -81,7 +81,8 @@ class Multipath final : public ScenarioOf<multipath_case> {
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const MultipathCase& c) const override {
-    // The target holds the payload; a helper its slots, and what stays on it when all links are measured.
+    // The target holds the payload; a helper holds its slots and, for the measurement of all links, its part of the
+    // payload.
     const std::uint64_t helper = helper_memory(c) + c.bytes / 2 + kPartAlignment;
     const std::uint64_t measured = c.share && c.shape.chunk > 0 ? 0 : kMeasuredBytes;
     return {std::max(c.bytes, measured), std::max({c.bytes, helper, measured})};

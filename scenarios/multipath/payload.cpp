@@ -51,7 +51,7 @@ void MultipathPayload::check_host() const {
 
 void MultipathPayload::check() {
   if (direction_ == Direction::h2d) {
-    // What arrived comes back to the host's buffer, which held the same before.
+    // The host buffer still holds the source data, so poison it before copying the result back.
     poison_host();
     target().copy_and_wait({host_.data, on_target_.data, host_.bytes, Direction::d2h});
   }

@@ -1,5 +1,5 @@
-// Not a scenario: a payload between the host and one GPU, and the ways it may take: through that GPU's own link, and
-// through other GPUs, which pass it on.
+// A payload between the host and one GPU, and its paths: through that GPU's own link, and through other GPUs that relay
+// it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace xferbench {
 
-/// The payload's memory on the host and on the target, and the GPUs at its service, which reach the target's memory as
-/// long as it lives.
+/// The payload's buffers on host and target, the target and its helper GPUs. Enables peer access from the helpers to
+/// the target for its lifetime.
 class MultipathPayload {
  public:
   MultipathPayload(Machine& machine, const MultipathCase& c, std::uint64_t seed);
@@ -27,29 +27,29 @@ class MultipathPayload {
   [[nodiscard]] Device& target() const { return *devices_.front(); }
   [[nodiscard]] std::span<Device* const> helpers() const { return std::span(devices_).subspan(1); }
 
-  /// Bytes from `offset` on, to or from where they belong on the target.
+  /// A copy of bytes from `offset` on, between the host and their place on the target.
   [[nodiscard]] Copy directly(std::uint64_t offset, std::uint64_t bytes) const {
     return over_link(at(offset), offset, bytes);
   }
-  /// The same, between the host and memory of any of the GPUs.
+  /// A copy of the same bytes, between the host and memory of any GPU.
   [[nodiscard]] Copy over_link(std::byte* on_gpu, std::uint64_t offset, std::uint64_t bytes) const;
-  /// The same between the target's memory and a helper's.
+  /// A copy of the same bytes, between the target's memory and a helper's.
   [[nodiscard]] Copy between_gpus(std::byte* on_helper, std::uint64_t offset, std::uint64_t bytes) const;
-  /// On the target.
+  /// Address on the target.
   [[nodiscard]] std::byte* at(std::uint64_t offset) const { return on_target_.data + offset; }
 
-  /// Real data where the payload comes from.
+  /// Fills the source.
   void prepare();
-  /// Where it goes to.
+  /// Overwrites the destination.
   void poison();
-  /// Throws VerificationError unless it has arrived. Leaves the source as it was.
+  /// Throws VerificationError if the data has not arrived. Keeps the source.
   void check();
 
-  // Of a part that stays on a GPU, in its memory `on_gpu`: H2D it goes there, D2H it comes from there.
+  // For a part that stays on a GPU, in its memory `on_gpu`: H2D its destination, D2H its source.
   void prepare_part(Device& device, const DeviceView& on_gpu, std::uint64_t offset);
   void poison_part(Device& device, const DeviceView& on_gpu);
-  /// Brings it back to the host's buffer, which is to be poisoned before and checked when all parts are there. Nothing
-  /// for D2H.
+  /// H2D: copies the part back to the host buffer, which must be poisoned before, and checked after all parts are back.
+  /// D2H: no effect.
   void fetch_part(Device& device, const DeviceView& on_gpu, std::uint64_t offset);
   void poison_host();
   void check_host() const;
@@ -66,7 +66,7 @@ class MultipathPayload {
   DeviceBuffer on_target_;
 };
 
-/// As much as can reach all GPUs at once: each takes its part over its own link, and keeps it.
+/// The upper limit of multipath: each GPU copies its part over its own link and keeps it, without relaying.
 class OwnLinks {
  public:
   OwnLinks(MultipathPayload& payload, const model::RelaySplit& split);
@@ -78,7 +78,7 @@ class OwnLinks {
  private:
   struct Part {
     Device* device;
-    DeviceView on_gpu;  // of the target: a part of the payload's own memory
+    DeviceView on_gpu;  // for the target a part of the payload's own memory
     std::uint64_t offset;
     Stream stream;
     DeviceBuffer own;
@@ -87,28 +87,28 @@ class OwnLinks {
   std::vector<Part> parts_;
 };
 
-/// A part directly, the rest through the helpers, chunk after chunk.
+/// Copies a part of the payload over the target's own link, and the rest in chunks through the helpers.
 class Relay {
  public:
-  /// All of it directly.
+  /// The whole payload over the target's own link.
   explicit Relay(MultipathPayload& payload) : Relay(payload, {}, {.direct = payload.bytes(), .through = {}}) {}
   Relay(MultipathPayload& payload, const model::RelayShape& shape, const model::RelaySplit& split);
   [[nodiscard]] Region region(std::string name);
-  /// That the busiest stream of a helper gets, for so many chunks.
+  /// Operations in the busiest stream of a helper, for this number of chunks.
   static constexpr std::size_t operations(std::size_t chunks) { return 3 * chunks; }
-  /// Where the payload goes to, and what it goes through.
+  /// Overwrites the destination and the slots.
   void poison();
 
  private:
   struct Helper {
-    std::uint64_t offset;               // of its part of the payload
-    std::vector<std::uint64_t> chunks;  // their bytes
+    std::uint64_t offset;               // of its part in the payload
+    std::vector<std::uint64_t> chunks;  // bytes of each chunk
     RelaySlots slots;
   };
   void submit();
 
   MultipathPayload& payload_;
-  std::uint64_t direct_;  // bytes of the payload's begin
+  std::uint64_t direct_;  // bytes at the start of the payload that use the own link
   Stream stream_;
   std::vector<Helper> helpers_;
 };

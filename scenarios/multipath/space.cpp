@@ -44,7 +44,7 @@ class MultipathSpace final : public Tunable {
     return model::relay_makespan(paths_.at(m.via), chosen.shape, chosen.split);
   }
 
-  /// Helpers first, then what they hold.
+  /// Fewer helpers count as simpler; then less helper memory.
   [[nodiscard]] double complexity(const Case& c) const override {
     const MultipathCase m = multipath_case(c);
     constexpr double kHelper = 1e6;
@@ -53,7 +53,7 @@ class MultipathSpace final : public Tunable {
 
   [[nodiscard]] std::string family(const Case& c) const override { return gpus_text(multipath_case(c).via); }
 
-  /// Candidates use one payload, in turn.
+  /// All candidates share one payload, so they run one at a time.
   [[nodiscard]] Candidate prepare(const Case& c) override {
     const MultipathCase m = multipath_case(c);
     const Cut chosen = cut_of(m);
@@ -82,7 +82,7 @@ class MultipathSpace final : public Tunable {
     paths_.emplace(c.via, measure_paths(bench_, c));
   }
 
-  /// Whether it fits behind a gate: candidates are set against each other, so one clock has to do for all.
+  /// Whether all operations fit behind a gate. Candidates are compared with each other, so all must use the same clock.
   [[nodiscard]] bool is_gated(const MultipathCase& c) const {
     const Cut chosen = cut_of(c);
     std::size_t chunks = 0;
@@ -96,7 +96,7 @@ class MultipathSpace final : public Tunable {
     return cut(c, [&]() -> const model::RelayPaths& { return paths_.at(c.via); });
   }
 
-  /// The split of a case for the payload, which has the helpers of all cases.
+  /// Extends the split of a case to the helpers of all cases, which the payload has.
   [[nodiscard]] model::RelaySplit among_all(const model::RelaySplit& split, const std::vector<int>& via) const {
     model::RelaySplit all{split.direct, std::vector<std::uint64_t>(helpers_.size())};
     for (std::size_t i = 0; i < via.size(); ++i) {
@@ -109,8 +109,8 @@ class MultipathSpace final : public Tunable {
   std::vector<int> helpers_;  // of all cases
   std::unique_ptr<MultipathPayload> payload_;
   Clock clock_ = Clock::event_gated;
-  std::map<std::vector<int>, model::RelayPaths> paths_;  // by the helpers
-  std::vector<Measurement> stages_;                      // direct
+  std::map<std::vector<int>, model::RelayPaths> paths_;  // key: the helpers
+  std::vector<Measurement> stages_;                      // the direct copy only
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace xferbench {
 
 namespace {
 
-/// As scenario latency reads a GPU's own memory: more than any cache of it.
+/// Larger than any L2, as in scenario latency.
 constexpr std::size_t kUsualBuffer = 256 * MiB;
 
 const char* const kMalformed =
@@ -29,8 +29,8 @@ Case of_pair(const Case& c, int from, int to) {
   return c;
 }
 
-/// PCIe's, of the slower one of two. Through the host each link works like one of memcpy; between the two directly,
-/// data is taken to be pushed as writes, which then share no lane with requests.
+/// Limit of PCIe: that of the slower of the two links. Staged copies use each link as memcpy does. Direct copies are
+/// assumed to be writes, so that they do not share a direction of the link with read requests.
 double bus_limit(const P2pCase& c, const Environment& environment) {
   std::vector<double> limits;
   for (const std::size_t place : places_of(c.named(), environment)) {
@@ -41,7 +41,7 @@ double bus_limit(const P2pCase& c, const Environment& environment) {
   return limits.empty() ? 0 : std::ranges::min(limits);
 }
 
-/// What makes no sense on any machine.
+/// Cases that make no sense on any machine.
 std::optional<SkipReason> broken_rule(const P2pCase& c) {
   if (c.malformed) return SkipReason::impossible(kMalformed);
   if (c.is_of_one_pair() && c.from == c.to) {

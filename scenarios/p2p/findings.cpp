@@ -28,7 +28,7 @@ namespace {
 using model::Relation;
 using Results = std::vector<const Result*>;
 
-/// A way of copying, or a read.
+/// One result, of a copy or of a latency measurement.
 struct Of {
   const Result* result;
   P2pCase of_case;
@@ -46,12 +46,12 @@ struct Of {
 };
 using All = std::vector<Of>;
 
-/// What the case has beside these axes, as a key.
+/// Key of a case without these axes.
 std::string beside(const Case& c, std::initializer_list<std::string_view> axes) {
   return key_of(c, [&](std::string_view axis) { return std::ranges::find(axes, axis) == axes.end(); });
 }
 
-/// Those that have the same key, in the order of their first.
+/// Groups with equal keys, in the order of their first elements.
 template <class Key>
 std::vector<All> grouped_by(const All& all, const Key& key_of) {
   Results results;
@@ -63,12 +63,12 @@ std::vector<All> grouped_by(const All& all, const Key& key_of) {
   return groups;
 }
 
-/// What is done alike between all pairs.
+/// Groups that differ in the pair of GPUs only.
 std::vector<All> by_way(const All& all) {
   return grouped_by(all, [](const Of& of) { return beside(of.result->config, {"from", "to"}); });
 }
 
-/// The axes whose values say which of all ways of copying it is, less one.
+/// The axes that distinguish the ways of copying, for labels; leaves out `without`.
 std::vector<std::string> axes_of_ways(const All& all, std::string_view without = "") {
   Results results;
   for (const Of& of : all) results.push_back(of.result);
@@ -78,7 +78,7 @@ std::vector<std::string> axes_of_ways(const All& all, std::string_view without =
     if (std::ranges::find(axes, always) == axes.end()) axes.emplace_back(always);
   }
   std::erase_if(axes, [&](const std::string& axis) { return axis == "from" || axis == "to" || axis == without; });
-  // In the order in which cases have them.
+  // In the order of the case's parameters.
   const auto place = [&](const std::string& axis) {
     const auto& params = results.front()->config.params();
     return std::ranges::find(params, axis, &Case::Param::name) - params.begin();
@@ -87,7 +87,7 @@ std::vector<std::string> axes_of_ways(const All& all, std::string_view without =
   return axes;
 }
 
-/// Of copies, those of the largest size; what holds for it, the rate decides and not the start.
+/// Copies of the largest size, where bandwidth decides and not the start-up cost.
 All largest(const All& all) {
   std::size_t most = 0;
   for (const Of& of : all) most = std::max(most, of.of_case.size);
@@ -108,9 +108,9 @@ std::size_t pairs_in(const All& all) {
   return pairs.size();
 }
 
-// --- Ways of copying beside each other -------------------------------------------------------------------------------
+// --- Comparison of ways of copying ----------------------------------------------------------------------------------
 
-/// Two values of an axis that are worth setting against each other.
+/// Two values of an axis that are compared with each other.
 struct Choice {
   std::string_view axis;
   std::string_view one;
@@ -125,8 +125,8 @@ bool has(const Labels& labels, std::string_view axis, std::string_view word) {
   return std::ranges::any_of(labels, [&](const auto& label) { return label.first == axis && label.second == word; });
 }
 
-/// Of several sizes: fits, and from which size on which way is faster, pair by pair. That one is so at every size, or
-/// how it is between many pairs, is a detail beside what add_choices() says.
+/// For several sizes: fits and crossovers per pair. With many pairs, or if one way is faster at every size, they are
+/// details, as add_choices() covers that.
 void add_sizes(const All& copies, std::vector<Finding>& findings) {
   Results results;
   for (const Of& of : copies) results.push_back(of.result);
@@ -145,7 +145,7 @@ void add_sizes(const All& copies, std::vector<Finding>& findings) {
   }
 }
 
-/// Between how many pairs one is faster than the other, and how much.
+/// Counts the pairs for which one of two ways is faster, and the range of factors.
 struct Tally {
   std::map<Relation, std::size_t> pairs{};
   std::map<Relation, Interval> factors{};
@@ -168,11 +168,11 @@ struct Tally {
     for (const auto& [relation, count] : pairs) sum += count;
     return sum;
   }
-  /// The relation, where it is the same between all pairs.
+  /// The relation, if it is the same for all pairs.
   [[nodiscard]] Relation common() const { return pairs.size() == 1 ? pairs.begin()->first : Relation::undecided; }
 };
 
-/// Of several pairs.
+/// `total` is at least 2.
 std::string among(std::size_t count, std::size_t total) {
   if (count < total) return fmt::format("between {} of {} pairs", count, total);
   return total == 2 ? "between both pairs" : fmt::format("between all {} pairs", total);
@@ -203,7 +203,7 @@ std::string text_of(const Choice& choice, const Tally& tally) {
   return listed(parts);
 }
 
-/// A sentence for each choice, over all pairs.
+/// One finding per choice, over all pairs.
 void add_choices(const All& copies, std::vector<Finding>& findings) {
   for (const Choice& choice : kChoices) {
     const std::vector<std::string> axes = axes_of_ways(copies, choice.axis);
@@ -239,9 +239,10 @@ void add_choices(const All& copies, std::vector<Finding>& findings) {
   }
 }
 
-// --- Pairs beside each other -----------------------------------------------------------------------------------------
+// --- Comparison of pairs
+// ----------------------------------------------------------------------------------------------
 
-/// For each way of copying one way, and for reads: pairs that are faster in one direction than in the other.
+/// Pairs that are faster in one direction than in the other, for each way of one-way copies and for latency.
 void add_asymmetries(const All& all, std::vector<Finding>& findings) {
   const std::vector<std::string> axes = axes_of_ways(all);
   for (const All& group : by_way(all)) {
@@ -276,12 +277,12 @@ void add_asymmetries(const All& all, std::vector<Finding>& findings) {
   }
 }
 
-/// What a pair is judged by, as people read it: a rate, or the time of a read.
+/// The value by which a pair is judged and reported: bandwidth, or latency.
 Metric judged(const Of& of) {
   return of.of_case.latency ? Metric{kLatency, of.time().value, "s"} : of.result->needed_metric("bandwidth");
 }
 
-/// Pairs that differ from those that have the same limit.
+/// Outliers among the pairs with the same limit.
 void add_odd_pairs(const All& all, std::vector<Finding>& findings) {
   const std::vector<std::string> axes = axes_of_ways(all);
   const auto way_and_limit = [](const Of& of) {

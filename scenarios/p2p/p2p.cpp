@@ -1,5 +1,5 @@
-// p2p: from the memory of one GPU to that of another: how fast each pair copies, either way and both at once, and what
-// one read of the other's memory takes.
+// p2p: copies between GPUs, in either direction and in both at once, and the latency of loads from another GPU's
+// memory.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -22,7 +22,6 @@ namespace xferbench {
 
 namespace {
 
-/// The GPUs of a case.
 struct Ends {
   Device& from;
   Device& to;
@@ -35,7 +34,7 @@ Ends ends_of(const P2pCase& c, const RunContext& bench) {
 
 std::array<Device*, 2> both(const Ends& ends) { return {&ends.from, &ends.to}; }
 
-/// The copies of one case as a region: that from `from` to `to`, and where there are two that back.
+/// The copies of one case as a region: from `from` to `to` and, with both ways, back.
 class PeerCopies {
  public:
   PeerCopies(const P2pCase& c, const Ends& ends, std::uint64_t seed) : staged_(c.staged) {
@@ -48,7 +47,7 @@ class PeerCopies {
 
   Region region() {
     Region r{.name = "copy", .clock = staged_ ? Clock::event : Clock::event_gated};
-    // Some microseconds of events, and of starting and joining two GPUs, are not to count beside links this fast.
+    // Long samples: on links this fast, some microseconds for events and for joining two GPUs would matter.
     r.shortest = 5e-3;
     r.back_to_back = true;
     r.streams.assign(streams_.begin(), streams_.end());
@@ -60,7 +59,7 @@ class PeerCopies {
   }
 
  private:
-  /// Fetched by the GPU that gets it, or sent by the one that has it.
+  /// The copy runs on the GPU that receives the data (fetched) or on the one that has it.
   void add(const P2pCase& c, Device& from, Device& to, std::uint64_t seed) {
     Device& worker = c.fetched() ? to : from;
     streams_.push_back(worker.make_stream(StreamKind::nonblocking));
@@ -71,7 +70,7 @@ class PeerCopies {
     for (const auto& t : transfers_) (t.get()->*step)();
   }
 
-  bool staged_;  // never behind a gate: of a gigabyte the driver queues so many pieces that the call blocks
+  bool staged_;  // never behind a gate: for a gigabyte the driver queues so many pieces that the call blocks
   std::vector<Stream> streams_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
 };
