@@ -17,16 +17,17 @@ namespace xferbench {
 
 namespace {
 
-/// What is held against the pipeline's time: repeated as often as that, in a series of its own where need be.
+/// The series that is compared with the pipeline: the one repeated within a sample as often as the pipeline, if it
+/// exists.
 const Measurement& alike(const Result& result, const std::string& name) {
   const Measurement* repeated = result.measurement(name + kAlikeSuffix);
   return repeated != nullptr ? *repeated : result.needed_measurement(name);
 }
 
-/// In the order of model::Stages. The last is not measured of several GPUs, nor of times too short for the clock.
+/// In the order of model::Stages. The last one is missing with several GPUs, or if times are too short for the clock.
 constexpr std::array<const char*, 6> kStages{"h2d", "kernel", "d2h", "both", kBothChunked, kAtBothRates};
 
-/// What `time_of` says of the measurement of each stage; 0 for what was not measured.
+/// time_of(measurement) of each stage; 0 for stages that were not measured.
 template <class TimeOf>
 model::Stages stage_times(const Result& result, const TimeOf& time_of) {
   const auto time = [&](std::size_t stage) {
@@ -39,7 +40,8 @@ model::Stages stages_alike(const Result& result) {
   return stage_times(result, [](const Measurement& m) { return m.median; });
 }
 
-/// Pipeline and stages were sampled in the same rounds: what moves them alike moves no ratio of them.
+/// Resamples whole rounds, in which pipeline and stages were sampled together, so noise that affects all of them alike
+/// cancels.
 void add_interval_of_efficiency(unsigned copy_engines, Result& result) {
   const Measurement& pipeline = result.needed_measurement("pipeline");
   std::size_t rounds = pipeline.samples.size();
@@ -69,7 +71,7 @@ void add_interval_of_efficiency(unsigned copy_engines, Result& result) {
 
 void warn(const OverlapCase& o, Result& result) {
   const Measurement& pipeline = result.needed_measurement("pipeline");
-  if (o.pipeline.strategy == Strategy::serial) return;  // it blocks by design
+  if (o.pipeline.strategy == Strategy::serial) return;  // its calls block by design
   if (pipeline.clock == Clock::event) {
     result.warnings.emplace_back(
         "so many operations do not fit behind a gate: the makespan includes what the host takes to submit them, as it "
@@ -107,7 +109,7 @@ void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
   add_efficiency(o, model::lower_bound(stages_alike(result), copy_engines, makespan), makespan, result);
   add_interval_of_efficiency(copy_engines, result);
   result.add("makespan", makespan, "s");
-  if (const Measurement* serial = result.measurement("serial")) {  // several GPUs have none
+  if (const Measurement* serial = result.measurement("serial")) {  // absent with several GPUs
     result.add("speedup", serial->median / makespan, "1");
     result.add("hidden_fraction", model::hidden_fraction(serial->median, makespan, result.value("bound")), "1");
   }
@@ -119,7 +121,7 @@ void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
   result.add("duplex_ratio", model::duplex_ratio(s), "1");
   result.add("kernel_to_h2d", s.kernel / s.h2d, "1");
   if (result.measurement("one-round") != nullptr) {
-    // What each further round takes: filling and draining happen once.
+    // Time of each further round: the time for filling and draining occurs only once.
     const double round = (makespan - alike(result, "one-round").median) / static_cast<double>(o.work.rounds - 1);
     result.add("steady_round_time", round, "s");
     if (round > 0) result.add("steady_bandwidth", 2e-9 * static_cast<double>(o.work.bytes) / round, "GB/s");
@@ -143,7 +145,7 @@ void add_costs(const StageCosts& costs, Result& result) {
     if (cost.duplex_overhead != 1) result.add(stage + "_duplex_overhead", cost.duplex_overhead, "1");
   };
   add("h2d", c.h2d), add("kernel", c.kernel), add("d2h", c.d2h);
-  // Of the three ways from engine to engine, on average, as before they were told apart.
+  // Mean of the three kinds of hand-over; older versions reported only this.
   const auto mean = [](const model::Handoff& h) { return (h.copy_to_kernel + h.kernel_to_copy + h.copy_to_copy) / 3; };
   result.add("hand_over", mean(c.handoff), "s");
   result.add("event_hand_over", mean(costs.across_streams.handoff), "s");

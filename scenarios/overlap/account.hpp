@@ -1,4 +1,4 @@
-// Not a scenario: what follows from the times of a case of overlap, on one GPU or on several.
+// Derives metrics from the measured times of an overlap case, on one GPU or several.
 #pragma once
 
 #include <span>
@@ -9,22 +9,21 @@
 
 namespace xferbench {
 
-/// Which kernel it was: how much work a built-in one had, or what ran of the user's.
+/// Adds which kernel ran: the amount of work of a built-in one, or the labels of a user's kernel.
 void add_kernel(const ChunkedWork& work, bool verified, Result& result);
 
-/// The series that account for Region::repeated_alike, to declare; derive() holds the makespan against these.
+/// Declares the series of Region::repeated_alike, which derive() compares with the makespan.
 std::span<const MetricDeclaration> alike_metrics();
 
-/// Bandwidths, limit and efficiency, and warnings where these cannot be right, from the measurements of the pipeline
-/// and its stages. `o`: with the payload of all GPUs.
+/// Adds bandwidths, limit and efficiency, and warnings about unreliable ones, from the measurements of pipeline and
+/// stages. `o`: with the payload of all GPUs together.
 void derive(const OverlapCase& o, unsigned copy_engines, Result& result);
 
-/// The same work by the first GPU alone, through its own link, with one payload of the case's size: measurement
-/// one-gpu.
+/// Adds the comparison with measurement one-gpu: the case's payload on the first GPU alone, through its own link.
 void derive_beside_one_gpu(const OverlapCase& o, Result& result);
 
-/// What the model says of it. `o`: with the payload of one GPU, whose costs these are. Adds nothing after Ctrl-C, when
-/// there may be no samples of the costs.
+/// Adds the predictions of the pipeline model. `o`: with the payload of one GPU, the one that the costs are of. Adds
+/// nothing after Ctrl-C.
 void explain_makespan(const OverlapCase& o, const StageCosts& costs, Result& result);
 
 }  // namespace xferbench

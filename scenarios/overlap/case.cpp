@@ -14,14 +14,14 @@ namespace xferbench {
 
 namespace {
 
-/// How many chunks the device holds at once; 0: all.
+/// Chunks that the device holds at once; 0: all.
 std::size_t slots(const Case& c, const PipelineShape& pipeline) {
   if (pipeline.strategy == Strategy::streams) return pipeline.streams;
-  if (pipeline.strategy == Strategy::multipath) return 0;  // its slots are those of the helpers
+  if (pipeline.strategy == Strategy::multipath) return 0;  // --slots applies to the helpers
   return c.count_or("slots", pipeline.strategy == Strategy::double_buffer ? 2 : 0);
 }
 
-/// The chunks of an arrangement. The copies of a batch go as one, and its kernels are no longer than they.
+/// Bytes of each unit that the model schedules: chunks, or for Strategy::batch whole batches.
 std::vector<double> chunk_bytes(const OverlapCase& c) {
   const auto chunks = cut(c.work);
   const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
@@ -37,12 +37,12 @@ std::vector<double> chunk_bytes(const OverlapCase& c) {
   return bytes;
 }
 
-/// What waits for what; nothing where the model has no such arrangement.
+/// The dependencies between chunks; nothing if the model does not cover the case.
 std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
   if (c.work.blocks != 0 || !has_costs(c.work)) return std::nullopt;
   model::Arrangement a;
   const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
-  // The last chunk of a group waits longest: for that many whole groups before it.
+  // The last chunk of a group waits longest: for that many earlier groups.
   const std::size_t slots = c.work.slots == 0 ? 0 : std::max<std::size_t>(1, c.work.slots / group);
   switch (c.pipeline.strategy) {
     case Strategy::streams:
@@ -64,10 +64,10 @@ std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
   return a;
 }
 
-/// What the operations of this pipeline cost.
+/// Costs of the operations of this pipeline.
 model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, bool gated) {
   const bool streams = c.pipeline.strategy == Strategy::streams;
-  // The edges of a graph are no events: they cost what a stream's order costs.
+  // Edges of a graph are no events: they cost as much as the order within a stream.
   const bool events = !streams && !c.pipeline.graph;
   model::StageCosts costs = streams ? measured.in_turns : events ? measured.across_streams : measured.in_stream;
   const std::size_t batch = std::min(c.pipeline.batch, c.work.chunks * c.work.rounds);
@@ -75,19 +75,20 @@ model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, boo
   const double kernels = static_cast<double>(c.work.kernels_per_chunk) * group;
   costs.kernel.per_operation *= kernels;
   costs.submit_kernel *= kernels;
-  if (events) {  // to the kernel, to the copy out, and for a chunk's slot: a wait before each use and a mark behind it
+  if (events) {  // two calls (record and wait) per hand-over, and with slots one wait before and one record after each
+                 // use
     const double slots = c.work.slots != 0 ? group * measured.event_call : 0;
     costs.submit_h2d += 2 * measured.event_call + slots;
     costs.submit_kernel += 2 * (measured.event_call + slots);
     costs.submit_d2h += slots;
   }
-  if (!gated) costs.start = 0;  // it passes while the host submits
+  if (!gated) costs.start = 0;  // hidden, as the host is still submitting
   if (gated || c.pipeline.graph) costs.submit_h2d = costs.submit_kernel = costs.submit_d2h = 0;
   return costs;
 }
 
 double serial_time(const StageCosts& costs, const OverlapCase& c) {
-  double seconds = 2 * costs.in_stream.start;  // of each blocking copy
+  double seconds = 2 * costs.in_stream.start;  // for each of the two blocking copies
   for (const model::Cost* s : {&costs.in_stream.h2d, &costs.in_stream.kernel, &costs.in_stream.d2h}) {
     seconds += s->per_operation + s->per_byte * static_cast<double>(c.work.bytes * c.work.rounds);
   }
@@ -96,13 +97,13 @@ double serial_time(const StageCosts& costs, const OverlapCase& c) {
 
 constexpr std::array<std::size_t, 9> kChunks{4, 8, 16, 24, 32, 48, 64, 128, 256};
 
-/// Every pipeline that differs from `c` in what the user may choose without another strategy.
+/// All variants of `c` with the same strategy: other chunk counts, growths, and streams or slots.
 std::vector<OverlapCase> neighbours(const OverlapCase& c) {
   constexpr std::array<double, 5> kGrowths{1, 1.03, 1.04, 1.05, 1.06};
   constexpr std::array<std::size_t, 5> kPlaces{2, 3, 4, 8, 16};
   const bool streams = c.pipeline.strategy == Strategy::streams;
   const std::size_t places_now = streams ? c.pipeline.streams : c.work.slots;
-  // A batch needs as many slots as it has chunks, and makes no use of a part of that.
+  // A batch needs a slot for each of its chunks, so only multiples are useful.
   const std::size_t least = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
   std::vector<std::size_t> places{places_now};
   if (places_now > 0) {
@@ -162,7 +163,7 @@ OverlapCase overlap_case(const Case& c) {
             .own = own_kernel_of(c, c.count("size")),
             .work = static_cast<std::uint32_t>(c.count_or("work", 1)),
             .kernels_per_chunk = c.count_or("kernels-per-chunk", 1),
-            .blocks = has_chunks ? o.pipeline.blocks : 0};  // the others launch no kernel over a chunk
+            .blocks = has_chunks ? o.pipeline.blocks : 0};  // other strategies launch no kernel per chunk
   if (c.has("kernel")) o.work.op = c.one_of<kernels::ElementwiseOp>("kernel", kernels::kElementwiseNames);
   if (c.has("balance")) o.balance = c.real("balance");
   o.sizes_kernels = c.has("blocks") || c.has("kernels-per-chunk");

@@ -1,6 +1,5 @@
-// Not a scenario: what a case of overlap means: how its payload is cut, how its chunks are arranged, what the model
-// says of it, and the metrics that follow from its times. What results say in words: which is the fastest, where its
-// time went, what to try. And the cases as a space for `tune` to search.
+// The cases of scenario overlap: parsing, predictions of the pipeline model, metrics, findings in words (fastest case,
+// where its time went, what to try), and the search space of `tune`.
 #pragma once
 
 #include <array>
@@ -23,71 +22,72 @@
 
 namespace xferbench {
 
-/// What each of several GPUs has to do.
+/// How several GPUs share the work.
 enum class Split {
-  each,    ///< a payload of its own
-  shared,  ///< its part of one
+  each,    ///< each GPU has a payload of its own
+  shared,  ///< each GPU has a part of one payload
 };
 inline constexpr std::array<std::string_view, 2> kSplits{"each", "shared"};
 
-/// A case in the terms of what runs it.
+/// The parsed axes of a case.
 struct OverlapCase {
-  ChunkedWork::Shape work;  ///< its seed is the run's
+  ChunkedWork::Shape work;  ///< without a seed, which is that of the run
   PipelineShape pipeline;
-  std::optional<double> balance{};  ///< kernel time over H2D time that the work is chosen for; until then it is 1
-  bool sizes_kernels = false;       ///< --blocks or --kernels-per-chunk was given
-  std::optional<Split> split{};     ///< of several GPUs; where there is none, one of them has all the work
-  std::size_t gpus = 1;             ///< that it takes
+  std::optional<double> balance{};  ///< chosen ratio of kernel time to H2D time; work.work is 1 until choose_work()
+  bool sizes_kernels = false;       ///< whether --blocks or --kernels-per-chunk was given
+  std::optional<Split> split{};     ///< with several GPUs that all compute; none: one GPU computes
+  std::size_t gpus = 1;             ///< number of GPUs used
 
-  /// Small kernels of different streams may run at once; in a graph nobody can launch them by themselves.
+  /// Whether kernels of different streams may run concurrently, and can be measured alone; in a graph they cannot.
   [[nodiscard]] bool kernels_may_share_gpu() const {
     return sizes_kernels && pipeline.strategy == Strategy::streams && !pipeline.graph;
   }
-  /// One GPU works, others pass on.
+  /// One GPU computes, the others relay chunks.
   [[nodiscard]] bool through_neighbours() const { return pipeline.strategy == Strategy::multipath; }
 };
 OverlapCase overlap_case(const Case& c);
 
-/// The same on all GPUs of the run, where several were asked for.
+/// The case on all GPUs of the run, if several were requested.
 std::vector<Case> expand_overlap(const Case& c, const GpusOfRun& gpus);
 
-/// Whether the model covers the pipeline: not kernels on host memory, nor grids so small that kernels run side by side,
-/// nor payloads too small for their costs to be measured.
+/// Whether the model covers the case. It does not cover kernels on host memory, grids so small that kernels run
+/// concurrently, and payloads too small to measure operation costs.
 bool modelled(const OverlapCase& c);
 
-/// Seconds that the pipeline should take; nothing where the model does not cover it. `gated`: its timed passes hide
-/// what the host takes to submit.
+/// Predicted makespan in seconds; nothing if the model does not cover the case. `gated`: the pass is timed behind a
+/// gate, which hides the host's submission.
 std::optional<double> predicted(const StageCosts& costs, const OverlapCase& c, bool gated);
 
-/// Where the time of a measured makespan went; nothing where the model does not cover the pipeline. Times in seconds.
+/// Splits a measured makespan into its causes; nothing if the model does not cover the case. Times in seconds.
 std::optional<model::Losses> losses(const StageCosts& costs, const OverlapCase& c, bool gated, double makespan,
                                     double limit);
 
-/// Flags that should make the pipeline faster, and by which share of its time.
+/// Flags that should make the pipeline faster, and the share of its time that they save (0 to 1).
 struct Suggestion {
   std::string flags;
   double gain = 0;
 };
-/// Tries other chunk counts, growths, streams and slots in the model. Nothing unless it predicts more than 1 % of gain.
+/// Tries other chunk counts, growths, streams and slots in the model. Nothing unless it predicts a gain of more than 1
+/// %.
 std::optional<Suggestion> suggestion(const StageCosts& costs, const OverlapCase& c, bool gated);
 
-/// The fewest equal or growing chunks, as the case has them, within 1 % of the number that the model finds best of
-/// those that suggestion() tries. Nothing where the model does not cover the pipeline, or where it has no chunks.
+/// The smallest chunk count, with the case's growth, that the model predicts within 1 % of its best. Nothing if the
+/// model does not cover the case, or if it has no chunks.
 std::optional<std::size_t> best_chunks(const StageCosts& costs, const OverlapCase& c, bool gated);
 
-/// Adds bandwidth, limit, efficiency and what sets the limit. `limit`: of all rounds; no more than the makespan.
+/// Adds bandwidth, limit, efficiency and bottleneck. `limit`: for all rounds, at most the makespan.
 void add_efficiency(const OverlapCase& c, const model::Bound& limit, double makespan, Result& result);
 
-/// Of cases that do the same work, who is ahead where there are several, whether plain serial is as fast, the parts of
-/// the makespan of the fastest that the model covers, and a suggestion where it promises more than is unexplained. All
-/// of them are ok. Pure.
+/// Findings for each group of cases with the same work: the fastest if there are several, the comparison with serial,
+/// where the time of the fastest modelled case went, and a suggestion if it promises more than the unexplained time.
+/// `results` must be successful.
 std::vector<Finding> diagnose(std::span<const Result* const> results);
 
-/// The axes that say what is done, and not how.
+/// The axes that define the work, as opposed to how it is done.
 std::vector<std::string_view> overlap_work_axes();
 
-/// Measures the stages and what their operations cost. All candidates share one payload. Throws UsageError if the cases
-/// do not do the same work, or choose their work by --balance.
+/// Measures the stages and the costs of their operations. All candidates share one payload. Throws UsageError if the
+/// cases do different work, or use --balance.
 std::unique_ptr<Tunable> overlap_space(std::span<const Case> cases, const RunContext& bench);
 
 }  // namespace xferbench

@@ -18,14 +18,14 @@ namespace xferbench {
 
 namespace {
 
-/// Cases that do the same work: what is done, not how.
+/// Key of the work of a case, without how it is done.
 std::string work_of(const Result& r) {
   const OverlapCase c = overlap_case(r.config);
   const std::string built_in =
       fmt::format("{} {} {} {} {} {} {}", c.work.bytes, c.work.rounds, static_cast<int>(c.work.op), c.work.work,
                   c.balance.value_or(0), c.split ? static_cast<int>(*c.split) : -1, c.gpus);
   if (!c.work.own) return built_in;
-  // Options and block sizes are ways to do it, which are compared.
+  // Compiler options and block sizes are how it is done, so they are left out.
   const OwnKernelChoice& own = *c.work.own;
   return fmt::format("{} {} {} {} {} {} {}", built_in, own.source.file, own.source.name, static_cast<int>(own.type),
                      own.row_bytes, own.halo_rows, own.seconds);
@@ -69,7 +69,7 @@ std::string diagnosis(const Result& r) {
   return text;
 }
 
-/// `prefix`: names the case where there are several.
+/// `prefix`: name of the case if there are several.
 Finding diagnosed(const Result& r, const std::string& prefix) {
   Finding f{.kind = "diagnosis", .labels = {{"case", r.config.key()}}, .metrics = {}, .text = prefix + diagnosis(r)};
   for (const char* name : {"makespan", "bound", "time_contention", "time_fill_drain", "time_overhead", "time_slots",
@@ -79,7 +79,7 @@ Finding diagnosed(const Result& r, const std::string& prefix) {
   return f;
 }
 
-/// What the model expects to save has to be more than what it does not know of this case.
+/// Whether the predicted gain is larger than the unexplained time of this case.
 bool is_worth_trying(const Result& r) {
   if (r.label("suggestion").empty()) return false;
   return r.value("suggestion_gain") * r.value("modelled") > std::abs(r.value("time_unexplained"));
@@ -97,12 +97,12 @@ Finding suggested(const Result& r, bool alone) {
 
 bool is_serial(const Result& r) { return overlap_case(r.config).pipeline.strategy == Strategy::serial; }
 
-/// Results that do the same work, of which `places` are ahead.
+/// Results with the same work, ranked.
 struct Ranking {
   std::span<const Result* const> results;
   Rivals called;
-  model::Front front;                       // by the time on the device
-  std::optional<model::Front> to_result{};  // by the time to the result, where all have it
+  model::Front front;                       // by the makespan on the device
+  std::optional<model::Front> to_result{};  // by the time to result, if all results have it
 
   Ranking(std::span<const Result* const> alike, std::span<const std::string> axes)
       : results(alike), called(rivals_of(alike, axes)), front(front_of(alike, "pipeline")) {
@@ -113,7 +113,7 @@ struct Ranking {
   [[nodiscard]] const std::string& name_of(const Result& r) const {
     return called.names[static_cast<std::size_t>(std::ranges::find(results, &r) - results.begin())];
   }
-  /// The fastest that the model covers, or null.
+  /// The fastest result that the model covers, or null.
   [[nodiscard]] const Result* modelled() const {
     const Result* fastest = nullptr;
     for (const Result* r : results) {
@@ -124,7 +124,7 @@ struct Ranking {
   }
 };
 
-/// Who is ahead; of a single case there is nothing to say.
+/// The fastest of several results.
 Finding fastest(const Ranking& ranking) {
   const Result& best = ranking.best();
   std::string text =
@@ -141,7 +141,7 @@ Finding fastest(const Ranking& ranking) {
           .text = std::move(text)};
 }
 
-/// Whether the GPU begins while the host is still submitting; empty where that is not known.
+/// When the GPU starts relative to the end of submission, in words; empty if unknown.
 std::string gpu_begin_text(const Result& r) {
   const Metric* begins = r.metric("gpu_begins");
   const Metric* returns = r.metric("calls_return");
@@ -154,7 +154,7 @@ std::string gpu_begin_text(const Result& r) {
          fmt::format("{} {} {} returns", format_seconds(std::abs(before)), before > 0 ? "before" : "after", calls);
 }
 
-/// What a program waits for beside the GPU's work.
+/// Time to result compared with the makespan.
 Finding to_result_of(const Result& r, const std::string& prefix) {
   const double more = r.value(kTimeToResult) - r.value("makespan");
   Finding f{.kind = "to-result", .labels = {{"case", r.config.key()}}, .metrics = {r.needed_metric(kTimeToResult)}};
@@ -167,7 +167,7 @@ Finding to_result_of(const Result& r, const std::string& prefix) {
   return f;
 }
 
-/// Who is ahead for a program that waits for the result, where that is not who is ahead on the device.
+/// The fastest by time to result, if it is not the fastest by makespan.
 std::optional<Finding> fastest_to_result(const Ranking& ranking) {
   const Result& by_device = ranking.best();
   const auto ahead = [&](std::size_t place) { return ranking.results[place] == &by_device; };
@@ -184,7 +184,7 @@ std::optional<Finding> fastest_to_result(const Ranking& ranking) {
                           format_seconds(by_device.value(kTimeToResult)), format_percent(behind))};
 }
 
-/// Where overlap does not pay: the same work without it, sampled in turn with the pipeline.
+/// Comparison with the same work without overlap, sampled interleaved. Nothing if the pipeline is faster.
 std::optional<Finding> beside_serial(const Result& r, const std::string& prefix) {
   if (is_serial(r)) return std::nullopt;
   const model::Estimate serial = model::estimate_of(r, "serial");
@@ -207,7 +207,7 @@ std::optional<Finding> beside_serial(const Result& r, const std::string& prefix)
   return f;
 }
 
-/// What the other GPUs bring: all of them beside the first alone, sampled in turn.
+/// Comparison of all GPUs with the first one alone, sampled interleaved.
 std::optional<Finding> beside_one_gpu(const Result& r, const std::string& prefix) {
   const Metric* times = r.metric("of_one_gpu");
   if (times == nullptr) return std::nullopt;
@@ -224,7 +224,7 @@ std::optional<Finding> beside_one_gpu(const Result& r, const std::string& prefix
                                      format_significant(r.value("one_gpu_bandwidth")))};
 }
 
-/// Where the time went, and what to try. `prefix_of`: names a case where there are several.
+/// Where the time went, and what to try. prefix_of(result): name of the case if there are several.
 template <class PrefixOf>
 void add_diagnosis(const Ranking& ranking, bool alone, const PrefixOf& prefix_of, std::vector<Finding>& findings) {
   const Result* modelled = ranking.modelled();

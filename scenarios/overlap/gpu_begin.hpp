@@ -1,5 +1,5 @@
-// Not a scenario: when the GPU begins with a pass of a pipeline, beside when the calls that submit it return. A graph
-// is one call that takes long: whether the GPU waits for its return is not said anywhere.
+// Measures when the GPU starts a pass of a pipeline, and when the calls that submit it return. CUDA does not document
+// whether the GPU waits for the return of a graph launch, which is one long call.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,15 @@ namespace xferbench {
 inline constexpr const char* kGpuBegins = "gpu-begins";
 inline constexpr const char* kCallsReturn = "calls-return";
 
-/// The work must outlive it.
+/// `work` must outlive this object.
 class GpuBegin {
  public:
   GpuBegin(Device& device, ChunkedWork& work, const PipelineShape& shape);
 
-  /// A pass as a program makes it, with a stamp of the GPU's timer in front. Parts: kGpuBegins, from the first call to
-  /// the stamp, and kCallsReturn, from the first call to the return of the last.
+  /// A pass as in a program, preceded by a time stamp kernel. Parts: kGpuBegins, from the first call to the stamp;
+  /// kCallsReturn, from the first call to the return of the last.
   [[nodiscard]] Region region();
-  /// How far the first of these may be off as a whole, in seconds.
+  /// Maximum error of kGpuBegins, in seconds.
   [[nodiscard]] double clock_uncertainty() const { return timer_.uncertainty(); }
 
  private:
@@ -38,9 +38,8 @@ class GpuBegin {
   std::unique_ptr<Pipeline> pipeline_;
 };
 
-/// Samples it a few times and adds what came out; nothing after Ctrl-C.
+/// Takes a few samples and adds the metrics of gpu_begin_metrics(). Adds nothing after Ctrl-C.
 void add_gpu_begin(GpuBegin& begin, const RunContext& bench, Result& result);
-/// What that adds, for the scenario to declare.
 std::vector<MetricDeclaration> gpu_begin_metrics();
 
 }  // namespace xferbench

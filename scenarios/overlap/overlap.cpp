@@ -1,6 +1,6 @@
-// overlap: chunks go to the GPU, are worked on and come back, arranged in one of several ways, beside what limits them:
-// each stage alone, both directions together, and the same work without any overlap. All of it is sampled interleaved
-// in one run. Then where the time went, by a model of the pipeline.
+// overlap: a pipeline of chunks that are copied to the GPU, processed and copied back, arranged by one of several
+// strategies. Compared with its limits (each stage alone, both copies at once) and with the same work without overlap,
+// all sampled interleaved in one run. A model of the pipeline explains where the time went.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,16 +33,17 @@ namespace xferbench {
 
 namespace {
 
-/// The fastest of a few samples: enough to choose the work, too few to report. What else a busy machine does only adds.
+/// The minimum of a few samples: enough to choose the amount of work, too few to report. Noise only makes samples
+/// longer.
 double quick_time(RunContext bench, Region region) {
   bench.policy = {.budget = 0.2};
   return sample_few(bench, {std::move(region)}, 6).front().elapsed.min;
 }
 
-/// Sets the work that makes the kernel take `balance` times the H2D copy.
+/// The amount of work for which the kernel takes about `balance` times as long as the H2D copy.
 struct BalancedWork {
   model::TimedWork found;
-  double target = 0;  ///< seconds
+  double target = 0;  ///< kernel time aimed at, seconds
 };
 
 BalancedWork find_balanced_work(ChunkedWork& work, const RunContext& bench, double balance) {
@@ -57,7 +58,7 @@ BalancedWork find_balanced_work(ChunkedWork& work, const RunContext& bench, doub
 }
 
 void choose_work(ChunkedWork& work, const RunContext& bench, double balance, Result& result) {
-  // All turns of one case must measure the same work.
+  // Remembered, so that all passes over the same case use the same amount of work.
   const auto& [found, target] = bench.memo->remember<BalancedWork>(
       "work of " + result.config.key(), [&] { return find_balanced_work(work, bench, balance); });
   work.set_work(found.work);
@@ -68,8 +69,8 @@ void choose_work(ChunkedWork& work, const RunContext& bench, double balance, Res
   }
 }
 
-/// The pipeline's fan-out and fan-in around next to nothing: a kernel of one element in each stream. Without any work
-/// the driver leaves out the waits, and the result would be too good to be true.
+/// Forks and joins the pipeline's streams around one tiny kernel per stream. Without a kernel the driver omits the
+/// waits, and the time would be too short.
 Region fork_join(ChunkedWork& work, const Pipeline& pipeline) {
   const std::vector<StreamView> streams = pipeline.streams();
   return {.name = "fork-join", .clock = Clock::event_gated, .streams = streams, .submit = [&work, streams] {
@@ -77,7 +78,7 @@ Region fork_join(ChunkedWork& work, const Pipeline& pipeline) {
           }};
 }
 
-/// All kernels of the pipeline and nothing else, in the streams they belong to. For how many of them run at once.
+/// All kernels of the pipeline without copies, in their own streams, to measure how many run concurrently.
 Region kernels_at_once(const ChunkedWork& work, Pipeline& pipeline) {
   Region r = region_of(pipeline, "kernels");
   const std::size_t streams = r.streams.size();
@@ -98,7 +99,7 @@ Region kernels_in_turn(ChunkedWork& work, StreamView stream) {
           .operations = work.chunks().size() * work.shape().kernels_per_chunk};
 }
 
-/// The same pipeline over a single round of the same payload.
+/// The same pipeline for only one round.
 CutPipeline one_round_of(Device& device, const OverlapCase& c, const ChunkedWork& all) {
   ChunkedWork::Shape shape = all.shape();
   shape.rounds = 1;
@@ -106,9 +107,9 @@ CutPipeline one_round_of(Device& device, const OverlapCase& c, const ChunkedWork
   return {device, shape, c.pipeline, all.payload()};
 }
 
-constexpr std::size_t kCalibrating = 10;  // samples
+constexpr std::size_t kCalibrating = 10;  // number of samples
 
-/// What operations of this payload cost: measured once per run.
+/// Costs of operations on this payload, measured once per run.
 StageCosts stage_costs(const RunContext& bench, ChunkedWork& work) {
   const ChunkedWork::Shape& s = work.shape();
   const std::string key = fmt::format("overlap stage costs {} {} {} {} {} {}", s.bytes, static_cast<int>(s.op), s.work,
@@ -118,7 +119,7 @@ StageCosts stage_costs(const RunContext& bench, ChunkedWork& work) {
   });
 }
 
-/// Kernels of different streams can run at once where they are small.
+/// Adds how many kernels of different streams run concurrently, if they are small.
 void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline& pipeline, Result& result) {
   const Stream one = bench.device.make_stream(StreamKind::nonblocking);
   Region at_once = kernels_at_once(work, pipeline);
@@ -133,10 +134,10 @@ void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline&
   if (seconds > 0) result.add("kernels_at_once", one_by_one.elapsed.median / seconds, "1");
 }
 
-/// What follows from the samples, and what is measured beside them.
+/// Adds the derived metrics, and measures what they need in addition.
 void account_for(const OverlapCase& c, const RunContext& bench, ChunkedWork& work, Pipeline& pipeline, Result& result) {
   derive(c, bench.device.capabilities().environment.gpu.copy_engines, result);
-  // By now the GPU is warm, and clocks and link are as they were for the pipeline.
+  // The GPU is warm now, and clocks and link are in the same state as for the pipeline.
   if (modelled(c)) explain_makespan(c, stage_costs(bench, work), result);
   GpuBegin begin(bench.device, work, c.pipeline);
   add_gpu_begin(begin, bench, result);
@@ -210,7 +211,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
     gated.repeated_alike = true;
     std::vector<Region> regions{gated,        wall_of(gated), stages.h2d(),          stages.kernel(),
                                 stages.d2h(), stages.both(),  stages.both_chunked(), stages.serial()};
-    // What is true of each copy and each engine alone is true of them together.
+    // The last three need no warm-up of their own: single copies and kernels have warmed up everything that they use.
     for (std::size_t i = regions.size() - 3; i < regions.size(); ++i) regions[i].warmed_by_another = true;
     std::optional<CutPipeline> one_round;
     if (o.work.rounds > 1) {
@@ -363,7 +364,7 @@ std::vector<Axis> overlap_axes() {
   };
   const auto of_chunks = [&](Axis axis) { return with(chunked, std::move(axis)); };
   const auto by_stream = [&](Axis axis) { return with({"streams", "graph-streams"}, std::move(axis)); };
-  // A kernel of the user's has its own work, and as many blocks as it takes.
+  // A user's kernel defines its own work and its own grid.
   const auto of_built_in = [&](Axis axis) { return with_kernel(words(kernels::kElementwiseNames), std::move(axis)); };
   std::vector<std::string> on_device = chunked;
   on_device.insert(on_device.begin(), "serial");

@@ -1,4 +1,4 @@
-// Not a scenario: what each of several GPUs has to do of a case, each with memory and stages of its own.
+// The parts of an overlap case on several GPUs, each with its own buffers and stages.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@
 
 namespace xferbench {
 
-/// The case of one of its GPUs. `c`: one with a split.
+/// The case of one of the GPUs. `c` must have a split.
 OverlapCase part_of(const OverlapCase& c, std::size_t gpu, std::uint64_t seed);
 
-/// One GPU's part, and everything that is timed of it.
+/// One GPU's part with its pipeline and stages.
 struct PartOnGpu {
   PartOnGpu(Device& gpu, const OverlapCase& part, Device& near)
       : device(&gpu), own(gpu, part.work, part.pipeline, payload(gpu, part, near)), stages(gpu, *own.work) {}
@@ -30,19 +30,19 @@ struct PartOnGpu {
 
 class PartsOnGpus {
  public:
-  /// `near`: the GPU in whose part of the host's memory all of them lie; null: each in its own GPU's.
+  /// `near`: the GPU whose NUMA node all host buffers are allocated on; null: each on its own GPU's.
   PartsOnGpus(const OverlapCase& c, const RunContext& bench, Device* near = nullptr);
 
   [[nodiscard]] PartOnGpu& first() const { return *parts_.front(); }
   [[nodiscard]] std::vector<OnGpu> works() const;
 
-  // Each stage (Stages::all()), and each pipeline, of all GPUs at once.
+  // One region per stage (Stages::all()), and one for the pipelines, each on all GPUs at once.
   [[nodiscard]] std::vector<Region> stages() const;
   [[nodiscard]] Region pipelines() const;
 
   void prepare() const;
   void verify_stages() const;
-  /// All pipelines at once on poisoned memory.
+  /// Runs all pipelines at once on poisoned memory and checks their output.
   void verify(Machine& machine, VerifiedRun run) const;
 
  private:

@@ -26,7 +26,7 @@ std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& s
     case Strategy::double_buffer:
     case Strategy::batch: break;
   }
-  // The stream of kernels: each waits for a slot and says that it has left one; each group of copies is two events.
+  // The kernel stream is the busiest: with slots, a wait and a record per chunk; two events per group of copies.
   const bool limited = work.slots != 0 && work.slots < chunks;
   const std::size_t group = shape.strategy == Strategy::batch ? shape.batch : 1;
   return chunks * (work.kernels_per_chunk + (limited ? 2 : 0)) + 2 * shares(chunks, group);
@@ -34,7 +34,7 @@ std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& s
 
 namespace {
 
-/// That a pass is submitted to.
+/// Number of streams that a pass is submitted to.
 std::size_t streams_of(const PipelineShape& shape) {
   if (shape.graph || shape.strategy == Strategy::serial || shape.strategy == Strategy::zero_copy) return 1;
   if (shape.strategy != Strategy::streams) return 3;
@@ -59,7 +59,7 @@ const StrategyWord& strategy_word(std::string_view word) {
 
 namespace {
 
-/// All of the payload by one call, in one stream.
+/// The whole payload with a single call, in one stream.
 class OneCall final : public Pipeline {
  public:
   using Call = std::function<void(StreamView)>;
@@ -88,8 +88,8 @@ std::unique_ptr<Pipeline> zero_copy(Device& device, ChunkedWork& work, std::size
                                    });
 }
 
-/// One chunk's stages follow each other in one stream, so a stream's order is all the order there is. A device buffer
-/// for each stream is enough: the stream's next chunk begins when the last one has ended.
+/// Strategy::streams: the three stages of a chunk are in one stream, whose order is the only one needed. One device
+/// buffer per stream is enough, because the next chunk of the stream starts when the previous one has ended.
 class RoundRobin final : public Pipeline {
  public:
   RoundRobin(Device& device, ChunkedWork& work, const PipelineShape& shape)
@@ -98,7 +98,7 @@ class RoundRobin final : public Pipeline {
         work_(work),
         breadth_first_(shape.breadth_first) {
     for (std::size_t i = 0; i < shape.streams; ++i) streams_.push_back(device.make_stream(shape.stream_kind));
-    // The default stream is one stream, however many handles to it there are.
+    // All handles to the default stream mean the same stream.
     distinct_ = shape.stream_kind == StreamKind::legacy_default ? 1 : streams_.size();
   }
 
@@ -113,7 +113,7 @@ class RoundRobin final : public Pipeline {
  private:
   [[nodiscard]] StreamView stream_of(std::size_t chunk) const { return streams_[chunk % streams_.size()]; }
 
-  /// Chunk after chunk: copy in, work, copy out.
+  /// Per chunk: copy in, kernel, copy out.
   void submit_depth_first() {
     for (std::size_t i = 0; i < work_.chunks().size(); ++i) {
       const NvtxRange mark(tracer_, work_.name(i));
@@ -123,7 +123,7 @@ class RoundRobin final : public Pipeline {
     }
   }
 
-  /// Stage after stage, for as many chunks at a time as there are streams.
+  /// Per group of as many chunks as streams: all copies in, all kernels, all copies out.
   void submit_breadth_first() {
     const std::size_t chunks = work_.chunks().size();
     for (std::size_t wave = 0; wave < chunks; wave += streams_.size()) {
@@ -142,11 +142,11 @@ class RoundRobin final : public Pipeline {
   std::size_t distinct_ = 1;
 };
 
-/// A stream for each engine. What must be waited for before what:
-///   the kernel for its copy in; the copy out for its kernel;
-///   the copy in for whoever read the same slot last: the kernel of that chunk, or in place its copy out;
-///   the kernel for the copy out that read the same slot last (where input and output are apart).
-/// The chunks go in groups whose copies are submitted together; a group of one is a plain copy.
+/// One stream per engine. Order, by events:
+///   a kernel waits for its copy in, a copy out for its kernel;
+///   a copy in waits for the last reader of its slot: the previous chunk's kernel or, in place, its copy out;
+///   a kernel waits for the copy out that last read the same slot (unless in place).
+/// Chunks form groups whose copies are submitted together; in a group of one it is a plain copy.
 class Engines final : public Pipeline {
  public:
   Engines(Device& device, ChunkedWork& work, const PipelineShape& shape)
@@ -197,8 +197,8 @@ class Engines final : public Pipeline {
     stream.copy_batch(copies);
   }
 
-  /// What is in `second` from now on waits for what is in `first` by now. The event may be recorded again at once: a
-  /// wait belongs to the record before it.
+  /// Later work in `second` waits for the work submitted to `first` so far. The event may be recorded again at once,
+  /// because a wait refers to the latest record before it.
   void order(StreamView first, StreamView second) {
     first.record(hand_over_);
     second.wait(hand_over_);
@@ -211,16 +211,16 @@ class Engines final : public Pipeline {
   Tracer& tracer_;
   ChunkedWork& work_;
   std::size_t group_;
-  std::size_t slots_;  // 0: every chunk has its own
+  std::size_t slots_;  // 0: each chunk has its own buffer
   Stream h2d_;
   Stream kernel_;
   Stream d2h_;
   Event hand_over_;
-  std::vector<Event> worked_;      // by slot: the kernel on it has ended
-  std::vector<Event> copied_out_;  // by slot: its output is on the host
+  std::vector<Event> worked_;      // per slot: its kernel has ended
+  std::vector<Event> copied_out_;  // per slot: its output is on the host
 };
 
-/// Another pipeline, captured once: submitting all of it is one call, and the driver has seen the whole before it runs.
+/// Another pipeline captured as a CUDA graph, so that one call submits it and the driver knows all of it in advance.
 class Replayed final : public Pipeline {
  public:
   Replayed(Device& device, std::unique_ptr<Pipeline> captured)
@@ -234,7 +234,7 @@ class Replayed final : public Pipeline {
   [[nodiscard]] std::vector<StreamView> streams() const override { return {root_}; }
 
  private:
-  /// A capture follows events from its own stream to others, and must get back from all of them.
+  /// A capture includes other streams through events from its own stream, and must join all of them.
   void submit_forked() {
     const Event event = device_.make_event(EventKind::ordering);
     root_.record(event);
@@ -252,8 +252,7 @@ class Replayed final : public Pipeline {
   Graph graph_;
 };
 
-/// Another pipeline, with a stamp of the GPU's timer in front of the first operation of its first stream, which is the
-/// one that begins.
+/// Another pipeline with a GPU time stamp before the first operation of its first stream, which is the one that starts.
 class Stamped final : public Pipeline {
  public:
   Stamped(std::unique_ptr<Pipeline> pipeline, std::uint64_t* slot)

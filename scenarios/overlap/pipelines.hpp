@@ -1,4 +1,4 @@
-// Not a scenario: the ways to arrange copy-in, work and copy-out of a payload's chunks so that they overlap.
+// The pipelines of scenario overlap: ways to overlap copy in, kernel and copy out of a payload's chunks.
 #pragma once
 
 #include <array>
@@ -18,29 +18,29 @@
 namespace xferbench {
 
 enum class Strategy {
-  serial,         ///< blocking copies around one kernel: what one writes first
-  streams,        ///< chunks take turns on N streams, each chunk's three stages in one stream
-  engines,        ///< a stream for each engine, with events between them
-  double_buffer,  ///< the same with two device buffers that alternate
-  batch,          ///< the same with the copies of several chunks in one call (cudaMemcpyBatchAsync)
-  zero_copy,      ///< one kernel that reads and writes the host's memory itself
-  multipath,      ///< engines, with chunks that other GPUs pass on, to use their links
+  serial,         ///< blocking copies around one kernel, the simplest program
+  streams,        ///< chunks rotate over N streams; each chunk's three stages are in one stream
+  engines,        ///< one stream per engine (H2D, kernel, D2H), ordered by events
+  double_buffer,  ///< engines with two alternating device buffers
+  batch,          ///< engines, with the copies of several chunks in one call (cudaMemcpyBatchAsync)
+  zero_copy,      ///< one kernel that accesses host memory directly
+  multipath,      ///< engines, with some chunks relayed by other GPUs over their links
 };
 
-/// How the chunks are arranged; not how the payload is cut.
+/// How the chunks are arranged, as opposed to how the payload is cut.
 struct PipelineShape {
   Strategy strategy = Strategy::streams;
-  bool graph = false;       ///< captured once and replayed
-  std::size_t streams = 4;  ///< of Strategy::streams
+  bool graph = false;       ///< captured once as a CUDA graph and replayed
+  std::size_t streams = 4;  ///< for Strategy::streams only
   StreamKind stream_kind = StreamKind::nonblocking;
-  bool breadth_first = false;    ///< streams: stage after stage for as many chunks as there are streams
-  std::size_t batch = 4;         ///< chunks whose copies are submitted together
-  unsigned blocks = 0;           ///< of a kernel on host memory; 0: kZeroCopyBlocks
-  std::size_t helper_slots = 4;  ///< multipath: chunks that each helper holds at once, in each direction
+  bool breadth_first = false;    ///< streams: submits stage by stage, for as many chunks at a time as streams
+  std::size_t batch = 4;         ///< batch: chunks whose copies are submitted together
+  unsigned blocks = 0;           ///< zero_copy: grid size; 0: kZeroCopyBlocks
+  std::size_t helper_slots = 4;  ///< multipath: chunks that each helper holds at once, per direction
 };
 
-/// A strategy as people name it: a word, and what it stands for. "graph" is the graph of the fastest, engines. There is
-/// none of a batch: CUDA does not let cudaMemcpyBatchAsync be captured; nor of multipath.
+/// A word of --strategy and its meaning. "graph" is a graph of engines, the fastest. There is no graph of batch,
+/// because cudaMemcpyBatchAsync cannot be captured, nor of multipath.
 struct StrategyWord {
   std::string_view word;
   Strategy strategy;
@@ -57,72 +57,72 @@ inline constexpr std::array<StrategyWord, 11> kStrategyWords{{{"serial", Strateg
                                                               {"graph-double-buffer", Strategy::double_buffer, true},
                                                               {"graph-zero-copy", Strategy::zero_copy, true},
                                                               {"multipath", Strategy::multipath}}};
-/// Throws std::logic_error if there is no such word: a mistake in a scenario's axis.
+/// Throws std::logic_error for an unknown word, which is a programming error.
 const StrategyWord& strategy_word(std::string_view word);
 
-/// What people call the kinds of streams, in the order of StreamKind.
+/// Indexed by StreamKind.
 inline constexpr std::array<std::string_view, 3> kStreamKindNames{"nonblocking", "blocking", "default"};
 
-/// Enough thread blocks to fill the link of an H200; more get in each other's way (docs/lab/overlap.md).
+/// Enough thread blocks to saturate the link of an H200; more slow each other down (docs/lab/overlap.md).
 inline constexpr unsigned kZeroCopyBlocks = 66;
 
-/// Owns its streams and events. The work must outlive it.
+/// Owns its streams and events. `work` of make_pipeline() must outlive it.
 class Pipeline : NonCopyable {
  public:
   explicit Pipeline(std::size_t operations) : operations_(operations) {}
   virtual ~Pipeline() = default;
 
-  /// Enqueues the whole payload once.
+  /// Enqueues one pass over the whole payload.
   virtual void submit() = 0;
-  /// Everything that submit() enqueues to, without repetition.
+  /// All streams that submit() uses, each once.
   [[nodiscard]] virtual std::vector<StreamView> streams() const = 0;
-  /// How much submit() enqueues to the busiest of them.
+  /// Operations that submit() enqueues to the busiest stream.
   [[nodiscard]] std::size_t operations() const { return operations_; }
-  /// Whether a gate may hold it back: nothing in it blocks the host.
+  /// Whether it may be timed behind a gate, which requires that no call blocks the host.
   [[nodiscard]] virtual bool gateable() const { return true; }
-  /// All launches in the streams they belong to, and no copies; nothing where there is but one stream of kernels.
+  /// Enqueues the kernels only, in their own streams; does nothing if there is only one kernel stream.
   virtual void submit_kernels() {}
-  /// Spoils what it holds of a payload beside the memory of the work, so that a pass cannot use what another one left.
+  /// Poisons buffers of its own, outside of the payload, so that a pass cannot use data of an earlier one.
   virtual void poison() {}
 
  private:
   std::size_t operations_;
 };
 
-/// How much a pipeline enqueues to the busiest of its streams.
+/// Operations that a pass enqueues to the busiest stream.
 std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& shape);
-/// Whether a timed pass holds it behind a gate, so that what the host takes to submit it is hidden.
+/// Whether a timed pass fits behind a gate, which hides the host's submission.
 bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape);
-/// How many passes a gate holds together, at least one.
+/// How many passes fit behind one gate; at least 1.
 unsigned most_behind_gate(const ChunkedWork::Shape& work, const PipelineShape& shape);
 
-/// `helpers`: of Strategy::multipath; they reach the device's memory as long as the pipeline lives.
+/// `helpers`: for Strategy::multipath only; need peer access to the device during the lifetime of the pipeline.
 std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape,
                                         std::span<Device* const> helpers = {});
 
-/// The same on one GPU with a stamp of the GPU's timer in front, which a graph has in it: `slot`, in page-locked
-/// memory, outlives it.
+/// The pipeline on one GPU, preceded by a GPU time stamp, which is part of the graph if there is one. `slot` is in
+/// page-locked memory and must outlive the pipeline.
 std::unique_ptr<Pipeline> make_stamped_pipeline(Device& device, ChunkedWork& work, const PipelineShape& shape,
                                                 std::uint64_t* slot);
 
-/// A way of cutting a payload, and the pipeline over it.
+/// A payload cut into chunks, and a pipeline over it.
 struct CutPipeline {
   CutPipeline(Device& device, const ChunkedWork::Shape& cut, const PipelineShape& shape,
               std::shared_ptr<Payload> payload)
       : work(std::make_unique<ChunkedWork>(device, cut, std::move(payload))),
         pipeline(make_pipeline(device, *work, shape)) {}
 
-  std::unique_ptr<ChunkedWork> work;  // where the pipeline knows it, wherever this is moved
+  std::unique_ptr<ChunkedWork> work;  // by pointer, because the pipeline refers to it when this object is moved
   std::unique_ptr<Pipeline> pipeline;
 };
 
-/// The pipeline as a region to time. The pipeline must outlive it.
+/// The pipeline as a timed region. The pipeline must outlive it.
 Region region_of(Pipeline& pipeline, std::string name);
-/// The same with a check of its output; the work must outlive it, too.
+/// The same with a check of the output; `work` must outlive it, too.
 Region checked_region_of(Pipeline& pipeline, const ChunkedWork& work, std::string name);
 
-/// One pass on poisoned memory: the buffers hold right results from the passes before. At full speed, as timed passes
-/// run, a dependency that only holds while the host submits slowly shows. Throws VerificationError.
+/// One pass on poisoned memory, because the buffers hold correct results of earlier passes. At full speed, as in timed
+/// passes, a missing dependency shows that a slow host would hide. Throws VerificationError.
 void verify(Machine& machine, ChunkedWork& work, Pipeline& pipeline, VerifiedRun run);
 
 }  // namespace xferbench

@@ -19,14 +19,14 @@ namespace xferbench {
 
 namespace {
 
-/// With the payload of all GPUs.
+/// The case with the payload of all GPUs together.
 OverlapCase whole_of(const OverlapCase& c) {
   OverlapCase whole = c;
   if (*c.split == Split::each) whole.work.bytes *= c.gpus;
   return whole;
 }
 
-/// The payload of `split`, by the first GPU alone: its own, or all of the one that is shared out.
+/// The same pipeline on the first GPU alone: with its own payload, or with the whole payload that is shared.
 struct OneGpu {
   OneGpu(const OverlapCase& c, const RunContext& bench, const PartsOnGpus& parts)
       : is_each(*c.split == Split::each), own(bench.device, c.work.seeded(bench.seed), c.pipeline, payload(parts)) {
@@ -58,15 +58,14 @@ void derive_of_several(const OverlapCase& c, const RunContext& bench, const Seri
   derive_beside_one_gpu(c, result);
 }
 
-/// The one that was given: only --gpus brings a run of overlap alone several GPUs, and its cases a split that nobody
-/// gave.
+/// The flag that the user gave. With scenario overlap only --gpus selects several GPUs, and then `split` has a default.
 const char* flag_of_several(const OverlapCase& c) { return c.gpus > 1 ? "--gpus" : "--split"; }
 
 }  // namespace
 
 MemoryNeeds needs_of_several(const OverlapCase& c) {
   const MemoryNeeds needs = ChunkedWork::needs(c.work);
-  // One payload on the host for each, or the parts of one and, for the first GPU alone, the whole of it.
+  // Host: one payload per GPU or, if shared, the parts plus the whole payload for the first GPU alone.
   const std::uint64_t payloads = *c.split == Split::each ? c.gpus : 2;
   return {payloads * needs.host, *c.split == Split::each ? needs.device : 2 * needs.device};
 }
@@ -116,8 +115,8 @@ void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& r
   pipelines.repeated_alike = true;
   Region one_gpu = one.region();
   use_common_clock({&pipelines, &one_gpu});
-  // One GPU's pipeline beside all of them, and not beside copies out, which are checked against what the kernels of the
-  // stages have left on the device.
+  // one-gpu follows the pipelines and precedes the stages, whose copies out are checked against what the stages'
+  // kernels have left on the device.
   std::vector<Region> regions{pipelines, wall_of(pipelines), one_gpu};
   std::ranges::move(parts.stages(), std::back_inserter(regions));
   const std::vector<Series> series = bench.sample(std::move(regions));
@@ -127,7 +126,7 @@ void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& r
   if (all_sampled(series)) {
     derive_of_several(c, bench, series.front(), result);
     const OverlapCase part = part_of(c, 0, bench.seed);
-    // What operations cost while all GPUs work.
+    // Operation costs while all GPUs are busy.
     if (modelled(part)) explain_makespan(part, measure_stage_costs(bench, parts.works()), result);
   }
   if (bench.verifies_again()) parts.verify(bench.machine, run_at_full_speed);

@@ -1,4 +1,4 @@
-// Not a scenario: pipelines on several GPUs at once, beside what the GPUs' stages take at once and what one GPU takes.
+// Runs pipelines on several GPUs at once, and compares them with the stages on all GPUs and with a single GPU.
 #pragma once
 
 #include "results/result.hpp"
@@ -7,16 +7,16 @@
 
 namespace xferbench {
 
-/// As Scenario::run(), for a case with a split.
+/// See Scenario::run(); for cases with a split.
 void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& result);
 
-/// What every one of its GPUs has to do at most, and the host's memory for all of them.
+/// Device memory of the GPU that needs most, and host memory for all GPUs.
 MemoryNeeds needs_of_several(const OverlapCase& c);
 
-/// Why `tune` does not search a case that several GPUs share; nothing for one that one has.
+/// Why `tune` does not support a case with several GPUs; nothing for one GPU.
 std::optional<SkipReason> reason_against_search(const OverlapCase& c);
 
-/// Why such a case cannot be, or cannot be on such a machine; nothing if it can.
+/// Why the case is impossible, in general (can == null) or on this machine; nothing if it is possible.
 std::optional<SkipReason> reason_against_several(const OverlapCase& c, const Capabilities* can);
 
 }  // namespace xferbench

@@ -18,8 +18,8 @@ namespace xferbench {
 
 namespace {
 
-/// Of what the model says of a configuration, beside what is wrong with it for all of its strategy (relative). Half of
-/// those of an H200 are within 0.3 %.
+/// Relative error of the model for a configuration, apart from an error common to its strategy. On an H200, half of the
+/// errors are below 0.3 %.
 constexpr double kModelError = 0.01;
 
 class OverlapSpace final : public Tunable {
@@ -31,7 +31,7 @@ class OverlapSpace final : public Tunable {
     if (bench.needs_data()) whole_.prepare();
     Stages stages(bench.device, whole_);
     if (bench.verify) stages.verify();
-    bench_.policy.budget /= 2;  // warm-up takes its share of it more than once
+    bench_.policy.budget /= 2;  // because warm-up takes its share of the budget several times
     measure_stages();
     if (has_costs(whole_.shape())) costs_ = measure_stage_costs(bench_, std::array{OnGpu{&bench.device, &whole_}}, 3);
     if (bench.objective == Objective::wall && has_costs(whole_.shape())) {
@@ -61,7 +61,7 @@ class OverlapSpace final : public Tunable {
   [[nodiscard]] double predict(const Case& c) const override {
     const OverlapCase o = parsed(c);
     if (o.pipeline.strategy == Strategy::zero_copy) return unmodelled_.at(o.pipeline.blocks).seconds;
-    // A grid of few blocks: as if the kernels ran one at a time on the whole GPU.
+    // The model has no grids of few blocks: predict as if the kernels ran one at a time on the whole GPU.
     OverlapCase modelled = o;
     modelled.work.blocks = 0;
     if (bench_.objective == Objective::wall) {
@@ -71,10 +71,11 @@ class OverlapSpace final : public Tunable {
     return predicted(of_passes_in_a_row(costs_, passes_), modelled, gated).value_or(serial_bound());
   }
 
-  /// Chunks, and what there is to look after beside them.
+  /// Number of chunks, plus small amounts for what else makes a program more complex.
   [[nodiscard]] double complexity(const Case& c) const override {
     const OverlapCase o = parsed(c);
-    constexpr double kLittle = 0.01;  // per stream, graph or uneven chunk length: it decides between equal chunk counts
+    constexpr double kLittle =
+        0.01;  // per stream, for a graph, for growing chunks: decides only between equal chunk counts
     return static_cast<double>(o.work.chunks) + kLittle * static_cast<double>(o.pipeline.streams) +
            (o.pipeline.graph ? kLittle : 0) + (o.work.growth != 1 ? kLittle : 0);
   }
@@ -111,7 +112,7 @@ class OverlapSpace final : public Tunable {
     return o;
   }
 
-  /// Large enough on the device for every case.
+  /// Payload with device buffers large enough for every case.
   [[nodiscard]] Payload::Shape payload_of(std::span<const Case> cases) const {
     Payload::Shape all = ChunkedWork::payload_of(parsed(cases.front()).work);
     for (const Case& c : cases) {
@@ -135,15 +136,15 @@ class OverlapSpace final : public Tunable {
     return sum;
   }
 
-  /// What the limit of all configurations is made of: of each, the fastest time that it was measured.
+  /// Measures the stages, which define the limit of all configurations. Keeps the fastest result of each stage.
   void measure_stages() {
     constexpr std::size_t kSamples = 10;
     Stages stages(bench_.device, whole_);
     std::vector<Region> regions = stages.all();
     for (Region& r : regions) {
-      r.warmed_by_another = bench_.verify;  // they have run to be verified
+      r.warmed_by_another = bench_.verify;  // verification has already run them
       r.batch = passes_;
-      r.repeated_alike = false;  // they are
+      r.repeated_alike = false;  // `batch` already makes them alike
     }
     const std::vector<Series> series = sample_few(bench_, std::move(regions), kSamples);
     if (!stages_.empty() && !all_sampled(series)) return;  // interrupted
@@ -157,7 +158,7 @@ class OverlapSpace final : public Tunable {
     }
   }
 
-  /// What the model does not cover is measured: one kernel on host memory, for each number of blocks.
+  /// Measures the configurations without a model: zero-copy kernels, one per grid size.
   void measure_unmodelled() {
     for (auto& [blocks, zero_copy] : unmodelled_) {
       if (interrupted() != 0) return;
@@ -176,8 +177,8 @@ class OverlapSpace final : public Tunable {
   std::vector<Measurement> stages_;  // in the order of model::Stages
   StageCosts costs_;
   WallCosts wall_costs_;
-  std::map<unsigned, Unmodelled> unmodelled_;  // zero-copy, by blocks
-  unsigned passes_ = 1;                        // in each sample
+  std::map<unsigned, Unmodelled> unmodelled_;  // zero-copy, key: grid size
+  unsigned passes_ = 1;                        // per sample
 };
 
 void require_what_the_model_covers(std::span<const Case> cases) {

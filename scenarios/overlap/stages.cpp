@@ -33,7 +33,7 @@ Stages::Stages(Device& device, ChunkedWork& work)
       default_stream_(device.make_stream(StreamKind::legacy_default)),
       streams_{device.make_stream(StreamKind::nonblocking), device.make_stream(StreamKind::nonblocking)} {}
 
-/// The limit that it belongs to is held against the pipeline's time.
+/// repeated_alike, because the limit derived from it is compared with the pipeline.
 Region Stages::alone(const char* name, StageOfAll stage) {
   Region r =
       gated(name, {streams_[0]}, work_.operations_for_all(), [this, stage = std::move(stage)] { stage(streams_[0]); });
@@ -55,7 +55,7 @@ Region Stages::kernel() {
 
 Region Stages::d2h() {
   Region r = alone("d2h", [this](StreamView stream) { work_.copy_all_out(stream); });
-  // Otherwise what is there to be copied depends on which region ran before.
+  // Otherwise the content of the device buffer depends on the region that ran before.
   if (work_.holds_all_output()) r.check = [this] { work_.check_stages("what came back"); };
   return r;
 }
@@ -75,7 +75,7 @@ Region Stages::both(const char* name, std::size_t parts) {
 }
 
 Region Stages::serial() {
-  // No gate: it would hold the blocking copy, and with it the host that is to open it.
+  // Hazard: no gate. The blocking copy would wait for the gate, and the host, which must open it, for the copy.
   Region r = gated("serial", {default_stream_}, 3 * work_.operations_for_all(),
                    [this] { work_.run_blocking(default_stream_); });
   r.clock = Clock::event;
@@ -90,7 +90,7 @@ void Stages::verify() {
   run_once(device_.machine(), d2h());
   work_.check_stages("h2d, kernel and d2h");
 
-  // Both directions: what came back was right on the device before; what went in shows in what follows from it.
+  // Both directions: the output was already right on the device; the input is checked by the kernel run below.
   work_.poison_host_out();
   work_.poison_stage_input();
   run_once(device_.machine(), both());
@@ -128,7 +128,7 @@ std::optional<Measurement> at_both_rates(std::span<const Series> series) {
   const auto named = [&](const std::string& name) {
     return std::ranges::find(series, name, [](const Series& s) { return s.elapsed.name; });
   };
-  // Of as many passes in a row as the pipeline.
+  // Uses the series with as many passes per sample as the pipeline.
   auto both = named(std::string("both") + kAlikeSuffix);
   if (both == series.end()) both = named("both");
   const Samples& h2d = named("h2d")->elapsed.samples;
@@ -168,28 +168,29 @@ ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::siz
 
 namespace {
 
-/// Into how many pieces a payload is cut to see what one more costs: many, so that noise is small beside it, but each
-/// long enough to be a copy like those of pipelines.
+/// Number of pieces for measuring the cost of one more copy: many, so that noise is small in comparison, but each as
+/// long as a copy in a pipeline.
 std::size_t pieces_for(const ChunkedWork::Shape& shape, std::size_t bytes) {
   constexpr std::size_t kMost = 64;
   return std::min({bytes / (64 * KiB), kMost, bytes / shape.unit_bytes()});
 }
 
-/// How many whole payloads pieces are beside, so that their end is not alone: what a piece costs beside its payload,
-/// with a switch of streams, is taken to be no more than some 8 us, in which a link of 55 GB/s carries 400 KiB.
+/// Number of whole payloads copied in the other direction, so that they outlast the pieces. Assumes that each piece
+/// costs at most 8 us besides its payload, including a stream switch; a link of 55 GB/s carries 400 KiB in that time.
 std::size_t opposing_for(std::size_t bytes, std::size_t pieces) { return 1 + (pieces * 400 * KiB + bytes - 1) / bytes; }
 
-/// Chunks that take turns on streams, as in pipelines.
+/// Chunks that rotate over several streams, as in Strategy::streams.
 constexpr std::size_t kTurns = 16;
 constexpr std::size_t kTurnStreams = 4;
 
-/// Small chunks, one after the other through all three engines.
+/// Small chunks, each passing through all three engines before the next.
 constexpr std::size_t kLinks = 16;
 constexpr std::size_t kLinkBytes = 4 * KiB;
-/// Of one operation, beside which what a pass takes is seen.
+/// A single small operation, which shows the fixed cost of a pass.
 constexpr std::size_t kSmallBytes = 64 * KiB;
 
-/// When what runs in those streams of each GPU ends, of the last GPU; the makespan where streams cannot be timed.
+/// Median time at which the given streams of each GPU have finished, taking the last GPU; the makespan if streams are
+/// not timed separately.
 double end_of(const Series& s, std::size_t first, std::size_t streams, std::size_t streams_of_gpu) {
   std::vector<double> ends;
   for (const auto& sample : s.stream_times) {
@@ -202,19 +203,19 @@ double end_of(const Series& s, std::size_t first, std::size_t streams, std::size
   return ends.empty() ? s.elapsed.median : statistics::median(ends);
 }
 
-/// Of a region with a stream for each direction.
+/// For a region with one stream per direction.
 model::CopyEnds ends_of(const Series& s) { return {end_of(s, 0, 1, 2), end_of(s, 1, 1, 2)}; }
 
-/// Of pieces that three streams have in turns, beside a copy in a fourth.
+/// For in_turns(): pieces in three streams, with copies in a fourth.
 double end_in_turns(const Series& s) { return end_of(s, 0, 3, 4); }
 
-/// Of the payload, what the device holds, and no more than is enough; in whole rows.
+/// At most `most_bytes` of the payload, in whole units, and no more than the device buffers hold.
 std::size_t bytes_of(const ChunkedWork& work, std::size_t most_bytes) {
   const std::size_t held = std::min(work.shape().bytes, work.payload()->shape().device_bytes);
   return held <= most_bytes ? held : work.shape().in_units(most_bytes);
 }
 
-/// Which of all that is timed: what was sampled of it is found by this.
+/// Index of a region, for finding its samples.
 enum class Timed : std::size_t {};
 struct TimedStages {
   Timed h2d, kernel, d2h;
@@ -223,7 +224,7 @@ struct TimedChains {
   Timed all_stages, without_d2h;
 };
 
-/// Everything that is timed for the costs on one GPU.
+/// The regions that are timed to determine the costs on one GPU.
 class CostRegions {
  public:
   CostRegions(Device& device, ChunkedWork& work, std::size_t most_bytes)
@@ -250,10 +251,10 @@ class CostRegions {
     timed_turns_ = add(turns());
   }
 
-  /// Of every GPU in the same order.
+  /// In the same order for every GPU.
   std::vector<Region>& all() { return regions_; }
 
-  /// From what was sampled of them, on all GPUs at once.
+  /// Computes the costs from the samples of all().
   [[nodiscard]] StageCosts costs(const std::vector<Series>& series, unsigned copy_engines) const;
 
  private:
@@ -278,13 +279,13 @@ class CostRegions {
         gated(std::move(name), {stream}, work.chunks().size(), [&work, stage, stream] { each(work, stage, stream); }));
   }
 
-  /// Each pass has what passes take beside their operations, as pipelines do.
+  /// Not batched, so that each pass contains the fixed cost of a pass, as pipelines do.
   static Region single(Region region) {
     region.batchable = false;
     return region;
   }
 
-  /// What runs in one direction, so many times in a row.
+  /// Copies of one direction, repeated `times` times.
   struct Row {
     ChunkedWork& work;
     std::size_t times;
@@ -305,9 +306,9 @@ class CostRegions {
     return single(std::move(r));
   }
 
-  /// Pieces one way that three streams have in turns, as `streams` has them, beside whole payloads the
-  /// other way. Each waits for the one before the one before: without that an engine goes on with the stream that it
-  /// has for as long as there is work in it, and with a wait for the one before, the wait would be timed as well.
+  /// Pieces that rotate over three streams in one direction, while whole payloads are copied in the other. Each piece
+  /// waits for the last but one: without a wait the copy engine continues with the same stream while that has work, and
+  /// with a wait for the previous piece, the wait itself would be timed.
   Region in_turns(StageOf piece, StageOf beside) {
     const std::array<StreamView, 3> at{streams_[0], streams_[1], streams_[2]};
     const StreamView other = streams_[3];
@@ -325,8 +326,8 @@ class CostRegions {
     return single(std::move(r));
   }
 
-  /// Each chunk through all stages before the next begins, or all but the copy out, in one stream or in one for each
-  /// engine.
+  /// Each chunk passes through all stages (or without the copy out) before the next starts; in one stream, or in one
+  /// per engine.
   Region chain(bool across, bool with_d2h) {
     std::array<StreamView, 3> at{streams_[0], streams_[1], streams_[2]};
     if (!across) at.fill(at[0]);
@@ -350,7 +351,7 @@ class CostRegions {
     }));
   }
 
-  /// The copies of chunks that take turns on all streams.
+  /// Copies in and out of chunks that rotate over all streams.
   Region turns() {
     const std::vector<StreamView> streams(streams_.begin(), streams_.end());
     return single(gated("turns", streams, 2 * kTurns / streams_.size(), [this, streams] {
@@ -374,11 +375,12 @@ class CostRegions {
   std::vector<Region> regions_;
   TimedStages timed_whole_{}, timed_pieces_{}, timed_small_{};
   TimedChains timed_in_stream_{}, timed_across_streams_{};
-  Timed timed_both_{}, timed_h2d_pieces_{}, timed_d2h_pieces_{};  // both ways; pieces beside whole payloads
+  Timed timed_both_{}, timed_h2d_pieces_{},
+      timed_d2h_pieces_{};  // both directions; pieces while whole payloads are copied in the other direction
   Timed timed_h2d_in_turns_{}, timed_d2h_in_turns_{}, timed_turns_{};
 };
 
-/// As if the copy out of a chunk followed its copy in.
+/// Costs for chunks without kernels, where the copy out directly follows the copy in.
 model::StageCosts copies_only(model::StageCosts costs) {
   costs.kernel = {};
   costs.handoff.copy_to_kernel = costs.handoff.copy_to_copy;
@@ -415,7 +417,7 @@ StageCosts CostRegions::costs(const std::vector<Series>& series, unsigned copy_e
   costs.in_stream.handoff = model::fit_handoff(costs.in_stream, chains(timed_in_stream_));
   costs.across_streams.handoff = model::fit_handoff(costs.in_stream, chains(timed_across_streams_));
   costs.in_turns = costs.in_stream;
-  // Else their rates do not show, only what each chunk costs.
+  // With smaller payloads the fixed costs dominate and rates cannot be fitted.
   if (bytes_ >= kTurns * MiB) {
     const model::StageCosts copies = copies_only(costs.in_stream);
     const model::Arrangement turns{.chunks = std::vector<double>(kTurns, static_cast<double>(bytes_) / kTurns),
@@ -425,22 +427,21 @@ StageCosts CostRegions::costs(const std::vector<Series>& series, unsigned copy_e
     costs.in_turns.h2d = fitted.h2d;
     costs.in_turns.d2h = fitted.d2h;
   }
-  // Host time of each call that submits a piece of a stage.
+  // Host time of each call, per piece.
   const auto call = [&](Timed t) { return of(t).submit.median / static_cast<double>(pieces_.chunks().size()); };
   for (model::StageCosts* c : costs.all()) {
     c->submit_h2d = call(timed_pieces_.h2d);
     c->submit_kernel = call(timed_pieces_.kernel);
     c->submit_d2h = call(timed_pieces_.d2h);
   }
-  // Three hand-overs in each link, of two calls each.
+  // Three hand-overs per chunk, of two calls each.
   const double across = of(timed_across_streams_.all_stages).submit.median;
   const double within = of(timed_in_stream_.all_stages).submit.median;
   costs.event_call = std::max(0.0, (across - within) / static_cast<double>(6 * kLinks));
   return costs;
 }
 
-/// Whether the middle half of the samples of something that takes a while lies further apart than what a quiet machine
-/// shows.
+/// Whether samples of a region of at least kAWhile spread more than on a quiet machine, by their interquartile range.
 bool is_disturbed(std::span<const Series> series) {
   constexpr double kQuiet = 0.02;
   constexpr double kAWhile = 1e-3;  // seconds
@@ -454,12 +455,12 @@ bool is_disturbed(std::span<const Series> series) {
 }  // namespace
 
 bool has_costs(const ChunkedWork::Shape& shape) {
-  constexpr std::size_t kMostUnits = 32;  // that are moved at a time: of wall_costs.cpp
+  constexpr std::size_t kMostUnits = 32;  // units that wall_costs.cpp moves at a time
   return shape.bytes >= std::max(kLeastForCosts, kMostUnits * shape.unit_bytes());
 }
 
 StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all, int attempts) {
-  // What operations cost carries from one size to another, and larger payloads take their time.
+  // Costs per operation do not depend on the payload size, so a small payload saves time.
   constexpr std::size_t kMostBytes = 64 * MiB;
   constexpr std::size_t kSamples = 10;
   std::vector<std::unique_ptr<CostRegions>> of_gpus;

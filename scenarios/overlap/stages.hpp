@@ -1,5 +1,5 @@
-// Not a scenario: each stage of a payload alone, both copies together, and the whole without overlap; and what single
-// operations cost, from which model/pipeline.hpp predicts pipelines.
+// Times the stages of a payload: each alone, both copies at once, and all without overlap. Also measures the costs of
+// single operations, from which model/pipeline.hpp predicts pipelines.
 #pragma once
 
 #include <array>
@@ -19,31 +19,32 @@
 
 namespace xferbench {
 
-inline constexpr const char* kBothChunked = "both-chunked";   ///< name of what Stages::both_chunked() times
-inline constexpr const char* kAtBothRates = "both-at-rates";  ///< name of what at_both_rates() says
-inline constexpr std::size_t kChunksOfBoth = 8;  ///< few, so that what each costs is little; of an H100 the fastest
+inline constexpr const char* kBothChunked = "both-chunked";   ///< name of the region both_chunked()
+inline constexpr const char* kAtBothRates = "both-at-rates";  ///< name of the measurement at_both_rates()
+inline constexpr std::size_t kChunksOfBoth =
+    8;  ///< few, so that their fixed costs are small; the fastest number on an H100
 
-/// The stages of one payload as regions to time. The work must outlive it.
+/// The stages of one payload as timed regions. `work` must outlive this object.
 class Stages {
  public:
   Stages(Device& device, ChunkedWork& work);
 
-  // They can be checked where they are sampled together: a kernel comes after copies in, and a copy out after whatever
-  // has computed the whole payload.
+  // Their checks assume that they are sampled together: the kernel after copies in, and the copy out after a region
+  // that has computed the whole payload.
   [[nodiscard]] Region h2d();
   [[nodiscard]] Region kernel();
   [[nodiscard]] Region d2h();
-  /// Both copies at once; also times when each direction ends.
+  /// Both copies at once; also times the end of each direction.
   [[nodiscard]] Region both() { return both("both", 1); }
-  /// The same in chunks, between which neither direction gives way to the other as it can in one long copy.
+  /// Both copies in chunks. Between chunks no direction is favoured, as can happen with one long copy each.
   [[nodiscard]] Region both_chunked() { return both(kBothChunked, kChunksOfBoth); }
   [[nodiscard]] std::vector<Region> all() { return {h2d(), kernel(), d2h(), both(), both_chunked()}; }
-  /// What one writes first: blocking copies around a kernel, all in the default stream.
+  /// The simplest program: blocking copies around a kernel, in the default stream.
   [[nodiscard]] Region serial();
 
-  /// Runs each region but serial() once on poisoned memory and checks the result. Throws VerificationError.
+  /// Runs each region except serial() once on poisoned memory and checks the result. Throws VerificationError.
   void verify();
-  void verify_serial();  ///< the same of that
+  void verify_serial();  ///< the same for serial()
 
  private:
   using StageOfAll = std::function<void(StreamView)>;
@@ -56,48 +57,48 @@ class Stages {
   std::array<Stream, 2> streams_;
 };
 
-/// Of the regions of several GPUs, the first of all at once, then the second, and so on; of one GPU, its own.
+/// Combines the regions of several GPUs: the first regions of all GPUs into one, then the second ones, and so on. With
+/// one GPU, returns its regions.
 std::vector<Region> at_once_on_all(std::vector<std::vector<Region>> of_gpus);
 
-/// Of each round in which both copies were timed one beside the other and alone: model::time_at_both_rates(). Nothing
-/// where the ends of the directions are not known, as of several GPUs. `series`: of what Stages times.
+/// model::time_at_both_rates() for each round. Nothing if the end of each direction is not known, as with several GPUs.
+/// `series`: samples of the regions of Stages.
 std::optional<Measurement> at_both_rates(std::span<const Series> series);
 
-/// What operations of the stages cost. The way from one engine to the next differs.
+/// Costs of operations, which depend on how operations of different engines are ordered.
 struct StageCosts {
-  model::StageCosts in_stream;       ///< where a stream's order is all the order there is
-  model::StageCosts across_streams;  ///< where events keep order between streams
-  model::StageCosts in_turns;        ///< the same where chunks take turns on several streams
-  double event_call = 0;             ///< host time of recording an event or waiting for one
+  model::StageCosts in_stream;       ///< all operations in one stream
+  model::StageCosts across_streams;  ///< streams ordered by events
+  model::StageCosts in_turns;        ///< chunks rotate over several streams
+  double event_call = 0;             ///< host time in seconds of one cudaEventRecord or cudaStreamWaitEvent
 
   [[nodiscard]] std::array<model::StageCosts*, 3> all() { return {&in_stream, &across_streams, &in_turns}; }
 };
 
-/// The same of so many passes in a row within a sample: only the first begins behind a gate, the others when the one
-/// before has ended.
+/// The costs for several passes in a row within a sample: only the first starts behind a gate, the others when the
+/// previous pass has ended.
 StageCosts of_passes_in_a_row(StageCosts costs, unsigned passes);
 
-/// So much of the same payload in another way of cutting.
+/// The first `bytes` of the same payload, cut into another number of chunks.
 ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::size_t chunks);
 
-/// Work that one GPU has to do.
+/// A GPU and its work.
 struct OnGpu {
   Device* device = nullptr;
   ChunkedWork* work = nullptr;
 };
 
-/// Below this, a payload cannot be cut into enough pieces to tell what one more costs (bytes).
+/// Minimum payload in bytes; a smaller one cannot be cut into enough pieces to measure the cost of one more copy.
 inline constexpr std::size_t kLeastForCosts = std::size_t{1} << 20;
 
-/// Whether a round of a payload can: also of rows, which are no shorter than they are.
+/// Whether one round of the payload is large enough for measure_stage_costs(), also in units of rows.
 bool has_costs(const ChunkedWork::Shape& shape);
 
-/// Measures them: the whole payload in one piece against the same in many, alone and both directions at once, and
-/// chunks so small that only the way from one engine to the next is left. Uses the memory of `work` and leaves anything
-/// in it. Times are event-gated, so that submission is in none of them but the submit_* ones. The same work must have
-/// run just before: nothing is warmed up. Throws std::logic_error unless it has_costs(): a mistake in the scenario. On
-/// several GPUs everything runs on all of them at once, and the costs are those of the first in such company.
-/// `attempts`: where something else was in the way, so many times at most; what was fastest counts.
+/// Measures the costs: the whole payload as one operation and in many, alone and in both directions at once, and chunks
+/// so small that only hand-overs between engines matter. Overwrites the buffers of `work`. Timed behind gates, so only
+/// submit_* contains host time. The same work must have run just before, as there is no warm-up. Throws
+/// std::logic_error unless has_costs(). With several GPUs all run at once, and the costs are those of the first.
+/// Repeats noisy measurements up to `attempts` times and keeps the fastest.
 StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all, int attempts = 1);
 
 }  // namespace xferbench

@@ -16,7 +16,7 @@ namespace xferbench {
 
 namespace {
 
-/// Long enough for every chunk.
+/// Bytes that hold the longest chunk.
 std::uint64_t helper_slot_bytes(const ChunkedWork::Shape& shape) {
   constexpr std::uint64_t kAlignment = RelaySlots::kAlignment;
   const std::vector<model::Chunk> chunks = cut(shape);
@@ -25,12 +25,12 @@ std::uint64_t helper_slot_bytes(const ChunkedWork::Shape& shape) {
   return (longest + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// Chunks that go through helper number `helper`, from 1, of so many ways.
+/// Number of chunks that go through helper `helper` (from 1), with `ways` paths in all.
 std::size_t turns_of(std::size_t helper, std::size_t ways, std::size_t chunks) {
   return chunks > helper ? (chunks - helper - 1) / ways + 1 : 0;
 }
 
-/// Bytes of the slots of the first helper, which has as many as any.
+/// Slot memory of the first helper, which has the most chunks.
 std::size_t helper_bytes(const OverlapCase& c) {
   const std::size_t turns = turns_of(1, c.gpus, c.work.chunks * c.work.rounds);
   return 2 * std::min(c.pipeline.helper_slots, turns) * helper_slot_bytes(c.work);
@@ -53,7 +53,7 @@ ThroughNeighbours::ThroughNeighbours(Device& device, ChunkedWork& work, const Pi
   const std::uint64_t slot_bytes = helper_slot_bytes(work.shape());
   for (std::size_t i = 0; i < helpers.size(); ++i) {
     const std::size_t turns = turns_of(i + 1, helpers.size() + 1, work.chunks().size());
-    if (turns == 0) break;  // nor is there anything for those behind it
+    if (turns == 0) break;  // further helpers have no chunks either
     const std::vector<std::uint64_t> slots(std::min(shape.helper_slots, turns), slot_bytes);
     helpers_.push_back({RelaySlots(*helpers[i], slots), RelaySlots(*helpers[i], slots)});
   }
@@ -107,7 +107,7 @@ void ThroughNeighbours::poison() {
 
 namespace {
 
-/// As much in equal parts, each to a GPU and back through its own link: what all links carry at once.
+/// The same payload in equal parts, each to its own GPU and back over that GPU's link: the limit of all links together.
 OverlapCase over_own_links(const OverlapCase& c) {
   OverlapCase parts = c;
   parts.split = Split::shared;
@@ -119,7 +119,7 @@ OverlapCase over_own_links(const OverlapCase& c) {
   return parts;
 }
 
-/// The payload on the working GPU, in chunks that go through all links, or through its own alone.
+/// The payload on the working GPU, with two pipelines: over all links, and over its own link alone.
 struct WorkOfOne {
   WorkOfOne(const OverlapCase& c, const RunContext& bench, std::span<Device* const> gpus)
       : work(bench.device, c.work.seeded(bench.seed), payload(c, bench)),
@@ -129,7 +129,7 @@ struct WorkOfOne {
 
   static std::shared_ptr<Payload> payload(const OverlapCase& c, const RunContext& bench) {
     Payload::Shape s = ChunkedWork::payload_of(c.work.seeded(bench.seed));
-    s.host = HostMemory::portable;  // the helpers copy from and to it
+    s.host = HostMemory::portable;  // the helpers copy from it and to it
     return std::make_shared<Payload>(bench.device, s);
   }
 
@@ -138,8 +138,7 @@ struct WorkOfOne {
     verify(machine, work, *alone, run_once);
     verify(machine, work, *pipeline, run_once);
   }
-  /// The kernel over the whole payload. In place, nobody knows what it has worked on, as the copies in that are timed
-  /// beside it go elsewhere.
+  /// The kernel over the whole payload. Not checked in place, because the copies timed before it use other buffers.
   [[nodiscard]] Region kernel() {
     Region r = stages.kernel();
     if (work.shape().in_place) r.check = nullptr;
@@ -200,7 +199,7 @@ void measure_through_neighbours(const OverlapCase& c, const RunContext& bench, R
   use_common_clock({&pipeline, &alone});
   std::vector<Region> regions{pipeline, wall_of(pipeline), alone};
   std::ranges::move(parts.stages(), std::back_inserter(regions));
-  // The kernel is that of one GPU.
+  // Only one GPU computes, so use its kernel.
   *std::ranges::find(regions, "kernel", &Region::name) = one.kernel();
   const std::vector<Series> series = bench.sample(std::move(regions));
   add_measurements(series, result);

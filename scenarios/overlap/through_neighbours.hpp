@@ -1,5 +1,4 @@
-// Not a scenario: one payload that goes to one GPU and comes back through the links of others, too: the pipeline, and
-// what it is measured beside.
+// The multipath strategy: one GPU computes, and chunks also use the links of other GPUs. Pipeline and measurement.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +15,14 @@
 
 namespace xferbench {
 
-/// One GPU works on all chunks. They take turns on the ways to it and back: its own link, in streams of its own, and
-/// the links of its helpers, which pass them on. What must be waited for before what, by events:
-///   the kernel for its chunk, which has come by whatever way; the copy out, or a helper's copy to itself, for the
-///   kernel; on a helper, as RelaySlots say.
-/// The working GPU has a place for every chunk.
+/// One GPU computes all chunks. They rotate over the paths to it and back: its own link, and the links of helper GPUs,
+/// which relay them. Order, by events:
+///   a kernel waits for its chunk's arrival; a copy out, or a helper's fetch, waits for the kernel;
+///   on a helper, see RelaySlots.
+/// The working GPU has a buffer for every chunk.
 class ThroughNeighbours final : public Pipeline {
  public:
-  /// Throws std::logic_error where the work has fewer places than chunks: a mistake in the scenario.
+  /// Throws std::logic_error if the work has fewer slots than chunks, which is a programming error.
   ThroughNeighbours(Device& device, ChunkedWork& work, const PipelineShape& shape, std::span<Device* const> helpers);
 
   void submit() override;
@@ -48,13 +47,13 @@ class ThroughNeighbours final : public Pipeline {
   std::vector<Helper> helpers_;
 };
 
-/// As Scenario::run(), for a case of Strategy::multipath.
+/// See Scenario::run(); for cases of Strategy::multipath.
 void measure_through_neighbours(const OverlapCase& c, const RunContext& bench, Result& result);
 
-/// What the working GPU or a helper holds, whichever is more, and the host.
+/// Device memory of the working GPU or a helper, whichever needs more, and host memory.
 MemoryNeeds needs_of_neighbours(const OverlapCase& c);
 
-/// Why such a case cannot be, or cannot be on such a machine; nothing if it can.
+/// Why the case is impossible, in general (can == null) or on this machine; nothing if it is possible.
 std::optional<SkipReason> reason_against_neighbours(const OverlapCase& c, const Capabilities* can);
 
 }  // namespace xferbench

@@ -9,7 +9,7 @@
 namespace xferbench {
 
 WallCosts measure_wall_costs(const RunContext& bench, ChunkedWork& work, const StageCosts& costs) {
-  constexpr std::size_t kFew = 4;  // chunks
+  constexpr std::size_t kFew = 4;  // number of chunks
   constexpr std::size_t kMany = 32;
   constexpr std::size_t kChunkBytes = 4 * KiB;
   constexpr std::size_t kSamples = 20;

@@ -1,5 +1,5 @@
-// Not a scenario: what a pipeline costs a program beside its time on the GPU: before the GPU begins, and until the
-// program knows of the end. From these follows how long it is to the result.
+// Measures the parts of a pipeline's time to result that are not GPU time: before the GPU starts, and until the program
+// knows of the end. Predicts the time to result from them.
 #pragma once
 
 #include "scenarios/overlap/case.hpp"
@@ -9,16 +9,16 @@ namespace xferbench {
 
 /// In seconds.
 struct WallCosts {
-  double around = 0;                 ///< one launch and the wait for it, without the call and the kernel
-  double graph_begin = 0;            ///< from the call that launches a graph to the GPU's begin, of no chunks
-  double graph_begin_per_chunk = 0;  ///< and of each
+  double around = 0;                 ///< one launch and the wait for it, without the launch call and the kernel
+  double graph_begin = 0;            ///< from the graph launch call to the GPU's start, without any chunks
+  double graph_begin_per_chunk = 0;  ///< additional time per chunk
 };
 
-/// Launches one kernel, and graphs of engines over a few kilobytes in few chunks and in many. Uses the memory of
+/// Launches a kernel, and graphs of Strategy::engines with few and with many tiny chunks. Overwrites the buffers of
 /// `work`.
 WallCosts measure_wall_costs(const RunContext& bench, ChunkedWork& work, const StageCosts& costs);
 
-/// Seconds from the first call to the result; nothing where the model does not cover the pipeline.
+/// Predicted time in seconds from the first call to the result; nothing if the model does not cover the case.
 std::optional<double> predicted_wall(const StageCosts& costs, const WallCosts& wall, const OverlapCase& c);
 
 }  // namespace xferbench
