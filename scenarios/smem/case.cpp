@@ -24,7 +24,7 @@ unsigned number(const Case& c, const char* axis, unsigned otherwise) {
   return static_cast<unsigned>(c.count_or(axis, otherwise));
 }
 
-/// 0 for "none".
+/// Span in bytes; 0 for "none".
 unsigned swizzle_of(const Case& c) {
   if (!c.has("swizzle") || c.word("swizzle") == "none") return 0;
   return static_cast<unsigned>(std::stoul(c.word("swizzle")));
@@ -36,8 +36,8 @@ SmemStore store_of(const Case& c, const SmemShape& shape) {
 }
 
 std::optional<std::string> beyond_cache(const SmemShape& shape, std::uint64_t cache) {
-  // The halves of an H200's cache may each hold a copy of what the multiprocessors near them use. The copy by
-  // cudaMemcpyAsync beside the kernel writes as much as it reads, whatever the kernel does.
+  // Only half of L2 counts, because each half of an H200's L2 may hold its own copy of the data. The cudaMemcpyAsync
+  // that the kernel is compared with reads and writes the whole payload, even if the kernel only reads.
   const std::uint64_t touched = 2 * shape.payload_bytes();
   if (touched <= cache / 2) return std::nullopt;
   return fmt::format(
@@ -78,7 +78,7 @@ SmemCase smem_case(const Case& c) {
 
 namespace {
 
-/// Why a matrix of this size does not exist: rows and elements are whole.
+/// Rejects sizes that are not a whole number of rows or elements.
 std::optional<std::string> broken_size(const SmemCase& c) {
   const std::uint64_t unit = c.strided ? c.shape.row_bytes : kernels::bytes_of(c.shape.type);
   if (c.size % unit == 0) return std::nullopt;
@@ -88,7 +88,7 @@ std::optional<std::string> broken_size(const SmemCase& c) {
                      unit, nearest);
 }
 
-/// What this GPU cannot do of a case that is legal.
+/// What this GPU cannot do of a case that is otherwise legal.
 std::optional<std::string> beyond_device(const SmemCase& c, const Capabilities& can) {
   if (can.environment.simulated()) return "the simulated device cannot say which instructions copy faster";
   if (auto broken = broken_rule(c.shape, can.multiprocessor)) return broken;
@@ -114,23 +114,23 @@ bool computes(const SmemShape& shape) { return shape.intensity > 0 || shape.op =
 double in_flight_per_block(const SmemShape& shape) {
   std::uint64_t bytes = shape.tile_bytes;
   switch (shape.method) {
-    // Threads load as many vectors at a time as they hold, and go on to the next when these are done with.
+    // Each thread loads as many vectors as it holds at a time, and starts the next loads when these are done.
     case SmemMethod::direct:
     case SmemMethod::sync:
       bytes = std::uint64_t{shape.vectors_at_a_time()} * kernels::kSmemVector * shape.threads;
       break;
     case SmemMethod::prefetch: break;
-    // One place is worked on while the others are filled.
+    // One slot is being processed while the others are loaded.
     case SmemMethod::cp_async:
     case SmemMethod::cg: bytes *= std::max(1U, shape.stages - 1); break;
-    // A place is filled again as soon as it is free, so that while the block waits for a tile all of them are; but not
-    // where results leave through it and the block's own first warp waits for that.
+    // Slots are refilled as soon as they are free, so all of them are in flight while the block waits. With
+    // asynchronous stores one slot fewer, because the first warp waits until the previous store has read its slot.
     case SmemMethod::bulk:
     case SmemMethod::tma: bytes *= shape.uses_async_store() ? std::max(1U, shape.stages - 1) : shape.stages; break;
     case SmemMethod::pipeline:
     case SmemMethod::tma_specialized: bytes *= shape.stages; break;
   }
-  // Boxes at the edge of a matrix, and of narrow ones all, are payload in part only.
+  // Tiles at the edge of a matrix, and all tiles of a narrow one, contain bytes that are no payload.
   const double whole = static_cast<double>(shape.tiles()) * shape.tile_bytes;
   return static_cast<double>(bytes) * static_cast<double>(shape.payload_bytes()) / whole;
 }
@@ -159,7 +159,7 @@ void add_rates(const SmemShape& shape, double seconds, double theoretical, Resul
 }
 
 std::vector<Axis> smem_axes() {
-  constexpr double kMostColumns = (1U << 29) - 1;  // rows of less than 2^31 bytes
+  constexpr double kMostColumns = (1U << 29) - 1;  // keeps rows below 2^31 bytes
   const auto of_method = [](std::vector<std::string> methods, Axis axis) {
     return only_with("method", std::move(methods), std::move(axis));
   };

@@ -24,13 +24,14 @@ using kernels::SmemPart;
 using kernels::SmemShape;
 using kernels::SmemType;
 
-constexpr std::uint64_t kPart = 64 * MiB;        // that goes through page-locked memory at once
-constexpr std::uint64_t kGrain = MiB;            // bytes a thread gets at least
-constexpr std::size_t kQueueBytes = 128;         // two words, and room to align what follows
-constexpr std::byte kPadding{0x7E};              // between rows going in; coming out it is poison, or was written
+constexpr std::uint64_t kPart = 64 * MiB;  // bytes staged through page-locked memory at a time
+constexpr std::uint64_t kGrain = MiB;      // minimum bytes per host thread
+constexpr std::size_t kQueueBytes = 128;   // two words, and alignment for what follows
+constexpr std::byte kPadding{
+    0x7E};  // input padding between rows; in the output it stays poison unless a kernel writes there
 constexpr std::size_t kSmallElements = 1 + 512;  // pattern::small_element is in [1, 2^9]
 
-/// The rows of a payload as they go in (`worked` false) or come out, by the bits of their elements.
+/// Expected input rows (`worked` false) or output rows, as the bits of their elements.
 template <class Bits>
 class Rows {
  public:
@@ -56,7 +57,7 @@ class Rows {
            (between == Between::anything || std::ranges::all_of(found.subspan(shape_.used_bytes(row)), is_poison));
   }
 
-  /// What is wrong with a row that is not right.
+  /// Describes the first error of a row for which is_right() is false.
   [[nodiscard]] std::string describe(std::uint64_t row, std::span<const std::byte> found) const {
     for (std::uint64_t i = 0; i < elements(row); ++i) {
       if (element(found, i) == expected(row, i)) continue;
@@ -69,7 +70,7 @@ class Rows {
                        row * shape_.pitch + shape_.used_bytes(row) + static_cast<std::uint64_t>(written));
   }
 
-  /// Of its 32-bit words. What is missing of the last one counts as zero.
+  /// Sum of the row's 32-bit words; missing bytes of the last word count as zero.
   [[nodiscard]] std::uint32_t sum(std::uint64_t row) const {
     std::uint32_t sum = 0;
     for (std::uint64_t i = 0; i < elements(row); ++i) {
@@ -102,10 +103,10 @@ class Rows {
   std::uint64_t seed_;
   std::uint32_t intensity_;
   bool worked_;
-  std::array<std::uint16_t, kSmallElements> halves_{};  ///< of half-precision floats there are so few
+  std::array<std::uint16_t, kSmallElements> halves_{};  ///< table of expected f16 results, one per possible input value
 };
 
-/// Calls f with the rows of the payload.
+/// Calls f(Rows) with the element type of the shape.
 template <class F>
 auto with_rows(const SmemShape& shape, std::uint64_t seed, bool worked, const F& f) {
   return shape.type == SmemType::f32 ? f(Rows<std::uint32_t>(shape, seed, worked))

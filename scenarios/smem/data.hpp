@@ -1,5 +1,5 @@
-// Not a scenario: what the tile kernels read and write, with closed forms: the input follows from a seed, and every
-// byte of the output is checked by arithmetic, also those that lie between rows and must stay as they were.
+// Input and output data of the tile kernels, with closed forms: the input depends on a seed, and every byte of the
+// output is checked, including the padding between rows, which must not be written.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,28 @@ namespace xferbench {
 
 // --- Pure functions --------------------------------------------------------------------------------------------------
 
-/// Fills rows [first, first + count) of the input, `rows` being their memory, shape.pitch bytes each. What lies between
-/// and behind the rows is poisoned. Parallel.
+/// Fills input rows from row `first` on; `rows` holds shape.pitch bytes per row. Fills the padding, too. Uses several
+/// threads.
 void fill_rows(const kernels::SmemShape& shape, std::uint64_t seed, std::uint64_t first, std::span<std::byte> rows);
-/// Whether what lies between rows is looked at, too: it was poisoned, or other work may have written there.
+/// Whether the padding between rows is checked for poison, or may contain anything because other work has written
+/// there.
 enum class Between { poisoned, anything };
-/// Checks rows of the output of copy or scale. Throws VerificationError, which `what` begins. Parallel.
+/// Checks output rows of copy or scale. Throws VerificationError, whose message begins with `what`. Uses several
+/// threads.
 void check_rows(const kernels::SmemShape& shape, std::uint64_t seed, std::uint64_t first,
                 std::span<const std::byte> rows, std::string_view what, Between between = Between::poisoned);
-/// The sum of the 32-bit words of what read computes of all elements, modulo 2^32; what is missing of the last word of
-/// a row counts as zero. Parallel.
+/// Expected result of op read: the sum of the 32-bit words of all results, modulo 2^32; missing bytes of the last word
+/// of a row count as zero. Uses several threads.
 std::uint32_t expected_sum(const kernels::SmemShape& shape, std::uint64_t seed);
 std::uint32_t sum_of_words(std::span<const std::byte> bytes);
 
 // --- On the device ---------------------------------------------------------------------------------------------------
 
-/// How much of it there must be for all shapes that use the same data, in bytes.
+/// Buffer sizes in bytes that are sufficient for all included shapes.
 struct SmemSizes {
   std::uint64_t in = 0;
   std::uint64_t out = 0;
-  /// Its grid may still be open.
+  /// shape.blocks may still be 0.
   void include(const kernels::SmemShape& shape);
 };
 
@@ -45,18 +47,18 @@ class SmemData {
   [[nodiscard]] DeviceView in() const { return in_; }
   [[nodiscard]] DeviceView out() const { return out_; }
 
-  /// Writes the input. Shapes of the same rows and type have the same.
+  /// Writes the input, which depends only on rows, row size and element type of the shape.
   void prepare(const kernels::SmemShape& shape);
-  /// Poisons the output, and waits.
+  /// Poisons the output; waits for the device.
   void poison();
-  /// Whether the output is what this shape leaves. Throws VerificationError, which `what` begins.
+  /// Checks the output of this shape. Throws VerificationError, whose message begins with `what`.
   void check(const kernels::SmemShape& shape, std::string_view what, Between between = Between::poisoned);
-  /// Whether `copy`, on the device, is the input of this shape, which has nothing between its rows.
+  /// Checks that device memory `copy` equals the input of this shape, whose rows must be contiguous.
   void check_copy(const kernels::SmemShape& shape, const std::byte* copy, std::string_view what);
 
  private:
   using OnPart = std::function<void(std::uint64_t first, std::span<std::byte> part)>;
-  /// In parts of whole items, through page-locked memory.
+  /// Calls on_part() for parts of whole items; `part` is page-locked staging memory.
   void for_parts(std::uint64_t items, std::uint64_t bytes_of_item, const OnPart& on_part);
   void fetch(const std::byte* from, std::span<std::byte> to);
   void check_elements(const kernels::SmemShape& shape, const std::byte* from, std::string_view what, Between between);

@@ -23,7 +23,7 @@ bool is_work(std::string_view axis) { return std::ranges::find(kSmemWorkAxes, ax
 
 double seconds(const Result* r) { return r->median("smem"); }
 
-/// Of what was measured, whatever else is there to compare it with.
+/// Throws if a metric is missing that every measured result must have.
 void check_numbers(const Result& r) {
   for (const char* name : {"bandwidth", "memory_traffic", "vs_d2d", "time_in_flight"}) r.needed_metric(name);
   r.needed_measurement("smem");
@@ -35,7 +35,7 @@ const Result* fastest(std::span<const Result* const> results) {
   return *std::ranges::min_element(results, {}, seconds);
 }
 
-/// "tma, tile 4 KiB, stages 3": the values of those axes; a word speaks for itself, a number does not.
+/// "tma, tile 4 KiB, stages 3": values of the axes, with the axis' name unless the word is self-explanatory.
 std::string description(const Case& c, std::span<const std::string> axes) {
   std::string text;
   for (const std::string& axis : axes) {
@@ -47,7 +47,7 @@ std::string description(const Case& c, std::span<const std::string> axes) {
   return text;
 }
 
-/// What each method can do, where several were measured.
+/// The best result of each method, if several were measured.
 void add_best(const Results& work, const std::vector<std::string>& axes, std::vector<Finding>& findings) {
   const auto by_method = grouped(work, method_of);
   if (by_method.size() < 2) return;
@@ -70,7 +70,7 @@ void add_best(const Results& work, const std::vector<std::string>& axes, std::ve
                            format_significant(best.value("memory_traffic")), factor_text(best.value("vs_d2d")))});
 }
 
-/// Whether what holds the loop up is memory: not arithmetic, not blocks that begin, not the counter of tiles.
+/// Whether memory latency is the bottleneck, and not arithmetic, block launches or the tile counter.
 bool waits_for_memory(const Result& r) {
   const kernels::SmemShape shape = smem_case(r.config).shape;
   if (shape.schedule == kernels::SmemSchedule::one_tile) return false;
@@ -80,7 +80,7 @@ bool waits_for_memory(const Result& r) {
   return balance == nullptr || balance->value > 1;
 }
 
-/// How long a byte is under way, from those results of one method that had too little in flight.
+/// Time from load to arrival of a byte, from the results of one method with too few bytes in flight.
 std::optional<double> latency_of(const Results& results) {
   std::vector<model::Flight> flights;
   for (const Result* r : results) {
@@ -91,7 +91,8 @@ std::optional<double> latency_of(const Results& results) {
 
 unsigned stages_of(const Result* r) { return smem_case(r->config).shape.stages; }
 
-/// What its rate asks for if each byte is under way for `latency`: in proportion to its own time in flight.
+/// Adds the bytes in flight that the result's rate needs by Little's law, if each byte takes `latency`: in proportion
+/// to its own time in flight.
 void add_littles_law(const Result& enough, double latency, Finding& f) {
   const double needed = enough.value("bytes_in_flight") * latency / enough.value("time_in_flight");
   f.metrics.push_back({"latency", latency, "s"});
@@ -100,13 +101,13 @@ void add_littles_law(const Result& enough, double latency, Finding& f) {
                         format_seconds(latency));
 }
 
-/// From how many stages on more of them do not help. `alike`: results that differ in nothing but their stages.
+/// The smallest number of stages beyond which more do not help. `alike`: results that differ in their stages only.
 std::optional<Finding> enough_stages(Results alike, std::optional<double> latency,
                                      const std::vector<std::string>& axes) {
   std::ranges::sort(alike, {}, stages_of);
-  if (alike.size() < 3) return std::nullopt;  // two are no sweep
+  if (alike.size() < 3) return std::nullopt;  // two results are no sweep
   const model::Front front = front_of(alike, "smem");
-  const std::size_t fewest = std::ranges::min(front.places);  // that the best is not faster than beyond doubt
+  const std::size_t fewest = std::ranges::min(front.places);  // the best is not significantly faster than this
   const Result& enough = *alike[fewest];
   const Result& best = *alike[front.places.front()];
   const bool sure = &enough == &best || model::relate(model::estimate_of(best, "smem"),

@@ -14,7 +14,7 @@ namespace {
 using kernels::SmemSchedule;
 using kernels::SmemShape;
 
-/// A plain read of an array.
+/// A plain read of a contiguous array.
 SmemShape read_of(std::uint64_t bytes) {
   SmemShape shape;
   shape.op = kernels::SmemOp::read;
@@ -36,9 +36,10 @@ CacheFlush::CacheFlush(Device& device) {
 void CacheFlush::run(StreamView stream) const { stream.launch(*kernel_); }
 
 bool CacheFlush::needed(const SmemShape& shape, std::uint64_t cache_bytes) {
-  constexpr std::uint64_t kTimesCache = 16;  // then what is left of it from the pass before is 6 % of it at most
-  // A copy leaves as much unwritten in the cache as the one before it did. A read would pay for that of the copy beside
-  // it: 10 of 470 us for 2 GiB on an H200.
+  constexpr std::uint64_t kTimesCache =
+      16;  // then at most 6 % of the payload can still be in L2 from the previous pass
+  // Copies leave as many dirty lines in L2 as they find. A read would have to write back the dirty lines of the copy
+  // that it is sampled with: 10 of 470 us for 2 GiB on an H200.
   return shape.op == kernels::SmemOp::read || shape.payload_bytes() < kTimesCache * cache_bytes;
 }
 
@@ -76,7 +77,7 @@ Region SmemBench::region(const SmemShape& shape, StreamView stream, std::string 
   const kernels::Smem kernel(shape, args());
   device_.preload(kernel);
   Region r = gated(std::move(name), stream, [kernel, stream] { stream.launch(kernel); });
-  // The copy of the payload beside it writes between the rows, too.
+  // The device copy that is sampled with it overwrites the padding between rows.
   if (shape.part != kernels::SmemPart::compute) {
     r.check = [this, shape] { data_.check(shape, "its output", Between::anything); };
   }

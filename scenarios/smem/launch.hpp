@@ -1,5 +1,4 @@
-// Not a scenario: a launch of a tile kernel that is ready to be timed: its grid, what it takes of the GPU, and the L2
-// cache before it.
+// Prepares launches of tile kernels for timing: grid size, resources, and the state of L2 before a launch.
 #pragma once
 
 #include <functional>
@@ -15,14 +14,14 @@
 
 namespace xferbench {
 
-/// Reads other memory, twice as much as the L2 cache holds, so that the cache has nothing of the data. It only reads: a
-/// cache full of written lines would have to be emptied during the pass that follows.
+/// Evicts the data from L2 by reading other memory of twice its size. Reads only, because dirty lines would be written
+/// back during the timed pass.
 class CacheFlush {
  public:
   explicit CacheFlush(Device& device);
   void run(StreamView stream) const;
 
-  /// Whether what the pass before left in the cache would show in the time of one of these.
+  /// Whether data left in L2 by the previous pass would affect the time of this shape.
   [[nodiscard]] static bool needed(const kernels::SmemShape& shape, std::uint64_t cache_bytes);
 
  private:
@@ -31,37 +30,35 @@ class CacheFlush {
   std::unique_ptr<Kernel> kernel_;
 };
 
-/// A shape with its grid.
+/// A shape with its grid size.
 struct PlacedSmem {
   kernels::SmemShape shape;
-  unsigned per_multiprocessor = 0;  ///< blocks at once, on average rounded up
+  unsigned per_multiprocessor = 0;  ///< concurrent blocks per multiprocessor, rounded up
   std::optional<KernelResources> resources;
-  std::optional<SkipReason> skip_reason;  ///< why the grid cannot be as asked for
+  std::optional<SkipReason> skip_reason;  ///< why the requested grid is impossible
 };
 
-/// Loads the kernel. `asked`: blocks for each multiprocessor; nothing: as many as fit at once.
+/// Loads the kernel and chooses the grid. `asked`: blocks per multiprocessor; nothing: as many as fit.
 PlacedSmem place(Device& device, const kernels::SmemShape& shape, const kernels::SmemArgs& args,
                  std::optional<unsigned> asked);
 
-/// What all launches of a payload share: its data, the L2 cache before each pass, and the copy beside the kernels.
+/// Shared by all launches on one payload: its data, the flush of L2 before each pass, and the reference copy.
 class SmemBench {
  public:
-  /// `sizes` are of all shapes, which have the same payload as `c`.
+  /// `sizes` must include all shapes that are launched, which have the same payload as `c`.
   SmemBench(const RunContext& bench, const SmemSizes& sizes, const SmemCase& c);
 
   [[nodiscard]] kernels::SmemArgs args() const { return data_.args(); }
-  /// Writes the input.
   void prepare() { data_.prepare(case_.shape); }
-  /// One launch. The bench outlives the region. The part without memory leaves nothing to be checked.
+  /// A region of one launch. This object must outlive it. SmemPart::compute has no output to check.
   [[nodiscard]] Region region(const kernels::SmemShape& shape, StreamView stream, std::string name);
-  /// cudaMemcpyAsync of the payload inside the GPU. Checked where it is all of the input: not the rows of a matrix that
-  /// have something between them.
+  /// A region of cudaMemcpyAsync of the payload inside the GPU. Not checked if rows have padding between them.
   [[nodiscard]] Region device_copy(StreamView stream);
-  /// What cudaMemcpyAsync reads and writes if it takes so many seconds, in GB/s.
+  /// Memory traffic in GB/s of that copy, given its time.
   [[nodiscard]] double device_copy_traffic(double seconds) const;
-  /// Runs on poisoned memory as timed passes do, and checks every byte. Throws VerificationError.
+  /// Runs on poisoned memory at full speed, as timed passes, and checks every byte. Throws VerificationError.
   void verify(const kernels::SmemShape& shape, StreamView stream, const char* name);
-  /// Of memory, in bytes per second; 0 where it is no limit.
+  /// Memory bandwidth in bytes per second; 0 if memory is not the limit.
   [[nodiscard]] double theoretical_bandwidth() const;
 
  private:
@@ -70,8 +67,8 @@ class SmemBench {
   Device& device_;
   SmemCase case_;
   SmemData data_;
-  std::optional<CacheFlush> flush_;  // before each pass
-  DeviceBuffer copied_;              // by cudaMemcpyAsync, where the kernels store no elements
+  std::optional<CacheFlush> flush_;  // runs before each pass
+  DeviceBuffer copied_;              // destination of the reference copy if the kernels store no elements
 };
 
 }  // namespace xferbench

@@ -13,23 +13,24 @@ using kernels::SmemMethod;
 using kernels::SmemSchedule;
 using kernels::SmemShape;
 
-// In seconds, fitted to the 636 configurations of docs/results/h200-smem-tune-cut-off.json.xz (an H200, 48 operations
-// an element), which they leave 5 % apart within families: cases that agree in every word. The search corrects each
-// family by what it measures of it.
+// Seconds, fitted to the 636 configurations of docs/results/h200-smem-tune-cut-off.json.xz (an H200, 48 operations per
+// element). The remaining error is 5 % within families, which are cases with equal choice axes. The search corrects
+// each family by its measurements.
 constexpr double kBlockStart = 0.6e-6;    // until a new block has issued its first load
-constexpr double kTurn = 0.75e-6;         // what a tile costs its block beside arithmetic: barriers, waits
-constexpr double kTurnOfRoles = 0.25e-6;  // the same where no barrier of the block is among it
-constexpr double kThreadsForHalf = 36;    // of a multiprocessor, for half of its rate of arithmetic
+constexpr double kTurn = 0.75e-6;         // per tile besides arithmetic: barriers, waits
+constexpr double kTurnOfRoles = 0.25e-6;  // the same without a barrier of the whole block
+constexpr double kThreadsForHalf = 36;    // threads per multiprocessor at which arithmetic reaches half of its rate
 
-/// Whether loads go on while a block works; if not, other blocks must fill the time.
+/// Whether loads continue while a block computes; otherwise other blocks must fill that time.
 bool overlaps(const SmemShape& shape) { return shape.stages > 1 || shape.method == SmemMethod::prefetch; }
 
-/// How much longer arithmetic takes with so few independent chains in each thread.
+/// Slow-down of arithmetic with few independent chains per thread.
 double slowness(unsigned vectors) { return vectors >= 4 ? 1 : vectors >= 2 ? 1.1 : 1.4; }
 
-/// Seconds that a block works on a tile beside so many others.
+/// Seconds that one of `blocks` concurrent blocks needs for the arithmetic of a tile.
 double work_of_tile(const SmemCosts& costs, const SmemShape& shape, double blocks) {
-  const double alone = costs.compute * costs.multiprocessors / static_cast<double>(shape.tiles());  // on a whole one
+  const double alone = costs.compute * costs.multiprocessors /
+                       static_cast<double>(shape.tiles());  // if one block had a whole multiprocessor
   const double filled = 1 + kThreadsForHalf / (shape.threads * blocks);
   return alone * blocks * filled * slowness(shape.vectors_at_a_time());
 }

@@ -1,21 +1,20 @@
-// How long a tile loop should take: what leads `tune`. Pure functions.
+// Predicts the time of a tile kernel, to guide the search of `tune`. Pure functions.
 #pragma once
 
 #include "kernels/smem/smem.hpp"
 
 namespace xferbench {
 
-/// What is measured before anything is predicted. Seconds of the whole payload, or of one tile.
+/// Measured input of the model, in seconds.
 struct SmemCosts {
-  double memory = 0;   ///< of the traffic, at cudaMemcpyAsync's rate
-  double compute = 0;  ///< of the arithmetic alone, on full multiprocessors
-  double latency = 0;  ///< from the request for a tile to its end, results stored, where nothing else is under way
+  double memory = 0;   ///< of the payload's memory traffic, at the rate of cudaMemcpyAsync
+  double compute = 0;  ///< of the payload's arithmetic alone, on fully occupied multiprocessors
+  double latency = 0;  ///< from the load of a tile until its results are stored, on an idle GPU
   unsigned multiprocessors = 1;
 };
 
-/// Seconds that the kernel should take with so many blocks at once on each multiprocessor: the longest of memory (by
-/// Little's law), arithmetic with what each tile costs besides, and the counter of tiles. Its order matters more than
-/// its scale.
+/// Predicted seconds with `blocks` concurrent blocks per multiprocessor: the maximum of memory time (by Little's law),
+/// arithmetic including the fixed cost per tile, and the tile counter. Meant for ranking; the scale is less accurate.
 double predict_smem(const SmemCosts& costs, const kernels::SmemShape& shape, unsigned blocks);
 
 }  // namespace xferbench

@@ -26,14 +26,14 @@ std::string name_of(SmemMethod method) {
   return std::string(kernels::kSmemMethodNames[static_cast<std::size_t>(method)]);
 }
 
-/// Whole warps work on a tile. tma-specialized adds one or two, and stays below the 1024 threads that a block can have.
+/// Only whole warps. tma-specialized adds one or two, and stays below the limit of 1024 threads per block.
 Broken threads(const SmemShape& s) {
   constexpr unsigned kMost = kernels::kSmemMaxThreads;
   if (s.threads >= kWarp && s.threads <= kMost && s.threads % kWarp == 0) return std::nullopt;
   return fmt::format("--threads {} is no multiple of {} from {} to {}", s.threads, kWarp, kWarp, kMost);
 }
 
-/// Every thread works on as many vectors of 16 bytes as any other.
+/// All threads process the same number of 16-byte vectors.
 Broken tile(const SmemShape& s) {
   const unsigned step = kVector * s.threads;
   if (s.tile_bytes > 0 && s.tile_bytes % step == 0) return std::nullopt;
@@ -41,9 +41,9 @@ Broken tile(const SmemShape& s) {
                      format_size_exact(s.tile_bytes), s.threads, step);
 }
 
-/// A tensor copy's box is at most 256 elements wide (cuTensorMapEncodeTiled: boxDim[i] is at most 256) and a multiple
-/// of 16 bytes; 512 bytes are 256 elements of two bytes. Powers of two keep the arithmetic of all methods to shifts,
-/// and with 512 at most every tile has whole rows, as 32 threads take multiples of that.
+/// The box of a tensor copy is at most 256 elements wide (cuTensorMapEncodeTiled: boxDim[i] is at most 256) and a
+/// multiple of 16 bytes; 512 bytes are 256 elements of two bytes. With powers of two all methods compute addresses by
+/// shifts. With at most 512 every tile has whole rows, as tiles are multiples of 16 bytes times 32 threads.
 Broken tile_width(const SmemShape& s) {
   constexpr unsigned kMost = kernels::kSmemMaxWidth;
   if (std::has_single_bit(s.tile_width) && s.tile_width >= kVector && s.tile_width <= kMost) return std::nullopt;
@@ -72,7 +72,7 @@ Broken stages(const SmemShape& s) {
   return std::nullopt;
 }
 
-/// The next tile waits in registers while this one is worked on: in arrays of 1, 2 or 4 vectors.
+/// prefetch holds the next tile in registers, in arrays of 1, 2 or 4 vectors.
 Broken held_in_registers(const SmemShape& s) {
   constexpr unsigned kMostVectors = 4;
   const unsigned vectors = s.tile_bytes / (kVector * s.threads);
@@ -93,9 +93,9 @@ Broken copy_bytes(const SmemShape& s) {
   return fmt::format("cp.async copies 4, 8 or 16 bytes, not --copy-bytes {}", s.copy_bytes);
 }
 
-/// cooperative_groups::memcpy_async commits each call, and wait_prior<N> takes N at compile time (CUDA C++ Programming
-/// Guide, "Asynchronous Data Copies"). A row that stands apart from the next is a call of its own. The kernel knows
-/// some N up to 24; of more it would wait for tiles that it need not wait for.
+/// cooperative_groups::memcpy_async commits each call, and wait_prior<N> needs a compile-time N (CUDA C++ Programming
+/// Guide, "Asynchronous Data Copies"). Each row of a strided tile is one call. The kernel is compiled for some N up to
+/// 24; with more pending calls it would wait for tiles too early.
 Broken counted_commits(const SmemShape& s) {
   constexpr unsigned kMost = kernels::kSmemMaxCgCalls;
   const unsigned pending = s.stages < 2 ? 0 : (s.stages - 2) * s.tile_rows();
@@ -106,9 +106,9 @@ Broken counted_commits(const SmemShape& s) {
       kMost, s.tile_rows(), pending);
 }
 
-/// cuTensorMapEncodeTiled: with a swizzle the inner box is at most as wide as its span. Narrower boxes leave gaps in
-/// shared memory; so exactly as wide. The pattern repeats every eight rows and follows the address in shared memory
-/// (PTX ISA, "Swizzling modes"): so that every stage begins with it anew, a tile is a multiple of that.
+/// cuTensorMapEncodeTiled: with swizzling the inner box is at most as wide as the span. Narrower boxes leave gaps in
+/// shared memory, so it must be equal. The pattern repeats every eight rows and depends on the shared memory address
+/// (PTX ISA, "Swizzling modes"), so tiles must be a multiple of that for all stages to have the same pattern.
 Broken swizzle(const SmemShape& s) {
   if (s.swizzle == 0) return std::nullopt;
   if (!by_tensor_copy(s.method)) return name_of(s.method) + " cannot swizzle: only tma and tma-specialized do";
@@ -137,7 +137,7 @@ Broken fill(const SmemShape& s) {
   return name_of(s.method) + " never leaves the matrix: only tma and tma-specialized fill what lies outside";
 }
 
-/// Beyond it sums would be rounded, and answers would depend on the order of the arithmetic.
+/// Beyond the limit results would be rounded, and depend on the order of the arithmetic.
 Broken intensity(const SmemShape& s) {
   const std::uint32_t most = kernels::max_intensity(s.type);
   if (s.intensity <= most) return std::nullopt;
@@ -145,7 +145,7 @@ Broken intensity(const SmemShape& s) {
                      kernels::kSmemTypeNames[static_cast<std::size_t>(s.type)]);
 }
 
-/// All this is counted in 32 bits, and a tensor copy's coordinates have a sign.
+/// Counts are 32 bits wide, and coordinates of a tensor copy are signed.
 Broken counts(const SmemShape& s) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
   if (s.row_bytes >= kMost)
@@ -155,7 +155,7 @@ Broken counts(const SmemShape& s) {
   return fmt::format("{} tiles: the most is 2^31 - 1; choose a larger --tile or a smaller --size", s.tiles());
 }
 
-/// A tensor map has rows as long as the box is wide, and at least one.
+/// The rows of a tensor map are as long as the box is wide, and there must be at least one.
 Broken one_row(const SmemShape& s) {
   if (!by_tensor_copy(s.method) || !s.is_array() || s.payload_bytes() >= s.tile_width) return std::nullopt;
   return fmt::format("{} B are less than one row of the box: choose a larger --size, or a --tile-width below {}",
@@ -169,7 +169,7 @@ Broken pitch(const SmemShape& s) {
                      s.row_bytes);
 }
 
-/// A tensor copy out of shared memory writes whole vectors only, and a tensor map of no columns does not exist.
+/// Tensor stores write whole 16-byte vectors only, and a tensor map cannot have zero columns.
 Broken whole_vectors(const SmemShape& s) {
   if (!by_tensor_copy(s.method) || !s.uses_async_store() || s.row_bytes >= kVector) return std::nullopt;
   return fmt::format(
@@ -179,14 +179,13 @@ Broken whole_vectors(const SmemShape& s) {
 }
 
 using Rule = Broken (*)(const SmemShape&);
-/// In this order: later ones count on what earlier ones say.
+/// The order matters: later rules rely on earlier ones.
 constexpr std::array<Rule, 16> kRules{threads,    tile,   tile_width,      box,          stages, held_in_registers,
                                       copy_bytes, pitch,  counted_commits, swizzle,      store,  fill,
                                       intensity,  counts, one_row,         whole_vectors};
 
-/// The first compute capability that has the method's instructions: cp.async.bulk is of 9.0, and cp.async of 8.0 as
-/// well as the addition over a warp that ends every kernel here (PTX ISA, "Target ISA Notes" of cp.async.bulk, cp.async
-/// and redux.sync).
+/// Minimum compute capability of a method: 9.0 for cp.async.bulk, and 8.0 for cp.async and for redux.sync, which all
+/// kernels here use (PTX ISA, "Target ISA Notes" of cp.async.bulk, cp.async and redux.sync).
 unsigned first_capability(SmemMethod method) { return by_bulk_copy(method) ? 90 : 80; }
 
 }  // namespace
@@ -213,7 +212,7 @@ std::optional<std::string> broken_rule(const SmemShape& shape, const Multiproces
 }
 
 unsigned most_blocks(const SmemShape& shape, const Multiprocessor& multiprocessor) {
-  constexpr std::size_t kMost = 32;  // of compute capability 8.0 and 9.0; others have fewer, none has more
+  constexpr std::size_t kMost = 32;  // the limit of compute capability 8.0 and 9.0; no other has a higher one
   const std::size_t by_threads = multiprocessor.threads / shape.launched_threads();
   const std::size_t shared = shape.shared_bytes() + multiprocessor.shared_reserved;
   const std::size_t by_shared = shared == 0 ? kMost : multiprocessor.shared_in_all / shared;

@@ -1,5 +1,5 @@
-// Not a scenario: which launches of the tile kernels are legal. Pure functions of a shape and of what a multiprocessor
-// offers; a reason is one sentence with what was wrong, what is expected, and which flag to change.
+// Rules for legal launches of the tile kernels. Pure functions of a shape and the limits of a multiprocessor. A reason
+// is one sentence: what is wrong, what is expected, and which flag to change.
 #pragma once
 
 #include <optional>
@@ -11,24 +11,24 @@
 
 namespace xferbench {
 
-/// Tensor copies, which know a matrix and its boxes (TMA).
+/// Whether the method uses tensor copies (TMA), which copy boxes of a matrix.
 constexpr bool by_tensor_copy(kernels::SmemMethod method) {
   return method == kernels::SmemMethod::tma || method == kernels::SmemMethod::tma_specialized;
 }
-/// Bulk copies by the asynchronous copy engine of compute capability 9.0, with or without a tensor map.
+/// Whether the method uses bulk copies (compute capability 9.0), with or without a tensor map.
 constexpr bool by_bulk_copy(kernels::SmemMethod method) {
   return method == kernels::SmemMethod::bulk || by_tensor_copy(method);
 }
 
-/// The rule that the shape breaks on every GPU, or nothing.
+/// The rule that the shape breaks on every GPU; nothing if it is legal.
 std::optional<std::string> broken_rule(const kernels::SmemShape& shape);
-/// The same, and what this GPU cannot do.
+/// The same, including limits of this GPU.
 std::optional<std::string> broken_rule(const kernels::SmemShape& shape, const Multiprocessor& multiprocessor);
 
-/// Blocks that fit one multiprocessor at once by their threads and their shared memory. Registers may allow fewer.
+/// Blocks that fit on one multiprocessor at once, by threads and shared memory. Registers may allow fewer.
 unsigned most_blocks(const kernels::SmemShape& shape, const Multiprocessor& multiprocessor);
-/// Why a multiprocessor does not take as many blocks as were asked for (nothing: one at least) where `fit` of them fit.
-/// `limit` begins "... room for {}": what it is that leaves it.
+/// Why `asked` blocks (nothing: at least one) do not fit on a multiprocessor that has space for `fit`. `limit`: what
+/// limits it, completed by "... room for {}".
 std::optional<std::string> no_room(std::optional<unsigned> asked, unsigned fit, std::string_view limit);
 
 }  // namespace xferbench

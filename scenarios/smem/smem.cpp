@@ -1,6 +1,6 @@
-// smem: global memory to the chip and back, tile by tile, by every method there is, beside what limits it: a copy by
-// cudaMemcpyAsync, the same loop without arithmetic and without memory, and the plainest loop over the same tiles. All
-// of it is sampled interleaved in one run.
+// smem: copies global memory to the chip and back in tiles, by every method. Compared with its limits: cudaMemcpyAsync
+// inside the GPU, the same kernel without arithmetic, without memory access, and the simplest kernel on the same tiles.
+// All are sampled interleaved in one run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ SmemSizes sizes_of(const SmemShape& shape) {
   return sizes;
 }
 
-/// One case on the device: its grid, and all that is measured beside it.
+/// One case on the device with its grid, and the regions that it is compared with.
 class Tiles {
  public:
   Tiles(const SmemCase& c, const RunContext& context)
@@ -44,7 +44,7 @@ class Tiles {
   [[nodiscard]] const SmemShape& shape() const { return placed_.shape; }
   void prepare() { bench_.prepare(); }
 
-  /// The part without memory cannot be checked: it has no input, and is there for its time only.
+  /// SmemPart::compute cannot be verified: its results are meaningless.
   void verify(SmemPart part, const char* name) { bench_.verify(only(part, shape()), stream_, name); }
 
   [[nodiscard]] std::vector<Region> regions() {
@@ -60,7 +60,7 @@ class Tiles {
  private:
   [[nodiscard]] Region region(const SmemShape& shape, const char* name) { return bench_.region(shape, stream_, name); }
 
-  /// Nothing where the case is that itself, or where it would be no legal case.
+  /// The case with SmemMethod::sync; nothing if the case already uses it, or if it would be illegal.
   [[nodiscard]] std::optional<SmemShape> as_placed_sync() const {
     const SmemShape sync = as_sync(case_.shape);
     if (shape().method == sync.method || broken_rule(sync, device_.capabilities().multiprocessor)) return std::nullopt;
@@ -121,7 +121,7 @@ class SmemScenario final : public ScenarioOf<smem_case> {
 
   [[nodiscard]] MemoryNeeds memory_needs(const SmemCase& c) const override {
     constexpr std::uint64_t kStaging = 64 * MiB;
-    constexpr std::uint64_t kForFlush = 256 * MiB;  // twice the largest L2 cache there is
+    constexpr std::uint64_t kForFlush = 256 * MiB;  // twice the largest L2 of any GPU
     const SmemSizes sizes = sizes_of(c.shape);
     const std::uint64_t copied = c.shape.op == SmemOp::read ? c.shape.payload_bytes() : 0;
     return {.host = std::max(kStaging, c.shape.pitch), .device = sizes.in + sizes.out + copied + kForFlush};

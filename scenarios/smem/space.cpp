@@ -18,8 +18,8 @@ using kernels::SmemPart;
 using kernels::SmemSchedule;
 using kernels::SmemShape;
 
-/// The plainest loop over tiles, from which the stages are measured: with as many vectors for each thread as it works
-/// on at a time, so that arithmetic is as fast as it gets.
+/// The simplest kernel over tiles, for measuring the model's input; each thread holds all vectors of its tile at once,
+/// so arithmetic runs at its full rate.
 SmemShape plain(const SmemShape& shape) {
   SmemShape plain = as_sync(shape);
   plain.tile_bytes = 8192;
@@ -56,7 +56,7 @@ class SmemSpace final : public Tunable {
     return predict_smem(costs_, placed.shape, placed.per_multiprocessor);
   }
 
-  /// Stages, then blocks, then what else there is to understand.
+  /// Fewer stages count as simpler, then fewer blocks, then simpler methods and schedules.
   [[nodiscard]] double complexity(const Case& c) const override {
     constexpr double kLittle = 0.01;
     const SmemCase s = smem_case(c);
@@ -81,7 +81,7 @@ class SmemSpace final : public Tunable {
   [[nodiscard]] std::vector<Measurement> stages() const override { return stages_; }
 
  private:
-  /// cudaMemcpyAsync, a loop with too little in flight, and arithmetic alone. Two rounds of sampling share the budget.
+  /// Measures cudaMemcpyAsync, a kernel with too few bytes in flight, and arithmetic alone.
   void measure_stages(const SmemShape& shape) {
     Device& device = context_.device;
     const Stream stream = device.make_stream(StreamKind::nonblocking);
@@ -104,7 +104,7 @@ class SmemSpace final : public Tunable {
   RunContext context_;
   SmemBench bench_;
   std::vector<Measurement> stages_;
-  std::map<std::string, PlacedSmem> placed_;  // by key
+  std::map<std::string, PlacedSmem> placed_;  // key: Case::key()
   SmemCosts costs_;
 };
 

@@ -13,13 +13,13 @@ namespace xferbench {
 
 namespace {
 
-/// The smallest chunk where they grow or shrink: threads fill it in some 26 us, and the link takes 5 us for it, twice
-/// what the copy costs beside its bytes.
+/// Smallest chunk of growing or shrinking chunks: threads fill it in about 26 us, and the link needs 5 us for it, twice
+/// the fixed cost of a copy.
 constexpr std::size_t kLeastTapered = 256 * KiB;
-/// How much faster than the link threads fill or empty chunks.
+/// How much faster than the link the threads fill or empty chunks.
 constexpr double kTaper = 1.25;
 
-/// What a word stands for; the first where the case does not name the axis.
+/// The value of a choice axis; its first word if the case does not have the axis.
 template <class Enumeration>
 Enumeration first_unless_named(const Case& c, std::string_view axis, std::span<const std::string_view> words) {
   return c.has(axis) ? c.one_of<Enumeration>(axis, words) : Enumeration{};
@@ -46,7 +46,7 @@ StagingCase staging_case(const Case& c) {
 
 std::size_t StagingCase::chunk_bytes() const {
   constexpr std::size_t kLeast = 64 * KiB;
-  // Together, what all work on is one chunk: of eight, the first and the last do not weigh much.
+  // Together, all threads work on one chunk: with eight chunks the cost of the first and the last is small.
   const std::size_t parts = works_together() ? 8 : 2 * threads;
   return std::min(slot, std::max(kLeast, in_whole_pages(size / parts)));
 }

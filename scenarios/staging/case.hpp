@@ -1,4 +1,4 @@
-// Not a scenario: what a case of staging means.
+// The cases of scenario staging: parsing, derived sizes and skip reasons.
 #pragma once
 
 #include <array>
@@ -19,30 +19,30 @@
 namespace xferbench {
 
 enum class StagingMethod {
-  direct,           ///< the plain copy
-  in_place,         ///< all of it is pinned, copied and unpinned
-  threads,          ///< carried through pinned slots
-  register_chunks,  ///< pinned, copied and unpinned chunk by chunk
+  direct,           ///< a plain copy
+  in_place,         ///< pin the whole buffer, copy it, unpin it
+  threads,          ///< threads copy it through pinned slots
+  register_chunks,  ///< threads pin, copy and unpin it chunk by chunk
 };
 inline constexpr std::array<std::string_view, 4> kStagingMethods{"direct", "register", "threads", "register-chunks"};
 
-/// How threads that carry share their slots.
+/// How the threads share slots and streams.
 enum class StagingCrew {
-  apart,       ///< each has slots and a stream of its own
-  one_stream,  ///< each has slots of its own, and the copies of all go into one stream
-  together,    ///< all fill or empty one slot after the other, whose copies go into one stream
+  apart,       ///< each thread has its own slots and stream
+  one_stream,  ///< each thread has its own slots; all copies are in one stream
+  together,    ///< all threads fill or empty one slot at a time; all copies are in one stream
 };
 inline constexpr std::array<std::string_view, 3> kStagingCrews{"apart", "one-stream", "together"};
 
-/// In which sizes they cut the payload.
+/// How chunk sizes change over the payload: equal, small at the start, small at the end, small at both ends.
 enum class ChunkSizes { equal, growing, shrinking, tapered };
 inline constexpr std::array<std::string_view, 4> kChunkSizes{"equal", "growing", "shrinking", "tapered"};
 
-/// How threads write what they carry.
+/// How threads write to memory: normal stores, or non-temporal stores that bypass the caches.
 enum class StagingStores { cached, streaming };
 inline constexpr std::array<std::string_view, 2> kStagingStores{"cached", "streaming"};
 
-/// What they do between payloads, in the order of Worker::Idle.
+/// What threads do between payloads, indexed by Worker::Idle.
 inline constexpr std::array<std::string_view, 2> kStagingIdle{"sleep", "poll"};
 
 inline constexpr std::array<std::string_view, 3> kSlotMemory{"pinned", "write-combined", "registered-huge"};
@@ -60,10 +60,11 @@ struct StagingCase {
   HostMemory memory = HostMemory::pageable;
   StagingMethod method = StagingMethod::direct;
   std::size_t size = 0;
-  // The rest is of threads and, but for what slots are, of register_chunks. What a case does not name is the first.
+  // For threads and register_chunks only (slot_memory and stores: threads only). Axes that a case does not have keep
+  // their defaults.
   std::size_t threads = 0;
-  std::size_t slot = 0;   ///< bytes, as asked for
-  std::size_t slots = 0;  ///< of each thread; together: of all
+  std::size_t slot = 0;   ///< bytes, as requested
+  std::size_t slots = 0;  ///< per thread; with StagingCrew::together in all
   StagingCrew crew = StagingCrew::apart;
   ChunkSizes sizes = ChunkSizes::equal;
   StagingStores stores = StagingStores::cached;
@@ -74,27 +75,27 @@ struct StagingCase {
     return method == StagingMethod::threads || method == StagingMethod::register_chunks;
   }
   [[nodiscard]] bool works_together() const { return crew == StagingCrew::together; }
-  /// Chunks that are worked on at once.
+  /// Number of chunks that are filled or emptied at once.
   [[nodiscard]] std::size_t abreast() const { return works_together() ? 1 : threads; }
-  /// A slot's worth, or less of a payload too small to give every thread two, but not so little that the calls cost
-  /// more than the bytes.
+  /// Bytes of a chunk: a slot, or less if the payload is too small to give every thread two, but not so small that the
+  /// fixed cost per copy dominates.
   [[nodiscard]] std::size_t chunk_bytes() const;
-  /// In bytes.
+  /// Offsets and lengths in bytes.
   [[nodiscard]] std::vector<model::Chunk> chunks() const;
-  /// Of all slots.
+  /// Bytes of all slots.
   [[nodiscard]] std::uint64_t ring_bytes() const;
-  /// "8 threads, 3 slots of 2 MiB", with the slots as they are used
+  /// "8 threads, 3 slots of 2 MiB", with the actual chunk size.
   [[nodiscard]] std::string describe_method() const;
 };
 StagingCase staging_case(const Case& c);
 
 std::vector<Axis> staging_axes();
 
-/// Why a case cannot run, or not on this machine; nothing if it can.
+/// Why the case cannot run, in general or on this machine; nothing if it can.
 std::optional<SkipReason> reason_against(const StagingCase& c);
 
-/// Why a simulated device does not tell how long it takes: what it does not model would be as fast as its usual way,
-/// and findings would say so. Nothing where it does.
+/// Why a simulated device cannot time this case: what the simulation does not model would look as fast as the default,
+/// and findings would be wrong. Nothing if it can.
 std::optional<SkipReason> reason_not_to_simulate(const StagingCase& c);
 
 }  // namespace xferbench

@@ -19,7 +19,7 @@ namespace {
 
 using model::Chunk;
 
-/// The chunks of one pass, which whoever is free takes one after another.
+/// The chunks of one pass; each free thread takes the next one.
 class Work {
  public:
   explicit Work(std::vector<Chunk> chunks) : chunks_(std::move(chunks)) {}
@@ -34,13 +34,14 @@ class Work {
   std::atomic<std::size_t> next_{0};
 };
 
-/// Copies between the payload and slots by the calling thread.
+/// Copies between the payload and slots, on the calling thread.
 class Mover {
  public:
   Mover(Device& device, const StagedPayload& payload, StagingStores stores)
       : host_(device.host()), payload_(payload), stores_(stores) {}
 
-  /// A part of the payload into a slot or, from the device, out of it: `slot` is where its first byte is there.
+  /// Copies a part of the payload into a slot (H2D) or out of it (D2H). `slot`: address of the part's first byte in the
+  /// slot.
   void move(std::byte* slot, const Chunk& part) const {
     const auto copy = [&](std::size_t begin, std::size_t end) {
       std::byte* const there = slot + (begin - part.first);
@@ -62,15 +63,15 @@ class Mover {
   StagingStores stores_;
 };
 
-/// Carries chunks by one thread: at most so many at once, each in a place of its own. What `Place` is knows how to
-/// send() a chunk on its way and to receive() it when it has arrived, and that order is kept.
+/// One thread moves chunks, at most places.size() at once. send() starts a chunk's transfer; receive() waits for it and
+/// finishes it. Chunks are received in the order in which they were sent.
 template <class Place>
 void carry_by_turns(std::vector<Place>& places, Work& work) {
   std::size_t sent = 0;
   std::size_t arrived = 0;
   const auto place = [&places](std::size_t turn) -> Place& { return places[turn % places.size()]; };
   for (;;) {
-    // What this pass has not used yet is free: every pass ends with all arrived.
+    // Places not yet used in this pass are free, because every pass ends after all chunks have arrived.
     if (sent - arrived == places.size()) place(arrived++).receive();
     const Chunk* chunk = work.take();
     if (chunk == nullptr) break;
@@ -105,11 +106,11 @@ class Slot {
   const Mover& mover_;
   StreamView stream_;
   std::byte* data_;
-  Event copied_;  // the link is done with the slot
+  Event copied_;  // recorded when the copy engine is done with the slot
   Chunk chunk_{};
 };
 
-/// A chunk of the payload itself, pinned while it is on its way.
+/// A chunk of the payload that is pinned during its transfer.
 class PinnedChunk {
  public:
   PinnedChunk(Device& device, const StagedPayload& payload, StreamView stream)
@@ -134,19 +135,19 @@ class PinnedChunk {
   Registration registration_;
 };
 
-/// Threads, there from the beginning and waiting from pass to pass.
+/// A pool of worker threads, created once, that wait between passes.
 class Threads {
  public:
   Threads(HostRuntime& host, const StagingCase& c) {
     for (std::size_t i = 0; i < c.threads; ++i) threads_.push_back(std::make_unique<Worker>(host, c.idle));
   }
   [[nodiscard]] std::size_t count() const { return threads_.size(); }
-  /// Begins task(i) by the i-th of them.
+  /// Runs task(i) on thread i, for all threads.
   void start(std::function<void(std::size_t)> task) {
     task_ = std::move(task);
     start_range(0, count());
   }
-  /// Waits for all of them. Rethrows what one threw.
+  /// Waits for all threads. Rethrows the first error.
   void finish() {
     std::exception_ptr error;
     for (const auto& thread : threads_) {
@@ -160,8 +161,8 @@ class Threads {
   }
 
  private:
-  /// To wake a thread that sleeps takes the one that wakes it up to 0.1 ms: so each that is awake wakes half of those
-  /// that are left to it. Never fails: those that were not started would be waited for for ever.
+  /// Waking a sleeping thread takes up to 0.1 ms, so the threads are woken in a tree: each wakes half of those that are
+  /// left. Must not throw: finish() would wait forever for threads that were not started.
   void start_range(std::size_t first, std::size_t last) noexcept {
     while (first < last) {
       const std::size_t middle = first + (last - first) / 2;
@@ -177,13 +178,13 @@ class Threads {
   std::vector<std::unique_ptr<Worker>> threads_;
 };
 
-/// Each thread has places of its own: they share nothing but the work and, if that is wanted, a stream.
+/// Each thread has its own places. Threads share only the chunk list and, if requested, a stream.
 template <class Place>
 class IndependentCrew final : public Crew {
  public:
   using MakePlaces = std::function<std::vector<Place>(std::size_t)>;
 
-  /// `make_places(i)`: of the i-th thread. `gear`: what places use and do not own.
+  /// make_places(i): the places of thread i. `gear`: keeps alive what the places refer to.
   IndependentCrew(Device& device, const StagingCase& c, std::shared_ptr<void> gear, const MakePlaces& make_places)
       : work_(c.chunks()), gear_(std::move(gear)), threads_(device.host(), c) {
     for (std::size_t i = 0; i < c.threads; ++i) places_.push_back(make_places(i));
@@ -199,10 +200,10 @@ class IndependentCrew final : public Crew {
   Work work_;
   std::shared_ptr<void> gear_;
   std::vector<std::vector<Place>> places_;
-  Threads threads_;  // last: they use the others
+  Threads threads_;  // last member: the threads use the others
 };
 
-/// Streams that threads copy in: one of each, or one of all.
+/// One stream per thread, or one stream for all.
 class Streams {
  public:
   Streams(Device& device, std::size_t count) {
@@ -218,7 +219,7 @@ std::unique_ptr<Crew> make_slot_crew(Device& device, const StagedPayload& payloa
   struct Gear {
     Mover mover;
     Streams streams;
-    std::vector<HostBuffer> rings{};  // of each thread
+    std::vector<HostBuffer> rings{};  // one per thread
   };
   const auto gear = std::make_shared<Gear>(
       Gear{{device, payload, c.stores}, {device, c.crew == StagingCrew::one_stream ? 1 : c.threads}});
@@ -234,7 +235,8 @@ std::unique_ptr<Crew> make_slot_crew(Device& device, const StagedPayload& payloa
 }
 
 std::unique_ptr<Crew> make_registering_crew(Device& device, const StagedPayload& payload, const StagingCase& c) {
-  const auto stream = std::make_shared<Streams>(device, 1);  // engines lose time where they go on with another stream
+  const auto stream =
+      std::make_shared<Streams>(device, 1);  // one stream, because switching streams costs the copy engines time
   return std::make_unique<IndependentCrew<PinnedChunk>>(device, c, stream, [&](std::size_t thread) {
     std::vector<PinnedChunk> chunks;
     for (std::size_t i = 0; i < c.slots; ++i) chunks.emplace_back(device, payload, stream->of(thread));
@@ -242,11 +244,12 @@ std::unique_ptr<Crew> make_registering_crew(Device& device, const StagedPayload&
   });
 }
 
-/// All threads fill or empty the same slot at the same time, each the same part of it, and one slot after the other. So
-/// few slots are enough, chunks can be long, and one is ready for the link sooner than by a thread alone.
+/// All threads fill or empty the same slot at once, each its own part, one slot after the other. So few slots are
+/// enough, chunks can be long, and the first chunk is ready sooner than with one thread per chunk.
 ///
-/// Whoever ends the last part of a chunk submits the copy; the thread that called carry() alone waits for copies, and
-/// tells each of the others by a channel of its own which chunk may be worked on: so nobody waits for a lock.
+/// The thread that finishes the last part of a chunk submits its copy. Only the thread that called carry() waits for
+/// copies. It tells each thread through a channel of its own which chunk comes next, so threads do not contend for a
+/// lock.
 class CrewOfOneRing final : public Crew {
  public:
   CrewOfOneRing(Device& device, const StagedPayload& payload, const StagingCase& c);
@@ -259,22 +262,22 @@ class CrewOfOneRing final : public Crew {
   struct Stage {
     Chunk chunk{};
     std::atomic<std::size_t> parts_left{0};
-    bool submitted = false;  // as far as the thread that waits for copies knows
+    bool submitted = false;  // used by the thread that waits for copies only
   };
 
   [[nodiscard]] bool to_device() const { return payload_.direction == Direction::h2d; }
   [[nodiscard]] std::size_t slot_of(std::size_t number) const { return number % copied_.size(); }
-  /// Waits for one copy after the other and lets threads work on the chunk whose turn has come with it.
+  /// Waits for the copies in order, and offers the threads the chunk that each one makes possible.
   void follow_copies();
-  /// False if a thread has failed.
+  /// Returns false if a thread has failed.
   [[nodiscard]] bool await_submission(std::size_t number);
   void offer(std::size_t number);
   void dismiss_all();
 
-  // By the other threads.
+  // Called by the worker threads.
   void work(std::size_t thread);
   void move_part(std::size_t thread, std::size_t number);
-  /// What follows when a chunk has been moved.
+  /// Called after the last part of a chunk has been moved: submits the next copy.
   void end(std::size_t number);
   void submit(std::size_t number);
 
@@ -283,11 +286,11 @@ class CrewOfOneRing final : public Crew {
   std::size_t slot_bytes_;
   HostBuffer ring_;
   Stream stream_;
-  std::vector<Event> copied_;                      // of each slot: the link is done with it
-  std::vector<Stage> stages_;                      // of each chunk
+  std::vector<Event> copied_;                      // per slot: the copy engine is done with it
+  std::vector<Stage> stages_;                      // per chunk
   std::unique_ptr<Channel> submitted_;             // numbers of chunks whose copies have been submitted
-  std::vector<std::unique_ptr<Channel>> offered_;  // to each thread: of chunks that it may work on, in their order
-  Threads threads_;                                // last: they use the others
+  std::vector<std::unique_ptr<Channel>> offered_;  // per thread: numbers of the chunks to work on, in order
+  Threads threads_;                                // last member: the threads use the others
 };
 
 CrewOfOneRing::CrewOfOneRing(Device& device, const StagedPayload& payload, const StagingCase& c)
@@ -310,7 +313,7 @@ void CrewOfOneRing::carry() {
     stage.parts_left = threads_.count();
     stage.submitted = false;
   }
-  // Every pass ends with free slots.
+  // All slots are free, because every pass ends after all chunks have arrived.
   for (std::size_t i = 0; i < std::min(copied_.size(), stages_.size()); ++i) to_device() ? offer(i) : submit(i);
   threads_.start([this](std::size_t thread) { work(thread); });
   try {
@@ -356,14 +359,14 @@ void CrewOfOneRing::work(std::size_t thread) {
       if (stages_[*number].parts_left.fetch_sub(1, std::memory_order_acq_rel) == 1) end(*number);
     }
   } catch (...) {
-    submitted_->post(kEnd);  // nobody waits for what this thread would have submitted
+    submitted_->post(kEnd);  // carry() must not wait for copies that this thread would have submitted
     throw;
   }
 }
 
 void CrewOfOneRing::move_part(std::size_t thread, std::size_t number) {
   const Chunk& chunk = stages_[number].chunk;
-  // The same part of a slot each time: what a thread writes there is in the caches of its own core.
+  // A thread always uses the same part of a slot, which stays in the caches of its core.
   const std::size_t length = in_whole_pages((chunk.count + threads_.count() - 1) / threads_.count());
   const std::size_t begin = thread * length;
   if (begin >= chunk.count) return;
@@ -373,7 +376,7 @@ void CrewOfOneRing::move_part(std::size_t thread, std::size_t number) {
 
 void CrewOfOneRing::end(std::size_t number) {
   if (to_device()) return submit(number);
-  const std::size_t next = number + copied_.size();  // in the same slot
+  const std::size_t next = number + copied_.size();  // the next chunk in the same slot
   if (next < stages_.size()) submit(next);
 }
 

@@ -1,4 +1,4 @@
-// Not a scenario: what staging moves, and threads that get it across together.
+// The payload of scenario staging, and the threads that move it through pinned memory.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@
 
 namespace xferbench {
 
-/// A payload in ordinary host memory, its counterpart on the device, and the same in pinned memory to compare with.
+/// A payload in pageable host memory, its counterpart on the device, and pinned memory of the same size for comparison.
 struct StagedPayload {
   Direction direction;
   HostBuffer host;
   HostBuffer pinned;
   DeviceBuffer device;
-  PayloadPart part{};  // of host and pinned
+  PayloadPart part{};  // the part of `host` and `pinned` that is moved
 
   [[nodiscard]] std::size_t bytes() const { return host.bytes; }
-  /// `chunk` in bytes.
+  /// A copy between `on_host` and the chunk's place on the device. `chunk`: offset and length in bytes.
   [[nodiscard]] Copy copy(std::byte* on_host, const model::Chunk& chunk) const {
     std::byte* on_device = device.data + chunk.first;
     return direction == Direction::h2d ? Copy{on_device, on_host, chunk.count, Direction::h2d}
@@ -34,11 +34,11 @@ class Crew : NonCopyable {
  public:
   virtual ~Crew() = default;
 
-  /// Gets the whole payload across once, and returns when it has arrived. Rethrows what a thread threw.
+  /// Moves the whole payload once and waits until it has arrived. Rethrows an error of a thread.
   virtual void carry() = 0;
 };
 
-/// The threads of a case that has such (StagingCase::has_crew()), with all that they need. The payload outlives them.
+/// The threads of a case for which StagingCase::has_crew() is true. `payload` must outlive them.
 std::unique_ptr<Crew> make_crew(Device& device, const StagedPayload& payload, const StagingCase& c);
 
 }  // namespace xferbench

@@ -1,5 +1,5 @@
-// staging: data that lies in ordinary memory and has to cross the link. Copy it as it is, pin it in place for the copy,
-// let threads carry it through a ring of pinned slots, or pin it chunk by chunk - all host work included.
+// staging: moving data in pageable memory over the link: a plain copy, pinning it in place, threads that copy it
+// through a ring of pinned slots, or pinning it chunk by chunk. All times include the host's work.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace xferbench {
 
 namespace {
 
-/// The payload of one case, its method, and what that is compared with, as regions of the host's clock.
+/// The payload of one case, with its method and the methods that it is compared with, timed by the host's clock.
 class StagedTransfer {
  public:
   static constexpr const char* kPinned = "pinned";
@@ -38,7 +38,7 @@ class StagedTransfer {
                  device_.allocate_host(c.size, HostMemory::pinned), device_.allocate_device(c.size)},
         stream_(device_.make_stream(StreamKind::nonblocking)) {
     payload_.part = device_.payload_part(payload_.host);
-    static_cast<void>(device_.payload_part(payload_.pinned));  // as large, so it is the same
+    static_cast<void>(device_.payload_part(payload_.pinned));  // has the same size, so the result is the same
     if (c.has_crew()) crew_ = make_crew(device_, payload_, c);
   }
 
@@ -62,7 +62,7 @@ class StagedTransfer {
     device_.copy_and_wait({payload_.device.data, payload_.pinned.data, payload_.bytes(), Direction::h2d});
   }
 
-  /// One pass onto poisoned memory; throws VerificationError unless every byte arrived.
+  /// One pass on poisoned memory. Throws VerificationError if any byte is wrong.
   void verify(const Region& region) {
     if (payload_.direction == Direction::h2d) {
       device_.fill_and_wait(payload_.device, pattern::kPoison);
@@ -74,13 +74,13 @@ class StagedTransfer {
   }
 
  private:
-  /// What the region of that name copies from or to.
+  /// The host buffer that the region of that name uses.
   [[nodiscard]] std::span<std::byte> on_host(std::string_view name) const {
     const HostView& host = name == kPinned ? payload_.pinned : payload_.host;
     return {host.data, host.bytes};
   }
 
-  /// What the last pass of that region has left. What was sent is the same again afterwards.
+  /// Checks the output of the last pass of that region. For H2D the host buffer then holds the source data again.
   void check(std::string_view region, std::string_view what) {
     const std::span<std::byte> host = on_host(region);
     if (payload_.direction == Direction::h2d) {
@@ -203,7 +203,7 @@ class Staging final : public ScenarioOf<staging_case> {
   }
 };
 
-/// For each direction, kind of pages and size: the method that was fastest, or those that cannot be told apart.
+/// The fastest method, or methods tied for it, per direction, kind of pages and size.
 std::vector<Finding> Staging::conclude(std::span<const Result* const> results) const {
   const std::vector<const Result*> measured = with_metric(results, "bandwidth");
   for (const Result* r : measured) {

@@ -23,11 +23,11 @@ namespace {
 
 using model::Sharing;
 
-/// Why nothing is decided, and what to do about it.
+/// For undecided pairs: the reason, and what to do.
 constexpr std::string_view kTooShort =
     "so short that starting and joining GPUs is a part of it: choose a larger --size";
 
-/// What the pattern is called where it is what a sentence is about.
+/// The pattern as the subject of a sentence.
 std::string_view in_words(GroupPattern pattern) {
   constexpr std::array<std::string_view, 7> kWords{"host to GPU", "GPU to host", "both ways", "in a ring",
                                                    "all to all",  "one to all",  "all to one"};
@@ -37,7 +37,7 @@ std::string_view in_words(GroupPattern pattern) {
 std::string rate_text(double bytes_per_second) { return format_quantity(bytes_per_second / 1e9, "GB/s"); }
 std::string rate_number(double bytes_per_second) { return format_significant(bytes_per_second / 1e9); }
 
-/// "101 each" where they differ by less than one of a hundred, else "101 and 55.3".
+/// "101 each" if the rates differ by at most 1 %, else "101 and 55.3".
 std::string alone_text(const std::vector<model::Estimate>& alone) {
   const auto [least, most] = std::ranges::minmax_element(alone, {}, [](const model::Estimate& e) { return e.value; });
   double sum = 0;
@@ -49,19 +49,19 @@ std::string alone_text(const std::vector<model::Estimate>& alone) {
   return fmt::format("{} and {}", rate_number(alone.front().value), rate_number(alone.back().value));
 }
 
-/// A group, as it was measured.
+/// A group's result.
 struct Measured {
   const Result* result = nullptr;
   std::vector<int> gpus;
-  std::vector<model::Estimate> alone;  ///< each member's rate; empty where not all were measured
-  bool too_short = false;              ///< to decide anything: starting and joining the GPUs is a part of it
+  std::vector<model::Estimate> alone;  ///< rate of each member alone, bytes per second; empty unless all were measured
+  bool too_short = false;  ///< starting and joining the GPUs is a large part of the time, so nothing can be decided
   model::AtOnce rates;
 };
 
 std::optional<Measured> measured_of(const Result& result) {
   const TogetherCase c = together_case(result.config);
   if (c.gpus.size() < 2) return std::nullopt;
-  std::map<std::size_t, double> bytes;  // by member
+  std::map<std::size_t, double> bytes;  // key: index of the owner
   for (const GroupCopy& copy : copies_of(c.pattern, c.gpus.size())) {
     bytes[copy.owner] += static_cast<double>(c.bytes);
   }
@@ -81,10 +81,10 @@ std::optional<Measured> measured_of(const Result& result) {
   return m;
 }
 
-/// Results that differ in nothing but the group.
+/// Results that differ in the group only.
 class Situation {
  public:
-  /// `axes`: those but the group that tell situations apart.
+  /// `axes`: the axes other than the group that distinguish the situations.
   Situation(std::span<const Result* const> results, const std::vector<std::string>& axes)
       : labels_(labels_of(results.front()->config, axes)),
         words_(in_words(together_case(results.front()->config).pattern)) {
@@ -178,7 +178,7 @@ class Situation {
     return listed(parts);
   }
 
-  /// What is known of pairs that are not of one bottleneck, and what is not.
+  /// Pairs that share no bottleneck, and pairs for which that is unknown.
   [[nodiscard]] std::string rest_text(const model::Contention& c) const {
     std::string text;
     if (c.nothing_across() && c.bottlenecks().size() > 1 && c.independent().empty()) {
@@ -227,7 +227,7 @@ class Situation {
     return f;
   }
 
-  /// Each pair's, one after the other.
+  /// Rates alone of the members of all pairs that share a bottleneck.
   [[nodiscard]] std::vector<model::Estimate> alone_of_those_that_share() const {
     std::vector<model::Estimate> all;
     for (const Measured& m : groups_) {
@@ -237,8 +237,8 @@ class Situation {
     return all;
   }
 
-  /// What those of a bottleneck get that were measured as one group of more than two, but not of all:
-  /// "; 0 to 3 at once get 166 GB/s".
+  /// The bandwidth of all members of a bottleneck, if they were measured as one group of more than two but not all
+  /// GPUs: "; 0 to 3 at once get 166 GB/s".
   [[nodiscard]] std::string all_of_them(const model::Contention& c) const {
     std::string text;
     for (const model::Bottleneck& b : c.bottlenecks()) {
@@ -259,7 +259,7 @@ class Situation {
     return fmt::format("{} to {}", rate_number(least), rate_text(most));
   }
 
-  /// Groups of more than two that are part of no other, in their order.
+  /// Groups of more than two GPUs that are not part of another group, in order.
   [[nodiscard]] std::vector<const Measured*> widest_groups() const {
     const auto is_part_of = [](const Measured& m, const Measured& other) {
       return m.gpus.size() < other.gpus.size() && std::ranges::all_of(m.gpus, [&](int gpu) {
@@ -292,7 +292,7 @@ class Situation {
     return f;
   }
 
-  /// Where two of them are not known to share anything, but more do: from which part of the group on.
+  /// If no pair is known to share a bottleneck but more GPUs do: the smallest group in `group` that does.
   [[nodiscard]] std::string common_limit(const Measured& group, bool no_two) const {
     std::vector<const Measured*> growing;
     for (const Measured& m : groups_) {
@@ -313,11 +313,11 @@ class Situation {
 
   Labels labels_;
   std::string words_;
-  std::vector<int> gpus_;         // in the order in which they came
-  std::vector<Measured> groups_;  // of two or more
+  std::vector<int> gpus_;         // in order of appearance
+  std::vector<Measured> groups_;  // groups of at least two GPUs
 };
 
-/// Of a group with both kinds of memory.
+/// Compares both kinds of host memory for one group.
 Finding own_against_shared(const Result& own, const Result& shared, const std::vector<std::string>& axes) {
   const TogetherCase c = together_case(own.config);
   const model::Estimate time = model::estimate_of(own, "together");
@@ -325,7 +325,7 @@ Finding own_against_shared(const Result& own, const Result& shared, const std::v
   const model::Relation relation = model::relate(time, other);
   Finding f{.kind = "memory", .labels = labels_of(own.config, axes)};
   f.labels.emplace_back("group", gpus_text(c.gpus));
-  constexpr std::array<const char*, 4> kOutcomes{"own", "shared", "equal", "undecided"};  // in the order of Relation
+  constexpr std::array<const char*, 4> kOutcomes{"own", "shared", "equal", "undecided"};  // indexed by Relation
   f.labels.emplace_back("outcome", kOutcomes[static_cast<std::size_t>(relation)]);
   if (time.value > 0) f.metrics.push_back({"own_over_shared", other.value / time.value, "1"});
   const auto size = std::ranges::find(f.labels, "size", &std::pair<std::string, std::string>::first);
@@ -341,9 +341,9 @@ Finding own_against_shared(const Result& own, const Result& shared, const std::v
   return f;
 }
 
-/// For each pattern and size those of the largest group that has both.
+/// One finding per group with both kinds; details, except for the largest group of each pattern and size.
 std::vector<Finding> about_memory(std::span<const Result* const> results, const std::vector<std::string>& axes) {
-  std::map<std::string, const Result*> shared;  // by what else they are
+  std::map<std::string, const Result*> shared;  // key: pattern, group and size
   const auto key_of = [](const Result& r) {
     const TogetherCase c = together_case(r.config);
     return fmt::format("{}/{}/{}", in_words(c.pattern), gpus_text(c.gpus), c.bytes);
@@ -352,7 +352,8 @@ std::vector<Finding> about_memory(std::span<const Result* const> results, const 
     if (together_case(r->config).shared) shared[key_of(*r)] = r;
   }
   std::vector<Finding> findings;
-  std::map<std::string, std::pair<std::size_t, std::size_t>> largest;  // its GPUs and its finding, by pattern and size
+  std::map<std::string, std::pair<std::size_t, std::size_t>>
+      largest;  // number of GPUs and index of the finding; key: pattern and size
   for (const Result* r : results) {
     const TogetherCase c = together_case(r->config);
     const bool own = !c.shared && !between_gpus(c.pattern);
@@ -368,7 +369,7 @@ std::vector<Finding> about_memory(std::span<const Result* const> results, const 
   return findings;
 }
 
-/// That tell situations apart; the pattern always.
+/// The axes that distinguish situations; always includes the pattern.
 std::vector<std::string> axes_of(std::span<const Result* const> results) {
   const std::vector<std::string> varying = varying_axes(results);
   std::vector<std::string> axes{"pattern"};

@@ -27,7 +27,8 @@ std::size_t GroupCopies::add_payload(Device& device, std::size_t bytes, HostMemo
   return payloads_.size() - 1;
 }
 
-/// Each copy has memory of its own, or one buffer for each direction has room for all GPUs, in their order.
+/// Each copy has its own host buffer or, with shared memory, there is one buffer per direction, with a part for each
+/// GPU.
 void GroupCopies::place_host_copies(std::uint64_t seed) {
   std::vector<Direction> directions;
   for (const GroupCopy& planned : plan_) {
@@ -54,7 +55,7 @@ void GroupCopies::place_host_copies(std::uint64_t seed) {
   }
 }
 
-/// A GPU sends the same to all. What arrives is looked at through one buffer on the host.
+/// Each GPU sends the same data to all. One host buffer is used to fill sources and to check what arrived.
 void GroupCopies::place_peer_copies(std::uint64_t seed) {
   const std::size_t looked_at = add_payload(*group_.front(), case_.bytes, HostMemory::pageable, seed);
   sources_.resize(group_.size());
@@ -120,7 +121,7 @@ void GroupCopies::verify(Machine& machine, const Region& region, VerifiedRun run
   check(all);
 }
 
-/// Of a shared buffer all is looked at: no copy may have touched what belongs to another.
+/// Checks the whole of a shared buffer, because no copy may touch the part of another.
 void GroupCopies::check(std::span<const std::size_t> copies) {
   std::set<std::size_t> looked_at;
   for (const std::size_t i : copies) {
@@ -131,7 +132,7 @@ void GroupCopies::check(std::span<const std::size_t> copies) {
     }
     looked_at.insert(placed.payload);
     if (plan_[i].direction != Direction::h2d) continue;
-    // What arrived comes back to where it came from, which held the same before.
+    // The host buffer still holds the source data, so poison it before copying the result back.
     payloads_[placed.payload].poison(placed.offset, case_.bytes);
     placed.device->copy_and_wait({on_host(placed), placed.on_device.data, case_.bytes, Direction::d2h});
   }
@@ -161,7 +162,7 @@ void GroupCopies::check_peer_copy(std::size_t copy) {
 Region GroupCopies::region_of(const char* name, std::vector<std::size_t> copies) {
   Region r{.name = name, .clock = Clock::event_gated};
   for (const std::size_t i : copies) r.streams.push_back(placed_[i].stream);
-  r.batchable = false;  // several GPUs begin together once in a pass; alone is timed as they are
+  r.batchable = false;  // batching would start the GPUs together only once per batch; the single GPU is timed likewise
   r.submit = [this, copies] {
     for (const std::size_t i : copies) placed_[i].stream.copy(placed_[i].copy);
   };

@@ -1,4 +1,4 @@
-// Not a scenario: the memory, streams and copies of a group of GPUs, as regions to time and as a payload to check.
+// Buffers, streams and copies of a group of GPUs, as timed regions with verification.
 #pragma once
 
 #include <cstddef>
@@ -14,30 +14,30 @@ namespace xferbench {
 
 class GroupCopies {
  public:
-  /// Allocates everything. `group`: the case's GPUs, in its order. Where they copy to each other, they reach each
-  /// other's memory already.
+  /// Allocates all buffers. `group`: the case's GPUs in order. Copies between GPUs need peer access enabled by the
+  /// caller.
   GroupCopies(const TogetherCase& c, std::vector<Device*> group, std::uint64_t seed);
 
-  /// A GPU that has some of the copies, and which.
+  /// A GPU that owns copies.
   struct Member {
-    int gpu = 0;  ///< its number
+    int gpu = 0;  ///< GPU number
     std::vector<std::size_t> copies;
   };
   [[nodiscard]] const std::vector<Member>& members() const { return members_; }
   [[nodiscard]] const std::vector<GroupCopy>& copies() const { return plan_; }
 
-  /// Real data where the copies read from.
+  /// Fills the sources.
   void prepare();
-  /// One run of all copies onto poisoned memory. Throws VerificationError unless every byte arrived where it belongs.
+  /// Runs all copies once on poisoned memory. Throws VerificationError if any byte is wrong.
   void verify(Machine& machine, const Region& region, VerifiedRun run);
 
-  /// All copies at once; times of streams are in the order of copies().
+  /// All copies at once; stream times are in the order of copies().
   [[nodiscard]] Region at_once();
-  /// Those of one member and nothing else.
+  /// The copies of one member alone.
   [[nodiscard]] Region alone(const Member& member);
 
  private:
-  /// Memory on the host and what belongs into it.
+  /// A host buffer and its expected contents.
   struct Payload {
     HostBuffer host;
     PayloadPart part{};
@@ -45,14 +45,14 @@ class GroupCopies {
 
     void poison(std::size_t offset, std::size_t bytes) const;
   };
-  /// A copy with its memory.
+  /// A copy with its buffers.
   struct Placed {
     Copy copy{};
-    Device* device = nullptr;  ///< that holds its destination, or, of a copy to the host, its source
-    DeviceView on_device{};    ///< that memory
-    std::size_t payload = 0;   ///< among payloads_: where its bytes are on the host, or come to be looked at
-    std::size_t offset = 0;    ///< in that
-    std::uint64_t seed = 0;    ///< between GPUs: of the bytes that the copy moves
+    Device* device = nullptr;  ///< the GPU that holds on_device
+    DeviceView on_device{};    ///< the destination or, for D2H, the source
+    std::size_t payload = 0;   ///< index in payloads_: host end of the copy, or buffer for checking it
+    std::size_t offset = 0;    ///< byte offset in that buffer
+    std::uint64_t seed = 0;    ///< for p2p: seed of the data
     Stream stream{};
   };
 
@@ -73,7 +73,7 @@ class GroupCopies {
   std::vector<GroupCopy> plan_;
   std::vector<Member> members_;
   std::vector<DeviceBuffer> memory_;
-  std::vector<DeviceBuffer> sources_;  ///< between GPUs: what each of the group sends; empty where that is nothing
+  std::vector<DeviceBuffer> sources_;  ///< for p2p: what each GPU of the group sends; empty if nothing
   std::vector<Payload> payloads_;
   std::vector<Placed> placed_;  ///< in the order of plan_
 };

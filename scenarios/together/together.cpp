@@ -1,5 +1,5 @@
-// together: the same copies on one, two and all GPUs of a machine at once. What they reach together, what each gets of
-// it, and who shares a bottleneck with whom.
+// together: the same copies on one, two and all GPUs of a machine at once: total bandwidth, the share of each GPU, and
+// which GPUs share a bottleneck.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace xferbench {
 
 namespace {
 
-/// From the start to the last end of those of the copies that go one way.
+/// From the common start to the end of the last copy in one direction.
 Measurement direction_of(const Series& series, std::string name, const GroupCopies& copies, Direction direction) {
   std::vector<double> samples;
   for (const std::vector<double>& times : series.stream_times) {
@@ -41,7 +41,7 @@ void report_directions(const TogetherCase& c, const Series& series, const GroupC
   }
 }
 
-/// What each gets while all copy, and alone. `alone`: of each member.
+/// Bandwidth of each GPU while all copy, and alone. `alone`: one series per member.
 void report_members(const TogetherCase& c, const GroupCopies& copies, const Series& together,
                     std::span<const Series> alone, Result& result) {
   double sum = 0;
@@ -74,7 +74,7 @@ class Together final : public ScenarioOf<together_case> {
   [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& run) const override {
     return groups_of(c, run);
   }
-  /// The first, of groups that are not known.
+  /// Only the first GPU if the group is not expanded yet.
   [[nodiscard]] std::vector<std::size_t> takes_part(const Case& c, const Environment& environment) const override {
     const std::vector<int> gpus = together_case(c).gpus;
     return gpus.empty() ? std::vector<std::size_t>{0} : places_of(gpus, environment);
