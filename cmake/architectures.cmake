@@ -1,6 +1,7 @@
 # describe_architectures(result)
-# What CMAKE_CUDA_ARCHITECTURES comes to, as nvcc names it: "sm_80 sm_90 compute_90". Of words such as all-major, nvcc
-# itself tells: CMake's own list (CMAKE_CUDA_ARCHITECTURES_ALL_MAJOR) is of the toolkits that it was written for.
+# Sets `result` to the architectures that CMAKE_CUDA_ARCHITECTURES stands for, in nvcc's terms: "sm_80 sm_90
+# compute_90". For words such as all-major it asks nvcc, because CMake's own list (CMAKE_CUDA_ARCHITECTURES_ALL_MAJOR)
+# only knows toolkits older than CMake.
 function(describe_architectures result)
   set(names "")
   foreach(architecture IN LISTS CMAKE_CUDA_ARCHITECTURES)

@@ -1,10 +1,10 @@
-# Decides whether this build can drive real GPUs, and says which it is.
+# Decides whether to build for real GPUs, and prints the decision.
 #   in   XFERBENCH_CUDA          AUTO, ON or OFF
 #   out  XFERBENCH_WITH_CUDA     TRUE or FALSE
 #        XFERBENCH_CUDA_VERSION  "13.0", or empty
-#        XFERBENCH_ARCHITECTURES  those that most kernels are compiled for: "sm_90 compute_90", or empty
-#        XFERBENCH_CUPTI_INCLUDE_DIR  where CUPTI's headers are, or NOTFOUND: timelines are then estimated from events.
-#                                The library itself is loaded at run time
+#        XFERBENCH_ARCHITECTURES  architectures of most kernels: "sm_90 compute_90", or empty
+#        XFERBENCH_CUPTI_INCLUDE_DIR  folder of the CUPTI headers, or NOTFOUND: timelines are then estimated from
+#                                events. The CUPTI library is loaded at run time
 
 set(XFERBENCH_WITH_CUDA FALSE)
 set(XFERBENCH_CUDA_VERSION "")
@@ -15,12 +15,12 @@ if(NOT XFERBENCH_CUDA MATCHES "^(AUTO|ON|OFF)$")
 endif()
 
 if(NOT XFERBENCH_CUDA STREQUAL "OFF")
-  # Before the language is enabled: older CMake versions try out architectures that newer toolkits no longer know.
+  # Before CUDA is enabled: older CMake versions test with architectures that newer toolkits no longer support.
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES all-major)
   endif()
-  # The toolkit's usual place is often missing from PATH. Not through CMAKE_CUDA_COMPILER: check_language would take that
-  # unchecked.
+  # The toolkit's default folder is often missing from PATH. Sets CUDACXX and not CMAKE_CUDA_COMPILER, which
+  # check_language would accept without a check.
   if(NOT DEFINED CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     find_program(XFERBENCH_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
     mark_as_advanced(XFERBENCH_NVCC)
@@ -34,7 +34,8 @@ if(NOT XFERBENCH_CUDA STREQUAL "OFF")
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
     set(xferbench_oldest_cuda 12.4)
-    # The device's runtime, for kernels that launch kernels; CMake 3.25 has no target for it. Some packages leave it out.
+    # The CUDA device runtime, for kernels that launch kernels. CMake 3.25 has no target for it, and some packages lack
+    # it.
     find_library(XFERBENCH_CUDADEVRT cudadevrt PATHS ${CUDAToolkit_LIBRARY_DIR} NO_DEFAULT_PATH)
     mark_as_advanced(XFERBENCH_CUDADEVRT)
     if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL xferbench_oldest_cuda AND XFERBENCH_CUDADEVRT)
@@ -48,7 +49,8 @@ if(NOT XFERBENCH_CUDA STREQUAL "OFF")
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
     endif()
-    # Its folder differs between packages. Nowhere else: headers of another toolkit would not fit the runtime.
+    # The folder differs between packages. Searches in this toolkit only, as headers of another would not match its
+    # runtime.
     find_path(XFERBENCH_CUPTI_INCLUDE_DIR cupti.h
       PATHS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include
             ${CUDAToolkit_TARGET_DIR}/extras/CUPTI/include ${CUDAToolkit_LIBRARY_DIR}/../extras/CUPTI/include

@@ -1,15 +1,15 @@
-# Run by CPack before it packs what it has installed: gives packages for Debian what Debian asks of them, and each the
-# place that it has there (Debian Policy 12). The archive stays as it is.
+# Run by CPack before packing: adds the files that Debian requires of packages, and moves files to where Debian expects
+# them (Debian Policy 12). Does not change the archive.
 if(NOT CPACK_GENERATOR STREQUAL "DEB")
   return()
 endif()
 
-# compress(file): as Debian wants it, the same every time.
+# compress(file): with the options that Debian requires, reproducibly.
 function(compress file)
   execute_process(COMMAND gzip -9nf ${file} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# The date of the changes: $SOURCE_DATE_EPOCH, which scripts/package sets to that of the commit, else now.
+# Date of the changelog: $SOURCE_DATE_EPOCH, which scripts/package sets to the commit's date, else the current time.
 set(date_arguments -R)
 if(DEFINED ENV{SOURCE_DATE_EPOCH})
   list(APPEND date_arguments -u -d @$ENV{SOURCE_DATE_EPOCH})
@@ -37,13 +37,13 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
  -- ${CPACK_PACKAGE_CONTACT}  ${date}
 ")
   compress(${texts}/changelog)
-  # Debian has this licence at a place of its own, which copyright names.
+  # Debian installs this licence centrally; copyright refers to it.
   file(REMOVE ${texts}/LICENSE)
   file(GLOB pages ${share}/man/man1/*.1)
   foreach(page IN LISTS pages)
     compress(${page})
   endforeach()
-  # Debian's zsh looks for completions of packages elsewhere than zsh itself does.
+  # Debian's zsh looks for completions of packages in another folder than upstream zsh.
   if(EXISTS ${share}/zsh/site-functions)
     file(RENAME ${share}/zsh/site-functions ${share}/zsh/vendor-completions)
   endif()

@@ -1,20 +1,19 @@
-# What the compiler made of kernels, for tests that need no GPU and for people who want to read it. Taken out of the
-# program's own objects, as compiling kernels twice would take a minute. Only in builds for compute capability 9.0 alone
-# (the presets ci and hopper), where objects hold their PTX as text: all methods exist there, and registers are counted
-# for one GPU.
+# Extracts the PTX of kernels, for tests that need no GPU and for readers. Taken from the program's object files,
+# because compiling kernels twice would take a minute. Only in builds for compute capability 9.0 alone (presets ci and
+# hopper): their objects contain PTX as text, all smem methods exist there, and register counts are for one GPU.
 #
 # xferbench_device_code(targets... [RELOCATABLE targets...])
 #   targets      libraries with .cu files, whose base names must differ
-#   RELOCATABLE  those of them that are built with -rdc=true
-# defines the target device_code, which makes in build/PRESET/device_code/ for each NAME.cu
-#   NAME.ptx     out of the object
-#   NAME.cubin   by the assembler from it
-#   NAME.txt     the assembler's report: registers, spills and shared memory of each kernel
+#   RELOCATABLE  libraries that are built with -rdc=true
+# defines the target device_code, which creates in build/PRESET/device_code/ for each NAME.cu
+#   NAME.ptx     extracted from the object file
+#   NAME.cubin   assembled from it by ptxas
+#   NAME.txt     report of ptxas: registers, spills and shared memory of each kernel
 # and sets XFERBENCH_DEVICE_CODE_FOLDER.
 
 function(xferbench_device_code)
   cmake_parse_arguments(PARSE_ARGV 0 code "" "" "RELOCATABLE")
-  # Beside the nvcc in use: an assembler of another version would report on other code.
+  # From the toolkit in use: another version of ptxas would generate other code.
   find_program(XFERBENCH_PTXAS ptxas HINTS ${CUDAToolkit_BIN_DIR} REQUIRED)
   mark_as_advanced(XFERBENCH_PTXAS)
   set(folder ${PROJECT_BINARY_DIR}/device_code)

@@ -1,6 +1,6 @@
 # embed_texts(HEADER [NAME FILE]...)
-# Writes a header that has each file as a text of that name, and beside it (NAMESource) what allows just this text in a
-# content security policy. Anew whenever one of the files changes.
+# Writes a header with the text of each file as a constant NAME, and its hash for a content security policy as
+# NAMESource. The header is updated when a file changes.
 function(embed_texts header)
   set(code "")
   while(ARGN)
@@ -16,7 +16,7 @@ function(embed_texts header)
     "#pragma once\n\n#include <string_view>\n\nnamespace xferbench {\n@code@\n}  // namespace xferbench\n")
 endfunction()
 
-# The 64 hexadecimal digits of 32 bytes in base64: the last of the groups of three bytes lacks one.
+# Converts 64 hexadecimal digits (32 bytes) to base64; the last group of three bytes lacks one byte.
 function(base64_of_hash hash result)
   set(letters "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
   set(all "")

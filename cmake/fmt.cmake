@@ -1,5 +1,4 @@
 # Finds fmt: target xferbench_fmt, linked statically.
-#   in   nothing
 
 find_package(fmt REQUIRED)
 if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
@@ -8,7 +7,7 @@ if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
   target_include_directories(xferbench_fmt SYSTEM PUBLIC ${fmt_headers})
   target_compile_features(xferbench_fmt PUBLIC cxx_std_20)
 else()
-  # What has to be instantiated differs between versions. Slower to build, the same otherwise.
+  # The template instantiations of cmake/fmt.cpp are for fmt 9; other versions use fmt header-only, which builds slower.
   add_library(xferbench_fmt INTERFACE)
   target_link_libraries(xferbench_fmt INTERFACE fmt::fmt-header-only)
 endif()

@@ -1,6 +1,6 @@
-// fmt's own code, compiled once. Debian's and Ubuntu's packages have it as a shared library only, which a program that
-// is carried to another machine would miss there, and as a header that every file would compile anew, for more than a
-// second each. What is instantiated is what fmt 9's own source file instantiates for char.
+// Compiles fmt's own code once. Debian and Ubuntu package fmt as a shared library, which would be missing on other
+// machines, and as headers, which would cost each source file more than a second. Instantiates the same templates as
+// fmt 9's own source file, for char.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -1,5 +1,5 @@
-# Decides whether the plug-in xferbench-mpi is built, which runs under mpirun and srun need, and says which it is. The
-# program itself is never linked with MPI.
+# Decides whether to build the plug-in xferbench-mpi, which runs under mpirun and srun need, and prints the decision.
+# The program itself never links with MPI.
 #   in   XFERBENCH_MPI       AUTO, ON or OFF
 #   out  XFERBENCH_WITH_MPI  TRUE or FALSE; target MPI::MPI_CXX
 
@@ -12,7 +12,7 @@ endif()
 if(NOT XFERBENCH_MPI STREQUAL "OFF")
   set(MPI_CXX_SKIP_MPICXX TRUE)  # MPI's functions for C; those for C++ are gone from newer ones
   find_package(MPI QUIET COMPONENTS CXX)
-  # MPI_Ibarrier and MPI_Comm_split_type came with 3.0.
+  # MPI 3.0 introduced MPI_Ibarrier and MPI_Comm_split_type.
   if(MPI_CXX_FOUND AND MPI_CXX_VERSION VERSION_GREATER_EQUAL 3.0)
     set(XFERBENCH_WITH_MPI TRUE)
   elseif(XFERBENCH_MPI STREQUAL "ON" AND MPI_CXX_FOUND)

@@ -1,6 +1,6 @@
-# Finds libnuma: target numa::numa. Statically where there is an archive, so that the program starts on machines that do
-# not have the library; it is a few kilobytes.
-#   in   nothing; NUMA_LIBRARY and NUMA_INCLUDE_DIR can be set by hand
+# Finds libnuma: target numa::numa. Prefers the static library (a few kilobytes), so that the program also runs on
+# machines without libnuma.
+#   in   optional: NUMA_LIBRARY and NUMA_INCLUDE_DIR
 
 find_path(NUMA_INCLUDE_DIR numa.h)
 find_library(NUMA_LIBRARY NAMES libnuma.a numa)

@@ -1,14 +1,14 @@
-# What is installed beside the program and its libraries, and how packages are made of all of it (scripts/package).
+# Installs data and documentation, and configures the packages (scripts/package).
 #
-# Three components make three packages of Debian's kind: program (xferbench), mpi (xferbench-mpi) and inject
-# (xferbench-inject). The archive has all of them.
-#   in   XFERBENCH_MAINTAINER  who answers for the packages: "NAME <ADDRESS>"
+# Three components become three Debian packages: program (xferbench), mpi (xferbench-mpi) and inject (xferbench-inject).
+# The archive contains all of them.
+#   in   XFERBENCH_MAINTAINER  maintainer of the packages: "NAME <ADDRESS>"
 
 set(XFERBENCH_MAINTAINER "xferbench maintainers <maintainers@xferbench.example>" CACHE STRING
   "Who answers for the packages: NAME <ADDRESS>")
 set(xferbench_data ${CMAKE_INSTALL_DATADIR}/xferbench)
 
-# Data of the program, and its texts.
+# Data files and documentation.
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/generated/xferbench.1 packaging/man/xferbench-report.1
   packaging/man/xferbench-validate-results.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/generated/xferbench.bash
@@ -22,14 +22,15 @@ install(FILES README.md CONTRIBUTING.md LICENSE packaging/copyright DESTINATION 
 install(FILES CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} OPTIONAL)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
   PATTERN site EXCLUDE PATTERN __pycache__ EXCLUDE)
-# Programs that pages show.
+# Example programs that the documentation shows.
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN __pycache__ EXCLUDE)
 
-# The schemas once more: what a program reads must not lie in the documentation, which systems may leave out.
+# Schemas are installed a second time, because systems may leave out documentation, and programs read them.
 install(PROGRAMS scripts/report scripts/validate-results DESTINATION ${xferbench_data}/scripts)
 file(GLOB schemas CONFIGURE_DEPENDS docs/*-schema.json)
 install(FILES ${schemas} DESTINATION ${xferbench_data}/schemas)
-# xferbench_command(script): bin/xferbench-SCRIPT, a link that holds wherever the whole is moved.
+# xferbench_command(script): installs bin/xferbench-SCRIPT as a relative link, which still works if the installation is
+# moved.
 function(xferbench_command script)
   set(link ${CMAKE_CURRENT_BINARY_DIR}/generated/links/xferbench-${script})
   file(RELATIVE_PATH target ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR}/xferbench/scripts/${script})
@@ -57,7 +58,7 @@ foreach(component mpi inject)
   endif()
 endforeach()
 
-# What differs in Debian's packages: where texts lie, and in which form.
+# Debian packages differ from the archive in location and format of texts.
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_CURRENT_SOURCE_DIR}/cmake/debian_texts.cmake
   ${CMAKE_CURRENT_SOURCE_DIR}/cmake/packed_links.cmake)
 set(CPACK_XFERBENCH_SOURCE ${CMAKE_CURRENT_SOURCE_DIR})
@@ -75,16 +76,16 @@ foreach(component program mpi inject)
 endforeach()
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME xferbench)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "")
-# Debian has given the package with libmpi.so.40 another name since, and dpkg-shlibdeps knows that of this system alone.
-# The program, which must be of the same build, asks for the right glibc.
+# Debian has renamed the package of libmpi.so.40, and dpkg-shlibdeps only knows the name on this system. glibc's version
+# is already required by the program's package, which must be of the same build.
 if(MPI_CXX_LIBRARIES MATCHES "openmpi")
   set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS OFF)
   string(APPEND CPACK_DEBIAN_MPI_PACKAGE_DEPENDS ", libc6, libopenmpi3 | libopenmpi40")
 endif()
-# The program reads compressed files by xz, and xferbench-validate-results is in Python.
+# The program uses xz for compressed files, and xferbench-validate-results is written in Python.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS "python3, python3-jsonschema, xz-utils")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "xferbench-inject, xferbench-mpi")
-# The first line of each is what lists of packages show. CPack would set the project's before it.
+# Package lists show the first line of each description. Without this CPack would put the project's summary before it.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION
 "transfers between host and NVIDIA GPUs, beside their limits

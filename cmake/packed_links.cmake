@@ -1,4 +1,4 @@
-# Run by CPack before it packs what it has installed: pages link to nothing that is not there.
+# Run by CPack before packing: removes links in documentation pages to files that are not installed.
 find_program(python NAMES python3)
 if(NOT python)
   message(FATAL_ERROR "packing pages needs python3")

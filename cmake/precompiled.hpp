@@ -1,5 +1,5 @@
-// What most files include, compiled once: half of the time of a build is otherwise spent on reading it again. Only the
-// standard library and fmt; a file still includes all that it uses (the preset clang builds without this).
+// Precompiled header with the most common includes, which halves build time. Only the standard library and fmt. Source
+// files still include everything they use (checked by preset clang, which does not use this header).
 #pragma once
 
 #include <fmt/format.h>

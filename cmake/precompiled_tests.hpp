@@ -1,4 +1,4 @@
-// What most tests include, compiled once for all test programs.
+// Precompiled header for all test programs.
 #pragma once
 
 #include <gtest/gtest.h>

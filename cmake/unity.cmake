@@ -1,8 +1,7 @@
 # compile_rooms_together(target)
-# Where unity builds are on (CMAKE_UNITY_BUILD), sources are compiled in about a dozen groups of rooms: what they include
-# and the templates that they share are compiled once for each group, which halves the time of a build. The groups take
-# about as long as each other. Two files of one group have no reason to give one name to different things; rooms that do
-# are in different groups.
+# In unity builds (CMAKE_UNITY_BUILD), compiles the source folders in about a dozen groups of similar compile time, so
+# that includes and templates are compiled once per group, which halves build time. Files of one group must not define
+# the same name differently; folders that do are in different groups.
 function(compile_rooms_together target)
   set(groups
     "^scenarios/(overlap|together|smem)"

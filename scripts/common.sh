@@ -1,8 +1,8 @@
-# What the scripts beside this file share: how they fail, where they are, and functions. To be sourced.
+# Shared functions and settings of the scripts in this folder. To be sourced.
 # shellcheck shell=bash
 set -euo pipefail
-# What people export for their own shells: options of bash, folders that cd prints, names that * leaves out, how grep marks
-# what it finds, a file that every further bash would read first.
+# Resets user settings that would change the scripts' behaviour: bash options, CDPATH (cd prints folders), GLOBIGNORE,
+# grep colours, and files that every new bash reads.
 set +o noclobber +o noglob
 unset CDPATH GLOBIGNORE GREP_OPTIONS GREP_COLORS BASH_ENV ENV POSIXLY_CORRECT
 unset -f cd pwd grep sed cat command 2> /dev/null || true
@@ -10,8 +10,8 @@ scripts=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" > /dev/null && pwd)
 # shellcheck disable=SC2034  # used by those that source this
 readonly scripts root=${scripts%/*}
 
-# Everything these scripts say goes to standard error: standard output belongs to what they run. Nobody may be there to
-# read it: that is no reason to stop, as little as it is for xferbench.
+# Messages go to standard error, because standard output belongs to the program that a script runs. A closed standard
+# error is no reason to stop.
 say() { say_as_it_is "${0##*/}: $*"; }
 say_as_it_is() { (trap '' PIPE && echo "$*" >&2) || true; }
 die() {
@@ -19,8 +19,8 @@ die() {
   exit 1
 }
 
-# Dies where the checkout has a name that CMake, the compiler or Ninja cannot have in a path; to be asked before anything
-# is installed or made. CMakeLists.txt asks the same of those who call cmake themselves.
+# Exits if the path of the checkout contains a character that CMake, the compiler or Ninja cannot handle. Call it before
+# anything is installed or created. CMakeLists.txt makes the same check for direct calls of cmake.
 require_usable_path() {
   local character
   for character in ';' '#' '"' \\ '[' ']' '|' '<' '>' $'\n'; do
@@ -31,7 +31,7 @@ require_usable_path() {
   done
 }
 
-# What a preset builds, in words.
+# Describes what a preset builds.
 describe_preset() {
   case $1 in
     simulator) echo "the simulated device only, as no GPU can be used here," ;;
@@ -41,14 +41,14 @@ describe_preset() {
   esac
 }
 
-# Whether this machine has a GPU that a program built here could use.
+# Whether this machine has a GPU that a program built here can use.
 has_gpu() {
   [[ -e /dev/nvidiactl || -e /dev/dxg ]] || return 1
   find_nvcc > /dev/null || return 1
   ! command -v nvidia-smi > /dev/null || [[ $(nvidia-smi -L 2> /dev/null) == *GPU* ]]
 }
 
-# Prints the CUDA compiler that the build would find; fails if there is none.
+# Prints the path of the CUDA compiler that the build would use; fails if there is none.
 find_nvcc() {
   local candidate
   for candidate in "${CUDACXX:-}" "$(command -v nvcc || true)" "${CUDA_PATH:+$CUDA_PATH/bin/nvcc}" \

@@ -27,7 +27,7 @@ class Xferbench(CMakePackage, CudaPackage):
     generator("ninja")
 
     def cmake_args(self):
-        # CMake's default is every major architecture that the toolkit knows.
+        # If no architecture is given, CMake builds for every major one that the toolkit supports.
         args = [
             self.define("BUILD_TESTING", False),
             self.define("XFERBENCH_CUDA", "ON" if self.spec.satisfies("+cuda") else "OFF"),
