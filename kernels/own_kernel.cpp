@@ -1,3 +1,4 @@
+// Host side of a user's own kernel: cost model, stand-in result and launch shape.
 #include "kernels/own_kernel.hpp"
 
 #include <algorithm>

@@ -191,7 +191,7 @@ void check_device_memory(Device& device, const AllocCase& c, std::uint64_t seed)
   pattern::require(pattern::check_bytes(content, seed), c.kind.in_words);
 }
 
-/// "cudaMallocHost of 256 MiB pays from 4 copies on, against malloc (h2d)"
+/// For example "cudaMallocHost of 256 MiB pays from 4 copies on, against malloc (h2d)".
 std::string text_of(const AllocCase& c, const model::BreakEven& found) {
   const bool in_place = c.kind.origin == Origin::in_place;
   const std::string what = in_place ? fmt::format("registering {} of {}", format_size(c.size), c.kind.in_words)

@@ -256,7 +256,7 @@ Limits limits_of(const Way& way) {
   return limits;
 }
 
-/// "; at 64 KiB that is not clear"
+/// Lists the sizes with unclear results, for example "; at 64 KiB that is not clear".
 std::string unclear_text(const Way& way) {
   if (way.unclear.empty()) return {};
   std::vector<std::string> sizes;
@@ -264,7 +264,7 @@ std::string unclear_text(const Way& way) {
   return fmt::format("; at {} that is not clear", listed(sizes));
 }
 
-/// "returns early up to 64 KiB and blocks the host from 128 KiB on"
+/// For example "returns early up to 64 KiB and blocks the host from 128 KiB on".
 std::string behaviour(const Way& way) {
   if (way.blocked.empty()) {
     return "may return early or not; that shows only with a kernel in flight: add --in-flight same-stream";
@@ -292,7 +292,7 @@ Finding finding_of(const Way& way) {
   return finding;
 }
 
-/// "cudaMemcpyAsync h2d from pinned and mapped, d2h to pinned; cudaMemcpy ..."
+/// For example "cudaMemcpyAsync h2d from pinned and mapped, d2h to pinned; cudaMemcpy ...".
 std::string calls_text(std::span<const Way* const> ways) {
   std::vector<std::string> calls;
   for (const char* api : {"async", "sync"}) {

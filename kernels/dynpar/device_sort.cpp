@@ -32,7 +32,7 @@ void step(const SortSegment& segment, std::vector<std::uint32_t> keys, std::span
 }  // namespace
 
 void sort_keys(std::vector<std::uint32_t>& keys) {
-  constexpr int kDigit = 11;  // bits
+  constexpr int kDigit = 11;  // bits sorted per pass
   constexpr std::uint32_t kValues = 1U << kDigit;
   std::vector<std::uint32_t> other(keys.size());
   for (int shift = 0; shift < 32; shift += kDigit) {

@@ -1,3 +1,4 @@
+// Calibration figures from single copies and calls (scenarios memcpy and latency).
 #include "scenarios/calibration/figures.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Calibration figures from pipelines (scenario overlap).
 #include "scenarios/calibration/figures.hpp"
 
 #include <fmt/format.h>

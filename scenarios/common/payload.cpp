@@ -1,3 +1,4 @@
+// Allocates the payload's buffers, fills and poisons them, and computes the expected result.
 #include "scenarios/common/payload.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Transfers between buffers (copy engine or kernel), and migration of managed memory.
 #include "scenarios/common/transfer.hpp"
 
 #include <fmt/format.h>

@@ -174,7 +174,7 @@ std::string how_many(std::uint64_t n, std::string_view one, std::string_view man
   return fmt::format("{} {}", n, n == 1 ? one : many);
 }
 
-/// "256 children in a tree of 4 levels with 100 steps each"
+/// For example "256 children in a tree of 4 levels with 100 steps each".
 std::string task_of(const ChildrenSpec& c) {
   std::string text = how_many(c.children, "child", "children");
   if (c.tree) text += " in a tree of " + how_many(c.levels, "level", "levels");

@@ -1,3 +1,4 @@
+// Drives the quicksort from the device or, level by level, from the host.
 #include "scenarios/dynpar/sort.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Which ranks exchange in which turn, and the memory that they need.
 #include "scenarios/exchange/case.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Builds the timed regions of one rank from copies and messages, and verifies what it has received.
 #include "scenarios/exchange/end.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Findings of scenario exchange.
 #include "scenarios/exchange/case.hpp"
 
 #include <fmt/format.h>
@@ -120,7 +121,7 @@ std::vector<Finding> exchange_findings(std::span<const Result* const> results) {
   Measured measured;
   std::uint64_t largest = 0;
   for (const Result* r : results) {
-    if (r->needed_measurement("exchange").samples.empty()) continue;  // interrupted
+    if (r->needed_measurement("exchange").samples.empty()) continue;  // the case was interrupted
     r->needed_metric("bandwidth");
     if (r->in_fleet && r->in_fleet->round > 1) continue;  // skip repeated measurements of suspects
     measured.push_back(r);

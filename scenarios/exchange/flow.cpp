@@ -1,3 +1,4 @@
+// Polls copies and MPI messages of several flows until all chunks have arrived.
 #include "scenarios/exchange/flow.hpp"
 
 #include <fmt/format.h>
@@ -46,7 +47,7 @@ class Standstill {
  private:
   using Moment = std::chrono::steady_clock::time_point;
   static double seconds(std::chrono::steady_clock::duration d) { return std::chrono::duration<double>(d).count(); }
-  static constexpr double kSpinning = 50e-6;  // seconds
+  static constexpr double kSpinning = 50e-6;  // seconds without yielding the processor
 
   const FlowWaiting& waiting_;
   unsigned asked_ = 0;

@@ -1,3 +1,4 @@
+// Runs the operations of scenario latency, with time stamps by the host's clock or the GPU's timer.
 #include "scenarios/latency/operations.hpp"
 
 #include <fmt/format.h>

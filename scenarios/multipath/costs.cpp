@@ -1,3 +1,4 @@
+// Measures rate and fixed cost of each link as input of the relay model.
 #include "scenarios/multipath/costs.hpp"
 
 #include <algorithm>

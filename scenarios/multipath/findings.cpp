@@ -1,3 +1,4 @@
+// Findings of scenario multipath.
 #include "scenarios/multipath/case.hpp"
 
 #include <fmt/format.h>

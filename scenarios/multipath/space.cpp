@@ -1,3 +1,4 @@
+// The search space of `tune` for scenario multipath.
 #include "scenarios/multipath/case.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Parses overlap cases and predicts their makespan with the pipeline model.
 #include "scenarios/overlap/case.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Findings of scenario overlap: the fastest case, where its time went, what to try.
 #include "scenarios/overlap/case.hpp"
 
 #include <fmt/format.h>

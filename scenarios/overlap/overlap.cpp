@@ -50,7 +50,7 @@ BalancedWork find_balanced_work(ChunkedWork& work, const RunContext& bench, doub
   Stages stages(bench.device, work);
   const double target = balance * quick_time(bench, stages.h2d());
   const model::TimedWork found = model::find_work(target, kernels::kMaxWork, [&](std::uint64_t tried) {
-    if (interrupted() != 0) return target;  // ends the search
+    if (interrupted() != 0) return target;  // makes the search stop at once
     work.set_work(tried);
     return quick_time(bench, stages.kernel());
   });

@@ -1,3 +1,4 @@
+// Runs an overlap case on several GPUs at once.
 #include "scenarios/overlap/several.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The search space of `tune` for scenario overlap.
 #include "scenarios/overlap/case.hpp"
 
 #include <algorithm>
@@ -147,7 +148,7 @@ class OverlapSpace final : public Tunable {
       r.repeated_alike = false;  // `batch` already makes them alike
     }
     const std::vector<Series> series = sample_few(bench_, std::move(regions), kSamples);
-    if (!stages_.empty() && !all_sampled(series)) return;  // interrupted
+    if (!stages_.empty() && !all_sampled(series)) return;  // Ctrl-C: keep the earlier measurements
     std::vector<Measurement> measured;
     for (const Series& s : series) measured.push_back(s.elapsed);
     if (auto rates = at_both_rates(series)) measured.push_back(*std::move(rates));

@@ -1,3 +1,4 @@
+// Builds the regions of single stages and of operation costs, and fits the costs to their samples.
 #include "scenarios/overlap/stages.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Submits chunks over the working GPU's own link and through helper GPUs, and measures such a case.
 #include "scenarios/overlap/through_neighbours.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Findings of scenario p2p: fits, faster ways of copying, asymmetric pairs, outliers.
 #include "scenarios/p2p/case.hpp"
 
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ struct Of {
 
   explicit Of(const Result* r) : result(r), of_case(p2p_case(r->config)) {
     if (!of_case.is_of_one_pair()) throw InputError(result->config.key() + " names no pair of GPUs");
-    if (result->needed_measurement(name()).samples.empty()) return;  // interrupted
+    if (result->needed_measurement(name()).samples.empty()) return;  // the case was interrupted
     if (!of_case.latency) result->needed_metric("bandwidth");
   }
   [[nodiscard]] const char* name() const { return of_case.latency ? kLatency : "copy"; }

@@ -1,3 +1,4 @@
+// Findings of scenario smem: the best of each method, and how many stages are enough.
 #include "scenarios/smem/case.hpp"
 
 #include <fmt/format.h>

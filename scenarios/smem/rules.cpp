@@ -1,3 +1,4 @@
+// The rules for legal launches of the tile kernels, each with its source.
 #include "scenarios/smem/rules.hpp"
 
 #include <fmt/format.h>

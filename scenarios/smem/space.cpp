@@ -1,3 +1,4 @@
+// The search space of `tune` for scenario smem.
 #include "scenarios/smem/case.hpp"
 
 #include <algorithm>

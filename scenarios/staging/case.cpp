@@ -1,3 +1,4 @@
+// Axes, parsing and validity of staging cases.
 #include "scenarios/staging/case.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Threads that move a payload through pinned slots, or pin it chunk by chunk.
 #include "scenarios/staging/crew.hpp"
 
 #include <algorithm>

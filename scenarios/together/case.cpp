@@ -1,3 +1,4 @@
+// Patterns, groups and validity of together cases.
 #include "scenarios/together/case.hpp"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Findings of scenario together: which GPUs share a bottleneck, and how much it carries.
 #include "scenarios/together/case.hpp"
 
 #include <fmt/format.h>
@@ -166,7 +167,7 @@ class Situation {
     return sharing == Sharing::yes ? "shared" : sharing == Sharing::no ? "not shared" : "undecided";
   }
 
-  /// "0 to 3 share one bottleneck and 4 to 7 another".
+  /// For example "0 to 3 share one bottleneck and 4 to 7 another".
   [[nodiscard]] std::string bottlenecks_text(const model::Contention& c) const {
     std::vector<std::string> parts;
     for (const model::Bottleneck& b : c.bottlenecks()) {
