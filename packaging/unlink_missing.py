@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Takes the links out of pages whose targets were not installed: unlink_missing.py FOLDER
+"""Removes links whose targets are not installed from documentation pages: unlink_missing.py FOLDER
 
-Pages link to sources, tests and settings of the repository, which packages leave out. Such a link becomes its own text;
-what is said stays. FOLDER is where the pages are, with all that is installed beside them.
+Pages link to sources, tests and settings of the repository, which packages leave out. Such a link is replaced by its
+text. FOLDER contains the pages and everything else that is installed.
 """
 
 import pathlib
@@ -18,7 +18,7 @@ def leads_somewhere(page, target):
 
 
 def unlinked(page, text):
-    """The page's text without links that lead nowhere."""
+    """Replaces links with missing targets by their text."""
     return LINK.sub(lambda link: link[0] if leads_somewhere(page, link[2]) else link[1], text)
 
 

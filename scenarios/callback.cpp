@@ -338,7 +338,7 @@ class ConsumedPipeline : NonCopyable {
   std::vector<double> noticed_;  // written by the notified thread, read after the consumers are done
   std::vector<Stream> streams_;
   std::vector<Event> finished_;
-  std::deque<HostFunction> callbacks_;  // a deque, because the driver holds pointers to the elements
+  std::deque<HostFunction> callbacks_;  // a deque, because a HostFunction cannot be moved
   TimerOnHost timer_{device_};
   std::unique_ptr<Channel> recorded_;  // chunks whose events have been recorded in this pass
   Consumers consumers_;

@@ -2,8 +2,8 @@
 // arithmetic steps and writes the result, which depends on its index, to a slot of its own. The slot of a child that
 // did not run stays unchanged.
 //
-// Rules of launches from the device (CUDA C++ Programming Guide, CUDA Dynamic Parallelism, version 2, which is the only
-// version from compute capability 9.0 on):
+// Rules of launches from the device (CUDA C++ Programming Guide, CUDA Dynamic Parallelism, version 2, which exists
+// since CUDA 12 and is the only version from compute capability 9.0 on):
 //
 //   fire-and-forget  a child may start at once, concurrently with its parent, and is not ordered with its siblings
 //   tail             a child starts when its parent and all fire-and-forget children of the parent have ended; tail

@@ -31,7 +31,7 @@ __device__ inline uint4* aligned_slots(uint4* memory) {
   return excess == 0 ? memory : memory + (1024 - excess) / kVector;
 }
 
-/// Whether threads must touch this tile before the engine stores it.
+/// Whether threads have to process or store this tile, because the engine alone cannot.
 template <class Engine>
 __device__ bool threads_needed(const SmemWork& w, const Place& place) {
   return !w.async_store || w.halve || w.intensity > 0 || !(place.whole || Engine::takes_all(w, place));

@@ -1,5 +1,5 @@
-"""A recipe for Spack. Put it into a repository of recipes (packages/xferbench/package.py) and, as xferbench is not in
-Spack's own, build from a checkout: spack dev-build --source-path /path/to/xferbench xferbench@main"""
+"""Spack recipe. Spack's own repository does not contain xferbench, so copy this file into a repository of yours
+(packages/xferbench/package.py) and build a checkout: spack dev-build --source-path /path/to/xferbench xferbench@main"""
 
 from spack.package import *
 
@@ -17,7 +17,7 @@ class Xferbench(CMakePackage, CudaPackage):
     depends_on("ninja", type="build")
     depends_on("cli11", type="build")
     depends_on("nlohmann-json", type="build")
-    depends_on("fmt@9:", type="build")  # its headers alone
+    depends_on("fmt@9:", type="build")  # header-only
     depends_on("numactl")
     depends_on("cuda@12.4:", when="+cuda")
     depends_on("mpi@3:", when="+mpi")

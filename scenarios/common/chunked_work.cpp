@@ -28,7 +28,7 @@ constexpr std::size_t kLeastRowsForCosts = 32;
 constexpr std::size_t kLeastBytesForCosts = MiB;
 constexpr std::size_t kPiecesForCosts = 64;
 
-/// Keeps the pieces aligned to the repeating unit of a payload of which only a part is moved (PayloadPart).
+/// If only a part of a payload is moved, pieces begin at the same position in its pattern (PayloadPart::stride).
 constexpr std::size_t kPieceAlignment = MiB;
 
 /// In place, input and output of a stage share one buffer, so it must hold two pieces even for a tiny payload.

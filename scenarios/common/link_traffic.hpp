@@ -17,7 +17,7 @@ struct LinkPayload {
 
 /// Runs long passes again, untimed, while the driver counts the bytes on the link. Adds metrics link_to_gpu and
 /// link_to_host: bytes on the link per payload byte in one direction, each with the prediction of model/pcie.hpp. Adds
-/// nothing if the driver does not count, or if passes are so short that other traffic would dominate. Traffic of other
+/// nothing if the driver does not count, or if passes are so short that other traffic would matter. Traffic of other
 /// programs is counted, too.
 void report_link_traffic(const RunContext& bench, const Region& region, LinkPayload payload, Result& result);
 

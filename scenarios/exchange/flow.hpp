@@ -119,7 +119,7 @@ class MessageStage final : public Stage {
   Slots memory_;
   Chunks chunks_;
   std::vector<Parts> parts_;
-  std::size_t oldest_ = 0;  // first chunk not known to be finished
+  std::size_t oldest_ = 0;  // the chunk of the last finished() call
 };
 
 /// The chunks of a payload on their way through a first and optionally a second stage, at most `depth` at once.
