@@ -7,7 +7,7 @@ set +o noclobber +o noglob
 unset CDPATH GLOBIGNORE GREP_OPTIONS GREP_COLORS BASH_ENV ENV POSIXLY_CORRECT
 unset -f cd pwd grep sed cat command 2> /dev/null || true
 scripts=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" > /dev/null && pwd)
-# shellcheck disable=SC2034  # used by those that source this
+# shellcheck disable=SC2034  # used by the scripts that source this file
 readonly scripts root=${scripts%/*}
 
 # Messages go to standard error, because standard output belongs to the program that a script runs. A closed standard
