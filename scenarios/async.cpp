@@ -79,8 +79,7 @@ class CpuWork {
   static constexpr double kSimulatedIteration = 2e-9;  // used on a simulated host only
 
   Device& device_;
-  volatile std::uint64_t state_ =
-      1;  // volatile: otherwise the compiler would remove the work, as nothing reads the result
+  volatile std::uint64_t state_ = 1;  // volatile, as the compiler would remove work whose result is not read
 };
 
 /// The copy of one case, the kernel in flight when it is issued, and the CPU work during it.
@@ -340,8 +339,7 @@ class Async final : public ScenarioOf<async_case> {
              .summary = "whether a copy's call returns early, and what the CPU can do until the copy has ended",
              .axes = make_axes(),
              .metrics = make_metrics(),
-             .charts =
-                 {{.x = "size", .y = "completion", .panels = {"dir", "host"}, .lines = {"api"}, .also = {"submit"}}},
+             .charts = {{.x = "size", .y = "completion", .panels = {"dir", "host"}, .lines = {"api"}, .also = {"submit"}}},
              .answer = {.best = "completion",
                         .text = "complete after {completion}; {host_blocked} of that in the call; {cpu_available} "
                                 "left for other work",

@@ -267,8 +267,7 @@ class ConsumedPipeline : NonCopyable {
     };
     try {
       consumers_.wait_for_all(look);
-    } catch (
-        const std::logic_error&) {  // a simulated host detects at once that no chunk can come; report the cause instead
+    } catch (const std::logic_error&) {  // thrown by a simulated host if no chunk can come; report the cause instead
       look();
       throw;
     }

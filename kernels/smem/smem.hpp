@@ -95,10 +95,9 @@ struct SmemShape {
   std::uint64_t last_row_bytes = 0;  ///< bytes of the last row; less than row_bytes only in an array
   std::uint64_t pitch = 0;           ///< a multiple of 16, at least row_bytes
 
-  unsigned tile_bytes = 4096;  ///< a multiple of 16 * threads and of tile_width
-  unsigned tile_width = 512;   ///< bytes of a row of a tile: a power of two from 16 to 512
-  unsigned threads =
-      256;  ///< threads that work on a tile; tma_specialized adds a load warp and, for async stores, a store warp
+  unsigned tile_bytes = 4096;   ///< a multiple of 16 * threads and of tile_width
+  unsigned tile_width = 512;    ///< bytes of a row of a tile: a power of two from 16 to 512
+  unsigned threads = 256;       ///< threads that work on a tile; see launched_threads() for tma_specialized
   unsigned stages = 1;          ///< tiles in shared memory at a time (ring buffer depth), 1 to 8
   unsigned blocks = 0;          ///< grid size, for persistent and dynamic schedules
   unsigned copy_bytes = 16;     ///< for cp_async only: bytes per copy, 4, 8 or 16
@@ -129,6 +128,7 @@ struct SmemShape {
   [[nodiscard]] std::uint64_t grid() const { return schedule == SmemSchedule::one_tile ? tiles() : blocks; }
   /// Size of the output of read: one 32-bit partial sum per working warp. Only the total is specified.
   [[nodiscard]] std::uint64_t sum_bytes() const { return grid() * (threads / 32) * sizeof(std::uint32_t); }
+  /// Threads of a block: `threads`; tma_specialized adds a load warp and, with async stores, a store warp.
   [[nodiscard]] unsigned launched_threads() const;
   /// Dynamic shared memory of a block, including space for alignment.
   [[nodiscard]] std::size_t shared_bytes() const;

@@ -297,8 +297,7 @@ void ChunkedWork::check_chunked(const std::string& what) {
 
 void ChunkedWork::require_chunkable() {
   if (!shape_.own) return;
-  static_cast<void>(
-      payload_->expected_bytes());  // throws if the kernel is not deterministic, which has nothing to do with chunks
+  static_cast<void>(payload_->expected_bytes());  // throws if the kernel is not even deterministic without chunks
   payload_->poison_all();
   const Stream stream = device_.make_stream(StreamKind::nonblocking);
   for (std::size_t i = 0; i < chunks_.size(); ++i) {

@@ -13,10 +13,8 @@ namespace xferbench {
 
 namespace {
 
-constexpr std::uint64_t kLong =
-    64 * MiB;  // bytes per direction: smaller passes are not measured, as other traffic would show
-constexpr std::uint64_t kEnough =
-    2048 * MiB;  // bytes per direction, about 40 ms at Gen5 x16: makes the delay of the counters negligible
+constexpr std::uint64_t kLong = 64 * MiB;      // per direction; with smaller passes other traffic would matter
+constexpr std::uint64_t kEnough = 2048 * MiB;  // per direction, 40 ms at Gen5 x16: makes counter delays negligible
 // Bytes per direction of all passes: keeps a 32-bit counter from wrapping twice. With packets of 128 bytes in both
 // directions, each payload byte puts 1.375 bytes on the link, and 0.06 more if acknowledgements are counted.
 constexpr std::uint64_t kMost = 2816 * MiB;

@@ -158,8 +158,7 @@ class Migration final : public Transfer {
   }
 
   void touch_from_host() {
-    const volatile std::byte* page =
-        managed_.data;  // volatile: the read causes the page to migrate, so it must not be optimized away
+    const volatile std::byte* page = managed_.data;  // volatile: the read, which migrates the page, must be executed
     for (std::size_t i = 0; i < spec_.bytes; i += page_bytes()) static_cast<void>(page[i]);
   }
 

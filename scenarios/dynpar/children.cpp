@@ -21,8 +21,7 @@ LaunchRoom::LaunchRoom(Device& device, std::size_t pending) : device_(device) {
   before_ = device_.reserved_device_launches();
   granted_ = device_.reserve_device_launches(pending);
   if (granted_ >= pending) return;
-  device_.reserve_device_launches(
-      before_);  // restore here: after a throw in the constructor the destructor does not run
+  device_.reserve_device_launches(before_);  // no destructor runs if the constructor throws
   throw DeviceError(fmt::format("making room for {} pending launches", pending),
                     fmt::format("this device has room for {} at most; take no more", granted_));
 }

@@ -87,8 +87,7 @@ class ExchangeEnd : NonCopyable {
   HostBuffer in_;
   DeviceBuffer source_;
   DeviceBuffer destination_;
-  std::vector<std::shared_ptr<Journeys>>
-      journeys_;  // kept after their region ends, because MPI may still use their memory
+  std::vector<std::shared_ptr<Journeys>> journeys_;  // outlive their regions, as MPI may still use their memory
 };
 
 }  // namespace xferbench

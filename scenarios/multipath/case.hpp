@@ -26,9 +26,8 @@ struct MultipathCase {
   std::vector<int> target;               ///< number of one GPU; empty: the first GPU of the run
   std::vector<int> via;                  ///< helper GPUs; empty: all other GPUs
   bool growing = false;                  ///< if `via` is empty: one case with one helper, one with two, and so on
-  std::optional<double>
-      share;                ///< share of the payload that goes through the helpers, 0 to 1; none: chosen by the model
-  model::RelayShape shape;  ///< chunk 0: chosen by the model
+  std::optional<double> share;           ///< 0 to 1, part of the payload that helpers relay; none: the model chooses
+  model::RelayShape shape;               ///< chunk 0: the model chooses
   std::uint64_t bytes = 0;
 
   [[nodiscard]] bool is_explicit() const { return !target.empty() && !via.empty(); }

@@ -75,8 +75,7 @@ class OverlapSpace final : public Tunable {
   /// Number of chunks, plus small amounts for what else makes a program more complex.
   [[nodiscard]] double complexity(const Case& c) const override {
     const OverlapCase o = parsed(c);
-    constexpr double kLittle =
-        0.01;  // per stream, for a graph, for growing chunks: decides only between equal chunk counts
+    constexpr double kLittle = 0.01;  // per stream, graph or growth: decides only between equal chunk counts
     return static_cast<double>(o.work.chunks) + kLittle * static_cast<double>(o.pipeline.streams) +
            (o.pipeline.graph ? kLittle : 0) + (o.work.growth != 1 ? kLittle : 0);
   }

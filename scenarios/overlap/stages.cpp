@@ -376,8 +376,7 @@ class CostRegions {
   std::vector<Region> regions_;
   TimedStages timed_whole_{}, timed_pieces_{}, timed_small_{};
   TimedChains timed_in_stream_{}, timed_across_streams_{};
-  Timed timed_both_{}, timed_h2d_pieces_{},
-      timed_d2h_pieces_{};  // both directions; pieces while whole payloads are copied in the other direction
+  Timed timed_both_{}, timed_h2d_pieces_{}, timed_d2h_pieces_{};  // both directions; pieces against whole payloads
   Timed timed_h2d_in_turns_{}, timed_d2h_in_turns_{}, timed_turns_{};
 };
 

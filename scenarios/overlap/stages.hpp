@@ -21,8 +21,7 @@ namespace xferbench {
 
 inline constexpr const char* kBothChunked = "both-chunked";   ///< name of the region both_chunked()
 inline constexpr const char* kAtBothRates = "both-at-rates";  ///< name of the measurement at_both_rates()
-inline constexpr std::size_t kChunksOfBoth =
-    8;  ///< few, so that their fixed costs are small; the fastest number on an H100
+inline constexpr std::size_t kChunksOfBoth = 8;               ///< few, for small fixed costs; fastest on an H100
 
 /// The stages of one payload as timed regions. `work` must outlive this object.
 class Stages {

@@ -23,9 +23,8 @@ namespace xferbench {
 /// The parsed axes of a case. shape.blocks is 0 here; the grid size is chosen on the device.
 struct SmemCase {
   kernels::SmemShape shape;
-  std::uint64_t size =
-      0;                 ///< payload bytes as requested; smem_skip_reason() rejects sizes with partial rows or elements
-  bool strided = false;  ///< the payload is a matrix instead of an array
+  std::uint64_t size = 0;  ///< requested payload bytes, possibly no whole rows (see smem_skip_reason())
+  bool strided = false;    ///< the payload is a matrix instead of an array
   std::optional<unsigned> blocks_per_multiprocessor;  ///< as requested; nothing: as many as fit
   bool resident = false;                              ///< the data stays in L2 between passes
 };

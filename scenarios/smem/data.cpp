@@ -28,8 +28,7 @@ using kernels::SmemType;
 constexpr std::uint64_t kPart = 64 * MiB;  // bytes staged through page-locked memory at a time
 constexpr std::uint64_t kGrain = MiB;      // minimum bytes per host thread
 constexpr std::size_t kQueueBytes = 128;   // two words, and alignment for what follows
-constexpr std::byte kPadding{
-    0x7E};  // input padding between rows; in the output it stays poison unless a kernel writes there
+constexpr std::byte kPadding{0x7E};        // between input rows; output padding is poison until a kernel writes there
 constexpr std::size_t kSmallElements = 1 + 512;  // pattern::small_element is in [1, 2^9]
 
 /// Expected input rows (`worked` false) or output rows, as the bits of their elements.

@@ -29,8 +29,7 @@ double slowness(unsigned vectors) { return vectors >= 4 ? 1 : vectors >= 2 ? 1.1
 
 /// Seconds that one of `blocks` concurrent blocks needs for the arithmetic of a tile.
 double work_of_tile(const SmemCosts& costs, const SmemShape& shape, double blocks) {
-  const double alone = costs.compute * costs.multiprocessors /
-                       static_cast<double>(shape.tiles());  // if one block had a whole multiprocessor
+  const double alone = costs.compute * costs.multiprocessors / static_cast<double>(shape.tiles());  // one block per SM
   const double filled = 1 + kThreadsForHalf / (shape.threads * blocks);
   return alone * blocks * filled * slowness(shape.vectors_at_a_time());
 }

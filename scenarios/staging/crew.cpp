@@ -236,8 +236,7 @@ std::unique_ptr<Crew> make_slot_crew(Device& device, const StagedPayload& payloa
 }
 
 std::unique_ptr<Crew> make_registering_crew(Device& device, const StagedPayload& payload, const StagingCase& c) {
-  const auto stream =
-      std::make_shared<Streams>(device, 1);  // one stream, because switching streams costs the copy engines time
+  const auto stream = std::make_shared<Streams>(device, 1);  // one, as switching streams costs copy engines time
   return std::make_unique<IndependentCrew<PinnedChunk>>(device, c, stream, [&](std::size_t thread) {
     std::vector<PinnedChunk> chunks;
     for (std::size_t i = 0; i < c.slots; ++i) chunks.emplace_back(device, payload, stream->of(thread));

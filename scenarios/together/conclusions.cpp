@@ -353,8 +353,7 @@ std::vector<Finding> about_memory(std::span<const Result* const> results, const 
     if (together_case(r->config).shared) shared[key_of(*r)] = r;
   }
   std::vector<Finding> findings;
-  std::map<std::string, std::pair<std::size_t, std::size_t>>
-      largest;  // number of GPUs and index of the finding; key: pattern and size
+  std::map<std::string, std::pair<std::size_t, std::size_t>> largest;  // pattern and size: GPUs, index of the finding
   for (const Result* r : results) {
     const TogetherCase c = together_case(r->config);
     const bool own = !c.shared && !between_gpus(c.pattern);
