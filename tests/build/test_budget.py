@@ -1,6 +1,6 @@
-"""What compiling the program takes, counted, so that it is the same on every machine: the lines that compilers read, and
-who reads headers that take a second. test_budget.py BUILD_FOLDER [unittest's arguments]; reads what Ninja knows of a
-unity build."""
+"""Limits on compile time, as counts that are the same on every machine: lines that the compiler reads, and units
+that include headers that take a second. Usage: test_budget.py BUILD_FOLDER [unittest's arguments]. It reads
+Ninja's dependency log of a unity build."""
 
 import collections
 import functools
@@ -10,10 +10,10 @@ import sys
 import unittest
 from pathlib import Path
 
-# Of our own files, in all units of the program. To lower it: include less in headers, or compile rooms together that
-# include the same (cmake/unity.cmake). `clang++ -ftime-trace` says what takes long in one unit.
+# Lines of our own files, over all units of the program. To lower it: include less in headers, or put folders with the
+# same includes into one unit (cmake/unity.cmake). `clang++ -ftime-trace` shows what is slow in one unit.
 MOST_LINES = 146_000
-# Units that may read what takes about a second each.
+# Most units that may include each of these headers, which take about a second each.
 MOST_UNITS = {"nlohmann/json.hpp": 4, "CLI/App.hpp": 1, "regex": 0, "fmt/chrono.h": 0}
 _PROGRAM = re.compile(r"^CMakeFiles/xferbench(_core|_hot|_fmt)?\.dir/.*\.c(xx|pp)\.o$")
 
@@ -24,7 +24,7 @@ def lines_of(path):
 
 
 def files_read(folder):
-    """{unit of the program: the files that compiling it reads}"""
+    """Returns {compilation unit of the program: the files that it reads}."""
     said = subprocess.run(["ninja", "-t", "deps"], cwd=folder, check=True, capture_output=True, text=True).stdout
     read = collections.defaultdict(list)
     unit = None

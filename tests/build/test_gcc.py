@@ -1,6 +1,6 @@
-"""GCC, which releases are built by, takes all C++ without a warning where this build was made by clang.
+"""GCC, the compiler of releases, compiles all C++ without a warning; for builds made with clang.
 
-test_gcc.py BUILD_FOLDER; reads its compile_commands.json, and compiles nothing to code. Takes minutes.
+Usage: test_gcc.py BUILD_FOLDER. It reads compile_commands.json and checks the syntax only, which takes minutes.
 """
 
 import concurrent.futures
@@ -12,12 +12,12 @@ import sys
 import unittest
 from pathlib import Path
 
-# What only clang knows, or what makes code, and how many words follow it.
+# Flags to drop, because only clang knows them or because they produce code: {flag: number of words after it}.
 _CLANGS = {"-Xclang": 1, "-Winvalid-pch": 0, "-fpch-instantiate-templates": 0, "-Werror": 0, "-c": 1, "-o": 1}
 
 
 def as_gcc(entry):
-    """The command for GCC, and the file."""
+    """Returns GCC's command and the source file."""
     words = iter(shlex.split(entry["command"]))
     while not next(words).endswith("clang++"):
         pass

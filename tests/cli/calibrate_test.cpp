@@ -1,4 +1,4 @@
-// calibrate, as a user calls it: what it writes can be used, and leads to what was measured.
+// `xferbench calibrate` as a user calls it: the profile it writes can be simulated, and names the results it came from.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -10,13 +10,13 @@ namespace {
 
 class Calibrating : public testing::Test {
  protected:
-  /// Suite `calibrate` is these runs alone, so that it takes no time.
+  /// Replaces suite `calibrate` by these runs, so that a test takes seconds.
   void suite_of(const Json& runs) {
     std::filesystem::create_directories(folder_ / "data" / "suites");
     write_file(folder_ / "data" / "suites" / "calibrate.json",
                Json{{"schema", "xferbench-suite/1"}, {"description", "short"}, {"runs", runs}}.dump());
   }
-  /// So few that all that pipelines rest on is known of them.
+  /// The shortest suite that yields every number the pipeline model needs.
   void short_suite() {
     suite_of({"memcpy --dir h2d,d2h --host pinned --size 1M:64M:x8 --max-samples 4",
               "overlap --strategy engines --chunks 8 --size 64M --max-samples 4"});
@@ -26,7 +26,7 @@ class Calibrating : public testing::Test {
     return {.environment = std::move(more), .out = {}, .err = {}};
   }
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  /// Waits until it has measured something.
+  /// Waits until the results file has a case; false on a timeout.
   [[nodiscard]] bool has_begun() const {
     const auto has_results = [this] {
       const std::string file = path("mine.results.json");
@@ -35,7 +35,7 @@ class Calibrating : public testing::Test {
     return until(has_results);
   }
 
-  /// Results that are enough for a profile.
+  /// Runs the short suite; its results suffice for a profile.
   Json measured_here(const std::string& file) {
     short_suite();
     expect_success(xferbench({"--suite", "calibrate", "--simulate", "--quiet", "--json", file}, with()));
@@ -117,7 +117,7 @@ TEST_F(Calibrating, EndsAsItsUserWantsIt) {
   EXPECT_FALSE(std::filesystem::exists(path("mine.json")));
 }
 
-/// timeout sends SIGTERM to calibrate and to its group, so that the process that measures has it more than once.
+/// `timeout` sends SIGTERM to calibrate and to its process group, so the measuring child gets the signal twice.
 TEST_F(Calibrating, KeepsWhatWasMeasuredUntilATimeout) {
   constexpr std::size_t kCases = 64 * 64;
   suite_of({"overlap --size 16M --streams 1:64:+1 --chunks 1:64:+1"});
@@ -157,7 +157,7 @@ TEST_F(Calibrating, ShortensLongPaths) {
 
 TEST_F(Calibrating, WritesNoNumberThatAProfileCannotHave) {
   measured_here(path("results.json"));
-  // As files are written, what they are stands first.
+  // ordered_json keeps the order of keys: a results file must begin with its schema.
   auto results = nlohmann::ordered_json::parse(read_file(path("results.json")));
   results["environment"]["gpu"]["memory_bytes"] = 1000;
   results["environment"]["gpu"]["name"] = std::string(300, 'G');

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Results files of a simulated run, made once, and copies of it with other numbers.
+/// The results file of one simulated run, and copies of it with scaled numbers.
 class Compare : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -21,7 +21,7 @@ class Compare : public testing::Test {
                               "--max-samples", "10", "--json", file("base.json"), "--quiet"}));
     base_ = read_json(file("base.json"));
     ASSERT_EQ(base_["results"].size(), 4U);
-    // What these tests are not about.
+    // The commit would differ between builds, and is not the subject here.
     base_["tool"].erase("git");
   }
   static void TearDownTestSuite() { folder_.reset(); }
@@ -34,7 +34,7 @@ class Compare : public testing::Test {
     return file(name);
   }
 
-  /// Every number of that measurement multiplied, with a little noise that is the same on every call.
+  /// Multiplies the samples of the first measurement by `factor`, with the same small noise on every call.
   static void scale(Json& result, double factor) {
     Json& m = result["measurements"][0];
     m["samples"].clear();
@@ -56,7 +56,7 @@ class Compare : public testing::Test {
   static inline Json base_;
 };
 
-/// By what the processes compared show themselves: most of these tests are not about the spread between processes.
+/// Assumes no spread between processes unless the command is --across: most tests here are not about that spread.
 Outcome compare(Arguments arguments) {
   const bool judges = std::ranges::find(arguments, "--across") == arguments.end();
   arguments.insert(arguments.begin(), "compare");
@@ -64,7 +64,7 @@ Outcome compare(Arguments arguments) {
   return xferbench(arguments);
 }
 
-/// As most people call it.
+/// Without --assume-spread, as most people call it.
 Outcome compare_by_default(Arguments arguments) {
   arguments.insert(arguments.begin(), "compare");
   return xferbench(arguments);
@@ -125,7 +125,7 @@ TEST_F(Compare, IsJudgedByASpreadThatARepeatKept) {
   const Outcome o = compare_by_default({a, b, "--spread", spread, "--json", file("o.json")});
   EXPECT_EQ(o.exit_code, 0) << o.out;
   EXPECT_EQ(read_json(file("o.json"))["cases"][0]["spread_from"], "known");
-  expect_success(xferbench(repeat));  // once more: what is there is added to
+  expect_success(xferbench(repeat));  // a second run adds to the existing file
   EXPECT_EQ(read_json(spread)["cases"].size(), 4U);
   expect_refusal(compare_by_default({a, b, "--spread", a}), 2, "xferbench-spread/1");
   expect_refusal(compare_by_default({a, b, "--spread", spread, "--json", spread}), 2, "which is read");

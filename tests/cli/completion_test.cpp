@@ -1,4 +1,4 @@
-// Completions as a shell uses them: the script is sourced by a real one, which is then asked what it would offer.
+// Shell completion: a real shell sources the generated script, and the test asks it for completions.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace xferbench::test {
 namespace {
 
-/// What bash offers for the last of these words.
+/// Bash's completions for the last of these words.
 std::vector<std::string> offered(const Arguments& words) {
   const TemporaryFolder folder;
   write_file(folder / "script", xferbench({"completion", "bash"}).out);

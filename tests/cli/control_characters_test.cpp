@@ -1,5 +1,5 @@
-// What a terminal would obey - control characters, line breaks, turned directions - never gets from a file or a name to
-// where the program writes: neither to the streams nor into files.
+// Control characters, line breaks and bidirectional overrides in a file or a name never reach what the program writes,
+// neither its streams nor its files: a terminal would obey them.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -13,10 +13,11 @@
 namespace xferbench::test {
 namespace {
 
-/// ESC, BEL, line breaks, DEL, the second set's ESC [, an overridden direction, a blank without width.
+/// ESC, BEL, line breaks, DEL, the one-character CSI of the C1 set, a right-to-left override, a zero-width no-break
+/// space.
 constexpr const char* kPlanted = "\x1b]0;owned\x07\r\n\x7f\xC2\x9B[2J\xE2\x80\xAE.\xEF\xBB\xBF";
 
-/// A text may have the ends of its lines, and nothing else.
+/// Fails on any control character other than a line feed. `of` names the text in the failure.
 void expect_clean(const std::string& text, const std::string& of) {
   std::size_t from = 0;
   for (auto [begin, bytes] = find_control(text, from); bytes > 0;) {
@@ -31,7 +32,7 @@ void expect_clean(const std::string& text, const std::string& of) {
   }
 }
 
-/// A line break that came from a file would make a line that does not begin as lines of the program do.
+/// Fails where a line has none of the program's prefixes: such a line could come from a line break in a file.
 void expect_lines_of_the_program(const std::string& err) {
   for (const std::string& line : lines(err)) {
     const bool note = line.starts_with("::error title=xferbench ") || line.starts_with("::warning title=xferbench ");
@@ -60,7 +61,7 @@ class ControlCharacters : public testing::Test {
     write_file(valid_, json.dump());
   }
 
-  /// Each text of the file by itself, as far as it can be read then.
+  /// Whether the results file still parses with this text in it; if not, the error message must be clean.
   static bool is_read(const Json& json) {
     try {
       parse_report(json.dump(), "f");
@@ -80,7 +81,7 @@ class ControlCharacters : public testing::Test {
     expect_lines_of_the_program(o.err);
   }
 
-  /// In every way in which a file of results is read.
+  /// Gives the file to each command that reads results, as each of its arguments.
   void read_by_every_command(const std::filesystem::path& file) {
     for (const Arguments& files :
          {Arguments{"compare", valid_, file}, Arguments{"compare", file, valid_},
@@ -116,7 +117,7 @@ TEST_F(ControlCharacters, OfEveryTextOfAFileAreNeverWritten) {
   for_each_text(json, [&](Json& text) {
     const Json before = text;
     text = before.get<std::string>() + kPlanted;
-    if (!is_read(json)) text = before;  // one of several words, such as a status
+    if (!is_read(json)) text = before;  // an enumeration, such as status: it takes no other text
     ++texts;
   });
   ASSERT_GT(texts, 100U);

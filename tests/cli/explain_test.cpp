@@ -1,5 +1,5 @@
-// `xferbench explain` as users call it: their program's output and exit code stay theirs, and what was recorded of it
-// is explained, at once or later. A stand-in for a CUDA program leaves recordings, as there may be no GPU here.
+// `xferbench explain` as users call it: the profiled program keeps its output and exit code, and its recording is
+// explained at once or later. A stand-in for a CUDA program writes the recordings, so no GPU is needed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,14 +16,15 @@ namespace fs = std::filesystem;
 
 constexpr const char* kNoLibrary = "there is no library that watches CUDA programs";
 
-/// What this program itself said, less that a build without CUPTI's headers watches nothing.
+/// Lines on standard error, without the warning that a build without CUPTI's headers cannot record.
 std::vector<std::string> said(const Outcome& outcome) {
   std::vector<std::string> all = outcome.err.empty() ? std::vector<std::string>() : lines(outcome.err);
   std::erase_if(all, [](const std::string& line) { return contains(line, kNoLibrary); });
   return all;
 }
 
-/// How the answer begins where there are no recordings: such a build cannot know of a GPU.
+/// The first line of the answer for a program without a recording. A build without CUPTI cannot tell whether the
+/// program used a GPU.
 std::string nothing_to_explain() {
   const bool watches = fs::exists(fs::path(XFERBENCH_PROGRAM).parent_path() / "libxferbench-inject.so");
   return watches ? "The program used no GPU: there is nothing to explain."
@@ -32,7 +33,7 @@ std::string nothing_to_explain() {
 
 class Explain : public testing::Test {
  protected:
-  /// What an H200 can do, as its simulation says it: made once.
+  /// The limits of the simulated H200, measured once for all tests.
   static void SetUpTestSuite() {
     shared_ = std::make_unique<TemporaryFolder>();
     expect_success(xferbench({"--suite", "limits", "--simulate", "h200", "--quiet", "--json", limits()}));
@@ -40,7 +41,7 @@ class Explain : public testing::Test {
   static void TearDownTestSuite() { shared_.reset(); }
   static std::string limits() { return (*shared_ / "limits.json").string(); }
 
-  /// Without what this machine keeps, and without what another tool left in the environment.
+  /// Neither cached limits of this machine nor injection libraries of another tool affect the test.
   [[nodiscard]] Options options() const {
     Options options;
     options.environment = {{"XDG_CACHE_HOME", (folder_ / "cache").string()},
@@ -54,11 +55,11 @@ class Explain : public testing::Test {
     arguments.insert(arguments.end(), program.begin(), program.end());
     return xferbench(arguments, options());
   }
-  /// Of a shell's script, whose words are not this program's.
+  /// Explains a shell script.
   [[nodiscard]] Outcome explain_script(const std::string& script, Arguments arguments = {}) const {
     return explain(std::move(arguments), {"/bin/sh", "-c", script});
   }
-  /// A recording of the stand-in.
+  /// Records the stand-in program. Returns the folder of the recording.
   [[nodiscard]] fs::path recorded(Arguments program = {}, Arguments flags = {}) const {
     fs::path folder = folder_ / "recording";
     flags.insert(flags.end(), {"--limits", limits(), "--recording", folder});
@@ -81,7 +82,7 @@ class Explain : public testing::Test {
   static inline std::unique_ptr<TemporaryFolder> shared_;
 };
 
-// --- The program stays what it is -----------------------------------------------------------------------------------
+// --- The profiled program keeps its output and exit code ------------------------------------------------------------
 
 TEST_F(Explain, LeavesTheProgramsOutputAsItIsAndAnswersAfterIt) {
   const Outcome o = explain_script("printf 'out\\n'; printf 'error\\n' >&2", {"--no-bare"});
@@ -167,7 +168,7 @@ TEST_F(Explain, RefusesAProgramThatIsWatchedAlready) {
 
 // --- Signals --------------------------------------------------------------------------------------------------------
 
-/// Runs for long, and says in a file that it does.
+/// A shell command that creates the file and then sleeps for a minute.
 std::string endless(const fs::path& started) { return "echo yes > " + started.string() + "; exec sleep 60"; }
 
 TEST_F(Explain, PassesSignalsOnAndExplainsWhatThereIs) {
@@ -280,7 +281,8 @@ TEST_F(Explain, TellsWhatWasRecorded) {
   EXPECT_EQ(json["runs"]["watched"].size(), 1U);
 }
 
-/// Without an unwatched run: how long that took, and so which finding gains most, hangs on what else this machine does.
+/// --no-bare skips the baseline run: its time depends on the load of this machine, and could change which finding is
+/// first.
 TEST_F(Explain, TellsTheLargestGainFirst) {
   const Json json = explained({"--limits", limits(), "--no-bare"}, {XFERBENCH_MADE_PROGRAM, "--steps", "30"});
   EXPECT_EQ(json["processes"].at(0)["findings"].at(0)["kind"], "pageable") << json.dump(1);
@@ -427,7 +429,7 @@ TEST_F(Explain, GoesOnWithoutLimitsWhereTheyCannotBeMeasured) {
 }
 
 TEST_F(Explain, MeasuresOnceAndKeepsIt) {
-  // As they would be kept of that GPU, if there were one.
+  // Limits as they would be cached for a GPU with this UUID.
   Json kept = read_json(limits());
   kept["environment"]["gpu"]["uuid"] = "GPU-kept";
   kept["environment"]["gpu"]["name"] = "Made GPU";
@@ -437,7 +439,7 @@ TEST_F(Explain, MeasuresOnceAndKeepsIt) {
   const fs::path file = cache / ("limits-GPU-kept-" + host.substr(0, host.size() - 1) + ".json");
   write_file(file, kept.dump());
   const Arguments program{XFERBENCH_MADE_PROGRAM, "--uuid", "GPU-kept"};
-  const Outcome o = explain({"--no-bare"}, program);  // which finding is the first hangs on unwatched times
+  const Outcome o = explain({"--no-bare"}, program);  // a baseline run could change the order of findings
   EXPECT_EQ(o.exit_code, 0) << o.err;
   EXPECT_EQ(said(o), std::vector<std::string>()) << "nothing is measured";
   EXPECT_TRUE(contains(o.out, "1. pageable: ")) << o.out;

@@ -1,4 +1,4 @@
-// The files of a run beside the JSON: CSV and Markdown as a user asks for them.
+// CSV, Markdown, HTML and timeline files of a run, and errors of every command that writes files.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -42,9 +42,9 @@ TEST(Files, AllAtOnceLeaveTheTableWhereItWas) {
   EXPECT_FALSE(std::filesystem::exists(folder / "r.csv.partial"));
 }
 
-// --- What holds of every command that writes files ------------------------------------------------------------------
+// --- Every command that writes files --------------------------------------------------------------------------------
 
-/// A command that reads the files IN and OTHER, and its flags for files that it writes.
+/// A command that reads the files IN and OTHER, and its flags that name output files.
 struct Writer {
   const char* name;
   Arguments command;
@@ -151,7 +151,7 @@ TEST_P(LostFile, BehindAFullDiskDoesNotCostTheTable) {
   const Outcome o = xferbench(small_run({GetParam(), "/dev/full"}));
   EXPECT_EQ(o.exit_code, 2);
   EXPECT_EQ(o.err, "xferbench: cannot write /dev/full: No space left on device\n");
-  const std::string table = xferbench(small_run()).out;  // below it --timeline draws what it cannot write
+  const std::string table = xferbench(small_run()).out;  // --timeline also draws the timeline below the table
   EXPECT_EQ(o.out.substr(0, table.size()), table);
 }
 

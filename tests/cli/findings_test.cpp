@@ -1,4 +1,4 @@
-// What is said below a table: little, and all of it where that is asked for.
+// Findings below a table: a few by default, all of them with --details.
 #include <algorithm>
 #include <string>
 
@@ -7,7 +7,7 @@
 namespace xferbench::test {
 namespace {
 
-/// Sentences stand two blanks in and begin with what they are about.
+/// Counts the findings, lines indented by two blanks, that begin like this.
 std::size_t sentences_in(const std::string& out, const std::string& beginning) {
   const auto all = lines(out);
   return static_cast<std::size_t>(

@@ -1,4 +1,4 @@
-// Files of mpirun and srun, as the commands that read files take them. Made of a simulated run.
+// Results files of mpirun and srun, read by each command that takes results. They are made from one simulated run.
 #include <gtest/gtest.h>
 
 #include "cli/support.hpp"
@@ -6,7 +6,7 @@
 namespace xferbench::test {
 namespace {
 
-/// The file of one process as if so many ranks had measured the same, two on each host.
+/// Copies the results of one process to `ranks` ranks, two ranks on each host.
 Json as_fleet(const Json& single, int ranks) {
   Json fleet = single;
   fleet["results"] = Json::array();

@@ -1,4 +1,4 @@
-// What the program says of itself: version, help, list, info.
+// Commands that print information: version, help, list, info.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ TEST(Version, SaysInWordsWhatABuildLacks) {
   EXPECT_TRUE(with_cuda || contains(version, ", built without CUDA (simulated GPUs only), ")) << version;
 }
 
-/// Commands whose pages are compared with golden files. Those of scenarios follow from what they declare.
+/// Help pages that are compared with golden files. Those of scenarios are generated from their declarations.
 class HelpPage : public testing::TestWithParam<const char*> {};
 
 TEST_P(HelpPage, IsAsAgreed) {

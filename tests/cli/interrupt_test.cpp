@@ -1,4 +1,4 @@
-// A run that ends early: what was measured is in the results file, and the file is valid at every moment.
+// A run that is interrupted: measured cases are in the results file, and the file is valid at every moment.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kCases = 64 * 64;
 
-/// Cases in the results file as it is now; 0 if there is none yet. It must be whole whenever it is read.
+/// Number of cases in the results file now; 0 without a file. Fails if the file is not whole.
 std::size_t finished_cases(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return 0;
   const Json json = parse_json(read_file(file));
@@ -29,8 +29,8 @@ constexpr const char* kAcknowledged = "xferbench: stopping after this pass; agai
 
 class Interrupt : public testing::Test {
  protected:
-  /// The outcome of a long run that gets a signal after its first results. What is left of a sweep is skipped, not run
-  /// and not written case by case: both would take minutes.
+  /// Sends the signal to a long run after its first results, and returns its outcome. The remaining cases must be
+  /// skipped at once: running them, or writing each, would take minutes.
   Outcome interrupted_by(int signal) {
     Process process(XFERBENCH_PROGRAM, endless_run(file_));
     EXPECT_TRUE(wait_for_cases(file_, 3)) << "no results yet";
@@ -72,7 +72,7 @@ TEST_F(Interrupt, ByCtrlCKeepsWhatWasMeasuredSkipsTheRestAndPrintsTheTable) {
 
 TEST_F(Interrupt, IsAcknowledgedAtOnceAndASecondOneEndsIt) {
   Arguments arguments = endless_run(file_);
-  // One pass takes the simulation seconds, so that the run is still in it when the second signal comes.
+  // Simulating one pass of 1 GiB takes seconds, so the second signal arrives during that pass.
   std::ranges::replace(arguments, std::string("16M"), std::string("1G"));
   Process process(XFERBENCH_PROGRAM, arguments);
   ASSERT_TRUE(until_there(file_));
@@ -128,7 +128,7 @@ TEST_F(Interrupt, BySigtermHasItsOwnExitCode) {
 
 TEST_F(Interrupt, OfJsonOnStandardOutputIsOneDocument) {
   Options options;
-  options.err = Sink::terminal();  // the progress line shows that cases are under way
+  options.err = Sink::terminal();  // the progress line shows when the first case has begun
   Process process(XFERBENCH_PROGRAM, endless_run("-"), options);
   ASSERT_TRUE(process.wait_for_error_text("[3/4096]"));
   process.send(SIGINT);

@@ -1,5 +1,5 @@
-// What goes wrong around a run: cases that did not run, a device that is lost, repeats of which one fails. What was
-// measured is kept. What becomes of standard error, full disks, second writers and kills is in tests/reliability/.
+// Failures during a run: cases that cannot run, a lost device, a repeat that fails. Measured cases are kept. Standard
+// error, full disks, concurrent writers and kills are tested in tests/reliability/.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -11,7 +11,7 @@
 namespace xferbench::test {
 namespace {
 
-/// Five cases that warn, and say something of each.
+/// Five cases, each with a warning and a progress line.
 Arguments talkative_run(const std::filesystem::path& file) {
   return {"memcpy",    "--simulate",    "--dir", "h2d",        "--host", "pinned", "--size",
           "1K:16K:x2", "--max-samples", "6",     "--progress", "plain",  "--json", file};
@@ -71,8 +71,8 @@ TEST_F(ResultsOfARun, AreSaidToHaveNoFaultWhereItsCallWasNeverReached) {
   EXPECT_NE(o.err.find("no fault was injected, there were only "), std::string::npos) << o.err;
 }
 
-// The policy that is set back behind a case is in no case: what failed then was told by those that were skipped, and
-// the exit code was 0.
+// The wait policy is restored after a case, outside of any case. Once, a device lost at that moment was noticed only by
+// the skipped cases after it, and the exit code was 0.
 TEST_F(ResultsOfARun, AreNotAllThereWhereTheDeviceIsLostBetweenCases) {
   const Arguments waits{"latency", "--op",          "wait", "--simulate", "--min-samples",
                         "6",       "--max-samples", "6",    "--json",     file_.string()};
@@ -112,7 +112,7 @@ TEST_F(Repeats, LeaveNoOldFileThatLooksLikeOneOfTheirs) {
   EXPECT_TRUE(has_all_cases(folder_ / "r-2.json~", 1));
 }
 
-/// The processes whose parent this is; of Linux.
+/// Child processes, read from /proc (Linux only).
 std::vector<pid_t> children_of(pid_t parent) {
   std::ifstream file("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) + "/children");
   std::vector<pid_t> children;
@@ -120,7 +120,7 @@ std::vector<pid_t> children_of(pid_t parent) {
   return children;
 }
 
-/// 'T' while it is stopped.
+/// The state letter of /proc/PID/stat; 'T' is stopped.
 char state_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   const std::string text(std::istreambuf_iterator<char>(file), {});

@@ -1,4 +1,4 @@
-// The manual page as man and groff read it.
+// The manual page: roff escapes, every flag of the help, no warnings from groff.
 #include <gtest/gtest.h>
 
 #include <filesystem>

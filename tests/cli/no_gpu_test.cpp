@@ -1,4 +1,4 @@
-// On a machine without a GPU the program says so and how to go on; it never simulates unasked.
+// Without a GPU the program says so and suggests --simulate; it never simulates unasked.
 #include <gtest/gtest.h>
 
 #include "cli/support.hpp"

@@ -1,5 +1,4 @@
-// Output that cannot be written is an error of its own: exit code 2 and a line that says where. What else was asked for
-// is still written.
+// Output that cannot be written: exit code 2 and one line that names it. The other outputs are still written.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -39,7 +38,7 @@ TEST(ClosedStandardOutput, IsReported) {
   expect_refusal(xferbench(small_run(), with_output(Sink::closed())), 2, "cannot write standard output");
 }
 
-// `xferbench ... | head -1`: the signal ends the program as it ends any other, but only after the results are safe.
+// `xferbench ... | head -1`: SIGPIPE ends the program as usual, but only after the results file is safe.
 TEST(BrokenPipe, DoesNotCostTheResultsFile) {
   const TemporaryFolder folder;
   const Outcome o = xferbench(small_run({"--json", folder / "results.json"}), with_output(Sink::broken_pipe()));
@@ -69,7 +68,7 @@ TEST(ResultsFile, ThatIsStandardOutputByAnotherNameDoesNotReplaceWhatIsAppendedT
 }
 
 TEST(Quiet, SilencesWarnings) {
-  // Far more calls than the payload is worth: the host is the limit, and the program says so.
+  // 1024 chunks of 64 bytes: the time to enqueue them on the host is the bottleneck, which causes a warning.
   const Arguments host_bound = {"--simulate", "--size", "64K", "--chunks", "1024"};
   const Outcome loud = xferbench(host_bound);
   EXPECT_EQ(loud.exit_code, 0);

@@ -1,4 +1,4 @@
-// The overlap scenario as users call it: a flag that means "yes", and the sentence that says where the time went.
+// Scenario overlap as users call it: --in-place without a value, and the sentence on where the time went.
 #include <regex>
 
 #include "cli/support.hpp"
@@ -17,7 +17,7 @@ TEST(InPlace, MeansYesWithoutAValueAndTakesOne) {
   for (const auto& [arguments, value] : std::vector<std::pair<Arguments, std::string>>{
            {{"--in-place"}, "yes"},
            {{"--in-place", "--size", "4M"}, "yes"},
-           {{"--in-place", "overlap", "--size", "4M"}, "yes"},  // a scenario's name is none
+           {{"--in-place", "overlap", "--size", "4M"}, "yes"},  // the scenario is not the value
            {{"--in-place", "no"}, "no"},
            {{"--in-place=no"}, "no"}}) {
     const std::string keys = keys_of(arguments);

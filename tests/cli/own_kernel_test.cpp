@@ -1,5 +1,5 @@
-// Kernels of users as they call them: what the table says of a stand-in, compile errors with the file's lines, commands
-// that run one again.
+// Kernels of users (--kernel-file): the table of a simulated run, compile errors with lines of the user's file, and
+// commands that reproduce a case.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -29,7 +29,7 @@ Arguments sobel_run(Arguments more = {}) {
   return more;
 }
 
-/// With the place of the source tree taken out, which is another one everywhere.
+/// Removes the path of the source tree, which differs between machines.
 std::string anywhere(std::string text) {
   const std::string folder = std::string(XFERBENCH_SOURCE_DIR) + "/";
   for (std::size_t at = text.find(folder); at != std::string::npos; at = text.find(folder)) {

@@ -1,4 +1,4 @@
-// --simulate with a profile file, as a user gives it.
+// --simulate with a profile file.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -10,7 +10,7 @@ namespace {
 
 class ProfileFiles : public testing::Test {
  protected:
-  /// A file with these fields beside those that it must have.
+  /// Writes a profile with the required fields and `rest`. Returns its path.
   std::string with(const std::string& rest, const std::string& name = "slow.json") {
     write_file(folder_ / name, R"({"schema": "xferbench-profile/1", "base": "h200", "name": "slow")" + rest + "}");
     return folder_ / name;

@@ -1,3 +1,4 @@
+// Implementation of program.hpp: pipes or terminals for output, posix_spawn, and reading with a timeout.
 #include "cli/program.hpp"
 
 #include <fcntl.h>
@@ -24,7 +25,7 @@ namespace xferbench::test {
 
 namespace {
 
-/// Trouble with the test itself and not with the program: GoogleTest reports the exception.
+/// Throws on a failed system call of the test itself: GoogleTest reports the exception.
 int checked(int result, const char* what) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), what);
   return result;
@@ -35,7 +36,7 @@ void close_if_open(int& descriptor) {
   descriptor = -1;
 }
 
-/// The two ends of a stream: the test reads one, the program gets the other.
+/// The test reads from one end, the program writes to the other.
 struct Ends {
   int reading = -1;
   int writing = -1;
@@ -55,7 +56,7 @@ Ends open_terminal(unsigned short columns) {
   ends.writing = checked(open(ptsname(ends.reading), O_RDWR | O_NOCTTY | O_CLOEXEC), "opening a terminal");
   termios settings{};
   checked(tcgetattr(ends.writing, &settings), "tcgetattr");
-  cfmakeraw(&settings);  // what is read is what was written: no \r before every \n
+  cfmakeraw(&settings);  // raw mode: no \r is added before \n
   checked(tcsetattr(ends.writing, TCSANOW, &settings), "tcsetattr");
   winsize size{};
   size.ws_row = 50;
@@ -103,13 +104,13 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return all;
 }
 
-/// What is to happen in the new process before the program starts.
+/// File actions and attributes of posix_spawn for the new process.
 class SpawnPlan {
  public:
   SpawnPlan() {
     posix_spawn_file_actions_init(&actions_);
     posix_spawnattr_init(&attributes_);
-    // A test started in the background ignores SIGINT, under nohup SIGHUP, and its children would inherit that.
+    // A test started in the background ignores SIGINT, and under nohup SIGHUP. Its children would inherit that.
     sigset_t defaults;
     sigemptyset(&defaults);
     for (const int signal : {SIGHUP, SIGINT, SIGTERM, SIGPIPE}) sigaddset(&defaults, signal);
@@ -157,7 +158,7 @@ Process::Process(const std::filesystem::path& program, const Arguments& argument
   std::vector<std::string> words = {program.string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
   pid_ = plan.spawn(std::move(words), changed_environment(std::move(options.environment)));
-  // Only the program may hold the writing ends: else their closing would never be seen.
+  // The test closes its copies of the writing ends: otherwise reading would never see the end of the streams.
   close_if_open(out.writing);
   close_if_open(err.writing);
   out_ = out.reading;
@@ -196,7 +197,7 @@ bool Process::read_some() {
     std::array<char, 65536> buffer{};
     const ssize_t n = read(descriptor, buffer.data(), buffer.size());
     if (n > 0) text.append(buffer.data(), static_cast<std::size_t>(n));
-    // 0: the end of a pipe; EIO: the end of a terminal.
+    // A pipe ends with 0, a terminal with EIO.
     if (n == 0 || (n < 0 && errno != EINTR)) close_if_open(descriptor);
   };
   read_stream(polled[0], out_, outcome_.out);

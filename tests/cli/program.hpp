@@ -1,4 +1,4 @@
-// Runs programs as a user does: arguments in; standard output, standard error and an exit code out. No shell between.
+// Runs programs without a shell: arguments in; standard output, standard error and an exit code out.
 #pragma once
 
 #include <sys/types.h>
@@ -14,13 +14,13 @@
 
 namespace xferbench::test {
 
-/// Where one of the program's output streams leads.
+/// Destination of one of the program's output streams.
 struct Sink {
   enum class Kind {
     pipe,         ///< captured
-    terminal,     ///< captured, and the program believes to write to a terminal
-    file,         ///< appended to `path`, as >> does; not captured
-    closed,       ///< not open at all, as >&- does
+    terminal,     ///< captured; isatty() is true
+    file,         ///< appended to `path`; not captured
+    closed,       ///< not open at all, as with >&-
     broken_pipe,  ///< a pipe whose reader has gone, as `| head` leaves behind
   };
   Kind kind = Kind::pipe;
@@ -36,7 +36,7 @@ struct Sink {
 using Arguments = std::vector<std::string>;
 using Variables = std::map<std::string, std::optional<std::string>>;
 
-/// For programs that do not hang. Under a sanitizer they take ten times as long.
+/// Timeout for programs that should not hang. Sanitizers make them ten times as slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::chrono::seconds kLongest{600};
 #else
@@ -44,8 +44,8 @@ constexpr std::chrono::seconds kLongest{60};
 #endif
 
 struct Options {
-  /// Changes to this process's environment; nothing: the variable is removed. NO_COLOR and TERM are removed unless set
-  /// here, so that the tests' results do not depend on who runs them.
+  /// Changes to the inherited environment; nullopt removes a variable. NO_COLOR and TERM are removed unless set here,
+  /// so that results do not depend on the caller's terminal.
   Variables environment;
   Sink out;
   Sink err;
@@ -61,7 +61,7 @@ struct Outcome {
   std::string err;
 };
 
-/// A program that has been started. Killed if it still runs when this object goes.
+/// A running program. The destructor kills it if it still runs.
 class Process {
  public:
   Process(const std::filesystem::path& program, const Arguments& arguments, Options options = {});
@@ -70,16 +70,16 @@ class Process {
   ~Process();
 
   void send(int signal) const;
-  /// Closes what the program's output streams lead to, as a terminal does whose window is closed.
+  /// Closes the test's ends of the output streams, as a terminal does when its window is closed.
   void hang_up();
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// Reads what the program writes until its standard error contains the text. False if that never comes.
+  /// Reads output until standard error contains the text. False if the program ends or times out before.
   bool wait_for_error_text(const std::string& text);
-  /// Reads what the program writes until it ends. Fails the test if it does not end in time.
+  /// Reads output until the program ends. Fails the test on a timeout.
   Outcome wait();
 
  private:
-  /// Reads what has come. False once both streams are closed, or time is up and the program is killed.
+  /// Waits for output and reads it. False once both streams are closed, or after a timeout, which kills the program.
   bool read_some();
 
   pid_t pid_ = -1;
@@ -91,10 +91,10 @@ class Process {
 
 Outcome run(const std::filesystem::path& program, const Arguments& arguments, Options options = {});
 
-/// Runs the xferbench under test.
+/// Runs the xferbench under test to its end.
 Outcome xferbench(const Arguments& arguments, Options options = {});
 
-/// Lines without their ends. Text that does not end with a line's end fails the test.
+/// Splits into lines without their ends. Fails the test if the text does not end with a line feed.
 std::vector<std::string> lines(const std::string& text);
 
 }  // namespace xferbench::test

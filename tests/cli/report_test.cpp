@@ -1,4 +1,4 @@
-// xferbench report, the pages of other commands, and files that are packed with xz.
+// `xferbench report`, --html pages of other commands, and files compressed with xz.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -14,7 +14,7 @@ class ReportCommandTest : public testing::Test {
   void SetUp() override { table_ = xferbench(small_run({"--json", file("r.json")})).out; }
 
   [[nodiscard]] std::string file(const std::string& name) const { return folder_ / name; }
-  /// Packs a file as a user does, or what a command writes.
+  /// Compresses the file with xz. Returns the new path.
   [[nodiscard]] std::string packed(const std::string& name) const {
     EXPECT_EQ(run("/usr/bin/env", {"xz", "-k", file(name)}).exit_code, 0);
     return file(name) + ".xz";

@@ -1,4 +1,4 @@
-// A run that was stopped goes on where it was.
+// --resume continues a run that was stopped.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -11,7 +11,7 @@ namespace {
 
 class Resume : public testing::Test {
  protected:
-  /// Two seconds of cases.
+  /// Its 30 cases take two seconds.
   Arguments run() {
     return {"--simulate", "--size",       "4M",   "--streams", "1:6:+1",        "--chunks", "2:32",
             "--json",     file_.string(), "--ci", "0.001",     "--max-samples", "15"};
@@ -60,7 +60,7 @@ TEST_F(Resume, HasWhatWasMeasuredInTheFileBeforeItsFirstCaseEnds) {
   Json json = read_json(file_);
   json["complete"] = false;
   json["results"].erase(0);
-  json["command"].push_back("--min-samples=1000000");  // the one case that is missing takes long
+  json["command"].push_back("--min-samples=1000000");  // makes the one missing case take long
   for (Json& word : json["command"]) {
     if (word == "15") word = "1000000";
   }
@@ -106,7 +106,7 @@ TEST_F(Resume, WritesOtherFilesOnlyWhereItIsToldTo) {
 }
 
 TEST_F(Resume, ReadsOlderCommandLinesAsTheyWereMeant) {
-  // Behind several scenarios a flag once held for all of them.
+  // In older versions a flag after several scenarios applied to all of them.
   ASSERT_EQ(xferbench({"--simulate", "--size", "1M", "--max-samples", "6", "memcpy", "--dir", "h2d", "overlap",
                        "--chunks", "4", "--json", file_.string(), "--quiet"})
                 .exit_code,
@@ -145,12 +145,12 @@ TEST_F(Resume, RefusesWhatDoesNotBelongTogether) {
   expect_refusal(xferbench({"--resume", folder_ / "none.json"}), 2, "none.json");
 }
 
-/// What the program's own results always have, and a file may lack: each is refused before anything is measured.
+/// Fields that the program always writes but an edited file may lack: --resume refuses such a file before it measures.
 TEST_F(Resume, RefusesResultsThatNothingCanBeConcludedFrom) {
   struct Lacking {
     Arguments run;
-    const char* metric;       // is dropped from all results, or
-    const char* measurement;  // that
+    const char* metric;       // removed from all results unless null
+    const char* measurement;  // removed from all results unless null
   };
   const std::vector<Lacking> all{
       {{"staging", "--size", "64K,4M", "--dir", "h2d", "--threads", "2"}, "of_pinned", nullptr},

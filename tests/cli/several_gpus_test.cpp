@@ -1,4 +1,4 @@
-// Several GPUs, as a user types it.
+// --gpus: runs on several simulated GPUs, as a user calls them.
 #include <gtest/gtest.h>
 
 #include <string>

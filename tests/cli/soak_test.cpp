@@ -1,4 +1,4 @@
-// xferbench soak as users call it, on the simulated machine.
+// `xferbench soak` on the simulated machine.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -8,7 +8,7 @@
 namespace xferbench::test {
 namespace {
 
-/// Small copies, so that seconds of simulated time take moments.
+/// Copies of 4 MiB: seconds of simulated time take moments to simulate.
 Arguments soak(Arguments more) {
   more.insert(more.begin(), {"soak", "--simulate", "--size", "4M"});
   return more;
@@ -75,7 +75,7 @@ TEST_F(SoakCommandTest, AllGpusAreSoakedAtOnce) {
       xferbench({"soak", "--simulate", "h200-x2", "--gpus", "all", "--size", "4M", "--for", "1s", "--json", file_}));
   const Json last = documents(file_).back();
   EXPECT_EQ(last["gpus"].size(), 2U);
-  EXPECT_EQ(last["so_far"]["loads"].size(), 12U);  // p2p as well
+  EXPECT_EQ(last["so_far"]["loads"].size(), 12U);  // includes p2p copies
 }
 
 TEST_F(SoakCommandTest, WritesTheStateForMonitoring) {
@@ -147,7 +147,7 @@ TEST_F(SoakCommandTest, AGpuThatFailedIsNotForgottenWhenItGoesOn) {
   EXPECT_EQ(more.exit_code, 1) << more.err;
   EXPECT_TRUE(contains(more.out, "FAIL: 1 failure of a GPU; complete")) << more.out;
   EXPECT_TRUE(contains(more.out, "  a GPU failed at ")) << more.out;
-  EXPECT_EQ(xferbench({"soak", "--resume", file_}).exit_code, 1);  // which is complete at the time it was given last
+  EXPECT_EQ(xferbench({"soak", "--resume", file_}).exit_code, 1);  // already complete
 }
 
 TEST_F(SoakCommandTest, AGpuThatDoesNotAnswerIsNotWell) {

@@ -1,4 +1,4 @@
-// Suites, turns, repeats and progress, as users type them.
+// Suites, --turns, --repeat and --progress, as users call them.
 #include <gtest/gtest.h>
 
 #include "cli/support.hpp"
@@ -25,7 +25,7 @@ TEST_F(Suites, RunsTheCasesOfAllItsCommandLines) {
   const Outcome o = xferbench({"--suite", suite(kTwoRuns), "--simulate", "--json", json, "--quiet"});
   ASSERT_EQ(o.exit_code, 0) << o.err;
   const Json results = read_json(json)["results"];
-  ASSERT_EQ(results.size(), 5U);  // pinned and pageable
+  ASSERT_EQ(results.size(), 5U);  // pinned and pageable memory
   EXPECT_EQ(results[0]["scenario"], "memcpy");
   EXPECT_EQ(results[4]["key"], "latency/op=launch");
   EXPECT_EQ(results[4]["measurements"][0]["n"], 12) << "a run's own flags stand above the suite's";

@@ -1,4 +1,4 @@
-// What the tests of the program have in common beyond running it.
+// Helpers for tests of the program: common commands, options and expectations.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,41 +17,41 @@ using Json = nlohmann::json;
 
 inline bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// A run that takes milliseconds and gives no cause for a warning, and what else it is to do.
+/// A simulated run of milliseconds without warnings, followed by the arguments `more`.
 Arguments small_run(Arguments more = {});
 
-/// A run of the scenario with few samples, and what else it is to do.
+/// A simulated run of the scenario with few samples, followed by the arguments `more`.
 Arguments few_samples(const std::string& scenario, Arguments more = {});
 
-/// A run of minutes and of 4096 cases, which a test ends.
+/// A simulated run of 4096 cases that would take minutes; the test interrupts it.
 Arguments endless_run(const std::filesystem::path& file);
 
-/// Waits until it holds, for as long as a program may take; false where it still does not.
+/// Polls until the condition holds, for at most kLongest. Returns whether it holds.
 bool until(const std::function<bool()>& condition);
-/// Until there is something in the file.
+/// Waits until the file exists and is not empty.
 bool until_there(const std::filesystem::path& file);
 
-/// Options with that fault injected: "lose:copy:60".
+/// Options that inject a fault, such as "lose:copy:60", into the simulated device.
 Options with_fault(const char* fault);
 
 /// Options that hide every GPU of the machine from the program.
 Options without_gpu();
-/// Whether the program still finds one.
+/// Whether the program finds a GPU with these options.
 bool finds_gpu(const Options& options);
 
-/// A refusal as users and scripts rely on it: the exit code, one line on standard error that begins with the program's
-/// name and contains `message`, and nothing on standard output.
+/// Fails unless the program refused: this exit code, one line on standard error that begins with "xferbench: " and
+/// contains `message`, and nothing on standard output.
 void expect_refusal(const Outcome& outcome, int exit_code, const std::string& message);
 
-/// All is well: exit code 0 and a silent standard error.
+/// Fails unless the exit code is 0 and standard error is empty.
 void expect_success(const Outcome& outcome);
 
-/// Fails the test unless the text is one JSON document and nothing else; what it holds, or null.
+/// Fails unless the text is exactly one JSON document. Returns it, or null.
 Json parse_json(const std::string& text);
 Json read_json(const std::filesystem::path& file);
 
-/// Fails the test unless scripts/validate-results accepts the file. A script that is missing or cannot run is a
-/// failure too: a contract that nobody checks is none.
+/// Fails unless scripts/validate-results accepts the file. A missing script is a failure too, so that the check cannot
+/// be skipped silently.
 void expect_valid_results(const std::filesystem::path& file);
 
 }  // namespace xferbench::test

@@ -1,4 +1,4 @@
-// What is only for eyes: colours in tables and the progress line.
+// Colours, the progress line and table widths, which depend on the terminal.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ Arguments run_of_two_cases(Arguments more = {}) {
   return small_run(std::move(more));
 }
 
-/// Whether standard output has colours, with the given flags.
+/// Whether standard output contains colour escapes, with these flags.
 bool colours(const Sink& out, Arguments more = {}, const Variables& environment = {}) {
   Options options;
   options.out = out;
@@ -93,7 +93,7 @@ TEST(Progress, IsNotShownWhereItIsNotWanted) {
 
 TEST(Progress, IsNotShownInAPipe) { EXPECT_EQ(xferbench(run_of_two_cases()).err, ""); }
 
-/// What people run most, and how wide its tables would be.
+/// Common commands, whose tables must fit the width of the terminal.
 class Width : public testing::TestWithParam<Arguments> {};
 
 TEST_P(Width, IsThatOfTheTerminal) {

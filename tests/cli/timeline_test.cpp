@@ -1,4 +1,4 @@
-// --timeline: the file, the charts, and where it is refused.
+// --timeline: the trace file, the chart, and commands that refuse the flag.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -53,8 +53,7 @@ TEST(Timeline, PutsItsNumbersIntoTheResultsAndNothingElse) {
   EXPECT_GT(with["metrics"]["concurrency"]["value"], 1);
   EXPECT_EQ(with["labels"]["trace_source"], "simulated");
   const double by_events = with["metrics"]["traced_makespan_by_events"]["value"];
-  // A pass like those that are timed, but for the gate and the events around it: there, several short passes share
-  // them.
+  // The traced pass has its own gate and events, 3 us at most. Timed samples share one gate among several short passes.
   EXPECT_NEAR(by_events, with["metrics"]["makespan"]["value"], 3e-6);
   EXPECT_LT(with["metrics"]["traced_makespan"]["value"], by_events);
   with["metrics"].erase("traced_makespan");

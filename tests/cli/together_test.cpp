@@ -1,4 +1,4 @@
-// Several GPUs at once, as users ask for them.
+// Scenario together: several GPUs at once, on the simulated machine.
 #include <gtest/gtest.h>
 
 #include "cli/support.hpp"

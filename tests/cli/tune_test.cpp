@@ -1,4 +1,4 @@
-// xferbench tune as users call it.
+// `xferbench tune` as users call it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 namespace xferbench::test {
 namespace {
 
-/// A small tune of the default scenario.
 class TuneOfOverlap : public testing::Test {
  protected:
   static Arguments small_tune(Arguments more = {}) {
@@ -47,7 +46,7 @@ TEST_F(TuneOfOverlap, WritesValidResults) {
   EXPECT_GT((*winner)["metrics"]["makespan"]["value"], 0);
 }
 
-// The command is the point of it all: it must run, and run the winner.
+// tune exists to print this command: it must run, and run the winner.
 TEST_F(TuneOfOverlap, TheCommandRunsTheWinner) {
   const Json json = parse_json(xferbench(small_tune({"--quiet", "--json", "-"})).out);
   std::string command;

@@ -1,5 +1,4 @@
-// Commands that ask for what does not exist or contradicts itself: exit code 2, one line that says what is wrong and
-// what to do, nothing on standard output.
+// Invalid commands: exit code 2, one line on standard error with the mistake and a remedy, nothing on standard output.
 #include <gtest/gtest.h>
 
 #include "cli/support.hpp"
@@ -21,7 +20,7 @@ TEST_P(Usage, IsRefusedInOneLine) { expect_refusal(xferbench(GetParam().argument
 
 std::string name_of(const testing::TestParamInfo<Mistake>& info) { return info.param.name; }
 
-// One of each kind: what is said of all others is shown in tests/unit/command_test.cpp and values_test.cpp.
+// One mistake of each kind. All other messages are tested in tests/unit/command_test.cpp and values_test.cpp.
 INSTANTIATE_TEST_SUITE_P(
     Kinds, Usage,
     testing::Values(Mistake{"UnknownScenario", {"memcopy"}, "; did you mean 'memcpy'?"},
@@ -33,7 +32,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"QuietError", {"--quiet", "--streams", "0"}, "--streams: 0 is too small"}),
     name_of);
 
-// What scenarios and this machine allow.
+// Values that the scenario or this machine refuses.
 INSTANTIATE_TEST_SUITE_P(
     Flags, Usage,
     testing::Values(
@@ -69,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "--slots 4 cannot hold a batch of 8 chunks; choose as many slots as --batch, or more"},
         Mistake{"EveryCaseIllegal", {"--simulate", "--size", "16,32", "--chunks", "64,128"}, "choose fewer chunks"},
         Mistake{"MoreCasesThanSense", {"--streams", "1:1000:+1", "--chunks", "1:1000:+1"}, "more than 100000 cases"},
-        // Twice the size on the device is more than any profile has; how much this host has does not matter.
+        // Needs twice the size on the device, more than any profile has. The memory of this host does not matter.
         Mistake{"MoreMemoryThanTheDevice",
                 {"--simulate", "--strategy", "engines", "--size", "100G"},
                 "needs 200 GiB of device memory, 139.7 GiB available"}),

@@ -1,4 +1,4 @@
-// validate, as a user calls it: what it sets beside each other, and what it leaves out.
+// `xferbench validate`: which cases it groups for comparison, and which it leaves out.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ class Validating : public testing::Test {
  protected:
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
-  /// Results of a simulated run.
+  /// Runs the simulation and returns the content of its results file.
   Json results_of(const std::string& file, Arguments run) {
     run.insert(run.end(), {"--simulate", "--quiet", "--no-verify", "--max-samples", "3", "--json", file});
     expect_success(xferbench(run));
