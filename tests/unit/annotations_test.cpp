@@ -1,3 +1,4 @@
+// GitHub annotations of check and compare.
 #include "report/annotations.hpp"
 
 #include <gtest/gtest.h>
@@ -40,7 +41,7 @@ TEST(GithubAnnotations, AreNotLongerThanPeopleRead) {
   EXPECT_LT(lines[0].size(), 1300U);
 }
 
-// --- Of check -------------------------------------------------------------------------------------------------------
+// --- Annotations of check -------------------------------------------------------------------------------------------
 
 check::Checked checked() {
   check::Checked checked;
@@ -83,7 +84,7 @@ TEST(CheckAnnotations, SayWhatElseKeepsAFileFromPassing) {
   EXPECT_EQ(notes_of(one)[0].weight, Weight::warning);
 }
 
-// --- Of compare -----------------------------------------------------------------------------------------------------
+// --- Annotations of compare -----------------------------------------------------------------------------------------
 
 compare::Comparison compared() {
   compare::Comparison c;

@@ -1,5 +1,4 @@
-// Who may see whom. Folders keep their independence only while something checks it: these rules read the includes of
-// the source tree.
+// Dependencies between the folders of the source tree: the tests read all #include lines and fail on a forbidden one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -69,7 +68,7 @@ bool in(const Source& source, const std::vector<std::string_view>& folders) {
 
 bool is_cuda_source(const Source& source) { return source.path.ends_with(".cu") || source.path.ends_with(".cuh"); }
 
-/// Every "file includes header" that a rule forbids; empty if the rule holds.
+/// Every "file includes header" that the rule forbids, one on each line; empty if there is none.
 std::string violations(const std::vector<Source>& all, const std::function<bool(const Source&)>& concerns,
                        const std::vector<std::string_view>& forbidden) {
   std::string found;
@@ -85,7 +84,7 @@ std::string violations(const std::vector<Source>& all, const std::function<bool(
 const std::vector<std::string_view> kCudaHeaders{"cuda",  "driver_types.h", "nvml.h", "device_launch_parameters.h",
                                                  "cupti", "nvtx3/"};
 
-// --- The reader itself ----------------------------------------------------------------------------------------------
+// --- The reader of includes -----------------------------------------------------------------------------------------
 
 TEST(IncludeReader, FindsBothKindsOfIncludesAndNothingElse) {
   std::istringstream text(
@@ -117,7 +116,7 @@ TEST(IncludeReader, SeesTheTreeWithTheIncludesThatAreKnownToBeThere) {
 // --- Libraries ------------------------------------------------------------------------------------------------------
 
 TEST(Architecture, OnlyTheCommandLineKnowsCli11) {
-  // In few files alone, behind this header: it is what takes longest to compile.
+  // CLI11 takes longest to compile, so only a few files may include it, all of them through this header.
   const auto others = [](const Source& s) { return s.path != "src/cli/command_line.hpp"; };
   EXPECT_EQ(violations(sources(), others, {"CLI/", "CLI11"}), "");
   const auto strangers = [](const Source& s) { return !in(s, {"src/cli/command"}); };
@@ -153,15 +152,16 @@ TEST(Architecture, OnlyKernelsThatAreLinkedForItLaunchFromTheDevice) {
   EXPECT_EQ(violations(sources(), others, {"kernels/dynpar/device_launch.cuh"}), "");
 }
 
-// --- Rooms ----------------------------------------------------------------------------------------------------------
+// --- Folders with rules (rooms) -------------------------------------------------------------------------------------
 
-/// A part of the program, and the others that it sees: all of them, so that no arrow comes or goes unnoticed.
+/// A folder of the program and all folders that it includes: a new or lost dependency fails the test.
 struct Room {
   std::string_view name;
   std::vector<std::string_view> sees;
 };
 
-/// From the ground up: a room sees only such that are above it in this list. Files may stand beside rooms (main.cpp).
+/// In order of dependency: a folder may include only folders earlier in this list. Files in no folder (main.cpp) have
+/// no rule.
 const std::vector<Room>& rooms() {
   static const std::vector<Room> all{
       {"core", {}},
@@ -197,11 +197,11 @@ const std::vector<Room>& rooms() {
   return all;
 }
 
-/// The room of a file by its path below src/, kernels/ and scenarios/ being rooms beside it; empty if it has none.
+/// The room of a file by its path below src/; kernels/ and scenarios/ count as rooms too. Empty if it is in none.
 std::string_view room_of(std::string_view path) {
   std::string_view found;
   for (const Room& room : rooms()) {
-    // A header has no dot only where it is one of the language's, as <compare>.
+    // A name without a dot is a header of the standard library, such as <compare>, and not the room of that name.
     const bool is_it = path == room.name && path.find('.') != std::string_view::npos;
     const bool inside = is_it || (path.starts_with(room.name) && path.substr(room.name.size()).starts_with('/'));
     if (inside && room.name.size() > found.size()) found = room.name;
@@ -211,7 +211,7 @@ std::string_view room_of(std::string_view path) {
 
 std::string_view below_src(std::string_view path) { return path.starts_with("src/") ? path.substr(4) : path; }
 
-/// Which rooms each room sees in truth, with an include that shows it.
+/// The includes between rooms that exist: [from][to] is one example.
 std::map<std::string_view, std::map<std::string_view, std::string>> arrows() {
   std::map<std::string_view, std::map<std::string_view, std::string>> found;
   for (const Source& source : sources()) {
@@ -239,7 +239,7 @@ TEST(Architecture, ArrowsPointDown) {
   }
 }
 
-// Otherwise a room between them could see one of them and be seen by another: a circle of folders.
+// Otherwise a room between two rooms of one folder could depend on one and be used by the other: a cycle of folders.
 TEST(Architecture, RoomsOfOneFolderStandTogether) {
   std::vector<std::string_view> folders;
   for (const Room& room : rooms()) {
@@ -283,7 +283,7 @@ TEST(Architecture, ScenariosKnowNoLibrary) {
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
-/// The functions that look up an axis of a case by its name, each by its first line.
+/// The first lines of the functions in this text that look up an axis of a case by name.
 std::set<std::string> readers_in(std::istream& text) {
   static const std::regex lookup(R"re((\.|->)(has|is|count|count_or|real|word|one_of<\w+>)\(")re");
   std::set<std::string> found;
@@ -310,15 +310,15 @@ TEST(ReadersOfCases, AreFoundWhereTheyLookAnAxisUp) {
 
 TEST(Architecture, AScenarioReadsItsCasesInOneFunction) {
   static const std::regex parser(R"(\w+Case \w+_case\(const Case& c\) \{.*)");
-  const std::set<std::string> others{"overlap", "smem"};  // read them in several
-  std::map<std::string, std::set<std::string>> readers;   // by the scenario: a file or a folder
+  const std::set<std::string> others{"overlap", "smem"};  // these have several such functions
+  std::map<std::string, std::set<std::string>> readers;   // by scenario, named by its file or folder
   for (const Source& source : sources()) {
     if (!in(source, {"scenarios/"})) continue;
     std::ifstream text(fs::path(XFERBENCH_SOURCE_DIR) / source.path);
     const fs::path below = fs::path(source.path).lexically_relative("scenarios");
     readers[below.begin()->stem().string()].merge(readers_in(text));
   }
-  // The axes of a kernel of the user's are declared and read in one place, for all scenarios that have them.
+  // Axes for kernels of users are read by one function for all scenarios.
   EXPECT_EQ(readers.extract("common").mapped(),
             (std::set<std::string>{
                 "std::shared_ptr<const OwnKernelChoice> own_kernel_of(const Case& c, std::size_t payload_bytes) {"}));

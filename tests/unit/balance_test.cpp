@@ -1,4 +1,4 @@
-// Finding the work for a wanted time, on kernels whose time is known.
+// find_work(), the search for the amount of kernel work that takes a wanted time, on kernels of known cost.
 #include "model/balance.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t kMost = 1U << 20;
 
-/// Counts its calls and remembers the most work it was asked for.
+/// A kernel's time as a function of its work; counts the calls and keeps the largest work.
 struct Clock {
   std::function<double(std::uint64_t)> time;
   int calls = 0;
@@ -24,7 +24,7 @@ struct Clock {
   }
 };
 
-/// Never below 4 us, which is memory; beyond, 10 ns per operation.
+/// Seconds: 10 ns per operation, but at least 4 us of memory traffic.
 double with_floor(std::uint64_t work) { return std::max(4e-6, 10e-9 * static_cast<double>(work)); }
 
 TEST(FindWork, ReachesTheTargetBeyondTheFloor) {
@@ -57,7 +57,7 @@ TEST(FindWork, StaysWithinItsLimits) {
 }
 
 TEST(FindWork, IsNotLedAstrayByNoise) {
-  // Alternating 3 % too long and too short: neighbouring times can order the wrong way round.
+  // Times alternate between 3 % too long and 3 % too short, so less work may seem to take longer.
   int calls = 0;
   const auto noisy = [&calls](std::uint64_t work) { return with_floor(work) * (++calls % 2 == 0 ? 1.03 : 0.97); };
   for (const double target : {4.05e-6, 30e-6, 1e-3}) {

@@ -1,4 +1,4 @@
-// Bounds: against times and rates worked out by hand.
+// Lower bounds on the makespan, against times and rates worked out by hand.
 #include "model/bounds.hpp"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ TEST(DuplexRatio, IsTheRateOfEachWhileBothRunOverItsRateAlone) {
                          {{.h2d = 1, .d2h = 1, .both = 2}, 0.5, "they take turns"},
                          {{.h2d = 3, .d2h = 1, .both = 4}, 0.5, "they take turns"},
                          {{.h2d = 1, .d2h = 1, .both = 1.25}, 0.8, "each ran at 0.8 of its rate"},
-                         // At 0.8 of its rate the copy of 1 s takes 1.25 s, in which the copy of 2 s does 1 s of its
-                         // work; the other second runs alone: 2.25 s.
+                         // At 0.8 of its rate the copy of 1 s takes 1.25 s, during which the copy of 2 s makes 1 s of
+                         // progress. Its other second runs alone: 2.25 s.
                          {{.h2d = 2, .d2h = 1, .both = 2.25}, 0.8, "the longer runs alone at the end"},
                          {{.h2d = 1, .d2h = 2, .both = 2.25}, 0.8, "whichever is the longer"},
                          {{.h2d = 1, .d2h = 1, .both = 0.9}, 1, "both measured faster than one: noise"},
@@ -31,8 +31,8 @@ TEST(DuplexRatio, IsTheRateOfEachWhileBothRunOverItsRateAlone) {
 
 TEST(TimeAtBothRates, IsThatOfBothPayloadsAtTheRatesThatTheyHaveTogether) {
   EXPECT_DOUBLE_EQ(time_at_both_rates(1, 1, 1.25, 1.25), 1.25) << "both end together";
-  // Of an H100: when D2H has ended after 5.2 ms, H2D, which takes 4.9 ms alone, has 0.98 ms to go, a fifth of it. The
-  // 1.8 payloads of that time leave 0.2 for another 0.578 ms.
+  // Numbers of an H100. D2H ends after 5.2 ms; by then H2D, 4.9 ms alone, has 0.98 ms to go, a fifth of it. The two
+  // moved 1.8 payloads in 5.2 ms; the remaining 0.2 take another 0.578 ms.
   EXPECT_NEAR(time_at_both_rates(4.9, 4.8, 6.18, 5.2), 5.2 * 2 / 1.8, 1e-12);
   EXPECT_NEAR(time_at_both_rates(4.8, 4.9, 5.2, 6.18), 5.2 * 2 / 1.8, 1e-12) << "whichever is the later";
   EXPECT_DOUBLE_EQ(time_at_both_rates(1, 1, 1, 2), 2) << "they take turns";
@@ -40,7 +40,7 @@ TEST(TimeAtBothRates, IsThatOfBothPayloadsAtTheRatesThatTheyHaveTogether) {
   EXPECT_DOUBLE_EQ(time_at_both_rates(0, 1, 2, 1), 0) << "nothing to tell it by";
 }
 
-/// What a limit is, and what sets it.
+/// Checks the bound in seconds, and the resource that causes it.
 void expect_limit(const Stages& stages, unsigned copy_engines, double seconds, SetBy by) {
   const Bound bound = lower_bound(stages, copy_engines);
   EXPECT_DOUBLE_EQ(bound.seconds, seconds) << to_text(by);
@@ -58,9 +58,9 @@ TEST(LowerBound, IsTheFastestArrangementOfBothCopies) {
   expect_limit(with(&Stages::at_both_rates, 0), 2, 2.8, SetBy::chunked);
   expect_limit(with(&Stages::both, 2.4), 2, 2.4, SetBy::whole);
   expect_limit({.h2d = 2, .d2h = 1.4, .both = 3}, 2, 3, SetBy::whole);
-  expect_limit(with(&Stages::both, 1.9), 2, 2, SetBy::whole);  // not less than one copy alone
+  expect_limit(with(&Stages::both, 1.9), 2, 2, SetBy::whole);  // at least one copy alone
   expect_limit({.h2d = 2, .d2h = 1, .both = 5, .chunked = 4}, 2, 3, SetBy::in_turn);
-  expect_limit(all, 1, 3.4, SetBy::in_turn);  // one engine
+  expect_limit(all, 1, 3.4, SetBy::in_turn);  // one copy engine
   expect_limit(with(&Stages::kernel, 2.6), 2, 2.6, SetBy::kernel);
   expect_limit(with(&Stages::kernel, 2.4), 2, 2.5, SetBy::rates);
   expect_limit(with(&Stages::kernel, 3.5), 1, 3.5, SetBy::kernel);

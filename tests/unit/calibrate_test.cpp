@@ -1,4 +1,4 @@
-// Profiles from results, and how right they are: against results that are made up.
+// Profiles fitted to results, and their validation, on made-up results.
 #include "scenarios/calibration/calibration.hpp"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ Result copy_of(const char* direction, std::uint64_t bytes, double seconds, unsig
   return r;
 }
 
-/// Copies of 1 MiB to 1 GiB that take 2 us, 5 us a pass, and go at 50 GB/s.
+/// H2D and D2H copies of 1 MiB to 1 GiB: 5 us per pass, 2 us per copy, 50 GB/s.
 NamedReport copies() {
   NamedReport run{.name = "copies.json", .report = {}};
   run.report.environment.backend = "cuda";
@@ -56,7 +56,7 @@ NamedReport copies() {
   return run;
 }
 
-/// A base that has nothing but an event of 1 us.
+/// A base profile in which everything is 0 except the cost of an event, 1 us.
 double base(std::string_view field) { return field == "event_cost" ? 1e-6 : 0; }
 
 NamedReport pipelines(const std::vector<double>& overheads) {

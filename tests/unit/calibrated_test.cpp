@@ -1,4 +1,4 @@
-// Results in the place of a profile: what is not run by the program as a user calls it.
+// A results file used as a profile: cases that the tests of the program do not cover.
 #include "app/calibrated.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ TEST(Calibrated, ResultsSayNothingOfRanks) {
 TEST(Calibrated, RefusesResultsOfWhichNoneWasMeasured) {
   Report report;
   report.environment.backend = "cuda";
-  report.environment.gpu.multiprocessors = 132;  // a number of a profile, but not what anybody calibrates for
+  report.environment.gpu.multiprocessors = 132;  // a profile has it, but it is not a result of calibration
   Result& skipped = report.results.emplace_back(Case("memcpy"));
   skipped.status = Status::skipped;
   const std::array runs{NamedReport{"a.json", report}};

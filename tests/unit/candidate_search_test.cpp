@@ -1,4 +1,4 @@
-// The search for the best configuration, on landscapes whose best is known.
+// CandidateSearch, tune's search for the best configuration, on landscapes whose best configuration is known.
 #include "model/candidate_search.hpp"
 
 #include <gtest/gtest.h>
@@ -12,20 +12,20 @@
 namespace xferbench::model {
 namespace {
 
-/// What a pipeline takes: filling, the longer of two stages, and a cost of each chunk, which more streams hide.
+/// Makespan in seconds: pipeline fill, the longer of two stages, and a cost per chunk that up to 3 streams hide.
 double pipeline_time(double streams, double chunks, double call) {
   const double stage = 5e-3;
   return stage * (1 + 0.4 / streams) + 2 * stage / chunks + call * chunks / std::min(streams, 3.0);
 }
 
-/// Configurations with what the model says and what they really take.
+/// Configurations with predicted and true times in seconds.
 struct Landscape {
   std::vector<Prediction> predictions;
   std::vector<double> truth;
   [[nodiscard]] double best() const { return *std::ranges::min_element(truth); }
 };
 
-/// Four strategies; the model is off by up to +-10 % for each, and by 3 % from point to point.
+/// Four strategies. The model's error is up to 10 % for a whole strategy, and 3 % (1 sigma) for each configuration.
 Landscape landscape(std::mt19937& random) {
   std::uniform_real_distribution<double> bias(-0.1, 0.1);
   std::normal_distribution<double> noise(0, 0.03);
@@ -44,12 +44,12 @@ Landscape landscape(std::mt19937& random) {
   return made;
 }
 
-/// Gives every candidate of every round to `judge` until the race is over.
+/// Gives every candidate to `judge`, round by round, until the search is over.
 void judge_all(CandidateSearch& race, const std::function<void(std::size_t)>& judge) {
   for (auto batch = race.next(); !batch.empty(); batch = race.next()) std::ranges::for_each(batch, judge);
 }
 
-/// Runs a race to its end; each round adds eight samples with half a percent of noise. Returns the race.
+/// Runs a search to its end; each round adds eight samples with 0.5 % of noise.
 CandidateSearch run(const Landscape& land, std::mt19937& random, const CandidateSearchPolicy& policy = {}) {
   CandidateSearch race(land.predictions, policy);
   std::vector<std::vector<double>> samples(land.truth.size());
@@ -109,7 +109,7 @@ TEST(CandidateSearch, DoesNotOverlookAFamilyThatTheModelUnderrates) {
   for (int i = 0; i < 40; ++i) predictions.push_back({3 + 0.02 * i, "underrated"});
   Landscape land{predictions, {}};
   for (const Prediction& p : predictions) land.truth.push_back(p.family == "underrated" ? p.seconds / 6 : p.seconds);
-  land.truth[42] = 0.45;  // and not where the model says
+  land.truth[42] = 0.45;  // the best one is not where the model expects it
   std::mt19937 random(1);
   const CandidateSearch race = run(land, random);
   EXPECT_EQ(race.leader(), 42U);
@@ -164,7 +164,7 @@ TEST(CandidateSearch, GivesUpTellingApartWhatLiesWithinNoise) {
   EXPECT_EQ(rounds, 2);
 }
 
-/// One is measured; of the other it is known that it takes `predicted` give or take nearly nothing.
+/// Whether the search measures the second candidate, predicted almost exactly, after the first one took 1.
 bool tries_for(double predicted) {
   CandidateSearch race(plain({1, predicted}), {.model_error = 1e-6, .least = 2, .batch = 1});
   race.record(0, 1, Interval{1, 1});

@@ -72,7 +72,7 @@ TEST(Charts, OfSeveralPanelsWithFewLinesAreSmall) {
 
 TEST(Charts, AreNotDrawnOfFewValues) {
   std::vector<Result> results = three_sizes();
-  results.resize(4);  // two sizes
+  results.resize(4);  // two sizes are too few
   EXPECT_TRUE(charts(drawn(), results).empty());
   for (Result& r : results) r.status = Status::failed;
   EXPECT_TRUE(charts(drawn(), results).empty());

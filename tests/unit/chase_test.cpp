@@ -1,4 +1,4 @@
-// The random cycle that a pointer chase follows, and the kernels beside it on the host.
+// Random cycles for pointer chasing, and the host versions of the kernels of scenario latency.
 #include "scenarios/common/chase.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace xferbench {
 namespace {
 
-/// Steps from place 0 until it comes back there, or -1 if it does not within as many steps as there are places.
+/// Steps from place 0 until place 0 is reached again, or -1 if that takes more steps than there are places.
 std::ptrdiff_t cycle_length(const std::vector<std::uint32_t>& next) {
   std::size_t at = 0;
   for (std::size_t steps = 1; steps <= next.size(); ++steps) {
@@ -46,7 +46,7 @@ TEST(RandomCycle, GoesFarMostly) {
   for (std::size_t i = 0; i < kCount; ++i) {
     if (std::max<std::size_t>(i, next[i]) - std::min<std::size_t>(i, next[i]) <= kCount / 100) ++near;
   }
-  // Of places chosen at random about 2 % are within 1 % of the whole.
+  // About 2 % of random steps go no further than 1 % of all places.
   EXPECT_GT(near, 100U);
   EXPECT_LT(near, 300U);
 }

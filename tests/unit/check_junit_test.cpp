@@ -1,5 +1,4 @@
-// Checked results as JUnit's XML and as OpenMetrics text. That schemas and parsers of others accept both:
-// tests/report/test_monitoring.py.
+// JUnit XML and OpenMetrics text of check. tests/report/test_monitoring.py validates both with external parsers.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -54,7 +54,7 @@ Report report_of_three() {
   return report;
 }
 
-/// What this program's memcpy is to the commands that would measure something.
+/// A stand-in for scenario memcpy, so that check can suggest the command that measures a missing case.
 const ScenarioDescriptor& copying() {
   static const ScenarioDescriptor scenario{
       .name = "memcpy",
@@ -118,7 +118,7 @@ TEST(Check, LimitsMayBeOfMeasurementsAndSharesOfTheLinkTheMemoryOrAMetric) {
       {large + R"("at_least": {"of": "link", "share": 0.95})", Verdict::fails},
       {large + R"("at_least": {"of": "memory", "share": 0.01})", Verdict::holds},
       {large + R"("at_least": {"of": "limit", "share": "90 %"})", Verdict::holds},
-      {large + R"("at_least": {"of": "nothing", "share": 0.9})", Verdict::fails},  // not by accident
+      {large + R"("at_least": {"of": "nothing", "share": 0.9})", Verdict::fails},  // no such metric
       {R"("metric": "of_limit", "at_least": 0.5)", Verdict::holds},
       {R"("measurement": "copy", "at_most": "2us")", Verdict::holds},
       {R"("measurement": "copy", "statistic": "min", "at_least": "0.5us")", Verdict::fails},
@@ -289,7 +289,7 @@ TEST(Check, FoundNumbersAreInTheUnitOfTheirLimitAndSayHowFarInsideTheyAre) {
 
 TEST(Check, RefusesUnknownUnitsAndListsTheKnownOnes) {
   for (const char* limit : {R"("at_least": "52 GBs")", R"("at_least": 52, "unit": "GBs")", R"("at_most": "52 GBs")"}) {
-    // Even of what was not measured: with that unit it could never be.
+    // An unknown unit is an error even if the case was not measured: the limit could never hold.
     const std::string expectation = R"({"case": "x", "optional": true, "metric": "m", )" + std::string(limit) + "}";
     const std::string message = test::message_of<UsageError>([&] { static_cast<void>(checked(expectation)); });
     EXPECT_TRUE(test::mentions(message, "e.json: m of x: unknown unit 'GBs', expected one of s, ms, us, ns, MB/s,"));
@@ -334,7 +334,8 @@ TEST(Check, CommandsForWhatWasNotMeasuredMeasureIt) {
     ++commands;
     std::vector<std::string> words = test::words_of(missing.command);
     words.erase(words.begin());
-    // Of its cases without numbers: what concerned none of them would still be "not measured".
+    // Keep only the cases that the suggested command measures, without numbers. If the command missed the expectation,
+    // the verdict would be "not measured" again.
     Report then = quick;
     then.results.clear();
     for (const PlannedCase& planned : test::cases_of(words)) then.results.emplace_back(planned.config);
@@ -385,7 +386,7 @@ TEST(Check, NamesTheCommandForCasesOnSeveralGpus) {
 }
 
 TEST(Check, FindsCasesThatAreNamedByTheirKeysWithoutLookingAtAll) {
-  constexpr std::uint64_t kMany = 18'000;  // of each: all with all would be more than check() is willing to look at
+  constexpr std::uint64_t kMany = 18'000;  // cases of each kind: check() would refuse to try all pairs
   Report report = report_of_three();
   Expectations expectations{.source = "e.json"};
   for (std::uint64_t i = 1; i <= kMany; ++i) {

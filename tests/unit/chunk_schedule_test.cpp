@@ -1,4 +1,5 @@
-// Chunks that several take one after another cover the payload once, in whole pages, small where that is asked for.
+// Chunks that several threads take one after another: they cover the payload once, in whole pages, and become small at
+// the end where requested.
 #include "model/chunk_schedule.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// What holds for every command line, shown for random ones: values are read back as they were printed, and the order of
-// flags means nothing.
+// Properties of random command lines: printed values are read back unchanged, and the order of flags does not matter.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -1,5 +1,4 @@
-// From arguments to what to do: with two small scenarios whose axes are known here, and with the real ones where the
-// command line itself is the subject.
+// Parsing of command lines: mostly with two small scenarios whose axes are declared here, sometimes with the real ones.
 #include "cli/command.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +23,7 @@ namespace {
 using test::mentions;
 using test::message_of;
 
-/// A scenario that only declares; nothing here may run it.
+/// A scenario that declares axes and cannot run.
 class Declared : public Scenario {
  public:
   Declared(std::string name, std::vector<Axis> axes, std::vector<MetricDeclaration> metrics = {})
@@ -40,7 +39,7 @@ class Declared : public Scenario {
   ScenarioDescriptor descriptor_;
 };
 
-/// Cannot have more parts than bytes, and needs a byte of device memory for each part.
+/// Skips cases with more parts than bytes. Needs one byte of device memory per part.
 class Cutter final : public Declared {
  public:
   using Declared::Declared;
@@ -51,7 +50,7 @@ class Cutter final : public Declared {
   }
 };
 
-/// Two wheels need no engine and no fuel; and nothing has five wheels.
+/// Skips combinations: two wheels have neither engine nor fuel, and nothing has five wheels.
 class Vehicle final : public Declared {
  public:
   using Declared::Declared;
@@ -67,7 +66,7 @@ std::vector<PlannedCase> cases_of(const Command& command) {
   return std::get<RunCommand>(command).cases;
 }
 
-/// The cases of a vehicle with these flags, without the scenario's name.
+/// Keys of the cases of scenario vehicle with these flags.
 std::vector<std::string> vehicles(const std::vector<std::string>& arguments) {
   static const Vehicle vehicle(
       "vehicle", {{.name = "wheels", .defaults = "2,4", .tuning = "2,3,4"},
@@ -123,7 +122,7 @@ std::vector<std::string> keys(const Words& arguments) { return keys(parsed(argum
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
-// What a scenario leaves out of products.
+// Combinations of values that the scenario rules out are not cases.
 
 TEST(LeftOutCombinations, AreNoCases) {
   const std::vector<std::string> legal{"wheels=2/fuel=none", "wheels=4/fuel=none", "wheels=4/fuel=coal",
@@ -264,7 +263,7 @@ TEST(SeveralScenarios, SharedAllFlagsInOlderCommandLines) {
 
 // --- Mistakes -------------------------------------------------------------------------------------------------------
 
-/// What was typed, and what the message must name: the flag or word, and what to do instead.
+/// A wrong command line, and the words that the message must contain: the culprit and the remedy.
 struct Mistake {
   Words words;
   std::vector<const char*> mentioned;

@@ -1,4 +1,4 @@
-// The common clock against the truth: clocks that are wrong by known offsets and drifts, on a network with jitter.
+// CommonClock against the truth: clocks with known offsets and drifts, synchronised over a network with jitter.
 #include "ranks/common_clock.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 const Patience kPatient{.seconds = 60};
 
-/// A rank with a clock that is wrong.
+/// A rank whose clock has an offset in seconds and a relative drift.
 struct SkewedRank {
   SkewedRank(Communicator& ranks, const std::vector<int>& nodes, const NetworkProfile& profile, double offset,
              double drift)
@@ -45,7 +45,7 @@ struct SkewedFleet {
       body(rank);
     });
   }
-  /// How far a rank's common clock is off.
+  /// Error of the rank's common clock in seconds.
   [[nodiscard]] double error(const SkewedRank& rank) const {
     return std::abs(rank.clock.now() - (offsets[0] + (1 + drifts[0]) * rank.right.now()));
   }
@@ -67,7 +67,8 @@ SkewedFleet random_fleet(unsigned seed) {
   return fleet;
 }
 
-/// Of fleets of one to nine ranks, after each of five calls and between them.
+/// For fleets of one to nine ranks: after each of five synchronisations and between them the error is within the stated
+/// uncertainty.
 void expect_never_further_off(unsigned fleets) {
   std::atomic<std::size_t> looks = 0;
   std::size_t ranks = 0;
@@ -94,9 +95,9 @@ void expect_never_further_off(unsigned fleets) {
 TEST(CommonClock, IsNeverFurtherOffThanItSays) { expect_never_further_off(30); }
 TEST(CommonClockLong, IsNeverFurtherOffThanItSays) { expect_never_further_off(120); }
 
-/// And says no more than it has to.
+/// The stated uncertainty is also small: microseconds.
 TEST(CommonClock, IsKnownToMicrosecondsForAMinuteOnceItsDriftIs) {
-  SkewedFleet fleet = random_fleet(7);  // eight ranks on two nodes
+  SkewedFleet fleet = random_fleet(7);  // seed 7 gives eight ranks on two nodes
   fleet.profile.jitter = 0.1;
   fleet.run([&](SkewedRank& rank) {
     for (int call = 0; call < 10; ++call) {
@@ -145,7 +146,7 @@ TEST(CommonClock, SaysWhomItWaitedFor) {
     VirtualHost host;
     CommonClock clock(ranks, host);
     if (ranks.rank() == 2) return threads.fall_silent(2);
-    if (ranks.rank() == 1) return;  // would be next
+    if (ranks.rank() == 1) return;  // rank 0 would synchronise with it next
     try {
       clock.synchronise({.seconds = 0.2});
       ADD_FAILURE() << "rank " << ranks.rank();
@@ -155,7 +156,7 @@ TEST(CommonClock, SaysWhomItWaitedFor) {
   });
 }
 
-// --- The line -------------------------------------------------------------------------------------------------------
+// --- Fitting the line -----------------------------------------------------------------------------------------------
 
 TEST(LineThrough, OneOffsetOrSuchThatLieCloseTogetherKnowsNoDrift) {
   const std::array<ClockOffset, 2> close{{{100, 3, 2e-6}, {100.01, 3, 1e-6}}};

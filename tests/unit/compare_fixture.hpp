@@ -1,4 +1,4 @@
-// Results files made by hand for the tests of comparisons.
+// Hand-made results for the tests of comparisons.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace xferbench::test {
 
-/// A good result with one measurement, "copy", of these samples.
+/// A successful result with one measurement, "copy", of these samples in seconds.
 inline Result stored(const std::string& key, std::vector<double> samples) {
   Result result(Case("copy"));
   StoredCase::key(result.config) = key;
@@ -55,14 +55,14 @@ inline std::vector<double> noisy(std::size_t n, double mean, double width, std::
   return samples;
 }
 
-/// Ten samples around a mean that differ by little and follow no neighbour.
+/// Ten samples around a mean that differ by at most 0.25 % and have no trend.
 inline std::vector<double> ten_around(double mean) {
   std::vector<double> samples;
   for (const int step : {3, -2, 1, -4, 5, 0, -1, 4, -3, 2}) samples.push_back(mean * (1 + 0.0005 * step));
   return samples;
 }
 
-/// One file a side; of what two processes show themselves, unless another spread between processes is given.
+/// Compares one file with one file, by default with no assumed spread between processes.
 inline compare::Comparison compare_one(const NamedReport& base, const NamedReport& next, compare::Options options = {},
                                        double spread = 0) {
   options.assumed_spread = spread;

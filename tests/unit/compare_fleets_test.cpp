@@ -1,4 +1,4 @@
-// Fleets compared: which rank of one file stands against which of the other.
+// Comparison of two fleets: which rank of one file is matched with which rank of the other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ std::vector<std::string> keys_with(const Comparison& comparison, Verdict verdict
   return keys;
 }
 
-/// Two ranks whose GPUs have changed places, and what was measured with them.
+/// Swaps the GPUs of two ranks, together with what was measured on them.
 Report with_gpus_exchanged(Report report, int a, int b) {
   auto& ranks = report.fleet->ranks;
   std::swap(ranks[static_cast<std::size_t>(a)].environment, ranks[static_cast<std::size_t>(b)].environment);
@@ -50,8 +50,8 @@ Report with_gpus_exchanged(Report report, int a, int b) {
   return report;
 }
 
-/// What all pairs of these ranks exchange: in a round each receives from one other, and which one depends on how many
-/// ranks there are. Pairs within a host are five times as fast as those between two.
+/// Transfers between all pairs of ranks. In each round a rank receives from one other, which depends on the number of
+/// ranks. Pairs within a host are five times as fast as pairs across hosts.
 Report all_pairs(int nodes, int per_node) {
   Report report = test::fleet_report({.nodes = nodes, .per_node = per_node, .dirs = {}});
   const int count = nodes * per_node;
@@ -90,7 +90,7 @@ TEST(ComparedFleets, HaveEachCaseOnceForEachRank) {
 
 TEST(ComparedFleets, FindTheSameGpuAtAnotherPlace) {
   Report next = with_gpus_exchanged(test::fleet_report(), 1, 6);
-  test::slow_down(next, 1, 0.8);  // where GPU-6 is now
+  test::slow_down(next, 1, 0.8);  // GPU-6 is at rank 1 now
   const Comparison found = compare_fleets(test::fleet_report(), next);
   EXPECT_EQ(keys_with(found, Verdict::regressed),
             (std::vector<std::string>{"copy/dir=h2d/host=pinned/size=256MiB pace=all gpu=GPU-6",
@@ -215,7 +215,7 @@ TEST(ComparedFleets, SayWhatDiffersBetweenTheirRanks) {
   for (const auto& d : found.differences) EXPECT_EQ(d.what, "driver");
 }
 
-// --- Checked --------------------------------------------------------------------------------------------------------
+// --- Fleets in check ------------------------------------------------------------------------------------------------
 
 check::Expectations at_least(double rate) {
   check::Expectations expectations;

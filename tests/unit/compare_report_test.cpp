@@ -1,4 +1,4 @@
-// Comparisons as text: what people, pull requests and programs get to see.
+// Comparisons as text: terminal tables, Markdown for pull requests, JSON.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -64,7 +64,7 @@ Comparison comparison() {
   return c;
 }
 
-/// As perform() of compare writes it.
+/// Markdown with the same options as in the command compare.
 template <class Record>
 std::string comment(const Record& record) {
   return to_markdown(document_of(record), {.most = 65'000, .title_level = 3});
@@ -225,7 +225,7 @@ TEST(CompareMarkdown, FitsIntoAComment) {
 
 TEST(CompareMarkdown, FitsIntoACommentWhateverIsInTheFiles) {
   Comparison c = comparison();
-  const std::string longest(5000, '<');  // which become five characters each
+  const std::string longest(5000, '<');  // each becomes five characters in Markdown
   for (int i = 0; i < 500; ++i) {
     c.warnings.push_back(longest + std::to_string(i));
     c.rows.push_back(row("copy/size=" + std::to_string(i + 10) + "B", Verdict::inconclusive, 1));

@@ -1,4 +1,4 @@
-// Whether samples differ and by how much: against brute force and against published examples.
+// The Mann-Whitney test and the ratio of medians, against brute force and published examples.
 #include "compare/statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ Numbers random_numbers(std::size_t n, double low, std::mt19937_64& random) {
   return numbers;
 }
 
-/// Two-sided p over every way to divide all samples among the sides. Sample sizes of at most 8.
+/// Two-sided p by enumerating every way to divide all samples between the sides; for sides of at most 8 samples.
 double p_by_permutation(const Numbers& base, const Numbers& next) {
   Numbers all = base;
   all.insert(all.end(), next.begin(), next.end());
@@ -99,12 +99,12 @@ TEST(MannWhitney, TheNormalDistributionTakesOverSmoothly) {
 TEST(MannWhitney, SaysNothingOfEqualSamplesAndIsNeverSurerThanThereAreDivisions) {
   EXPECT_EQ(p_of({1, 1, 1, 1}, {1, 1, 1, 1}), 1);
   EXPECT_EQ(p_of({1, 2, 3, 4, 5}, {1, 2, 3, 4, 5}), 1);
-  // Ties make the normal distribution claim 0.047 here, but even the clearest division has 2 of 20.
+  // With these ties the normal approximation gives 0.047. The exact p is 2 of 20 divisions, 0.1.
   EXPECT_NEAR(p_of({1, 1, 1}, {2, 2, 2}), 0.1, 1e-12);
   EXPECT_NEAR(least_p(5, 5), 2.0 / 252, 1e-12);
 }
 
-/// Independent of each other they would say more: neighbours are alike.
+/// Each sample is close to the one before: 20 samples are worth fewer than 5 independent ones.
 Sample drifting(double from) {
   Numbers numbers;
   for (int i = 0; i < 20; ++i) numbers.push_back(from + 0.01 * i);
@@ -168,7 +168,8 @@ TEST(Shift, IsTheMedianOfAllRatiosAndItsIntervalWhatTheTestDoesNotReject) {
   const Numbers ratios = all_ratios(base, next);
   EXPECT_NEAR(estimate->ratio, (ratios[71] + ratios[72]) / 2, 1e-12);
   ASSERT_TRUE(estimate->interval.has_value());
-  // Scaled by a ratio within the interval, the samples do not differ; beyond, they do.
+  // The interval is where the test stops rejecting: scaled by a ratio inside it, the samples do not differ
+  // significantly.
   const auto p_scaled = [&](double ratio) {
     Numbers scaled = next;
     for (double& x : scaled) x /= ratio;

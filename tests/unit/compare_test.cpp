@@ -1,4 +1,4 @@
-// What is said of every case, and how often it is right.
+// Verdicts of compare for each case, and their error rates.
 #include "compare/compare.hpp"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ TEST(Verdicts, NeedTheWholeIntervalBeyondTheThreshold) {
   EXPECT_EQ(verdict_of(ten_around(1), ten_around(1.03)), Verdict::inconclusive);
   EXPECT_EQ(verdict_of(ten_around(1), ten_around(1.02), {.threshold = 0.01}), Verdict::regressed);
   EXPECT_EQ(verdict_of(ten_around(1), ten_around(1)), Verdict::same);
-  EXPECT_EQ(verdict_of({1, 1.1, 1.2}, {2, 2.1, 2.2}), Verdict::inconclusive);  // three against three: p is 0.1
+  EXPECT_EQ(verdict_of({1, 1.1, 1.2}, {2, 2.1, 2.2}), Verdict::inconclusive);  // 3 against 3: p is 0.1 at least
 }
 
 TEST(Verdicts, TheBootstrapCanDecideToo) {
@@ -177,7 +177,7 @@ TEST(Verdicts, AreOfWhatTheFilesOrElseTheProgramSayTheCaseIsAbout) {
   EXPECT_EQ(compare_one(base, next, program).rows[0].measured, "copy");
 }
 
-/// Five files of one case each, whose metric `name` is about `value`.
+/// Five files with one case each, whose metric `name` is close to `value`.
 std::vector<NamedReport> with_ratio(const std::string& name, double value, const MetricsDeclared& declared) {
   std::vector<NamedReport> files;
   for (int i = 0; i < 5; ++i) {
@@ -227,7 +227,7 @@ TEST(Verdicts, NotesWhatIsDoubtful) {
   EXPECT_TRUE(says(c.rows[0].notes, "timed by event in base and by host in new"));
 }
 
-// --- Which cases ----------------------------------------------------------------------------------------------------
+// --- Choosing cases -------------------------------------------------------------------------------------------------
 
 TEST(Patterns, ChooseCasesBeforeTheyAreJudgedTogether) {
   const NamedReport base = named("a", {stored("copy/x", ten_around(1)), stored("other/x", ten_around(1))});
@@ -265,7 +265,7 @@ TEST(Refusals, OfWhatCannotBeCompared) {
   EXPECT_TRUE(mentions(refusal([&] { across(std::vector{real}, {.metric = "nothing"}); }), "--metric nothing"));
 }
 
-// --- The machines ---------------------------------------------------------------------------------------------------
+// --- Differences between the machines -------------------------------------------------------------------------------
 
 TEST(Differences, NamesWhatCouldExplainAChange) {
   const NamedReport base = named("a", {stored("k", ten_around(1))});
@@ -320,10 +320,10 @@ TEST(Across, MarksTheBestAndWhatCannotBeToldFromIt) {
   EXPECT_TRUE(table.rows[0].cells[1]->best);
   EXPECT_FALSE(table.rows[0].cells[2]->best);
   EXPECT_FALSE(table.rows[1].cells[1].has_value());
-  EXPECT_FALSE(table.rows[1].cells[0]->best);  // there is nothing to be better than
+  EXPECT_FALSE(table.rows[1].cells[0]->best);  // nothing to compare with
 }
 
-// --- How often it is right ------------------------------------------------------------------------------------------
+// --- Error rates ----------------------------------------------------------------------------------------------------
 
 struct Trials {
   double slowdown = 1;
@@ -332,8 +332,8 @@ struct Trials {
   bool bootstrap = false;
 };
 
-/// The share of cases that are called regressed or improved in trials of 20 cases with normal noise of 1 %, judged by
-/// what two processes show themselves.
+/// The share of cases called regressed or improved. Each trial compares two processes with 20 cases and normal noise of
+/// 1 %; no spread between processes is assumed.
 double share_called(const Trials& t) {
   constexpr int kCases = 20;
   std::mt19937_64 random(42);

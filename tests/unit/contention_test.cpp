@@ -1,4 +1,4 @@
-// Who shares a bottleneck: against machines that are made up.
+// Contention, which finds the GPUs that share a bottleneck, on made-up machines.
 #include "model/contention.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ Estimate known(double value, double doubt = 0.005) {
   return {value, Interval{value * (1 - doubt), value * (1 + doubt)}};
 }
 
-/// Every GPU gets 100 alone, and two of them what `rate` says.
+/// Each GPU alone has rate 100; two at once have the sum rate(a, b).
 std::vector<PairAtOnce> every_pair(std::size_t gpus, const std::function<double(std::size_t, std::size_t)>& rate) {
   std::vector<PairAtOnce> pairs;
   for (std::size_t b = 1; b < gpus; ++b) {
@@ -125,7 +125,7 @@ TEST(Contention, OfAGpuThatIsNotThereIsAMistake) {
   EXPECT_THROW(Contention(2, std::vector<PairAtOnce>{{1, 1, {}}}), std::out_of_range);
 }
 
-/// Two sockets of four, measured with so much noise: times of 30 samples each. Whoever shares loses a third.
+/// Two sockets of four GPUs, 30 samples per time with lognormal noise. Two GPUs of one socket get 134 of 200.
 Contention noisy_sockets(double noise, unsigned seed) {
   std::mt19937 random(seed);  // NOLINT: a fixed seed makes the test repeatable
   std::lognormal_distribution<double> factor(0, noise);

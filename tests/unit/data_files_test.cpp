@@ -1,3 +1,4 @@
+// Data files: suites, expectations and profiles that are found by name.
 #include "app/data_files.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A data folder with expectations/{a100,h200}.json, in force while this object lives.
+/// Sets XFERBENCH_DATA to a folder with expectations/{a100,h200}.json.
 class DataFiles : public testing::Test {
  protected:
   void SetUp() override {
@@ -55,7 +56,7 @@ TEST_F(DataFiles, WhatIsNotThereIsAnsweredWithWhatIs) {
 
 TEST(DataFilesOfABuild, AreThoseOfTheSourceTree) {
   unsetenv("XFERBENCH_DATA");
-  // A kind is a folder: of the source tree, "." holds the scenarios themselves.
+  // The kind of data is the name of a folder. In the source tree "." contains the folder scenarios.
   const std::vector<std::string> names = data_names(".");
   EXPECT_NE(std::ranges::find(names, "scenarios"), names.end());
 }

@@ -1,4 +1,4 @@
-// Names of metrics are the business of whoever declares them: scenarios of theirs, a tune and a timeline of theirs.
+// src/ must not name metrics of scenarios: only their declarations may, and those of tune and of timelines.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -24,7 +24,7 @@ std::set<std::string> names_of(std::span<const MetricDeclaration> metrics) {
   return names;
 }
 
-/// What scenarios declare, and neither a tune, nor a timeline, nor regions of any scenario.
+/// Names of metrics that scenarios declare, without those of tune, timelines and regions, which src/ may use.
 std::set<std::string> names_of_scenarios() {
   std::set<std::string> names;
   for (const Scenario* scenario : scenarios()) names.merge(names_of(scenario->descriptor().metrics));
@@ -34,12 +34,12 @@ std::set<std::string> names_of_scenarios() {
   return names;
 }
 
-/// Words that src/ has another use for, which is not to look them up in results.
+/// Metric names that src/ also uses with another meaning.
 const std::set<std::string>& other_words() {
   static const std::set<std::string> words{
       "allocate",    // a kind of CUDA call
       "both",        // sides of a comparison
-      "call",        // a measurement that two know by its constant
+      "call",        // a measurement that two scenarios name by a shared constant
       "completion",  // a command
       "copy",        // a call of a device
       "d2d",         // a direction of copies
@@ -48,16 +48,16 @@ const std::set<std::string>& other_words() {
       "cpu",         // a clock, and a field of files
       "expected",    // a column of check
       "free",        // a call of a device
-      "from",        // a label of results that are of two ranks
+      "from",        // a label of results between two ranks
       "kernels",     // a field of explanations
-      "kernel",      // a row of timelines, and the host's
-      "latency",     // of the line that is fitted to copies
-      "memory",      // whose rate a limit of check may be a share of
+      "kernel",      // a row of timelines; the host's kernel
+      "latency",     // of the line fitted to copy times
+      "memory",      // a limit of check may be a share of its rate
       "mpi",         // a field of files
       "pinned",      // a kind of host memory
-      "register",    // a kind of memory that is allocated
-      "start",       // which explanations know, too: results/metric_names.hpp
-      "to",          // a label of results that are of two ranks
+      "register",    // registering host memory
+      "start",       // also a metric of explanations: results/metric_names.hpp
+      "to",          // a label of results between two ranks
       "together",    // a field of explanations
       "unit",        // a field of files
       "wait",        // a kind of CUDA call
@@ -65,13 +65,13 @@ const std::set<std::string>& other_words() {
   return words;
 }
 
-/// The text without what follows "//" on each line.
+/// Removes // comments.
 std::string without_comments(const std::string& text) {
   static const std::regex comment("//[^\n]*");
   return std::regex_replace(text, comment, "");
 }
 
-/// Where code names one of them: "of_limit", and of a word with other uses where it is looked up: metric("kernel".
+/// Metric names in string literals. Names with another meaning count only in a look-up, such as metric("kernel").
 std::vector<std::string> named_in(const std::string& code, const std::set<std::string>& names) {
   static const std::regex literal(R"re(((?:metric|measurement|label)\(\s*)?"([a-z0-9_-]+)")re");
   std::vector<std::string> found;
@@ -96,7 +96,7 @@ TEST(NamesOfMetrics, StandInScenariosOnly) {
   EXPECT_FALSE(names.contains("behind_best"));
   const fs::path root = XFERBENCH_SOURCE_DIR;
   for (const auto& entry : fs::recursive_directory_iterator(root / "src")) {
-    // Numbers of simulated machines have names of their own, some of which scenarios fit as well.
+    // Profiles have numbers of their own, some with the same names as metrics.
     const bool of_profiles = entry.path().filename().string().starts_with("profile_f");
     if (!entry.is_regular_file() || of_profiles) continue;
     std::ifstream file(entry.path());

@@ -1,5 +1,5 @@
-// Limits that come from good runs: which runs are taken, how far the limits are from them, and that they mean what is
-// said of them.
+// `xferbench expect`: limits derived from good runs. Tests which runs are used, how much slack a limit gets, and the
+// promised rate of false alarms.
 #include "check/derive.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 using test::mentions;
 using test::message_of;
 
-/// A case of this scenario whose headline is "copy", a time, or "units", of which more is better.
+/// One case with headline "copy" in seconds; for scenario "counting" it is "units", where more is better.
 Result measured_case(const std::string& scenario, std::uint64_t size, double median) {
   Case c(scenario);
   c.set({.name = "size", .kind = AxisKind::size}, size);
@@ -47,7 +47,7 @@ NamedReport good_run(const std::string& name, std::vector<Result> results) {
   return run;
 }
 
-/// With every time, and what is better when higher, so much slower.
+/// Makes every number worse by this factor: times longer, counts smaller.
 NamedReport slower(NamedReport run, double factor) {
   for (Result& result : run.report.results) {
     Measurement& m = result.measurements.front();
@@ -72,7 +72,7 @@ bool holds(const Report& report, const Expectations& expectations) {
   return check(report, "r.json", expectations).all_hold();
 }
 
-/// As it is when it has been written and read.
+/// Writes the expectations and reads them back.
 Expectations through_a_file(const Expectations& expectations) {
   return parse_expectations(to_expect_json(expectations), "mine.json");
 }
@@ -182,8 +182,9 @@ TEST(Derive, SaysWhichCasesHaveNoLimit) {
   EXPECT_TRUE(mentions(derived.warnings[0], "counting/size=4KiB has no limit"));
 }
 
-/// The share of further runs in which at least one of 29 cases is beyond its limit, where runs spread as is said, half
-/// of the cases a tenth as much. With the share of cases that are found when they are slower by `slowdown`.
+/// Simulated error rates: the share of new runs with any of 29 cases beyond its limit, and the share of cases found
+/// that became slower by `slowdown`. Runs spread by `spread` (relative) in half of the cases, by a tenth of it in the
+/// others.
 struct Rates {
   double false_alarms = 0;
   double found = 0;
@@ -218,7 +219,7 @@ TEST(LogLimits, AreKeptBy95Of100RunsAsGoodAndBrokenByOneAFifthSlower) {
     std::size_t runs;
     double spread;
   };
-  constexpr double kAllowed = 0.05 + 2 * 0.011;  // two standard errors of 400 trials
+  constexpr double kAllowed = 0.05 + 2 * 0.011;  // plus two standard errors of 400 trials
   for (const auto& [runs, spread] : {Setting{1, 0.005}, Setting{1, 0.015}, Setting{2, 0.005}, Setting{2, 0.03},
                                      Setting{3, 0.005}, Setting{3, 0.03}, Setting{7, 0.015}, Setting{7, 0.03}}) {
     const Rates rates = rates_of(runs, spread, 1.2);
@@ -228,12 +229,12 @@ TEST(LogLimits, AreKeptBy95Of100RunsAsGoodAndBrokenByOneAFifthSlower) {
 }
 
 TEST(LogLimits, OfASingleRunAreWhatTheNormalDistributionSays) {
-  // One case: 1.6449 spreads of the difference of two runs.
+  // One case: t = 1.6449 standard deviations of the difference of two runs.
   EXPECT_NEAR(log_limits(std::vector<LogsOfCase>{{0.0}}, 0.02)[0], 1.6449 * std::sqrt(2.0) * 0.02, 1e-5);
-  // Two runs that agree: 4 of 5 degrees of freedom say 2 %, and then 4 of 5 that; t(0.95, 5) = 2.0150.
+  // Two identical runs: the prior of 2 % has weight 4 of 5 degrees of freedom. t(0.95, 5) = 2.0150.
   const double spread = 0.02 * 4 / 5;
   EXPECT_NEAR(log_limits(std::vector<LogsOfCase>{{0.0, 0.0}}, 0.02)[0], 2.0150 * spread * std::sqrt(1.5), 1e-5);
-  // And three: t(0.95, 6) = 1.9432.
+  // Three identical runs: t(0.95, 6) = 1.9432.
   EXPECT_NEAR(log_limits(std::vector<LogsOfCase>{{0.0, 0.0, 0.0}}, 0.02)[0],
               1.9432 * (0.02 * 4 / 6) * std::sqrt(4.0 / 3), 1e-5);
 }

@@ -1,5 +1,5 @@
-// What kernels that launch kernels share with the host: the shape of a tree, the closed forms, the references, the
-// decisions of the sort; and what is said of launches that failed.
+// Code that kernels launching kernels (CUDA dynamic parallelism) share with the host: launch trees, closed forms,
+// references, the sort's pivots and work lists, and messages about failed launches.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -109,7 +109,7 @@ TEST(FailedLaunches, AreDescribedWithWhatToDo) {
   EXPECT_EQ(describe({.failed = 1, .error = 719}, 1, ""), "1 launch failed with CUDA's error number 719");
 }
 
-// --- The sort --------------------------------------------------------------------------------------------------------
+// --- The quicksort ---------------------------------------------------------------------------------------------------
 
 TEST(SortPivot, IsTheMedianOfSortedKeysAndOneOfTheKeys) {
   std::vector<std::uint32_t> keys(1001);
@@ -150,7 +150,7 @@ TEST(SortKeys, AreNeverWhatMemoryIsPoisonedWith) {
   }
 }
 
-// --- The lists of a level --------------------------------------------------------------------------------------------
+// --- Work lists of a level of the sort -------------------------------------------------------------------------------
 
 TEST(LevelLists, NameEachBlockOfEachSegmentOnceWithPartitionsFirst) {
   using kernels::SortWork;
@@ -160,7 +160,7 @@ TEST(LevelLists, NameEachBlockOfEachSegmentOnceWithPartitionsFirst) {
   std::vector<std::uint32_t> memory(1000);
   const LevelLists lists = write_lists(level, std::as_writable_bytes(std::span(memory)));
   const auto* segments = reinterpret_cast<const SortSegment*>(memory.data());
-  std::vector<std::vector<std::uint32_t>> seen;  // first key of the segment, block
+  std::vector<std::vector<std::uint32_t>> seen;  // [segment] = blocks; a segment is named by its first key
   for (const LevelLists::Grid& grid : lists.grids) {
     const auto* work = reinterpret_cast<const SortWork*>(reinterpret_cast<const std::byte*>(memory.data()) + grid.work);
     for (const SortWork& w : std::span(work, grid.blocks)) {
@@ -176,7 +176,7 @@ TEST(LevelLists, NameEachBlockOfEachSegmentOnceWithPartitionsFirst) {
   EXPECT_EQ(lists.bytes, 5 * sizeof(SortSegment) + 9 * sizeof(SortWork));
 }
 
-/// The keys of a test, and the sort as the host drives it, on the references of the kernels.
+/// Runs the sort's host code with the host references of the kernels in place of the GPU.
 class SortOnHost {
  public:
   SortOnHost(SortKeys kind, std::uint32_t count)

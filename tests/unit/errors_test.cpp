@@ -1,4 +1,4 @@
-// What errors say, and the exit codes that they lead to.
+// Error messages and exit codes.
 #include <gtest/gtest.h>
 
 #include <string>

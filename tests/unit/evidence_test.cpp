@@ -1,4 +1,4 @@
-// Which test decides about a case, and what it says.
+// Choice of the statistical test for a case, and its result.
 #include "compare/evidence.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ constexpr SpreadBefore kNothing{};
 constexpr SpreadBefore kAssumed{0.02, kAssumedFreedom, SpreadSource::assumed};
 
 TEST(Evidence, OfTwoProcessesASideIsWelchsTestOfTheirLogarithms) {
-  // scipy.stats.ttest_ind(log(next), log(base), equal_var=False): p = 0.00089107, without anything taken beforehand.
+  // scipy.stats.ttest_ind(log(next), log(base), equal_var=False) gives p = 0.00089107; no prior spread is assumed.
   const auto base = processes_around({1.00, 1.01, 0.99});
   const auto next = processes_around({1.10, 1.09, 1.12});
   const Evidence e = weighed(base, next, {.threshold = 0.03, .before = kNothing});

@@ -1,4 +1,4 @@
-// What a case of exchange means, what the model expects of it, and what its results say together.
+// Scenario exchange: its cases, the model of its makespan, and findings from its results.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kMega = static_cast<double>(MiB);
 
-/// 50, 10 and 50 GB/s, and some microseconds for each operation.
+/// 50, 10 and 50 GB/s, and a few microseconds for each operation.
 model::ExchangeStages slow_messages() {
   return {.d2h = {.per_operation = 2e-6, .per_byte = 1 / 50e9},
           .message = {.per_operation = 5e-6, .per_byte = 1 / 10e9},
@@ -27,7 +27,7 @@ model::ExchangeStages slow_messages() {
           .handoff = 4e-6};
 }
 
-/// What no way of cutting it can beat: the slowest stage, in one piece.
+/// Lower bound in seconds for any chunking: the slowest stage for the whole payload.
 double bound_of(const model::ExchangeStages& s, std::uint64_t bytes) {
   const auto time = [&](const model::Cost& c) { return c.per_operation + c.per_byte * static_cast<double>(bytes); };
   return std::max({time(s.d2h), time(s.message), time(s.h2d)});
@@ -45,7 +45,7 @@ TEST(ExchangeModel, ManyChunksTakeTheSlowestStageAndOneChunkThroughTheOthers) {
   const double message = 5e-6 + chunk / 10e9;
   const double copy = 2e-6 + chunk / 50e9;
   const double expected = 16 * message + 2 * copy + 3 * s.handoff;
-  // The next message waits for nothing but the one before where there are slots enough.
+  // With enough slots the next message waits only for the one before it.
   EXPECT_NEAR(model::exchange_time(s, 64 * MiB, {4 * MiB, 8}), expected, 0.01 * expected);
   EXPECT_GT(model::exchange_time(s, 64 * MiB, {4 * MiB, 1}), 1.15 * expected) << "a single slot is filled in turn";
 }
@@ -151,7 +151,7 @@ TEST(ExchangeCases, OnlyWhatIsCutHasChunks) {
                                       "exchange/pairs=ring/round=1/method=host/way=one/chunk=1MiB/depth=4/size=4MiB"}));
 }
 
-/// Who sends to whom in each turn; fails where the ranks do not agree on that.
+/// Pairs (from, to) in each turn. Fails where two ranks disagree on them.
 std::vector<std::vector<std::pair<int, int>>> transfers(const model::Matching& matching, bool both, Pacing pace,
                                                         const std::vector<int>& nodes) {
   const int ranks = static_cast<int>(nodes.size());

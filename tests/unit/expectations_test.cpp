@@ -15,7 +15,6 @@ namespace {
 using test::mentions;
 using test::message_of;
 
-/// A file with these expectations.
 std::string file(const std::string& expectations) {
   return R"({"schema": "xferbench-expect/1", "expect": [)" + expectations + "]}";
 }

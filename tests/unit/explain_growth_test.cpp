@@ -1,4 +1,4 @@
-// What a program becomes grows no faster than what was recorded of it, whatever that is.
+// The program graph of a recording has a size proportional to the recording, whatever its streams and events.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -20,7 +20,7 @@ std::vector<std::uint32_t> streams(MadeRecording& m, std::size_t count, StreamFl
   return made;
 }
 
-/// Streams that only wait for each other's events and record them, behind one that works.
+/// One stream runs kernels; the others only wait for each other's events and record them.
 Recording events(std::size_t steps, std::size_t count) {
   return whole([=](MadeRecording& m) {
     const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::non_blocking);
@@ -35,7 +35,7 @@ Recording events(std::size_t steps, std::size_t count) {
   });
 }
 
-/// Each worker waits for a stream that waits for all of them.
+/// All worker streams wait for one stream, which then waits for all of them.
 Recording forks_and_joins(std::size_t steps, std::size_t count) {
   return whole([=](MadeRecording& m) {
     const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::non_blocking);
@@ -75,7 +75,7 @@ Recording device_waits(std::size_t steps, std::size_t count) {
   });
 }
 
-/// Nothing is said to wait for more than a few things for each record.
+/// Checks that the graph has at most four dependencies per record, and that its replay takes the recorded time.
 void expect_few_edges(const Recording& r) {
   const Program program = program_of(r, window_of(r, std::nullopt), MadeRecording::costs());
   std::size_t edges = 0;

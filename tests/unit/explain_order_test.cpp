@@ -1,4 +1,4 @@
-// What depends on what, and what runs beside what.
+// Dependencies between operations of a recorded program, and kernels that run at the same time.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ using recording::CopyKind;
 using recording::Memory;
 using recording::StreamFlag;
 
-// --- What depends on what -------------------------------------------------------------------------------------------
+// --- Dependencies ---------------------------------------------------------------------------------------------------
 
 TEST(ExplainOrder, WorkLaunchedBeforeTheRangeComesBeforeWhatIsInIt) {
   MadeRecording m;
@@ -50,7 +50,7 @@ TEST(ExplainOrder, AWaitForAStreamIsOneForTheEventThatTheStreamWaitsFor) {
   m.kernel("work", 10e-3, first);
   m.record(1, first);
   m.make_wait(second, 1);
-  m.wait(first);  // as long as that of `second` would be, which is what the next lines make of it
+  m.wait(first);  // recorded for `first`, which ends at the same time; changed to `second` below
   Recording r = m.finish();
   r.synchronizations.back().stream = second;
   const Program program = program_of(r, window_of(r, std::nullopt), {});
@@ -68,9 +68,9 @@ TEST(ExplainOrder, AnEventRecordedBehindAWaitForAnotherMeansThatOneToo) {
   m.kernel("first", 10e-3, a);
   m.record(1, a);
   m.make_wait(b, 1);
-  m.record(2, b);  // nothing is in b but the wait
+  m.record(2, b);  // b has no work, only the wait
   m.make_wait(c, 2);
-  m.kernel("last", 1e-3, c);  // on the one engine for kernels, behind "first" in any case
+  m.kernel("last", 1e-3, c);  // behind "first" anyway: the recorded machine runs one kernel at a time
   m.wait_device();
   const Recording r = m.finish();
   const Program program = program_of(r, window_of(r, std::nullopt), {});
@@ -88,8 +88,8 @@ TEST(ExplainOrder, AnEventBeforeTheCopyBackDoesNotBringItsResult) {
     m.kernel("work", 100e-6, s);
     m.record(1, s);
     m.copy(CopyKind::d2h, Memory::pinned, MiB, s);
-    m.wait(s);  // turned into one for the event below
-    m.wait(s);  // for the result
+    m.wait(s);  // changed to a wait for event 1 below
+    m.wait(s);  // for the copy's result
     m.work(50e-6);
   }
   m.end_range();
@@ -99,7 +99,7 @@ TEST(ExplainOrder, AnEventBeforeTheCopyBackDoesNotBringItsResult) {
     sync.kind = recording::SyncKind::event;
     sync.event = 1;
   }
-  // The waits for the event, which bring nothing, are needless; those for the results are not.
+  // Waits for the event are needless, since it precedes the copy back; waits for the stream bring the result.
   const Program program = program_of(r, window_of(r, "steps"), {});
   const Replay replayed = replay(program);
   const Evidence evidence{r, window_of(r, "steps"), program, MadeRecording::costs(), replayed};
@@ -131,7 +131,8 @@ TEST(ExplainOrder, ACallThatBeganBeforeTheRangeOnAnotherThreadIsReplayed) {
   m.wait(b);
   m.end_range();
   Recording r = m.finish();
-  // Another thread's: the copy goes on while the range begins, and a kernel of before the range began after the copy.
+  // Moves the copy to another thread: it spans the begin of the range. The kernel, launched before the range, starts
+  // after the copy's call.
   recording::Call& copy = r.calls[0];
   copy.thread = 2;
   recording::Kernel& kernel = r.kernels.front();
@@ -158,16 +159,16 @@ TEST(ExplainOrder, ACallThatReturnsBeforeItsCopyEndsIsReplayedSo) {
     }
     m.wait(s);
   });
-  for (recording::Copy& copy : r.copies) {  // the last part of the copy is on its way when the call returns
+  for (recording::Copy& copy : r.copies) {  // the call returns 20 us before the end of the copy
     copy.on.end += 20'000;
   }
   const Program program = program_of(r, window_of(r, "steps"), {});
   EXPECT_NEAR(replay(program).seconds, program.seconds, 0.03 * program.seconds);
 }
 
-/// Two GPUs work at once, each in a context of its own; what one does is nothing to the other.
+/// Two GPUs work at the same time, each in its own context and independent of the other.
 Recording on_two_gpus() {
-  Recording r = in_range([](MadeRecording& m) {  // which has one GPU, and serves one after the other
+  Recording r = in_range([](MadeRecording& m) {  // recorded on one GPU, one kernel after the other
     const std::uint32_t a = m.stream(StreamFlag::non_blocking);
     const std::uint32_t b = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < 20; ++i) m.kernel(i % 2 == 0 ? "first" : "second", 1e-3, i % 2 == 0 ? a : b);
@@ -201,11 +202,10 @@ TEST(ExplainOrder, TwoGpusWorkAtOnce) {
   }
 }
 
-// --- Kernels side by side
-// ---------------------------------------------------------------------------------------------
+// --- Concurrent kernels ---
 
-/// Three kernels that each fill the GPU, in streams of their own, enqueued at once: each begins in the last 20 us of
-/// the one before it, while that one's last blocks run.
+/// Three kernels that each fill the GPU, enqueued at once on three streams. Each begins in the last 20 us of the one
+/// before, while that one's last blocks run.
 Recording overlapping_tails() {
   Recording r = whole([](MadeRecording& m) {
     std::vector<std::uint32_t> s;
@@ -237,7 +237,7 @@ TEST(ExplainOrder, KernelsWhoseEndsOverlapDoNotShareTheGpuWhenWaitsAreLeftOut) {
       m.work(100e-6);
     }
   });
-  for (std::size_t i = 1; i < r.kernels.size(); i += 2) r.kernels[i].on.begin -= 10'000;  // 1 % of it
+  for (std::size_t i = 1; i < r.kernels.size(); i += 2) r.kernels[i].on.begin -= 10'000;  // 1 % of the kernel before
   const ProcessExplanation told = explained(r, {FindingKind::needless_wait});
   ASSERT_TRUE(told.seconds_mended) << told.withheld;
   EXPECT_GE(*told.seconds_mended, kSteps * 1.9e-3) << "of " << told.stretch.seconds;
@@ -256,7 +256,7 @@ TEST(ExplainOrder, ACallOfAnotherThreadOverTheEndOfARangeIsNoPartOfIt) {
   m.copy(CopyKind::h2d, Memory::pageable, 64 * MiB, b, false);
   Recording r = m.finish();
   r.ranges.front().of_process = 1;
-  r.ranges.front().end = r.calls.back().begin + 100'000;  // of 6.7 ms
+  r.ranges.front().end = r.calls.back().begin + 100'000;  // the copy takes 6.7 ms
   const Program program = program_of(r, window_of(r, "steps"), {});
   EXPECT_NEAR(replay(program).seconds, program.seconds, 0.03 * program.seconds);
 }

@@ -1,4 +1,4 @@
-// What may not be told of any program, shown by programs of which it once was.
+// Claims that `explain` must never make. Each program here once led to a wrong one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using recording::CopyKind;
 using recording::Memory;
 using recording::StreamFlag;
 
-// --- Gains that the engines do not allow ----------------------------------------------------------------------------
+// --- Gains that the engines rule out --------------------------------------------------------------------------------
 
 TEST(ExplainProperties, PinnedCopiesStillTakeTheLinksTimeWhereNobodyWaitsForThem) {
   const auto write = [](MadeRecording& m) {
@@ -103,7 +103,7 @@ TEST(ExplainProperties, PagesThatMoveSideBySideDoNotCountTwice) {
       m.wait(s);
     }
   });
-  for (const recording::Kernel& k : r.kernels) {  // 4 MiB in 4 ms, on four channels at once: 6 ms are computing
+  for (const recording::Kernel& k : r.kernels) {  // 4 channels move 4 MiB in 4 ms; 6 ms compute
     for (int i = 0; i < 4; ++i) {
       r.migrations.push_back({.begin = k.on.begin, .end = k.on.begin + 4'000'000, .bytes = MiB, .kind = CopyKind::h2d});
     }
@@ -171,14 +171,14 @@ TEST(ExplainProperties, PartsOfAKernelAreNoShorterThanItsBlocksAllow) {
   EXPECT_NE(find(of_gpu_with(0), FindingKind::no_overlap), nullptr) << "not known";
 }
 
-// --- Gains that are the program's own work --------------------------------------------------------------------------
+// --- Gains that would remove the program's own work -----------------------------------------------------------------
 
 TEST(ExplainProperties, GatheringDoesNotTakeAwayWhatTheProgramComputesBetweenCopies) {
   const auto write = [](bool gathered) {
     return [=](MadeRecording& m) {
       const std::uint32_t s = m.stream(StreamFlag::non_blocking);
       for (int i = 0; i < 1000; ++i) {
-        m.work(100e-6);  // makes the value
+        m.work(100e-6);  // computes the value
         if (!gathered) m.copy(CopyKind::h2d, Memory::pinned, 4, s);
       }
       if (gathered) m.copy(CopyKind::h2d, Memory::pinned, 4000, s);
@@ -201,7 +201,7 @@ TEST(ExplainProperties, GatheringDoesNotTakeAwayOtherCallsBetweenCopies) {
       const std::uint32_t other = m.stream(StreamFlag::non_blocking);
       for (int i = 0; i < 100; ++i) {
         if (!gathered || i == 99) m.copy(CopyKind::h2d, Memory::pinned, gathered ? 400 : 4, s);
-        m.copy(CopyKind::h2d, Memory::pageable, MiB, other, false);  // 113 us
+        m.copy(CopyKind::h2d, Memory::pageable, MiB, other, false);  // takes 113 us
       }
       m.kernel("work", 5e-6, s);
       m.wait_device();
@@ -219,7 +219,7 @@ TEST(ExplainProperties, PinningDoesNotTakeAwayTheProgramsWorkAfterACopy) {
       const std::uint32_t s = m.stream(StreamFlag::non_blocking);
       for (int step = 0; step < 100; ++step) {
         m.copy(CopyKind::h2d, pinned ? Memory::pinned : Memory::pageable, 2 * MiB, s);
-        m.work(150e-6);  // decodes the next
+        m.work(150e-6);  // decodes the next batch
         for (int i = 0; i < 4; ++i) m.kernel("work", 5e-6, s);
       }
       m.wait(s);
@@ -236,7 +236,7 @@ TEST(ExplainProperties, WhatAProgramSetsUpOnceCannotBeDoneBeforeIt) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     m.kernel("work", 1e-3, s);
     m.wait(s);
-    m.call("cudaMalloc", 50e-3);  // the only one
+    m.call("cudaMalloc", 50e-3);  // only one, so it is not part of a loop
     m.kernel("work", 1e-3, s);
     m.wait(s);
   };
@@ -256,8 +256,7 @@ TEST(ExplainProperties, SetupInARangeOfTheProcessCountsAsInOneOfAThread) {
   EXPECT_NE(find(explained(r), FindingKind::setup), nullptr);
 }
 
-// --- What is said
-// -----------------------------------------------------------------------------------------------------
+// --- Texts ------
 
 TEST(ExplainProperties, CopiesInsideTheGpuAreNoTransfers) {
   const Recording r = in_range([](MadeRecording& m) {
@@ -285,7 +284,7 @@ TEST(ExplainProperties, IdleTimesAndWaitsThatAreToldAreNotLongerThanTheStretch) 
       explain(r, MadeRecording::costs(), {0.8 * watched, 0.8 * watched}, std::nullopt, {.range = "steps"});
   const Finding* launches = find(told, FindingKind::launch_bound);
   ASSERT_NE(launches, nullptr) << told.withheld;
-  // "the GPU is idle for 7 ms in all": of the watched run, where gains are of the unwatched one.
+  // Idle time is reported for the profiled run, gains for the baseline run; it must not exceed the baseline.
   const std::size_t at = launches->what.find("idle for ") + 9;
   const double idle = std::stod(launches->what.substr(at)) * 1e-3;
   ASSERT_NE(launches->what.find(" ms in all", at), std::string::npos) << launches->what;
@@ -310,7 +309,7 @@ TEST(ExplainProperties, WhatCanBeKeptIsNamedByWhatItIs) {
 TEST(ExplainProperties, TimesOfCopyBackCallsThatBlockAreNotGatheredAsIfNobodyReadThem) {
   const auto write = [](MadeRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
-    for (int i = 0; i < 500; ++i) m.copy(CopyKind::d2h, Memory::pageable, 8, s, false);  // follows a list
+    for (int i = 0; i < 500; ++i) m.copy(CopyKind::d2h, Memory::pageable, 8, s, false);  // values may be list links
   };
   const ProcessExplanation told = explained(in_range(write));
   const Finding* small = find(told, FindingKind::small_copies);
@@ -319,8 +318,7 @@ TEST(ExplainProperties, TimesOfCopyBackCallsThatBlockAreNotGatheredAsIfNobodyRea
   }
 }
 
-// --- More of the same
-// -------------------------------------------------------------------------------------------------
+// --- More claims ----
 
 TEST(ExplainProperties, ManagedMemoryOfBeforeTheRangeIsManagedInIt) {
   const auto program = [](bool before) {
@@ -332,7 +330,7 @@ TEST(ExplainProperties, ManagedMemoryOfBeforeTheRangeIsManagedInIt) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < 50; ++i) {
       m.kernel("work", 100e-6, s);
-      m.wait(s);  // the host then reads what the kernel wrote
+      m.wait(s);  // then the host reads the kernel's output
       m.work(50e-6);
     }
     m.end_range();
@@ -342,7 +340,7 @@ TEST(ExplainProperties, ManagedMemoryOfBeforeTheRangeIsManagedInIt) {
   EXPECT_EQ(find(explained(program(true)), FindingKind::needless_wait), nullptr);
 }
 
-/// Divides the work of the kernels of that name.
+/// A fix that divides the work of the kernels of this name.
 Mend faster(std::string text, Index name, double by) {
   return {std::move(text), "", [name, by](Program& p) {
             for (Operation& o : p.operations) {
@@ -374,7 +372,7 @@ TEST(ExplainProperties, TheTimeThatIsToldIsThatOfTheMendThatIsTold) {
                          }});
   Candidate second;
   second.mends = {faster("y", y, 3), faster("z, which is worth the same after the first and more", z, 20)};
-  // Alone y gains 2.0 ms a step and z 1.9; after the first, y gains next to nothing.
+  // Alone y gains 2.0 ms per step and z 1.9 ms. After the first fix y gains almost nothing.
   const Gains gains = gains_of(program, program.seconds, {first, second}, 0.001);
   ASSERT_EQ(gains.findings.size(), 2U);
   const Finding& told = gains.findings.back();
@@ -384,7 +382,7 @@ TEST(ExplainProperties, TheTimeThatIsToldIsThatOfTheMendThatIsTold) {
   mend->apply(changed);
   const double scale = program.seconds / replay(program).seconds;
   EXPECT_NEAR(*told.seconds_after, replay(changed).seconds * scale, 1e-6) << told.mend;
-  // And the time with all of them is that of the mend that is told.
+  // The time after all fixes must use the same fix of the second finding.
   Program both = program;
   first.mends.front().apply(both);
   mend->apply(both);

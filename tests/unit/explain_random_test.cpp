@@ -1,4 +1,4 @@
-// Programs at random: whatever is told of them, the engines allow it.
+// Random programs: no predicted time may be less than the engines allow.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -17,7 +17,7 @@ using recording::CopyKind;
 using recording::Memory;
 using recording::StreamFlag;
 
-/// A program of random steps, each repeated some times.
+/// A program of random steps, each repeated a few times.
 Recording random_program(unsigned seed) {
   std::mt19937 random(seed);
   const auto pick = [&random](unsigned below) { return static_cast<unsigned>(random() % below); };
@@ -79,7 +79,8 @@ TEST(ExplainRandom, NoMendTakesLessThanTheEnginesNeed) {
       EXPECT_TRUE(std::isfinite(*finding.seconds_after)) << "seed " << seed << " " << to_text(finding.kind);
     }
   }
-  // The made machine serves kernels of all streams in the order of their calls, which the replay does not.
+  // The made-up machine runs kernels of all streams in call order; the replay does not. So a few explanations are
+  // unavailable.
   EXPECT_LE(withheld, 3U);
 }
 

@@ -1,3 +1,4 @@
+// replay(), which predicts the time of a changed program, on programs of a few operations.
 #include "explain/replay.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@ namespace {
 
 constexpr double kMs = 1e-3;
 
-/// A program of one thread, made by hand: times that are not given are 0.
+/// Builds a program of one thread. Times are in seconds.
 class Made {
  public:
   Index call(double gap, double own, std::vector<Index> waits_for = {}) {
@@ -90,7 +91,7 @@ TEST(Replay, SlowsBothDirectionsWhileBothRun) {
   made.call(0, 0, {in, out});
   made.call(0, 0);
   const Replay replayed = replay(made.program);
-  EXPECT_NEAR(replayed.operation_ends[out], 2 * kMs, 1e-9);  // at 0.8 of its speed
+  EXPECT_NEAR(replayed.operation_ends[out], 2 * kMs, 1e-9);  // H2D and D2H slow each other to 0.8
   EXPECT_NEAR(replayed.operation_ends[in], 3 * kMs, 1e-9);   // half of it was done by then
 }
 
@@ -112,7 +113,7 @@ TEST(Replay, LetsThreadsGoOnBesideEachOther) {
   made.program.calls[other].follows = kNone;
   const Index end = made.call(1 * kMs, 0);
   made.program.calls[end].follows = 0;
-  made.program.calls[end].previous = other;  // and not before the other one has ended
+  made.program.calls[end].previous = other;  // begins after `other` has ended
   EXPECT_DOUBLE_EQ(replay(made.program).seconds, 5 * kMs);
   made.program.calls[other].own = 9 * kMs;
   EXPECT_DOUBLE_EQ(replay(made.program).seconds, 10 * kMs);

@@ -116,7 +116,7 @@ TEST(ExplainReport, MarksWhatIsSimulated) {
   EXPECT_EQ(nlohmann::json::parse(to_json(e))["profile"], "h200");
 }
 
-// --- Names from a recording -----------------------------------------------------------------------------------------
+// --- Untrusted names from a recording -------------------------------------------------------------------------------
 
 Explanation hostile() {
   const std::string evil =
@@ -212,9 +212,9 @@ TEST(ExplainReport, TellsTheTimeWithWhatWasChosenMended) {
   EXPECT_NE(to_markdown(document_of(e)).find("With pageable mended: 53.0 -> 26.5 ms"), std::string::npos);
 }
 
-// --- The contract ---------------------------------------------------------------------------------------------------
+// --- The JSON schema ------------------------------------------------------------------------------------------------
 
-/// What is said of a program that copies from pageable memory and waits each time.
+/// The explanation of a program that copies from pageable memory and waits each time.
 Explanation of_recording() {
   MadeRecording made;
   const std::uint32_t s = made.stream(recording::StreamFlag::non_blocking);
@@ -277,7 +277,7 @@ TEST(ExplainReport, HasTheLongestBarForTheLargestGain) {
   ProcessExplanation process = e.processes.front();
   process.findings.resize(3, process.findings.front());
   process.findings[1].seconds_after = process.stretch.reference() * 0.5;
-  process.findings[2].seconds_after = process.stretch.reference();  // gains once the others are mended
+  process.findings[2].seconds_after = process.stretch.reference();  // no gain by itself, only after the other fixes
   process.findings[1].seconds_after_all = process.stretch.reference() * 0.4;
   process.findings[2].seconds_after_all = process.stretch.reference() * 0.3;
   const std::vector<Bars::Bar> bars = explained::bars_of_gains(process).bars;

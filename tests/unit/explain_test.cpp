@@ -1,7 +1,7 @@
+// explain(): findings and predicted times of programs with one known fault each.
 #include "explain/explain.hpp"
 
 #include <gtest/gtest.h>
-
 
 #include "core/error.hpp"
 #include "core/units.hpp"
@@ -23,12 +23,13 @@ double seconds_of(const Write& write) { return explained(write).stretch.seconds;
 
 bool finds(const ProcessExplanation& told, FindingKind kind) { return find(told, kind) != nullptr; }
 
-/// With all that was found mended.
+/// Predicted seconds with all findings fixed.
 double best(const ProcessExplanation& told) {
   return told.findings.empty() ? told.stretch.seconds : *told.findings.back().seconds_after_all;
 }
 
-/// What was found first, and what it says of the program with these mended, held against that program.
+/// Explains the slow program: the first finding must be kinds[0], and the time predicted with all `kinds` fixed must be
+/// within 5 % of the fixed program's time.
 void expect_mended(const Write& slow, const Write& mended, const std::vector<FindingKind>& kinds) {
   const ProcessExplanation told = explained(in_range(slow), kinds);
   EXPECT_EQ(told.withheld, "");
@@ -41,7 +42,7 @@ void expect_mended(const Write& slow, const Write& mended, const std::vector<Fin
   for (const FindingKind kind : kinds) EXPECT_FALSE(finds(after, kind)) << to_text(kind);
 }
 
-// --- A fault, and the program without it; each fault is in tests/sim/sim_programs.cpp ---
+// --- Programs with one fault, and without it; the same faults are in tests/sim/sim_programs.cpp ---
 
 Write torch_loop(bool pinned, bool item) {
   return [=](MadeRecording& m) {
@@ -103,11 +104,11 @@ TEST(Explain, SplitsAStepThatIsAlone) {
     m.wait(s);
   });
   ASSERT_TRUE(finds(told, FindingKind::no_overlap));
-  EXPECT_GT(best(told), 5.37e-3);  // what one direction takes
+  EXPECT_GT(best(told), 5.37e-3);  // the time of one direction
   EXPECT_LT(best(told), 6.5e-3);
 }
 
-// --- What is true of all explanations ---
+// --- Properties of all explanations -----
 
 TEST(Explain, SharesAddUpToTheStretch) {
   for (const Write& write : {torch_loop(false, true), serial(40), steps_that_wait(true)}) {

@@ -1,4 +1,4 @@
-// Recordings as timelines: for trace viewers, and as the first part that explanations carry.
+// Recordings as timelines: Chrome trace files, and the chart at the top of an explanation.
 #include "explain/timeline.hpp"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(ExplainTimeline, OfOneCopyIsThisText) {
   made.wait(s);
   const Recording recording = made.finish();
   const std::string text = trace_of(recording, window_of(recording, std::nullopt));
-  test::expect_golden("explain/timeline.json", text.substr(0, text.find(",\"tool\":")));  // the version follows
+  test::expect_golden("explain/timeline.json", text.substr(0, text.find(",\"tool\":")));  // before the version
   EXPECT_TRUE(text.ends_with("}\n"));
 }
 

@@ -1,4 +1,4 @@
-// Explanations of recordings that tests make.
+// Runs explain() on recordings that tests make.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@ namespace xferbench::explain {
 
 using Write = std::function<void(MadeRecording&)>;
 
-/// The whole life of a process.
+/// A recording of the whole process.
 inline Recording whole(const Write& write) {
   MadeRecording made;
   write(made);
   return made.finish();
 }
 
-/// The program within a range "steps".
+/// A recording in which the program runs within a range called "steps".
 inline Recording in_range(const Write& write) {
   MadeRecording made;
   made.work(5e-3);

@@ -1,4 +1,4 @@
-// Explanations that are made up, for tests of what shows them.
+// Made-up explanations for tests of reports.
 #pragma once
 
 #include "core/units.hpp"
@@ -6,7 +6,7 @@
 
 namespace xferbench::test {
 
-/// This machine's times for copies of a direction and memory: so many GB/s after a latency.
+/// A limit curve of one direction and kind of memory: `rate` in GB/s, `latency` in seconds.
 inline explain::LimitCurve limit_curve(recording::CopyKind kind, recording::Memory host, double rate, double latency) {
   explain::LimitCurve curve{.kind = kind, .host = host, .points = {}};
   for (std::uint64_t bytes = 4; bytes <= 256 * MiB; bytes *= 8) {
@@ -89,7 +89,7 @@ inline explain::Timeline torch_timeline() {
   return timeline;
 }
 
-/// PyTorch copying 64 batches from pageable memory, and waiting for each loss.
+/// PyTorch copies 64 batches from pageable memory and waits for each loss.
 inline explain::Explanation torch_loop() {
   using recording::CopyKind;
   using recording::Memory;
@@ -137,7 +137,7 @@ inline explain::Explanation torch_loop() {
   return of_machine(std::move(process));
 }
 
-/// The same pinned, and without waiting.
+/// The same loop with pinned memory and without waits.
 inline explain::Explanation mended_loop() {
   using recording::CopyKind;
   using recording::Memory;

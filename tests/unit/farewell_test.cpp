@@ -1,3 +1,4 @@
+// Farewell, the handshake of ranks at the end of a run: texts, silent ranks, ranks that died.
 #include "ranks/farewell.hpp"
 
 #include <fmt/format.h>
@@ -24,7 +25,7 @@ namespace {
 
 const Patience kFarewellPatience{.seconds = 20, .after_interrupt = 20, .idle = {}};
 
-/// As a rank that waits does, until something throws.
+/// Polls for messages of other ranks, as a waiting rank does, until look() throws.
 void look_for_long(Farewell& farewell) {
   for (int i = 0; i < 20'000; ++i) {
     farewell.look();
@@ -63,7 +64,7 @@ TEST(Farewells, OfAnyRankEndTheOthersWaits) {
   Farewell::Heard heard;
   all.run([&](Communicator& ranks) {
     Farewell farewell(ranks, {}, kFarewellPatience);
-    if (ranks.rank() == 1) {  // it has waited for somebody for too long
+    if (ranks.rank() == 1) {  // gives up after waiting too long for another rank
       static_cast<void>(farewell.say("one", 20));
       return;
     }
@@ -79,7 +80,7 @@ TEST(Farewells, OfAnyRankEndTheOthersWaits) {
   EXPECT_EQ(heard.texts, (std::vector<std::string>{"", "one", "two"}));
 }
 
-/// A process that does nothing until it is killed.
+/// A child process that pauses until it is killed.
 class Sleeper {
  public:
   Sleeper() : process_(fork()) {
@@ -101,8 +102,8 @@ class Sleeper {
   pid_t process_;
 };
 
-/// Three ranks of which the third is a process that dies under the eyes of the second; its thread does what `last`
-/// says after the greeting. What the first hears.
+/// Rank 1 watches rank 2's process, which dies after the barrier; rank 2's thread runs `last`. Returns what rank 0
+/// heard.
 Farewell::Heard after_a_death(const std::function<void(Farewell&)>& last) {
   Sleeper sleeper;
   ThreadRanks all(3);
@@ -149,7 +150,7 @@ TEST(Farewells, AreReadBeforeProcessesAreLookedAt) {
   ThreadRanks all(2);
   std::atomic<bool> said = false;
   all.run([&](Communicator& ranks) {
-    // As after a while in which the first rank was stopped: the other one has waited, said so, and ended.
+    // Rank 0 was stopped for a while; rank 1 has waited, sent its farewell and ended.
     std::vector<Farewell::Neighbour> neighbours;
     if (ranks.rank() == 0) neighbours = {{1, sleeper.process()}};
     Farewell farewell(ranks, neighbours, kFarewellPatience);
@@ -187,7 +188,7 @@ TEST(Farewells, OfManyAreHeardAfterAFewLooks) {
   });
 }
 
-/// Ranks whose last texts are on their way for a while.
+/// A communicator on which a text from rank r arrives after r times `each`.
 class SlowTexts final : public PassingOn {
  public:
   SlowTexts(Communicator& ranks, std::chrono::milliseconds each) : PassingOn(ranks), each_(each) {}
@@ -218,7 +219,7 @@ TEST(Farewells, AreHeardOutWhileAnotherOneComesToItsEnd) {
   Farewell::Heard heard;
   const std::string text(1000, 'x');
   all.run([&](Communicator& ranks) {
-    SlowTexts slow(ranks, std::chrono::milliseconds(200));  // a second, all together
+    SlowTexts slow(ranks, std::chrono::milliseconds(200));  // the last after one second
     Farewell farewell(slow, {}, kFarewellPatience);
     const Farewell::Heard said = farewell.say(text, ranks.rank() == 0 ? 0.4 : 20);
     if (ranks.rank() != 0) return;

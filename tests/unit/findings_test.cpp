@@ -1,4 +1,4 @@
-// Findings: what several results say together.
+// Findings: conclusions from several results.
 #include "run/findings.hpp"
 
 #include <fmt/format.h>
@@ -26,7 +26,7 @@ using test::copy_case;
 using test::expect_golden;
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-/// A copy of that time, known to a share of it.
+/// A copy of `seconds`; its confidence interval is +- `doubt`, relative.
 Result copied(const std::string& dir, const std::string& host, std::uint64_t size, double seconds,
               double doubt = 0.001) {
   Result r(copy_case(dir, host, size));
@@ -41,7 +41,7 @@ Cost line(double latency, double rate) {
   return [=](double bytes) { return latency + bytes / rate; };
 }
 
-/// Copies of 1 KiB to 256 MiB, each four times the one before.
+/// Copies of 1 KiB to 256 MiB in steps of a factor of four.
 std::vector<Result> sweep(const std::string& dir, const std::string& host, const Cost& cost, double doubt = 0.001) {
   std::vector<Result> results;
   for (std::uint64_t size = KiB; size <= 256 * MiB; size *= 4) {
@@ -50,13 +50,12 @@ std::vector<Result> sweep(const std::string& dir, const std::string& host, const
   return results;
 }
 
-/// The same results with so few samples that their medians have no interval.
+/// Removes the confidence intervals, as with too few samples.
 std::vector<Result> too_few(std::vector<Result> results) {
   for (Result& r : results) r.measurements.front().ci95.reset();
   return results;
 }
 
-/// The results of several sweeps, one after another.
 std::vector<Result> joined(std::initializer_list<std::vector<Result>> sweeps) {
   std::vector<Result> all;
   for (const std::vector<Result>& results : sweeps) all.insert(all.end(), results.begin(), results.end());
@@ -71,14 +70,14 @@ std::vector<const Result*> pointers(const std::vector<Result>& results) {
 
 std::vector<Path> paths_of(const std::vector<Result>& results) { return paths(pointers(results), "copy"); }
 
-/// The fits of these results and how they compare by `host`, a finding on each line.
+/// Fits of these results and their comparison by `host`, one finding per line.
 std::string told(std::initializer_list<std::vector<Result>> sweeps) {
   std::string text;
   for (const Finding& f : fits_and_crossovers(paths_of(joined(sweeps)), "host")) {
     text += f.kind;
     for (const auto& [name, value] : f.labels) text += fmt::format(" {}={}", name, value);
     for (const Metric& m : f.metrics) {
-      const double value = std::abs(m.value) < 1e-12 ? 0 : m.value;  // rounding
+      const double value = std::abs(m.value) < 1e-12 ? 0 : m.value;  // hides rounding errors
       text += fmt::format(" {}={:.4g} {}", m.name, value, m.unit);
     }
     text += (f.text.empty() ? "" : ": " + f.text) + "\n";
@@ -86,7 +85,7 @@ std::string told(std::initializer_list<std::vector<Result>> sweeps) {
   return text;
 }
 
-/// The same without the fits.
+/// As told(), without the fits.
 std::string compared(std::initializer_list<std::vector<Result>> sweeps) {
   std::istringstream all(told(sweeps));
   std::string text;
@@ -161,7 +160,8 @@ TEST(Comparisons, AreTheseSentences) {
   const auto both = [](const Cost& pageable, const Cost& pinned) {
     return compared({sweep("h2d", "pageable", pageable), sweep("h2d", "pinned", pinned)});
   };
-  // Equal at n / (2 GB/s) = 12.288 us, 24 KiB. Only 16 and 64 KiB were measured: the estimate is near it, no more.
+  // Both take the same time at n / (2 GB/s) = 12.288 us, which is 24 KiB. Only 16 and 64 KiB were measured, so the
+  // estimate is merely close.
   expect_golden("findings/crossover.txt", both(line(1e-6, 1e9), line(13.288e-6, 2e9)));
   expect_golden("findings/alike.txt", both(line(2e-6, 1e9), line(2e-6, 1.01e9)));
   expect_golden("findings/faster.txt", both(line(2e-6, 1e9), line(2e-6, 2e9)));
@@ -200,7 +200,7 @@ TEST(Comparisons, GiveOnlyTheSizesAroundWhereTheseAreFarApart) {
   EXPECT_EQ(both(64 * KiB).find("crossover="), std::string::npos);
 }
 
-/// Eight kinds of memory of which five are the same.
+/// Eight kinds of memory, five of which have the same cost.
 TEST(Comparisons, OfManyAreClassesAndTheRestAreDetails) {
   std::vector<Result> all;
   const auto add = [&all](const char* host, const Cost& cost, double doubt = 0.002) {
@@ -227,9 +227,9 @@ TEST(Comparisons, NeedMoreThanOneSize) {
   EXPECT_EQ(told({{copied("h2d", "pinned", KiB, 1), copied("h2d", "pageable", KiB, 2)}}), "");
 }
 
-// --- Conclusions of scenarios ---------------------------------------------------------------------------------------
+// --- Findings of scenarios ------------------------------------------------------------------------------------------
 
-/// Concludes how many results it was given.
+/// Its finding is the number of its results.
 class Counting final : public Scenario {
  public:
   explicit Counting(std::string name) { descriptor_.name = std::move(name); }

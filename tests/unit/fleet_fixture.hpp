@@ -1,4 +1,4 @@
-// Simulated fleets, made up by rule: ranks differ by less than one percent.
+// Made-up results of simulated fleets, by a rule: rates of ranks differ by less than 1 %.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ struct FleetShape {
   std::vector<Pacing> paces{Pacing::all};
 };
 
-/// Sets what a rank measured of one case: ten samples around the time that so many bytes take at this rate.
+/// Replaces the rank's measurement by ten samples around the time that 256 MiB take at `rate`, in GB/s.
 inline void set_rate(Result& r, double rate) {
   constexpr double kBytes = 268435456;
   const double time = kBytes / rate * 1e-9;
@@ -38,7 +38,7 @@ inline Result result_of_rank(const std::string& dir, int rank, int node, Pacing 
   return r;
 }
 
-/// Hosts are called node0, node1 ...; GPUs GPU-0, GPU-1 ... by rank.
+/// Hosts are named node0, node1, ...; GPUs GPU-0, GPU-1, ... by rank.
 inline Report fleet_report(const FleetShape& shape = {}) {
   Report report = simulated_report();
   report.command = {"xferbench", "copy", "--simulate"};
@@ -65,14 +65,14 @@ inline Report fleet_report(const FleetShape& shape = {}) {
   return report;
 }
 
-/// A rank's rates, times a factor.
+/// Multiplies the rates of a rank by a factor.
 inline void slow_down(Report& report, int rank, double factor) {
   for (Result& r : report.results) {
     if (r.in_fleet->rank == rank) set_rate(r, r.value("bandwidth") * factor);
   }
 }
 
-/// What a rank measured is gone, as if it had died before the first case.
+/// Removes the results of a rank, as if it had died before the first case.
 inline void lose(Report& report, int rank) {
   std::erase_if(report.results, [rank](const Result& r) { return r.in_fleet->rank == rank; });
   report.fleet->missing.push_back(rank);

@@ -1,4 +1,4 @@
-// Each rule by which ranks are suspected, measured again and flagged.
+// Judgement of fleets: which ranks are suspects, measured again, and flagged.
 #include "fleet/judgement.hpp"
 
 #include <gtest/gtest.h>
@@ -23,12 +23,12 @@ using test::made_case;
 using test::MadeFleet;
 using Low = std::vector<std::size_t>;
 
-/// A fleet whose ranks do not differ but by their faults.
+/// A fleet without noise: ranks differ only by the given faults.
 MadeFleet exact_fleet(int nodes, int ranks_per_node, std::vector<Fault> faults = {}) {
   return MadeFleet({.nodes = nodes, .ranks_per_node = ranks_per_node, .noise = 0, .faults = std::move(faults)});
 }
 
-/// Makes a number of a rank worse by that share, in one round.
+/// Makes the rank's numbers of one case and round worse by a relative `share`.
 void worsen(Report& report, const std::string& what, int rank, double share, unsigned round) {
   for (Result& result : report.results) {
     if (result.config.key() != made_case(what).key()) continue;
@@ -39,7 +39,7 @@ void worsen(Report& report, const std::string& what, int rank, double share, uns
 }
 
 const std::vector<Flagged>& flagged(const MadeFleet& made) { return made.report.fleet->flagged; }
-/// All that is flagged, in words; empty where nothing is.
+/// The texts of all flagged ranks, one per line.
 std::string said(const MadeFleet& made) {
   std::string all;
   for (const Flagged& one : flagged(made)) all += one.text + "\n";
@@ -47,7 +47,7 @@ std::string said(const MadeFleet& made) {
 }
 using Ranks = std::vector<int>;
 
-/// Whether all of these are in a text.
+/// Whether the text contains all parts.
 testing::AssertionResult has(const std::string& text, const std::vector<std::string>& parts) {
   for (const std::string& part : parts) {
     if (text.find(part) == std::string::npos) {
@@ -59,7 +59,7 @@ testing::AssertionResult has(const std::string& text, const std::vector<std::str
 
 const std::vector<std::string>& notes(const MadeFleet& made) { return made.report.fleet->notes; }
 
-// --- Standing out ----------------------------------------------------------------------------------------------------
+// --- Outliers --------------------------------------------------------------------------------------------------------
 
 Low low_of(const std::vector<double>& speeds) { return stand({speeds}, {}).front().low; }
 
@@ -96,7 +96,7 @@ TEST(Standing, OfATimeIsThatOfItsRate) {
   EXPECT_EQ(shortfall(1, 0), 0) << "nothing is below nothing";
 }
 
-// --- What is flagged -------------------------------------------------------------------------------------------------
+// --- Flags -----------------------------------------------------------------------------------------------------------
 
 TEST(FleetJudgement, FlagsNobodyWhereAllAreAlike) {
   MadeFleet made = exact_fleet(2, 4);
@@ -150,7 +150,7 @@ TEST(FleetJudgement, NamesAHostWhereAllItsRanksAreSlow) {
   }
 }
 
-/// Each rank measures that, so many GB/s in both rounds.
+/// Adds a case in which rank i has rates[i] GB/s, in both rounds.
 void add_test(MadeFleet& made, const std::string& what, DataPath path, const std::vector<double>& rates) {
   Case c("memcpy");
   c.set({.name = "what", .kind = AxisKind::choice}, what);
@@ -163,7 +163,7 @@ void add_test(MadeFleet& made, const std::string& what, DataPath path, const std
   }
 }
 
-/// Without tests of its own.
+/// A fleet without results.
 MadeFleet empty_fleet(int nodes, int ranks_per_node) {
   return MadeFleet({.nodes = nodes, .ranks_per_node = ranks_per_node, .cases = {}});
 }
@@ -413,7 +413,7 @@ TEST(FleetTraining, IsSaidOfALinkThatIsSlowAmongItsLike) {
   EXPECT_TRUE(has(flagged(made).front().text, {"10.0 %", "; it has trained to PCIe 4 x16"}));
 }
 
-// --- Clocks ----------------------------------------------------------------------------------------------------------
+// --- Clock uncertainty -----------------------------------------------------------------------------------------------
 
 TEST(FleetClocks, ThatAreUnsureAllowNoVerdict) {
   MadeFleet made = exact_fleet(2, 4, {{.of = Fault::Of::link, .where = 5}});
@@ -501,7 +501,7 @@ TEST(SecondRound, IsNoneWithoutAFleet) {
 
 // --- Transfers between ranks -----------------------------------------------------------------------------------------
 
-/// The transfer between two ranks in one round of partners, as `exchange` has it: by whom it is received.
+/// The transfer between two ranks in one round of partners, as scenario exchange stores it: with the receiving rank.
 Result transfer_of(std::size_t partners, int from, int to, unsigned round, double seconds) {
   Case c("exchange");
   c.set({.name = "pairs", .kind = AxisKind::choice}, std::string("all"));
@@ -517,8 +517,8 @@ Result transfer_of(std::size_t partners, int from, int to, unsigned round, doubl
   return result;
 }
 
-/// Ranks that exchange with each other, one partner after the other: the first round, and whatever of the second one it
-/// calls for. Transfers take longer where `factor` says so.
+/// Ranks that exchange with one partner after another. Runs the first round, and the second round where the judgement
+/// asks for it. A transfer takes factor(from, to) seconds.
 template <class Factor>
 class ExchangingFleet {
  public:
@@ -577,7 +577,7 @@ MadeFleet judged_ring(int nodes, int ranks_per_node, Factor factor) {
   return std::move(fleet.made);
 }
 
-/// All transfers of a rank take five times as long.
+/// All transfers of this rank take five times as long.
 auto slow_at(int rank) {
   return [rank](int from, int to) { return from == rank || to == rank ? 5.0 : 1.0; };
 }
@@ -646,7 +646,7 @@ TEST(Transfers, InARingShowTheNetworkOfAHostByAllThatLeaveIt) {
 TEST(Transfers, BetweenTwoSlowRanksDoNotMakeWhoIsBetweenThemSlow) {
   for (const int nodes : {1, 2}) {
     MadeFleet made = judged_ring(nodes, 8 / nodes, [](int from, int to) {
-      if (from == 2 || to == 2) return 1.31;  // slowest of all, as both partners are slow
+      if (from == 2 || to == 2) return 1.31;  // slowest, as both of its partners are slow
       return from == 1 || to == 1 || from == 3 || to == 3 ? 1.3 : 1.0;
     });
     ASSERT_EQ(flagged(made).size(), 2U) << said(made);

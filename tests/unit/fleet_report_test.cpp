@@ -1,4 +1,4 @@
-// What is said of a fleet: tables, Markdown and CSV.
+// Reports of a fleet: tables, Markdown and CSV.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::string table_of(const Report& report, bool every_row = false) {
   return to_terminal(document_of(report, kCopy, {.every_row = every_row}), Style{.every_row = every_row});
 }
 
-/// Two hosts and three paces, with a slow link, a lost rank, a failure and late ranks.
+/// Two hosts in three modes of concurrency, with a slow link, a lost rank, a failed case and late ranks.
 Report troubled_fleet() {
   Report report = test::fleet_report({.paces = {Pacing::all, Pacing::node, Pacing::one}});
   test::slow_down(report, 6, 0.9);
@@ -56,7 +56,7 @@ TEST(FleetReport, HasItsTable) {
   EXPECT_TRUE(test::mentions(every_rank, "\n  7     node1  3     32.87 GB/s   33.03 GB/s\n"));
 }
 
-/// The maps of a document, by their titles.
+/// Matrices of the document, by title.
 std::map<std::string, Matrix> maps_of(const Report& report) {
   std::map<std::string, Matrix> maps;
   for (const Part& part : document_of(report, kCopy).parts) {

@@ -1,4 +1,5 @@
-// What must change nothing of the judgement of fleets. How often it is right: tests/fleet/trials.cpp.
+// Changes that must not affect the judgement of a fleet, such as the numbering of ranks. tests/fleet/trials.cpp
+// measures its error rates.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -19,7 +20,7 @@ using test::Fault;
 using test::FleetPlan;
 using test::MadeFleet;
 
-/// A fleet of any shape with up to two faults, all of whose ranks have measured again.
+/// A random fleet with up to two faults, in which all ranks have been measured twice.
 MadeFleet any_fleet() {
   FleetPlan plan{.nodes = *rc::gen::inRange(1, 7),
                  .ranks_per_node = *rc::gen::inRange(1, 6),
@@ -40,7 +41,7 @@ MadeFleet any_fleet() {
 
 using Verdict = std::tuple<Flagged::What, std::vector<int>, std::vector<std::string>>;
 
-/// Without what says it in words, in an order of its own.
+/// Verdicts without their texts, sorted so that order does not matter.
 std::vector<Verdict> verdicts_of(Report report) {
   judge(report, {});
   std::vector<Verdict> all;

@@ -1,4 +1,4 @@
-// What of a fleet's results is compared, and what tables show of it.
+// Which numbers of a fleet's results are compared between ranks, and shown in tables.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -12,9 +12,9 @@ namespace xferbench::fleet {
 namespace {
 
 using test::made_case;
-using Value = fleet::Test::Value;  // within a case of googletest Test is its own
+using Value = fleet::Test::Value;  // inside a test case, Test alone is GoogleTest's class
 
-/// One result of the case "h2d", of a scenario whose metrics a test declares.
+/// A result of case "h2d"; each test declares the scenario's metrics.
 Result result_of_rank(int rank, double seconds, double rate) {
   Result result(made_case("h2d"));
   result.in_fleet = InFleet{.rank = rank};

@@ -1,4 +1,4 @@
-// The comparison with golden files: one that could not fail would let every snapshot pass.
+// The comparison with golden files can fail: otherwise every golden test would pass.
 #include "support/golden.hpp"
 
 #include <gtest/gtest.h>

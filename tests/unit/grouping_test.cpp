@@ -1,4 +1,4 @@
-// Which cases do the same work.
+// Grouping of cases that do the same work.
 #include "validate/validation.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Samples of several turns come together as if they were of one.
+// SampleHistory: samples of several turns (passes over all cases) are merged as if taken in one.
 #include "measure/history.hpp"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ std::vector<double> around(double middle, std::size_t count) {
   return samples;
 }
 
-/// What one call gives in the last of these turns.
+/// The merged measurement after these turns.
 Measurement after(const std::vector<Series>& turns, double ci = 0.01) {
   SampleHistory history(ci);
   Measurement last;
@@ -120,7 +120,7 @@ TEST(SampleHistory, LaterTurnsRepeatAsTheFirstDid) {
   EXPECT_EQ(regions[0].batch, 0U) << "the first turn chooses";
   Series often = series({1});
   often.elapsed.batch = 7;
-  Series alike = series({1});  // a series that the sampler has added
+  Series alike = series({1});  // a series without a region of its own, added by the sampler
   history.continued({often, series({1}), alike});
   history.begin_turn();
   history.repeat_as_before(regions);

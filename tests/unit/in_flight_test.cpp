@@ -1,4 +1,4 @@
-// Little's law on loops whose memory is known.
+// Little's law: latency and bandwidth from loops with a known number of bytes in flight.
 #include "model/in_flight.hpp"
 
 #include <gtest/gtest.h>
@@ -17,11 +17,11 @@ TEST(InFlight, WhatIsReachedGrowsUpToTheLimit) {
   EXPECT_DOUBLE_EQ(reachable_bandwidth(4096, kLatency, kMultiprocessors, kLimit), 4096 * 132 / kLatency);
   EXPECT_DOUBLE_EQ(reachable_bandwidth(1 << 20, kLatency, kMultiprocessors, kLimit), kLimit);
   EXPECT_DOUBLE_EQ(reachable_bandwidth(4096, 0, kMultiprocessors, kLimit), kLimit);
-  // An H200: 4.8 TB/s at 690 ns, unloaded, are 25 KB for each of 132 multiprocessors.
+  // H200: 4.8 TB/s at an unloaded latency of 690 ns need 25 KB in flight per multiprocessor, of which it has 132.
   EXPECT_NEAR(reachable_bandwidth(25e3, 690e-9, kMultiprocessors, 9e12), 4.8e12, 2e10);
 }
 
-/// A loop on memory of that latency and limit.
+/// A loop limited by memory of this latency (seconds) and bandwidth (bytes per second).
 Flight flight(double in_flight, double latency, double limit) {
   const double rate = reachable_bandwidth(in_flight, latency, kMultiprocessors, limit);
   return {.rate = rate, .time = in_flight * kMultiprocessors / rate};

@@ -1,4 +1,4 @@
-// Passes in step, by ranks that are threads with virtual clocks that are wrong.
+// InStep, which starts passes of all ranks at the same moment, on thread ranks with virtual skewed clocks.
 #include "ranks/in_step.hpp"
 
 #include <gtest/gtest.h>
@@ -28,8 +28,8 @@ struct SteppingRank {
         clock(network, host),
         pace(network, host, clock, patience, [this] { return interrupted ? 2 : 0; }) {}
 
-  /// One pass that takes a millisecond or so long, for which this rank needs so much time, having said how much;
-  /// whether it counts.
+  /// Runs one pass of `takes` seconds. The rank needs `needs` seconds to prepare, and has announced `says`. Returns
+  /// whether the pass counts on all ranks.
   bool pass(double needs = 0, bool good = true, double says = 20e-6, double takes = 1e-3) {
     pace.agree_on_start(says, takes);
     right.advance(needs);
@@ -46,10 +46,10 @@ struct SteppingRank {
   CommonClock clock;
   bool interrupted = false;
   InStep pace;
-  double began = 0;  // the last pass, in truth
+  double began = 0;  // begin of the last pass in true time
 };
 
-/// With synchronised clocks whose drift is known, at the beginning of a case.
+/// Runs the body at the begin of a case on five ranks, after three clock synchronisations.
 void in_step(const std::function<void(SteppingRank&)>& body, const Patience& patience = {.seconds = 60},
              ThreadRanks* threads = nullptr) {
   const std::vector<int> nodes({0, 0, 1, 1, 1});
@@ -228,7 +228,7 @@ TEST(InStep, AllHearOfAnInterruptAlsoFromOneThatAttends) {
 TEST(InStep, TheLengthOfAPassSaysWhatIsTolerated) {
   in_step([](SteppingRank& rank) {
     EXPECT_TRUE(rank.pass(0, true, 20e-6, 35e-3));
-    const double late = 50e-6 + rank.pace.slack();  // within 0.2 % of that pass, and longer than the next one
+    const double late = 50e-6 + rank.pace.slack();  // within 0.2 % of the pass before, but longer than the next pass
     EXPECT_FALSE(rank.pass(rank.number() == 2 ? late : 0, true, 0, 10e-6));
     EXPECT_TRUE(rank.pass(rank.number() == 2 ? 50e-6 + rank.pace.slack() : 0, true, 0, 35e-3));
     rank.pace.attend();
@@ -239,7 +239,7 @@ TEST(InStep, TheLengthOfAPassSaysWhatIsTolerated) {
 
 TEST(InStep, ClocksAreSynchronisedWherePassesNeedItAndSeveralMeasure) {
   using Company = InStep::Company;
-  /// How often clocks were synchronised in 0.3 s of short passes of ranks 1 and up, with rank 0 attending.
+  /// Clock synchronisations during 100 short passes (0.3 s) of ranks 1 and up, while rank 0 only attends.
   const auto times = [](Company company, double takes) {
     std::atomic<int> count = 0;
     in_step([&](SteppingRank& rank) {

@@ -1,4 +1,4 @@
-// What is said of a machine: its link, its NUMA nodes, its GPUs and what is between them.
+// `xferbench info`: the link, NUMA nodes and GPUs of a machine, and the links between GPUs.
 #include "words/machine.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace xferbench {
 namespace {
 
-/// What is said below that name, of all that have it; empty if there is nothing.
+/// All facts of this name, separated by blanks; empty if there are none.
 std::string said(const Labels& facts, const std::string& name) {
   std::string all;
   for (const auto& [its_name, text] : facts) {
@@ -71,7 +71,7 @@ TEST(InfoOnTheLink, SaysWhatItCarriesWhetherUnderLoadAndWhatTheGpuCouldDo) {
   }
 }
 
-/// A machine of `count` GPUs, each of which reaches each by NVLink.
+/// A machine of `count` GPUs, all connected by NVLink.
 Environment several(int count) {
   Environment e = test::real_report().environment;
   for (int i = 0; i < count; ++i) {
@@ -110,7 +110,7 @@ TEST(InfoOnSeveralGpus, SaysHowTheyReachEachOther) {
   for (Environment::PeerLink& link : e.links) link.atomics = true;
   EXPECT_EQ(said(gpu_facts(e), "peers"), "all reach each other over the PCI bus");
   for (Environment::PeerLink& link : e.links) {
-    if (link.from + link.to == 1) link.nvlinks = 1;  // 0 and 1
+    if (link.from + link.to == 1) link.nvlinks = 1;  // the pair 0 and 1
     if (link.from == 2 && link.to == 1) link.access = false;
   }
   EXPECT_EQ(said(gpu_facts(e), "peers"),

@@ -1,3 +1,4 @@
+// The handshake of ranks at the start of a run: they must agree on the command, and rank 0 learns their machines.
 #include "app/fleet/introductions.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ namespace {
 
 const Patience kPatient{.seconds = 30};
 
-/// What rank 0 hears of so many ranks that say this.
+/// What rank 0 receives when rank i sends said[i].
 Introductions heard(const std::vector<Introduction>& said) {
   Introductions all;
   test::ThreadRanks ranks(static_cast<int>(said.size()));
@@ -64,7 +65,7 @@ TEST(Introductions, TellTheFirstProblemWithItsCode) {
   EXPECT_EQ(everywhere.text, "no rank can measure: a wrong profile");
 }
 
-/// What is said of a rank whose command is changed like this.
+/// The error message where rank 2's command is changed like this; empty if there is none.
 template <typename Change>
 std::string refusal_after(const Change& change) {
   cli::RunCommand command;
@@ -91,7 +92,7 @@ TEST(Introductions, NameInWhatCommandsDiffer) {
   EXPECT_EQ(refusal_after([](cli::RunCommand& c) { c.measuring.show.quiet = true; }), "") << "everybody's own";
 }
 
-/// In what ranks differ that a launcher counts like this on their nodes.
+/// Differences reported where the launcher counts local ranks like this; nullopt: no launcher.
 std::vector<std::string> differences_where_counted(const std::vector<std::optional<int>>& by_launcher,
                                                    int ranks_per_node) {
   std::vector<std::string> differences;
@@ -119,7 +120,7 @@ TEST(Introductions, SayWhereALauncherCountsOtherwiseThanMpi) {
   EXPECT_TRUE(has(together.front(), "ranks 2 and 3 are counted otherwise")) << together.front();
 }
 
-/// The ranks that each of four ranks watches.
+/// For each of four ranks, the ranks whose processes it watches.
 std::vector<std::vector<int>> watched(const std::vector<std::uint64_t>& name_spaces, int ranks_per_node) {
   std::vector<std::vector<int>> watched(name_spaces.size());
   test::ThreadRanks ranks(static_cast<int>(name_spaces.size()), ranks_per_node);
@@ -136,7 +137,7 @@ std::vector<std::vector<int>> watched(const std::vector<std::uint64_t>& name_spa
 
 TEST(Introductions, NeighboursAreSeenFromHere) {
   using Watched = std::vector<std::vector<int>>;
-  constexpr std::uint64_t kHost = 4026531836;  // as Linux counts them: no int
+  constexpr std::uint64_t kHost = 4026531836;  // an inode number of Linux, too large for int
   EXPECT_EQ(watched({kHost, kHost, kHost, kHost}, 2), (Watched{{1}, {0}, {3}, {2}}));
   EXPECT_EQ(watched({kHost, 8, 8, kHost}, 4), (Watched{{3}, {2}, {1}, {0}})) << "a container for two of them";
   EXPECT_EQ(watched({0, 0}, 2), (Watched{{}, {}})) << "not known";

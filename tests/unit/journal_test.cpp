@@ -1,4 +1,4 @@
-// The journal of a long run: what it costs, that nothing is lost however the run ends, and what is none of this run's.
+// The journal of a long run: bytes written, no loss however the run ends, and journals of other runs.
 #include "results/journal.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ using test::message_of;
 using test::read_file;
 using test::write_file;
 
-/// Bytes that this process has handed to the system to be written.
+/// Bytes that this process has passed to write(), from /proc/self/io.
 std::uint64_t bytes_written() {
   std::ifstream io("/proc/self/io");
   for (std::string word; io >> word;) {
@@ -46,7 +46,7 @@ std::uint64_t bytes_written() {
   return 0;
 }
 
-/// A case of its own for each number, which takes about 4 KiB of a file.
+/// A distinct case for each number; about 4 KiB in a file.
 Result sampled(std::uint64_t number, std::size_t samples = 200, Stop stop = Stop::ci) {
   Result result = test::piped((1 << 20) + number, 1, 4, 0.5);
   Measurement m;
@@ -74,17 +74,17 @@ class LongRun : public testing::Test {
   [[nodiscard]] LiveReport live(const Report& report = begun()) const {
     return {report, {.json = file().string()}, [](const Report&) { return Document("", Trust::of_facts()); }};
   }
-  /// A run that ends without a word after so many cases: FILE, and beside it a journal.
+  /// Leaves the results file and its journal as a run does that is killed after so many cases.
   void kill_after(std::uint64_t cases, const std::string& started_at = "2026-01-01T00:00:00Z") const {
     LiveReport report = live(begun(started_at));
     for (std::uint64_t i = 0; i < cases; ++i) static_cast<void>(report.put(i, sampled(i)));
   }
   [[nodiscard]] Report read_back() const { return read_report(file().string()); }
-  /// Of its file, without what the journal has.
+  /// Number of results in the file itself, without the journal.
   [[nodiscard]] std::size_t results_of_the_file() const {
     return parse_report(read_file(file()), "the file alone").results.size();
   }
-  /// Writes over a byte of a case's text in the journal, without a new file: whoever has it open finds it, too.
+  /// Overwrites one byte of a case in the journal in place, so that open descriptors see the damage too.
   void damage_journal_at(std::uint64_t number) const {
     const std::string key = "\"size\":" + std::to_string((1 << 20) + number);
     const std::size_t at = read_file(journal()).find(key);
@@ -101,9 +101,9 @@ Report of_cases(Report report, std::uint64_t cases) {
   return report;
 }
 
-constexpr std::uint64_t kMany = 400;  // cases: 1.6 MiB
+constexpr std::uint64_t kMany = 400;  // cases; 1.6 MiB
 
-// --- What it costs --------------------------------------------------------------------------------------------------
+// --- Bytes written --------------------------------------------------------------------------------------------------
 
 TEST_F(LongRun, WritesAFewTimesItsResultsInAllAndKeepsNoSamples) {
   const std::uint64_t before = bytes_written();
@@ -114,7 +114,8 @@ TEST_F(LongRun, WritesAFewTimesItsResultsInAllAndKeepsNoSamples) {
   EXPECT_EQ(report.report().results.front().measurements.front().samples.size(), 200U) << "their number is known";
   report.finish({});
   const std::uint64_t written = bytes_written() - before;
-  // While it is small it is written whole after each case: 256 KiB are 64 of these, so 8 MiB in all at most.
+  // The file is written whole after each case while it is below 256 KiB, 64 cases: 8 MiB at most. Later it is written a
+  // few times only.
   EXPECT_LT(written, (8 << 20) + 6 * fs::file_size(file()));
 }
 
@@ -158,11 +159,11 @@ TEST_F(LongRun, OfManyTurnsKeepsItsJournalSmall) {
   EXPECT_EQ(read_back().results, parse_report(to_json(whole), "whole").results);
 }
 
-// --- However it ends ------------------------------------------------------------------------------------------------
+// --- However the run ends -------------------------------------------------------------------------------------------
 
 TEST_F(LongRun, ThatIsKilledHasAllCasesWhoseTurnItWas) {
   kill_after(kMany);
-  // On a busy machine it may be the very last case after which the file was written as a whole.
+  // On a slow machine the file may happen to be written right after the last case: then try again.
   for (int tries = 0; tries < 3 && results_of_the_file() == kMany; ++tries) {
     fs::remove(journal());
     fs::remove(file());
@@ -194,7 +195,7 @@ TEST_F(LongRun, ThatIsKilledInTheMiddleOfAResultHasThoseBeforeIt) {
 
 TEST_F(LongRun, ThatIsKilledAsItsFileIsWrittenHasNoCaseTwice) {
   kill_after(kMany);
-  write_file(file(), to_json(of_cases(begun(), kMany)));  // and the journal is still there
+  write_file(file(), to_json(of_cases(begun(), kMany)));  // killed after writing the file, before removing the journal
   EXPECT_EQ(read_back().results.size(), kMany);
 }
 
@@ -207,8 +208,8 @@ TEST_F(LongRun, ThatEndsWhileItsFileIsReadIsReadAsItWas) {
   ASSERT_GE(inotify_add_watch(opened, file().c_str(), IN_OPEN), 0);
   std::thread end([&] {
     std::array<char, 4096> event{};
-    EXPECT_GT(::read(opened, event.data(), event.size()), 0);  // comes back when the reader has opened it
-    fs::remove(journal());                                     // as the run does when its file has everything
+    EXPECT_GT(::read(opened, event.data(), event.size()), 0);  // returns when the reader opens the file
+    fs::remove(journal());                                     // as the run does once its file is complete
     close(opened);
   });
   EXPECT_EQ(read_back().results.size(), kMany);
@@ -256,7 +257,7 @@ Result not_begun(std::uint64_t number) {
   return result;
 }
 
-/// In a process of its own, since a signal that has come stays.
+/// Runs the check in a child process after SIGINT, since the interrupt flag cannot be cleared.
 void expect_after_interrupt(const std::function<bool()>& holds) {
   const auto in_child = [&] {
     install_interrupt_handlers(HangUp::ignored, Acknowledge::no);
@@ -335,7 +336,7 @@ TEST_F(LongRun, CanBeEndedFromAnotherThreadWhereItsJournalCannotBeReadAgain) {
 TEST_F(LongRun, WhoseJournalCannotGrowWritesItsFileAsIfThereWereNone) {
   LiveReport report = live();
   constexpr std::uint64_t kCases = 100;
-  // More and more is known of each, so that the journal is larger than the file.
+  // Cases are put again with more samples each time, so the journal outgrows the file.
   for (std::size_t turn = 1; turn <= 4; ++turn) {
     for (std::uint64_t i = 0; i < kCases; ++i) {
       static_cast<void>(report.put(i, sampled(i, 100 * turn, Stop::interrupted)));
@@ -345,7 +346,7 @@ TEST_F(LongRun, WhoseJournalCannotGrowWritesItsFileAsIfThereWereNone) {
   const test::FilesLimitedTo limit(fs::file_size(journal()));
   EXPECT_EQ(report.put(kCases, sampled(kCases)).size(), 1U) << "the journal is told once";
   for (std::uint64_t i = 1; i <= 2; ++i) {
-    std::this_thread::sleep_for(std::chrono::seconds(1));  // a tenth of the time may go into the file
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // writing the file may take a tenth of the run's time
     static_cast<void>(report.put(kCases + i, sampled(kCases + i)));
     EXPECT_EQ(results_of_the_file(), kCases + i + 1);
   }
@@ -397,7 +398,7 @@ TEST_F(LongRun, OnAFullDiskSaysSoOnceAndKeepsWhatItHas) {
   const bool is_named = std::ranges::any_of(
       told, [](const std::string& line) { return mentions(line, "r.json.journal") && mentions(line, "needs room"); });
   EXPECT_TRUE(is_named) << told.front();
-  report.finish({});  // there is space again
+  report.finish({});  // the disk has space again
   EXPECT_EQ(read_back().results, parse_report(to_json(of_cases(begun(), kMany)), "whole").results);
 }
 
@@ -427,7 +428,7 @@ TEST_F(LongRun, ThatCannotWriteItsFileInTheEndLeavesItsJournal) {
   EXPECT_EQ(read_back().results.size(), kMany);
 }
 
-// --- What is none of this run's -------------------------------------------------------------------------------------
+// --- Journals of other runs -----------------------------------------------------------------------------------------
 
 TEST_F(LongRun, DoesNotTakeInTheJournalOfAnother) {
   kill_after(kMany, "2025-01-01T00:00:00Z");
@@ -513,7 +514,7 @@ TEST_F(LongRun, HasAJournalThatWhoMayNotReadItsFileMayNotReadEither) {
   EXPECT_EQ(fs::status(journal()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
-// --- Samples that are put away --------------------------------------------------------------------------------------
+// --- Samples that were released from memory -------------------------------------------------------------------------
 
 TEST(Samples, ThatArePutAwayHaveANumberAndNobodyCanMistakeThemForNone) {
   Samples samples{1, 2, 3};
