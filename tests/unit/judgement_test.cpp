@@ -1,4 +1,5 @@
-// What is said of a comparison: what its processes could have found, why a verdict is what it is, what it all comes to.
+// Reasons and the outcome of a comparison: detectable slow-downs with so many processes, reasons of verdicts, exit
+// codes.
 #include "compare/judgement.hpp"
 
 #include <fmt/format.h>
@@ -23,7 +24,8 @@ using test::ten_around;
 
 // --- Processes ------------------------------------------------------------------------------------------------------
 
-/// Files of several processes that measured the same cases, each of its levels off by one of these factors.
+/// One file per process with the same cases. All times of a process are multiplied by its factor; case 0 also by
+/// `slowdown`.
 std::vector<NamedReport> processes(std::initializer_list<double> factors, std::size_t cases, double slowdown = 1) {
   std::vector<NamedReport> files;
   for (const double factor : factors) {
@@ -111,7 +113,7 @@ TEST(Processes, OneASideIsJudgedByTheSpreadThatIsKnown) {
   EXPECT_TRUE(says(compare::compare(base, processes({1}, 2), options).warnings, "another NVIDIA H200"));
 }
 
-// --- What is said besides -------------------------------------------------------------------------------------------
+// --- Reasons of verdicts --------------------------------------------------------------------------------------------
 
 TEST(Reasons, AreGivenOfEachVerdictThatIsNotSame) {
   const auto reason = [](std::vector<double> base, std::vector<double> next, double spread = 0) {

@@ -1,4 +1,4 @@
-// Compiled code of users' kernels: what is refused before a driver or a GPU trusts it.
+// Compiled kernels of users (PTX and cubin files): damaged or unsuitable ones are refused before the driver loads them.
 #include <elf.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace xferbench {
 
 namespace {
 
-/// What is said of a file with this content.
+/// The error for a file with this content; "taken" if there is none.
 std::string error_of(const std::string& content, const std::string& file = "mine.ptx") {
   try {
     static_cast<void>(image_of({.file = file, .content = content, .name = "twice"}));
@@ -24,7 +24,7 @@ std::string error_of(const std::string& content, const std::string& file = "mine
   return "taken";
 }
 
-/// As nvcc writes it.
+/// PTX in the layout of nvcc.
 std::string ptx(const std::string& parameters, const std::string& name = "twice") {
   return ".version 9.0\n.target sm_90\n.address_size 64\n\n\t// .globl\t" + name + "\n.visible .entry " + name + "(\n" +
          parameters + "\n)\n{\n\tret;\n}\n";
@@ -66,10 +66,10 @@ TEST(KernelParameters, MayHaveCommentsBesideThem) {
             "taken");
 }
 
-// --- Whether all of it is there -------------------------------------------------------------------------------------
+// --- Truncated cubins -----------------------------------------------------------------------------------------------
 
-/// An ELF file: the header, 16 bytes of a section, the sections' headers (none, those 16 bytes, and one that takes no
-/// room in the file), and one program header at the end, as cubins have theirs.
+/// A minimal ELF file: the header, a section of 16 bytes, three section headers (null, those 16 bytes, one without data
+/// in the file), and one program header at the end, as in cubins.
 struct Elf {
   Elf64_Ehdr header{};
   std::vector<Elf64_Shdr> sections{3};
@@ -144,7 +144,7 @@ TEST(KernelImages, OfAnotherKindAreRefused) {
   EXPECT_EQ(error_of(of_types(".u64") + std::string(1, '\0')), "taken") << "as NVRTC ends it";
 }
 
-// --- What is told of it ---------------------------------------------------------------------------------------------
+// --- Kernel names ---------------------------------------------------------------------------------------------------
 
 TEST(KernelNames, AreWordsOfTheirOwnOrMangled) {
   EXPECT_TRUE(has_name(".const .align 4 .b8 a_launch[12]", "a_launch"));

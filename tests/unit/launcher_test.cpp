@@ -1,3 +1,4 @@
+// Detection of MPI and Slurm launchers from their environment variables, before MPI is loaded.
 #include "ranks/launcher.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ std::optional<Launch> launched_with(const Environ& variables) {
   });
 }
 
-/// "Open MPI 3 of 8, 1 of its node"; "-" for what is unknown.
+/// Such as "Open MPI 3 of 8, 1 of its node"; "-" for an unknown number, "none" without a launcher.
 std::string in_words(const std::optional<Launch>& launch) {
   if (!launch) return "none";
   const auto shown = [](const std::optional<int>& number) { return number ? std::to_string(*number) : "-"; };
@@ -31,7 +32,7 @@ std::string launch_in_words(const Environ& variables) { return in_words(launched
 const Environ kOpenMpi{
     {"OMPI_COMM_WORLD_RANK", "3"}, {"OMPI_COMM_WORLD_SIZE", "8"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}};
 
-/// What srun sets, by itself.
+/// Variables that srun sets for a step.
 const Environ kStep{{"SLURM_JOB_ID", "77"}, {"SLURM_STEP_ID", "0"},         {"SLURM_PROCID", "5"},
                     {"SLURM_NTASKS", "16"}, {"SLURM_STEP_NUM_TASKS", "16"}, {"SLURM_LOCALID", "1"}};
 
@@ -84,7 +85,8 @@ TEST(Launcher, AStepOfSlurmIsOneAndAnAllocationIsNot) {
 }
 
 TEST(Launcher, StepsOfSlurmsOwnAreNone) {
-  // What sbatch was called in is passed on to its script.
+  // sbatch called within a step passes the variables of that step to its script, with a step id of Slurm's own (batch,
+  // extern or interactive step).
   for (const char* own : {"4294967290", "4294967291", "4294967294"}) {
     EXPECT_EQ(launch_in_words(kStep + Environ{{"SLURM_STEP_ID", own}}), "none") << own;
   }
@@ -102,7 +104,7 @@ TEST(Launcher, SlurmIsNamedWhereItSpeaksPmi) {
 }
 
 TEST(Launcher, MpirunInsideAnAllocationIsMpirun) {
-  // Its daemons, one on each node, are a step of Slurm, whose variables the ranks inherit.
+  // mpirun's daemons, one per node, are a step of Slurm. The ranks inherit its variables.
   const Environ daemons = kStep + Environ{{"SLURM_PROCID", "1"}, {"SLURM_STEP_NUM_TASKS", "2"}};
   EXPECT_EQ(launch_in_words(daemons + kOpenMpi), "Open MPI 3 of 8, 1 of its node");
   EXPECT_EQ(launch_in_words(daemons + Environ{{"PMI_RANK", "9"}, {"PMI_SIZE", "16"}, {"MPI_LOCALRANKID", "1"}}),

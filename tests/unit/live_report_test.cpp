@@ -1,4 +1,5 @@
-// The report of a run in progress: what a case that is measured again may take away, and how another thread ends it.
+// LiveReport, the report of a run in progress: samples that a repeated case may replace, and ending the run from
+// another thread.
 #include "app/live_report.hpp"
 
 #include <gtest/gtest.h>

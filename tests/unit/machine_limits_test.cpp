@@ -1,4 +1,4 @@
-// When what is known of a machine's limits still holds.
+// Stored limits of a machine: when they are still valid.
 #include "app/explain/machine_limits.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(KeptLimits, HoldOnTheSameGpuWithTheSameDriver) {
   EXPECT_FALSE(limits_hold(measured(), "GPU-5678", kDriver, kNow));
   EXPECT_FALSE(limits_hold(measured(), kGpu, "590.1", kNow));
   Report report = measured();
-  report.environment.driver = std::string(kDriver) + " (CUDA 13.0)";  // as NVML and the runtime have it
+  report.environment.driver = std::string(kDriver) + " (CUDA 13.0)";  // as results files store the version
   EXPECT_TRUE(limits_hold(report, kGpu, kDriver, kNow));
 }
 

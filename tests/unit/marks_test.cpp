@@ -1,5 +1,5 @@
-// What numbers may not be taken for stands in every format of every kind of answer: one that leaves out a mark lets
-// somebody take a modelled or a wrong number for a measurement.
+// Warnings such as SIMULATED or NOT VERIFIED are in every format of every report. Without them a modelled or wrong
+// number would pass for a measurement.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -39,7 +39,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// A run of one case that was traced.
+/// Adds one case with a trace.
 Report with_a_case(Report report) {
   Result result(test::copy_case("h2d", "pinned", 1 << 20));
   result.measurements = {test::measured("copy", Clock::event_gated, {1e-3, 1e-3, 1e-3}, 1e-3, {1e-3, 1e-3})};
@@ -48,7 +48,7 @@ Report with_a_case(Report report) {
   return report;
 }
 
-/// A run that is all that a run may be and should not.
+/// A run with every reason for a mark: simulated, not verified, incomplete, fault injected.
 Report doubtful_run() {
   Report report = with_a_case(test::simulated_report());
   report.verified = false;
@@ -91,7 +91,7 @@ Formats formats_of(const Report& report) {
   return formats;
 }
 
-/// What stands for a mark where words of programs do.
+/// Texts that express the mark in formats for programs and for people.
 std::vector<std::string> signs_of(const std::string& mark) {
   if (mark == "SIMULATED") {
     return {"SIMULATED",
@@ -133,15 +133,15 @@ TEST(Marks, StandInEveryFormat) {
 
 TEST(Marks, SayThatARunIsIncomplete) {
   Formats formats = formats_of(doubtful_run());
-  formats.erase("a timeline");  // which is of single cases
+  formats.erase("a timeline");  // a timeline is of a single case
   for (const char* name : {"--repeat on a terminal", "--repeat in Markdown"})
-    formats.erase(name);  // of whole runs only
+    formats.erase(name);  // --repeat merges whole runs only
   for (const auto& [name, text] : formats) {
     EXPECT_TRUE(has_any(text, signs_of("INCOMPLETE"))) << "INCOMPLETE is not in " << name << ":\n" << text;
   }
 }
 
-/// Else a sign that stands everywhere would pass for a mark above.
+/// Without this test a sign that is always present would pass for a mark above.
 TEST(Marks, AreNotThereWithoutAReason) {
   for (const auto& [name, text] : formats_of(with_a_case(test::real_report()))) {
     for (const char* mark : {"SIMULATED", "NOT VERIFIED", "FAULT INJECTED", "INCOMPLETE"}) {

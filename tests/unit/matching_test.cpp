@@ -1,4 +1,4 @@
-// Who exchanges with whom: everybody with everybody once, and nobody with two at a time.
+// Rounds in which ranks exchange in pairs: each pair occurs once, and no rank is in two pairs of a round.
 #include "model/matching.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace xferbench::model {
 namespace {
 
-/// Fails where somebody is in two pairs, or in one with himself or with nobody.
+/// Fails where a rank is in two pairs, is paired with itself or is out of range.
 void expect_matching(const Matching& matching, int n) {
   std::set<int> seen;
   for (const Pair& pair : matching) {

@@ -1,4 +1,4 @@
-// Times between simulated ranks.
+// ModelledNetwork: message times between simulated ranks.
 #include "ranks/modelled_network.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ namespace {
 const Patience kSoon{.seconds = 30};
 const NetworkProfile kEven{.within = {1e-6, 10e9}, .between = {4e-6, 20e9}, .overhead = 0, .jitter = 0};
 
-/// Four ranks on two nodes, each with a clock of its own.
+/// Four ranks on two nodes, each with its own virtual clock.
 void on_two_nodes(const NetworkProfile& profile, const std::function<void(ModelledNetwork&, VirtualHost&)>& body) {
   const std::vector<int> nodes({0, 1, 0, 1});
   ThreadRanks(4).run([&](Communicator& ranks) {

@@ -1,3 +1,4 @@
+// Loading the MPI plug-in, and errors of MPI, with a fake plug-in whose behaviour each test sets.
 #include "ranks/mpi_plugin.hpp"
 
 #include <dlfcn.h>
@@ -20,8 +21,7 @@ namespace {
 
 const Patience kPatienceWithFake{.seconds = 0.02};
 
-/// XFERBENCH_MPI names a file while this object lives: that of a plug-in that behaves as is asked, unless told
-/// otherwise.
+/// Sets XFERBENCH_MPI to the fake plug-in and restores it afterwards.
 class MpiPlugin : public testing::Test {
  protected:
   void SetUp() override {

@@ -1,5 +1,5 @@
-// Placement on NUMA nodes, as far as every machine permits: each has a node 0 or is treated as if it had. What changes
-// the thread that asks runs in one of its own, so that the tests stay where they are.
+// Placement on NUMA nodes; every machine has node 0 or is treated as if it had. Placement changes the calling thread,
+// so the tests call it in new threads.
 #include "device/host.hpp"
 
 #include <gtest/gtest.h>
@@ -107,7 +107,7 @@ TEST(Numa, AGpuOnAnUnknownNodeIsNoReasonToStop) {
 
 using Nodes = std::vector<std::optional<int>>;
 
-/// What placing says, and the CPUs that a thread has then.
+/// The note of place_process(), and the CPUs that the thread may use afterwards.
 struct Placed {
   std::string note;
   cpu_set_t cpus{};

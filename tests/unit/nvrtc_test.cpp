@@ -1,5 +1,5 @@
-// Kernels of users: where their compiler is looked for, what it makes of them, and how its errors are told. Without a
-// libnvrtc on this machine, what needs it is skipped; no GPU is needed.
+// NVRTC for kernels of users: where the library is searched, what it compiles, and how compile errors look. Tests that
+// need libnvrtc are skipped without it; none needs a GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -183,7 +183,7 @@ TEST_F(Compiling, IsNotDoneToWhatHasBeenCompiledBefore) {
   EXPECT_THROW(static_cast<void>(image_of(source)), DeviceError);
 }
 
-/// Each of examples/kernels, with the definitions that xferbench gives.
+/// Compiles all of examples/kernels with the definitions that xferbench adds.
 TEST_F(Compiling, TakesAllExamples) {
   const std::filesystem::path folder = std::filesystem::path(XFERBENCH_SOURCE_DIR) / "examples/kernels";
   std::size_t examples = 0;

@@ -1,4 +1,4 @@
-// Traces as every source makes them, and what they say of a pipeline.
+// Traces from any source, and the concurrency that they show.
 #include "model/occupancy.hpp"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST(WithoutOverlaps, AnIntervalBeginsWhenItsEngineIsFree) {
 }
 
 TEST(WithoutOverlaps, GoesByTheOrderOfEnds) {
-  // Both streams came to their copies at once; the second copy was served first.
+  // Both copies were ready at 0; the one that ends first ran first.
   const auto all = without_overlaps({activity(Row::d2h, 0, 20, 1), activity(Row::d2h, 0, 10, 2)});
   EXPECT_EQ(all[0].stream, 2U);
   EXPECT_DOUBLE_EQ(all[0].begin, 0);

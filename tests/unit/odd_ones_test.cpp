@@ -1,4 +1,4 @@
-// Which of a group differs from the others.
+// Outliers in a group of values with intervals.
 #include "model/odd_ones.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ namespace {
 
 using Places = std::vector<std::size_t>;
 
-/// Each with an interval of so much on both sides, as a share.
+/// Values with a relative interval of +- `share`.
 std::vector<Estimate> sure(const std::vector<double>& values, double share = 0.01) {
   std::vector<Estimate> all;
   for (const double value : values) all.push_back({value, Interval{value * (1 - share), value * (1 + share)}});
@@ -45,7 +45,7 @@ TEST(OddOnes, AreNotToldOfTwo) {
   EXPECT_EQ(odd_ones({}), Places{});
 }
 
-/// Half of them is as good as the other: none is taken for the rule.
+/// Half of the values are as good as the other half: all four are reported, since none is the norm.
 TEST(OddOnes, AreAllWhereThereAreTwoKinds) { EXPECT_EQ(odd_ones(sure({50, 50, 100, 100})), (Places{0, 1, 2, 3})); }
 
 }  // namespace

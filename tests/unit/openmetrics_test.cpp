@@ -1,4 +1,4 @@
-// Numbers for monitoring. That others read them: tests/report/test_monitoring.py.
+// OpenMetrics text. tests/report/test_monitoring.py checks it with external parsers.
 #include "report/openmetrics/openmetrics.hpp"
 
 #include <gtest/gtest.h>

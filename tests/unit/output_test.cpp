@@ -1,4 +1,4 @@
-// Where results go: refused before the run where nothing can be written, and never half written.
+// Output files: an unwritable path is refused before the run, and a file is never half written.
 #include "results/output_file.hpp"
 
 #include <gtest/gtest.h>
@@ -27,12 +27,11 @@ std::string refusal(const fs::path& path) {
   return message_of<OutputError>([&] { ResultsFile{path.string()}; });
 }
 
-/// Writes that text.
 TextWriter of(std::string text) {
   return [text = std::move(text)](const Sink& sink) { sink(text); };
 }
 
-/// A folder of its own for each test, which anyone may write to.
+/// A new folder for each test, writable for all users.
 class Output : public testing::Test {
  protected:
   void SetUp() override { fs::permissions(folder_.path(), fs::perms::all); }
@@ -44,7 +43,7 @@ class Output : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
-/// Root may write anywhere, so a test of permissions becomes someone else for a while.
+/// Drops root to an unprivileged user while this object lives: root would pass every permission check.
 class AsNobody {
  public:
   AsNobody() : root_(getuid() == 0), ok_(!root_ || setresuid(kNobody, kNobody, 0) == 0) {}
@@ -115,7 +114,7 @@ TEST_F(Output, HoldsTheLatestStateAndNothingElse) {
 
 TEST_F(Output, ReplacesAFileWithoutEverChangingTheOldOne) {
   write_file(file(), "earlier results");
-  std::ifstream reader(file(), std::ios::binary);  // someone who has it open
+  std::ifstream reader(file(), std::ios::binary);  // a reader opened the old file
   ResultsFile results(file().string());
   results.finish("new");
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(reader), {}), "earlier results");
@@ -155,7 +154,7 @@ TEST_F(Output, KeepsBytesAsTheyAreInHoweverManyPiecesTheyCome) {
   EXPECT_EQ(read_file(file()), bytes);
 }
 
-// --- What must not be lost -----------------------------------------------------------------------------------------
+// --- Previous files ------------------------------------------------------------------------------------------------
 
 TEST_F(Output, KeepsThePreviousFileOnceAndOnlyWhereItIsTold) {
   write_file(file(), "earlier results");
@@ -238,7 +237,8 @@ TEST_F(Output, RefusesLinksThatLeadInACircle) {
   EXPECT_TRUE(mentions(refusal(file("a")), "symbolic links"));
 }
 
-// The temporary file's name was once known beforehand: whoever may write to the folder could plant a link there.
+// Regression: the temporary file had a predictable name, so anyone with write access to the folder could plant a link
+// there.
 TEST_F(Output, TouchesNoFileOfANameThatATemporaryOneMightHave) {
   write_file(file("somebody's"), "somebody's");
   for (const char* name : {"results.json.partial", "results.json.tmp", ".results.json", "results.json.new"}) {
@@ -285,7 +285,7 @@ TEST_F(Output, IsSetAsideUnderItsOtherName) {
   EXPECT_EQ(files(), 1) << "where there is none, nothing is done";
 }
 
-// --- What is no ordinary file ---------------------------------------------------------------------------------------
+// --- Devices and pipes ----------------------------------------------------------------------------------------------
 
 TEST_F(Output, ThatCannotBeReplacedIsWrittenOnceAtTheEnd) {
   ResultsFile full("/dev/full");

@@ -1,4 +1,4 @@
-// What follows from the times of a case of overlap, on times made by hand.
+// Metrics of scenario overlap, derived from made-up times.
 #include "scenarios/overlap/account.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kRounds = 30;
 
-/// What moves all that is sampled in one round, by up to 20 %.
+/// Samples with a disturbance of up to 20 % that is the same for all series in a round.
 std::vector<double> moved(double seconds) {
   std::vector<double> samples;
   for (std::size_t i = 0; i < kRounds; ++i)
@@ -31,7 +31,7 @@ Measurement measured(const std::string& name, std::vector<double> samples) {
   return m;
 }
 
-/// Limited by the link: 0.8 ms of 1 ms.
+/// Both directions at once take 0.8 ms of a makespan of 1 ms: the link is the limit.
 Result sampled(std::vector<double> pipeline = moved(1e-3)) {
   Result r{Case("overlap")};
   r.measurements = {measured("pipeline", std::move(pipeline)), measured("h2d", moved(0.6e-3)),
@@ -56,7 +56,7 @@ TEST(OverlapAccount, WhatMovesPipelineAndStagesAlikeMovesNoEfficiency) {
   EXPECT_GT(width(sampled(std::move(other_rounds))), 0.05);
 }
 
-/// As in files from before, and where they are as often repeated anyway.
+/// Series "both-alike" repeats the stages as often as the pipeline; the limit is then taken from it.
 TEST(OverlapAccount, HoldsTheMakespanAgainstStagesThatAreRepeatedAlike) {
   Result r = sampled();
   r.measurements.push_back(measured("both-alike", moved(0.9e-3)));
@@ -68,7 +68,7 @@ TEST(OverlapAccount, HoldsTheMakespanAgainstStagesThatAreRepeatedAlike) {
   EXPECT_NEAR(r.value("both_bandwidth"), 2 * 16.777216e-3 / r.median("both"), 1e-9) << "of both alone";
 }
 
-/// Copies of which the pipeline, and they in chunks, are faster than in one piece.
+/// Chunked copies, and the whole pipeline, are faster than whole copies in both directions.
 TEST(OverlapAccount, HoldsTheMakespanAgainstTheFastestArrangementAndNeverAboveIt) {
   OverlapCase c;
   c.work.bytes = std::size_t{16} << 20;

@@ -1,4 +1,4 @@
-// What a case of overlap means, and what the model says of it.
+// Cases of scenario overlap and the model's prediction for them.
 #include "scenarios/overlap/case.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace xferbench::test {
 namespace {
 
-constexpr double kExact = 1e-12;  // relative: rounding of sums
+constexpr double kExact = 1e-12;  // relative; sums round
 
 PlannedCase planned_of(const std::string& flags) {
   const auto cases = test::cases_of(words_of("overlap " + flags));
@@ -26,7 +26,7 @@ PlannedCase planned_of(const std::string& flags) {
 
 OverlapCase parsed(const std::string& flags) { return overlap_case(planned_of(flags).config); }
 
-/// Like an H200's.
+/// Similar to an H200.
 StageCosts costs() {
   StageCosts c;
   model::StageCosts& s = c.in_stream;
@@ -57,7 +57,7 @@ model::StageCosts hidden(model::StageCosts c) {
   return c;
 }
 
-// --- What a case means -----------------------------------------------------------------------------------------------
+// --- Parsing of cases ------------------------------------------------------------------------------------------------
 
 TEST(OverlapCaseOf, TheDefaultsAreStreamsInTurn) {
   const OverlapCase c = parsed("");
@@ -130,7 +130,7 @@ TEST(Predicted, IsTheMakespanOfWhatTheStrategyArranges) {
       {"--strategy engines --slots 3 --in-place", across, {.chunks = parts, .h2d_after_d2h = 3}},
       {"--strategy double-buffer --slots 3", across, {.chunks = parts, .h2d_after_kernel = 3, .kernel_after_d2h = 3}},
       {"--strategy double-buffer", across, {.chunks = parts, .h2d_after_kernel = 2, .kernel_after_d2h = 2}},
-      // A batch is one copy of all its chunks, and as many kernels.
+      // A batch has one copy for all its chunks, and one kernel per chunk.
       {"--strategy batch", with_kernels(across, 4), {.chunks = batches}},
       {"--strategy batch --slots 8",
        with_kernels(across, 4),
@@ -190,7 +190,7 @@ TEST(LossesOf, NothingIsUnexplainedWhereTheModelIsRight) {
 
 // --- Suggestions -----------------------------------------------------------------------------------------------------
 
-/// Flags with those of `more` in place of those that they name.
+/// Merges two lists of flags; `more` replaces flags of the same name.
 std::string with(const std::string& flags, const std::string& more) {
   std::map<std::string, std::string> values;
   std::istringstream in(flags + " " + more);
@@ -200,7 +200,7 @@ std::string with(const std::string& flags, const std::string& more) {
   return all;
 }
 
-// A suggestion is to be followed: its flags must be legal, do what is promised, and leave nothing to suggest.
+// A suggestion must be usable: its flags are legal, gain what is promised, and lead to no further suggestion.
 TEST(SuggestionOf, CanBeFollowedAndKeepsItsPromise) {
   for (const std::string flags :
        {"--chunks 1", "--streams 1", "--streams 2 --chunks 4", "--chunks 256 --size 1M",
@@ -224,7 +224,7 @@ TEST(SuggestionOf, CanBeFollowedAndKeepsItsPromise) {
 }
 
 void expect_none_for_little(const std::vector<std::string>& all_streams, const std::vector<std::string>& growths) {
-  // Whether there is one depends on how far the best is, and on nothing else.
+  // A suggestion is made exactly where the best configuration is more than 1 % faster.
   for (const std::string& streams : all_streams) {
     for (const std::string& growth : growths) {
       const std::string rest = " --streams " + streams + " --growth " + growth;

@@ -1,4 +1,4 @@
-// What results of overlap say together, on results made by hand.
+// Findings of scenario overlap, on made-up results.
 #include "scenarios/overlap/case.hpp"
 
 #include <gtest/gtest.h>
@@ -16,8 +16,8 @@ namespace {
 
 using test::mentions;
 
-/// Results of the cases of these flags, 5 ms each, of which 0.2 ms fill and drain and 0.1 ms are unexplained. Serial
-/// takes 8 ms. Times are known to a share of them.
+/// Results for all cases of the flags: makespan 5 ms, of which 0.2 ms fill and drain and 0.1 ms are unexplained; serial
+/// 8 ms. Intervals are +- `doubt`, relative.
 std::vector<Result> overlaps(const std::string& flags, double doubt = 0.001) {
   std::vector<Result> all;
   for (const PlannedCase& planned : test::cases_of_line("overlap " + flags)) {
@@ -76,7 +76,7 @@ TEST(OverlapDiagnosis, OfASingleCaseThatTheModelDoesNotCoverSaysThatAndNoMore) {
   EXPECT_EQ(said[0].text, "where the time went is not known: the model does not cover this case");
 }
 
-/// They need not even have run.
+/// The kernels differ by their flags alone, which the diagnosis must notice without compiling them.
 TEST(OverlapDiagnosis, DoesNotRankDifferentKernelsOfTheUser) {
   const std::string examples = std::string(XFERBENCH_SOURCE_DIR) + "/examples/kernels/";
   const std::string one = "--streams 4 --kernel-name sobel --kernel-file " + examples + "sobel.cu ";
@@ -149,7 +149,7 @@ TEST(OverlapDiagnosis, SaysWherePlainSerialWins) {
       mentions(of_kind(said_of(one), "serial")->text, "whether overlap gains anything over plain serial is not"));
 }
 
-/// As if so long had gone by until a program had the result.
+/// Sets the time to result.
 void set_to_result(Result& r, double seconds, double doubt = 0.001) {
   std::erase_if(r.measurements, [](const Measurement& m) { return m.name == "wall"; });
   std::erase_if(r.metrics, [](const Metric& m) { return m.name == "to_result"; });

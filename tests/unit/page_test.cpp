@@ -1,4 +1,4 @@
-// Documents as pages: what they show, that they fetch and run nothing, and that no text gets out of its place.
+// HTML pages: their content, that they load nothing and run no foreign script, and that text is always escaped.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,7 +14,7 @@ namespace {
 
 using test::expect_golden;
 
-/// Every kind of part, with this text in every place that may have one from a file.
+/// A document with every kind of part; `text` is in every place that can hold a text from a file.
 Document with_everywhere(const std::string& text) {
   Trust trust(text, false, text, false);
   trust.unverified = text;
@@ -60,10 +60,10 @@ std::string body_of(const std::string& page) {
   return page.substr(begin, page.find("<script>", begin) - begin);
 }
 
-/// What a browser makes elements of.
+/// All tags of the page, without attributes that depend on the text.
 std::string tags_of(const std::string& page) {
   static const std::regex tag("<[^>]*>");
-  // And colours, which names have, and places, which bars have behind their names.
+  // These are labels, colours derived from names, and coordinates of labels.
   static const std::regex label(" (aria-label|title)=\"[^\"]*\"| class=\"?c[0-9]\"?| (x|width|d)=\"[MVLHh0-9. ]*\"");
   std::string tags;
   for (std::sregex_iterator at(page.begin(), page.end(), tag), end; at != end; ++at) {

@@ -1,4 +1,4 @@
-// Cutting a payload: properties that must hold for every size, count and alignment.
+// Partition of a payload into chunks: properties for every size, number of chunks and alignment.
 #include "model/partition.hpp"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace xferbench::model {
 namespace {
 
-/// Everything that the header promises of any partition; gives the parts.
+/// Checks the promises of the header for any partition, and returns the chunks.
 std::vector<Chunk> checked(std::size_t elements, std::size_t chunks, std::size_t alignment, double growth) {
   SCOPED_TRACE(testing::Message() << elements << " elements in " << chunks << " chunks at " << alignment << ", growth "
                                   << growth);
@@ -22,13 +22,13 @@ std::vector<Chunk> checked(std::size_t elements, std::size_t chunks, std::size_t
     EXPECT_EQ(part.first, next) << "a gap or an overlap";
     EXPECT_GT(part.count, 0U) << "an empty chunk";
     next = part.first + part.count;
-    if (testing::Test::HasFailure()) return parts;  // one message is enough
+    if (testing::Test::HasFailure()) return parts;  // report one failure only
   }
   EXPECT_EQ(next, elements) << "not all of the payload";
   return parts;
 }
 
-/// What is promised of the even partition beside that: aligned, and as long as each other but for the alignment.
+/// Promises of even partitions: begins are aligned, and lengths differ by no more than the alignment.
 void check_even(std::size_t elements, std::size_t chunks, std::size_t alignment) {
   const bool long_enough = elements / chunks >= alignment;
   const std::size_t unequal = long_enough ? alignment : 1;
@@ -65,12 +65,12 @@ TEST(Partition, IsEqualWhereItCanBeAndGivesTheOddEndToTheLast) {
   };
   EXPECT_EQ(firsts(1001, 1), (std::vector<std::size_t>{0}));
   EXPECT_EQ(firsts(1024, 4), (std::vector<std::size_t>{0, 256, 512, 768}));
-  // A third of 1000 is 333.3, two thirds 666.7: down to multiples of 64 these are 320 and 640.
+  // Multiples of 64 below 333.3 and 666.7, the thirds of 1000: 320 and 640.
   EXPECT_EQ(firsts(1000, 3), (std::vector<std::size_t>{0, 320, 640}));
   EXPECT_EQ(firsts(5, 5), (std::vector<std::size_t>{0, 1, 2, 3, 4})) << "full chunks come before alignment";
 }
 
-// --- Chunks that grow ------------------------------------------------------------------------------------------------
+// --- Chunks of growing length ----------------------------------------------------------------------------------------
 
 constexpr std::array<double, 7> kGrowths{0.5, 0.97, 1.03, 1.06, 1.1, 1.5, 2};
 
@@ -82,7 +82,7 @@ TEST(PartitionThatGrows, CoversEverySmallPayload) {
   }
 }
 
-// Powers of the growth leave the range of double long before the legal numbers of chunks end.
+// Powers of the growth factor overflow a double long before the largest number of chunks.
 TEST(PartitionThatGrows, GrowsOrShrinksToTheLastHoweverManyChunks) {
   for (const double growth : kGrowths) {
     for (const std::size_t chunks : {2U, 33U, 1100U, 30'000U, 65'536U}) {

@@ -1,5 +1,5 @@
-// Payloads and their checks. A check that misses a wrong byte would make every result of the program worthless, so each
-// is shown wrong bytes of every kind.
+// Payload patterns and their verification. A check that misses wrong bytes would make every result worthless, so each
+// check is given wrong bytes of every kind.
 #include "measure/pattern.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using kernels::ElementwiseOp;
 
 using Bytes = std::vector<std::byte>;
 
-// Larger than what one thread works on, with a tail that is no whole word.
+// Larger than one thread's share, with a tail shorter than a word.
 constexpr std::size_t kLarge = (std::size_t{13} << 20) + 3;
 
 Bytes filled(std::size_t size, std::uint64_t seed) {
@@ -53,7 +53,7 @@ TEST(Pattern, OfBytesIsNoConstantAndNoRamp) {
 }
 
 TEST(Pattern, OfBytesIsNotThatOfAnotherSeed) {
-  // Scenarios tell the two directions apart by neighbouring seeds.
+  // The two directions of a scenario use neighbouring seeds.
   for (const std::uint64_t seed : {0ULL, 1ULL, 41ULL, 0xFFFFFFFFULL, 0xFFFFFFFFFFFFFFFFULL}) {
     EXPECT_TRUE(pattern::check_bytes(filled(4096, seed), seed + 1)) << seed;
   }
@@ -161,7 +161,7 @@ TEST(Elements, ThatAreWrongAreFoundByTheirFirst) {
   EXPECT_EQ(found(8)->offset / sizeof(float), 3'000'000U);
 }
 
-/// Whatever instructions look at them: at ends of blocks and of vectors, and by the last bit.
+/// Errors of one bit must be found in every place: vector instructions have edges at block and vector ends.
 TEST(Elements, WithSomethingAddedAreWrongByTheLeastBitAnywhere) {
   constexpr std::size_t kCount = (std::size_t{3} << 20) + 37;
   constexpr float kAdded = 64;
@@ -190,7 +190,7 @@ TEST(Elements, WithSomethingAddedAreLookedAtInTheirPartAlone) {
   pattern::fill_elements(elements, 8);
   for (float& e : elements) e += 1;
   const PayloadPart part{256, 4096};
-  elements[64] = 0;  // the first that is not in it
+  elements[64] = 0;  // first element after the part
   EXPECT_FALSE(pattern::check_elements_plus(elements, 8, 1, part));
   elements[1024 + 63] = 0;
   ASSERT_TRUE(pattern::check_elements_plus(elements, 8, 1, part));
@@ -198,7 +198,7 @@ TEST(Elements, WithSomethingAddedAreLookedAtInTheirPartAlone) {
 }
 
 TEST(Elements, ThatDifferNameTheFirstByteThatDoes) {
-  // 1.0f is 00 00 80 3f in memory, 1.5f is 00 00 c0 3f: byte 2 of element 10.
+  // 1.0f is 00 00 80 3f in memory, 1.5f is 00 00 c0 3f: byte 2 of element 10 differs.
   const pattern::Mismatch mismatch = pattern::element_mismatch(10, 1.0F, 1.5F);
   EXPECT_EQ(mismatch.offset, 42U);
   EXPECT_EQ(mismatch.describe(), "wrong result at byte offset 42: expected 1 (element 10), found 1.5");
@@ -206,7 +206,7 @@ TEST(Elements, ThatDifferNameTheFirstByteThatDoes) {
 
 // --- Elementwise kernels --------------------------------------------------------------------------------------------
 
-/// Memory of one launch, filled as a scenario would.
+/// Buffers of one launch, filled as a scenario fills them.
 struct Launch {
   explicit Launch(std::size_t elements) : in(elements), addends(elements), out(elements) {
     pattern::fill_elements(in, 1);
@@ -220,7 +220,7 @@ struct Launch {
   std::vector<float> out;
 };
 
-/// `work` steps one after another in single precision: what the closed form and the reference both shorten.
+/// `work` steps in a loop, in single precision; the closed form and the reference must give the same.
 float step_by_step(ElementwiseOp op, float value, float addend, std::uint32_t work) {
   for (std::uint32_t step = 0; step < work; ++step) {
     switch (op) {
@@ -252,7 +252,7 @@ TEST(ElementwiseClosedForm, IsWhatTheStepsGive) {
 }
 
 TEST(ElementwiseClosedForm, IsExactForTheLargestInputsAndTheMostWork) {
-  // 2^22 + 4 * 2^20 = 2^23: adding one more still changes a float.
+  // 2^22 + 4 * 2^20 = 2^23: up to here a float holds every whole number.
   constexpr float kMost = 4194304.0F;
   for (std::uint64_t i = 0; i < 64; ++i) {
     const double exact = 4194304.0 + 1048576.0 * static_cast<double>(kernels::addend(i));
@@ -290,7 +290,7 @@ TEST(ElementwiseReference, WorksInPlace) {
 }
 
 TEST(ElementwiseReference, ReadsItsInputsAsTheyAre) {
-  // A missing copy must show in the result: the reference may not take a right input for granted.
+  // A missing copy must change the result, so the reference must read its real input.
   Launch launch(100);
   launch.in[42] = 0.5F;
   launch.kernel(ElementwiseOp::fma, 1, launch.out.data()).compute(std::as_writable_bytes(std::span(launch.out)));

@@ -1,4 +1,4 @@
-// What packets leave of a PCI Express link, and where their sizes are read.
+// PCI Express: bandwidth after packet overhead, and packet sizes from the configuration space.
 #include "model/pcie.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Environment::Pcie link(unsigned generation, unsigned width, unsigned payload = 0
 }
 
 TEST(PcieLimits, AgreeWithHandCalculation) {
-  // To the host: GT/s / 8 x lanes x encoding x 256 / (256 + 16 + 8); to the GPU with a header of 12.
+  // D2H: GT/s / 8 x lanes x encoding x 256 / (256 + 16 + 8). H2D has a header of 12 instead of 16.
   EXPECT_NEAR(pcie_limits(link(1, 1)).d2h, 0.228571e9, 1e3);    // 2.5 / 8 x 8/10
   EXPECT_NEAR(pcie_limits(link(2, 8)).d2h, 3.657143e9, 1e3);    // 5 / 8 x 8 x 8/10
   EXPECT_NEAR(pcie_limits(link(3, 16)).d2h, 14.403516e9, 1e3);  // 8 / 8 x 16 x 128/130
@@ -49,8 +49,8 @@ TEST(PciePackets, TellWhatIsAllowedFromWhatIsAssumed) {
   EXPECT_EQ(model::pcie_packets(link(5, 16, 256, 128)).read_request, 128U) << "no more than it may";
 }
 
-/// Of an H200, GB/s: 55.34 to the host alone, 50.7 beside 52.3 to the GPU. What the requests of those take of the lane
-/// explains it if each asks for 256 bytes.
+/// Measured on an H200 in GB/s: D2H alone 55.34; both at once D2H 50.7, H2D 52.3. The read requests of H2D, each for
+/// 256 bytes, use D2H's lanes and explain the difference.
 TEST(PcieLimits, RequestsOf256BytesExplainWhatAnH200Does) {
   const auto beside = [](unsigned request) {
     const model::PcieCost cost = pcie_cost(link(5, 16, 256, request));
@@ -79,7 +79,7 @@ TEST(PcieLimits, AreProportionalToTheLanesAndUnknownForAGenerationWithoutOne) {
 
 using Space = std::array<std::byte, 256>;
 
-/// Power management at 0x60, PCI Express at 0x78 with that Device Control register.
+/// Capabilities: power management at 0x60, PCI Express at 0x78 with this Device Control register.
 Space space_with(unsigned control) {
   Space space{};
   space[0x34] = std::byte{0x60};
@@ -91,7 +91,7 @@ Space space_with(unsigned control) {
   return space;
 }
 
-constexpr unsigned kOf256And512 = 1U << 5U | 2U << 12U | 0x80FU;  // and other bits, which mean other things
+constexpr unsigned kOf256And512 = 1U << 5U | 2U << 12U | 0x80FU;  // payload 256, read request 512, other bits set
 
 TEST(PacketSizes, AreReadFromDeviceControl) {
   EXPECT_EQ(packet_sizes(space_with(kOf256And512)), (PacketSizes{256, 512}));
@@ -111,7 +111,7 @@ TEST(PacketSizes, AreUnknownWhereTheSpaceEndsLeadsNowhereOrInACircle) {
   EXPECT_EQ(packet_sizes(space), PacketSizes{});
 }
 
-/// A GPU below a port, as sysfs has them.
+/// A GPU below a root port, in a folder that imitates sysfs.
 class LinkInSysfs : public testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(gpu()); }

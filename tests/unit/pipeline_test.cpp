@@ -1,4 +1,4 @@
-// The pipeline model: closed forms, what more of anything does, and losses that add up.
+// The pipeline model: closed forms, effects of more streams, chunks and slots, and losses that add up.
 #include "model/pipeline.hpp"
 
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@ namespace xferbench::model {
 namespace {
 
 constexpr double kPayloadBytes = 1e9;
-constexpr double kExact = 1e-12;  // relative: rounding of sums
+constexpr double kExact = 1e-12;  // relative; sums round
 
-/// 50 GB/s each way, 2 us a copy, 3 us a kernel; the kernel takes `balance` times as long as a copy.
+/// Copies: 50 GB/s each way and 2 us each. A kernel: 3 us, and `balance` times the time per byte of a copy.
 StageCosts costs(double balance, double duplex_ratio = 1) {
   StageCosts c;
   c.h2d = c.d2h = {2e-6, 2e-11, duplex_ratio};
@@ -25,7 +25,7 @@ StageCosts costs(double balance, double duplex_ratio = 1) {
   return c;
 }
 
-/// Seconds per chunk of each stage, and nothing else.
+/// Costs per chunk in seconds, independent of its size.
 StageCosts per_chunk(double h2d, double kernel, double d2h) {
   StageCosts c;
   c.h2d.per_operation = h2d;
@@ -38,18 +38,18 @@ std::vector<double> equal_parts(double bytes, std::size_t chunks) {
   return std::vector<double>(chunks, bytes / static_cast<double>(chunks));
 }
 
-/// Equal chunks, each of which is worked on where it lies in one of `slots` places; 0: no limit.
+/// Equal chunks processed in place in one of `slots` buffers; 0: no limit.
 Arrangement in_place(double bytes, std::size_t chunks, std::size_t slots) {
   return {.chunks = equal_parts(bytes, chunks), .h2d_after_d2h = slots};
 }
 
-/// The same with `slots` places for the input and as many for the output.
+/// Equal chunks with `slots` input and `slots` output buffers.
 Arrangement double_buffered(double bytes, std::size_t chunks, std::size_t slots) {
   return {.chunks = equal_parts(bytes, chunks), .h2d_after_kernel = slots, .kernel_after_d2h = slots};
 }
 
-/// The closed form of docs/lab/overlap-model.md: with enough places the longest stage never waits; with fewer,
-/// each round of places takes a chunk's whole way.
+/// The closed form of docs/lab/overlap-model.md. With enough slots the longest stage never waits. With fewer, each
+/// round of slots takes the time of a chunk through all stages.
 double equal_chunks_makespan(std::size_t chunks, double h2d, double kernel, double d2h, std::size_t slots) {
   const double through = h2d + kernel + d2h;
   const double longest = std::max({h2d, kernel, d2h});
@@ -106,26 +106,26 @@ TEST(PipelineModel, OneChunkTakesItsWayThrough) {
 }
 
 TEST(PipelineModel, DirectionsSlowEachOtherOnlyWhileBothMovePayload) {
-  // Without a kernel: the copy back of one chunk beside the copy of the next.
+  // There is no kernel: D2H of one chunk overlaps H2D of the next.
   StageCosts both;
   both.h2d.per_byte = both.d2h.per_byte = 1;
   both.h2d.duplex_rate = both.d2h.duplex_rate = 0.8;
   EXPECT_DOUBLE_EQ(makespan(both, {.chunks = {4, 4}}), 4 + 5 + 4);
-  both.d2h.per_operation = 5;  // the copy back begins to move when the other has ended
+  both.d2h.per_operation = 5;  // D2H starts moving when H2D has ended
   EXPECT_DOUBLE_EQ(makespan(both, {.chunks = {4, 4}}), 4 + 9 + 9);
   StageCosts one;
   one.h2d.per_byte = one.d2h.per_byte = 1;
-  one.d2h.duplex_rate = 0.5;  // the copy in does not notice the copy out beside it
+  one.d2h.duplex_rate = 0.5;  // H2D keeps its full rate
   EXPECT_DOUBLE_EQ(makespan(one, {.chunks = {4, 4}}), 4 + 4 + 2 + 4);
   one.d2h.per_operation = 1;
-  one.d2h.duplex_overhead = 2;  // 2 s beside the copy in leave it 2 s for half its rate; then 3 s, and 1 + 4 alone
+  one.d2h.duplex_overhead = 2;  // overhead 2 s beside H2D, 2 s at half rate; then overhead 1, and 4 alone
   EXPECT_DOUBLE_EQ(makespan(one, {.chunks = {4, 4}}), 4 + 4 + 3 + 5);
 }
 
 TEST(PipelineModel, UnevenChunks) {
   StageCosts c;
   c.h2d.per_byte = c.kernel.per_byte = c.d2h.per_byte = 1;
-  // In 0-1, 1-4, 4-6; kernels 1-2, 4-7, 7-9; out 2-3, 7-10, 10-12.
+  // H2D 0-1, 1-4, 4-6; kernels 1-2, 4-7, 7-9; D2H 2-3, 7-10, 10-12.
   EXPECT_DOUBLE_EQ(makespan(c, {.chunks = {1, 3, 2}}), 12);
 }
 
@@ -138,7 +138,7 @@ TEST(PipelineModel, OneCopyEngineTakesTurns) {
 }
 
 TEST(PipelineModel, PlacesAreWaitedFor) {
-  // Double buffer, kernel-bound: the third copy in waits for the first kernel.
+  // Kernel-bound double buffering: the third H2D copy waits for the first kernel.
   const StageCosts c = per_chunk(1, 10, 1);
   EXPECT_DOUBLE_EQ(makespan(c, double_buffered(kPayloadBytes, 3, 2)), 1 + 30 + 1);
   EXPECT_DOUBLE_EQ(makespan(c, double_buffered(kPayloadBytes, 3, 1)), 1 + 10 + 1 + 10 + 1 + 10 + 1)
@@ -173,7 +173,7 @@ TEST(PipelineModel, MoreOfAnythingGoodIsNeverSlower) {
   }
 }
 
-// The copy back has much overhead, beside which the copy in moves at its full rate.
+// During D2H's large overhead, H2D moves at its full rate.
 TEST(PipelineBound, IsNotAboveWhatBothDirectionsTakeAtOnceThoughOverheadsAreLarge) {
   StageCosts c;
   c.h2d = {0, 1, 0.5};

@@ -1,4 +1,4 @@
-// What a pipeline is called, and how much it enqueues.
+// Names of pipeline strategies, and how many operations they enqueue.
 #include "scenarios/overlap/pipelines.hpp"
 
 #include <gtest/gtest.h>

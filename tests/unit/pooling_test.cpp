@@ -1,4 +1,4 @@
-// Spreads of several cases together: against draws from distributions whose scale is known.
+// Pooled variances of several cases, on draws from distributions of known scale.
 #include "compare/statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace xferbench::compare {
 namespace {
 
-/// Variances of eight degrees of freedom around 1e-4 times what `scale_of` says of each case.
+/// Variances with eight degrees of freedom, around 1e-4 times scale_of(case).
 template <class ScaleOf>
 std::vector<SeenVariance> drawn(std::size_t cases, const ScaleOf& scale_of) {
   constexpr double kFreedom = 8;
@@ -41,7 +41,7 @@ TEST(Pooled, FewCasesSayNothing) {
   EXPECT_TRUE(pooled(drawn(5, [](std::size_t) { return 1.0; })));
 }
 
-/// As of a simulated machine without noise.
+/// Happens on a simulated machine without noise.
 TEST(Pooled, ProcessesThatAgreeToTheLastDigitHaveASpreadAllTheSame) {
   const auto seen = pooled(std::vector<SeenVariance>(10, {0, 8}));
   ASSERT_TRUE(seen);

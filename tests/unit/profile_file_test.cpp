@@ -1,4 +1,4 @@
-// What a profile file may say, what is made of it, and what is said of one that is wrong.
+// Profile files of simulated machines: fields, defaults and error messages.
 #include "device/sim/profile_file.hpp"
 
 #include <fmt/format.h>
@@ -232,7 +232,7 @@ TEST(ProfileFile, MayNestAsItLikesWhereItIsRefused) {
   expect_refused_profile(R"(, "scale": {"link": )" + std::string(1'000'000, '['), {"found a list"});
 }
 
-// --- The table of numbers -------------------------------------------------------------------------------------------
+// --- The table of fields --------------------------------------------------------------------------------------------
 
 TEST(ProfileFields, AreAllNumbersOfAProfile) {
   std::ifstream header(XFERBENCH_SOURCE_DIR "/src/device/sim/profile.hpp");

@@ -1,4 +1,4 @@
-// What must hold for every input, tried on random ones; a counterexample is shrunk to the smallest there is.
+// Properties checked on random inputs; RapidCheck shrinks a counterexample.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -18,8 +18,7 @@
 namespace xferbench {
 namespace {
 
-/// The same inputs in every run, so that a failure is there again the next time; RC_PARAMS="seed=7 max_success=10000"
-/// tries others.
+/// A fixed seed makes failures repeatable. RC_PARAMS="seed=7 max_success=10000" tries others.
 [[maybe_unused]] const int kRepeatable = setenv("RC_PARAMS", "seed=20261121", 0);
 
 template <class T>
@@ -42,7 +41,7 @@ std::vector<Value> parsed(const Axis& axis, const std::string& text) {
   return cli::parse_axis(axis, text, "--" + axis.name);
 }
 
-/// A number of bytes, up to what an axis allows: any multiple of a power of two.
+/// A number of bytes that an axis allows: a random multiple of a random power of two.
 std::uint64_t any_size() {
   const auto power_of_two = between<unsigned>(0, 50);
   return between<std::uint64_t>(1, (std::uint64_t{1} << 59) >> power_of_two) << power_of_two;
@@ -97,7 +96,7 @@ RC_GTEST_PROP(Suggestions, NeverProposeWhatWasTyped, (std::vector<std::string> c
   if (!typed.empty()) RC_ASSERT(suggestion(typed, candidates) != "; did you mean '" + typed + "'?");
 }
 
-// --- The way of a payload through a pipeline -------------------------------------------------------------------------
+// --- A payload's way through a pipeline ------------------------------------------------------------------------------
 
 model::Cost any_cost() {
   return {real_between(0, 100) * 1e-6, real_between(0, 1) * 1e-9, real_between(0.3, 1), real_between(1, 4)};
@@ -113,7 +112,7 @@ model::StageCosts any_costs() {
   return c;
 }
 
-/// Any payload in chunks of any lengths, which wait for each other in any way that `makespan` knows.
+/// A payload in chunks of random lengths, with every kind of wait that `makespan` models.
 model::Arrangement any_arrangement() {
   model::Arrangement a;
   const double largest = std::pow(10, real_between(2, 8));
@@ -122,8 +121,8 @@ model::Arrangement any_arrangement() {
     *waits = between<std::size_t>(0, 6);
   }
   a.wave = between<std::size_t>(1, 8);
-  // Of a wave all copies are submitted before the first copy back: with fewer places than that it would wait for
-  // itself.
+  // All H2D copies of a wave are submitted before its first D2H copy. A wave larger than the number of slots would
+  // deadlock.
   for (const std::size_t* waits : {&a.h2d_after_d2h, &a.h2d_after_kernel, &a.kernel_after_d2h}) {
     if (*waits > 0) a.wave = std::min(a.wave, *waits);
   }
@@ -155,7 +154,7 @@ RC_GTEST_PROP(Makespan, IsNeverBelowItsLowerBoundNorBelowWhatOneChunkOrOneEngine
 }
 
 RC_GTEST_PROP(Losses, AddUpToTheModelAndWithWhatItMissesToWhatWasMeasured, ()) {
-  for (int i = 0; i < 5; ++i) {  // effects that take back what others gained are rare
+  for (int i = 0; i < 5; ++i) {  // cases where effects cancel are rare, so try five
     const model::StageCosts c = any_costs();
     const model::Arrangement a = any_arrangement();
     const double modelled = model::makespan(c, a);

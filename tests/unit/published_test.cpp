@@ -1,5 +1,5 @@
-// What others rely on by its name: docs/stability.md promises that it stays. All such names stand in
-// tests/published/names.txt; here they are collected from where they are declared, and held against it.
+// Published names, which docs/stability.md promises to keep. The tests collect them from their declarations and compare
+// them with tests/published/names.txt.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,14 +45,14 @@ Names lines_of(const std::string& text) {
   return lines;
 }
 
-/// All that the text has of the kind, by the expression's first group.
+/// All matches of the expression's first group in the text.
 Names found_in(const std::string& text, const std::regex& expression) {
   Names found;
   for (std::sregex_iterator at(text.begin(), text.end(), expression), end; at != end; ++at) found.insert((*at)[1]);
   return found;
 }
 
-// --- What is collected ----------------------------------------------------------------------------------------------
+// --- Collecting the names -------------------------------------------------------------------------------------------
 
 std::vector<const ScenarioDescriptor*> all_scenarios() {
   std::vector<const ScenarioDescriptor*> all;
@@ -74,7 +74,7 @@ void add_scenarios(Names& names) {
   }
 }
 
-/// As completion offers them: what is hidden is not published.
+/// What shell completion offers; hidden flags are not published.
 Names offered(const std::vector<std::string>& words) {
   return lines_of(cli::complete(words, scenarios(), {.expectations = {}, .suites = {}}));
 }
@@ -86,7 +86,7 @@ void add_flags(Names& names) {
   for (const std::string& command : offered({""})) {
     if (command.starts_with("-") || command.starts_with(":")) continue;
     names.insert((scenario_names.contains(command) ? "scenario " : "command ") + command);
-    if (scenario_names.contains(command)) continue;  // its flags are its axes
+    if (scenario_names.contains(command)) continue;  // its flags are listed as axes
     for (const std::string& flag : offered({command, "--"})) {
       if (flag.starts_with("--")) names.insert("flag of " + command + " " + flag);
     }
@@ -102,7 +102,7 @@ void add_exit_codes(Names& names) {
   }
 }
 
-/// Fields at any depth.
+/// Adds the fields of a JSON schema at any depth.
 void add_fields(const nlohmann::json& schema, const std::string& of, Names& names) {
   if (schema.is_array()) {
     for (const auto& part : schema) add_fields(part, of, names);
@@ -115,7 +115,7 @@ void add_fields(const nlohmann::json& schema, const std::string& of, Names& name
   }
 }
 
-/// Names and versions of formats, wherever a source says one, and their fields, as the schemas in docs/ have them.
+/// Adds names and versions of file formats, from string literals in src/, and their fields, from the schemas in docs/.
 void add_formats(Names& names) {
   static const std::regex format("\"(xferbench[a-z-]*/[0-9]+)\"");
   for (const auto& entry : fs::recursive_directory_iterator(root() / "src")) {
@@ -137,7 +137,7 @@ void add_words(Names& names, const std::string& what) {
   for (const std::string_view word : texts_of(Enumeration{})) names.insert(what + " " + std::string(word));
 }
 
-/// A case of each headline, so that each of its families has a sample.
+/// One case per headline, so that each metric family has a sample.
 Report with_every_headline() {
   Report report;
   report.started_at = "2026-11-21T10:00:00Z";
@@ -159,7 +159,7 @@ Report with_every_headline() {
   return report;
 }
 
-/// Of a soak of a GPU that tells everything.
+/// OpenMetrics text of a soak in which every value is known.
 std::string soak_openmetrics() {
   SoakInterval last;
   last.gpus = {{.gpu = 0,
@@ -173,7 +173,7 @@ std::string soak_openmetrics() {
   return openmetrics::to_text(soak_metrics(header, last));
 }
 
-/// All that is ever written for monitoring.
+/// Every OpenMetrics text that the program can write.
 std::vector<std::string> openmetrics_texts() {
   check::Checked checked;
   checked.results = "r.json";
@@ -212,7 +212,7 @@ Names all_names() {
   return names;
 }
 
-// --- What is held against what --------------------------------------------------------------------------------------
+// --- Comparing with the list ----------------------------------------------------------------------------------------
 
 Names without(const Names& all, const Names& some) {
   Names left;
@@ -226,7 +226,7 @@ std::string joined(const Names& names) {
   return text;
 }
 
-/// Adds what is new. What is gone stays in the file: nobody is to withdraw a name by running a command.
+/// Adds new names. Names that are gone stay in the file: removing one must be a deliberate edit.
 void add_to_list(const fs::path& list, const Names& known, const Names& more) {
   Names all = known;
   all.insert(more.begin(), more.end());
@@ -255,7 +255,7 @@ TEST(Published, NamesStay) {
                              << list << ".";
 }
 
-// Ends of names of samples belong to types, units are base units, labels that begin with __ are readers' own.
+// Rules of OpenMetrics: suffixes reserved for types, base units only, no reserved labels.
 TEST(Published, MetricsAreWhatReadersTake) {
   for (const std::string& text : openmetrics_texts()) {
     for (const char* bad :

@@ -50,7 +50,7 @@ TEST(RealChannel, WakesAReaderThatHasGoneToSleep) {
   const auto channel = RealHost().make_channel();
   std::optional<std::uint64_t> taken;
   const auto reader = RealHost().start_thread([&] { taken = channel->take(); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // longer than a reader stays awake
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));  // longer than the reader spins before it sleeps
   channel->post(7);
   reader->join();
   EXPECT_EQ(taken, 7U);

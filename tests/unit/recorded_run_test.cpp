@@ -1,4 +1,4 @@
-// run.json of a recording: what is written is read, and what is wrong with one is said.
+// run.json of a recording: round trip, and messages about a damaged file.
 #include "results/recorded_run.hpp"
 
 #include <gtest/gtest.h>

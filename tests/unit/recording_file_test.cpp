@@ -16,7 +16,7 @@ namespace xferbench::recording {
 namespace {
 
 constexpr std::uint32_t kPid = 7;
-/// A record's fields, each a power of two apart, so that a field that is taken for another one shows.
+/// Field values are distinct powers of two, so that mixed-up fields are noticed.
 constexpr Copy kCopy{.on = {.begin = 100, .end = 200, .correlation = 1, .device = 2, .context = 4, .stream = 8},
                      .bytes = 4096,
                      .kind = CopyKind::d2h,
@@ -26,7 +26,7 @@ constexpr Copy kCopy{.on = {.begin = 100, .end = 200, .correlation = 1, .device 
                      .channel_id = 16,
                      .asynchronous = 1};
 
-/// A file as it is laid out byte for byte, without what writes such files.
+/// Builds a file byte for byte, independent of the real writer.
 class Bytes {
  public:
   explicit Bytes(const FileHeader& header = {}) { put(&header, sizeof header); }
@@ -83,7 +83,7 @@ class RecordingFile : public testing::Test {
   std::string path_ = folder_ / "7-1.xfrec";
 };
 
-// --- What is there --------------------------------------------------------------------------------------------------
+// --- Reading --------------------------------------------------------------------------------------------------------
 
 TEST_F(RecordingFile, IsReadAsItIsLaidOut) {
   Bytes file;
@@ -153,7 +153,7 @@ TEST_F(RecordingFile, ReadsOverWhatItDoesNotKnow) {
   Bytes file;
   file.process();
   file.add(static_cast<Type>(4000), Lost{.dropped = 10});
-  file.append(std::string_view("\xff\xff\0\0\0\0\0\0", 8));  // without a payload
+  file.append(std::string_view("\xff\xff\0\0\0\0\0\0", 8));  // a record of unknown type without a payload
   file.add(Type::copy, kCopy);
   const Recording r = read(file);
   EXPECT_EQ(r.copies.size(), 1U);
@@ -184,7 +184,7 @@ TEST_F(RecordingFile, LeavesNothingInNamesThatATerminalWouldObey) {
 TEST_F(RecordingFile, IsReadInBlocksThatItsRecordsDoNotFit) {
   Bytes file;
   file.process();
-  constexpr std::size_t kMany = 50'000;  // of 72 bytes: more than three megabytes
+  constexpr std::size_t kMany = 50'000;  // records of 72 bytes: more than 3 MB
   for (std::size_t i = 0; i < kMany; ++i) {
     Copy copy = kCopy;
     copy.bytes = i;
@@ -195,7 +195,7 @@ TEST_F(RecordingFile, IsReadInBlocksThatItsRecordsDoNotFit) {
   for (std::size_t i = 0; i < kMany; ++i) ASSERT_EQ(r.copies[i].bytes, i);
 }
 
-// --- What is refused ------------------------------------------------------------------------------------------------
+// --- Files that are refused -----------------------------------------------------------------------------------------
 
 TEST_F(RecordingFile, OfAnotherKindIsRefused) {
   expect_refused("", "a header");

@@ -1,3 +1,4 @@
+// RecordingWriter: whole records, full disks, lost descriptors and forked processes.
 #include "recording/recording_writer.hpp"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ struct Piece {
   std::string payload;
 };
 
-/// All whole records; the test fails where the file does not consist of them.
+/// The records of the file; fails if it does not consist of whole records.
 std::vector<Piece> pieces_of(const std::string& path) {
   const std::string text = test::read_file(path);
   FileHeader header;
@@ -75,7 +76,8 @@ Record as(const Piece& piece) {
 
 Fill fill_of(std::uint64_t bytes) { return {.on = {}, .bytes = bytes}; }
 
-/// The limit of a file's size, which does what a full disk does, and more: without care, SIGXFSZ ends the process.
+/// Limits the size of files, which imitates a full disk. A write beyond it would also raise SIGXFSZ, which ends a
+/// process that does not handle it.
 class LimitedSize {
  public:
   explicit LimitedSize(rlim_t bytes) {
@@ -268,7 +270,7 @@ TEST(RecordingWriter, LeavesASignalThatWasPendingPending) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-/// The descriptor that /proc says is of this file.
+/// The file descriptor open on this path, from /proc/self/fd; -1 if there is none.
 int descriptor_of(const std::string& path) {
   for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
     std::error_code none;
@@ -285,7 +287,7 @@ TEST(RecordingWriter, WritesIntoNoFileOfTheProgramThatClosesEveryDescriptor) {
   ASSERT_GT(ours, 99) << "programs expect low numbers for their own files";
   const std::string theirs = folder / "theirs";
   const int opened = open(theirs.c_str(), O_WRONLY | O_CREAT, 0644);
-  ASSERT_EQ(dup2(opened, ours), ours);  // as if it had closed ours and opened its own
+  ASSERT_EQ(dup2(opened, ours), ours);  // the program closed our descriptor and reused its number
   writer.add(Type::fill, fill_of(1));
   EXPECT_TRUE(writer.flush());
   EXPECT_EQ(fs::file_size(theirs), 0U);

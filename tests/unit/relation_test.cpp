@@ -1,4 +1,4 @@
-// Decided or not: against times whose intervals are made up.
+// Decided or tied: comparisons of times with made-up intervals.
 #include "model/relation.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(RatioInterval, AddsTheDoubtsOfBothAsSquares) {
   EXPECT_NEAR(std::log(2 / ratio->low), std::hypot(std::log(1.03), std::log(1.04)), 1e-12);
 }
 
-/// Medians of 30 lognormal samples each: the interval of the ratio holds the true one in 95 of 100 pairs.
+/// Medians of 30 lognormal samples: in 95 % of pairs the ratio's interval contains the true ratio.
 TEST(RatioInterval, HoldsTheTrueRatioInNinetyFiveOfAHundred) {
   std::mt19937 random(7);  // NOLINT: a fixed seed makes the test repeatable
   std::lognormal_distribution<double> noise(0, 0.1);

@@ -1,4 +1,4 @@
-// How a payload is shared out among links, against ways of thinking that are simpler than the model's.
+// Sharing a payload between the direct link and relays, against simpler calculations.
 #include "model/relay.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kAligned = 64 * KiB;
 
-/// Two links alike, next to nothing beside the bytes, and a fast way on.
+/// A direct link and a relay of 50 GB/s each, without costs per copy; the relay's second leg has 400 GB/s.
 RelayPaths two_links() {
   RelayPaths paths{.direct_rate = 50e9};
   paths.helpers.push_back({.first_rate = 50e9, .second_rate = 400e9});
@@ -53,7 +53,7 @@ TEST(Relay, WithOneSlotEveryChunkTakesItsWholeWay) {
   const RelayShape one{.chunk = MiB, .slots = 1};
   const RelayShape two{.chunk = MiB, .slots = 2};
   const double step = static_cast<double>(MiB) / 50e9;
-  // The way back to the slot is not needed after the last chunk.
+  // The last chunk's slot need not be handed back.
   EXPECT_NEAR(relay_time(costs, one, 10 * MiB), 10 * (2 * step + 2 * 5e-6) - 5e-6, 1e-9);
   EXPECT_LT(relay_time(costs, two, 10 * MiB), 0.65 * relay_time(costs, one, 10 * MiB));
 }
@@ -68,7 +68,7 @@ TEST(Relay, BestSplitLetsAllWaysEndTogether) {
   EXPECT_NEAR(static_cast<double>(split.direct), 0.5 * static_cast<double>(GiB), 0.01 * static_cast<double>(GiB));
 }
 
-/// Nothing that could be tried by hand is better.
+/// Compares the split with even splits of every percentage.
 TEST(Relay, BestSplitIsTheBestOfAll) {
   RelayPaths paths = two_links();
   paths.direct_copy = 2e-6;
@@ -80,7 +80,7 @@ TEST(Relay, BestSplitIsTheBestOfAll) {
     const double found = relay_makespan(paths, shape, best_relay_split(paths, shape, bytes, kAligned));
     for (int percent = 0; percent <= 100; ++percent) {
       const double tried = relay_makespan(paths, shape, even_relay_split(1, percent / 100.0, bytes, kAligned));
-      // Of little, less than a tenth of gain is not taken.
+      // For small payloads a gain of less than 10 % is not worth a relay.
       const double allowed = bytes > 8 * MiB ? tried + 2e-6 : std::max(tried + 2e-6, tried / 0.9);
       EXPECT_LE(found, allowed) << bytes << " " << percent;
     }
@@ -109,7 +109,7 @@ TEST(Relay, EvenSplitsAreAlignedAndComplete) {
   EXPECT_EQ(split.direct + split.relayed(), GiB + 17);
   for (const std::uint64_t part : split.through) EXPECT_EQ(part % kAligned, 0U);
   EXPECT_NEAR(static_cast<double>(split.relayed()), 0.75 * static_cast<double>(GiB), 1e6);
-  EXPECT_EQ(even_relay_split(2, 1, 100, kAligned).direct, 100U);  // less than a part
+  EXPECT_EQ(even_relay_split(2, 1, 100, kAligned).direct, 100U);  // less than one aligned part
   EXPECT_EQ(even_relay_split(0, 0.5, 100, kAligned).direct, 100U);
 }
 
@@ -137,7 +137,7 @@ TEST(Relay, WhatIsSoonOverGoesDirectlyIfJoiningTakesLonger) {
 
 TEST(Relay, ChunkIsChosenForTheSplitThatIsUsed) {
   RelayPaths paths = two_links();
-  paths.direct_rate = 1e15;  // of which the best split leaves nothing to the helper
+  paths.direct_rate = 1e15;  // so fast that the best split gives the relay nothing
   paths.helpers.front().first_copy = 2.4e-6;
   const RelayShape shape{.slots = 4};
   const auto best_for = [&](double share) {

@@ -1,4 +1,4 @@
-// The files and command lines of the processes of --repeat.
+// --repeat: file names and command lines of its processes.
 #include "app/repeat.hpp"
 
 #include <fmt/format.h>

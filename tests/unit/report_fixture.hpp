@@ -1,4 +1,4 @@
-// Hand-made records for the tests of report/.
+// Hand-made records for the tests of reports.
 #pragma once
 
 #include <string>
@@ -32,7 +32,7 @@ inline const ScenarioDescriptor& copy_descriptor() {
   return copy;
 }
 
-/// A scenario without axes that shows percentiles.
+/// A scenario without axes whose columns include percentiles.
 inline const ScenarioDescriptor& tail_descriptor() {
   using enum MetricDeclaration::Beside;
   static const ScenarioDescriptor tail{
@@ -44,7 +44,7 @@ inline const ScenarioDescriptor& tail_descriptor() {
   return tail;
 }
 
-/// A scenario with a heat map of its efficiency, which is written in that way.
+/// A scenario with a heat map of "efficiency", shown in `format`.
 inline ScenarioDescriptor pipe_descriptor(MetricDeclaration::Format format = MetricDeclaration::Format::percent) {
   return {.name = "pipe",
           .summary = "pipes",
@@ -64,7 +64,7 @@ inline Result piped(std::uint64_t size, std::uint64_t streams, std::uint64_t chu
   return r;
 }
 
-/// A case of the scenario called "copy"; no host where it is empty.
+/// A case of scenario "copy"; without an axis "host" if `host` is empty.
 inline Case copy_case(const std::string& dir, const std::string& host, std::uint64_t size) {
   Case c("copy");
   c.set(copy_axes()[0], dir);
@@ -73,7 +73,7 @@ inline Case copy_case(const std::string& dir, const std::string& host, std::uint
   return c;
 }
 
-/// A measurement as summarise() would leave it; the numbers are chosen, not computed.
+/// A measurement with a chosen summary; it is not computed from the samples.
 inline Measurement measured(std::string name, Clock clock, std::vector<double> samples, double median, Interval ci95) {
   Measurement m;
   m.name = std::move(name);

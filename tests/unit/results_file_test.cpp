@@ -1,5 +1,4 @@
-// The results file: what was written is read back, the file keeps to its contract and its layout, and what nobody
-// should have written is refused.
+// The results file: round trip, schema and layout, and refusal of damaged files.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -22,9 +21,9 @@
 namespace xferbench {
 namespace {
 
-// --- Any report -----------------------------------------------------------------------------------------------------
+// --- Random reports -------------------------------------------------------------------------------------------------
 
-/// Draws the parts of a report at random; RapidCheck makes what fails small.
+/// Generators for the parts of a report; RapidCheck shrinks a counterexample.
 namespace any {
 
 std::string text() {
@@ -36,14 +35,14 @@ std::string text() {
   return all;
 }
 std::string word() { return text() + "x"; }
-/// A text for a field that is left out where it is empty.
+/// A text that may be empty, for a field that is then omitted.
 std::string known() { return *rc::gen::arbitrary<bool>() ? word() : ""; }
 
 template <class Number>
 Number whole(Number least = 0) {
   return *rc::gen::inRange<Number>(least, std::numeric_limits<Number>::max());
 }
-/// Any that is finite, to the last bit.
+/// Any finite double.
 double number() {
   const auto finite = [](std::uint64_t bits) { return std::isfinite(std::bit_cast<double>(bits)); };
   return std::bit_cast<double>(*rc::gen::suchThat(rc::gen::resize(64, rc::gen::arbitrary<std::uint64_t>()), finite));
@@ -65,7 +64,7 @@ auto several(const Draw& draw) {
 std::vector<std::string> texts() {
   return several([](std::size_t) { return text(); });
 }
-/// No two are the same.
+/// A name that is unique for each i.
 std::string name(std::size_t i) { return std::to_string(i) + text(); }
 
 Labels labels() {
@@ -267,7 +266,7 @@ RC_GTEST_PROP(ResultsFile, SaysAllOfAResultAndOfARankFromProcessToProcess, ()) {
 
 RC_GTEST_PROP(ResultsFile, HasNoTextThatATerminalWouldObey, ()) {
   Report report = any::report();
-  report.command.clear();  // whose words are kept as they are
+  report.command.clear();  // its words keep control characters
   const auto with = [json = to_json(report)](const std::string& instead) {
     std::string text = json;
     for (std::size_t at = 0; (at = text.find("\xC3\xA9", at)) != std::string::npos;) text.replace(at, 2, instead);
@@ -286,7 +285,7 @@ TEST(ResultsFile, KeepsTheWordsOfItsCommandAndWritesThemByTheirNumbers) {
   EXPECT_EQ(parse_report(text, "a").command, report.command);
 }
 
-// --- A certain report -----------------------------------------------------------------------------------------------
+// --- A fixed report -------------------------------------------------------------------------------------------------
 
 Result every_field() {
   Result r(test::copy_case("h2d", "pinned", 268435456));
@@ -315,7 +314,7 @@ Result every_field() {
   return r;
 }
 
-/// With all that a file can say.
+/// A report with every field.
 Report rich_report() {
   Report report = test::simulated_report();
   report.tool = {"0.1.0", "abc1234", "GNU 12.2.0", "13.0", "Release"};
@@ -362,7 +361,7 @@ Report rich_report() {
   return report;
 }
 
-/// One case on two GPUs: what it is about, and the same of each of them.
+/// One case on two GPUs: measurements and metrics for the case and for each GPU.
 Result on_two_gpus() {
   Result r(test::copy_case("h2d", "pinned", 4096));
   r.gpus = {0, 3};
@@ -486,7 +485,7 @@ TEST(ResultsFile, LeavesOutMetricsThatAreNoNumber) {
 
 TEST(ResultsFile, SurvivesBytesThatAreNoUtf8) {
   Report report = rich_report();
-  report.command = {"xferbench", "--json", "r\xE9sultats.json"};  // Latin-1
+  report.command = {"xferbench", "--json", "r\xE9sultats.json"};  // Latin-1, no UTF-8
   report.environment.host.cpu = "CPU\xFF";
   const Report read = parse_report(to_json(report), "a");
   EXPECT_EQ(read.command[2], "r\xEF\xBF\xBDsultats.json") << "U+FFFD in its place";
@@ -496,7 +495,7 @@ TEST(ResultsFile, SurvivesBytesThatAreNoUtf8) {
 TEST(ResultsFile, KeepsToItsSchema) {
   Report report = rich_report();
   Measurement& m = report.results[0].measurements[0];
-  m.samples = std::vector<double>(100, 0.002);  // enough for every percentile
+  m.samples = std::vector<double>(100, 0.002);  // enough samples for all percentiles
   report.results[0].health = HealthRecord{{.ecc_corrected = 1,
                                            .ecc_uncorrected = 0,
                                            .pcie_replays = 0,
@@ -507,14 +506,14 @@ TEST(ResultsFile, KeepsToItsSchema) {
                                           {}};
   EXPECT_TRUE(test::text_keeps_to("results-schema.json", to_json(report)));
   EXPECT_TRUE(test::text_keeps_to("results-schema.json", to_json(test::real_report())));
-  report.results[1].reason.clear();  // skipped for no reason
+  report.results[1].reason.clear();  // a skipped case needs a reason
   EXPECT_FALSE(test::text_keeps_to("results-schema.json", to_json(report)))
       << "a file that breaks the contract must be noticed";
 }
 
 // --- Reading --------------------------------------------------------------------------------------------------------
 
-/// The message of the error that reading this text is; empty if there is none.
+/// The message of the InputError for this text; empty if it can be read.
 std::string complaint(const std::string& text) {
   try {
     static_cast<void>(parse_report(text, "f.json"));
@@ -524,7 +523,7 @@ std::string complaint(const std::string& text) {
   return "";
 }
 
-/// What is said of the rich report with `from` replaced by `to` at its first place.
+/// The error for the rich report after replacing the first `from` by `to`.
 std::string complaint_with(const std::string& from, const std::string& to) {
   std::string text = to_json(rich_report());
   const std::size_t at = text.find(from);
@@ -539,8 +538,7 @@ void expect_says(const std::string& message, const std::string& part) {
 }
 
 TEST(ResultsFile, OfTheDocumentationIsRead) {
-  const std::vector<std::string> names =
-      test::stored_results(12'000);  // of large ones the programs of Python make pages
+  const std::vector<std::string> names = test::stored_results(12'000);  // larger ones are read by tests in Python
   EXPECT_GT(names.size(), 50U);
   for (const std::string& name : names) {
     SCOPED_TRACE(name);
@@ -568,7 +566,7 @@ TEST(ResultsFile, HasEachNumberOfAGpuOnce) {
 
 // --- Fleets ---------------------------------------------------------------------------------------------------------
 
-/// One case by each of two ranks, and again in a second round by the second.
+/// One case on each of two ranks, and a second round on rank 1.
 Report ranks_report() {
   Report report = test::simulated_report();
   report.tool = {"0.1.0", "abc1234", "GNU 12.2.0", "13.0", "Release"};
@@ -632,7 +630,7 @@ TEST(FleetsFile, HasRanksInTheirOrderByWhichTheyAreLookedUp) {
   EXPECT_EQ(report.fleet->place(6), nullptr);
 }
 
-/// One damage, and what is said of it.
+/// A replacement in the text, and the expected message.
 struct Damage {
   const char* from;
   const char* to;
@@ -723,7 +721,6 @@ TEST(ResultsFile, NeverBreaksTheReaderHoweverItIsCutOff) {
   EXPECT_EQ(complaint(text), "");
 }
 
-/// So many times the same text.
 std::string times(std::size_t n, const std::string& text) {
   std::string all;
   for (std::size_t i = 0; i < n; ++i) all += text;

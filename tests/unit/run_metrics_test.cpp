@@ -1,4 +1,4 @@
-// The headlines of a run as OpenMetrics text.
+// OpenMetrics text of a run: one sample per headline.
 #include <gtest/gtest.h>
 
 #include "report/run/run_report.hpp"
@@ -70,7 +70,7 @@ xferbench_copy_copy_seconds{case="copy/dir=d2h"} 0.004
 
 TEST(RunOpenMetrics, LeavesOutWhatIsNoNumberOfThisRun) {
   Report r = report();
-  r.results.push_back(r.results[0]);  // the same case again
+  r.results.push_back(r.results[0]);  // the same case, failed
   r.results[1].status = Status::failed;
   r.started_at = "yesterday";
   const std::string text = text_of(r);

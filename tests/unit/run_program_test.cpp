@@ -1,4 +1,4 @@
-// Running somebody else's program: what it gets, and what is known of its end.
+// Running another program: its arguments and environment, its exit code or signal.
 #include "app/explain/run_program.hpp"
 
 #include <gtest/gtest.h>

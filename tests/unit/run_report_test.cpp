@@ -1,4 +1,4 @@
-// A run as tables on the terminal, as Markdown and as CSV: the same reports, each as text in golden/run/.
+// A run as terminal tables, Markdown and CSV: each report is compared with golden/run/.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::string table(const Report& report, bool color = false) {
   return to_terminal(document_of(report, shown(), {.every_row = false}), Style{color});
 }
 
-/// One copy of 2 ms with an interval of +- 1 %.
+/// A copy of 2 ms, interval +- 1 %.
 Result good(const Case& c, double bandwidth) {
   Result r(c);
   r.measurements = {measured("copy", Clock::event_gated, {0.0019, 0.0020, 0.0022}, 0.0020, {0.00198, 0.00202})};
@@ -55,7 +55,7 @@ std::vector<Result> three() {
           good(copy_case("d2d", "", 1 << 20), 2125)};
 }
 
-/// One case: all columns, and below them all measurements: one without an interval, one that is no time.
+/// One case with three measurements: one without an interval and with flags, one that is not a time.
 Report one_case() {
   Result r = good(kCase, 55.512);
   r.measurements.push_back(measured("copy-submit", Clock::host, {3e-6, 3.1e-6}, 3.05e-6, {3e-6, 3.1e-6}));
@@ -71,7 +71,7 @@ Report one_case() {
   return report;
 }
 
-/// One measurement has a hundred samples: percentiles are shown, and left empty for the other.
+/// Only one measurement has enough samples (100) for percentiles.
 Report hundred_samples() {
   Result r = good(kCase, 55.512);
   r.measurements.push_back(r.measurements[0]);
@@ -82,7 +82,7 @@ Report hundred_samples() {
   return report_of({r});
 }
 
-/// Each scenario has a table of its own columns.
+/// Two scenarios: each gets its own table.
 Report two_scenarios() {
   Report report = report_of({good(Case("tail"), 7), good(Case("tail"), 8), good(kCase, 1)});
   for (Result& r : report.results) r.measurements[0].p90 = 0.0021;
@@ -90,14 +90,15 @@ Report two_scenarios() {
   return report;
 }
 
-/// A column for every axis that varies, and for a metric that only one case has.
+/// A metric that only one case has still gets a column.
 Report some_metrics() {
   Report report = report_of(three());
   report.results[2].add("speedup", 2, "1");
   return report;
 }
 
-/// An axis that only some cases have stands above if these agree. The link does less than the GPU can.
+/// An axis that not all cases have, with one value: it stands above the table. The link runs below the GPU's generation
+/// and width.
 Report some_axes() {
   Report report = report_of({three()[2], three()[0]});
   report.environment.gpu.pcie = Environment::Pcie{4, 8, "nvml", 5, 16, true};
@@ -114,7 +115,7 @@ Report cut_short() {
   return report;
 }
 
-/// With each mark that a whole run can have.
+/// Every mark that a run can have.
 Report simulated() {
   Report report = report_of({good(copy_case("h2d", "pinned", 4096), 1), good(copy_case("d2h", "pinned", 4096), 1)},
                             simulated_report());
@@ -133,7 +134,7 @@ Finding fit_of(const std::string& dir, const std::string& host, double latency, 
   return f;
 }
 
-/// A table of each kind of finding, and sentences; findings of a scenario without results are not shown.
+/// Fits, comparisons and sentences. Findings of a scenario without results must not appear.
 Report findings() {
   Report report = report_of(three());
   report.findings = {fit_of("h2d", "pinned", 2e-6, 55.5),
@@ -145,8 +146,8 @@ Report findings() {
   return report;
 }
 
-/// More findings than people read: details, many sentences, many rows, and a row that has a text. Of 40 cases 37 were
-/// skipped for one reason and two for another, and warnings differ only in their numbers.
+/// More findings than fit on a screen, 39 skipped cases with two distinct reasons, and warnings that differ only in
+/// numbers.
 Report many_findings() {
   Report report = report_of({});
   for (std::uint64_t i = 0; i < 40; ++i) {
@@ -168,7 +169,7 @@ Report many_findings() {
   return report;
 }
 
-/// Sizes that round to the same, and texts that mean something to a table, to Markdown, to CSV or to a spreadsheet.
+/// Sizes that round to the same text, and texts with a meaning in tables, Markdown, CSV or spreadsheets.
 Report odd_texts() {
   Report report = report_of({good(copy_case("größe", "pinned", (1 << 20) + 4), -1.5),
                              good(copy_case("h2d", "=cmd|x", (1 << 20) + 8), std::numeric_limits<double>::quiet_NaN()),

@@ -1,4 +1,4 @@
-// What the scenarios declare for the command line, whichever they are.
+// Axes of all scenarios as command-line flags: consistency of their declarations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ TEST(Scenarios, DeclareAxesThatReferToEachOther) {
       EXPECT_TRUE(axis->alternative_to.empty() || declared_at(axis->alternative_to) != axes.end()) << axis->name;
       if (axis->only_with_axis.empty()) continue;
       const auto other = declared_at(axis->only_with_axis);
-      // The cases are expanded in the order of the axes: the other must already be chosen.
+      // Cases are expanded in the order of axes, so the axis that this one depends on must come first.
       ASSERT_LT(other, axis) << axis->name;
       for (const std::string& value : axis->only_with_values) {
         EXPECT_NE(std::ranges::find(other->choices, value), other->choices.end()) << axis->name << " with " << value;

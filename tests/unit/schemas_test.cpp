@@ -1,4 +1,4 @@
-// The schemas in docs/ are made from what reads and writes the files that they are of.
+// The JSON schemas in docs/ are up to date with the code that reads and writes the files.
 #include <gtest/gtest.h>
 
 #include <string>

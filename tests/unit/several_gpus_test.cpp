@@ -1,4 +1,4 @@
-// What tables and Markdown show of several GPUs: matrices from GPU to GPU, findings about pairs, numbers of each GPU.
+// Reports of several GPUs: matrices from GPU to GPU, findings about pairs, numbers per GPU.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace xferbench::test {
 namespace {
 
-/// Copies from GPU to GPU at some sizes, and the latency of single reads.
+/// Copies from GPU to GPU at several sizes, and the latency of reads.
 const ScenarioDescriptor& pair_descriptor() {
   using enum MetricDeclaration::Format;
   using enum MetricDeclaration::Beside;
@@ -51,7 +51,7 @@ Result copied(int from, int to, std::uint64_t size, double rate) {
   return r;
 }
 
-/// All ordered pairs of so many GPUs at two sizes and their latencies, those of a larger number first as it may be.
+/// All ordered pairs of `gpus` GPUs, at two sizes, and their latencies. Larger ids may come first.
 Report all_pairs(int gpus) {
   Report report = real_report();
   for (int i = 0; i < gpus; ++i) {
@@ -72,7 +72,7 @@ Report all_pairs(int gpus) {
   return report;
 }
 
-/// Gives one pair another rate at the largest size.
+/// Sets the rate of one pair at the largest size.
 void set_rate(Report& report, int from, int to, double rate) {
   for (Result& r : report.results) {
     const bool is_it = r.config.word("from") == std::to_string(from) && r.config.word("to") == std::to_string(to);
@@ -191,7 +191,7 @@ Finding shared(int a, int b, double ratio, const std::string& pattern) {
   return f;
 }
 
-/// Of three GPUs the first two share something.
+/// Three GPUs, of which 0 and 1 share a bottleneck.
 Report pairs_report() {
   Report report = all_pairs(3);
   for (const char* pattern : {"h2d", "both"}) {
@@ -232,7 +232,7 @@ TEST(SeveralGpus, HaveAllTheirPairsShown) {
   EXPECT_TRUE(contains(text, "GPU 7")) << text;
 }
 
-// --- Numbers of each GPU --------------------------------------------------------------------------------------------
+// --- Numbers per GPU ------------------------------------------------------------------------------------------------
 
 const ScenarioDescriptor& group_descriptor() {
   static const ScenarioDescriptor group{

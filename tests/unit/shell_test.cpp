@@ -1,4 +1,4 @@
-// Names of files in commands that are printed: a shell must read them as the same names.
+// Quoting of file names in printed commands, so that a shell reads the same names.
 #include "core/shell.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What results of smem say together, on results made by hand.
+// Findings of scenario smem, on made-up results.
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ using test::mentions;
 constexpr double kMultiprocessors = 132;
 constexpr double kPayload = 2147483648.0;
 
-/// Results of the cases of these flags, whose times (in seconds) follow from the case and are known to a share of them.
+/// Results for all cases of the flags, with times in seconds from a function of the case. Intervals are +- `doubt`,
+/// relative.
 std::vector<Result> results(const std::string& flags, const std::function<double(const SmemCase&)>& seconds,
                             double doubt = 0.001) {
   std::vector<Result> all;
@@ -48,7 +49,7 @@ std::vector<Finding> findings(const std::vector<Result>& all) {
   return diagnose_smem(views);
 }
 
-/// One block of each multiprocessor on memory with 1 us of latency and 1 ms for all of the payload.
+/// One block per multiprocessor on memory with a latency of 1 us, which needs at least 1 ms for the payload.
 double by_little(const SmemCase& c) {
   const double in_flight = static_cast<double>(in_flight_per_block(c.shape)) * kMultiprocessors;
   return std::max(1e-3, kPayload * 1e-6 / in_flight);
@@ -60,7 +61,7 @@ TEST(SmemDiagnosis, OneResultSaysNothingBeyondItself) {
 }
 
 TEST(SmemDiagnosis, TellsHowManyStagesAreEnoughAndWhatLittlesLawAsksFor) {
-  // 132 x 4 KiB in 1 us are 540 GB/s of the 2147 GB/s that 1 ms is: four tiles are enough.
+  // By Little's law 132 x 4 KiB per 1 us are 540 GB/s. The payload in 1 ms is 2147 GB/s: four stages are enough.
   const auto said =
       findings(results("--method bulk --store registers --stages 1,2,3,4,6,8 --schedule dynamic --tile 4K", by_little));
   ASSERT_EQ(said.size(), 1U);

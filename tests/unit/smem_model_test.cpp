@@ -1,5 +1,5 @@
-// What leads `tune smem`, on costs like those of an H200: what it must tell apart, and that it is no faster than
-// allowed.
+// The model that guides `tune smem`, with costs of an H200: it ranks configurations, and never predicts less than the
+// bound.
 #include "scenarios/smem/model.hpp"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ using kernels::SmemShape;
 constexpr SmemCosts kBalanced{.memory = 250e-6, .compute = 255e-6, .latency = 1.2e-6, .multiprocessors = 132};
 constexpr SmemCosts kCopy{.memory = 250e-6, .compute = 0, .latency = 1.2e-6, .multiprocessors = 132};
 
-/// 512 MiB in tiles of 16 KiB, each with three stages and 256 threads, from a counter.
+/// 512 MiB in tiles of 16 KiB, three stages, 256 threads; blocks take tiles dynamically from a counter.
 SmemShape shape(
     SmemMethod method, const std::function<void(SmemShape&)>& change = [](SmemShape&) {}) {
   SmemShape s{.method = method, .schedule = SmemSchedule::dynamic, .tile_bytes = 16384, .threads = 256, .stages = 3};
@@ -60,7 +60,7 @@ TEST(SmemModel, StagesHelpWhereTooLittleIsInFlight) {
         },
         1);
   };
-  // By Little's law: 132 x 4 KiB each 1.2 us. More stages cannot beat what a turn costs.
+  // By Little's law: 132 x 4 KiB per 1.2 us. More stages cannot beat the time of one loop iteration.
   EXPECT_NEAR(stages(1), 512.0 * MiB / (132 * 4096 / 1.2e-6), 1e-6);
   EXPECT_LT(stages(2), stages(1));
   EXPECT_GE(stages(2), stages(8));

@@ -1,4 +1,4 @@
-// Every rule of the tile kernels by name, and cases as shapes. No GPU: pure functions.
+// Rules for tile kernels (scenario smem), each with its message, and cases as kernel shapes. No GPU is needed.
 #include "scenarios/smem/rules.hpp"
 
 #include <gtest/gtest.h>
@@ -30,14 +30,14 @@ constexpr Multiprocessor kH200{.compute_capability = 90,
                                .shared_reserved = KiB,
                                .threads = 2048};
 
-/// 1 MiB without gaps in tiles of 4 KiB.
+/// 1 MiB, contiguous, in tiles of 4 KiB.
 SmemShape array(SmemMethod method) {
   SmemShape s{.method = method, .schedule = SmemSchedule::dynamic, .threads = 128};
   s.set_array(MiB);
   return s;
 }
 
-/// 1000 x 1003 elements of f32.
+/// 1000 rows of 1003 float elements.
 SmemShape matrix(SmemMethod method) {
   SmemShape s = array(method);
   s.set_matrix(1000, 4012);
@@ -190,7 +190,7 @@ TEST(SmemRules, BlocksThatFitAreLimitedByThreadsAndSharedMemory) {
       << "192 threads each";
 }
 
-// --- Cases -----------------------------------------------------------------------------------------------------------
+// --- Parsing of cases ------------------------------------------------------------------------------------------------
 
 std::vector<SmemCase> cases(const std::string& flags) {
   std::vector<SmemCase> all;

@@ -1,5 +1,4 @@
-// The tile kernels' closed form, their reference on the host, and the check of their results, against each other and
-// against arithmetic that is written out here.
+// Tile kernels: their closed form, host reference and result check, against each other and against explicit arithmetic.
 #include "kernels/smem/smem.hpp"
 
 #include <gtest/gtest.h>
@@ -31,14 +30,12 @@ SmemShape shape(SmemOp op, SmemType type, std::uint32_t intensity) {
   return {.op = op, .type = type, .threads = 128, .intensity = intensity};
 }
 
-/// `columns` elements in each of `rows` rows.
 SmemShape matrix(SmemOp op, SmemType type, std::uint64_t rows, std::uint64_t columns, std::uint32_t intensity) {
   SmemShape s = shape(op, type, intensity);
   s.set_matrix(rows, columns * kernels::bytes_of(type));
   return s;
 }
 
-/// `elements` without gaps.
 SmemShape array(SmemOp op, SmemType type, std::uint64_t elements, std::uint32_t intensity) {
   SmemShape s = shape(op, type, intensity);
   s.set_array(elements * kernels::bytes_of(type));
@@ -66,7 +63,7 @@ std::string name_of(const SmemShape& s) {
          std::to_string(s.row_bytes) + " " + std::to_string(s.intensity);
 }
 
-/// What the host's reference makes of the input.
+/// The input, and the output of the host reference.
 struct Reference {
   explicit Reference(const SmemShape& shape)
       : in(shape.buffer_bytes()),
@@ -85,7 +82,7 @@ void check(const SmemShape& shape, std::span<const std::byte> out) {
   if (sum_of_words(out) != expected_sum(shape, kSeed)) throw VerificationError("wrong sum");
 }
 
-/// A half-precision float by its definition.
+/// The value of a half-precision float from its definition.
 double half_value(std::uint16_t bits) {
   const int exponent = bits >> 10 & 31;
   return exponent == 0 ? std::ldexp(bits & 1023, -24) : std::ldexp(1024 + (bits & 1023), exponent - 25);
@@ -124,7 +121,7 @@ TEST(SmemReference, EqualsTheClosedFormOfEveryElement) {
 TEST(SmemReference, TheSumOfReadIsThatOfTheWordsOfEachRow) {
   for (const SmemShape& s : shapes()) {
     if (s.op != SmemOp::read) continue;
-    SmemShape copy = s;  // of the same elements
+    SmemShape copy = s;  // same elements
     copy.op = SmemOp::copy;
     const Reference elements(copy);
     std::uint32_t expected = 0;

@@ -1,4 +1,4 @@
-// The file of a soak: written, read back, torn and gone on with.
+// The file of a soak: writing, reading, a torn last line, resuming.
 #include "results/soak_file.hpp"
 
 #include <gtest/gtest.h>
@@ -100,7 +100,7 @@ TEST_F(SoakFileTest, GoesOnFromItsLastLine) {
   EXPECT_EQ(text(), before + to_json(interval(240)));
 }
 
-/// Also where lines together are longer than what is read at once.
+/// The intervals are larger than one read buffer.
 TEST_F(SoakFileTest, HasItsIntervalsOneByOneWithoutWhatIsStillBeingWritten) {
   constexpr int kMany = 2000;
   {
@@ -164,7 +164,7 @@ TEST_F(SoakFileTest, RefusesWhatIsNoSoak) {
     std::ofstream(path()) << other;
     StoredSoak stored;
     EXPECT_THROW(static_cast<void>(SoakFile::go_on(path(), stored)), InputError) << other;
-    EXPECT_EQ(text(), other);  // and leaves it as it is
+    EXPECT_EQ(text(), other);  // the file is unchanged
   }
   StoredSoak stored;
   EXPECT_THROW(static_cast<void>(SoakFile::go_on((folder_ / "none").string(), stored)), InputError);
@@ -218,7 +218,7 @@ TEST_F(SoakFileTest, AFileThatWasCutGoesOnWithItsFirstLineAndWhatIsLeft) {
 TEST_F(SoakFileTest, AFullDiskIsTold) {
   SoakFile file = SoakFile::create("/dev/full");
   EXPECT_THROW(file.append(to_json(header())), OutputError);
-  EXPECT_TRUE(fs::is_character_file("/dev/full"));  // what is no ordinary file stays where it is
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));  // the device file was not replaced
 }
 
 TEST_F(SoakFileTest, ALineThatDoesNotFitLeavesTheWholeOnesBeforeIt) {

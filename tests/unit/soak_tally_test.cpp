@@ -1,4 +1,4 @@
-// What a soak comes to, from made-up turns.
+// Tally, which sums up a soak, on made-up turns.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -21,7 +21,7 @@ SoakSettings settings() {
 
 Moment moment(double elapsed) { return {elapsed, "2026-11-24T12:00:00Z"}; }
 
-/// One second at that many GB/s.
+/// A turn of one second at `rate` GB/s.
 TurnOfGpu turn(double rate, SoakLoad load = SoakLoad::h2d, int gpu = 0) {
   const auto bytes = static_cast<std::uint64_t>(rate * kGigabyte);
   return {.gpu = gpu, .load = load, .moved = bytes, .verified = bytes, .seconds = 1};
@@ -45,7 +45,7 @@ TurnOfGpu turn_with(const SoakWrong& wrong) {
   return turn;
 }
 
-/// Ten seconds at 50 GB/s, in two intervals: the first minutes of 100 s.
+/// Ten seconds at 50 GB/s in two intervals, which set the baseline of a soak of 100 s.
 void settle(Tally& tally) {
   for (int second = 1; second <= 10; ++second) {
     tally.add(turn(50), 1, moment(second));
@@ -84,7 +84,7 @@ TEST(SoakTally, AnIntervalHasTheRatesOfItsOwnTurns) {
 
 TEST(SoakTally, HoldsRatesAgainstThoseOfTheFirstMinutes) {
   Tally tally(settings(), {state()});
-  tally.add(turn(10), 1, moment(0.5));  // there is nothing to hold it against yet
+  tally.add(turn(10), 1, moment(0.5));  // there is no baseline yet
   settle(tally);
   ASSERT_TRUE(tally.so_far().loads[0].baseline);
   EXPECT_DOUBLE_EQ(*tally.so_far().loads[0].baseline, 50 * kGigabyte);
@@ -168,7 +168,7 @@ TEST(SoakTally, CountsAllWrongBytesAndKeepsTheFirst) {
   for (int i = 0; i < 100; ++i) tally.add(turn_with(wrong(3)), 1, moment(1));
   EXPECT_EQ(tally.so_far().wrong_bytes, 300U);
   EXPECT_EQ(tally.so_far().wrong_buffers, 100U);
-  EXPECT_EQ(tally.so_far().loads[0].wrong, 300U);  // all of them, not those that are kept
+  EXPECT_EQ(tally.so_far().loads[0].wrong, 300U);  // counts all, not only those kept
   EXPECT_EQ(tally.so_far().wrong.size(), SoakTotals::kMostKept);
   EXPECT_FALSE(is_well(tally.so_far()));
 }
@@ -184,7 +184,7 @@ TEST(SoakTally, DoesNotGrowWithTime) {
   EXPECT_EQ(totals.drop_count, 2500U);
   EXPECT_EQ(totals.drops.size(), SoakTotals::kMostKept);
   EXPECT_EQ(totals.counters[0].xids.size(), SoakTotals::kMostKept);
-  EXPECT_TRUE(totals.loads[0].first.empty());  // which its baseline has taken the place of
+  EXPECT_TRUE(totals.loads[0].first.empty());  // replaced by the baseline
   EXPECT_EQ(totals.counters[0].xid_count, 1000U);
 }
 
@@ -202,7 +202,7 @@ TEST(SoakTally, TheFirstMinutesAreFiveOrATenth) {
   EXPECT_DOUBLE_EQ(Tally::first_minutes({.seconds = 600}), 60);
 }
 
-// --- In words -------------------------------------------------------------------------------------------------------
+// --- Texts ----------------------------------------------------------------------------------------------------------
 
 TEST(SoakReport, SaysWhereAWrongByteIs) {
   Tally tally(settings(), {state()});

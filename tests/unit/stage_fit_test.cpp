@@ -1,4 +1,4 @@
-// Costs of single operations from the times of many: what is put in must come out.
+// Costs per operation fitted to times of passes: known costs must be recovered.
 #include "model/stage_fit.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,6 @@ constexpr std::size_t kPieces = 64;
 constexpr std::size_t kLinks = 16;
 constexpr double kLinkBytes = 4096;
 
-/// An H200's costs.
 StageCosts known() {
   StageCosts c;
   c.h2d = {2.4e-6, 1 / 55.5e9, 0.945, 1.2};
@@ -26,7 +25,7 @@ StageCosts known() {
   return c;
 }
 
-/// What an ideal machine with these costs would measure.
+/// The times that a machine with exactly these costs would show.
 StageTimes times_of(const StageCosts& c, double bytes, std::size_t pieces = kPieces) {
   const auto pass = [&c](const Cost& s, double n, double size) {
     return (&s == &c.kernel ? 0 : c.start) + n * s.per_operation + size * s.per_byte;
@@ -85,7 +84,7 @@ TEST(StageFit, OfOnePieceKnowsNoCostPerOperation) {
 
 TEST(StageFit, NoiseNeverMakesACostNegative) {
   StageTimes t = times_of(known(), 64e6);
-  t.in_pieces.h2d = 0.99 * t.whole.h2d;  // faster in pieces than whole
+  t.in_pieces.h2d = 0.99 * t.whole.h2d;  // noise: faster in pieces than whole
   t.d2h_pieces_beside = 0.9 * t.both.d2h;
   const StageCosts fitted = fit_stage_costs(t);
   EXPECT_DOUBLE_EQ(fitted.h2d.per_operation, 0);
@@ -135,7 +134,7 @@ TEST(StageFit, TheRatesOfAnArrangementAreThoseThatMakeItsMakespan) {
   EXPECT_NEAR(same.h2d.duplex_rate, costs.h2d.duplex_rate, 1e-6);
 }
 
-/// As of an H100: each in 8 chunks, though whole copies would end otherwise.
+/// As on an H100: both directions at once are fastest in 8 chunks each, and the fit must know that number.
 TEST(StageFit, BothDirectionsAreTakenToBeInAsManyPiecesAsTheyWereMeasured) {
   const Cost in{2.5e-6, 1 / 55e9, 0.93, 1};
   const Cost out{2.8e-6, 1 / 55e9, 0.92, 1};
@@ -173,8 +172,8 @@ TEST(CopiesAtOnce, WhatAnOperationCostsIsSlowedWhileTheOtherDirectionRunsAtAll) 
   Cost in{.per_operation = 1, .per_byte = 1};
   Cost out = in;
   out.duplex_overhead = 3;
-  // Two copies of one byte each way. In: 0-2, 2-4. Out: until 3 what its first costs, moves until 4, and from there on
-  // it is alone: 1 and 1.
+  // Two copies of one byte each way. H2D 0-2, 2-4. D2H: overhead until 3, moves until 4, then alone: overhead 1, moves
+  // 1.
   const CopyEnds ends = copies_at_once(in, out, {2, 2}, {2, 2});
   EXPECT_DOUBLE_EQ(ends.h2d, 4);
   EXPECT_DOUBLE_EQ(ends.d2h, 6);

@@ -1,4 +1,4 @@
-// What samples say: against published tables and sums done by hand.
+// Statistics of samples, against published tables and hand calculation.
 #include "measure/statistics.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ Samples ramp(double first, std::size_t n) {
   return samples;
 }
 
-/// The same values in an order without memory of itself.
+/// Shuffles, which removes autocorrelation.
 Samples shuffled(Samples samples) {
   std::ranges::shuffle(samples, std::mt19937(7));  // NOLINT: a fixed seed makes the test repeatable
   return samples;
@@ -47,7 +47,7 @@ TEST(Median, IsTheMiddleOrTheMeanOfTheMiddleTwo) {
 }
 
 TEST(Percentile, InterpolatesBetweenOrderStatistics) {
-  const Samples samples = shuffled(ramp(101, 11));  // place 0.9 x 10 = 9: the tenth smallest
+  const Samples samples = shuffled(ramp(101, 11));  // position 0.9 x 10 = 9: the tenth smallest
   EXPECT_DOUBLE_EQ(percentile(samples, 0.9), 110);
   EXPECT_DOUBLE_EQ(percentile(samples, 0.95), 110.5);
   EXPECT_DOUBLE_EQ(percentile(Samples{10, 30}, 0.9), 28);
@@ -69,8 +69,7 @@ TEST(MedianRanks, AgreeWithPublishedTablesFromSixSamplesOn) {
   for (std::size_t n = 0; n < 6; ++n) EXPECT_EQ(median_ranks(n), std::nullopt) << n;
 }
 
-/// P(fewer than k of n fair coins show heads), by the ratio of neighbouring terms: no logarithms of gamma functions.
-/// A long double holds 2^-5000.
+/// P(fewer than k heads in n fair coin tosses), term by term. A long double can hold 2^-5000.
 long double tail(std::size_t n, std::size_t k) {
   long double term = std::pow(2.0L, -static_cast<long double>(n));
   long double sum = 0;
@@ -102,7 +101,7 @@ TEST(MedianInterval, IsMadeOfSamplesWhateverTheirOrder) {
 
 // --- Dependence between neighbours ----------------------------------------------------------------------------------
 
-/// Twelve samples, a step in the middle: r by hand is (10 equal pairs - 1 unequal) / 12 = 0.75.
+/// Twelve samples with a step in the middle: r = (10 equal pairs - 1 unequal) / 12 = 0.75.
 const Samples kStep{10, 10, 10, 10, 10, 10, 12, 12, 12, 12, 12, 12};
 
 const Samples kAlternating{1, 3, 1, 3, 1, 3, 1, 3, 1, 3};
@@ -120,12 +119,12 @@ TEST(Autocorrelated, NeedsMoreThanChanceWouldGive) {
   EXPECT_FALSE(autocorrelated(ramp(100, 9))) << "too few to tell";
   EXPECT_FALSE(autocorrelated(kAlternating)) << "alternating is no persistence";
   Samples grain = kStep;
-  for (double& x : grain) x = 1000 + x / 20;  // a range of 0.1 in 1000
+  for (double& x : grain) x = 1000 + x / 20;  // a range of 0.1 in 1000: clock resolution
   EXPECT_FALSE(autocorrelated(grain)) << "the grain of the clock";
 }
 
 TEST(Widening, CountsHowLongSamplesStayOnOneSideOfTheMedian) {
-  // Of 12 - k pairs that are k apart, k lie on different sides: rho_k = (12 - 3 k) / 12, which is 0 from k = 4 on.
+  // Of the 12 - k pairs with lag k, k lie on different sides of the median: rho_k = (12 - 3 k) / 12, 0 from k = 4 on.
   EXPECT_NEAR(widening(kStep), std::sqrt(1 + 2 * (9 + 6 + 3) / 12.0), 1e-12);
   Samples with_outlier = kStep;
   with_outlier[8] = 1e6;
@@ -138,8 +137,8 @@ TEST(Widening, IsNeverLessThanWhatShortSeriesHide) {
   }
 }
 
-/// By which the level of a series with those medians of its thirds may be wrong: exp of t of two degrees of freedom,
-/// 4.302653, times the standard error of their logarithms.
+/// Uncertainty factor from the medians of a series' thirds: exp(t s), with t = 4.302653 for two degrees of freedom and
+/// s the standard error of their logarithms.
 double factor_of_thirds(double a, double b, double c) {
   const double middle = std::log(a * b * c) / 3;
   double squares = 0;
@@ -148,8 +147,8 @@ double factor_of_thirds(double a, double b, double c) {
 }
 
 TEST(DependableInterval, ReachesOverEffectiveRanksAndWhatTheThirdsSay) {
-  // A hundred, alternately low and high: the thirds are alike, and each value is its own rank. Ranks 40 and 61 are
-  // 10.5 from the middle.
+  // 100 samples alternate between the low and the high half, so the thirds are alike and each value equals its rank.
+  // Ranks 40 and 61 are 10.5 from the middle.
   Samples alike;
   for (int i = 1; i <= 50; ++i) alike.push_back(i), alike.push_back(101 - i);
   const auto by_ranks = autocorrelation_adjusted_ci(alike);
@@ -219,7 +218,7 @@ TEST(IntervalOverRounds, LeavesOutWhatMovesAllSeriesAlike) {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> noise(0.99, 1.01);
   for (int i = 0; i < 60; ++i) {
-    const double level = 1 + 0.1 * std::sin(i / 8.0);  // as clocks that move
+    const double level = 1 + 0.1 * std::sin(i / 8.0);  // a drift common to both series, such as clock rates
     a.push_back(2 * level * noise(random));
     b.push_back(level * noise(random));
   }
@@ -261,7 +260,7 @@ TEST(Outliers, LieBeyondTukeysFencesBothAboveAndBelow) {
       {{10, 11, 12, 13, 14, 15, 16, 22, 22}, 0, 0, "on the mild fence"},
       {{10, 11, 12, 13, 14, 15, 16, 16, 28}, 1, 0, "on the severe fence"},
       {{91, 97, 104, 105, 106, 107, 108, 109, 110}, 1, 1, "quartiles 104 and 108: mild below 98, severe below 92"},
-      // Of eight samples the quartiles lie at 1.75 and 5.25: 11.75 and 15.25, so that the fences are 20.5 and 25.75.
+      // Eight samples have their quartiles at positions 1.75 and 5.25: 11.75 and 15.25. The fences are 20.5 and 25.75.
       {{10, 11, 12, 13, 14, 15, 16, 20.4}, 0, 0, "quartiles are interpolated"},
       {{10, 11, 12, 13, 14, 15, 16, 20.6}, 1, 0, "quartiles are interpolated"},
       {{10, 11, 12, 13, 14, 15, 16, 25.8}, 0, 1, "quartiles are interpolated"},
@@ -277,7 +276,7 @@ TEST(Outliers, LieBeyondTukeysFencesBothAboveAndBelow) {
 
 // --- Flags ----------------------------------------------------------------------------------------------------------
 
-/// What a flag says of samples, and why.
+/// Whether a flag is expected for the samples, and why.
 struct Flagged {
   bool expected;
   Samples samples;
@@ -302,7 +301,7 @@ TEST(Drifting, IsAThirdThatMovedFurtherThanTheIntervalIsWide) {
   Samples falling = ramp(100, 30);
   std::ranges::reverse(falling);
   expect_flagged(drifting,
-                 // Thirds' medians 104.5 and 124.5; the interval is that of ranks 10 and 21: 109 to 120.
+                 // Medians of the first and last third: 104.5 and 124.5. The interval is ranks 10 to 21: 109 to 120.
                  {{true, ramp(100, 30), "rising"},
                   {true, falling, "falling"},
                   {false, shuffled(ramp(100, 30)), "the same values in another order"},
@@ -352,7 +351,7 @@ TEST(Summarise, SaysAllThatFollowsFromTheSamples) {
   EXPECT_DOUBLE_EQ(m.ci95->high, 27.5) << "rank 8 of 9 lies 3 from the middle: 3.75 beyond it, between 23 and 29";
   EXPECT_EQ(m.outliers_mild, 1U);
   EXPECT_EQ(m.outliers_severe, 1U);
-  // Without the first the quartiles are 11.75 and 15.25: its severe fence is at 25.75.
+  // Without the first sample the quartiles are 11.75 and 15.25, so the first lies above the severe fence of 25.75.
   EXPECT_EQ(m.flags, (std::vector<std::string>{"outliers", "slow-first"}));
 }
 

@@ -1,4 +1,4 @@
-// What a suite file may say, and what is said of one that is wrong.
+// Suite files: fields and error messages.
 #include "results/suite_file.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What several unit tests share.
+// Helpers of unit tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace xferbench::test {
 
-/// The message of the error that `action` throws; a failure of the test if it throws none.
+/// Returns the message of the Error that `action` throws; fails the test if it throws none.
 template <class Error, class Action>
 std::string message_of(const Action& action) {
   try {
@@ -33,7 +33,7 @@ inline testing::AssertionResult mentions(const std::string& text, std::string_vi
   return testing::AssertionFailure() << "\"" << text << "\" does not mention \"" << part << "\"";
 }
 
-/// The words of a command line without quotes.
+/// Splits a command line at blanks; quotes are not supported.
 inline std::vector<std::string> words_of(const std::string& line) {
   std::istringstream in(line);
   return {std::istream_iterator<std::string>(in), {}};

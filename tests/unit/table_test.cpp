@@ -1,4 +1,4 @@
-// Tables in terminals that are too narrow for them.
+// Tables that are wider than the terminal.
 #include "paper/table.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Ranks that are threads: what they promise as MPI does.
+// ThreadRanks, ranks that are threads: they must behave like MPI.
 #include "support/thread_ranks.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Timelines as files and as charts.
+// Timelines as Chrome trace files and as charts.
 #include "report/trace/timeline.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ Activity activity(Row row, std::string name, double begin_us, double end_us, std
   return {row, std::move(name), bytes, stream, begin_us * 1e-6, end_us * 1e-6};
 }
 
-/// Two chunks on two streams; times in microseconds.
+/// Two chunks on two streams. Times in microseconds.
 Trace two_chunks(const std::string& source = "simulated") {
   Trace t{source,
           {activity(Row::host, "copy H2D", 0, 2), activity(Row::host, "fma", 2, 5),
@@ -53,7 +53,7 @@ Report traced(Trace trace) {
   return report;
 }
 
-/// The second of two GPUs gets its chunk through the first.
+/// A chunk for GPU 1 that is relayed by GPU 0.
 Trace two_gpus() {
   Trace t{"simulated",
           {activity(Row::host, "copy H2D", 0, 2), activity(Row::h2d, "copy H2D", 10, 50, 2'000'000, 0),
@@ -84,7 +84,7 @@ std::vector<Json> events_of(const Json& file, const char* phase) {
 TEST(ChromeTrace, OfOneActivityIsThisText) {
   const std::string text =
       to_chrome_trace(traced({"simulated", {activity(Row::h2d, "copy H2D", 0, 20, 1'000'000, 3)}}));
-  expect_golden("timeline/one_activity.json", text.substr(0, text.find(",\"tool\":")));  // the version follows
+  expect_golden("timeline/one_activity.json", text.substr(0, text.find(",\"tool\":")));  // before the version
   EXPECT_TRUE(text.ends_with("\n"));
 }
 
@@ -185,7 +185,7 @@ TEST(Gantt, IsNoWiderThanAskedInAsciiWithoutBlanksAtLineEnds) {
     for (std::string line; std::getline(text, line); ++rows) {
       EXPECT_NE(line.back(), ' ') << line;
       EXPECT_TRUE(std::ranges::all_of(line, [](unsigned char c) { return c < 128; })) << line;
-      const bool drawn = rows < 5;  // sentences follow
+      const bool drawn = rows < 5;  // sentences follow the drawn rows
       EXPECT_TRUE(!drawn || line.size() <= std::max<std::size_t>(width, 10)) << line;
     }
   }
@@ -200,7 +200,7 @@ TEST(Gantt, ChartsOfTheFirstFewCasesAreEnough) {
   EXPECT_EQ(to_gantts(real_report(), Style{}, Glyphs::ascii), "");
 }
 
-// --- On pages -------------------------------------------------------------------------------------------------------
+// --- Charts on pages ------------------------------------------------------------------------------------------------
 
 std::string timeline_on_page(const Document& document) {
   for (const Part& part : document.parts) {

@@ -1,4 +1,4 @@
-// What sysfs and the driver tell of how GPUs hang together.
+// Topology: how GPUs are connected, from sysfs and the driver.
 #include "device/topology.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace xferbench {
 namespace {
 
-/// A tree of buses as sysfs has it, with a link to each device.
+/// An imitation of sysfs: a tree of PCI devices, with a link to each in bus/.
 class PciTree : public testing::Test {
  protected:
   void SetUp() override { std::filesystem::create_directories(root_ / "bus"); }

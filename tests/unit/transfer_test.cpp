@@ -1,4 +1,4 @@
-// Fits and crossovers: against made-up copies whose costs are known.
+// Fits of copy times (latency and rate) and crossovers, on made-up copies of known cost.
 #include "model/transfer.hpp"
 
 #include <gtest/gtest.h>
@@ -21,19 +21,19 @@ using Points = std::vector<TransferPoint>;
 constexpr double kKiB = 1024;
 constexpr double kMiB = 1024 * kKiB;
 
-/// A copy whose interval reaches `doubt` (a share of its time) to either side.
+/// A copy with a relative confidence interval of +- `doubt`.
 TransferPoint point(double bytes, double seconds, double doubt = 0.01) {
   return {bytes, seconds, Interval{seconds * (1 - doubt), seconds * (1 + doubt)}};
 }
 
-/// Copies of so many bytes that take so long.
+/// Copies from pairs of bytes and seconds.
 Points copies(std::initializer_list<std::pair<double, double>> bytes_and_seconds) {
   Points all;
   for (const auto& [bytes, seconds] : bytes_and_seconds) all.push_back(point(bytes, seconds));
   return all;
 }
 
-/// Copies of `smallest`, `factor` times that, ... up to `largest` bytes.
+/// Copies of `smallest` bytes, `factor` times that, and so on up to `largest`.
 Points sweep(double smallest, double largest, double factor, const std::function<double(double)>& seconds) {
   Points points;
   for (double bytes = smallest; bytes <= largest; bytes *= factor) points.push_back(point(bytes, seconds(bytes)));
@@ -73,7 +73,7 @@ TEST(TransferFit, FindsThemUnderNoise) {
 }
 
 TEST(TransferFit, CountsRelativeErrorsAlike) {
-  // One copy of 10 ms that is 5 % late is 0.5 ms off: unweighted, that would move a latency of 2 us beyond recognition.
+  // A 10 ms copy that is 5 % late is off by 0.5 ms. In an unweighted fit that would swamp a latency of 2 us.
   Points points = sweep(256, 256 * kMiB, 2, line(2e-6, 55e9));
   points.back().seconds *= 1.05;
   const auto fit = fit_transfer(points);
@@ -82,7 +82,8 @@ TEST(TransferFit, CountsRelativeErrorsAlike) {
 }
 
 TEST(TransferFit, SaysHowFarItIsFromTheWorstPoint) {
-  // One copy of 73 takes twice its time: the line stays where the others are, at about half of that.
+  // One of 73 copies takes twice its time. The fit follows the others, so its residual is about half of that copy's
+  // time.
   Points points = sweep(1, 1000, 1.1, line(1e-6, 1e9));
   points[30].seconds *= 2;
   const auto fit = fit_transfer(points);
@@ -90,7 +91,8 @@ TEST(TransferFit, SaysHowFarItIsFromTheWorstPoint) {
   EXPECT_NEAR(fit->worst_residual, 0.5, 0.02);
 }
 
-/// Rows of so many copies that last 200 us or one copy, as they are timed.
+/// Copies timed as the program times them: as many in a row as fill 200 us, at least one, with the pass's fixed cost
+/// shared among them.
 Points in_rows(const TransferFit& cost) {
   Points all = sweep(4096, 1024 * kMiB, 4, line(cost.latency, cost.rate));
   for (TransferPoint& p : all) {
@@ -116,8 +118,7 @@ TEST(TransferFit, HasNoPassWhereRowsAreAlike) {
   EXPECT_NEAR(none->pass, 0, 1e-12);
 }
 
-/// What an H200 takes, as stored: within half a percent from 1 MiB to 1 GiB, which no line through single and batched
-/// copies is.
+/// Stored results of an H200: the fit is within 0.2 % from 1 MiB to 1 GiB, which a fit without batching could not be.
 TEST(TransferFit, HoldsForCopiesOfAnH200BothWays) {
   const Report report = read_report(test::stored_result("h200-memcpy-sizes.json"));
   for (const char* direction : {"h2d", "d2h"}) {
@@ -139,8 +140,8 @@ TEST(TransferFit, HoldsForCopiesOfAnH200BothWays) {
 }
 
 TEST(TransferFit, NeverHasANegativeLatency) {
-  // 1, 2 and 4 s for 2, 3 and 5 bytes lie on t = n - 1. Through the origin, least squares of s n / t - 1 give
-  // s = (2 + 3/2 + 5/4) / (4 + 9/4 + 25/16) = 0.608.
+  // 1, 2 and 4 s for 2, 3 and 5 bytes lie on t = n - 1, a negative latency. With latency 0, least squares of s n / t -
+  // 1 give s = (2 + 3/2 + 5/4) / (4 + 9/4 + 25/16) = 0.608.
   const auto fit = fit_transfer(copies({{2, 1}, {3, 2}, {5, 4}}));
   ASSERT_TRUE(fit);
   EXPECT_EQ(fit->latency, 0);
@@ -190,7 +191,7 @@ TEST(TransferFit, OfRangesTellsLongCopiesApart) {
 }
 
 TEST(TransferFit, OfRangesFitsOnlyWhatHasThreeSizes) {
-  const auto fits = fit_ranges(sweep(32 * kKiB, kMiB, 2, line(2e-6, 50e9)));  // 32, 64 | 128, 256, 512, 1024 KiB
+  const auto fits = fit_ranges(sweep(32 * kKiB, kMiB, 2, line(2e-6, 50e9)));  // ranges 32, 64 | 128, 256, 512, 1024 KiB
   EXPECT_TRUE(fits.all);
   EXPECT_FALSE(fits.small);
   EXPECT_TRUE(fits.large);
@@ -216,7 +217,7 @@ TEST(Crossovers, AreFoundWhereTheTimesAreEqual) {
 }
 
 TEST(Crossovers, AreInterpolatedInLogarithms) {
-  // Ratios 1/4 at 1 byte and 2 at 64: from -2 to 1 in powers of two, so 0 after two thirds of six doublings.
+  // The ratio is 1/4 at 1 byte and 2 at 64: its logarithm goes from -2 to 1 over six doublings and is 0 after four.
   const auto found = crossovers(copies({{1, 1}, {64, 2}}), copies({{1, 4}, {64, 1}}));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NEAR(found[0].bytes, 16, 1e-9);
@@ -295,8 +296,8 @@ TEST(Crossovers, LookOnlyAtSizesThatBothHaveInAnyOrder) {
 }
 
 TEST(Crossovers, HaveTheIntervalOfBothRatios) {
-  // Ratios 1/4 and 4 meet in the middle. With 20 % of doubt on each time they are from 0.19 to 0.33 and from 3 to 5.3:
-  // the crossover is nowhere near an end, but not known to a byte either.
+  // The ratios 1/4 and 4 cross in the middle. With 20 % of doubt on each time they are 0.19 to 0.33 and 3 to 5.3, so
+  // the crossover lies between the two sizes, in an interval.
   const Points a{point(1, 1, 0.2), point(4, 4, 0.2)};
   const Points b{point(1, 4, 0.2), point(4, 1, 0.2)};
   const Crossover found = crossovers(a, b).at(0);
@@ -341,7 +342,7 @@ TEST(Comparison, SaysWhoIsFasterAndAtHowManySizes) {
 
 // --- Break-even -----------------------------------------------------------------------------------------------------
 
-/// A time known to a share of it.
+/// A time in seconds with a relative interval of +- `doubt`.
 Estimate known(double seconds, double doubt = 0) {
   const double reach = std::abs(seconds) * doubt;
   return {seconds, Interval{seconds - reach, seconds + reach}};
@@ -362,7 +363,7 @@ TEST(BreakEven, IsTheNumberOfCopiesThatPayForTheSetupAtLeastOne) {
 }
 
 TEST(BreakEven, HasTheIntervalOfTheSetupAndOfBothCopies) {
-  // 5 % of 5 and of 2: 0.25 and 0.1, together 0.269. So 2.73 to 3.27 are saved, of a setup of 27 to 33.
+  // 5 % of 5 and of 2 are 0.25 and 0.1, together 0.269: each copy saves 2.73 to 3.27. The setup costs 27 to 33.
   const BreakEven found = break_even(known(30, 0.1), known(5, 0.05), known(2, 0.05));
   EXPECT_EQ(found.copies, 10);
   EXPECT_EQ(found.range, (Interval{9, 13})) << "27 / 3.27 = 8.26, 33 / 2.73 = 12.08";

@@ -1,4 +1,4 @@
-// Trends: noise is not called a change, a change is found at its run, and what is said of it.
+// Trends over many runs: noise causes no alarm, a change is located at its run, and the report names it.
 #include "compare/trend.hpp"
 
 #include <fmt/format.h>
@@ -20,9 +20,9 @@ using compare::Change;
 using compare::ChangeFinder;
 using test::contains;
 
-constexpr std::size_t kCases = 29;  // as many as the suite ci has
+constexpr std::size_t kCases = 29;  // number of cases in suite ci
 
-/// Numbers that are the same with every library, unlike those of its distributions.
+/// Random numbers that do not depend on the standard library, unlike its distributions.
 class Chance {
  public:
   explicit Chance(std::uint64_t seed) : random_(seed) {}
@@ -46,7 +46,7 @@ std::vector<double> noise(Chance& chance, std::size_t n, const Noise& kind = one
   return values;
 }
 
-/// From there on, and up to `end`, all are so much larger.
+/// Noise around 1; from run `at` up to `end` multiplied by `factor`.
 std::vector<double> stepped(Chance& chance, std::size_t n, std::size_t at, double factor, std::size_t end = 1000) {
   std::vector<double> values = noise(chance, n);
   for (std::size_t i = at; i < std::min(n, end); ++i) values[i] *= factor;
@@ -60,8 +60,8 @@ std::vector<std::size_t> places(const std::vector<Change>& changes) {
   return all;
 }
 
-/// Whatever its kind, and however small a change would be told. Of 60 pages 5 % are 3; 9 are beyond three standard
-/// deviations.
+/// For any kind of noise, even if no change is too small to report. Of 60 pages 5 % are 3; 9 is more than three
+/// standard deviations above.
 TEST(Trend, NoiseHasNoChangeInAllButATwentiethOfPages) {
   ChangeFinder finder(kCases);
   for (const auto& [name, kind] :
@@ -93,7 +93,7 @@ TEST(Trend, AStepOfFivePercentInNoiseOfOneIsFoundAtItsRun) {
   EXPECT_GE(right, 190);
 }
 
-/// On either side of any cut it is much the same: the runs next to each cut tell.
+/// Both sides of any cut look alike as a whole; only the runs next to each cut show the changes.
 TEST(Trend, UpAndDownAgainAreTwoChanges) {
   Chance chance(2);
   EXPECT_EQ(places(ChangeFinder(kCases).changes(stepped(chance, 45, 15, 1.1, 30))), (std::vector<std::size_t>{15, 30}));
@@ -137,7 +137,7 @@ TEST(Trend, TheSameSeriesHasTheSameChangesWhateverWasLookedAtBefore) {
   EXPECT_FALSE(used.changes(values).empty());
 }
 
-/// Two cases, of which the first becomes slower in night 12, with another driver.
+/// Night `number` with two cases. H2D is 8 % slower from night `slower_from` on, when the driver changes too.
 NamedReport night(int number, int slower_from = 12) {
   Chance chance(static_cast<std::uint64_t>(number) + 1);
   const bool slower = number >= slower_from;
@@ -252,7 +252,7 @@ TEST(Processes, AsOneRunHaveTheMedianOfTheirMediansWithStudentsInterval) {
   const Measurement& m = whole.report.results.at(0).measurements.at(0);
   ASSERT_EQ(m.samples.size(), 3U);
   EXPECT_NEAR(m.median, 1.1, 1e-9);
-  // exp(mean +- 4.303 s / sqrt(3)) of the logarithms.
+  // exp(mean +- 4.303 s / sqrt(3)), with mean and s of the logarithms.
   EXPECT_NEAR(m.ci95->low, 0.8100, 1e-3);
   EXPECT_NEAR(m.ci95->high, 1.5670, 1e-3);
   EXPECT_NEAR(whole.report.results[0].value("rate"), 1 / 1.1, 1e-9);

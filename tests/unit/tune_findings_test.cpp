@@ -48,7 +48,7 @@ std::vector<Finding> findings(std::vector<Contestant> contestants, std::size_t f
   return tune_findings(std::move(summary));
 }
 
-/// What each finding is about, and its sentence.
+/// Subject and sentence of each finding, one per line.
 std::string told(const std::vector<Finding>& all) {
   std::string text;
   for (const Finding& f : all) {
@@ -90,7 +90,7 @@ TEST(TuneFindings, TakeWhatDroppedOutOfTheSearchForSlower) {
   EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: fastest on the device"));
 }
 
-/// It dropped out by the extremes of few samples, beside another one that was ahead then.
+/// The candidate left the search early, compared by extremes of few samples with a faster one.
 TEST(TuneFindings, DoNotTakeForSlowerWhatTheSearchSawFaster) {
   Contestant few_samples = contestant(16, 4.9, false);
   few_samples.interval = std::nullopt;
@@ -117,7 +117,8 @@ TEST(TuneFindings, SayWhereTheTimeWent) {
   EXPECT_EQ(all.front().metrics.back().value, 168);
 }
 
-/// What a reader of the file counts: all that is in it.
+/// The sentence counts every tied candidate, also those that only the search has measured: readers of the file can
+/// count them.
 TEST(TuneFindings, CountAllThatAreAsFastWhereverTheyWereMeasured) {
   std::vector<Contestant> all;
   for (std::uint64_t chunks = 1; chunks <= 16; ++chunks) all.push_back(contestant(chunks, 5));

@@ -1,4 +1,4 @@
-// Numbers and values as people read them.
+// Formatting of numbers, sizes and axis values for people.
 #include "core/units.hpp"
 
 #include <gtest/gtest.h>

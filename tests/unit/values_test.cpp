@@ -1,4 +1,4 @@
-// The value grammar: what every text of an axis means, and what is said of a text that means nothing.
+// The grammar of flag values: what every text means for an axis, and the message for an invalid one.
 #include "cli/values.hpp"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::string error(const Axis& axis, const std::string& text) {
   return message_of<UsageError>([&] { static_cast<void>(parse_axis(axis, text, "--" + axis.name)); });
 }
 
-/// Each text is refused with a message that begins with the flag and says `why`.
+/// Each text must be refused with a message that begins with the flag and contains `why`.
 void expect_refused(const Axis& axis, const Texts& texts, const std::string& why) {
   for (const char* text : texts) {
     EXPECT_TRUE(error(axis, text).starts_with("--" + axis.name + ": ")) << text;
@@ -103,7 +103,7 @@ TEST(Sizes, AreBytesOrInUnits) {
       {"1", 1},
       {"4096", 4096},
       {"4096B", 4096},
-      // Short and IEC units are powers of 1024, SI units of 1000, in any case.
+      // Short and IEC units are powers of 1024, SI units powers of 1000; case does not matter.
       {"4K", 4096},
       {"4KiB", 4096},
       {"4kib", 4096},
@@ -120,18 +120,18 @@ TEST(Sizes, AreBytesOrInUnits) {
       {"256MB", 256000000},
       {"1GB", 1000000000},
       {"1TB", 1000000000000},
-      // Fractions of a unit that are whole bytes.
+      // Fractions of a unit must be whole bytes.
       {"1.5G", 1610612736},
       {"0.5K", 512},
       {".5K", 512},
       {"2.5KB", 2500},
       {"8.0", 8},
-      // None of these has an exact double; in doubles 1.001 * 1000 is 1000.9999999999999.
+      // None of these factors is exact in a double: 1.001 * 1000 is 1000.9999999999999.
       {"1.001KB", 1001},
       {"4.001MB", 4001000},
       {"16.1MB", 16100000},
       {"4.35GB", 4350000000},
-      // 2^53 + 1 is the first whole number that no double holds.
+      // 2^53 + 1 is the smallest whole number that a double cannot hold.
       {"9007199254740993", 9007199254740993},
       {"9007199254741K", 9223372036854784},
       {"1152921504606846977", (std::uint64_t{1} << 60) + 1},
@@ -149,7 +149,7 @@ TEST(Sizes, ThatAreNoneAreRefusedWithTheReason) {
   expect_refused(kSize, unknown, "KB, MB, GB, TB for powers of 1000");
   expect_refused(kSize, {"16777216T", "9300000000000000000", "99999999999999999999999999", "18446744073709551616"},
                  "too large");
-  expect_refused(kSize, {std::string(400, '9').c_str()}, "too large");  // even for a double
+  expect_refused(kSize, {std::string(400, '9').c_str()}, "too large");  // more than a double can hold
   EXPECT_TRUE(mentions(message_of<UsageError>([] { static_cast<void>(parse_size("")); }), "is not a size"));
 }
 
@@ -195,7 +195,7 @@ TEST(Choices, ThatDoNotExistAreRefusedWithAllThatDoAndTheNearest) {
   const std::string why = "is not one of h2d, d2h, bidirectional";
   EXPECT_EQ(error(kWord, "h2f"), "--dir: 'h2f' " + why + "; did you mean 'h2d'?");
   EXPECT_EQ(error(kWord, "sideways"), "--dir: 'sideways' " + why);
-  expect_refused(kWord, {"h2d:d2h"}, "'h2d:d2h' " + why);  // there are no ranges
+  expect_refused(kWord, {"h2d:d2h"}, "'h2d:d2h' " + why);  // words have no ranges
   expect_refused(kWord, {"bidi", "BIDIRECTIONAL"}, why + "; did you mean 'bidirectional'?");
 }
 
@@ -231,18 +231,18 @@ TEST(Ranges, OfWholeNumbersDoubleMultiplyOrAdd) {
       {kSize, "4K:16K", {4096, 8192, 16384}},
       {kCount, "1:1000:x10", {1, 10, 100, 1000}},
       {kSize, "4K:64M:x16", {4096, 65536, 1048576, 16777216}},
-      // 1.5^n = 1, 1.5, 2.25, 3.375, 5.06, 7.59: each is rounded from its power, and listed once.
+      // 1.5^n is 1, 1.5, 2.25, 3.375, 5.06, 7.59. Each power is rounded, and duplicates are dropped.
       {kCount, "1:8:x1.5", {1, 2, 3, 5, 8}},
       {kCount, "1:4:+1", {1, 2, 3, 4}},
       {kSize, "4K:12K:+4K", {4096, 8192, 12288}},
       {kSize, "1KB:3KB:+1KB", {1000, 2000, 3000}},
       {kFromZero, "0:2:+1", {0, 1, 2}},
-      // They stop before an end that they do not hit.
+      // A range stops before an end that it does not hit.
       {kCount, "1:15", {1, 2, 4, 8}},
       {kCount, "1:10:+4", {1, 5, 9}},
-      // One step of 1000 would end 4 beyond the end, a share of 4e-15 that must not count as equal.
+      // One step of 1000 overshoots the end by 4. That is 4e-15 of the value, but must not count as equal.
       {kSize, "999999999999000:999999999999996:+1000", {999999999999000}},
-      // They begin with their first value exactly, which no double holds.
+      // The first value is exact, although a double cannot hold it.
       {kSize, "9007199254740993:9007199254740995:+1K", {9007199254740993}},
       {kCount, "8:8", {8}},
       {kFromZero, "0:0", {0}},
@@ -253,7 +253,7 @@ TEST(Ranges, OfWholeNumbersDoubleMultiplyOrAdd) {
 TEST(Ranges, OfRealsHaveTheValuesThatOneWouldWrite) {
   EXPECT_EQ(values<double>(kReal, "0.5:2"), (Reals{0.5, 1, 2}));
   EXPECT_EQ(values<double>(kReal, "1:1.9:+0.5"), (Reals{1, 1.5}));
-  // In doubles 0.1 + 2 * 0.1 is 0.30000000000000004: another value, another key than that of a list.
+  // In doubles 0.1 + 2 * 0.1 is 0.30000000000000004: its key would differ from that of 0.3 in a list.
   EXPECT_EQ(values<double>(kReal, "0.1:0.5:+0.1"), (Reals{0.1, 0.2, 0.3, 0.4, 0.5}));
   EXPECT_EQ(values<double>(kReal, "0.1:0.3:+0.1").size(), 3U) << "the end is reached in spite of rounding";
 }

@@ -1,3 +1,4 @@
+// Waiting for operations of MPI with a timeout, and collectives on top: gather of texts, broadcasts.
 #include "ranks/waiting.hpp"
 
 #include <gtest/gtest.h>
@@ -68,7 +69,7 @@ TEST(WaitFor, SleepsWhereItTakesLong) {
   Never operation;
   std::size_t questions = 0;
   EXPECT_THROW(wait_for(operation, {.seconds = 0.2, .idle = [&] { ++questions; }}, "the case"), RanksSilentError);
-  // 0.2 s of pauses of 200 us, and some shorter ones before; without any it would ask a million times.
+  // 0.2 s with pauses of 200 us, and shorter ones at first. Without pauses there would be a million polls.
   EXPECT_LT(questions, 3000U);
 }
 
@@ -79,7 +80,7 @@ TEST(WaitFor, PassesErrorsOn) {
 
 // --- Several ranks, each a thread -----------------------------------------------------------------------------------
 
-/// Knows of the largest gather.
+/// Records the size of the largest gather.
 class GatherWatched final : public test::PassingOn {
  public:
   explicit GatherWatched(Communicator& ranks) : PassingOn(ranks) {}
@@ -93,7 +94,7 @@ class GatherWatched final : public test::PassingOn {
   std::size_t largest = 0;
 };
 
-/// Runs the function as each of so many ranks; returns the bytes of the largest gather.
+/// Runs the function on `size` ranks. Returns the bytes of the largest gather.
 std::size_t as_ranks(int size, const std::function<void(Communicator&)>& function) {
   std::atomic<std::size_t> largest = 0;
   test::ThreadRanks(size).run([&](Communicator& ranks) {
@@ -134,7 +135,7 @@ TEST(CollectiveCalls, GatherNothingOfAnybody) {
 
 TEST(CollectiveCalls, GatherInPartsWhatIsTooLargeForOne) {
   for (const std::size_t at_once : {5U, 8U, 16U, 24U, 25U, 1000U}) {
-    // The sizes of the texts come first: they are within every limit of a real one.
+    // Gathering the sizes of the texts comes first, and is within any realistic limit.
     const std::size_t sizes = 5 * sizeof(std::uint64_t);
     const std::size_t most = as_ranks(5, [&](Communicator& ranks) {
       expect_texts_of_all(gather(ranks, text_of(ranks.rank()), kPatient, "texts", at_once), ranks);
@@ -172,7 +173,7 @@ TEST(CollectiveCalls, SayWhatWasWaitedForWhereSomebodyIsMissing) {
   });
 }
 
-/// Of which nothing ends, as of a rank that is silent. Knows what memory it was given.
+/// Operations that never complete, as with a silent rank. Remembers the memory that they received.
 class Unending final : public test::PassingOn {
  public:
   explicit Unending(Communicator& ranks) : PassingOn(ranks) {}
@@ -206,7 +207,7 @@ TEST(CollectiveCalls, LeaveTheirMemoryToMpiWhereNobodyAnswers) {
     for (const auto& call : calls) {
       Unending unending(ranks);
       EXPECT_THROW(call(unending), RanksSilentError);
-      // MPI writes late. What was allocated since is none of its business.
+      // MPI may write to the memory late. It must still belong to the operation, and not to a newer allocation.
       std::vector<std::vector<std::byte>> others;
       for (int i = 0; i < 100; ++i) others.emplace_back(unending.memory.size());
       std::ranges::fill(unending.memory, std::byte{0xff});
