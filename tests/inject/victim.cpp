@@ -110,7 +110,7 @@ int crashes() {
   begin();
   sleep_for(kLong);
   volatile int* const nowhere = nullptr;
-  return *nowhere;  // NOLINT: that is what it is for
+  return *nowhere;  // NOLINT: the crash is intended
 }
 
 /// The child works as well, which must not be recorded twice, and ends in order.

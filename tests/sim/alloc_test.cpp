@@ -1,4 +1,4 @@
-// What of the alloc scenario needs no GPU: what it refuses, and what it concludes.
+// Scenario alloc without a GPU: cases that it refuses, and its findings.
 #include "core/error.hpp"
 #include "sim/sim_fixture.hpp"
 
@@ -6,7 +6,8 @@ namespace xferbench::test {
 
 namespace {
 
-/// On a device that does not say that it is simulated: all memory but registering it is free of charge.
+/// Runs the command on a device that does not report itself as simulated, so that alloc runs. Only registering memory
+/// costs time there.
 std::vector<Result> run_unmarked(const Words& command, const Otherwise& how = {}) {
   sim::SimMachine machine = machine_with<WillingDevice>(how);
   return run_on(machine.device(), command);
@@ -21,8 +22,8 @@ Measurement known(const char* name, double seconds, double doubt) {
   return m;
 }
 
-/// A result as if measured: memory that costs so many milliseconds, one copy from it, and one from ordinary memory,
-/// which costs one millisecond where it takes that one's place. All are known to a share of them.
+/// A made-up result. Times in milliseconds: `cost` of allocating and freeing, one copy from this memory, and one copy
+/// from pageable memory. Intervals are +- `doubt`, relative.
 Result measured_as(const std::string& memory, const std::string& size, double cost, double copy, double pageable_copy,
                    double doubt = 0.001) {
   Result r(cases_of({"alloc", "--memory", memory, "--size", size}).front().config);
@@ -70,7 +71,7 @@ TEST(AllocOnSim, RegisteringHasToPayForUndoingItAsWell) {
   EXPECT_NEAR(median(r, "cycle"), begin + end, 1e-9);
   EXPECT_NEAR(median(r, "pageable-copy"), kBytes / p.pageable_h2d_rate, 20e-6);
   EXPECT_NEAR(median(r, "copy"), kBytes / p.h2d_rate, 20e-6);
-  // 2.4 ms once, 6.3 ms less for each copy.
+  // The setup costs 2.4 ms once; each copy saves 6.3 ms.
   EXPECT_EQ(metric(r, "break_even_copies"), 1);
 }
 
@@ -104,7 +105,7 @@ TEST(AllocOnSim, SaysFromHowManyCopiesOnPinningPaysAtTheLargestSize) {
 
 TEST(AllocOnSim, ABreakEvenHasTheIntervalOfWhatItIsMadeOf) {
   const auto said = [](const Result& r) { return sentences(std::vector{r}).front(); };
-  // 300 ms, of which 9 are in doubt, over 0.2 ms, of which 0.08 are: 291 / 0.281 to 309 / 0.119.
+  // 300 ms +- 9 over 0.2 ms +- 0.08: from 291 / 0.281 to 309 / 0.119.
   EXPECT_EQ(said(measured_as("pinned", "256M", 301, 1.8, 2, 0.03)),
             "cudaMallocHost of 256 MiB pays from 1037 to 2591 copies on, against malloc (h2d)");
   EXPECT_EQ(said(measured_as("pinned", "256M", 301, 1.8, 2, 0.06)),

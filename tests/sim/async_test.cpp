@@ -1,11 +1,11 @@
-// The async scenario on the simulated device, where which calls block is known exactly.
+// Scenario async on the simulated device, whose blocking calls are known exactly.
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
 
 namespace {
 
-/// Shortens every copy of more than one byte: what a broken driver would do.
+/// Drops the last byte of each copy, as a broken driver might.
 const Otherwise kShortening{.copy = [](sim::SimStream& stream, Copy c) {
   if (c.bytes > 1) --c.bytes;
   stream.SimStream::copy(c);
@@ -18,7 +18,7 @@ class AsyncOnSim : public OnSim {
     return OnSim::run(flags);
   }
 
-  /// A result as if measured.
+  /// A made-up result.
   static Result blocked(const std::string& size, double share) {
     Result r(
         cases_of({"async", "--dir", "h2d", "--host", "pinned", "--api", "async", "--in-flight", "none", "--size", size})
@@ -70,7 +70,7 @@ TEST_F(AsyncOnSim, NumbersFitTogether) {
   EXPECT_NEAR(metric(r, "completion"), metric(r, "submit") + metric(r, "wait"), 1e-9);
   EXPECT_NEAR(metric(r, "completion"), 67.108864e6 / p.h2d_rate, 10e-6);
   EXPECT_NEAR(metric(r, "host_blocked"), metric(r, "submit") / metric(r, "completion"), 1e-9);
-  // What was done, at what an iteration takes alone, is the time that was left for it.
+  // CPU work done, times the time of one iteration alone, is the CPU time that was available.
   const double per_iteration = median(r, "unit") * median(r, "units") / metric(r, "cpu_work");
   EXPECT_NEAR(per_iteration * metric(r, "cpu_work") / metric(r, "completion"), metric(r, "cpu_available"), 1e-9);
   EXPECT_NEAR(median(r, "unit") / metric(r, "completion"), 0.02, 0.001);

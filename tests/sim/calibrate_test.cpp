@@ -1,4 +1,4 @@
-// Calibrating the simulated device: what its profile says must come out, whatever the profile.
+// Calibration of a simulated device: the fitted profile must equal the one that it was simulated with.
 #include "scenarios/calibration/calibration.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace xferbench::test {
 
 namespace {
 
-/// What suite `calibrate` measures, as far as the simulated device can run it.
+/// Suite `calibrate`, restricted to what the simulated device can run.
 constexpr std::array kRuns{"memcpy --dir h2d,d2h --host pinned --size 64K:1G:x4",
                            "memcpy --dir h2d,d2h --host pageable --size 1M:256M:x4",
                            "memcpy --dir h2d,d2h --host pinned --engine sm --size 1M:256M:x4",
@@ -40,7 +40,7 @@ Calibration calibrated(const sim::Profile& profile) {
       std::vector{run}, [](std::string_view field) { return number_of_profile("h200", field); }, true);
 }
 
-/// Another machine than the built-in ones in everything that is calibrated.
+/// A machine that differs from the built-in profiles in every calibrated field.
 sim::Profile another() {
   sim::Profile p = profile("h200");
   p.h2d_rate = 26e9, p.d2h_rate = 24e9;
@@ -64,7 +64,7 @@ sim::Profile another() {
   return p;
 }
 
-/// Directions that do nothing to each other, so that results leave out what they do.
+/// H2D and D2H do not slow each other, so that results have no metrics of contention.
 sim::Profile without_contention() {
   sim::Profile p = profile("h200");
   p.h2d_duplex_rate = p.d2h_duplex_rate = 1;
@@ -72,7 +72,7 @@ sim::Profile without_contention() {
   return p;
 }
 
-/// Its link carries more than all GPUs of the built-in profile's host together.
+/// A link that is faster than the host memory of the built-in profile.
 sim::Profile fast_link() {
   sim::Profile p = profile("h200");
   p.h2d_rate = 200e9, p.d2h_rate = 190e9;
@@ -80,7 +80,7 @@ sim::Profile fast_link() {
   return p;
 }
 
-/// A kernel of the usual work waits for its memory, and only one of much more work for arithmetic.
+/// Kernels with the usual work are memory-bound; only much more work makes them compute-bound.
 sim::Profile slow_memory() {
   sim::Profile p = profile("h200");
   p.memory_bandwidth = 1e12;
@@ -94,8 +94,8 @@ TEST(CalibrateOnSim, FindsTheProfileAgain) {
     const char* field;
     double relative;
   };
-  // The hand-overs of short chains have a part of what their passes take. On a link of 200 GB/s the copies that go the
-  // other way end before the last switches of streams.
+  // Hand-over costs are fitted less accurately: they are only a part of a short chain's time. On a link of 200 GB/s
+  // copies of the opposite direction end before the last stream switches.
   constexpr std::array kFields{Tolerance{"h2d_rate", 1e-4},
                                Tolerance{"d2h_rate", 1e-4},
                                Tolerance{"h2d_overhead", 0.01},

@@ -1,4 +1,4 @@
-// callback: the CPU stage reads only what has arrived, and how it learns of that has its price.
+// Scenario callback: the CPU stage reads only chunks that have arrived, and each method of notification has its cost.
 #include "core/error.hpp"
 #include "sim/sim_fixture.hpp"
 
@@ -54,7 +54,7 @@ TEST_F(CallbackTest, WithoutACpuStageNothingIsCompared) {
   EXPECT_EQ(run({"--method", "none"}).measurements.size(), 1U);
 }
 
-/// By the helper thread, on machines whose events are broken.
+/// Cases that wait in a helper thread, on machines whose events are broken.
 class BrokenEvents : public testing::TestWithParam<const char*> {
  protected:
   static void expect_failure(Otherwise how, const char* reason) {
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Helper, BrokenEvents, testing::Values("event-sync", "po
   return tested.param == std::string("poll") ? "poll" : "event_sync";
 });
 
-/// A machine whose host has only so many threads to give.
+/// A machine whose host can start only `threads` threads.
 class CrowdedMachine final : public sim::SimMachine {
  public:
   explicit CrowdedMachine(int threads) : SimMachine(test::profile("h200")), host_(simulation().host, threads) {}

@@ -1,4 +1,4 @@
-// What scenarios write is what they declare: nothing else, in no other unit, and all of it.
+// Every metric that a scenario writes is declared with its unit, and every declared metric is written.
 #include "support/declarations.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ const Scenario& scenario_named(std::string_view name) {
   return **std::ranges::find(scenarios(), name, [](const Scenario* s) { return s->descriptor().name; });
 }
 
-/// The command lines that together make a scenario write everything. Measured by one of `tune` is what only that
+/// Commands that together make a scenario write all of its metrics. `tunes` are run by tune, for metrics that only tune
 /// writes.
 struct Everything {
   std::vector<Words> runs;
@@ -111,7 +111,7 @@ class Declarations : public testing::TestWithParam<std::size_t> {
   const ScenarioDescriptor& scenario_ = scenario_named(commands()[GetParam()].first).descriptor();
 };
 
-/// What cases of the scenario are about is declared as such, and has a column.
+/// The headline of every result is declared as one and has a column.
 void expect_headlines(std::span<const Result> results, const ScenarioDescriptor& scenario) {
   for (const Result& r : results) {
     const Measurement* headline = headline_of(r, scenario.metrics);

@@ -1,4 +1,4 @@
-// dynpar without a GPU: which cases there are, and why none of them runs.
+// Scenario dynpar without a GPU: its cases, and why each is skipped.
 #include <functional>
 
 #include "core/error.hpp"
@@ -41,7 +41,7 @@ TEST(DynparOnSim, ATreeLeavesOutNumbersThatNobodyAskedForAndThatAreTooSmall) {
 
 TEST(DynparOnSim, KeysAreWhole) { EXPECT_THROW(run_dynpar("--task sort --size 4097"), UsageError); }
 
-// --- Findings, of results that are made up -------------------------------------------------------------------------
+// --- Findings from made-up results ---------------------------------------------------------------------------------
 
 Measurement sampled(std::string name, double seconds) {
   Measurement m;
@@ -52,7 +52,7 @@ Measurement sampled(std::string name, double seconds) {
   return m;
 }
 
-/// Results with makespans as `cost` says, and what is concluded from them.
+/// Makespans in seconds from `cost`, and the expected findings.
 struct Concluded {
   const char* name;
   const char* flags;

@@ -1,4 +1,5 @@
-// The discrete-event model: what competes, what waits, and what it takes. Times are round numbers, worked out by hand.
+// EventSimulator, the discrete-event simulator: contention, waiting and durations. Times are round numbers, worked out
+// by hand.
 #include "device/sim/event_simulator.hpp"
 
 #include <gtest/gtest.h>
@@ -14,17 +15,16 @@ namespace xferbench::sim {
 
 namespace {
 
-// In the order in which OneGpu adds them.
+// Numbers of the engines, in the order in which OneGpu adds them.
 constexpr EngineId kH2d{1};
 constexpr EngineId kD2h{2};
 constexpr EngineId kCompute{3};
 
-// Over that link; how much each moves makes no difference there.
+// Uses of OneGpu's link. The amounts only matter on links with a capacity.
 const std::vector<Use> kIn{{.in = 1}};
 const std::vector<Use> kOut{{.out = 1}};
 const std::vector<Use> kBoth{{.in = 1, .out = 1}};
 
-/// The engines and the link of one GPU.
 class OneGpu : public EventSimulator {
  public:
   explicit OneGpu(const Duplex& duplex = {}) {
@@ -49,11 +49,11 @@ OperationPtr operation(EngineId engine, double payload, std::vector<OperationPtr
 
 struct Step {
   struct More {
-    std::vector<std::size_t> after{};  // by place in the schedule
+    std::vector<std::size_t> after{};  // indices in the schedule
     double submitted = 0;
     double overhead = 0;
     double share = 1;
-    std::vector<Use> uses{};  // of a kernel
+    std::vector<Use> uses{};  // links that a kernel uses
   };
   EngineId engine;
   double payload;
@@ -84,7 +84,7 @@ std::vector<Schedule> schedules() {
         {kCompute, 1, 2, 3, {.submitted = 1.25}}}},
       {"NoSmallKernelOvertakesALargeOneThatWaitsForRoom",
        {{kCompute, 3, 0, 3, {.share = 0.5}}, {kCompute, 1, 3, 4}, {kCompute, 1, 4, 5, {.share = 0.1}}}},
-      // Both at 0.8 until the copy out is done at 5, by when the other has moved 4; the other 4 go at full rate.
+      // Both run at 0.8 until D2H is done at 5. By then H2D has moved 4; the remaining 4 move at full rate.
       {"OppositeCopiesSlowEachOtherOnlyWhileBothMovePayload", {{kH2d, 8, 0, 9}, {kD2h, 4, 0, 5}}, {0.8, 0.8}},
       {"OverheadDoesNotContend", {{kH2d, 4, 0, 4}, {kD2h, 0, 0, 4, {.overhead = 4}}}, {0.5, 0.5}},
       {"AKernelThatUsesNoLinkContendsWithNoCopy", {{kH2d, 4, 0, 4}, {kCompute, 10, 0, 10}}, {0.8, 0.8}},
@@ -162,7 +162,7 @@ TEST(EventSimulator, RunsNoFurtherThanAskedFor) {
   while (!early->done()) ASSERT_TRUE(events.step());
   EXPECT_DOUBLE_EQ(events.now(), 1);
   EXPECT_FALSE(late->done());
-  // Work submitted now still competes with what is running.
+  // Work submitted now still contends with running work.
   const auto next = operation(kCompute, 1);
   next->submitted = 1;
   events.add(next);
@@ -179,7 +179,7 @@ TEST(EventSimulator, LateOnTheClockRemaindersStillEnd) {
       events.add(copy);
     }
   }
-  events.run_all();  // subtracting progress once left remainders too small to move the clock, and this never ended
+  events.run_all();  // once, rounding left remainders too small to advance the clock, and this never ended
   EXPECT_GT(events.now(), 100);
 }
 
@@ -192,7 +192,7 @@ TEST(EventSimulator, WaitingForWhatCanNeverRunIsAnErrorNotAHang) {
   EXPECT_FALSE(stuck->done());
 }
 
-// As of one GPU with two engines for the same direction, or of two GPUs.
+// With a shared link this is one GPU with two engines for one direction; without, it is two GPUs.
 TEST(EventSimulator, EnginesOfSeveralGpusContendOnTheLinkThatTheyShare) {
   for (const bool shared : {true, false}) {
     OneGpu events;
@@ -209,17 +209,16 @@ TEST(EventSimulator, EnginesOfSeveralGpusContendOnTheLinkThatTheyShare) {
   }
 }
 
-// --- Links that several GPUs share
-// ------------------------------------------------------------------------------------
+// --- Links that several GPUs share ---
 
-// In the order in which TwoGpusOnASocket adds them.
+// Numbers of the links, in the order in which TwoGpusOnASocket adds them.
 constexpr LinkId kOwn{0};
 constexpr LinkId kOther{1};
 constexpr LinkId kSocket{2};
 constexpr LinkId kBridge{3};
 
-/// A link of each of two GPUs, a socket that gives less in one direction while the other one is asked for something,
-/// and a bridge that does not.
+/// Two GPUs with a link each, a socket whose inbound capacity shrinks with outbound demand, and a bridge without such
+/// contention.
 class TwoGpusOnASocket : public EventSimulator {
  public:
   TwoGpusOnASocket() {
@@ -246,21 +245,23 @@ std::vector<SharedLinks> transfers_over_shared_links() {
   const auto out = [](LinkId link, double rate) { return Use{.link = link, .out = rate}; };
   return {
       {"CarryWhatIsAskedOfThemUpToTheirCapacity", {{{in(kBridge, 5)}, 3, 3}, {{in(kBridge, 3)}, 4, 4}}},
-      // 12 of 8 are asked for: both at two thirds, until the first ends; the other then has 2 to go alone.
+      // The demand is 12 on a capacity of 8, so both run at two thirds until the first ends. The other has 2 left,
+      // alone.
       {"SlowAllInProportionBeyond", {{{in(kBridge, 6)}, 2, 3}, {{in(kBridge, 6)}, 4, 5}}},
       {"SlowTheLargeAndTheSmallAlike", {{{in(kBridge, 12)}, 2, 4}, {{in(kBridge, 4)}, 2, 4}}},
       {"AreUsedInEachDirectionByItself", {{{in(kBridge, 8)}, 3, 3}, {{out(kBridge, 8)}, 3, 3}}},
-      // Half of what the one direction carries alone is asked for, so the other has 10 - 6 / 2 = 7 of the 8 it wants.
+      // Outbound demands 5 of 10, half of its capacity. Inbound gets 10 - 6 / 2 = 7 of the 8 it demands.
       {"MayGiveLessWhileTheOtherDirectionIsAskedFor", {{{in(kSocket, 8)}, 7, 8}, {{out(kSocket, 5)}, 9, 9}}},
-      // More than it carries alone counts as all of it: 4 of 8; the other direction has 10 of 20.
+      // A demand above capacity counts as full use: inbound gets its least, 4 of 8. Outbound gets 10 of 20.
       {"GiveNoLessThanWithTheOtherDirectionFull", {{{in(kSocket, 8)}, 4, 8}, {{out(kSocket, 20)}, 6, 12}}},
       {"DoNotMindOverheads", {{{in(kBridge, 8)}, 4, 4}, {{in(kBridge, 8)}, 1, 5, 4}}},
-      // Each has half of the own link, which leaves 4 + 4 for the bridge: no more than it carries.
+      // The two share their own link, 4 each. Together they demand 8 of the bridge, its capacity.
       {"AreAskedForWhatOwnLinksLeave", {{{in(kOwn, 8), in(kBridge, 8)}, 3, 6}, {{in(kOwn, 8), in(kBridge, 8)}, 3, 6}}},
-      // Both ways on its own link leaves each half of 8, and together with the other GPU 4 + 8 ask for 8: two thirds.
+      // Contention of both directions on the own link halves 8 to 4. With the other GPU's 8 the bridge faces a demand
+      // of 12 and serves two thirds.
       {"SlowWhatOwnLinksHaveSlowedFurther",
        {{{in(kOwn, 8), in(kBridge, 8)}, 2, 6}, {{out(kOwn, 8)}, 3, 6}, {{in(kOther, 8), in(kBridge, 8)}, 4, 6}}},
-      // Of 16 the bridge leaves half, of 20 the socket half as well: the slower counts, not both.
+      // The bridge serves half of 16, the socket half of 20. The slowest link counts; the factors do not multiply.
       {"CountAsTheSlowestOfSeveral", {{{in(kBridge, 16), in(kSocket, 20)}, 3, 6}}},
       {"LeaveAloneWhatDoesNotUseThem", {{{in(kOwn, 8)}, 3, 3}, {{in(kBridge, 16)}, 3, 6}}},
   };
@@ -286,7 +287,7 @@ TEST_P(TransfersOverSharedLinks, TakeWhatWasWorkedOut) {
 INSTANTIATE_TEST_SUITE_P(Links, TransfersOverSharedLinks, testing::ValuesIn(transfers_over_shared_links()),
                          [](const auto& tested) { return tested.param.name; });
 
-// From 0 to 1 and to 2, and from 3 to 2: the second halves the rates of the others, on one link of theirs each.
+// Transfers 0 to 1, 0 to 2 and 3 to 2. The second shares a port with each of the others and halves their rates.
 TEST(TransfersBetweenPorts, ShareEachEndWithThoseThatUseIt) {
   EventSimulator events;
   std::array<LinkId, 4> ports{};
@@ -319,7 +320,7 @@ TEST(TransfersBetweenPorts, MaySufferMoreThanOthersFromTheOppositeDirection) {
   EXPECT_DOUBLE_EQ(delicate->finished, 7) << "5 at 0.4, then 2 alone";
 }
 
-// --- What may go wrong ----------------------------------------------------------------------------------------------
+// --- Failures -------------------------------------------------------------------------------------------------------
 
 TEST(EventSimulator, WhatFailsToStartHasNotStartedAndCanBeTriedAgain) {
   OneGpu events;
@@ -365,12 +366,12 @@ TEST(EventSimulator, TensOfThousandsOfOperationsTakeNoTimeToSpeakOf) {
     out = operation(kD2h, 1, {kernel});
     for (const auto& o : {in, kernel, out}) events.add(o);
   }
-  events.run_all();  // this took hours when every step looked at everything
+  events.run_all();  // this took hours when each step scanned all operations
   EXPECT_GT(out->finished, 65536);
 }
 
 TEST(EventSimulator, PipelineOfThreeStagesTakesWhatTheFormulaSays) {
-  // C chunks, L = h + k + d, M = max: T = L + (C - 1) M with a stream for every chunk.
+  // For C chunks with a stream each, L = h + k + d and M = max(h, k, d): T = L + (C - 1) M.
   constexpr int kChunks = 10;
   OneGpu events;
   OperationPtr out;
@@ -384,7 +385,7 @@ TEST(EventSimulator, PipelineOfThreeStagesTakesWhatTheFormulaSays) {
   EXPECT_DOUBLE_EQ(out->finished, 6 + (kChunks - 1) * 3);
 }
 
-// --- Without memory -------------------------------------------------------------------------------------------------
+// --- Allocation failures --------------------------------------------------------------------------------------------
 
 TEST(EventSimulatorWithoutMemory, RemembersNothingOfWhatItCouldNotAdd) {
   bool added = false;

@@ -1,4 +1,4 @@
-// exchange between simulated ranks, which are threads with a machine each and a modelled network between them.
+// Scenario exchange between simulated ranks: threads, each with a simulated machine, connected by a modelled network.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -99,7 +99,7 @@ TEST(ExchangeSim, BothWaysCountBoth) {
   EXPECT_GE(metric(both, "efficiency"), 0.85);
 }
 
-/// Every direction of every pair is measured, each way.
+/// Every ordered pair of ranks must have a result for each --way.
 void expect_to_end(std::vector<int> nodes, Pacing pace) {
   const std::size_t directions = nodes.size() * (nodes.size() - 1);
   const auto results =
@@ -124,8 +124,8 @@ TEST(ExchangeSimLong, EveryPaceOfFourEnds) {
 }
 
 TEST(ExchangeSim, OnePairAtATimeIsNotSlowedByOthers) {
-  // Two pairs across the same two nodes have a link of their own each in this model; what is one after the other takes
-  // its own time all the same.
+  // In this model two pairs across the same two nodes have separate links, so running one pair at a time changes
+  // nothing.
   const auto all = run_ranks("exchange --size 2M", {.nodes = {0, 0, 1, 1}});
   const auto one = run_ranks("exchange --size 2M", {.nodes = {0, 0, 1, 1}, .pace = Pacing::one});
   const double a = metric(all[0].front(), "bandwidth");
@@ -135,7 +135,7 @@ TEST(ExchangeSim, OnePairAtATimeIsNotSlowedByOthers) {
 TEST(ExchangeSim, ARankWithoutAPartnerSaysSo) {
   const auto alone = run_ranks("exchange", {.nodes = {0}});
   expect_all(alone[0], Status::skipped, "two ranks", 1);
-  // As in a second round, which is of a few ranks only.
+  // Only some ranks take part, as in a second round.
   const auto few = run_ranks("exchange --size 100K", {.nodes = {0, 0, 0, 0}, .taking_part = {0, 1, 2}});
   ASSERT_EQ(few[2].size(), 2U);
   expect_all({&few[2][0], 1}, Status::skipped, "rank 3", 1);
@@ -156,7 +156,7 @@ TEST(ExchangeSim, AWrongByteIsFoundByWhoReceivesAndNobodyHangs) {
   const auto corrupting = [](int rank) {
     Otherwise how;
     if (rank != 1) return how;
-    // Rank 1's copies of chunks to its host leave out the last byte of each.
+    // D2H copies of chunks on rank 1 lose their last byte.
     how.copy = [](sim::SimStream& stream, const Copy& copy) {
       Copy shorter = copy;
       if (copy.direction == Direction::d2h && copy.bytes < 100000) --shorter.bytes;
@@ -239,7 +239,7 @@ TEST(ExchangeSim, WithoutVerificationAllIsTheSame) {
   expect_all_ok(run_ranks("exchange --size 1M", {.nodes = {0, 1}, .verify = false}));
 }
 
-// --- Flows by the real clock ----------------------------------------------------------------------------------------
+// --- Flows in real time ---------------------------------------------------------------------------------------------
 
 TEST(ExchangeFlow, MessagesOfAnyShapeArriveWholeBetweenRealRanks) {
   for (const std::uint64_t chunk : {1U, 7U, 1000U, 5000U}) {
@@ -272,11 +272,11 @@ TEST(ExchangeFlow, PatienceEndsWhereNothingComes) {
   ThreadRanks threads(2);
   threads.run([](Communicator& ranks) {
     if (ranks.rank() == 1) return;
-    auto* in = new std::vector<std::byte>(10);  // NOLINT: stays, as what MPI may still write to must
+    auto* in = new std::vector<std::byte>(10);  // NOLINT: outlives the Flow, since MPI may still write to it
     MessageStage receive(ranks, MessageStage::Way::receive, 1, {in->data(), 10, 1}, {10, 10}, 1);
     Flow coming(receive, nullptr, 1, 1);
     EXPECT_THROW(drive(std::array{&coming}, {.patience = {.seconds = 0.05}, .what = "a test"}), RanksSilentError);
-    delete in;  // NOLINT: threads do not write to it any more
+    delete in;  // NOLINT: the thread ranks no longer write to it
   });
 }
 
@@ -299,7 +299,7 @@ TEST(ExchangePartner, OneThatFailsIsHeardOfOnceAndThenNothingIsSaidAnyMore) {
     } else {
       EXPECT_THROW(fails(), PartnerFailedError);
     }
-    partner.agree(true);  // does not wait for an end that has gone
+    partner.agree(true);  // returns at once, although the partner has left
   });
 }
 

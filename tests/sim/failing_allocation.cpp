@@ -11,8 +11,8 @@ thread_local long g_until_failure = kNever;
 
 }  // namespace
 
-// All of this program's: the language allows it once. Those that throw and those that do not, because one delete frees
-// what both have given, and AddressSanitizer has a pair of its own.
+// Replaces the global operators, which the language allows once per program. Both the throwing and the nothrow form are
+// replaced: one delete frees memory of both, and AddressSanitizer has its own pair.
 void* operator new(std::size_t bytes, const std::nothrow_t& /*unused*/) noexcept {
   if (g_until_failure != kNever && g_until_failure-- == 0) return nullptr;
   return std::malloc(bytes == 0 ? 1 : bytes);

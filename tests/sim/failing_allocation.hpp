@@ -1,10 +1,9 @@
-// Memory that runs out when a test says so.
+// Allocation failures at a chosen point, for tests.
 #pragma once
 
 namespace xferbench::test {
 
-/// While it lives, allocation number `nth` (from 0) of the thread that made it throws std::bad_alloc, and only that
-/// one.
+/// While this object lives, allocation number `nth` (from 0) of its thread throws std::bad_alloc; all others succeed.
 class FailingAllocation {
  public:
   explicit FailingAllocation(long nth);

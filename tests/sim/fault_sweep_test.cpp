@@ -1,6 +1,6 @@
-// A device that fails any of its calls, once or for good, in every scenario: the case fails and says why, later ones
-// run or are skipped, nobody hangs, no thread stays behind. Here a selection of calls, of which the long form has three
-// times as many; all of them, one after the other:
+// Faults of every device call, once or from then on, in every scenario. The case must fail with its reason, later cases
+// must run or be skipped, and no thread may hang or be left behind. Tests try a selection of calls; the long form tries
+// three times as many. All calls:
 //   XFERBENCH_EVERY_CALL=1 sim_tests --gtest_filter='*DeviceFaults*'
 #include <algorithm>
 #include <chrono>
@@ -25,7 +25,7 @@ namespace {
 using Effect = InjectedFault::Effect;
 using Faulty = InterceptedSim<FaultInjector>;
 
-/// Small cases of each scenario that together make all the calls it can make.
+/// Small cases of each scenario, which together make every device call that it can make.
 const std::vector<std::pair<std::string, std::vector<std::string>>>& small_cases() {
   static const std::vector<std::pair<std::string, std::vector<std::string>>> all{
       {"overlap",
@@ -56,7 +56,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>>& small_cases
   return all;
 }
 
-/// Ends the process, and says why, unless it is gone in time: a test that hangs says nothing.
+/// Ends the process with a message unless destroyed in time: a test that hangs would say nothing.
 class Deadline {
  public:
   explicit Deadline(std::string what)
@@ -78,7 +78,7 @@ std::ptrdiff_t threads_of_this_process() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
 }
 
-/// A thread that has been waited for may still be listed for a moment.
+/// Waits for at most a second: a joined thread may still be listed in /proc for a moment.
 bool comes_down_to(std::ptrdiff_t threads) {
   for (int look = 0; look < 1000; ++look) {
     if (threads_of_this_process() <= threads) return true;
@@ -94,7 +94,7 @@ std::vector<Result> run_with(Faulty& faulty, const std::vector<PlannedCase>& cas
   return run_all(cases, bench);
 }
 
-/// What calls of which kind a case makes, in order.
+/// Records the kinds of the case's calls that may throw, in order.
 class Sequence final : public CallObserver {
  public:
   void enter(const DeviceCall& call) override {
@@ -109,7 +109,7 @@ class Sequence final : public CallObserver {
   std::vector<CallKind> calls_;
 };
 
-/// Numbers of calls to fail, from 1: the first and the last of each kind, and others spread evenly.
+/// Numbers of the calls to fail, from 1: the first and the last of each kind, and about `count` in between.
 std::set<std::size_t> chosen(const std::vector<CallKind>& calls, std::size_t count) {
   std::set<std::size_t> numbers;
   std::map<CallKind, std::pair<std::size_t, std::size_t>> ends;
@@ -122,7 +122,7 @@ std::set<std::size_t> chosen(const std::vector<CallKind>& calls, std::size_t cou
   return numbers;
 }
 
-/// Destructors have nobody to tell: of their last wait, and that something may not be as it was before.
+/// Whether a fault may leave the case ok: destructors cannot report that their last wait or a restored setting failed.
 bool may_go_unnoticed(std::string_view scenario, CallKind hit) {
   switch (hit) {
     case CallKind::synchronize_device: return scenario == "callback" || scenario == "dynpar";
@@ -138,7 +138,7 @@ class DeviceFaults : public testing::TestWithParam<std::size_t> {
  protected:
   const std::string& scenario_ = small_cases()[GetParam()].first;
 
-  /// Of all cases of the scenario together about so many calls.
+  /// Fails about `calls` calls, spread over all cases of the scenario.
   void sweep(std::size_t calls) const {
     const bool every_call = std::getenv("XFERBENCH_EVERY_CALL") != nullptr;
     std::vector<PlannedCase> cases;
@@ -161,7 +161,7 @@ class DeviceFaults : public testing::TestWithParam<std::size_t> {
     bench.policy.budget = 0;
     expect_all(run_all(std::vector{planned}, bench), Status::ok);
     for (const std::size_t nth : chosen(well.observer().calls(), count)) {
-      // Where there are many cases, of each call one of both: which, depends on its number.
+      // With one call per case, alternate between both effects.
       if (count > 1 || nth % 2 == 0) fail(planned, {.effect = Effect::fail, .kind = {}, .nth = nth});
       if (count > 1 || nth % 2 == 1) fail(planned, {.effect = Effect::lose, .kind = {}, .nth = nth});
     }
@@ -192,7 +192,7 @@ class DeviceFaults : public testing::TestWithParam<std::size_t> {
     if (result.status == Status::ok && may_go_unnoticed(scenario_, hit)) return;
     EXPECT_EQ(result.status, Status::failed) << to_text(hit);
     EXPECT_NE(result.reason.find("injected fault"), std::string::npos) << result.reason;
-    if (lost) return;  // another thread may have been the first to tell, of another call
+    if (lost) return;  // another thread may have reported another call first
     EXPECT_NE(result.reason.find(to_text(hit)), std::string::npos) << result.reason;
   }
 };
@@ -207,7 +207,7 @@ const auto kItsName = [](const auto& scenario) { return small_cases()[scenario.p
 INSTANTIATE_TEST_SUITE_P(OfEvery, DeviceFaults, kEvery, kItsName);
 INSTANTIATE_TEST_SUITE_P(OfEvery, DeviceFaultsLong, kEvery, kItsName);
 
-/// Of those that are about several ranks, exchange_test.cpp tries it.
+/// Scenarios that need several ranks are covered by exchange_test.cpp.
 TEST(DeviceFaultsOfScenarios, AreTriedForEveryScenario) {
   const auto alone = [](const Scenario* scenario) { return !scenario->descriptor().needs_ranks; };
   EXPECT_EQ(small_cases().size(), static_cast<std::size_t>(std::ranges::count_if(scenarios(), alone)));

@@ -1,4 +1,4 @@
-// Machines that do things wrong, whatever the scenario: observers for intercept(), and what tests need around them.
+// Faulty machines for tests of any scenario: observers for intercept(), and helpers.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,13 @@
 
 namespace xferbench::test {
 
-/// Tells nobody anything.
 class NoObserver final : public CallObserver {
  public:
   void enter(const DeviceCall&) override {}
   void leave(const DeviceCall&, bool) noexcept override {}
 };
 
-/// Inverts a bit of one byte when the stream gets there: as a kernel, so that it can stand behind gates and in graphs.
+/// Inverts one bit of a byte in stream order. It is a kernel, so that it works behind gates and in graphs.
 class FlipBit final : public Kernel {
  public:
   FlipBit(std::byte* byte, std::size_t bit) : byte_(byte), bit_(bit % 8) {}
@@ -47,20 +46,20 @@ class FlipBit final : public Kernel {
   std::size_t bit_;
 };
 
-/// Spoils one byte of what the n-th copy or launch of a kernel has written, as soon as it has: in its stream, behind
-/// it. Timed passes move data, too, so that there is something to spoil in them. Hazard: of payloads beyond 4 MiB the
-/// simulated device moves only a part, and elsewhere nobody looks.
+/// Corrupts one byte of the output of the n-th copy or kernel, in its stream right after it. Timed passes move data
+/// too, so that they can be corrupted. Hazard: of payloads above 4 MiB the simulated device moves and checks only a
+/// part, so a corruption elsewhere goes unnoticed.
 class CorruptingObserver final : public CallObserver {
  public:
   enum class What { copies, kernels, both };
   enum class Passes { all, timed };
 
   struct Which {
-    What what = What::copies;     ///< those of a batch count each by itself, those of a graph when it is captured
-    Passes passes = Passes::all;  ///< timed: only those within timed_passes()
-    std::size_t nth = 1;          ///< from 1; 0: none is spoiled
-    std::size_t offset = 0;       ///< of the byte, modulo the length
-    bool and_all_after = false;   ///< those that come later, too
+    What what = What::copies;     ///< each copy of a batch counts; those of a graph count at capture
+    Passes passes = Passes::all;  ///< timed: only in timed passes
+    std::size_t nth = 1;          ///< counted from 1; 0: corrupt nothing
+    std::size_t offset = 0;       ///< of the corrupted byte, modulo the length of the output
+    bool and_all_after = false;   ///< corrupt all later operations too
   };
   explicit CorruptingObserver(const Which& which) : which_(which) {}
 
@@ -80,9 +79,9 @@ class CorruptingObserver final : public CallObserver {
     return true;
   }
 
-  /// What was counted so far: run once with nth = 0 to learn how many there are.
+  /// Number of operations counted so far. A run with nth = 0 tells how many there are.
   [[nodiscard]] std::size_t seen() const { return seen_; }
-  /// Bytes that were spoiled.
+  /// Number of corrupted bytes.
   [[nodiscard]] std::size_t spoiled() const { return spoiled_; }
 
  private:
@@ -91,7 +90,7 @@ class CorruptingObserver final : public CallObserver {
     if (which_.nth == 0 || written.empty() || number < which_.nth) return;
     if (number > which_.nth && !which_.and_all_after) return;
     ++spoiled_;
-    // One bit after the other: two copies of one byte must not make it right again.
+    // Each corruption flips the next bit: corrupting the same byte twice must not restore it.
     const FlipBit flip(&written[which_.offset % written.size()], number);
     if (call.stream != nullptr) return call.stream->launch(flip);
     const Stream legacy = call.device->make_stream(StreamKind::legacy_default);
@@ -105,7 +104,7 @@ class CorruptingObserver final : public CallObserver {
   std::atomic<bool> timed_{false};
 };
 
-/// Says of the device what the test says, one after the other; then always the last.
+/// Reports the given health states, one per query, and then the last one for ever.
 class Ailing final : public CallObserver {
  public:
   explicit Ailing(std::vector<Health> states) : states_(std::move(states)) {}
@@ -119,7 +118,7 @@ class Ailing final : public CallObserver {
   std::size_t looks_ = 0;
 };
 
-/// Counts what goes over the link: as if each look found that much more.
+/// Imitates the link's byte counters: each query finds `each` more bytes.
 class Counted final : public CallObserver {
  public:
   explicit Counted(LinkBytes each) : each_(each) {}
@@ -136,7 +135,7 @@ class Counted final : public CallObserver {
   double looks_ = 0;
 };
 
-/// Counts what copies put on the link, each byte this many times, and begins anew after 2^32.
+/// Imitates the link's byte counters: each copied byte counts `times` times; the counters wrap at 2^32.
 class CountedCopies final : public CallObserver {
  public:
   explicit CountedCopies(double times) : times_(times) {}
@@ -155,7 +154,7 @@ class CountedCopies final : public CallObserver {
   LinkBytes carried_;
 };
 
-/// Can lose its context.
+/// A device whose context is lost when *lost is set.
 class FragileDevice : public sim::SimDevice {
  public:
   FragileDevice(sim::SimMachine& machine, const bool* lost) : SimDevice(machine), lost_(lost) {}
@@ -165,7 +164,7 @@ class FragileDevice : public sim::SimDevice {
   const bool* lost_;
 };
 
-/// A simulated machine, intercepted: by default an H200's.
+/// A simulated machine with an observer between it and the test.
 template <class Observer>
 class InterceptedSim {
  public:

@@ -1,4 +1,4 @@
-// Captures and replays on the simulated device: what becomes part of a graph, in which order it runs, what is refused.
+// CUDA graphs on the simulated device: what a capture records, the order of a replay, calls that are refused.
 #include <array>
 
 #include "core/error.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 class GraphOnSim : public SimTest {
  protected:
-  /// The bytes go to the GPU in one stream and come back in another, which joins and is joined by events.
+  /// Captures an H2D copy in one stream and the copy back in another, forked and joined by events.
   Graph there_and_back() {
     return root_.capture([this] {
       root_.copy(in());
@@ -99,7 +99,7 @@ TEST_F(GraphOnSim, TheCallTakesLongerForEachCopyBetweenHostAndGpu) {
 
 TEST_F(GraphOnSim, WhatCannotBeCapturedIsRefusedAndTheStreamWorksOn) {
   const HostBuffer ordinary = device_.allocate_host(kBytes, HostMemory::pageable);
-  other_.record(arrived_);  // outside
+  other_.record(arrived_);  // recorded outside of the capture
   const Gate gate = machine_.make_gate();
   HostFunction function([] {});
   const std::vector<std::function<void()>> forbidden{

@@ -1,4 +1,4 @@
-// Threads of the simulated host, and the worker that measurements run beside themselves.
+// Threads of the simulated host in virtual time, and Worker, the background thread of measurements.
 #include <stdexcept>
 #include <string>
 
@@ -71,7 +71,7 @@ TEST_F(HostTest, OneOfSeveralReadersTakesAMessageAndTheOthersGoOnWaiting) {
       }
     }));
   }
-  work(1e-3);  // all of them wait by now
+  work(1e-3);  // now all readers wait
   const double begun = now();
   for (int i = 0; i < 6; ++i) channel_->post(0);
   channel_->close();
@@ -184,18 +184,18 @@ TEST_F(HostTest, WaitingForWhatNeverComesIsAnErrorAndNoHang) {
   EXPECT_THROW(static_cast<void>(channel_->take()), std::logic_error);
   const auto other = thread([&] { static_cast<void>(channel_->take()); });
   EXPECT_THROW(other->join(), std::logic_error);
-}  // and the thread is let go
+}  // the destructor releases the waiting thread
 
 TEST_F(HostTest, AThreadEndsWithItsOwnerWhereMemoryIsShort) {
   for (long nth = 0; nth < 40; ++nth) {
     std::unique_ptr<HostThread> other = thread([this] {
       for (int i = 0; i < 3; ++i) stream_.synchronize();
-      channel_->take();  // which never comes
+      channel_->take();  // no message ever comes
     });
     const FailingAllocation failing(nth);
     other.reset();
   }
-  work(1e-3);  // and the host goes on
+  work(1e-3);  // the host still works
 }
 
 TEST_F(HostTest, ManyThreadsComeAndGo) {

@@ -1,4 +1,4 @@
-// A machine whose calls somebody sees does what it does without.
+// intercept() with an observer does not change what a machine does.
 #include "device/intercepted.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace xferbench::test {
 
 namespace {
 
-/// Notes what it is told.
+/// Counts the calls by kind.
 class Notes final : public CallObserver {
  public:
   void enter(const DeviceCall& call) override {
@@ -143,7 +143,7 @@ TEST(InterceptedGpus, WorkTogetherAndAreToldOfEachByItself) {
   EXPECT_EQ(sim.observer().inside(), 0);
 }
 
-/// The same command on a machine as it is and on one whose calls are seen.
+/// Results of a command on a plain machine and on an intercepted one.
 std::vector<std::vector<Result>> seen_and_not(const Words& command) {
   sim::SimMachine plain = machine_with<WillingDevice>();
   InterceptedSim<Notes> seen(willing_machine());
@@ -223,7 +223,7 @@ TEST(CorruptedKernels, FailACaseThatLooks) {
   expect_all(run_on(sim.device(), {"overlap", "--size", "64K", "--chunks", "2"}), Status::failed, "wrong result");
 }
 
-// --- The fault that a variable asks for -----------------------------------------------------------------------------
+// --- Faults injected by XFERBENCH_INJECT ----------------------------------------------------------------------------
 
 TEST(InjectedFaults, AreReadFromTheirText) {
   const InjectedFault fault = parse_fault("lose:close-gate:12");
@@ -253,7 +253,7 @@ TEST(InjectedFaults, ARefusalListsWhatThereIs) {
   EXPECT_EQ(refusal("fail:burn:1").find("destroy"), std::string::npos) << "cannot fail";
 }
 
-/// Sets the variable while it lives.
+/// Sets XFERBENCH_INJECT while it lives.
 class Asking {
  public:
   explicit Asking(const char* fault) { setenv("XFERBENCH_INJECT", fault, 1); }

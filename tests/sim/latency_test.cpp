@@ -1,4 +1,4 @@
-// The scenario latency on the simulated device: what it reports, what it refuses, and which broken devices it catches.
+// Scenario latency on the simulated device: results, refusals, and detection of broken devices.
 #include <map>
 #include <optional>
 #include <set>
@@ -16,7 +16,7 @@ namespace {
 
 std::vector<PlannedCase> plan(const std::string& flags) { return cases_of_line("latency " + flags); }
 
-/// Remembers how it was told to wait.
+/// Records the wait policies that are set.
 class PolicyDevice : public DeviceOtherwise {
  public:
   PolicyDevice(sim::SimMachine& machine, std::vector<WaitPolicy>* policies, const Otherwise& how)
@@ -157,7 +157,7 @@ TEST_F(LatencyOnSim, BrokenDevicesFailTheCase) {
 }
 
 TEST_F(LatencyOnSim, AHostThatSubmitsTooLateIsNotTimed) {
-  // Has done everything whenever the host comes to submit more.
+  // The GPU is idle before the host submits the measured work, so the time would be the host's.
   sim::SimMachine early = machine_that({.stamp = [](sim::SimStream& stream, std::uint64_t* slot) {
     stream.SimStream::stamp(slot);
     stream.device().synchronize();
@@ -185,8 +185,8 @@ TEST_F(LatencyOnSim, TheWaitPolicyIsRestoredWhateverHappens) {
 TEST_F(LatencyOnSim, AChaseEndsWhereItShouldAndALostPointerIsSeen) {
   for (const ChaseMemory where : {ChaseMemory::device, ChaseMemory::host}) {
     PointerChase chase(device_, where, 1 * MiB, 3);
-    for (int i = 0; i < 40; ++i) EXPECT_NO_THROW(chase.pass());  // more than once around
-    // The next pass begins where this one ended: let it never get away from there.
+    for (int i = 0; i < 40; ++i) EXPECT_NO_THROW(chase.pass());  // more than one full cycle
+    // The next pass starts where this one ended: make that place point to itself.
     auto* end = const_cast<kernels::ChaseLine*>(chase.pass().last);
     end->next = end;
     EXPECT_THROW(chase.pass(), VerificationError);
@@ -195,7 +195,7 @@ TEST_F(LatencyOnSim, AChaseEndsWhereItShouldAndALostPointerIsSeen) {
 
 // --- Findings --------------------------------------------------------------------------------------------------------
 
-/// Results of these cases with the given medians of "latency" and "cpu", known to a share of them.
+/// Made-up results with medians of "latency" and "cpu". Intervals are relative.
 class LatencyFindings : public testing::Test {
  protected:
   void add(const std::string& flags, double latency, double other, const char* other_name) {
@@ -247,7 +247,7 @@ TEST_F(LatencyFindings, AFurtherNodeCostsTheSlopeBetweenGraphs) {
   const auto found = conclude("per-node");
   ASSERT_TRUE(found.has_value());
   EXPECT_NEAR(found->metrics.front().value, 1e-6, 1e-12);
-  // 0.1 % of 110 us and of 10 us are 110.5 ns together, over 100 nodes.
+  // The errors of 0.1 % of 110 us and of 10 us combine to 110.5 ns, over 100 nodes.
   EXPECT_EQ(found->text, "graph: each further kernel adds 1.000 us (998.9 ns to 1.001 us)");
 }
 

@@ -1,3 +1,4 @@
+// Memory of the simulated device, including payloads of which only a part is moved.
 #include "device/sim/memory.hpp"
 
 #include <random>
@@ -11,10 +12,10 @@ namespace xferbench::test {
 
 namespace {
 
-constexpr std::size_t kSize = 64 * KiB + 12;  // ends within a page
+constexpr std::size_t kSize = 64 * KiB + 12;  // ends in the middle of a page
 using Bytes = std::vector<std::byte>;
 
-/// What memory holds, read through stretches.
+/// Reads a range of the memory through for_each().
 Bytes content(const sim::DeviceMemory& memory, std::size_t offset, std::size_t bytes) {
   Bytes all;
   memory.for_each(offset, bytes, [&](std::size_t at, std::size_t count, std::optional<std::byte> value) {
@@ -68,12 +69,13 @@ TEST(PayloadPart, IsAllOfSmallPayloadsAndSomeOfEachChunkOfLargeOnes) {
   }
 }
 
-/// A payload of which only a part is moved, in more chunks than anybody looks through by hand.
+/// Payloads above 4 MiB, of which the simulated device moves only a part, in many chunks.
 class LargePayload : public testing::TestWithParam<ChunkedWork::Shape> {
  protected:
   static constexpr std::size_t kNone = ~std::size_t{0};
 
-  /// All chunks through the device, one after the other but for what is left out. Whether the check passes.
+  /// Sends all chunks through the stages, leaving out one stage of some chunk (kNone: nothing). Returns whether the
+  /// check passes.
   bool right_without(std::size_t copy_in, std::size_t kernel, std::size_t copy_out) {
     work_.poison_all();
     for (std::size_t i = 0; i < work_.chunks().size(); ++i) {

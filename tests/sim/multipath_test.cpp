@@ -1,4 +1,4 @@
-// multipath on simulated machines with several GPUs.
+// Scenario multipath on simulated machines with several GPUs.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace xferbench::test {
 
 namespace {
 
-/// Two GPUs whose streams do something otherwise.
+/// Two GPUs whose streams behave as `how` says.
 sim::SimMachine two_that(const Otherwise& how) { return machine_that(how, "h200-x2", {0, 1}); }
 
 class MultipathOnTwo : public testing::Test {
@@ -107,7 +107,7 @@ TEST_F(MultipathOnTwo, TakesNoMoreMemoryThanItSays) {
   }
 }
 
-/// A helper that passes on what has not arrived yet.
+/// The helper GPU does not wait for a chunk to arrive before it relays it.
 TEST(Multipath, ForgottenWaitIsCaught) {
   const auto hasty = [](sim::SimStream& stream, EventImpl& event) {
     if (stream.device().number() == 0) stream.SimStream::wait(event);
@@ -139,7 +139,7 @@ TEST_F(MultipathOnTwo, TuneTriesTheModelsChoice) {
   }
 }
 
-/// So that no candidate is timed by another clock than what it is set against.
+/// All candidates must be timed by the same clock, or their times would not compare.
 TEST_F(MultipathOnTwo, TuneTimesAllByOneClock) {
   for (const auto& [chunk, clock] : {std::pair{"64K", Clock::event}, std::pair{"8M", Clock::event_gated}}) {
     std::vector<Case> space;

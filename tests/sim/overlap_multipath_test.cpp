@@ -1,5 +1,5 @@
-// overlap with --strategy multipath, on simulated machines with several GPUs: one payload for one GPU through the links
-// of all.
+// Scenario overlap with --strategy multipath on simulated machines: the payload of one GPU travels through the links of
+// all.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -38,7 +38,7 @@ TEST_F(OverlapThroughNeighbours, KeysSayHowManyGpusAndNoSplit) {
   ASSERT_EQ(cases.size(), 1U);
   EXPECT_EQ(cases.front().config.key(),
             "overlap/size=256MiB/strategy=multipath/slots=2/chunks=8/kernel=fma/work=64/gpus=0+1");
-  // Beside others of the same command, which have one.
+  // A command may also have strategies that use one link.
   const auto both = cases_on(machine_, std::string("overlap --strategy engines,multipath"));
   ASSERT_EQ(both.size(), 2U);
   EXPECT_TRUE(both[0].config.has("split"));
@@ -46,7 +46,7 @@ TEST_F(OverlapThroughNeighbours, KeysSayHowManyGpusAndNoSplit) {
 }
 
 TEST_F(OverlapThroughNeighbours, IsFasterThanThroughOneLinkAndNearlyAsFastAsAllLinksAre) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   for (const Result& r : run("--size 64M,256M")) {
     ASSERT_EQ(r.status, Status::ok) << r.reason;
     EXPECT_GT(metric(r, "of_one_gpu"), 1.2) << r.config.key();
@@ -76,7 +76,7 @@ TEST_F(OverlapThroughNeighbours, IsRightHoweverThePayloadIsCut) {
 }
 
 TEST_F(OverlapThroughNeighbours, SaysWhatTheLinksOfOthersBring) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   const Words all = sentences(run("--size 64M"));
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].find("one payload through the links of 2 GPUs: "), 0U) << all[0];
@@ -90,7 +90,7 @@ TEST_F(OverlapThroughNeighbours, RefusesWhatCannotBe) {
   expect_all(run("--size 4 --chunks 1"), Status::skipped, "2 GPUs", 1);
 }
 
-/// Far more links than the memory of the payload's socket serves.
+/// Eight links, far more than the memory of the payload's socket can feed.
 TEST(OverlapThroughManyNeighbours, IsRightAndAsFastAsItsMemoryIs) {
   sim::SimMachine eight(profile("h200-x8"), {0, 1, 2, 3, 4, 5, 6, 7});
   const auto results = run_relayed(eight, "--size 64M --chunks 3,32,64", false);
@@ -109,7 +109,7 @@ TEST(OverlapThroughNoNeighbours, IsSkipped) {
   expect_all(run_relayed(machine, ""), Status::skipped, "cannot reach", 1);
 }
 
-// --- What it needs ---------------------------------------------------------------------------------------------------
+// --- Memory ----------------------------------------------------------------------------------------------------------
 
 MemoryNeeds needs_relayed(Machine& machine, const std::string& flags) {
   const PlannedCase c = relayed_cases(machine, flags).front();
@@ -117,11 +117,11 @@ MemoryNeeds needs_relayed(Machine& machine, const std::string& flags) {
 }
 
 TEST_F(OverlapThroughNeighbours, NeedsThePayloadOnOneGpuAndPartsAndSlotsOnAll) {
-  // Of each way once: the payload that is worked on, and the parts that all links carry.
+  // Per direction: the payload of the pipeline, and the parts that the links carry alone.
   EXPECT_EQ(needs_relayed(machine_, "--size 64M").host, 4 * 64 * MiB);
   EXPECT_EQ(needs_relayed(machine_, "--size 64M").device, 2 * 64 * MiB + 2 * 32 * MiB);
   EXPECT_EQ(needs_relayed(machine_, "--size 64M --in-place").device, 64 * MiB + 32 * MiB);
-  // A helper of a payload in two halves: a slot for one each way, beside its part.
+  // With two chunks a helper has one slot per direction beside its part.
   EXPECT_EQ(needs_relayed(machine_, "--size 64M --in-place --chunks 2").device, 64 * MiB + 32 * MiB);
   sim::SimMachine eight(profile("h200-x8"), {0, 1, 2, 3, 4, 5, 6, 7});
   EXPECT_EQ(needs_relayed(eight, "--size 64M --in-place").device, 64 * MiB + 8 * MiB);
@@ -139,25 +139,25 @@ TEST_F(OverlapThroughNeighbours, TakesNoMoreMemoryThanItSays) {
 
 // --- Mistakes --------------------------------------------------------------------------------------------------------
 
-/// Waits that a pipeline through neighbours makes.
+/// Waits in a multipath pipeline.
 enum class Wait {
   none,
-  other,              ///< along a GPU's own way
-  helper_to_kernel,   ///< that a chunk has been passed on
-  kernel_to_helper,   ///< before a helper fetches a chunk
-  fill_to_drain_in,   ///< on a helper: that a chunk has come from the host
-  fill_to_drain_out,  ///< that it has come from the other GPU
-  slot_in,            ///< that the chunk before it was passed on
-  slot_out,           ///< that it is on the host
+  other,              ///< between streams of one GPU's own chunks
+  helper_to_kernel,   ///< kernel waits for the helper's chunk to arrive
+  kernel_to_helper,   ///< helper waits for the kernel before it fetches a chunk
+  fill_to_drain_in,   ///< helper's relay waits for the H2D copy
+  fill_to_drain_out,  ///< helper's D2H copy waits for the copy from the other GPU
+  slot_in,            ///< H2D into a slot waits for the relay of the chunk before
+  slot_out,           ///< copy into a slot waits for D2H of the chunk before
 };
 
-/// Leaves out one kind of waits, and holds the streams that empty slots for a while before each copy, as a busy GPU
-/// would. Knows a stream by the first copy in it, and an event by the stream that recorded it.
+/// Omits one kind of wait, and delays each copy that empties a slot, as a busy GPU would. It recognises a stream by its
+/// first copy, and an event by the stream that recorded it.
 class ForgetfulHelpers final {
  public:
   explicit ForgetfulHelpers(Wait forgotten) : forgotten_(forgotten) {}
 
-  /// From now on, or not any more.
+  /// Switches the omission on or off.
   void forget(bool on) { forgets_ = on; }
   [[nodiscard]] std::size_t times() const { return times_; }
 
@@ -188,7 +188,7 @@ class ForgetfulHelpers final {
     const auto found = first_copy_.find(s);
     return found == first_copy_.end() ? std::nullopt : std::optional(found->second);
   }
-  /// Where a slot's wait is left out, the copy that empties it is late; elsewhere, what comes from the host.
+  /// The copy to delay, so that the omitted wait shows: the one that empties a slot for slot waits, otherwise H2D.
   [[nodiscard]] bool is_slow(const sim::SimStream& s, const Copy& c) const {
     const Direction late = forgotten_ == Wait::slot_in    ? Direction::p2p
                            : forgotten_ == Wait::slot_out ? Direction::d2h
@@ -215,7 +215,8 @@ class ForgetfulHelpers final {
   std::map<const sim::SimStream*, Direction> first_copy_;
 };
 
-/// A pass at full speed on poisoned memory, of a pipeline that forgets. Throws VerificationError if that shows.
+/// Runs a pass at full speed on poisoned memory with one wait omitted. Throws VerificationError if the data are wrong.
+/// Returns the number of omitted waits.
 std::size_t run_forgetting(Wait forgotten, bool in_place) {
   ForgetfulHelpers forgetful(forgotten);
   const Otherwise how = forgetful.how();
@@ -227,7 +228,7 @@ std::size_t run_forgetting(Wait forgotten, bool in_place) {
   work.prepare();
   const auto pipeline = make_pipeline(machine.device(), work, {.strategy = Strategy::multipath, .helper_slots = 2},
                                       std::span(gpus).subspan(1));
-  verify(machine, work, *pipeline, run_once);  // while nothing is forgotten
+  verify(machine, work, *pipeline, run_once);  // without omissions it is right
   Region region = region_of(*pipeline, "pipeline");
   region.submit = [&] {
     forgetful.forget(true);
@@ -255,7 +256,7 @@ TEST(OverlapThroughNeighboursForgetting, AnyWaitIsCaught) {
   }
 }
 
-/// As a whole case, whose check must show it.
+/// The same in a whole case, whose check must fail.
 TEST(OverlapThroughNeighboursForgetting, ToWaitForAnotherGpuFailsTheCase) {
   const auto hasty = [](sim::SimStream& stream, EventImpl& event) {
     const bool of_another = &event.device() != &stream.device();
@@ -268,7 +269,7 @@ TEST(OverlapThroughNeighboursForgetting, ToWaitForAnotherGpuFailsTheCase) {
   expect_all(run_relayed(machine, "--size 16M"), Status::failed, "wrong result", 1);
 }
 
-// The gate relies on it: a stream with more than is said could fill its queue.
+// The gate relies on this bound: a stream with more operations could fill its queue while the gate is closed.
 TEST(OverlapThroughNeighboursOperations, AreWhatTheBusiestStreamGets) {
   std::map<const sim::SimStream*, std::size_t> counts;
   const auto count = [&counts](const sim::SimStream& s) { ++counts[&s]; };

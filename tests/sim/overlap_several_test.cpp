@@ -1,4 +1,4 @@
-// overlap on several GPUs at once, on simulated machines.
+// Scenario overlap on several simulated GPUs at once.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -54,7 +54,7 @@ TEST_F(OverlapOnTwo, RefusesWhatCannotBe) {
              "--strategy serial", 1);
 }
 
-/// The kernels of one of the GPUs run where nothing waits for them, and they for nothing.
+/// Kernels of one GPU run in streams that are not synchronised with its copies.
 TEST(OverlapOnSeveral, KernelsOfOneGpuThatNobodyWaitsForAreCaught) {
   std::vector<Stream> elsewhere;
   const auto launch = [&](sim::SimStream& stream, const Kernel& kernel) {

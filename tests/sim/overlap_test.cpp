@@ -1,5 +1,4 @@
-// The overlap scenario on the simulated device: what its model says against what it measures, and the metrics of its
-// axes.
+// Scenario overlap on the simulated device: the model against simulated times, and the metrics of each axis.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +20,7 @@ namespace {
 
 class OverlapOnSim : public testing::Test {
  protected:
-  /// Without data: times are modelled, and the same.
+  /// Without moving data: modelled times do not depend on it.
   [[nodiscard]] RunContext timed_only(std::size_t samples = 2) {
     RunContext bench = quick_bench(device_);
     bench.verify = false;
@@ -35,15 +34,14 @@ class OverlapOnSim : public testing::Test {
   Device& device_ = machine_.device();
 };
 
-// --- Interrupted
-// ------------------------------------------------------------------------------------------------------
+// --- Interrupts ---
 
 TEST_F(OverlapOnSim, WhatWasSampledIsKeptWhereItIsInterruptedBehindIt) {
-  // A signal's number cannot be taken back: in a process of its own.
+  // In a child process: an interrupt cannot be undone.
   const auto body = [this] {
     std::signal(SIGINT, SIG_DFL);
     install_interrupt_handlers(HangUp::ends);
-    constexpr std::size_t kSamples = 7;  // no other sampling of the case takes as many
+    constexpr std::size_t kSamples = 7;  // no other sampling of this case has this number
     RunContext bench = timed_only(kSamples);
     bench.observe = [](const SamplingProgress& progress) {
       if (progress.samples == kSamples) std::raise(SIGINT);
@@ -56,7 +54,7 @@ TEST_F(OverlapOnSim, WhatWasSampledIsKeptWhereItIsInterruptedBehindIt) {
   EXPECT_EXIT(body(), testing::ExitedWithCode(0), "");
 }
 
-// --- The model against what is measured ------------------------------------------------------------------------------
+// --- The model against simulated times -------------------------------------------------------------------------------
 
 struct Predicted {
   const char* what;
@@ -90,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
     Of, ModelOnSim,
     testing::Values(
         Predicted{"Streams", "--streams 1,2,3,8,16 --chunks 1,2,3,8,32,256"},
-        // Where the host is slower than the GPU, and where so much is queued that submission is part of the time.
+        // Small payloads: the host is slower than the GPU, or enqueueing takes a part of the time.
         Predicted{"StreamsOfSmallPayloads", "--size 1M,16M --streams 1,2,8 --chunks 1,4,32,256"},
         Predicted{"StreamsByBreadth", "--streams 2,4,8 --chunks 4,32,128 --issue breadth"},
         Predicted{"StreamsOfOtherKinds", "--streams 4 --chunks 4,32 --stream-kind blocking,default"},
@@ -98,7 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
         Predicted{"EnginesWithSlots", "--strategy engines --chunks 4,32,128 --slots 1,2,3,8"},
         Predicted{"EnginesOfSmallPayloadsBehindAGate", "--size 4M,16M --strategy engines --chunks 1,4,32,64"},
         Predicted{"DoubleBuffers", "--strategy double-buffer --chunks 1,2,3,8,32,128 --slots 2,3"},
-        // Where no gate hides them, every call counts.
+        // Without a gate, the cost of every call is in the time.
         Predicted{"ManyKernelsWithoutAGate", "--strategy engines --chunks 64 --kernels-per-chunk 16 --work 1"},
         Predicted{"ManyChunksWithoutAGate", "--strategy double-buffer --chunks 256"},
         Predicted{"Batches", "--strategy batch --chunks 4,16,64,256 --batch 1,2,8"},
@@ -136,7 +134,7 @@ TEST_F(OverlapOnSim, TimesThatAreComparedAreByOneClock) {
 TEST_F(OverlapOnSim, TheFastestIsNamedEvenWhereItHasNoDiagnosis) {
   std::vector<Result> results = run("--size 64K --strategy serial,streams --chunks 16");
   for (Result& r : results) {
-    for (Measurement& m : r.measurements) m.ci95 = Interval{m.min, m.max};  // of so few samples there is none
+    for (Measurement& m : r.measurements) m.ci95 = Interval{m.min, m.max};  // too few samples for an interval
   }
   std::vector<const Result*> ok;
   for (const Result& r : results) ok.push_back(&r);
@@ -148,8 +146,8 @@ TEST_F(OverlapOnSim, TheFastestIsNamedEvenWhereItHasNoDiagnosis) {
   EXPECT_NE(findings[0].text.find("no pipeline that was measured beats plain serial"), std::string::npos);
 }
 
-// Nodes of a graph follow each other faster than launches and events, whose costs the model takes. It shows where many
-// chunks wait for each other, and only ever makes the model too careful.
+// Graph nodes follow each other faster than launches and events, whose costs the model uses. With many chunks in few
+// slots its prediction is therefore too long, never too short.
 TEST_F(OverlapOnSim, TheModelIsTooCarefulWithGraphsOfManyChunksInFewPlaces) {
   for (const char* flags :
        {"--strategy graph-double-buffer --chunks 128,256", "--strategy graph-streams --streams 1 --chunks 256"}) {
@@ -220,7 +218,7 @@ TEST_F(OverlapOnSim, RoundsFillAndDrainOnce) {
 TEST_F(OverlapOnSim, AFewSlotsAreEnough) {
   const double all = metric(run_one("--strategy engines"), "makespan");
   EXPECT_NEAR(metric(run_one("--strategy engines --slots 8"), "makespan"), all, 0.01 * all);
-  // One place, which a chunk leaves at the end of its way: nothing overlaps.
+  // With one slot that a chunk holds until its D2H copy ends, nothing overlaps.
   const Result one = run_one("--strategy engines --slots 1 --in-place");
   EXPECT_GT(metric(one, "makespan"), one.measurement("serial")->median);
 }
@@ -237,7 +235,7 @@ TEST(NoisyOverlap, HasItsEfficiencyWithinItsInterval) {
   EXPECT_LT(r.value("efficiency_high") - r.value("efficiency_low"), 0.04);
 }
 
-/// By itself, each turn would choose as its noise says.
+/// Otherwise the noise would make each turn choose another number of passes per sample.
 TEST(NoisyOverlap, RepeatsPassesInEachTurnAsInTheFirst) {
   sim::Profile noisy = profile("h200");
   noisy.varies = {.noise = 0.1, .seed = 3};
@@ -255,7 +253,7 @@ TEST(NoisyOverlap, RepeatsPassesInEachTurnAsInTheFirst) {
   }
 }
 
-// --- Payloads so small that passes are repeated within a sample ------------------------------------------------------
+// --- Small payloads, with several passes in a sample -----------------------------------------------------------------
 
 TEST_F(OverlapOnSim, WhatIsSaidOfStagesDoesNotDependOnChunks) {
   const auto all = run("--size 1M --strategy engines --chunks 1,8,32,128");
@@ -374,7 +372,7 @@ TEST_F(OverlapOnSim, TuneRepeatsPassesOfAllConfigurationsAndStagesAlike) {
   EXPECT_GT(batch, 1U);
   for (const Result& r : tuned.results) {
     for (const Measurement& m : r.measurements) EXPECT_EQ(m.batch, batch) << m.name << " of " << r.config.key();
-    const double most = r.config.word("strategy") == "graph" ? 0.06 : 0.02;  // the model is too careful with graphs
+    const double most = r.config.word("strategy") == "graph" ? 0.06 : 0.02;  // graphs: predictions are too long
     EXPECT_LT(std::abs(metric(r, "residual")), most) << r.config.key();
   }
 }

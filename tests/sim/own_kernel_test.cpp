@@ -1,5 +1,5 @@
-// Kernels of users on the simulated device, where a stand-in of the same shape computes: every way to cut and arrange
-// them comes to what they come to in one piece, what is not waited for shows, and so does a kernel that cannot be cut.
+// Kernels of users on the simulated device, which runs a stand-in of the same shape. Chunked results must equal those
+// in one piece; missing waits and kernels that cannot be chunked must be noticed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,14 +28,14 @@ Words command_of(const std::string& line, const std::string& kernel = "sobel") {
   return words;
 }
 
-/// 37 rows of 250 floats, which are no multiple of anything.
+/// 37 rows of 250 floats: no power of two anywhere.
 const std::string kRows = "overlap --size 37000 --row-bytes 1000 --halo-rows 2 ";
 
 std::vector<Result> run(sim::SimMachine& machine, const Words& command) {
   return run_all(cases_of(command), quick_bench(machine.device()));
 }
 
-/// Why a case does not run, wherever that shows.
+/// The reason why the case is refused or skipped; empty if it runs.
 std::string reason_of(const Words& command, const Capabilities* can = nullptr) {
   try {
     const auto planned = cases_of(command).front();
@@ -55,7 +55,7 @@ class OwnKernels : public OnSim {
   }
 };
 
-// --- What is computed -----------------------------------------------------------------------------------------------
+// --- Results --------------------------------------------------------------------------------------------------------
 
 TEST_F(OwnKernels, ComeToTheSameHoweverTheyAreCutAndArranged) {
   run_well(command_of(kRows + "--chunks 1,5,37 --growth 1,1.1 --strategy streams,engines,"
@@ -129,7 +129,7 @@ TEST(OwnKernelsOnSeveralGpus, AreNotSharedOutWhereTheyReadNeighbouringRows) {
             "--split each, or --strategy multipath");
 }
 
-// --- What is not waited for, and what cannot be cut -----------------------------------------------------------------
+// --- Missing waits, and kernels that cannot be chunked --------------------------------------------------------------
 
 TEST(WrongOwnKernels, ShowWhereARowAroundAChunkDoesNotArrive) {
   sim::SimMachine machine = machine_that({.copy = [](sim::SimStream& stream, const Copy& c) {
@@ -153,7 +153,7 @@ TEST(WrongOwnKernels, ThatAreOnlyWrongBesideOthersAreNotSaidToBeUncuttable) {
   EXPECT_TRUE(r.reason.starts_with("pipeline: wrong result at byte offset")) << r.reason;
 }
 
-/// Where a kernel over fewer bytes than the whole payload comes to something else, as a sum over all of it does.
+/// Imitates a kernel that cannot be chunked: its result for a chunk differs from its result for the whole payload.
 Otherwise summing(std::size_t whole) {
   return {.launch = [whole](sim::SimStream& stream, const Kernel& kernel) {
     stream.SimStream::launch(kernel);
@@ -214,10 +214,10 @@ TEST(WrongOwnKernels, ThatComeToSomethingElseEachTimeAreRefused) {
   }
 }
 
-// --- How long it takes, and how much is moved -----------------------------------------------------------------------
+// --- Times and bytes ------------------------------------------------------------------------------------------------
 
 TEST_F(OwnKernels, TakeTheTimeThatIsSaidOfThePayloadOrThatOfTheirTraffic) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   const auto& p = profile("h200");
   const std::string line = "overlap --size 64M --row-bytes 16K --chunks 16 --strategy engines ";
   const double kernel = median(run_well(command_of(line + "--kernel-time 0.004")).front(), "kernel");
@@ -227,7 +227,7 @@ TEST_F(OwnKernels, TakeTheTimeThatIsSaidOfThePayloadOrThatOfTheirTraffic) {
 }
 
 TEST_F(OwnKernels, SetTheLimitWhereTheyAreSlow) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   const Result r = run_well(command_of("overlap --size 64M --chunks 16 --strategy engines --kernel-time 0.01")).front();
   EXPECT_EQ(r.label("limited_by"), "kernel");
   EXPECT_NEAR(r.value("bound"), 0.01, 1e-5);
@@ -254,7 +254,7 @@ TEST_F(OwnKernels, CountThePayloadOnceAndNotTheRowsAroundChunks) {
 }
 
 TEST_F(OwnKernels, AreModelledAsOthersAre) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   const auto results =
       run_well(command_of("overlap --size 64M --row-bytes 16K --halo-rows 1 --chunks 8,32 --strategy "
                           "streams,engines,double-buffer,serial --kernel-time 0.002"));
@@ -281,7 +281,7 @@ TEST(OwnKernelLaunches, AreOfWholeRows) {
   EXPECT_GT(launches, 100U);
 }
 
-/// Every copy stays within one allocation, at both ends.
+/// Every copy stays within one allocation on the host and on the device.
 TEST(OwnKernelMemory, IsNeverLeftByACopy) {
   sim::SimMachine* within = nullptr;
   sim::SimMachine machine = machine_that({.copy = [&within](sim::SimStream& stream, const Copy& c) {
@@ -312,7 +312,7 @@ TEST(OwnKernelMemory, HasRoomForNoMoreRowsThanAreReadAtATime) {
   const auto in_and_out = [](std::uint64_t payload, std::uint64_t pieces, std::uint64_t halo) {
     return 2 * (payload + pieces * (2 * halo + 256));
   };
-  // One row, of which nothing can be cut to see what pieces cost.
+  // A single row cannot be split to measure the cost of pieces.
   EXPECT_EQ(bytes_of("overlap --size 4M --row-bytes 4M --halo-rows 64 --chunks 1 --strategy engines"),
             in_and_out(4 * MiB, 1, 256 * MiB));
   EXPECT_EQ(bytes_of("overlap --size 4M --row-bytes 64K --halo-rows 8 --chunks 1 --strategy engines"),
@@ -320,7 +320,7 @@ TEST(OwnKernelMemory, HasRoomForNoMoreRowsThanAreReadAtATime) {
   EXPECT_EQ(bytes_of("callback --size 4M --row-bytes 64K --halo-rows 8 --chunks 3"), in_and_out(4 * MiB, 3, MiB / 2));
 }
 
-// --- What does not fit ----------------------------------------------------------------------------------------------
+// --- Refused flags --------------------------------------------------------------------------------------------------
 
 TEST(OwnKernelFlags, AreRefusedWhereTheyDoNotFit) {
   const auto refuse = [](const std::string& line, const std::string& why) {
@@ -386,7 +386,7 @@ TEST(OwnKernelInputs, FollowFromTheSeedAndAreSmall) {
   }
 }
 
-// --- Where it is used, too ------------------------------------------------------------------------------------------
+// --- Other scenarios with kernels of users --------------------------------------------------------------------------
 
 TEST_F(OwnKernels, AreConsumedChunkByChunk) {
   run_well(command_of("callback --size 37000 --row-bytes 1000 --halo-rows 1 --chunks 7 --streams 2"));
@@ -424,7 +424,7 @@ TEST_F(OwnKernels, AreLoadedOncePerDevice) {
 }
 
 TEST(OwnKernelLaunches, HaveAThreadForEachElementOrAsManyAsAreWished) {
-  const WillingKernel wishing;  // 128 threads are best; four elements for each
+  const WillingKernel wishing;  // wishes blocks of 128 threads, four elements per thread
   const std::string name = "mine";
   const OwnLaunch chosen = kernels::OwnKernel(name, wishing, {.elements = 1025}).launch_shape();
   EXPECT_EQ(chosen.block_size, 128U);
@@ -436,7 +436,7 @@ TEST(OwnKernelLaunches, HaveAThreadForEachElementOrAsManyAsAreWished) {
 
 TEST(OwnKernelLaunches, HaveNoMoreBlocksThanAGridHas) {
   constexpr std::size_t kMost = 0x7FFFFFFF;
-  const WillingKernel wishing;  // of four elements for each thread
+  const WillingKernel wishing;  // four elements per thread
   const std::string name = "mine";
   const auto shape = [&](std::size_t elements, unsigned block_size) {
     return kernels::OwnKernel(name, wishing, {.elements = elements, .block_size = block_size}).launch_shape();

@@ -1,5 +1,5 @@
-// The scenario p2p on simulated machines of several GPUs: which cases it has, what it reports, what it refuses, which
-// broken devices it catches, and what it says of pairs beside each other.
+// Scenario p2p on simulated machines with several GPUs: cases, results, refusals, broken devices, and findings about
+// pairs.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -16,7 +16,7 @@ namespace xferbench::test {
 
 namespace {
 
-/// The cases of p2p with these flags, as they are on that machine.
+/// The cases for these flags on this machine.
 std::vector<PlannedCase> peer_cases(const std::string& flags, const Machine& machine) {
   return cases_on(machine, "p2p " + flags);
 }
@@ -88,7 +88,7 @@ TEST_F(P2pOnSim, AKernelIsNotCombinedWithStagingUnlessNothingElseIsLeft) {
   EXPECT_EQ(all.size(), 3U);
 }
 
-// --- What it measures ------------------------------------------------------------------------------------------------
+// --- Results ---------------------------------------------------------------------------------------------------------
 
 TEST_F(P2pOnSim, EveryWayVerifiesWithOddSizes) {
   for (const char* flags : {"--size 1,3,4097,1M --dir write,read,bidirectional,bidirectional-read --engine ce,sm",
@@ -98,7 +98,7 @@ TEST_F(P2pOnSim, EveryWayVerifiesWithOddSizes) {
 }
 
 TEST_F(P2pOnSim, RatesAreThoseOfTheProfile) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   EXPECT_NEAR(metric(run_one("--pairs 0-1 --dir write --size 1G"), "bandwidth"), profile_.peer_write_rate / 1e9, 1);
   EXPECT_NEAR(metric(run_one("--pairs 0-1 --dir read --size 1G"), "bandwidth"), profile_.peer_read_rate / 1e9, 1);
   EXPECT_NEAR(metric(run_one("--pairs 0-1 --dir write --engine sm --size 1G"), "bandwidth"),
@@ -108,7 +108,7 @@ TEST_F(P2pOnSim, RatesAreThoseOfTheProfile) {
 }
 
 TEST_F(P2pOnSim, AccessEndsWithTheCaseThatNeedsIt) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   const auto rates = [this](const char* access) {
     std::vector<double> all;
     for (const Result& r : run(std::string("--pairs 0-1 --dir write,read --access ") + access)) {
@@ -118,7 +118,7 @@ TEST_F(P2pOnSim, AccessEndsWithTheCaseThatNeedsIt) {
   };
   const auto staged = rates("staged");
   const auto direct = rates("peer");
-  const auto staged_again = rates("staged");  // after a case that had access
+  const auto staged_again = rates("staged");  // access of the case before must be off
   for (const std::size_t i : {0U, 1U}) {
     EXPECT_GT(direct[i], 5 * staged[i]);
     EXPECT_NEAR(staged_again[i], staged[i], 1e-3 * staged[i]);
@@ -126,7 +126,7 @@ TEST_F(P2pOnSim, AccessEndsWithTheCaseThatNeedsIt) {
 }
 
 TEST_F(P2pOnSim, BothWaysAreTheSumOverTheMakespanWithEachBesideIt) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   for (const char* dir : {"bidirectional", "bidirectional-read"}) {
     const Result r = run_one(std::string("--pairs 1-0 --size 1G --dir ") + dir);
     ASSERT_EQ(r.status, Status::ok) << r.reason;
@@ -171,7 +171,7 @@ TEST_F(P2pOnSim, ShortCopiesShareASample) {
   }
 }
 
-// --- What it refuses -------------------------------------------------------------------------------------------------
+// --- Refusals --------------------------------------------------------------------------------------------------------
 
 TEST(P2pWithoutPeers, OfOneGpuIsSkippedWithTheReason) {
   sim::SimMachine one(profile("h200"));
@@ -201,7 +201,7 @@ TEST(P2pWithoutPeers, WithoutAccessOnlyStagedCopiesRun) {
 TEST(P2pBroken, ACorruptedCopyFailsWhateverItsWay) {
   for (const char* engine : {"ce", "sm"}) {
     for (const char* dir : {"write", "read", "bidirectional"}) {
-      // The first copy of a case fills its source; the last of these is the copy between the GPUs, or that back.
+      // The first copies of a case fill its sources. The next one is the copy between the GPUs, or the copy back.
       const std::size_t fills = std::string_view(dir) == "bidirectional" ? 2 : 1;
       const bool by_kernel = std::string_view(engine) == "sm";
       InterceptedSim<CorruptingObserver> sim(
@@ -239,7 +239,7 @@ TEST(P2pBroken, ACopyThatGoesElsewhereOrNowhereFails) {
   expect_all(run_peers("--size 64K --dir write --engine sm", lazy), Status::failed, "copy from GPU ", 2);
 }
 
-// --- Reads -----------------------------------------------------------------------------------------------------------
+// --- Reads (latency) -------------------------------------------------------------------------------------------------
 
 TEST_F(P2pOnSim, AChaseIsThroughMemoryOfTheOtherGpuAndSeesALostPointer) {
   Device& reader = machine_.device(0);
@@ -251,19 +251,19 @@ TEST_F(P2pOnSim, AChaseIsThroughMemoryOfTheOtherGpuAndSeesALostPointer) {
     PointerChase chase(reader, owner, 1 * MiB, 3, cached);
     EXPECT_EQ(reader.memory().free_bytes, of_reader);
     EXPECT_EQ(owner.memory().free_bytes, of_owner - 1 * MiB);
-    for (int i = 0; i < 40; ++i) EXPECT_NO_THROW(chase.pass());  // more than once around
+    for (int i = 0; i < 40; ++i) EXPECT_NO_THROW(chase.pass());  // more than one full cycle
     auto* end = const_cast<kernels::ChaseLine*>(chase.pass().last);
     end->next = end;
     EXPECT_THROW(chase.pass(), VerificationError);
   }
 }
 
-/// On multiprocessors of which every other one is farther.
+/// Every other multiprocessor has a longer way to the other GPU's memory.
 TEST(P2pReads, AreThoseOfAllMultiprocessors) {
   unsigned walks = 0;
   Otherwise how;
   how.launch = [&walks](sim::SimStream& stream, const Kernel& kernel) {
-    kernel.compute(kernel.output());  // also in timed passes, which move no data elsewhere
+    kernel.compute(kernel.output());  // compute in timed passes too, although they move no data
     stream.SimStream::synchronize();
     auto& log = *reinterpret_cast<kernels::ChaseLog*>(kernel.output().data());
     log.multiprocessor = walks % 132;
@@ -286,7 +286,7 @@ TEST(P2pReads, AreThoseOfAllMultiprocessors) {
 
 // --- Findings --------------------------------------------------------------------------------------------------------
 
-/// Results of p2p with given times, known to a share of them.
+/// Made-up results of p2p, with relative intervals.
 class P2pFindings : public testing::Test {
  protected:
   void add(const std::string& flags, double seconds) {
@@ -305,7 +305,7 @@ class P2pFindings : public testing::Test {
     r.add("limit", limit_, "GB/s");
   }
 
-  /// All pairs of four GPUs, alike but for one.
+  /// All pairs of four GPUs, with equal times except for one pair.
   void add_four(const std::string& odd, double seconds) {
     for (int from = 0; from < 4; ++from) {
       for (int to = 0; to < 4; ++to) {

@@ -1,5 +1,5 @@
-// The checks of timed passes: which passes they look at, what they cost, and that nothing that goes wrong in such a
-// pass escapes them, in any scenario.
+// Checks of timed passes: which passes are checked, what checks cost, and that they find every corruption in any
+// scenario.
 #include "measure/sampler.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace xferbench::test {
 
 namespace {
 
-// --- Which passes ----------------------------------------------------------------------------------------------------
+// --- Choice of passes ------------------------------------------------------------------------------------------------
 
 std::vector<std::size_t> chosen_of(std::uint64_t seed, std::size_t region, std::size_t passes) {
   const PassChecks checks{.wanted = true, .seed = seed};
@@ -53,9 +53,9 @@ TEST(PassChecks, AreNoneUnlessWanted) {
   for (std::size_t pass = 1; pass <= 1000; ++pass) EXPECT_FALSE(PassChecks().chosen(0, pass));
 }
 
-// --- In the sampling loop --------------------------------------------------------------------------------------------
+// --- Checks in the sampling loop -------------------------------------------------------------------------------------
 
-/// Regions of the host's clock that write down what they do, by a letter for a pass and a capital for a check.
+/// Regions that log each pass as a lower-case letter and each check as its capital.
 class CheckedSampling : public testing::Test {
  protected:
   Region region(char name, double seconds = 1e-3) {
@@ -78,7 +78,7 @@ class CheckedSampling : public testing::Test {
     log_.clear();
     return sample(machine_, std::move(regions), policy_, observe_, {.wanted = wanted, .seed = 3});
   }
-  /// Its sample 11 is slower than all others by a tenth.
+  /// Pass 11, the one after the first look at the samples, is 10 % slower than all others.
   Region slow_behind_the_first_look() {
     observe_ = [this](const SamplingProgress& progress) { slow_ = progress.samples == 10; };
     Region late = region('a');
@@ -162,7 +162,7 @@ TEST_F(CheckedSampling, ChecksAreInNoSampleAndNotInTheBudget) {
   policy_.budget = 1;
   policy_.ci = 0;
   policy_.max_samples = 100'000;
-  const auto unsteady = [this] {  // every other pass takes nearly twice as long, so only the budget ends it
+  const auto unsteady = [this] {  // so unsteady that only the budget ends it
     Region r = region('a', 0);
     r.submit = [this, submit = r.submit] {
       submit();
@@ -215,7 +215,7 @@ TEST_F(CheckedSampling, AWrongOutputEndsItAndKeepsWhatWasSampled) {
 }
 
 TEST_F(CheckedSampling, NothingIsCheckedAfterCtrlC) {
-  // A signal's number cannot be taken back: in a process of its own.
+  // In a child process: an interrupt cannot be undone.
   const auto body = [this] {
     std::signal(SIGINT, SIG_DFL);
     install_interrupt_handlers(HangUp::ends);
@@ -231,13 +231,13 @@ TEST_F(CheckedSampling, NothingIsCheckedAfterCtrlC) {
   EXPECT_EXIT(body(), testing::ExitedWithCode(0), "");
 }
 
-// --- A machine whose timed passes move data, and sometimes spoil it --------------------------------------------------
+// --- A machine whose timed passes move data and can be corrupted -----------------------------------------------------
 
-/// An H200 on which everything takes so long that no pass is repeated within one sample: each writes its output once.
+/// An H200 with such overheads that a sample has a single pass, so each pass writes its output once.
 const sim::Profile& sluggish() {
   static const sim::Profile slow = [] {
     sim::Profile p = profile("h200");
-    p.l2_bytes = 64 * KiB;  // emptying it is to take no time of the tests
+    p.l2_bytes = 64 * KiB;  // flushing the cache then takes no time
     p.h2d_overhead = p.d2h_overhead = p.copy_overhead = p.kernel_overhead = p.pageable_overhead = 300e-6;
     return p;
   }();
@@ -247,14 +247,14 @@ const sim::Profile& sluggish() {
 using What = CorruptingObserver::What;
 using Which = CorruptingObserver::Which;
 
-/// Counts what writes, and spoils nothing.
+/// Counts operations and corrupts none.
 constexpr Which kNothing{.what = What::both, .nth = 0};
-/// Spoils a byte of what operation `index` writes, of all that the passes were counted by.
+/// Corrupts a byte in the output of operation `index`, counted from 0.
 Which one_of(std::size_t index, std::uint64_t offset) {
   return {.what = What::both, .nth = index + 1, .offset = static_cast<std::size_t>(offset)};
 }
 
-/// Which operations belong to timed passes that are checked, as the marks for profilers tell.
+/// Records which operations belong to checked timed passes, from the ranges that the program marks for profilers.
 class CheckedPasses final : public Tracer {
  public:
   struct Range {
@@ -282,7 +282,7 @@ class CheckedPasses final : public Tracer {
   Range last_;
 };
 
-/// What is seen of a machine's marks, behind the one that spoils.
+/// A machine with CheckedPasses as its tracer.
 class MarkedMachine final : public sim::SimMachine {
  public:
   explicit MarkedMachine(const CorruptingObserver& counter)
@@ -295,7 +295,7 @@ class MarkedMachine final : public sim::SimMachine {
   CheckedPasses passes_;
 };
 
-/// As a real GPU does, it moves data in timed passes, too, and spoils a byte where it is told.
+/// A machine that moves data in timed passes, as a real GPU does, and corrupts one operation.
 class MovingMachine {
  public:
   explicit MovingMachine(const Which& which = kNothing) : observer_(which) {
@@ -311,7 +311,7 @@ class MovingMachine {
  private:
   CorruptingObserver observer_;
   std::unique_ptr<Machine> machine_;
-  const CheckedPasses* passes_ = nullptr;  // of the machine
+  const CheckedPasses* passes_ = nullptr;  // owned by machine_
 };
 
 struct Outcome {
@@ -319,7 +319,7 @@ struct Outcome {
   std::vector<CheckedPasses::Range> checked;
 };
 
-/// The case on a new machine: the same happens each time, operation by operation.
+/// Runs the case on a new machine, so that each run makes the same sequence of operations.
 Outcome run_once_on(const PlannedCase& planned, const Which& which = kNothing, std::size_t samples = 6) {
   MovingMachine machine(which);
   RunContext bench = quick_bench(machine.device());
@@ -328,7 +328,7 @@ Outcome run_once_on(const PlannedCase& planned, const Which& which = kNothing, s
   return {std::move(results.front()), machine.checked()};
 }
 
-/// Every way in which a scenario moves data, where each byte of each operation of a pass is part of its output.
+/// One case for each way to move data. In all of them each byte of each operation in a pass is part of its output.
 const char* const kMoving[] = {
     "memcpy --size 64K --dir h2d,d2h --host pinned,pageable",
     "memcpy --size 64K --dir h2d,d2h --host registered --api sync",
@@ -355,7 +355,7 @@ std::vector<PlannedCase> moving_cases() {
   return all;
 }
 
-/// Of n operations in all ranges together.
+/// Number of operations in all ranges.
 std::size_t operations_in(const std::vector<CheckedPasses::Range>& ranges) {
   std::size_t n = 0;
   for (const auto& r : ranges) n += r.end - r.begin;
@@ -369,7 +369,7 @@ std::size_t operation(const std::vector<CheckedPasses::Range>& ranges, std::size
   return std::numeric_limits<std::size_t>::max();
 }
 
-/// At least 99 of 100 is the promise; on a machine that does nothing else wrong it is all.
+/// The documentation promises 99 %. Here, where nothing else goes wrong, all corruptions must be found.
 void expect_to_find_injections(std::size_t count) {
   const std::vector<PlannedCase> cases = moving_cases();
   std::size_t injected = 0;
@@ -400,7 +400,8 @@ void expect_to_find_injections(std::size_t count) {
 TEST(PassChecksOnSim, FindWhateverGoesWrongInAPassThatIsChecked) { expect_to_find_injections(40); }
 TEST(PassChecksOnSimLong, FindWhateverGoesWrongInAPassThatIsChecked) { expect_to_find_injections(300); }
 
-/// Beside a copy of one direction the payload of the other is copied twice: what the first of the two leaves is gone.
+/// While one direction is timed, the other's payload is copied twice. A corruption in the first of these copies is
+/// overwritten and cannot be found.
 TEST(PassChecksOnSim, FindWhateverGoesWrongBothWaysAndIsNotCopiedOver) {
   const PlannedCase planned = cases_of_line("memcpy --size 64K --dir bidirectional --host pinned").front();
   const Outcome clean = run_once_on(planned);
@@ -418,7 +419,7 @@ TEST(PassChecksOnSim, FindWhateverGoesWrongBothWaysAndIsNotCopiedOver) {
   EXPECT_GE(twice, 2U);
 }
 
-/// Only the kernel of the pass itself: before it, one may read other memory to empty the cache.
+/// Corrupts only the pass's own kernel, the last operation: an earlier one may read other memory to flush the cache.
 TEST(PassChecksOnSim, FindWhatATileKernelOrItsRivalsWriteWrong) {
   std::size_t checked = 0;
   for (const PlannedCase& planned :
@@ -435,7 +436,7 @@ TEST(PassChecksOnSim, FindWhatATileKernelOrItsRivalsWriteWrong) {
   EXPECT_GT(checked, 15U);
 }
 
-/// The host-driven sort needs a GPU; both are checked by the same lines.
+/// Only the sort driven by the device: the one driven by the host needs a GPU, and both share one check.
 TEST(PassChecksOnSim, FindAKeyThatIsWrong) {
   for (const bool spoils : {false, true}) {
     MovingMachine machine({.what = What::kernels,
@@ -457,8 +458,8 @@ TEST(PassChecksOnSim, FindAKeyThatIsWrong) {
   }
 }
 
-/// Checks must not take what is right for wrong, whatever ran before, in whichever order: in place, with few slots, in
-/// several pieces, on payloads of which only a part is moved; and with passes that are checked in between.
+/// Correct outputs must pass, whatever ran before: in place, with few slots, in several pieces, with partly moved
+/// payloads, and with checks in between.
 TEST(PassChecksOnSim, AcceptWhateverIsRight) {
   const auto expect_right = [](const PlannedCase& planned, std::size_t samples) {
     const Outcome clean = run_once_on(planned, kNothing, samples);
@@ -477,7 +478,7 @@ TEST(PassChecksOnSim, AcceptWhateverIsRight) {
     std::size_t samples = 6;
     for (const PlannedCase& planned : cases_of_line(line)) {
       expect_right(planned, samples);
-      samples = 13 - samples;  // 6 or 7: the last round in either order
+      samples = 13 - samples;  // alternate, as the order of the last round differs
     }
   }
   for (const char* line : {
@@ -492,7 +493,7 @@ TEST(PassChecksOnSim, AcceptWhateverIsRight) {
   for (const char* line : kMoving) expect_right(cases_of_line(line).front(), 101);
 }
 
-/// Scenarios whose regions all have outputs of a known form say of each how many passes were checked.
+/// Every region with a known output reports how many of its passes were checked.
 TEST(PassChecksOnSim, EveryRegionSaysHowManyOfItsPassesWereChecked) {
   const auto checked = [](const std::string& line, const char* measurement) {
     const Result r = run_once_on(cases_of_line(line).front()).result;

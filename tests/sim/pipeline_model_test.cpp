@@ -1,5 +1,5 @@
-// The pipeline model against the simulated device: the same pipelines, submitted as a program would, with streams and
-// events. The two were written apart; where they agree, the model's rules are the device's.
+// The pipeline model against the simulated device, on the same pipelines with streams and events. The two were written
+// independently.
 #include "model/pipeline.hpp"
 
 #include <array>
@@ -19,15 +19,14 @@ using model::StageCosts;
 
 constexpr std::size_t kModelBytes = 64U << 20;
 constexpr std::array<std::size_t, 14> kChunkCounts{1, 2, 3, 4, 7, 8, 16, 32, 33, 64, 100, 128, 200, 256};
-/// Kernel time over that of the copy to the GPU: light, balanced, heavy.
+/// Kernel time relative to H2D time: light, balanced, heavy.
 constexpr std::array<double, 4> kBalances{0.1, 0.8, 1, 3};
-/// Both sides do the same arithmetic in another order.
+/// Relative; the two add the same numbers in different orders.
 constexpr double kClose = 1e-6;
-/// What happens in the same moment in the one may be a last digit apart in the other, and then other copies disturb
-/// each other for a while.
+/// Relative. Simultaneous events may differ in the last digit, and then copies contend with others for a while.
 constexpr double kNearlySo = 1e-4;
 
-/// Chunks of very different sizes, all of them whole bytes.
+/// Chunks of very different sizes, in whole bytes.
 std::vector<double> uneven(std::size_t chunks) {
   std::vector<double> sizes(chunks, static_cast<double>(kModelBytes / chunks));
   for (std::size_t i = 0; i + 1 < chunks; i += 2) {
@@ -43,7 +42,7 @@ std::vector<double> even(std::size_t chunks) {
   return std::vector<double>(chunks, static_cast<double>(kModelBytes / chunks));
 }
 
-/// One simulated device and pipelines on it.
+/// A simulated device that runs pipelines.
 class Bed {
  public:
   Bed(std::string_view name, double balance) : profile_(profile(name)), machine_(profile_) {
@@ -61,7 +60,7 @@ class Bed {
   [[nodiscard]] const StageCosts& costs() const { return costs_; }
   [[nodiscard]] const sim::Profile& of() const { return profile_; }
 
-  /// The costs of pipelines that keep order by events. These delay who waits for them, not their own stream.
+  /// Costs of pipelines ordered by events: an event delays the stream that waits for it, not the one that records it.
   [[nodiscard]] StageCosts costs_with_events() const {
     StageCosts c = costs_;
     for (double* handoff : {&c.handoff.copy_to_kernel, &c.handoff.kernel_to_copy, &c.handoff.copy_to_copy}) {
@@ -70,12 +69,12 @@ class Bed {
     return c;
   }
 
-  /// Chunks take turns on `slots` streams; `wave` of them are submitted stage by stage.
+  /// Makespan in seconds. Chunks take turns on `slots` streams; `wave` chunks at a time are submitted stage by stage.
   double round_robin(const std::vector<double>& chunks, std::size_t slots, std::size_t wave) {
     return gated(slots, [&] { submit_round_robin(chunks, slots, wave); });
   }
 
-  /// The same from the first call on, with the host's time.
+  /// The same without a gate, from the first call on, by the host's clock.
   double round_robin_submitted(const std::vector<double>& chunks, std::size_t slots, std::size_t wave) {
     device_.synchronize();
     const double begun = machine_.host().now();
@@ -84,7 +83,7 @@ class Bed {
     return machine_.host().now() - profile_.wake_up - begun;
   }
 
-  /// One stream for each engine, and an event behind each operation that somebody waits for.
+  /// Makespan with one stream per engine, and an event after each operation that another stream waits for.
   double stream_per_engine(const std::vector<double>& chunks, std::size_t slots) {
     std::array<std::vector<Event>, 3> done;
     for (auto& events : done) {
@@ -128,7 +127,7 @@ class Bed {
     }
   }
 
-  /// Behind a gate, from when all `streams` may begin to the end of the last; the event behind that not counted.
+  /// Runs `submit` behind a gate. Seconds from the opening to the end of the last stream, without the final event.
   double gated(std::size_t streams, const std::function<void()>& submit) {
     const Gate gate = machine_.make_gate();
     const Stream root = device_.make_stream(StreamKind::nonblocking);
@@ -158,10 +157,10 @@ class Bed {
   std::vector<Stream> streams_;
 };
 
-/// Profile and balance of a grid.
+/// Parameters: the profile and the balance.
 class PipelineModelOnSim : public testing::TestWithParam<std::tuple<const char*, double>> {
  protected:
-  /// Both ways of cutting, in all numbers of chunks.
+  /// For every number of chunks, even and uneven ones.
   static void each(const std::function<void(const std::vector<double>& chunks)>& check) {
     for (const std::size_t n : kChunkCounts) {
       check(even(n));
@@ -193,7 +192,7 @@ TEST_P(PipelineModelOnSim, StreamsInTurn) {
 
 TEST_P(PipelineModelOnSim, StreamsInTurnBehindASlowHost) {
   StageCosts costs = bed_.costs();
-  costs.start = 0;  // there is no gate
+  costs.start = 0;  // no gate
   costs.submit_h2d = costs.submit_d2h = bed_.of().copy_call;
   costs.submit_kernel = bed_.of().launch_call;
   each([&](const std::vector<double>& chunks) {

@@ -1,5 +1,5 @@
-// The ways to arrange a payload's chunks, run with real data on the simulated device: all of them give the right
-// result, and one that forgets to wait does not.
+// Pipeline strategies with real data on the simulated device: each gives the right result, and a missing wait is
+// noticed.
 #include "scenarios/overlap/pipelines.hpp"
 
 #include <algorithm>
@@ -24,9 +24,9 @@ RunContext two_samples(Device& device) {
   return bench;
 }
 
-// --- Every arrangement -----------------------------------------------------------------------------------------------
+// --- Every strategy --------------------------------------------------------------------------------------------------
 
-/// The parameter is a strategy's word.
+/// The parameter is the strategy's name in --strategy.
 class EveryStrategy : public testing::TestWithParam<std::string> {
  protected:
   [[nodiscard]] static bool has_chunks() {
@@ -36,7 +36,7 @@ class EveryStrategy : public testing::TestWithParam<std::string> {
   static std::string batch() { return GetParam().ends_with("batch") ? " --batch 2" : ""; }
   [[nodiscard]] static bool by_streams() { return strategy_word(GetParam()).strategy == Strategy::streams; }
 
-  /// With those of the flags that this strategy has.
+  /// Runs all combinations of the flags that this strategy has.
   void expect_ok(std::string flags, const std::string& of_chunks, const std::string& of_slots) {
     flags += " --strategy " + GetParam();
     if (strategy_word(GetParam()).strategy != Strategy::zero_copy) flags += " --in-place=no,yes";
@@ -92,7 +92,7 @@ std::string name_of_strategy(const testing::TestParamInfo<std::string>& tested) 
 INSTANTIATE_TEST_SUITE_P(Words, EveryStrategy, testing::ValuesIn(strategy_words()), name_of_strategy);
 INSTANTIATE_TEST_SUITE_P(Words, EveryStrategyLong, testing::ValuesIn(strategy_words()), name_of_strategy);
 
-// --- Mistakes --------------------------------------------------------------------------------------------------------
+// --- Missing waits ---------------------------------------------------------------------------------------------------
 
 enum class Forgotten {
   nothing,
@@ -100,10 +100,10 @@ enum class Forgotten {
   copy_out_waits_for_its_kernel,
   copy_in_waits_for_the_slots_kernel,
   kernel_waits_for_the_slots_copy_out,
-  copy_in_waits_for_the_slots_copy_out,  ///< in place
+  copy_in_waits_for_the_slots_copy_out,  ///< only in place
 };
 
-/// A stream for each engine, and one wait that its author has forgotten.
+/// A pipeline with one stream per engine that omits one wait.
 class Forgetful final : public Pipeline {
  public:
   Forgetful(Device& device, ChunkedWork& work, Forgotten forgotten)
@@ -151,8 +151,8 @@ struct Mistake {
   const char* name;
   Forgotten forgotten;
   bool in_place;
-  bool slow_kernel;    ///< else the copies out are slow
-  const char* caught;  ///< part of the message; null: it is right
+  bool slow_kernel;    ///< otherwise D2H copies are slow
+  const char* caught;  ///< part of the message; null: correct
 };
 
 class ForgottenWait : public testing::TestWithParam<Mistake> {
@@ -204,9 +204,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "wrong result"}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
-// --- How much is enqueued --------------------------------------------------------------------------------------------
+// --- Number of operations --------------------------------------------------------------------------------------------
 
-/// How much was enqueued to each stream.
+/// Counts the operations enqueued to each stream.
 class Counts {
  public:
   [[nodiscard]] Otherwise counting() {
@@ -229,15 +229,15 @@ class Counts {
   std::map<const sim::SimStream*, std::size_t> count_;
 };
 
-// The gate relies on it: a stream with more than is said could fill its queue, and the host would wait for ever.
+// The gate relies on this bound: a stream with more operations could fill its queue, and the host would wait for ever.
 TEST(PipelineOperations, AreAtLeastWhatTheBusiestStreamGetsAndNotManyMore) {
   Counts counts;
   sim::SimMachine machine = machine_that(counts.counting());
   Device& device = machine.device();
   machine.set_data_movement(false);
   for (const StrategyWord& w : kStrategyWords) {
-    if (w.strategy == Strategy::serial) continue;     // blocks, and is never gated
-    if (w.strategy == Strategy::multipath) continue;  // in overlap_multipath_test.cpp
+    if (w.strategy == Strategy::serial) continue;     // blocks the host, never gated
+    if (w.strategy == Strategy::multipath) continue;  // tested in overlap_multipath_test.cpp
     for (const std::size_t chunks : {1U, 7U, 32U}) {
       for (const std::size_t slots : {0U, 2U, 4U}) {
         for (const bool in_place : {false, true}) {
@@ -261,7 +261,7 @@ TEST(PipelineOperations, AreAtLeastWhatTheBusiestStreamGetsAndNotManyMore) {
   }
 }
 
-// --- Payloads that the device does not hold --------------------------------------------------------------------------
+// --- Payloads larger than the device memory --------------------------------------------------------------------------
 
 MemoryNeeds needs(const std::string& flags) {
   const PlannedCase c = cases_of_line("overlap " + flags).front();
@@ -299,7 +299,7 @@ TEST(OverlapMemory, OfChunksThatGrowIsThatOfTheLongest) {
   EXPECT_LE(grown, 4 * (longest + 256));
 }
 
-/// Expects that no copy leaves the payload that is watched.
+/// Fails if a copy leaves the buffers of the watched payload.
 class Bounds {
  public:
   void watch(const Payload& payload) { payload_ = &payload; }
@@ -347,7 +347,7 @@ TEST(OverlapMemory, IsNeverLeftByACopyHoweverSmallThePayload) {
   }
 }
 
-/// A payload that lies on the device only in parts.
+/// A payload that passes through a smaller window of device memory.
 class ThroughAWindow : public testing::TestWithParam<bool> {
  protected:
   static constexpr std::size_t kBytes = 1'000'004;
@@ -382,7 +382,7 @@ TEST_P(ThroughAWindow, SoArePipelines) {
   }
 }
 
-/// Spoils one byte of the n-th copy back, counted from when it is told to.
+/// Corrupts one byte of the n-th D2H copy after spoil().
 class SpoilsOneCopy {
  public:
   void spoil(std::size_t n) { left_ = n + 1; }

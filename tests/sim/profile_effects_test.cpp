@@ -1,4 +1,4 @@
-// What the fields of a profile file do to what is measured.
+// Effects of the fields of a profile file on simulated results.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ sim::Profile with_changes(const std::string& rest) {
       .profile;
 }
 
-/// GB/s by what is copied.
+/// Bandwidth in GB/s of each kind of copy.
 std::map<std::string, double> copy_rates(const sim::Profile& profile) {
   sim::SimMachine machine(profile);
   std::map<std::string, double> rates;
@@ -34,7 +34,7 @@ std::map<std::string, double> copy_rates(const sim::Profile& profile) {
 
 struct Knob {
   const char* part;
-  std::vector<std::string> slows;  // of what copy_rates() says
+  std::vector<std::string> slows;  // keys of copy_rates()
 };
 
 class ScaledParts : public testing::TestWithParam<Knob> {};
@@ -138,7 +138,7 @@ TEST(Noise, LeavesDataRight) {
   expect_all(run_on(machine.device(), {"overlap", "--size", "4M", "--chunks", "2,16", "--streams", "3"}), Status::ok);
 }
 
-// --- Hosts that are late --------------------------------------------------------------------------------------------
+// --- Late wake-ups of the host --------------------------------------------------------------------------------------
 
 TEST(LateHosts, WakeUpLateAsOftenAsTheyShould) {
   sim::SimMachine machine(with_changes(R"("late": {"probability": 0.25, "seconds": 0.5})"));
@@ -166,7 +166,7 @@ TEST(LateHosts, DoNotWaitForWhatIsPast) {
   EXPECT_EQ(machine.host().now(), now);
 }
 
-// --- Whose GPU ------------------------------------------------------------------------------------------------------
+// --- UUIDs ----------------------------------------------------------------------------------------------------------
 
 TEST(UuidsOfProfiles, AreThoseOfTheFile) {
   const auto uuid = [](sim::Profile p, int gpu) {
@@ -186,7 +186,7 @@ TEST(ChangedProfiles, AreNamedByTheEnvironment) {
   EXPECT_EQ(e.profile_text(), "n (h200 with link x 0.9)");
 }
 
-// --- Processes that die ---------------------------------------------------------------------------------------------
+// --- Killed processes -----------------------------------------------------------------------------------------------
 
 TEST(DyingProcesses, AreKilledInTheirNthCall) {
   testing::GTEST_FLAG(death_test_style) = "threadsafe";

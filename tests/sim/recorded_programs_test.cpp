@@ -1,4 +1,4 @@
-// What is explained of programs on the simulated machine, whose mended versions it runs, too.
+// `explain` on programs of the simulated machine: predictions are compared with runs of the fixed programs.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -57,9 +57,9 @@ TEST_P(SimulatedPrograms, HaveNoSuchFaultOnceMended) {
   }
 }
 
-// --- Programs at random ---------------------------------------------------------------------------------------------
+// --- Random programs ------------------------------------------------------------------------------------------------
 
-/// Whatever may follow whatever, on streams of all kinds.
+/// Random operations on streams of every kind.
 class RandomProgram {
  public:
   RandomProgram(ProgramMachine& machine, std::uint64_t seed) : m_(machine), random_(seed) {
@@ -113,8 +113,8 @@ class RandomProgram {
   Graph graph_;
 };
 
-/// Here kernels of all streams are ready at once more often than in programs that somebody wrote, and the replay knows
-/// neither which of them goes first nor that launching one takes the simulated multiprocessors some time.
+/// The replay is only close here. Kernels of several streams are often ready at once; the replay does not know which
+/// goes first, nor that a launch occupies the simulated multiprocessors for some time.
 TEST(SimulatedProgramsAtRandom, AreReplayedNearlyAsTheyWere) {
   constexpr std::uint64_t kPrograms = 40;
   double sum = 0;

@@ -1,4 +1,4 @@
-// Recordings of the simulated device: what is in them of each thing that a program does.
+// Recordings of the simulated device: each kind of record that a program causes.
 #include "device/sim/recorder.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using recording::StreamFlag;
 using recording::SyncKind;
 using recording::Time;
 
-constexpr Time kBegin = 1'000'000'000;  // of the virtual clock
+constexpr Time kBegin = 1'000'000'000;  // virtual time in nanoseconds
 constexpr std::size_t kRecorded = 4 * MiB;
 
 Recording recording_of(const SimProgram& program, const RecordingRequest& request = {}) {
@@ -40,7 +40,7 @@ std::vector<std::string> names_of_calls(const Recording& r) {
   return names;
 }
 
-/// Of that name, which there is once.
+/// The only call of that name; throws if there is none or several.
 const recording::Call& call_of(const Recording& r, std::string_view name) {
   const auto is_it = [&](const recording::Call& call) { return r.name(call.name) == name; };
   if (std::ranges::count_if(r.calls, is_it) != 1) throw std::runtime_error(fmt::format("not one {}", name));
@@ -112,7 +112,7 @@ TEST(SimRecorder, TellsWhereCopiesComeFromAndGoTo) {
   EXPECT_EQ(r.copies[2].kind, CopyKind::d2d);
   EXPECT_EQ(r.copies[3].source, Memory::pageable);
   EXPECT_EQ(r.copies[3].asynchronous, 0U);
-  EXPECT_EQ(r.copies[3].channel, recording::Channel::compute);  // the driver takes it along
+  EXPECT_EQ(r.copies[3].channel, recording::Channel::compute);  // the driver inlines small data in its commands
   for (const recording::Copy& copy : r.copies) EXPECT_LT(copy.on.begin, copy.on.end);
 }
 
@@ -177,7 +177,7 @@ TEST(SimRecorder, TellsEachRecordOfAnEventApart) {
     second.wait(event);
     first.record(event);
     event.synchronize();
-    m.device().make_event(EventKind::ordering).synchronize();  // never recorded
+    m.device().make_event(EventKind::ordering).synchronize();  // an event that was never recorded
   });
   ASSERT_EQ(r.events.size(), 2U);
   EXPECT_EQ(r.events[0].event, r.events[1].event);
@@ -252,7 +252,7 @@ TEST(SimRecorder, HasRangesThatNest) {
     m.work(1e-3);
     tracer.end_range();
     tracer.end_range();
-    tracer.end_range();  // one too many
+    tracer.end_range();  // has no matching begin
     tracer.begin_range("open");
   });
   ASSERT_EQ(r.ranges.size(), 3U);
@@ -273,7 +273,7 @@ TEST(SimRecorder, SaysWhichCallsFailed) {
   EXPECT_EQ(r.calls.at(1).result, 0);
 }
 
-// --- What is asked for ----------------------------------------------------------------------------------------------
+// --- Recording requests ---------------------------------------------------------------------------------------------
 
 void ten_kernels(ProgramMachine& m) {
   const Stream stream = m.stream();
@@ -308,7 +308,7 @@ TEST(SimRecorder, LeavesTheProgramAloneWhereItCannotWrite) {
   EXPECT_NO_THROW(ten_kernels(machine));
 }
 
-/// In the environment while it lives.
+/// Sets the environment variables of the request while it lives.
 class Asked {
  public:
   explicit Asked(const RecordingRequest& request) : variables_(to_environment(request)) {
@@ -329,7 +329,7 @@ TEST(SimRecorder, IsAskedForByTheEnvironment) {
   static_cast<void>(open_simulated("h200"));
   {
     const Asked asked({.folder = folder.path(), .only_ranges = true});
-    static_cast<void>(open_simulated("h200"));  // of which no real times are known
+    static_cast<void>(open_simulated("h200"));  // costs of this machine are not real ones
   }
   EXPECT_EQ(folder.count(), 0);
   {

@@ -1,4 +1,4 @@
-// A case that fails, fails alone.
+// The runner: a failed case does not affect the others.
 #include "run/runner.hpp"
 
 #include "core/error.hpp"
@@ -10,7 +10,7 @@ namespace xferbench::test {
 
 namespace {
 
-/// A scenario that does what the test says.
+/// A scenario whose body is given by the test.
 class Scripted final : public Scenario {
  public:
   explicit Scripted(std::function<void(const RunContext&, Result&)> body) : body_(std::move(body)) {}
@@ -104,7 +104,7 @@ TEST_F(RunnerTest, TooMuchMemoryIsRefusedWithBothNumbersBeforeAllocating) {
             "needs 1024 TiB of device memory, 139.7 GiB available; choose a smaller --size");
   greedy.needs_ = {std::uint64_t{1} << 50, 0};
   EXPECT_EQ(skip_reason(planned, machine_, true)->text.find("needs 1024 TiB of host memory, "), 0U);
-  // Without data the simulated device touches no memory.
+  // Without verification the simulated device allocates no real memory.
   EXPECT_FALSE(skip_reason(planned, machine_, false));
 }
 
@@ -260,7 +260,7 @@ TEST(HealthOfACase, IsNoChangeWhereOneSideIsNotKnown) {
   EXPECT_TRUE(health_changes({known, begun_anew}).empty());
 }
 
-/// The only thing that a record says.
+/// The only change in the health record.
 HealthChange only_change(const Health& before, const Health& after) {
   const auto changes = health_changes({before, after});
   EXPECT_EQ(changes.size(), 1U);

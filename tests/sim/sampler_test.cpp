@@ -1,4 +1,4 @@
-// The sampling loop on the simulated device: when it stops, in which order it samples, what it does with a bad gate.
+// The sampling loop on the simulated device: when it stops, the order of samples, failed gates.
 #include "measure/sampler.hpp"
 
 #include <csignal>
@@ -14,7 +14,7 @@ namespace xferbench::test {
 
 namespace {
 
-/// A machine whose gates fail a given number of times, and whose GPU's clock rate can be set.
+/// A machine with a settable clock rate, whose gates fail a given number of times.
 class MoodyMachine : public sim::SimMachine {
  public:
   MoodyMachine()
@@ -47,7 +47,7 @@ class MoodyMachine : public sim::SimMachine {
 
 class SamplerTest : public testing::Test {
  protected:
-  /// A region on one stream that occupies the GPU for about `microseconds` (set anew for every pass by `duration`).
+  /// A region on one stream that occupies the GPU for `microseconds`, evaluated for each pass.
   Region region(std::string name, std::function<double()> microseconds, Clock clock = Clock::event_gated) {
     Region r;
     r.name = std::move(name);
@@ -70,7 +70,7 @@ class SamplerTest : public testing::Test {
     return run({region("a", [] { return 500.0; })}).front();
   }
 
-  /// A region of which sample n, from 0, takes so many microseconds. Its warm-up is steady.
+  /// Runs a region whose sample n (from 0) takes microseconds(n), after a steady warm-up.
   Series scripted(std::function<double(std::size_t)> microseconds) {
     log_.clear();
     const std::size_t sampled = steady().elapsed.samples.size();
@@ -117,7 +117,7 @@ TEST_F(SamplerTest, NoisyTimesGoOnUntilTheBudgetIsSpentWhereThatCanDo) {
     std::uniform_real_distribution<double> time(400, 600);
     return run({region("a", [&] { return time(random); })}).front();
   };
-  const double width = *statistics::half_width(sampled(0).elapsed.samples);  // of all that the budget takes
+  const double width = *statistics::half_width(sampled(0).elapsed.samples);  // with the whole budget
   EXPECT_EQ(to_text(sampled(2 * width).elapsed.stop), "ci");
   const Series too_little = sampled(width / 3);
   EXPECT_EQ(to_text(too_little.elapsed.stop), "out-of-reach");
@@ -134,7 +134,7 @@ TEST_F(SamplerTest, WhatWasSlowAtFirstOrDriftsIsNotSettledHoweverWideItMayBe) {
     EXPECT_EQ(s.elapsed.samples.size(), samples) << flag;
     EXPECT_EQ(to_text(s.elapsed.stop), to_text(stop)) << flag;
   };
-  // A first sample remains slow, however many follow.
+  // A slow first sample stays in the data, so more samples do not help.
   expect_unsettled(scripted([](std::size_t n) { return n == 0 ? 900.0 : 500.0; }), "slow-first", 30,
                    Stop::out_of_reach);
   expect_unsettled(scripted([](std::size_t n) { return n < 21 || n >= 30 ? 500.0 : 520.0; }), "drift", 32,
@@ -158,7 +158,7 @@ TEST_F(SamplerTest, MinSamplesAreTakenEvenBeyondTheBudget) {
 
 TEST_F(SamplerTest, RoundsAlternateTheirOrder) {
   policy_.min_samples = policy_.max_samples = 6;
-  policy_.budget = 1e-9;  // no adaptive warm-up
+  policy_.budget = 1e-9;  // no time for an adaptive warm-up
   log_.clear();
   run({region("a", [] { return 300.0; }), region("b", [] { return 300.0; })});
   ASSERT_GE(log_.size(), 12U);
@@ -178,7 +178,7 @@ TEST_F(SamplerTest, ShortRegionsAreRepeatedAndTheirMeanReported) {
   r.batchable = true;
   const Series s = run({r}).front();
   EXPECT_GT(s.elapsed.batch, 10U);
-  EXPECT_NEAR(s.elapsed.median, 12.5e-6, 1e-6);  // 10 us of payload and the engine's overhead
+  EXPECT_NEAR(s.elapsed.median, 12.5e-6, 1e-6);  // payload of 10 us and the engine's overhead
 }
 
 TEST_F(SamplerTest, RegionsThatAreComparedAreRepeatedAlike) {
@@ -201,12 +201,12 @@ TEST_F(SamplerTest, RegionsThatAreComparedAreRepeatedAlike) {
   EXPECT_EQ(run({lasting("long", 500.0, true), lasting("as long", 400.0, true)}).size(), 2U);
 }
 
-/// Which turns of a case have to come to.
+/// Later turns of a case rely on this to repeat passes as in the first turn.
 TEST_F(SamplerTest, AFixedBatchHoldsAlsoWhereNothingIsSampled) {
   Region r = region("a", [] { return 10.0; });
   r.batchable = true;
   r.batch = 7;
-  const auto body = [&] {  // a signal's number cannot be taken back
+  const auto body = [&] {  // in a child process: an interrupt cannot be undone
     std::signal(SIGINT, SIG_DFL);
     install_interrupt_handlers(HangUp::ends);
     std::raise(SIGINT);
@@ -254,7 +254,7 @@ TEST_F(SamplerTest, ASlowClockIsFlagged) {
 TEST_F(SamplerTest, ProgressTellsOfTheInterval) {
   steady();
   ASSERT_FALSE(progress_.empty());
-  EXPECT_EQ(progress_.front().samples, 0U);  // warming up
+  EXPECT_EQ(progress_.front().samples, 0U);  // still warming up
   EXPECT_EQ(progress_.back().samples, 10U);
   EXPECT_TRUE(progress_.back().widest_half_width.has_value());
 }

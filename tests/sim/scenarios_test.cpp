@@ -1,4 +1,4 @@
-// Every scenario's logic, on the simulated device.
+// The logic of all scenarios, on the simulated device.
 #include "core/units.hpp"
 #include "paper/writers.hpp"
 #include "sim/faulty_device.hpp"
@@ -9,7 +9,7 @@ namespace xferbench::test {
 
 namespace {
 
-/// Flips one bit of the n-th byte whenever a copy in that direction ends: what a broken link would do.
+/// Flips one bit at `offset` after every copy in this direction, as a broken link might.
 Otherwise corrupting(Direction direction, std::size_t offset) {
   return {.copy = [direction, offset](sim::SimStream& stream, const Copy& c) {
     stream.SimStream::copy(c);
@@ -19,13 +19,14 @@ Otherwise corrupting(Direction direction, std::size_t offset) {
   }};
 }
 
-/// Forgets to make streams wait: the mistake that the simulated device exists to catch.
+/// Launches the kernel in a new stream that waits for nothing: the kind of mistake that the simulated device exists to
+/// catch.
 void launch_elsewhere(sim::SimStream& stream, const Kernel& kernel) {
   const Stream elsewhere = stream.device().make_stream(StreamKind::nonblocking);
   static_cast<sim::SimStream&>(elsewhere.impl()).SimStream::launch(kernel);
 }
 
-/// Right while the host submits piece by piece, wrong when everything is queued behind a gate.
+/// Copies are right while the host submits them one by one, and lose a byte when they are queued behind a closed gate.
 class WrongBehindAGate {
  public:
   [[nodiscard]] Otherwise how() {
@@ -94,7 +95,7 @@ TEST_F(ScenariosOnSim, MemcpyReportsTheProfilesRates) {
 
 TEST_F(ScenariosOnSim, OneDirectionBesideABusyOtherHasNeverTheLinkToItself) {
   const Result r = run_one({"memcpy", "--dir", "bidirectional", "--host", "pinned"});
-  // The direction that ends first was beside the other all the time, the one that ends last was not.
+  // The direction that ends first overlapped the other all the time; the one that ends last did not.
   const bool h2d_ends_last = r.value("h2d_bandwidth") < r.value("d2h_bandwidth");
   const std::string first = h2d_ends_last ? "d2h" : "h2d";
   const std::string last = h2d_ends_last ? "h2d" : "d2h";
@@ -107,13 +108,13 @@ TEST_F(ScenariosOnSim, OneDirectionBesideABusyOtherHasNeverTheLinkToItself) {
 TEST_F(ScenariosOnSim, BidirectionalIsTheSumWithEachDirectionBesideIt) {
   const Result r = run_one({"memcpy", "--dir", "bidirectional", "--host", "pinned"});
   EXPECT_NEAR(metric(r, "bandwidth"), 101.4, 1);
-  // H2D suffers less, and is beside the other all the time; D2H ends alone.
+  // H2D slows less and overlaps D2H all the time; D2H finishes alone.
   EXPECT_NEAR(metric(r, "h2d_bandwidth"), profile("h200").h2d_rate * profile("h200").h2d_duplex_rate / 1e9, 0.2);
   EXPECT_NEAR(metric(r, "d2h_bandwidth"), 50.7, 0.5);
 }
 
 TEST_F(ScenariosOnSim, CopiesBackToBackAreASampleOfSoManyByTheirMean) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   for (const char* dir : {"h2d", "d2h", "bidirectional"}) {
     for (const char* copies : {"1", "16", "64"}) {
       const Result r = run_one({"memcpy", "--dir", dir, "--host", "pinned", "--size", "64M", "--back-to-back", copies});
@@ -138,7 +139,7 @@ TEST_F(ScenariosOnSim, WhatIsTimedOneByOneIsNotBackToBack) {
   expect_all(run({"memcpy", "--dir", "h2d", "--host", "pageable", "--size", "1M", "--back-to-back", "2"}), Status::ok);
 }
 
-/// Of a machine that finds so many more bytes on the link each time that it looks.
+/// Runs a copy on a machine whose link counters find `each` more bytes at each query.
 Result copied_while_counting(const std::string& direction, const std::string& size, LinkBytes each) {
   InterceptedSim<Counted> sim(std::make_unique<sim::SimMachine>(profile("h200")), each);
   return run_on(sim.device(), {"memcpy", "--host", "pinned", "--dir", direction, "--size", size}).front();
@@ -186,10 +187,10 @@ TEST_F(ScenariosOnSim, WhatTheLinkCarriedStandsBesideWhatPacketsMake) {
 }
 
 TEST_F(ScenariosOnSim, WhatTheLinkCarriedIsLessThanATurnOfItsCountersForEverySize) {
-  constexpr double kTimes = 1.375;  // both ways at once with packets of 128 bytes
+  constexpr double kTimes = 1.375;  // both directions at once, with packets of 128 bytes
   InterceptedSim<CountedCopies> sim(std::make_unique<sim::SimMachine>(profile("h200")), kTimes);
   RunContext bench = quick_bench(sim.device());
-  bench.verify = false;  // and so without data
+  bench.verify = false;  // and without moving data
   for (const char* size : {"64M", "700M", "1000M", "1500M", "1800M", "2000M", "2800M"}) {
     const std::vector<Result> in =
         run_all(cases_of({"memcpy", "--host", "pinned", "--dir", "h2d", "--size", size}), bench);
@@ -237,7 +238,7 @@ TEST_F(ScenariosOnSim, OverlapMetricsFollowFromItsMeasurements) {
   EXPECT_NEAR(metric(r, "hidden_fraction"), (serial - makespan) / (serial - bound), 1e-9);
   EXPECT_NEAR(metric(r, "bandwidth"), 2 * 268.435456e6 / makespan / 1e9, 1e-6);
   EXPECT_NEAR(metric(r, "duplex_ratio"), 0.915, 0.005);
-  // What one H200 gives: 5.26 ms for both payloads at the rates that both copies have together.
+  // One H200: both payloads take 5.26 ms at the rates that both directions have together.
   EXPECT_NEAR(bound, 5.26e-3, 0.0526e-3);
 }
 
@@ -255,7 +256,7 @@ TEST_F(ScenariosOnSim, WithOneCopyEngineTheBoundIsBothCopiesInTurn) {
 }
 
 TEST_F(ScenariosOnSim, BalanceMakesTheKernelAsLongAsAsked) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   for (const char* kernel : {"fma", "vector-add", "sincos"}) {
     for (const char* balance : {"0.5", "1", "4"}) {
       const Result r = run_one({"--balance", balance, "--kernel", kernel, "--size", "64M"});
@@ -292,7 +293,7 @@ TEST_F(ScenariosOnSim, AWrongByteFailsTheCaseWithOffsetAndBothValues) {
 }
 
 TEST_F(ScenariosOnSim, AWrongByteFailsOnlyItsOwnCase) {
-  // Only copies larger than that are hit.
+  // Corrupts only copies larger than the offset.
   sim::SimMachine machine = machine_that(corrupting(Direction::d2h, 100'000));
   const auto results =
       run_on(machine.device(), {"memcpy", "--dir", "d2h", "--host", "pinned", "--size", "64K,256K,32K"});
@@ -313,7 +314,7 @@ TEST_F(ScenariosOnSim, AnErrorThatShowsOnlyAtFullSpeedIsCaught) {
              "byte offset 65535");
   const auto pipelines = run_on(machine.device(), {"overlap", "--size", "64K", "--chunks", "2"});
   expect_all(pipelines, Status::failed, "pipeline at full speed");
-  // What was measured before is kept, for finding out.
+  // The failed case keeps its measurements, as evidence.
   EXPECT_NE(pipelines.front().measurement("pipeline"), nullptr);
 }
 
@@ -325,7 +326,7 @@ TEST_F(ScenariosOnSim, ASweepThatChangesItsClockShowsIt) {
   const std::array views{&cases[0].scenario->descriptor()};
   EXPECT_NE(to_terminal(document_of(report, views, {.every_row = false}), Style{}).find("event-gated"),
             std::string::npos);
-  // One clock for all is no news.
+  // A clock that all cases share is not mentioned.
   report.results[1] = report.results[0];
   report.results[1].config = cases[1].config;
   EXPECT_EQ(to_terminal(document_of(report, views, {.every_row = false}), Style{}).find("event-gated"),

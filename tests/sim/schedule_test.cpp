@@ -1,7 +1,6 @@
-// The model of pipelines and the simulated machine's event stepping check each other, but both were written with the
-// same rules in mind. Here stands a third way of computing schedules, which steps through no events: where nothing
-// depends on what else runs, each start follows from the ends before it; and where the directions of the link slow each
-// other, time goes in ticks too small to matter. An error that the other two share differs from it.
+// A third computation of pipeline schedules, which checks the pipeline model and the event simulator: both were written
+// with the same rules in mind and may share an error. Without contention each start follows from the ends before it
+// (by_starts). With contention between directions, time advances in small ticks (by_ticks).
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -29,22 +28,22 @@ constexpr std::size_t kIn = 0;
 constexpr std::size_t kWork = 1;
 constexpr std::size_t kOut = 2;
 
-/// One operation of a pipeline, as its arrangement says.
+/// One operation of a pipeline. Times in seconds.
 struct Task {
   std::size_t stage = 0;
   double submitted = 0;
   double overhead = 0;
   double payload = 0;
   std::size_t stream = 0;
-  std::vector<std::size_t> waits_for;  // tasks of other stages, which hand over to it
+  std::vector<std::size_t> waits_for;  // tasks of other stages; their hand-over cost is added
 };
 
-/// What the pipeline consists of, in the order in which it is submitted.
+/// All tasks of the pipeline in the order of submission.
 std::vector<Task> tasks_of(const StageCosts& costs, const Arrangement& a) {
   const std::size_t chunks = a.chunks.size();
   std::array<std::vector<std::size_t>, 3> number;
   for (auto& of_stage : number) of_stage.resize(chunks);
-  std::vector<std::array<std::size_t, 2>> order;  // stage and chunk
+  std::vector<std::array<std::size_t, 2>> order;  // {stage, chunk}
   for (std::size_t first = 0; first < chunks; first += a.wave) {
     for (const std::size_t stage : {kIn, kWork, kOut}) {
       for (std::size_t i = first; i < std::min(first + a.wave, chunks); ++i) {
@@ -76,7 +75,7 @@ std::vector<Task> tasks_of(const StageCosts& costs, const Arrangement& a) {
   return tasks;
 }
 
-/// The first task of a stage that has not begun.
+/// The first task of a stage that has not begun; tasks.size() if there is none.
 std::size_t next_of(std::size_t stage, const std::vector<Task>& tasks, const std::vector<bool>& begun) {
   for (std::size_t t = 0; t < tasks.size(); ++t) {
     if (tasks[t].stage == stage && !begun[t]) return t;
@@ -90,7 +89,7 @@ double handoff(const StageCosts& costs, std::size_t from, std::size_t to) {
   return costs.copy_engines < 2 ? 0 : costs.handoff.copy_to_copy;
 }
 
-/// When a task may start, if all that it waits for has ended at `ends`.
+/// The earliest start of a task, given when each task ends (kNever: not yet known).
 double ready(const StageCosts& costs, const Task& task, const std::vector<Task>& tasks,
              const std::vector<double>& ends) {
   double time = std::max(task.submitted, task.stage == kIn ? costs.start : 0);
@@ -104,11 +103,11 @@ std::size_t engine_of(const StageCosts& costs, std::size_t stage) {
   return stage == kOut && costs.copy_engines < 2 ? kIn : stage;
 }
 
-/// What engines need to go on with another stream.
+/// The time that a copy engine needs to switch to another stream.
 class Switches {
  public:
   explicit Switches(const StageCosts& costs) : costs_(costs) {}
-  /// Until when a task that starts then on its engine is taken up.
+  /// When the engine begins with a task that could start at `start`.
   double taken_up(const Task& task, double start) {
     Engine& e = engines_[engine_of(costs_, task.stage)];
     const bool another = task.stage != kWork && e.used && e.stream != task.stream;
@@ -128,13 +127,13 @@ class Switches {
   std::array<Engine, 3> engines_{};
 };
 
-/// The makespan where the directions do not slow each other: whoever can start first does, and of two that can start at
-/// once on one engine the one that was submitted first.
+/// The makespan without contention. The task that can start first goes next; of two on one engine the one submitted
+/// first.
 double by_starts(const StageCosts& costs, const Arrangement& a) {
   const std::vector<Task> tasks = tasks_of(costs, a);
   std::vector<double> ends(tasks.size(), kNever);
   std::vector<bool> begun(tasks.size());
-  std::array<double, 3> free{};  // by engine
+  std::array<double, 3> free{};  // when each engine is free
   Switches switches(costs);
   double last = 0;
   for (std::size_t n = 0; n < tasks.size(); ++n) {
@@ -157,9 +156,9 @@ double by_starts(const StageCosts& costs, const Arrangement& a) {
 
 constexpr double kTick = 1.0 / 256;
 
-/// The makespan tick by tick, on two copy engines: a copy's payload moves at its duplex rate in every tick in which the
-/// other direction moves payload, too, and its overhead grows in those in which a copy of the other direction runs.
-/// Late by a few ticks for each task.
+/// The makespan in ticks, with two copy engines. A payload moves at its duplex rate while the other direction moves
+/// payload, and its overhead grows while a copy of the other direction runs. The result is late by a few ticks per
+/// task.
 double by_ticks(const StageCosts& costs, const Arrangement& a) {
   std::vector<Task> tasks = tasks_of(costs, a);
   std::vector<double> ends(tasks.size(), kNever);
@@ -201,7 +200,7 @@ double by_ticks(const StageCosts& costs, const Arrangement& a) {
   return now;
 }
 
-/// The makespan on the simulated machine's engines and link.
+/// The makespan on the event simulator.
 double by_simulator(const StageCosts& costs, const Arrangement& a) {
   using sim::EventSimulator;
   EventSimulator events;
@@ -217,7 +216,7 @@ double by_simulator(const StageCosts& costs, const Arrangement& a) {
   }
   if (in != out) events.set_handover(out, in, costs.handoff.copy_to_copy);
   const std::vector<Task> tasks = tasks_of(costs, a);
-  const std::array<char, 8> streams{};  // whose addresses tell streams apart
+  const std::array<char, 8> streams{};  // their addresses identify streams
   std::vector<sim::OperationPtr> operations;
   for (const Task& task : tasks) {
     auto o = std::make_shared<sim::Operation>();
@@ -244,7 +243,7 @@ double by_simulator(const StageCosts& costs, const Arrangement& a) {
 
 // --- Random pipelines -----------------------------------------------------------------------------------------------
 
-/// Small whole numbers, so that many things happen at the same moment: that is where mistakes are.
+/// Small whole numbers, so that many events coincide: mistakes hide there.
 double some(int from, int to) { return *rc::gen::inRange(from, to + 1); }
 std::size_t some_count(int from, int to) { return static_cast<std::size_t>(*rc::gen::inRange(from, to + 1)); }
 
@@ -298,7 +297,7 @@ RC_GTEST_PROP(Schedule, IsTheSameTickByTickWhereTheyDo, ()) {
   RC_ASSERT(std::abs(by_simulator(costs, a) - modelled) < kRounding);
 }
 
-// Without overheads: the bound takes a payload in one piece to be disturbed during its overhead as well.
+// Without overheads: the bound assumes that a payload in one piece contends during its overhead as well.
 RC_GTEST_PROP(Schedule, IsNeverBelowTheBoundOfItsPayload, ()) {
   StageCosts costs = some_costs(false);
   slow_each_other(costs);
@@ -309,8 +308,7 @@ RC_GTEST_PROP(Schedule, IsNeverBelowTheBoundOfItsPayload, ()) {
   RC_ASSERT(model::makespan(costs, a) > model::lower_bound(costs, bytes) - kRounding);
 }
 
-// --- Transfers of two GPUs that share a socket
-// ------------------------------------------------------------------------
+// --- Transfers of two GPUs that share a socket ---
 
 struct Moving {
   std::size_t gpu = 0;
@@ -322,12 +320,12 @@ struct Moving {
 };
 
 struct Socket {
-  std::array<double, 2> alone{1, 1};  // in and out
+  std::array<double, 2> alone{1, 1};  // capacity in and out
   std::array<double, 2> duplex{1, 1};
-  double of_own = 1;  // what a GPU's link leaves each direction while the other one moves payload
+  double of_own = 1;  // relative rate of each direction of a GPU's link while both move payload
 };
 
-/// When the last ends, tick by tick.
+/// The time at which the last transfer ends, in ticks.
 double by_ticks(const Socket& socket, std::vector<Moving> all) {
   double now = 0;
   const auto there = [&now](const Moving& m) { return m.submitted <= now && m.payload > 0; };
@@ -390,7 +388,7 @@ RC_GTEST_PROP(Schedule, OfTransfersOverASharedLinkIsTheSameTickByTick, ()) {
                    .overhead = some(0, 2),
                    .payload = some(1, 4)});
   }
-  // Wherever the rates change, a tick goes at the wrong ones, which differ by a factor of twenty at most.
+  // At each change of rates one tick runs at the old rates, which differ from the new ones by a factor of 20 at most.
   const double late = 20 * kTick * static_cast<double>(4 * all.size());
   const double right = by_ticks(socket, all);
   const double simulated = by_simulator(socket, all);
@@ -398,28 +396,27 @@ RC_GTEST_PROP(Schedule, OfTransfersOverASharedLinkIsTheSameTickByTick, ()) {
   RC_ASSERT(simulated < right + late);
 }
 
-// --- On paper -------------------------------------------------------------------------------------------------------
+// --- By hand --------------------------------------------------------------------------------------------------------
 
-/// Worked out on paper: chunks of 2, copies of 1 for each byte, kernels of half that. Alone, copies take 2 and
-/// kernels 1.
+/// Two chunks of 2 bytes; copies take 1 s per byte, kernels 0.5. So a copy alone takes 2 and a kernel 1.
 TEST(Schedule, OfTwoChunksIsAsOnPaper) {
   StageCosts costs;
   costs.h2d = costs.d2h = {.per_operation = 0, .per_byte = 1};
   costs.kernel = {.per_operation = 0, .per_byte = 0.5};
   const Arrangement a{.chunks = {2, 2}};
-  // in 0-2 2-4, work 2-3 4-5, out 3-5 5-7.
+  // H2D 0-2 2-4, kernels 2-3 4-5, D2H 3-5 5-7.
   EXPECT_DOUBLE_EQ(model::makespan(costs, a), 7);
   EXPECT_DOUBLE_EQ(by_simulator(costs, a), 7);
-  // At half the rate while both move: from 3 on the second copy in has 1 to go, which takes until 5; by then the first
-  // copy out has 1 to go, until 6; the kernel ends at 6, and the second copy out at 8.
+  // Copies run at half rate while both directions move. The second H2D copy has 1 left at 3 and ends at 5. The first
+  // D2H copy has 1 left then and ends at 6. The second kernel ends at 6, the second D2H copy at 8.
   costs.h2d.duplex_rate = costs.d2h.duplex_rate = 0.5;
   EXPECT_DOUBLE_EQ(model::makespan(costs, a), 8);
   EXPECT_DOUBLE_EQ(by_simulator(costs, a), 8);
-  // One engine: in 0-2 2-4, out 4-6 6-8.
+  // One copy engine: H2D 0-2 2-4, D2H 4-6 6-8.
   costs.copy_engines = 1;
   EXPECT_DOUBLE_EQ(model::makespan(costs, a), 8);
   EXPECT_DOUBLE_EQ(by_simulator(costs, a), 8);
-  // And with one slot each chunk goes all the way alone: 2 + 1 + 2, twice.
+  // With one slot each chunk runs alone: 2 + 1 + 2, twice.
   EXPECT_DOUBLE_EQ(model::makespan(costs, {.chunks = {2, 2}, .h2d_after_d2h = 1}), 10);
   EXPECT_DOUBLE_EQ(by_simulator(costs, {.chunks = {2, 2}, .h2d_after_d2h = 1}), 10);
 }

@@ -1,4 +1,4 @@
-// What runs of few samples say together: nothing that they do not know.
+// Findings from runs with too few samples: they must claim nothing.
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -7,7 +7,7 @@ namespace {
 
 class FewSamples : public OnSim {
  protected:
-  /// Below six samples a median has no interval.
+  /// Findings without confidence intervals, which medians of fewer than six samples do not have.
   std::vector<Finding> said(const Words& command) {
     std::vector<Result> results = run(command);
     for (Result& r : results) {
@@ -16,7 +16,7 @@ class FewSamples : public OnSim {
     return conclude(scenarios(), results);
   }
 
-  /// All texts of a kind, one below the other.
+  /// The texts of this kind, one per line.
   std::string texts(const Words& command, std::string_view kind) {
     std::string text;
     for (const Finding& f : said(command)) text += f.kind == kind ? f.text + "\n" : "";

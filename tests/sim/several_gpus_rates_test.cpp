@@ -1,5 +1,5 @@
-// Rates of the simulated machines with several GPUs: what was measured on two comes out of their links, what is only
-// thought of for eight follows from its sockets.
+// Rates of simulated machines with several GPUs: those with two reproduce measurements, those with eight are a thought
+// experiment.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -16,12 +16,12 @@ namespace {
 
 constexpr double kGB = 1e9;
 
-/// What moves without end: the copies of one stream.
+/// Endless copies in one stream.
 struct Flow {
   enum class By { copy_engine, kernel };
-  std::size_t stream = 0;  // the device whose stream it is
+  std::size_t stream = 0;  // device of the stream
   Direction direction = Direction::h2d;
-  std::size_t from = 0;  // devices; of copies from and to the host the one whose host memory that is
+  std::size_t from = 0;  // devices; for the host's side, the device on whose socket the memory is
   std::size_t to = 0;
   By by = By::copy_engine;
 };
@@ -37,7 +37,7 @@ Flow by_kernel(Flow flow) {
 
 enum class Peers { reach_each_other, staged };
 
-/// Several GPUs of a profile, all of which may reach each other if wanted. Its times are modelled, so no data move.
+/// Several GPUs of a profile, with peer access if wanted. No data is moved.
 class SomeGpus {
  public:
   static constexpr std::size_t kBytes = 256 * MiB;
@@ -67,12 +67,12 @@ class SomeGpus {
     stream.copy({destination, source, bytes, flow.direction});
   }
 
-  /// Seconds that one such copy takes on the GPU.
+  /// GPU time of one copy in seconds.
   double seconds(const Flow& flow, std::size_t bytes) {
     Device& device = machine_.device(flow.stream);
     const Stream stream = device.make_stream(StreamKind::nonblocking);
     const std::array<Event, 2> marks{device.make_event(EventKind::timing), device.make_event(EventKind::timing)};
-    stream.launch(kernels::Delay(1e-3));  // the calls that follow are hidden behind it
+    stream.launch(kernels::Delay(1e-3));  // hides the calls that follow
     stream.record(marks[0]);
     submit(flow, stream, bytes);
     stream.record(marks[1]);
@@ -80,7 +80,7 @@ class SomeGpus {
     return elapsed(marks[0], marks[1]) - machine_.simulation().profile.event_cost;
   }
 
-  /// Bytes per second of each while all of them move: what has arrived until the first comes to its end.
+  /// Bytes per second of each flow while all of them run, that is, until the first one ends.
   std::vector<double> rates(const std::vector<Flow>& flows) {
     constexpr std::size_t kCopies = 12;
     const Gate gate = machine_.make_gate();
@@ -110,7 +110,7 @@ class SomeGpus {
   }
 
  private:
-  /// Bytes of the copies between the marks, of the one that is on its way as much as fits the time that has passed.
+  /// Bytes of the copies between the marks that have arrived by `until` (seconds); a copy in progress counts in part.
   static double arrived_until(double until, const std::vector<Event>& marks) {
     double copies = 0;
     for (std::size_t n = 1; n < marks.size(); ++n) {
@@ -127,9 +127,9 @@ class SomeGpus {
   std::vector<HostBuffer> hosts_;
 };
 
-// --- As measured ----------------------------------------------------------------------------------------------------
+// --- Two GPUs, as measured ------------------------------------------------------------------------------------------
 
-/// What the model has to come to, in GB/s of all flows together.
+/// The expected sum of all flows' rates, in GB/s.
 struct Figure {
   const char* name;
   std::vector<Flow> flows;
@@ -178,7 +178,7 @@ TEST(TwoGpusBothWays, ShareTheHostWhichLeavesTheDirectionToThemTheLess) {
   EXPECT_LE(rates[0] + rates[1], 68.5 * kGB);
   EXPECT_NEAR(rates[0], rates[1], 1e-3 * rates[0]);
   EXPECT_NEAR(rates[2] + rates[3], 105 * kGB, 0.05 * 105 * kGB);
-  // One in each direction, on different GPUs, leave each other alone.
+  // H2D on one GPU and D2H on the other do not contend.
   const auto crossed = gpus.rates({to_gpu(0), to_host(1)});
   EXPECT_NEAR(crossed[0], gpus.rate(to_gpu(0)), 0.001 * crossed[0]);
   EXPECT_NEAR(crossed[1], gpus.rate(to_host(1)), 0.001 * crossed[1]);
@@ -189,8 +189,8 @@ TEST(TwoGpusAlone, CopyLittleInNextToNoTime) {
   EXPECT_NEAR(SomeGpus("h200-x2", {0, 1}, Peers::staged).seconds(sends(0, 1), 8), 16e-6, 0.2e-6);
 }
 
-/// Seconds that pipelines take on these GPUs, all at once, from the first start to the last end: a payload comes in
-/// chunks, each of which goes back as soon as it is there.
+/// Makespan in seconds of one pipeline per GPU, all at once: a payload arrives in chunks, and each chunk is copied back
+/// when it has arrived.
 double pipelines_on(SomeGpus& gpus, const std::vector<std::size_t>& which) {
   constexpr std::size_t kChunks = 64;
   const double begun = gpus.machine().host().now();
@@ -219,9 +219,9 @@ TEST(TwoGpusInPipelines, TakeLongerThanOneAsMeasured) {
   EXPECT_NEAR(pipelines_on(gpus, {0, 1}), 7.0e-3, 0.03 * 7.0e-3);
 }
 
-// --- What if: eight -------------------------------------------------------------------------------------------------
+// --- Eight GPUs, as a thought experiment ----------------------------------------------------------------------------
 
-/// The rate of each flow in company over its rate alone.
+/// Each flow's rate while all run, relative to its rate alone.
 std::vector<double> kept(SomeGpus& gpus, const std::vector<Flow>& flows, const std::vector<Flow>& alone) {
   const double one = gpus.sum(alone) / static_cast<double>(alone.size());
   std::vector<double> all = gpus.rates(flows);
@@ -266,7 +266,7 @@ TEST(EightGpus, CrossTheLinkBetweenSocketsToMemoryOfTheOther) {
   const std::vector<Flow> out{far(1, Direction::d2h), far(2, Direction::d2h), far(3, Direction::d2h)};
   EXPECT_NEAR(gpus.sum(out), p.between_sockets.out, 0.005 * p.between_sockets.out);
   EXPECT_NEAR(gpus.rate(far(1, Direction::h2d)), gpus.rate(to_gpu(1)), 0.01 * kGB) << "one alone finds room";
-  // The way there and the way back of the link: what comes from one socket and what goes to it.
+  // The two directions of the link between the sockets are independent.
   const double both = gpus.sum({in[0], in[1], in[2], {0, Direction::h2d, 1, 0}});
   EXPECT_GT(both, gpus.sum(in) + 0.8 * gpus.rate(to_gpu(0)));
 }
@@ -290,7 +290,7 @@ TEST(EightGpus, ShareThePortOfOneThatAllSendToOrFetchFrom) {
   }
   const sim::Profile& p = profile("h200-x8");
   const double port = p.peer_write_rate;
-  const double several = 0.006 * port;  // what the copies' overheads take, alone and beside others
+  const double several = 0.006 * port;  // tolerance for the overheads of copies
   EXPECT_NEAR(gpus.sum(all_to_one), port, several);
   EXPECT_NEAR(gpus.sum(one_to_all), port, several);
   EXPECT_NEAR(gpus.sum(from_one), p.peer_read_rate, several);
@@ -298,7 +298,7 @@ TEST(EightGpus, ShareThePortOfOneThatAllSendToOrFetchFrom) {
   EXPECT_NEAR(gpus.sum(all_to_all), 8 * port * p.peer_duplex_rate, 8 * several);
 }
 
-// --- Which GPUs -----------------------------------------------------------------------------------------------------
+// --- Selected GPUs --------------------------------------------------------------------------------------------------
 
 TEST(ChosenGpus, KeepTheirNumbersAndSockets) {
   const auto machine = open_simulated("h200-x8", {.numbers = {4, 0, 7}});

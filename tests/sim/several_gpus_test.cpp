@@ -1,4 +1,4 @@
-// Simulated machines with several GPUs: bytes that go from GPU to GPU arrive, and only if somebody waits for them.
+// Simulated machines with several GPUs: copies between GPUs arrive, and are visible only after a wait.
 #include <array>
 
 #include "core/error.hpp"
@@ -10,9 +10,9 @@ namespace xferbench::test {
 
 namespace {
 
-// --- Bytes ----------------------------------------------------------------------------------------------------------
+// --- Data -----------------------------------------------------------------------------------------------------------
 
-/// A payload that goes to one GPU, on to the other and back from there.
+/// A payload that is copied to one GPU, to the other and back to the host.
 class RelayOnSim : public testing::Test {
  protected:
   static constexpr std::size_t kBytes = 3 * MiB;
@@ -127,8 +127,8 @@ class WaitingGpus : public testing::Test {
     for (Device* device : machine_.devices()) device->synchronize();
   }
 
-  /// Seconds that a stream of a GPU takes for work of its own and to see an event of the first GPU, which comes after a
-  /// millisecond.
+  /// Seconds until a stream of GPU `waiting` has done work of its own and has seen an event of GPU 0 that comes after 1
+  /// ms.
   double chain(std::size_t waiting, double other_work) {
     const Stream first = stream(0);
     const Stream second = stream(waiting);
@@ -226,7 +226,7 @@ TEST_F(WaitingGpus, AreLetGoByAGateThatNobodyOpensInTime) {
   EXPECT_TRUE(gate.timed_out());
 }
 
-// --- Machines of which one GPU does wrong ---------------------------------------------------------------------------
+// --- Machines with one faulty GPU -----------------------------------------------------------------------------------
 
 TEST(SeveralGpusOtherwise, DoSoEachByItsNumber) {
   std::vector<std::size_t> copied_by;

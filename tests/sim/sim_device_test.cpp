@@ -1,3 +1,4 @@
+// The simulated device: copies, kernels, events, gates and contention in virtual time.
 #include <array>
 #include <cstring>
 
@@ -12,7 +13,7 @@ namespace {
 using kernels::Elementwise;
 using kernels::ElementwiseOp;
 
-/// A kernel of any cost, without data.
+/// A kernel of a given cost, without data.
 class Priced final : public Kernel {
  public:
   explicit Priced(const KernelCost& cost) : cost_(cost) {}
@@ -32,7 +33,7 @@ class Priced final : public Kernel {
 
 class SimDeviceTest : public SimTest {
  protected:
-  /// Time from the first submission to everything finished.
+  /// Seconds from the first submission until everything has finished.
   template <class Work>
   double makespan(Work work) {
     device_.synchronize();
@@ -47,7 +48,7 @@ class SimDeviceTest : public SimTest {
     return elapsed(start, stop);
   }
 
-  /// How long the host is in the call that copies, on an idle device.
+  /// Seconds that the host spends in the copy call on an idle device.
   double blocked_by(const Copy& copy) {
     device_.synchronize();
     const double before = now();
@@ -60,7 +61,7 @@ class SimDeviceTest : public SimTest {
 
 // --- Copies ---------------------------------------------------------------------------------------------------------
 
-/// Two copies that are submitted at once, the first of them to the GPU.
+/// Two copies submitted together; the first is H2D.
 struct TwoCopies {
   std::string_view profile;
   Direction second;
@@ -141,7 +142,8 @@ TEST_F(SimDeviceTest, BlockingCopyReturnsWithTheData) {
   EXPECT_EQ(std::memcmp(gpu_.data, in_.data, kBytes), 0);
 }
 
-// As cudaMemcpy does with little pageable memory: a stream that does not wait for the default one finds the old bytes.
+// As with cudaMemcpy of little pageable memory: a stream that does not synchronise with the default stream may still
+// see the old bytes.
 TEST_F(SimDeviceTest, ABlockingCopyOfLittlePageableMemoryReturnsBeforeTheDataArrives) {
   constexpr std::size_t kLittle = 1024;
   const HostBuffer ordinary = device_.allocate_host(kLittle, HostMemory::pageable);
@@ -154,7 +156,7 @@ TEST_F(SimDeviceTest, ABlockingCopyOfLittlePageableMemoryReturnsBeforeTheDataArr
   put_in_place();
   device_.copy_blocking(little);
   EXPECT_FALSE(arrived());
-  pattern::poison({ordinary.data, kLittle});  // it may be used again all the same
+  pattern::poison({ordinary.data, kLittle});  // the source may be reused at once
   device_.synchronize();
   EXPECT_TRUE(arrived());
 
@@ -190,7 +192,7 @@ TEST_F(SimDeviceTest, AKernelReadsItsInputsWhenItStarts) {
   const std::span<const float> result(reinterpret_cast<const float*>(out_.data), kElements);
   EXPECT_FALSE(pattern::check_elements(result, right).has_value());
 
-  // The same without order between copy and kernel: the kernel sees what was there before.
+  // Without a wait between copy and kernel, the kernel sees the old bytes.
   stream_.fill(gpu_, std::byte{0});
   device_.synchronize();
   const Stream other = stream();
@@ -206,7 +208,7 @@ TEST_F(SimDeviceTest, AKernelTakesTheLongestOfWhatItDoesOnItsPartOfTheGpu) {
   const sim::Profile& p = profile_;
   constexpr std::uint64_t kMuch = 10'000'000'000;
   constexpr std::size_t kElements = kBytes / sizeof(float);
-  const unsigned all = 8 * p.multiprocessors;  // blocks
+  const unsigned all = 8 * p.multiprocessors;  // blocks that fill the GPU
   const auto elementwise = [&](std::uint32_t work) {
     auto* gpu = reinterpret_cast<float*>(gpu_.data);
     return Elementwise(ElementwiseOp::fma, {gpu, nullptr, gpu, kElements, work}).cost();
@@ -218,10 +220,10 @@ TEST_F(SimDeviceTest, AKernelTakesTheLongestOfWhatItDoesOnItsPartOfTheGpu) {
       {{.seconds = 1e-3}, 1e-3},
       {{.fma = 1e11, .blocks = all / 2}, 2e11 / p.fma_rate},
       {{.fma = 1e11, .blocks = 50 * all}, 1e11 / p.fma_rate},
-      {{.bytes = kMuch, .blocks = all / 2}, kMuch / p.kernel_traffic_rate},  // a quarter saturates the memory
+      {{.bytes = kMuch, .blocks = all / 2}, kMuch / p.kernel_traffic_rate},  // a quarter of the GPU is enough
       {{.bytes = kMuch, .blocks = all / 8}, 2 * kMuch / p.kernel_traffic_rate},
       {{.h2d_bytes = kMuch}, in},
-      {{.h2d_bytes = kMuch, .d2h_bytes = 1}, in},  // a result of a few bytes disturbs nobody
+      {{.h2d_bytes = kMuch, .d2h_bytes = 1}, in},  // a few bytes of output do not contend
   };
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const auto& [cost, seconds] = kernels[i];
@@ -272,7 +274,7 @@ TEST_F(SimDeviceTest, GateHidesSubmissionFromATimedRegion) {
     stream_.record(start);
     for (int i = 0; i < 50; ++i) {
       stream_.copy({gpu_.data, in_.data, 64, Direction::h2d});
-      stop.synchronize();  // nothing recorded yet: returns at once
+      stop.synchronize();  // not recorded yet: returns at once
     }
     stream_.record(stop);
     gate.open();
@@ -325,7 +327,7 @@ TEST_P(TwoStreamHandOver, IsRightWithAnEventAndCaughtAsWrongDataWithout) {
   producer.copy(in());
   producer.record(arrived);
   if (GetParam() != HandOver::none) consumer.wait(arrived);
-  if (GetParam() == HandOver::and_recorded_again) consumer.record(arrived);  // says nothing of what is waited for above
+  if (GetParam() == HandOver::and_recorded_again) consumer.record(arrived);  // must not affect the wait above
   consumer.copy(out());
   EXPECT_EQ(came_back(), GetParam() != HandOver::none);
 }
@@ -345,7 +347,7 @@ TEST_F(SimDeviceTest, ElapsedRefusesEventsThatCannotTell) {
 TEST_F(SimDeviceTest, AnOrderingEventDoesNotDelayItsOwnStreamAndATimingEventDoes) {
   const auto with_events = [&](EventKind kind, int events) {
     return makespan([&] {
-      stream_.launch(kernels::Delay(1e-3));  // the calls that follow are hidden behind it
+      stream_.launch(kernels::Delay(1e-3));  // hides the calls that follow
       for (int i = 0; i < events; ++i) stream_.record(event(kind));
       stream_.launch(kernels::Delay(1e-3));
     });
@@ -371,12 +373,12 @@ TEST_F(SimDeviceTest, AnOrderingEventIsSeenByOthersALittleLater) {
 
 // --- Duplex ---------------------------------------------------------------------------------------------------------
 
-/// Directions that disturb each other as a test says, and nothing else costs anything.
+/// Only contention between directions costs anything, as each test sets it.
 class DuplexOnSim : public testing::Test {
  protected:
   static constexpr std::size_t kBytes = 16U << 20;
 
-  /// Seconds until each direction ends, both started together: so many bytes each way, in so many copies.
+  /// Seconds until H2D and D2H end, started together with 16 MiB each, in so many copies.
   std::array<double, 2> both(std::size_t in_copies, std::size_t out_copies) {
     sim::SimMachine machine(profile_);
     Device& device = machine.device();
@@ -420,7 +422,7 @@ TEST_F(DuplexOnSim, EachDirectionMaySufferAlone) {
   struct Rates {
     double in;
     double out;
-    double in_takes;  // of its time alone: slowed while the other moves, the rest as if alone
+    double in_takes;  // relative to the duration alone
     double out_takes;
   };
   for (const Rates& r : {Rates{1, 1, 1, 1}, Rates{1, 0.5, 1, 1.5}, Rates{0.8, 1, 1.2, 1}}) {
@@ -437,7 +439,7 @@ TEST_F(DuplexOnSim, OverheadsGrowWhileTheOtherDirectionMoves) {
   profile_.d2h_duplex_overhead = 2;
   const auto [in, out] = both(1, 16);
   EXPECT_NEAR(in, alone_ + 4e-6, 1e-9);
-  // The other direction runs beside all but the last, which ends alone.
+  // H2D overlaps all D2H copies except the last, which runs alone.
   const double undisturbed = alone_ + 16 * 4e-6;
   EXPECT_GT(out, undisturbed + 10 * 4e-6);
   EXPECT_LT(out, undisturbed + 16 * 4e-6);
@@ -449,7 +451,7 @@ class BatchOnSim : public SimDeviceTest {
  protected:
   static constexpr std::size_t kCopies = 64;
 
-  /// Parts of the whole, the last first: a batch has no order.
+  /// Parts in reverse order: the order of a batch does not matter.
   static std::vector<Copy> parts_of(const Copy& whole) {
     constexpr std::size_t kPart = kBytes / kCopies;
     std::vector<Copy> all;

@@ -1,4 +1,4 @@
-// The simulated machine, one that does things wrong, and small helpers around them.
+// Fixtures and helpers for tests on simulated machines, including faulty ones.
 #pragma once
 
 #include <fmt/format.h>
@@ -36,8 +36,8 @@ inline const sim::Profile& profile(std::string_view name) {
   throw std::logic_error("no such profile");
 }
 
-/// What a simulated machine does otherwise. What is empty is done as usual, which is also there for the rest to call:
-/// stream.SimStream::copy(copy).
+/// Replaces operations of a simulated machine; empty ones behave as usual. A replacement may call the usual operation,
+/// such as stream.SimStream::copy(copy).
 struct Otherwise {
   std::function<void(sim::SimStream&, const Copy&)> copy{};
   std::function<void(sim::SimStream&, std::span<const Copy>)> copy_batch{};
@@ -106,7 +106,7 @@ class DeviceOtherwise : public sim::SimDevice {
   Otherwise how_;
 };
 
-/// A kernel of the user's that says that it runs itself.
+/// A loaded kernel of a user that claims to run on the device itself.
 class WillingKernel final : public LoadedKernel {
  public:
   [[nodiscard]] bool has_stand_in() const override { return false; }
@@ -118,8 +118,7 @@ class WillingKernel final : public LoadedKernel {
   LaunchWishes wishes_{.elements_per_thread = 4, .shared_bytes = 1024};
 };
 
-/// Does not say that it is simulated, nor of anything that it cannot do it, so that every scenario runs; its times mean
-/// as little as those of any test.
+/// Claims to be a real device with every capability, so that every scenario runs. Its times mean nothing.
 class WillingDevice : public DeviceOtherwise {
  public:
   explicit WillingDevice(sim::SimMachine& machine, Otherwise how = {}, std::size_t number = 0)
@@ -148,16 +147,15 @@ class WillingDevice : public DeviceOtherwise {
   std::size_t room_ = 0;
 };
 
-/// One of examples/kernels.
+/// The path of a kernel in examples/kernels.
 inline std::string example_kernel(const std::string& name) {
   return std::string(XFERBENCH_SOURCE_DIR) + "/examples/kernels/" + name + ".cu";
 }
-/// The flags that name it.
 inline std::vector<std::string> flags_of_kernel(const std::string& name) {
   return {"--kernel-file", example_kernel(name), "--kernel-name", name};
 }
 
-/// A machine with a device of that kind, an H200 in all else.
+/// A simulated H200 whose device is of this class.
 template <class SomeDevice, class... Arguments>
 sim::SimMachine machine_with(Arguments... arguments) {
   return sim::SimMachine(profile("h200"), {0}, [&](sim::SimMachine& machine, std::size_t) {
@@ -167,14 +165,14 @@ sim::SimMachine machine_with(Arguments... arguments) {
 
 inline sim::SimMachine machine_that(Otherwise how) { return machine_with<DeviceOtherwise>(std::move(how)); }
 
-/// A machine with several GPUs of a profile, all of which do things so.
+/// A machine with several GPUs of a profile, all with these replacements.
 inline sim::SimMachine machine_that(const Otherwise& how, std::string_view of_profile, std::vector<int> gpus) {
   return sim::SimMachine(profile(of_profile), std::move(gpus), [&how](sim::SimMachine& machine, std::size_t number) {
     return std::make_unique<DeviceOtherwise>(machine, how, number);
   });
 }
 
-/// A machine whose GPUs are WillingDevices.
+/// A machine whose GPUs are WillingDevices, which run every scenario.
 inline std::unique_ptr<sim::SimMachine> willing_machine(std::string_view of_profile = "h200",
                                                         std::vector<int> gpus = {0}) {
   return std::make_unique<sim::SimMachine>(profile(of_profile), std::move(gpus),
@@ -183,22 +181,22 @@ inline std::unique_ptr<sim::SimMachine> willing_machine(std::string_view of_prof
                                            });
 }
 
-/// One with as many of them as the case is about.
+/// One with as many GPUs as the case needs.
 inline std::unique_ptr<sim::SimMachine> willing_machine_for(const PlannedCase& planned) {
   const bool several = planned.scenario->descriptor().gpus == UsesGpus::several || planned.config.has("split") ||
                        planned.config.is("strategy", "multipath");
   return several ? willing_machine("h200-x2", {0, 1}) : willing_machine();
 }
 
-/// A few samples are enough: simulated times repeat exactly. They are the same where nothing is verified, and no data
-/// move, which is most of what a simulated run takes.
+/// Few samples suffice, since simulated times repeat exactly. Without `verify` no data is moved, which makes runs much
+/// faster and changes no time.
 inline RunContext quick_bench(Device& device, bool verify = true) {
   SamplingPolicy policy;
   policy.min_samples = policy.max_samples = 6;
   return {device.machine(), device, policy, 5, verify, [](const SamplingProgress&) {}};
 }
 
-/// A simulated H200, and a payload that goes from in_ over gpu_ to out_.
+/// A simulated H200 and a payload that goes from in_ through gpu_ to out_.
 class SimTest : public testing::Test {
  protected:
   static constexpr std::size_t kBytes = 16U << 20;
@@ -213,14 +211,14 @@ class SimTest : public testing::Test {
 
   Copy in() { return {gpu_.data, in_.data, kBytes, Direction::h2d}; }
   Copy out() { return {out_.data, gpu_.data, kBytes, Direction::d2h}; }
-  /// The payload is in place, and nowhere else what could be taken for it.
+  /// Fills in_ with the payload, and poisons gpu_ and out_.
   void prepare(std::uint64_t seed = kSeed) {
     pattern::fill_bytes({in_.data, kBytes}, seed);
     pattern::poison({out_.data, kBytes});
     stream().fill(gpu_, pattern::kPoison);
     device_.synchronize();
   }
-  /// Waits for the device. Whether all of the payload has come back.
+  /// Waits for the device. Whether out_ holds the whole payload.
   bool came_back(std::uint64_t seed = kSeed) {
     device_.synchronize();
     return !pattern::check_bytes({out_.data, kBytes}, seed).has_value();
@@ -237,7 +235,6 @@ class SimTest : public testing::Test {
 
 using Words = std::vector<std::string>;
 
-/// The cases of overlap for these flags.
 inline std::vector<PlannedCase> overlap_cases(Words flags) {
   flags.insert(flags.begin(), "overlap");
   return test::cases_of(flags);
@@ -247,25 +244,26 @@ inline std::vector<Result> run_all(std::span<const PlannedCase> cases, const Run
   return run_cases(cases, bench, {});
 }
 
-/// A command's cases, one after another with a few samples each.
+/// Runs all cases of a command, with a few samples each.
 inline std::vector<Result> run_on(Device& device, const Words& command, bool verify = true) {
   return run_all(cases_of(command), quick_bench(device, verify));
 }
 
-/// Throws if the result has no such metric.
+/// The metric's value; throws if the result has none of that name.
 inline double metric(const Result& r, std::string_view name) {
   const Metric* found = r.metric(name);
   if (found == nullptr) throw std::runtime_error(fmt::format("{} has no {}: {}", r.config.key(), name, r.reason));
   return found->value;
 }
-/// Throws if the result has no such measurement.
+/// The measurement's median; throws if the result has none of that name.
 inline double median(const Result& r, std::string_view name) {
   const Measurement* found = r.measurement(name);
   if (found == nullptr) throw std::runtime_error(fmt::format("{} has no {}: {}", r.config.key(), name, r.reason));
   return found->median;
 }
 
-/// All end like this, for a reason that contains these words. `count`: how many there are, 0 for any number but none.
+/// Expects this status for all results, and a reason that contains `reason`. `count`: number of results; 0: at least
+/// one.
 inline void expect_all(std::span<const Result> results, Status status, std::string_view reason = "",
                        std::size_t count = 0) {
   EXPECT_TRUE(count == 0 ? !results.empty() : results.size() == count) << results.size() << " results";
@@ -275,7 +273,7 @@ inline void expect_all(std::span<const Result> results, Status status, std::stri
   }
 }
 
-/// The cases of a command as they are on that machine, whose GPUs were asked for.
+/// The cases of a command on this machine, with its GPUs as the requested ones.
 inline std::vector<PlannedCase> cases_on(const Machine& machine, std::span<const PlannedCase> planned) {
   return expanded({planned.begin(), planned.end()}, {machine.device().capabilities().environment, true});
 }
@@ -286,7 +284,7 @@ inline std::vector<PlannedCase> cases_on(const Machine& machine, const std::stri
   return cases_on(machine, cases_of_line(line));
 }
 
-/// Runs them there.
+/// Runs the cases of a command on this machine.
 template <class Command>
 std::vector<Result> run_on_gpus(Machine& machine, const Command& command, bool verify = true) {
   return run_all(cases_on(machine, command), quick_bench(machine.device(), verify));
@@ -298,7 +296,7 @@ inline Words keys_of(std::span<const PlannedCase> cases) {
   return keys;
 }
 
-/// Two GPUs that cannot reach each other's memory.
+/// Two GPUs without peer access.
 inline sim::SimMachine strangers() {
   static const sim::Profile apart = [] {
     sim::Profile p = profile("h200-x2");
@@ -308,7 +306,7 @@ inline sim::SimMachine strangers() {
   return sim::SimMachine(apart, {0, 1});
 }
 
-/// Runs a case on two GPUs. Returns the most bytes that either's memory held at a copy or a kernel.
+/// Runs a case on two GPUs. Returns the largest number of bytes allocated on either, looked up at copies and kernels.
 inline std::uint64_t most_device_memory(const PlannedCase& c) {
   std::uint64_t most = 0;
   const auto look = [&most](sim::SimStream& stream) {
@@ -331,7 +329,7 @@ inline std::uint64_t most_device_memory(const PlannedCase& c) {
   return most;
 }
 
-/// A command that is a mistake, whose message contains these words.
+/// Expects a UsageError whose message contains `why`.
 inline void expect_refused(const std::string& line, std::string_view why) {
   try {
     cases_of_line(line);
@@ -341,14 +339,14 @@ inline void expect_refused(const std::string& line, std::string_view why) {
   }
 }
 
-/// What is said of all of them together.
+/// The texts of all findings from these results.
 inline std::vector<std::string> sentences(std::span<const Result> results) {
   std::vector<std::string> texts;
   for (const Finding& f : conclude(scenarios(), results)) texts.push_back(f.text);
   return texts;
 }
 
-/// Commands run on a simulated H200.
+/// Runs commands on a simulated H200.
 class OnSim : public testing::Test {
  protected:
   std::vector<Result> run(const Words& command) { return run_on(device_, command, verify_); }

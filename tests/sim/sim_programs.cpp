@@ -1,3 +1,4 @@
+// Implementation of sim_programs.hpp.
 #include "sim/sim_programs.hpp"
 
 #include <filesystem>
@@ -85,7 +86,7 @@ namespace {
 
 constexpr std::size_t kBatch = 4 * MiB;
 
-/// Batches from ordinary memory by blocking calls, each for a kernel of 60 us; one result at the end.
+/// Copies batches from pageable memory with blocking calls, each for a kernel of 60 us, and one result back at the end.
 void pageable_slow(ProgramMachine& m) {
   const HostView batch = m.host(HostMemory::pageable, kBatch);
   const DeviceView gpu = m.gpu(kBatch);
@@ -115,7 +116,7 @@ void pageable_mended(ProgramMachine& m) {
   });
 }
 
-/// Batches that go to the GPU, are worked on and come back, in so many chunks on as many streams.
+/// Batches go through H2D, kernel and D2H in `chunks` chunks on `streams` streams.
 SimProgram chunked(std::size_t chunks, std::size_t streams) {
   return [=](ProgramMachine& m) {
     constexpr std::size_t kBytes = 16 * MiB;
@@ -138,7 +139,7 @@ SimProgram chunked(std::size_t chunks, std::size_t streams) {
   };
 }
 
-/// Steps that need 256 rows of a table: copied one by one, or put together by the host.
+/// Each step needs 256 rows of a table: copied one by one, or first gathered by the host.
 SimProgram rows(bool gathered) {
   return [=](ProgramMachine& m) {
     constexpr std::size_t kRow = KiB;
@@ -161,7 +162,7 @@ SimProgram rows(bool gathered) {
   };
 }
 
-/// Kernels whose results nobody needs before the last.
+/// Kernels of which only the last one's result is needed; `each`: the host waits for every one.
 SimProgram kernels_waited_for(bool each) {
   return [=](ProgramMachine& m) {
     const Stream stream = m.stream();
@@ -176,7 +177,7 @@ SimProgram kernels_waited_for(bool each) {
   };
 }
 
-/// Steps that each have a result of eight bytes: read at once, or all of them at the end.
+/// Steps with a result of eight bytes each: read at once, or all at the end.
 SimProgram results_read(bool each) {
   return [=](ProgramMachine& m) {
     const HostView results = m.host(HostMemory::pinned, kBatch);
@@ -194,7 +195,7 @@ SimProgram results_read(bool each) {
   };
 }
 
-/// Parts from pinned memory for one kernel, while the host prepares the next part.
+/// Several parts from pinned memory for one kernel, while the host prepares the next part.
 SimProgram parts(bool blocking) {
   return [=](ProgramMachine& m) {
     const HostView part = m.host(HostMemory::pinned, kBatch);
@@ -212,7 +213,7 @@ SimProgram parts(bool blocking) {
   };
 }
 
-/// Steps of many short kernels, each launched by itself after some work of the host, or all as a graph.
+/// Steps of many short kernels: launched one by one with host work in between, or as one graph.
 SimProgram short_kernels(bool as_graph) {
   return [=](ProgramMachine& m) {
     const Stream stream = m.stream();
@@ -231,7 +232,7 @@ SimProgram short_kernels(bool as_graph) {
   };
 }
 
-/// Copies, and kernels that have nothing to do with them but are in the default stream.
+/// Copies, and unrelated kernels in the default stream.
 SimProgram beside_default_stream(StreamKind kind) {
   return [=](ProgramMachine& m) {
     const HostView batch = m.host(HostMemory::pinned, 2 * kBatch);
@@ -248,7 +249,7 @@ SimProgram beside_default_stream(StreamKind kind) {
   };
 }
 
-/// Batches in memory that is pinned where it is: for each step anew, or once.
+/// Registers the memory of the batches for each step, or once.
 SimProgram registered(bool each) {
   return [=](ProgramMachine& m) {
     const HostView batch = m.host(HostMemory::pageable_small, kBatch);

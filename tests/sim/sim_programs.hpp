@@ -1,5 +1,5 @@
-// Programs on a simulated machine, each with a fault of its transfers and with that fault mended, recorded while they
-// run: what is explained of the slow one is held against what the mended one takes.
+// Programs for the simulated machine, each with one fault in its transfers and without it. Recordings of the slow
+// version test whether explain predicts the time of the fixed one.
 #pragma once
 
 #include <functional>
@@ -16,29 +16,29 @@
 
 namespace xferbench::test {
 
-/// A simulated H200, as programs use it. Its copies cost each other no more than their rates, and its engines go on
-/// with any stream at once: explain does not know of these costs, which would be in the truth and in no prediction.
+/// A simulated H200. Contention has no overheads and engines switch streams at no cost: explain does not model these
+/// costs.
 class ProgramMachine {
  public:
-  /// Recorded as it is asked for; where no folder is named, not at all.
+  /// Records as requested; without a folder in the request, not at all.
   explicit ProgramMachine(const RecordingRequest& request, std::string_view of_profile = "h200",
                           std::vector<int> gpus = {0});
 
   [[nodiscard]] Machine& machine() { return machine_; }
   [[nodiscard]] Device& device() { return machine_.device(); }
   Stream stream(StreamKind kind = StreamKind::nonblocking) { return device().make_stream(kind); }
-  /// Memory that lasts as long as the machine.
+  /// Memory that lives as long as the machine.
   HostView host(HostMemory kind, std::size_t bytes);
   DeviceView gpu(std::size_t bytes);
-  /// The program does something of its own.
+  /// Host work of the program, in virtual seconds.
   void work(double seconds) {
     machine_.host().work({.seconds = seconds}, [] {});
   }
-  /// The program moves bytes from one place of the host's memory to another.
+  /// The host copies bytes within its memory.
   void gather(std::uint64_t bytes) {
     machine_.host().work({.bytes_copied = bytes}, [] {});
   }
-  /// The stretch that is timed and explained: a range of that name.
+  /// Runs the timed and explained part of the program, as a range called "steps".
   void steps(const std::function<void()>& body);
 
   [[nodiscard]] double seconds() const { return seconds_; }
@@ -51,33 +51,32 @@ class ProgramMachine {
   double seconds_ = 0;
 };
 
-/// Sets up what it needs and does its work in ProgramMachine::steps().
+/// A program sets up its memory and then calls ProgramMachine::steps().
 using SimProgram = std::function<void(ProgramMachine&)>;
 
 struct SimPrograms {
   std::string name;
-  std::vector<explain::FindingKind> faults;  ///< that the mended version has not; the first is the largest
+  std::vector<explain::FindingKind> faults;  ///< which the fixed version does not have; the largest is first
   SimProgram slow;
   SimProgram mended;
-  double off;  ///< what is predicted of the mended version is so much more than what that takes, as a share
+  double off;  ///< relative: by how much the predicted time of the fixed version exceeds its real time
 };
 
-/// One for each fault that the simulated machine can have. It has no managed memory, and every copy runs as fast as the
-/// machine can.
+/// One for each fault that the simulated machine can show. Managed memory and slow copies cannot be simulated.
 const std::vector<SimPrograms>& sim_programs();
 
 struct RecordedProgram {
   Recording recording;
-  double seconds = 0;  ///< of the steps, by the virtual clock
+  double seconds = 0;  ///< virtual time of the steps
 };
-/// Whatever folder is asked for, it is a temporary one.
+/// Records into a temporary folder, whatever folder the request names.
 RecordedProgram recorded(const SimProgram& program, RecordingRequest request = {}, std::string_view of_profile = "h200",
                          std::vector<int> gpus = {0});
 
-/// What the steps take where nobody records.
+/// Seconds of the steps without recording.
 double unrecorded_seconds(const SimProgram& program);
 
-/// What the simulated H200 takes for what programs ask of it, from its profile.
+/// explain's costs for the simulated H200, from its profile.
 explain::Costs simulated_costs();
 
 inline void launch(StreamView stream, double seconds) { stream.launch(kernels::Delay(seconds)); }

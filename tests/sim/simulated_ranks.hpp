@@ -1,4 +1,4 @@
-// Simulated ranks: threads with a machine each, a modelled network between them, and passes in step.
+// Simulated ranks: threads with a simulated machine each, a modelled network between them, and synchronised passes.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 
 namespace xferbench::test {
 
-/// How ranks are: their nodes, what their GPUs do otherwise, and when they measure.
+/// Nodes of the ranks, replaced operations of their GPUs, and which ranks measure at the same time.
 struct SimulatedRanks {
   std::vector<int> nodes;
   std::function<Otherwise(int rank)> how = [](int) { return Otherwise{}; };
@@ -24,7 +24,7 @@ struct SimulatedRanks {
   std::vector<int> taking_part{};
 };
 
-/// What one rank has at the end of all cases.
+/// Results of one rank.
 using OfRank = std::vector<Result>;
 
 inline OfRank run_rank(Communicator& threads, const SimulatedRanks& ranks, const std::vector<PlannedCase>& planned) {
@@ -38,7 +38,7 @@ inline OfRank run_rank(Communicator& threads, const SimulatedRanks& ranks, const
   InStep pace(network, machine.host(), clock, ranks.patience);
   const FleetContext fleet{network, ranks.nodes, ranks.patience, ranks.pace, ranks.taking_part};
   RunContext bench = quick_bench(machine.device());
-  bench.policy.budget = 0.02;  // each pass takes many times as long as it says, and some have no steady time
+  bench.policy.budget = 0.02;  // simulated passes are slow in real time, and some never become steady
   bench.verify = ranks.verify;
   bench.pace = &pace;
   bench.fleet = &fleet;
@@ -53,7 +53,7 @@ inline OfRank run_rank(Communicator& threads, const SimulatedRanks& ranks, const
   return results;
 }
 
-/// What all ranks have, by their numbers.
+/// Results of all ranks, indexed by rank.
 inline std::vector<OfRank> run_ranks(const std::vector<PlannedCase>& planned, const SimulatedRanks& ranks) {
   std::vector<OfRank> results(ranks.nodes.size());
   ThreadRanks threads(static_cast<int>(ranks.nodes.size()));

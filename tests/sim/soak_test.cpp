@@ -1,4 +1,4 @@
-// Soaks on the simulated machine: every load brings what it should, and one wrong byte is found wherever it is.
+// Soaks on the simulated machine: each load moves its data, and a single wrong byte is found anywhere.
 #include "soak/stage.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 namespace xferbench::soak {
 namespace {
 
-constexpr std::uint64_t kSmall = std::uint64_t{1} << 20;  // all of it is moved and checked
+constexpr std::uint64_t kSmall = std::uint64_t{1} << 20;  // small enough to be moved and checked completely
 constexpr std::uint64_t kLarge = std::uint64_t{64} << 20;
 
 SoakSettings settings(std::uint64_t size = kSmall) {
@@ -30,7 +30,7 @@ std::vector<TurnOfGpu> run(Stage& stage, SoakLoad load, double seconds) {
   return turns;
 }
 
-/// Other words, that arrive as they should.
+/// Begins a round, which writes new source words; they must arrive unchanged.
 void begin_well(Stage& stage, std::uint64_t round) {
   std::vector<TurnOfGpu> turns;
   stage.begin_round(round, turns);
@@ -87,7 +87,7 @@ TEST(SoakStage, AllGpusCarryTheLoadAtOnceAndEachToTheNext) {
   EXPECT_EQ(turns[1].gpu, 1);
 }
 
-/// The wrong data of one round in which the n-th copy brought a wrong bit.
+/// The wrong data found in one round in which the n-th copy flips a bit.
 std::vector<SoakWrong> wrong_after(std::uint64_t nth, SoakLoad load, const char* profile = "h200") {
   Watchdog watchdog;
   const InjectedFault flip{InjectedFault::Effect::flip, CallKind::copy, nth};
@@ -105,7 +105,7 @@ std::vector<SoakWrong> wrong_after(std::uint64_t nth, SoakLoad load, const char*
 
 TEST(SoakStage, FindsTheOneWrongBitWithItsPlace) {
   for (const SoakLoad load : {SoakLoad::h2d, SoakLoad::d2h, SoakLoad::both, SoakLoad::d2d}) {
-    const auto wrong = wrong_after(6, load);  // behind those that bring the sources, and the answer about them
+    const auto wrong = wrong_after(6, load);  // the copies before bring the sources and check them
     ASSERT_EQ(wrong.size(), 1U) << to_text(load) << ", then " << wrong.back().memory << " at " << wrong.back().offset
                                 << ": " << wrong.back().expected << " is " << wrong.back().found;
     EXPECT_EQ(wrong[0].bytes, 1U);
@@ -131,7 +131,7 @@ TEST(SoakStage, RefusesMoreThanAGpuHolds) {
   EXPECT_THROW(Stage(*machine, settings(std::uint64_t{100} << 30)), UsageError);
 }
 
-// --- Words ----------------------------------------------------------------------------------------------------------
+// --- Patterns of words ----------------------------------------------------------------------------------------------
 
 TEST(SoakWordsTest, InvertedWordsDifferInEveryBit) {
   for (std::uint32_t p = 0; p < kernels::kSoakPatternNames.size(); ++p) {

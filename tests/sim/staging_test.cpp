@@ -1,4 +1,4 @@
-// staging: pinned slots are not used again before the link is done with them, and more threads carry more.
+// Scenario staging: a pinned slot is reused only after its copy, and more threads give more bandwidth.
 #include "sim/sim_fixture.hpp"
 
 namespace xferbench::test {
@@ -12,7 +12,7 @@ class StagingTest : public OnSim {
     return OnSim::run(flags);
   }
   Result run_one(const Words& flags) { return run(flags).front(); }
-  /// On a machine that does not say that it is simulated, so that nothing is skipped as not modelled.
+  /// On a device that claims to be real, so that no case is skipped as not modelled.
   static std::vector<Result> run_willingly(Words flags) {
     flags.insert(flags.begin(), "staging");
     return run_on(willing_machine()->device(), flags);
@@ -37,13 +37,13 @@ TEST_F(StagingTest, RegisteringCopiesAtTheRateOfPinnedMemoryAndPaysForIt) {
 class StagingBothWays : public StagingTest, public testing::WithParamInterface<const char*> {};
 
 TEST_P(StagingBothWays, ThreadsCarryMoreUntilTheLinkIsFull) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   const auto rate = [&](const char* threads) {
     return metric(run_one({"--method", "threads", "--dir", GetParam(), "--size", "128M", "--threads", threads}),
                   "bandwidth");
   };
   const double one = rate("1");
-  EXPECT_NEAR(one, 10, 1);  // the host's own copy sets the pace
+  EXPECT_NEAR(one, 10, 1);  // limited by the host's copies
   EXPECT_NEAR(rate("3"), 3 * one, 0.3 * one);
   const double eight = rate("8");
   EXPECT_GT(eight, 42);
@@ -61,7 +61,7 @@ TEST_P(StagingBothWays, ASlotUsedAgainTooEarlyIsCaughtAsWrongData) {
 }
 
 TEST_P(StagingBothWays, OneStreamSparesTheSwitches) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   const auto time = [&](const char* crew) {
     return median(
         run_one({"--method", "threads", "--dir", GetParam(), "--size", "128M", "--threads", "8", "--crew", crew}),
@@ -71,7 +71,7 @@ TEST_P(StagingBothWays, OneStreamSparesTheSwitches) {
 }
 
 TEST_P(StagingBothWays, SmallChunksSpareTheWaitForTheFirstOneOrTheLast) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   const auto time = [&](std::string_view sizes) {
     return median(run_one({"--method", "threads", "--dir", GetParam(), "--size", "128M", "--threads", "8", "--slot",
                            "4M", "--crew", "one-stream", "--chunk-sizes", std::string(sizes)}),
@@ -82,7 +82,7 @@ TEST_P(StagingBothWays, SmallChunksSpareTheWaitForTheFirstOneOrTheLast) {
 }
 
 TEST_P(StagingBothWays, TogetherTheyComeCloseToPinnedMemoryWithFewSlots) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   const Result r = run_one({"--method", "threads", "--dir", GetParam(), "--threads", "8", "--slot", "8M", "--slots",
                             "3", "--crew", "together", "--chunk-sizes", "tapered"});
   EXPECT_GT(metric(r, "of_pinned"), 0.95);
@@ -90,7 +90,7 @@ TEST_P(StagingBothWays, TogetherTheyComeCloseToPinnedMemoryWithFewSlots) {
 }
 
 TEST_P(StagingBothWays, ChunksThatAreRegisteredArePinnedWhileOthersCross) {
-  verify_ = false;  // it is about times
+  verify_ = false;  // times only: no data is moved
   const auto rate = [&](const Words& method) {
     Words words{"--dir", GetParam(), "--size", "128M", "--method"};
     words.insert(words.end(), method.begin(), method.end());

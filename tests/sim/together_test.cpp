@@ -1,4 +1,4 @@
-// together on simulated machines with two GPUs and with eight.
+// Scenario together on simulated machines with two and eight GPUs.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -29,7 +29,6 @@ double of_gpu(const Result& r, std::string_view name, int gpu) {
   return found->value;
 }
 
-/// Findings of that kind.
 std::vector<Finding> found(std::span<const Result> results, std::string_view kind) {
   std::vector<Finding> all;
   for (Finding& f : conclude(scenarios(), results)) {
@@ -41,7 +40,7 @@ std::vector<Finding> found(std::span<const Result> results, std::string_view kin
 const std::vector<int> kTwo{0, 1};
 const std::vector<int> kEight{0, 1, 2, 3, 4, 5, 6, 7};
 
-// --- Which copies, in which groups -----------------------------------------------------------------------------------
+// --- Patterns and groups ---------------------------------------------------------------------------------------------
 
 TEST(GroupPatterns, SayWhoCopiesToWhom) {
   using enum GroupPattern;
@@ -155,7 +154,7 @@ TEST(TogetherOnTwo, SetsEachGpuBesideItselfAlone) {
   }
   EXPECT_NEAR(metric(r, "of_alone"), metric(r, "bandwidth") / alone, 1e-9);
   EXPECT_NE(r.measurement(kSinceOpening), nullptr);
-  // What goes to the GPUs ends last, and its last end is all copies'.
+  // H2D ends last; its end is the end of the whole group.
   EXPECT_LT(metric(r, "h2d_bandwidth"), metric(r, "d2h_bandwidth"));
   EXPECT_NEAR(median(r, "h2d"), median(r, "together"), 10e-6);
   EXPECT_GE(metric(r, "skew"), 0);
@@ -198,7 +197,7 @@ using Passes = CorruptingObserver::Passes;
 
 std::unique_ptr<Machine> two_gpus() { return std::make_unique<sim::SimMachine>(profile("h200-x2"), kTwo); }
 
-/// How many copies a run makes, or with a number, what becomes of it where that one is spoiled.
+/// Runs a case with the given corruption. Returns its result and the number of copies.
 std::pair<Result, std::size_t> run_spoiled(const Words& command, const CorruptingObserver::Which& which) {
   CorruptedTwo spoiled(two_gpus(), which);
   RunContext bench = quick_bench(spoiled.device());
@@ -208,14 +207,14 @@ std::pair<Result, std::size_t> run_spoiled(const Words& command, const Corruptin
 
 class GroupPayload : public testing::TestWithParam<Words> {};
 
-/// The first copies of a run prepare what is sent, and whatever is wrong with that is seen, too.
+/// The first copies prepare the payload; corrupting one of them must be noticed too.
 TEST_P(GroupPayload, IsNoticedWhereItIsWrong) {
   Words command = GetParam();
   command.insert(command.end(), {"--group", "0+1", "--size", "64K"});
   const auto [clean, copies] = run_spoiled(command, {.nth = 0});
   ASSERT_EQ(clean.status, Status::ok) << clean.reason;
   ASSERT_GT(copies, 10U);
-  // Every pattern makes three at least before anything is sampled; passes that warm up are not looked at.
+  // Every pattern makes at least three copies before sampling. Warm-up passes are not checked.
   for (std::size_t nth = 1; nth <= 3; ++nth) {
     const Result r = run_spoiled(command, {.nth = nth, .offset = 777 * nth}).first;
     EXPECT_EQ(r.status, Status::failed) << nth;
@@ -223,7 +222,7 @@ TEST_P(GroupPayload, IsNoticedWhereItIsWrong) {
   }
 }
 
-/// In timed passes those of the last round are checked, all of them.
+/// In the last round all timed passes are checked.
 TEST_P(GroupPayload, IsNoticedInTimedPasses) {
   Words command = GetParam();
   command.insert(command.end(), {"--group", "0+1", "--size", "64K"});
@@ -240,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(OfEvery, GroupPayload,
                                          Words{"--pattern", "all-to-all"}, Words{"--pattern", "one-to-all"},
                                          Words{"--pattern", "all-to-one"}));
 
-/// Copies by streams that nobody waits for.
+/// Copies in streams that are never waited for.
 TEST(GroupPayloads, ThatAreNotWaitedForAreWrong) {
   for (const auto& [pattern, direction] : {std::pair{"d2h", Direction::d2h}, std::pair{"ring", Direction::p2p}}) {
     std::vector<Stream> stray(2);
@@ -259,7 +258,7 @@ TEST(GroupPayloads, ThatAreNotWaitedForAreWrong) {
   }
 }
 
-/// No copy is waited for but by what times them all.
+/// Waits for events do nothing, so only the timing waits for the copies.
 TEST(GroupPayloads, WhoseEndsAreNotJoinedFail) {
   Otherwise how;
   how.wait = [](sim::SimStream&, EventImpl&) {};
@@ -280,7 +279,7 @@ TEST(GroupPayloads, TakeTheMemoryThatTheySay) {
 
 TEST(GroupPayloads, ThatGoToAnothersPartAreWrong) {
   Otherwise how;
-  // Every copy from the host takes the first part of the buffer.
+  // Every H2D copy reads the first part of the buffer.
   const std::byte* first = nullptr;
   how.copy = [&first](sim::SimStream& stream, const Copy& c) {
     Copy other = c;
@@ -301,8 +300,8 @@ TEST(GroupPayloads, ThatGoToAnothersPartAreWrong) {
 // --- Regions over several devices ------------------------------------------------------------------------------------
 
 TEST(RegionOverTwo, TellsWhenEachStreamEnded) {
-  sim::SimMachine machine(profile("h200-x8"), {0, 4});  // of two sockets: nothing is shared
-  const std::vector<std::size_t> megabytes{64, 16, 8};  // on the first, the second and the first
+  sim::SimMachine machine(profile("h200-x8"), {0, 4});  // on different sockets: they share nothing
+  const std::vector<std::size_t> megabytes{64, 16, 8};  // on GPU 0, GPU 1 and GPU 0
   std::vector<Stream> streams;
   std::vector<DeviceBuffer> on_gpu;
   std::vector<HostBuffer> on_host;
@@ -336,7 +335,7 @@ TEST(RegionOverTwo, TellsWhenEachStreamEnded) {
   EXPECT_LT(timing->stream_times[2], timing->stream_times[1]);
 }
 
-// --- Who shares what -------------------------------------------------------------------------------------------------
+// --- Shared bottlenecks ----------------------------------------------------------------------------------------------
 
 TEST(TogetherOnEight, NamesTheSocketsAndNothingElse) {
   sim::SimMachine machine(profile("h200-x8"), kEight);

@@ -80,7 +80,7 @@ TEST_P(TraceOfOverlap, LastsAsLongAsTheEventsSay) {
   const Result result = traced_overlap(device_, 4, 8);
   const Trace& trace = *result.trace;
   EXPECT_NEAR(trace.event_makespan, result.measurement("pipeline")->median, 1e-12) << "it is not such a pass";
-  // Between the events also lie those that fork and join the streams.
+  // The events also enclose those that fork and join the streams.
   const double fork_and_join = trace.event_makespan - model::makespan(trace);
   EXPECT_GE(fork_and_join, -1e-12);
   EXPECT_LE(fork_and_join, 12 * profile(GetParam()).event_cost);

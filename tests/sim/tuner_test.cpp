@@ -1,5 +1,5 @@
-// The search on the simulated device, with a scenario whose times are known: each case's region takes what the case's
-// axes say, by a kernel-free copy whose length makes the time.
+// tune on the simulated device, with a scenario whose best case is known: each case is a copy whose length follows from
+// its axes.
 #include "run/tuner.hpp"
 
 #include <algorithm>
@@ -21,8 +21,8 @@ namespace {
 
 constexpr std::size_t kLargest = std::size_t{64} << 20;
 
-/// Bytes that a case copies, which decide how long it takes: least at streams=6, chunks=64 and strategy=b, 0.9 times
-/// `about`.
+/// Bytes that a case copies, which set its time. The minimum, 0.9 times `about`, is at streams=6, chunks=64,
+/// strategy=b.
 std::size_t bytes_of(const Case& c, std::size_t about) {
   const double streams = std::log2(static_cast<double>(c.count("streams")) / 6);
   const double chunks = std::log2(static_cast<double>(c.count("chunks")) / 64);
@@ -38,7 +38,7 @@ struct Calls {
   std::size_t regions = 0;
 };
 
-/// How much is copied, and what goes wrong, by case.
+/// The size of the copies, and faults for each case.
 struct Script {
   std::size_t bytes = 8 << 20;
   std::function<std::optional<SkipReason>(const Case&)> skip_reason = [](const Case&) { return std::nullopt; };
@@ -58,7 +58,8 @@ class Copies final : public Tunable {
         host_(device.allocate_host(kLargest, HostMemory::pinned)) {}
 
   [[nodiscard]] std::optional<SkipReason> skip_reason(const Case& c) const override { return script_.skip_reason(c); }
-  /// Ten percent wrong about a strategy, the other way round than the truth, and slightly about each case.
+  /// A prediction that is 10 % wrong for each strategy, so that it prefers the wrong one, and slightly wrong for each
+  /// case.
   [[nodiscard]] double predict(const Case& c) const override {
     const double wrong = c.word("strategy") == "b" ? 1.1 : 0.9;
     const double ripple = 1 + 0.02 * std::sin(static_cast<double>(c.count("streams") * c.count("chunks")));
@@ -198,7 +199,7 @@ class TunerTest : public testing::Test {
     return found == f.labels.end() ? "" : found->second;
   }
 
-  /// In all samples of the search and the confirmation.
+  /// Number of passes in all samples of search and confirmation.
   static double passes_of(const Tuned& tuned) {
     double passes = 0;
     for (const Result& r : tuned.results) {
@@ -253,7 +254,7 @@ TEST_F(TunerTest, SaysWhereItsTimeWent) {
   EXPECT_GT(metric(search, "confirmation_seconds"), 0);
 }
 
-/// Samples of one configuration would be of different kinds otherwise.
+/// Samples of one configuration with different numbers of passes could not be combined.
 TEST_F(TunerTest, RepeatsShortPassesOfAllConfigurationsAlike) {
   const auto batches_of = [](const Tuned& tuned) {
     std::set<unsigned> batches;
@@ -264,7 +265,7 @@ TEST_F(TunerTest, RepeatsShortPassesOfAllConfigurationsAlike) {
     }
     return batches;
   };
-  EXPECT_EQ(batches_of(tune()), std::set{2U});  // of 7.5 MiB: 158 us, of which the prediction knows no overhead
+  EXPECT_EQ(batches_of(tune()), std::set{2U});  // 7.5 MiB take 158 us; the prediction ignores overhead
   fake_.script.bytes = 64 << 10;
   const Tuned tuned = tune();
   const auto batches = batches_of(tuned);
@@ -365,7 +366,7 @@ TEST_F(TunerTest, SaysHowToRunTheWinner) {
 }
 
 TEST_F(TunerTest, NamesTheSimplestOfThoseThatAreAsFast) {
-  // All chunks alike but for half a percent.
+  // All cases are within 0.5 %.
   const Tuned tuned = tune({"--streams", "6", "--strategy", "b", "--chunks", "60,61,62,63,64,65"});
   const Finding* simplest = about(tuned, "simplest");
   ASSERT_NE(simplest, nullptr);
@@ -437,7 +438,7 @@ TEST_F(TunerTest, TellsHowFarItIs) {
   EXPECT_TRUE(std::ranges::is_sorted(rounds_));
 }
 
-/// Its timed passes are checked.
+/// A device that moves data in timed passes, so that they are checked.
 class CheckableDevice final : public WillingDevice {
  public:
   explicit CheckableDevice(sim::SimMachine& machine) : WillingDevice(machine) {
@@ -475,7 +476,7 @@ TEST_F(TunerTest, AFinalistWhoseTimedPassLeftWrongDataDropsOut) {
   EXPECT_NE(winner_of(tuned).config.key(), winner.config.key());
 }
 
-/// How many configurations an interrupted tune reports; 100 if one of them was not measured.
+/// Number of reported configurations of an interrupted tune; 100 if one was not measured.
 int reported(const Tuned& tuned) {
   const auto sampled = [](const Result& r) {
     return r.status == Status::ok && !r.measurements.front().samples.empty();
@@ -483,13 +484,13 @@ int reported(const Tuned& tuned) {
   return std::ranges::all_of(tuned.results, sampled) ? static_cast<int>(tuned.results.size()) : 100;
 }
 
-/// As in a terminal, even where the tests themselves run in the background, in which shells ignore SIGINT.
+/// As on a terminal: shells make background processes ignore SIGINT.
 void handle_interrupts() {
   std::signal(SIGINT, SIG_DFL);
   install_interrupt_handlers(HangUp::ends);
 }
 
-// A signal's number cannot be taken back: these run in processes of their own.
+// In a child process: an interrupt cannot be undone.
 TEST_F(TunerTest, ReportsNothingWhenInterruptedBeforeTheFirstSamples) {
   const auto body = [this] {
     handle_interrupts();
@@ -520,7 +521,8 @@ TEST_F(TunerTest, DecidesNothingByAConfirmationThatHasHardlyBegun) {
       if (progress_.back().confirming && ++submitted == stop_at) std::raise(SIGINT);
     };
     tune();
-    // The last round has ten samples of two configurations, each of two copies: behind the first two or three of them.
+    // The last round takes ten samples of two configurations, two copies each. Stop after the first two or three
+    // samples.
     stop_at = std::exchange(submitted, 0) - 30;
     progress_.clear();
     const Tuned tuned = tune();

@@ -1,5 +1,5 @@
-// What a program waits for, on the simulated device: from the first call to the result, beside the time on the device;
-// when the GPU begins; and what `tune` finds where that is what it searches for.
+// Time to result on the simulated device: host time from the first call to the finished result, when the GPU begins,
+// and `tune --objective wall`.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -13,11 +13,11 @@ namespace xferbench::test {
 
 namespace {
 
-// --- The region ------------------------------------------------------------------------------------------------------
+// --- The timed region ------------------------------------------------------------------------------------------------
 
 class WallRegion : public SimTest {
  protected:
-  /// A kernel of so many seconds in each of these streams, whichever ends first.
+  /// One kernel of so many seconds in each stream; the streams may end in any order.
   static Region kernels(const std::vector<std::pair<StreamView, double>>& all) {
     Region r{.name = "kernels", .clock = Clock::event_gated};
     for (const auto& one : all) r.streams.push_back(one.first);
@@ -88,15 +88,15 @@ TEST_F(WallRegion, IsWarmAsSoonAsItsLikeIs) {
   }
 }
 
-// --- What scenarios say of it ----------------------------------------------------------------------------------------
+// --- Results of scenarios --------------------------------------------------------------------------------------------
 
 class WallOnSim : public OnSim {
  protected:
-  WallOnSim() { verify_ = false; }  // it is about times
+  WallOnSim() { verify_ = false; }  // times only: no data is moved
 
-  /// What a program waits for beside the work on the device.
+  /// Time to result beyond the makespan.
   static double more(const Result& r) { return metric(r, "to_result") - metric(r, "makespan"); }
-  /// The call that launches a graph of engines.
+  /// Host time of the call that launches a graph of strategy engines.
   static double graph_call(std::size_t chunks) {
     const sim::Profile& p = profile("h200");
     return p.graph_call + 2 * static_cast<double>(chunks) * p.graph_copy_call;
@@ -104,7 +104,7 @@ class WallOnSim : public OnSim {
 };
 
 TEST_F(WallOnSim, OfOverlapIsNoShorterThanTheWorkOnTheDevice) {
-  const double behind_gate = profile("h200").gate_to_copy;  // which a program has not got
+  const double behind_gate = profile("h200").gate_to_copy;  // a real program has no gate
   for (const Result& r : run({"overlap", "--size", "16M", "--chunks", "8,300", "--strategy",
                               "streams,engines,double-buffer,batch,zero-copy,graph,graph-streams"})) {
     ASSERT_EQ(r.status, Status::ok) << r.reason;

@@ -1,4 +1,4 @@
-// A device that does not answer is noticed; one that takes its time, and a host that does, are not.
+// The watchdog: it notices a device that does not answer, but not a slow device or a slow host.
 #include "run/watchdog.hpp"
 
 #include <atomic>
@@ -19,17 +19,17 @@ namespace {
 
 constexpr double kPatience = 0.5;
 constexpr WatchdogLimits kHasty{.patience = kPatience, .factor = 10, .interrupted = 0.1, .interval = 0.01};
-constexpr double kLongEnough = 20;  // seconds for an alarm that must come, on however busy a machine
+constexpr double kLongEnough = 20;  // seconds, enough for an alarm even on a busy machine
 
 void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
-/// A watchdog whose alarm is kept.
+/// A watchdog that keeps its alarm.
 class WatchdogTest : public testing::Test {
  protected:
   [[nodiscard]] Watchdog::Watch watch() {
     return watchdog_.watch([this](const Alarm& alarm) { alarm_.set_value(alarm); });
   }
-  /// Nothing if it does not come.
+  /// The alarm; nullopt if none comes in time.
   std::optional<Alarm> alarm_within(double seconds) {
     if (came_.wait_for(std::chrono::duration<double>(seconds)) != std::future_status::ready) return std::nullopt;
     return came_.get();
@@ -38,7 +38,7 @@ class WatchdogTest : public testing::Test {
     const auto alarm = alarm_within(seconds);
     EXPECT_FALSE(alarm) << alarm->operation << " after " << alarm->seconds;
   }
-  /// The same that comes within any time that a test may take.
+  /// The alarm; fails the test if none comes.
   Alarm expect_alarm() {
     const auto alarm = alarm_within(kLongEnough);
     EXPECT_TRUE(alarm);
@@ -168,7 +168,7 @@ TEST_F(WatchdogTest, OneThreadThatGetsOnIsEnough) {
 
 TEST_F(WatchdogTest, CountsWhatManyThreadsDo) {
   CallCounters counters;
-  constexpr int kThreads = 600;  // more than have places of their own
+  constexpr int kThreads = 600;  // more threads than counters have slots
   constexpr int kCalls = 500;
   {
     std::vector<std::jthread> threads;
@@ -198,7 +198,7 @@ TEST_F(WatchdogTest, NobodyLooksOutsideOfAWatch) {
   expect_quiet_for(2 * kPatience);
 }
 
-/// A machine one of whose waits lasts until the test says so.
+/// The first wait for an event blocks until the test releases it.
 TEST_F(WatchdogTest, AStuckCaseIsNoticedInTheMidst) {
   std::promise<void> go_on;
   const std::shared_future<void> may_go_on = go_on.get_future().share();
@@ -224,7 +224,7 @@ TEST_F(WatchdogTest, AStuckCaseIsNoticedInTheMidst) {
 TEST(InterruptedWatchDeathTest, GivesUpOnWhatDoesNotSeeIt) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto interrupted_while = [](bool in_call) {
-    std::signal(SIGINT, SIG_DFL);  // behind & it is ignored, and stays so
+    std::signal(SIGINT, SIG_DFL);  // background processes ignore SIGINT
     install_interrupt_handlers(HangUp::ends);
     std::raise(SIGINT);
     Watchdog watchdog(kHasty);

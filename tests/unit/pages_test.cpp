@@ -44,7 +44,7 @@ TEST(Pages, MoveWithTheirMemory) {
   data[0] = std::byte{5};
   Pages b = std::move(a);
   EXPECT_EQ(b.data(), data);
-  EXPECT_EQ(a.data(), nullptr);  // NOLINT(bugprone-use-after-move): that is what is tested
+  EXPECT_EQ(a.data(), nullptr);  // NOLINT(bugprone-use-after-move): the test is about this
   Pages c;
   c = std::move(b);
   EXPECT_EQ(c.data()[0], std::byte{5});
