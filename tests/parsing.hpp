@@ -1,4 +1,4 @@
-// Command lines as what they ask for, for tests that are about something else.
+// Cases from command lines, for tests of other things.
 #pragma once
 
 #include <iterator>
@@ -12,14 +12,14 @@
 
 namespace xferbench::test {
 
-/// The cases of a run or a search. Throws UsageError, and std::bad_variant_access for another command.
+/// The cases of a run or tune command. Throws UsageError, and std::bad_variant_access for any other command.
 inline std::vector<PlannedCase> cases_of(const std::vector<std::string>& arguments) {
   const cli::Command command = cli::parse(arguments, scenarios());
   if (const auto* tune = std::get_if<cli::TuneCommand>(&command)) return tune->cases;
   return std::get<cli::RunCommand>(command).cases;
 }
 
-/// The same for a command line in one, without quotes.
+/// The same for a single string, split at blanks; quotes are not supported.
 inline std::vector<PlannedCase> cases_of_line(const std::string& line) {
   std::istringstream in(line);
   return cases_of({std::istream_iterator<std::string>(in), {}});

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Counts test cases after a run of ctest: summary.py CTEST_REPORT REPORTS_FOLDER CTEST_STATUS
-
-Programs of GoogleTest run many cases in one test of ctest and leave a report of their own; the other tests are a case
-each. Prints what failed, and as the last line "N passed, N failed", and ", N skipped" where cases were. Exits with 1 if
-a case failed, if a program ended without having reported a failure, or if nothing has run.
+A GoogleTest program runs many cases in one test of ctest and leaves its own report; each other test is one case.
+Prints the failed cases, and as the last line "N passed, N failed", with ", N skipped" if there are any. Exits with 1
+if a case failed, if a program ended without reporting a failure, or if nothing ran.
 """
 
 import pathlib
@@ -13,7 +12,7 @@ import xml.etree.ElementTree as ElementTree
 
 
 def cases_of(report):
-    """The failed, skipped and passed cases of one GoogleTest report, by name."""
+    """Names of the failed, skipped and passed cases in one GoogleTest report."""
     counted = {"failed": [], "skipped": [], "passed": []}
     for case in ElementTree.parse(report).iter("testcase"):
         name = f"{case.get('classname')}.{case.get('name')}"
@@ -27,7 +26,8 @@ def cases_of(report):
 
 
 def outcome(test):
-    """Of one test of ctest, which says "run" of what passed, and "notrun" of what skipped itself or did not start."""
+    """The outcome of one test of ctest, whose status is "run" if it passed, and "notrun" if it skipped itself or did
+    not start."""
     if test.get("status") == "run":
         return "passed"
     skipped = test.find("skipped")

@@ -1,9 +1,9 @@
-"""Takes the PTX out of an object that was compiled for one architecture by nvcc --no-compress: ptx_of.py OBJECT PTX"""
+"""Extracts the PTX from an object compiled for one architecture by nvcc --no-compress: ptx_of.py OBJECT PTX"""
 
 import sys
 from pathlib import Path
 
-BEGIN = b".version "  # PTX begins so, and ends before a zero
+BEGIN = b".version "  # PTX ends before a zero byte
 
 _, *found = Path(sys.argv[1]).read_bytes().split(BEGIN)
 if len(found) != 1:

@@ -1,4 +1,4 @@
-"""Reads what nvcc and its assembler wrote: the functions of a PTX file, and what each takes of a multiprocessor."""
+"""Parses output of nvcc and ptxas: the functions of a PTX file, and the resources of each function."""
 
 import re
 import subprocess
@@ -9,24 +9,26 @@ from dataclasses import dataclass, field
 class Function:
     name: str  # mangled
     is_kernel: bool
-    opcodes: list[str] = field(default_factory=list)  # "cp.async.cg.shared.global": no predicates, no operands
+    opcodes: list[str] = field(default_factory=list)  # such as "cp.async.cg.shared.global"
 
     def has(self, instruction):
-        """Whether an instruction begins with these parts: "cp.async" finds "cp.async.wait_all" but not
-        "cp.asynchronous". Alternatives are separated by '|'."""
+        """Whether an instruction begins with these whole parts: "cp.async" matches "cp.async.wait_all" but not
+        "cp.asynchronous". '|' separates alternatives."""
         begin = re.compile("(?:" + "|".join(map(re.escape, instruction.split("|"))) + r")(?=\.|::|$)")
         return any(begin.match(opcode) for opcode in self.opcodes)
 
 
-# nvcc writes names and the source's own remarks in comments.
+# Comments of nvcc contain names and remarks from the source.
 _IGNORED = re.compile(r'//[^\n]*|/\*.*?\*/|"[^"]*"', re.DOTALL)
 _HEADER = re.compile(r"\.(entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)\s*(?:\([^)]*\))?[^{};]*(?={)")
-# Behind the end of a statement, a brace or a label. Directives begin with a dot, operands with '%', '[' or ','.
+# An instruction follows the end of a statement, a brace or a label. Directives begin with a dot, operands with '%', '['
+# or ','.
 _INSTRUCTION = re.compile(r"[;{}:]\s*(?:@!?[%\w]+\s+)?([a-z][\w.:]*)")
 
 
 def functions(ptx):
-    """Those that the file defines, not those that it declares. ValueError for text that ends too early."""
+    """Returns the functions that the file defines, without mere declarations. Raises ValueError if the text is cut
+    off."""
     code = _IGNORED.sub(" ", ptx)
     found = []
     for header in _HEADER.finditer(code):
@@ -46,25 +48,25 @@ def _end_of_braces(code, begin, name):
 
 @dataclass
 class Resources:
-    """What the assembler spends on one function; bytes where not counts. None: the report does not say."""
+    """Resources of one function, in bytes unless they are counts. None: not reported."""
 
     name: str  # mangled
     is_kernel: bool = False
-    registers: int | None = None  # of each thread; a kernel's only
-    barriers: int = 0  # of each block: hardware barriers as __syncthreads() uses
-    shared: int = 0  # of each block, static
-    stack: int | None = None  # of each thread: spilled registers, and arrays that have addresses
-    spill_stores: int = 0  # of each thread
-    spill_loads: int = 0  # of each thread
+    registers: int | None = None  # per thread; of kernels only
+    barriers: int = 0  # per block: hardware barriers, as used by __syncthreads()
+    shared: int = 0  # per block, static
+    stack: int | None = None  # per thread: spilled registers and addressable arrays
+    spill_stores: int = 0  # per thread
+    spill_loads: int = 0  # per thread
 
 
 _STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 
 
 def resources(report):
-    """What `ptxas --verbose` says of each function. ValueError if something is missing of one."""
+    """Parses the report of `ptxas --verbose`. Raises ValueError if a value is missing."""
     found = {}
-    kernel = function = None  # that the lines are about
+    kernel = function = None  # the current ones
     for line in report.splitlines():
         if match := re.search(r"Compiling entry function '([^']+)'", line):
             kernel = found.setdefault(match[1], Resources(match[1]))
@@ -91,8 +93,9 @@ def _number_before(what, line):
 
 
 def short_names(symbols):
-    """Without return types, namespaces and parameters: "_ZN9xferbench1fIfLj4EEEvi" is "f<float, 4u>"."""
-    # Relocatable code gives internal kernels a prefix that names their file.
+    """Demangles and drops return types, namespaces and parameters: "_ZN9xferbench1fIfLj4EEEvi" becomes "f<float,
+    4u>"."""
+    # In relocatable code, nvcc prefixes internal kernels with the name of their file.
     mangled = [re.sub(r"^__nv_static_\d+_.*?_(?=_Z)", "", symbol) for symbol in symbols]
     filtered = subprocess.run(["c++filt"], input="\n".join(mangled), capture_output=True, text=True, check=True)
     return [_short(name) for name in filtered.stdout.splitlines()]

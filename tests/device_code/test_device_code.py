@@ -1,7 +1,7 @@
-"""What the compiler makes of the kernels: that each method's kernels consist of the instructions the method is named
-for, and that no kernel spills registers. Reads what cmake/device_code.cmake made; needs no GPU.
+"""Device code of the kernels: each method's kernels use the instructions that the method is named for, and no kernel
+spills registers. Reads the output of cmake/device_code.cmake; needs no GPU.
 
-test_device_code.py FOLDER [unittest's arguments]; also writes FOLDER/registers.csv.
+Usage: test_device_code.py FOLDER [unittest's arguments]. It also writes FOLDER/registers.csv.
 """
 
 import re
@@ -15,21 +15,21 @@ from reading import Function, Resources
 
 
 class File(NamedTuple):
-    name: str  # of "smem_tma" for kernels/smem/smem_tma.cu
+    name: str  # "smem_tma" for kernels/smem/smem_tma.cu
     functions: list[Function] = []
     resources: list[Resources] = []
 
 
 class Rule(NamedTuple):
-    """What holds for each kernel of a file whose short name matches."""
+    """Instructions required or forbidden in the kernels of a file whose short names match."""
 
     file: str
-    kernel: str  # a regular expression of the whole short name
+    kernel: str  # regular expression for the whole short name
     has: tuple[str, ...] = ()  # see Function.has
     has_not: tuple[str, ...] = ()
 
 
-# What a plain kernel does without; a kernel of a file without rules is held to be plain.
+# Forbidden in plain kernels. Kernels in a file without rules must be plain.
 NOT_PLAIN = ("cp.async", "mbarrier", "cp.reduce.async", "st.async", "red.async")
 CG = "cp.async.cg.shared.global"
 CA = "cp.async.ca.shared.global"
@@ -38,10 +38,10 @@ BULK_STORE = "cp.async.bulk.global.shared::cta"
 TENSOR_LOAD = "cp.async.bulk.tensor.2d.shared::cluster.global"
 TENSOR_STORE = "cp.async.bulk.tensor.2d.global.shared::cta"
 TRY_WAIT = "mbarrier.try_wait"
-# The libraries choose between them by the alignment they are promised.
+# CUDA's libraries choose among these by the alignment that the code promises.
 ANY_COPY = "cp.async.cg|cp.async.ca|cp.async.bulk"
 
-# Every kernel of these files has exactly one rule. The size of cp_async_kernel's copies is its last argument.
+# Every kernel in these files matches exactly one rule. The last argument of cp_async_kernel is the size of its copies.
 RULES = [
     Rule("smem_plain", r"direct_kernel\b.*", (), NOT_PLAIN),
     Rule("smem_plain", r"sync_kernel\b.*", (), NOT_PLAIN),
@@ -58,7 +58,7 @@ RULES = [
 
 
 def violations(files, rules):
-    """What is wrong with these files by these rules, one sentence each."""
+    """Violations of the rules, one sentence each."""
     found = []
     unused = set(rules)
     for file in files:
@@ -126,7 +126,7 @@ class DeviceCode(unittest.TestCase):
         self.assertEqual(violations(self.files, RULES), [])
 
     def test_ptx_and_report_speak_of_the_same_kernels(self):
-        """nvcc and the assembler are read by two functions; a kernel that one of them overlooks would go unchecked."""
+        """nvcc's PTX and the assembler's report are parsed separately; a kernel missing in one would go unchecked."""
         for file in self.files:
             written = sorted(f.name for f in file.functions if f.is_kernel)
             assembled = sorted(r.name for r in file.resources if r.is_kernel)
@@ -137,7 +137,7 @@ class DeviceCode(unittest.TestCase):
         self.assertEqual(spills(self.files), [])
 
     def test_registers_are_recorded(self):
-        """For scripts/registers, and for whoever compares two compilers. Names come last: they contain commas."""
+        """For scripts/registers and comparisons of compilers. Names are the last column, as they contain commas."""
         lines = []
         for file in self.files:
             kernels = [r for r in file.resources if r.is_kernel]

@@ -1,4 +1,4 @@
-"""The readers of PTX and of the assembler's report, on snippets: what test_device_code.py stands on."""
+"""The parsers of reading.py, which test_device_code.py relies on, on snippets."""
 
 import unittest
 

@@ -1,7 +1,7 @@
-// What explaining a long recording takes: explain_scale --records 1000000
+// Time and memory of explaining a long recording: explain_scale --records 1000000
 //
-// Writes a recording as a training loop would leave it (copies, launches, kernels, waits), reads it, explains it, and
-// says seconds and memory. Exit code 1 where nothing was explained.
+// Writes the recording of a training loop (copies, launches, kernels, waits), reads and explains it, and prints seconds
+// and memory. Exit code 1 if nothing could be explained.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -23,7 +23,7 @@ std::size_t records_of(const Recording& r) {
   return r.calls.size() + r.copies.size() + r.kernels.size() + r.synchronizations.size();
 }
 
-/// Steps of a copy, eight kernels, and a result that is waited for.
+/// Each step has a copy, eight kernels and a result that the host waits for.
 Recording training(std::size_t records) {
   MadeRecording m;
   const std::uint32_t stream = m.stream(recording::StreamFlag::legacy);

@@ -1,6 +1,6 @@
-"""Recordings of real programs, explained again: what is predicted of their mended versions, held against what those took.
+"""Explains stored recordings of real programs, and compares predicted times with measured times of the fixed programs.
 
-The recordings, and what the programs took, are of examples/prove on an H200 (recordings/README.md)."""
+Recordings and times are those of examples/prove on an H200 (recordings/README.md)."""
 
 import functools
 import json
@@ -16,8 +16,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 PROVE = runpy.run_path(str(HERE.parents[1] / "examples" / "prove"), run_name="prove")
 PROGRAM = os.environ["XFERBENCH_PROGRAM"]
 
-# What was seen and is understood: docs/lab/explain.md tells why. The work that CuPy's mended versions save is the
-# program's own and in no record; PyTorch's and CuPy's mended loops still have copies and kernels in turn.
+# Known exceptions, explained in docs/lab/explain.md. CuPy's fixed versions also save work of the program that no record
+# shows. The fixed loops of PyTorch and CuPy still run copies and kernels in turn.
 PREDICTED_ELSEWHERE = {"cupy_stencil", "cupy_small"}
 MORE_TO_MEND = {"torch_loop", "torch_train"}
 
@@ -38,9 +38,9 @@ class Recordings(unittest.TestCase):
         cls.folder.cleanup()
 
     @classmethod
-    @functools.cache  # all tests ask for the same answers
+    @functools.cache  # cached: all tests need the same answers
     def explained(cls, name):
-        """With what the example mends, which changes no other part of the answer."""
+        """Explains a recording with --mend for the example's fixes, which changes no other part of the answer."""
         mends = [",".join(example.mends) for example in cls.examples if example.name == name and example.mends]
         words = [PROGRAM, "explain", "--quiet", "--json", "-", *(["--mend", *mends] if mends else []), cls.root / name]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
@@ -68,7 +68,7 @@ class Recordings(unittest.TestCase):
     def test_replayed_unchanged_they_take_what_they_took(self):
         for example in self.examples:
             for name in (example.name, f"{example.name}-mended"):
-                if not (self.root / name).is_dir():  # a version that two share is recorded once
+                if not (self.root / name).is_dir():  # versions shared by two examples are recorded once
                     continue
                 with self.subTest(name):
                     self.assertLess(abs(PROVE["replay_error"](self.explained(name))), 0.03)
@@ -85,7 +85,7 @@ class Recordings(unittest.TestCase):
         for example in self.examples:
             with self.subTest(example.name):
                 process = PROVE["process_of"](self.explained(example.name))
-                stretch = process["stretch"]  # which may have been faster watched
+                stretch = process["stretch"]  # the profiled run may have been the faster one
                 whole = max(stretch["seconds"], stretch.get("bare") or 0)
                 self.assertAlmostEqual(sum(process["shares"].values()), whole, places=9)
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kStack = 128 * 1024;
 
-/// Memory for stacks, of which only what is used is taken.
+/// Stack memory, reserved for all ranks; only touched pages are allocated.
 class Stacks {
  public:
   explicit Stacks(std::size_t count)
@@ -36,7 +36,7 @@ class Stacks {
 FiberRanks::FiberRanks(int ranks, int ranks_per_node)
     : fibers_(static_cast<std::size_t>(ranks)), board_(ranks, ranks_per_node, *this) {}
 
-/// makecontext() passes ints: a pointer comes in two of them.
+/// makecontext() passes only ints, so the pointer comes in two halves.
 void FiberRanks::enter(unsigned high, unsigned low) {
   const auto address = (static_cast<std::uintptr_t>(high) << 32U) | low;
   auto& self = *reinterpret_cast<FiberRanks*>(address);  // NOLINT

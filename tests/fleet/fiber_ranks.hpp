@@ -1,5 +1,4 @@
-// Ranks that take turns in one thread, each on a stack of its own: tens of thousands of them, and every run is the
-// same.
+// Ranks as fibers of one thread, each with its own stack: allows tens of thousands of ranks, in a repeatable order.
 #pragma once
 
 #include <ucontext.h>
@@ -18,8 +17,8 @@ class FiberRanks final : private Turns {
  public:
   FiberRanks(int ranks, int ranks_per_node);
 
-  /// Runs `body` once for each rank, with its Communicator, to the end. A rank that asks whether an operation is done
-  /// goes on when it is; where nobody can go on, all ask again. Throws what the first that failed threw.
+  /// Runs `body` once per rank until all have returned. A rank that waits for an operation pauses until it is done; if
+  /// all ranks pause, all of them poll again. Rethrows the first exception of a rank.
   void run(const std::function<void(Communicator&)>& body);
 
  private:

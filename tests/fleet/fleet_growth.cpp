@@ -1,6 +1,6 @@
-// How what the ranks of a fleet agree on grows with their number: the algorithms of the program, run by as many ranks
-// as are asked for, in virtual time on a modelled network. Fails where a clock is further off than it says, or where
-// passes do not start together.
+// Cost of a fleet's collective steps as a function of the number of ranks: the program's real algorithms, in virtual
+// time on a modelled network. Fails if a clock's error exceeds its stated uncertainty, or if passes do not start
+// together.
 //   fleet_growth [RANKS]...
 #include <fmt/format.h>
 
@@ -27,25 +27,25 @@ namespace {
 constexpr int kPerNode = 8;
 constexpr int kPasses = 20;
 constexpr double kPass = 1e-3;        // seconds
-constexpr std::size_t kText = 4096;   // bytes of a result
-constexpr int kInSecondRound = 8;     // ranks: suspects and good ones
-constexpr double kLargestOffset = 1;  // seconds, of a rank's clock
+constexpr std::size_t kText = 4096;   // bytes of a rank's result
+constexpr int kInSecondRound = 8;     // ranks: suspects and good ones for comparison
+constexpr double kLargestOffset = 1;  // seconds; offset of a rank's clock
 constexpr double kLargestOwnDrift = 50e-6;
 const Patience kAnHour{.seconds = 3600};
 
-/// What one rank saw, in seconds.
+/// What one rank observed. Times in seconds.
 struct Seen {
   double first_sync = 0;
   double later_sync = 0;
   double uncertainty = 0;      // right after the last synchronisation
-  double error = 0;            // then
+  double error = 0;            // at the same moment
   double uncertainty_10s = 0;  // ten seconds later
   double error_10s = 0;
-  double passes = 0;  // together
+  double passes = 0;  // all together
   double gather = 0;
   double second_round = 0;
-  double voids = 0;             // passes of the first round that were repeated
-  std::vector<double> began{};  // true times
+  double voids = 0;             // repeated passes of the first round
+  std::vector<double> began{};  // true times of starts
 };
 
 class GrowingRank {
@@ -83,7 +83,7 @@ class GrowingRank {
  private:
   double uniform(double largest) { return std::uniform_real_distribution(-largest, largest)(random_); }
 
-  /// From when all are there.
+  /// Seconds from the moment when all ranks are there.
   template <class Work>
   double timed(const Work& work) {
     barrier(network_, kAnHour, "beginning");
@@ -126,7 +126,7 @@ double largest(const std::vector<Seen>& all, double Seen::*what) {
   return (*std::ranges::max_element(all, {}, what)).*what;
 }
 
-/// The largest distance between two ranks' starts of the same pass.
+/// The largest difference in seconds between two ranks' starts of one pass.
 double apart(const std::vector<Seen>& all) {
   double most = 0;
   for (std::size_t pass = 0; pass < all.front().began.size(); ++pass) {
@@ -141,13 +141,13 @@ double apart(const std::vector<Seen>& all) {
   return most;
 }
 
-/// False where something is not as promised.
+/// Runs a fleet of `count` ranks and prints a row. False if a promise is broken.
 bool show(int count) {
   const auto begun = std::chrono::steady_clock::now();
   std::vector<int> nodes;
   for (int rank = 0; rank < count; ++rank) nodes.push_back(rank / kPerNode);
   std::vector<Seen> all(static_cast<std::size_t>(count));
-  // Of rank 0, whose clock is the common one: it lives until all have ended.
+  // The clock of rank 0 is the common clock. Rank 0 lives until all ranks have ended.
   std::function<double(double)> truth;
   FiberRanks(count, kPerNode).run([&](Communicator& ranks) {
     GrowingRank rank(ranks, nodes);

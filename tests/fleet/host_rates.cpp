@@ -1,8 +1,8 @@
-// What exchange does between two hosts, beside plain calls of MPI: host memory to host memory, both by turns in the
-// same two processes.
+// Scenario exchange between two hosts compared with plain MPI calls, from host memory to host memory, both in turn in
+// the same two processes.
 //   mpirun -n 2 host_rates [ROUNDS [LARGEST]]     LARGEST: bytes
-// Rates of windows of 64 messages that all lie in one place, as osu_bw has them, and half a ping-pong. A line of JSON
-// for each size, with the medians of both and of their ratios, round by round.
+// Measures rates of windows of 64 messages in one buffer, as osu_bw does, and half of a ping-pong. Prints a line of
+// JSON per size: medians of both and of their ratio in each round.
 #include <fmt/format.h>
 #include <mpi.h>
 
@@ -29,7 +29,7 @@ using namespace xferbench;
 
 constexpr std::size_t kMessages = plain_mpi::kWindow;
 
-/// The scenario's own transfers, as plain calls are counted: so many windows, or round trips.
+/// The scenario's transfers in the same units as plain_mpi::Loop: windows and round trips.
 class ScenarioLoop {
  public:
   ScenarioLoop(Communicator& ranks, std::uint64_t bytes)
@@ -92,7 +92,7 @@ struct Compared {
   std::vector<double> plain{};
   std::vector<double> ours{};
 
-  /// `value` of both loops, the one or the other first.
+  /// Adds a value of each loop; the order alternates by round.
   template <class Value>
   void add(int round, plain_mpi::Loop& plain_loop, ScenarioLoop& our_loop, const Value& value) {
     if (round % 2 == 0) plain.push_back(value(plain_loop));
@@ -107,7 +107,7 @@ struct Compared {
   }
 };
 
-/// The first round warms both up, and is not counted.
+/// Compares both for one message size. Round -1 is a warm-up and not counted.
 void compare(Communicator& ranks, std::uint64_t bytes, int rounds) {
   constexpr double kBytesOfARound = 256.0 * static_cast<double>(MiB);
   const bool small = bytes <= 64 * KiB;
@@ -130,7 +130,7 @@ void compare(Communicator& ranks, std::uint64_t bytes, int rounds) {
   std::fflush(stdout);
 }
 
-/// That argument; 0 where it is none.
+/// The argument at this place as a number: 0 if it is none, `otherwise` if it is missing.
 std::uint64_t number_in(std::span<char*> arguments, std::size_t place, std::uint64_t otherwise) {
   if (arguments.size() <= place) return otherwise;
   const std::string_view text = arguments[place];

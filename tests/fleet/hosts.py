@@ -1,12 +1,12 @@
-"""Hosts within this machine, and mpirun across them.
+"""Virtual hosts on this machine, and mpirun across them.
 
     with hosts.network(2) as fleet:
         outcome = hosts.mpirun(6, fleet, [program, "--simulate"], seconds=30)
 
-Each host is a network namespace with a host name (node0, node1, ...) and shared memory of its own; veth pairs and a
-bridge join them, so that MPI really crosses a network. All processes in there live in one namespace of processes, whose
-first one ends when this one ends, however that happens: nothing is left. With None in place of a fleet, mpirun starts
-its ranks on this machine as it is.
+Each host is a network namespace with its own host name (node0, node1, ...) and shared memory. Veth pairs and a
+bridge connect the hosts, so MPI uses a real network. All their processes are in one PID namespace, whose first
+process ends with this one in any case, so nothing is left behind. With None in place of a fleet, mpirun starts its
+ranks on this machine.
 """
 
 import contextlib
@@ -23,10 +23,10 @@ from typing import NamedTuple
 HERE = pathlib.Path(__file__).resolve().parent
 NAMESPACES = ("--net", "--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child")
 NEEDED = ("unshare", "nsenter", "ip", "mount", "bash")
-MARK = "XFERBENCH_TEST_RUN"  # in the environment of every process of a run, which tells them from others
-LONG = 60  # seconds: a run that takes longer hangs
+MARK = "XFERBENCH_TEST_RUN"  # an environment variable that marks the processes of a run
+LONG = 60  # seconds; a run that takes longer hangs
 
-# Open MPI 4: what it would ask or say about this machine, and what two runs at once would share.
+# Settings of Open MPI 4: no questions or warnings about this machine, and nothing shared between two runs.
 SETTINGS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
@@ -43,16 +43,16 @@ ACROSS = {
     "OMPI_MCA_oob_tcp_if_include": "eth0",
     "OMPI_MCA_orte_tmpdir_base": "/dev/shm",
 }
-# MPI's libraries are not built for sanitizers, and keep what they allocate.
+# MPI libraries are not instrumented for sanitizers, and never free some memory.
 SANITIZERS = {"ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "ignore_noninstrumented_modules=1"}
 
 
 class Unavailable(Exception):
-    """What a test needs is not there, or not permitted; the text says why."""
+    """A requirement of the test is missing or not permitted; the text names it."""
 
 
 class Outcome(NamedTuple):
-    code: int  # of mpirun; negative: the signal that ended it
+    code: int  # exit code of mpirun; negative: the signal that ended it
     out: str
     err: str
     seconds: float
@@ -60,7 +60,7 @@ class Outcome(NamedTuple):
 
 
 class Network:
-    """Hosts that can be reached from each other; made by network()."""
+    """Connected virtual hosts; made by network()."""
 
     def __init__(self, count):
         self.names = [f"node{number}" for number in range(count)]
@@ -82,11 +82,11 @@ class Network:
         try:
             self._said = self.holder.communicate(timeout=2)[1].strip()  # closes its standard input, which ends it
         except subprocess.TimeoutExpired:
-            self.holder.kill()  # and with it its child
+            self.holder.kill()  # ends its child too
             self._said = self.holder.communicate()[1].strip()
 
     def inside(self, host, command):
-        """The command line that runs a command on a host, in the folder of this process."""
+        """The command line that runs a command on a host, in the current folder of this process."""
         into_all = ["nsenter", "--target", self._first, *self._user, "--mount", "--pid", "--net", "--ipc", "--uts", "--"]
         into_one = ["nsenter", "--target", self.processes[host], "--net", "--mount", "--uts", "--ipc", "--"]
         there = ["sh", "-c", 'cd "$0" && exec "$@"', os.getcwd()]
@@ -95,7 +95,7 @@ class Network:
 
 @contextlib.contextmanager
 def network(count=2):
-    """So many hosts; raises Unavailable where that is not permitted."""
+    """A Network of `count` hosts; raises Unavailable where namespaces are not permitted."""
     for tool in NEEDED:
         if shutil.which(tool) is None:
             raise Unavailable(f"no network namespaces here: {tool} is not installed")
@@ -115,11 +115,11 @@ def require_mpirun():
 
 
 class Run:
-    """mpirun with its ranks, started by start(). Ends all of them when it is left."""
+    """A running mpirun, made by start(). Leaving the context kills all of its processes."""
 
     def __init__(self, command, environment):
         self._mark = uuid.uuid4().hex
-        self._folder = tempfile.TemporaryDirectory(prefix="xferbench-mpi-")  # of sessions on this machine
+        self._folder = tempfile.TemporaryDirectory(prefix="xferbench-mpi-")  # for Open MPI's session files
         self._begin = time.monotonic()
         self.process = subprocess.Popen(
             [str(word) for word in command],
@@ -137,7 +137,7 @@ class Run:
         self._folder.cleanup()
 
     def finish(self, seconds=LONG):
-        """Waits for its end; ends it by force where that takes longer."""
+        """Waits for the end and returns the Outcome; kills the run after a timeout."""
         hung = False
         try:
             out, err = self.process.communicate(timeout=seconds)
@@ -157,7 +157,7 @@ class Run:
         self.process.wait()
 
     def ranks(self):
-        """The process of each rank, as it is seen from here: the first one of it, not those that it has started."""
+        """{rank: process id as seen from here}. Only the rank's own process counts, not its children."""
         numbers = {}
         for pid, variables in self._processes().items():
             if "OMPI_COMM_WORLD_RANK" in variables:
@@ -165,10 +165,10 @@ class Run:
         return {number: pid for pid, number in numbers.items() if parent_of(pid) not in numbers}
 
     def _processes(self):
-        """Those of the run, with their environments."""
+        """{process id: environment} of all processes of the run."""
         found = {}
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):  # it has ended, or belongs to somebody else
+            with contextlib.suppress(OSError):  # has ended, or belongs to another user
                 entries = (folder / "environ").read_bytes().decode("utf-8", "replace").split("\0")
                 variables = dict(entry.split("=", 1) for entry in entries if "=" in entry)
                 if variables.get(MARK) == self._mark:
@@ -177,14 +177,14 @@ class Run:
 
 
 def parent_of(pid):
-    """None where the process has ended."""
+    """The parent's process id; None if the process has ended."""
     with contextlib.suppress(OSError):
         return int(pathlib.Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[1])
     return None
 
 
 def start(ranks, fleet, command, *, environment=None, options=()):
-    """mpirun with so many ranks, evenly over the hosts of a network, the first ones on node0; a Run."""
+    """Starts mpirun with so many ranks, spread evenly over the hosts in order, and returns a Run."""
     require_mpirun()
     environment = {name: str(value) for name, value in (environment or {}).items()}
     if fleet is None:
@@ -197,6 +197,6 @@ def start(ranks, fleet, command, *, environment=None, options=()):
 
 
 def mpirun(ranks, fleet, command, *, seconds=LONG, environment=None, options=()):
-    """As start(), to its end; everything that it has started is gone afterwards, and after so many seconds at last."""
+    """Runs mpirun to its end or a timeout and returns the Outcome. All of its processes are gone afterwards."""
     with start(ranks, fleet, command, environment=environment, options=options) as run:
         return run.finish(seconds)

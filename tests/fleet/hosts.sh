@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Hosts within this machine, for hosts.py: hosts.sh NAME...
-# Runs as the first process of new namespaces (network, mounts, processes, IPC). Makes a bridge there, and for each name
-# a network namespace of its own with that host name, an address on the bridge, and its own shared memory. Prints
+# Makes virtual hosts on this machine, for hosts.py: hosts.sh NAME...
+# Runs as the first process of new namespaces (network, mounts, processes, IPC). Makes a bridge, and for each name a
+# network namespace with that host name, an address on the bridge and its own shared memory. Prints
 #   ready PID NAME=PID...
-# its own process as it is seen from outside, and those of the hosts as they are seen inside; then waits for the end of
-# standard input. With this process all others in here end, and nothing is left.
+# that is its own process id as seen from outside, and those of the hosts as seen from inside. Then it waits for the end
+# of standard input. All processes inside end with it.
 set -euo pipefail
 
 read -r outside _ < /proc/self/stat  # as long as /proc still shows the processes outside

@@ -1,5 +1,4 @@
-// How fast MPI moves memory from rank 0 to rank 1 of two, by plain calls of MPI, in the manner of osu_bw and
-// osu_latency.
+// Plain MPI transfers between two ranks, timed in the manner of osu_bw and osu_latency.
 #pragma once
 
 #include <mpi.h>
@@ -17,10 +16,10 @@ inline constexpr int kLatencyTag = 3;
 struct Loop {
   int rank = 0;
   int bytes = 0;
-  std::vector<char> memory;  // as in OSU's programs, all messages of a window are in one place
+  std::vector<char> memory;  // all messages of a window use the same memory, as in OSU's benchmarks
 };
 
-/// Seconds that so many windows take, as rank 0 sees it.
+/// Seconds for `count` windows, measured on rank 0.
 inline double windows(Loop& loop, int count) {
   std::array<MPI_Request, kWindow> requests{};
   char answer = 0;
@@ -44,7 +43,7 @@ inline double windows(Loop& loop, int count) {
   return MPI_Wtime() - begin;
 }
 
-/// Seconds that so many round trips take.
+/// Seconds for `count` round trips.
 inline double round_trips(Loop& loop, int count) {
   MPI_Barrier(MPI_COMM_WORLD);
   const int other = 1 - loop.rank;

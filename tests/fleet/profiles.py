@@ -1,4 +1,4 @@
-"""Profile files of a simulated fleet, one for each rank: all a little different, and one part slow."""
+"""Profile files for simulated fleets, one per rank. Ranks differ a little, and one part may be slow."""
 
 import json
 import pathlib
@@ -10,7 +10,7 @@ FAULTS = ("none", "link", "gpu", "host")
 
 @dataclass(frozen=True)
 class Fault:
-    """What is slow. Of a host, the ranks are all that are on it."""
+    """The slow part: its kind, and the affected ranks; of a host, all ranks on it."""
 
     kind: str
     ranks: tuple
@@ -18,19 +18,20 @@ class Fault:
 
 
 def host_of(rank, ranks, hosts):
-    """Ranks fill hosts in their order, as mpirun --map-by slot does where all have as many slots."""
+    """Ranks fill hosts in order, as with mpirun --map-by slot and equal numbers of slots."""
     return f"node{rank * hosts // ranks}"
 
 
 def varied(chance, spread):
-    """A factor near 1, normally distributed. Beyond two standard deviations a part would be slow in truth: drawn anew."""
+    """A normally distributed factor near 1. Values beyond two standard deviations are drawn again: they would be
+    real faults."""
     while abs((factor := chance.gauss(1, spread)) - 1) > 2 * spread:
         pass
     return factor
 
 
 def fleet(seed, ranks=8, hosts=2, fault="none", shortfall=0.1, spread=0.01, noise=0.005):
-    """The profile of each rank, and the Fault. The same seed makes the same fleet."""
+    """Returns the profile of each rank, and the Fault. The same seed gives the same fleet."""
     if fault not in FAULTS:
         raise ValueError(f"there is no fault {fault!r}, expected one of {', '.join(FAULTS)}")
     if not 1 <= hosts <= ranks:
@@ -48,7 +49,7 @@ def fleet(seed, ranks=8, hosts=2, fault="none", shortfall=0.1, spread=0.01, nois
     for rank in range(ranks):
         left = 1 - shortfall if rank in slow else 1
         scale = {
-            # A slow GPU is low in all that is measured with it, its transfers too.
+            # A slow GPU also slows its transfers.
             "link": varied(chance, spread) * (left if fault in ("link", "gpu") else 1),
             "gpu": varied(chance, spread) * (left if fault == "gpu" else 1),
         }
@@ -71,7 +72,7 @@ def fleet(seed, ranks=8, hosts=2, fault="none", shortfall=0.1, spread=0.01, nois
 
 
 def write(folder, profiles):
-    """As FOLDER/rank-0.json, ..., for `mpirun -n 8 xferbench --simulate FOLDER/rank-%r.json`."""
+    """Writes FOLDER/rank-0.json, ..., for `mpirun -n 8 xferbench --simulate FOLDER/rank-%r.json`."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for rank, profile in enumerate(profiles):

@@ -1,9 +1,9 @@
-// What src/ranks does under a launcher, for tests/fleet/test_ranks.py:
-//   ranks_check places          where this rank is, as a line of JSON
-//   ranks_check talk            every way of talking, with what must come of it
-//   ranks_check silent SECONDS  rank 1 never answers, and the others have so much patience
-//   ranks_check start           only starts and ends
-//   ranks_check load            only loads the plug-in, and says what is wrong
+// Exercises src/ranks under a launcher, for tests/fleet/test_ranks.py:
+//   ranks_check places          prints this rank's place as a line of JSON
+//   ranks_check talk            checks the results of every kind of communication
+//   ranks_check silent SECONDS  rank 1 never answers; the others time out after SECONDS
+//   ranks_check start           starts and ends
+//   ranks_check load            only loads the plug-in, and prints an error
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -42,7 +42,7 @@ void expect(bool holds, const std::string& what) {
   if (!holds) throw WrongError("wrong: " + what);
 }
 
-/// In one piece, so that ranks do not write into each other's lines.
+/// Writes the line with one call, so that lines of several ranks do not mix.
 void say(const std::string& line) {
   std::fputs((line + "\n").c_str(), stdout);
   std::fflush(stdout);
@@ -68,7 +68,7 @@ std::vector<std::byte> message(int from, int to, std::size_t size) {
   return bytes;
 }
 
-/// A ring: everybody sends to the next one, and receives from the one before.
+/// Each rank sends to the next one and receives from the one before.
 void talk_in_a_ring(Communicator& ranks) {
   const int next = (ranks.rank() + 1) % ranks.size();
   const int before = (ranks.rank() + ranks.size() - 1) % ranks.size();
@@ -83,7 +83,7 @@ void talk_in_a_ring(Communicator& ranks) {
   }
 }
 
-/// Texts of all lengths, and long ones that come in parts.
+/// Texts of different lengths; long ones are gathered in parts.
 std::string text_of(int rank, std::size_t factor) {
   return std::string(factor * static_cast<std::size_t>(rank % 3), static_cast<char>('a' + rank));
 }
@@ -91,7 +91,7 @@ std::string text_of(int rank, std::size_t factor) {
 void talk_by_texts(Communicator& ranks) {
   for (const std::size_t factor : {std::size_t{0}, std::size_t{5}, std::size_t{100'000}}) {
     for (const std::size_t at_once : {std::size_t{64}, std::size_t{70'001}, kMostAtOnce}) {
-      if (factor > 1000 * at_once) continue;  // thousands of parts
+      if (factor > 1000 * at_once) continue;  // would be thousands of parts
       const auto texts = gather(ranks, text_of(ranks.rank(), factor), kPatience, "texts", at_once);
       expect(texts.size() == (ranks.rank() == 0 ? static_cast<std::size_t>(ranks.size()) : 0), "the number of texts");
       for (std::size_t i = 0; i < texts.size(); ++i) {
@@ -135,7 +135,7 @@ int silent(Communicator& ranks, double seconds) {
   } catch (const RanksSilentError& error) {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
     say(fmt::format(R"({{"rank": {}, "waited": {:.3f}, "said": "{}"}})", ranks.rank(), waited.count(), error.what()));
-    // As a program that has to write its file: the others must be through, too, before the launcher ends all.
+    // A real program writes its file now. The other ranks must time out too before the launcher kills all.
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     return 1;
   }

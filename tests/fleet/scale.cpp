@@ -1,6 +1,5 @@
-// What judging and writing a large fleet takes: results of so many ranks, eight on a node, with a slow link, a slow GPU
-// and a slow host among them, are grouped, summed up, judged and written; seconds of each step, and the most memory
-// that was held.
+// Time and memory of judging and writing a large fleet. The results of so many ranks, eight per node, with a slow link,
+// a slow GPU and a slow host, are grouped, summarised, judged and written. Prints seconds of each step and peak memory.
 //
 //   fleet_scale --ranks 10000 --samples 30 --output /tmp/fleet.json
 #include <fmt/format.h>
@@ -28,7 +27,7 @@ double peak_mebibytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-/// Runs a step and prints what it took; returns its seconds.
+/// Runs a step and prints its time and the peak memory. Returns the seconds.
 template <class Step>
 double timed(std::string_view name, const Step& step) {
   const auto begin = std::chrono::steady_clock::now();
@@ -38,7 +37,6 @@ double timed(std::string_view name, const Step& step) {
   return seconds;
 }
 
-/// A slow link, a slow GPU and a slow host.
 test::FleetPlan plan_of(int ranks, std::size_t samples) {
   test::FleetPlan plan{.nodes = (ranks + 7) / 8, .ranks_per_node = 8, .samples = samples};
   plan.faults = {{.of = test::Fault::Of::link, .where = 3},

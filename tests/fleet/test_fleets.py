@@ -1,6 +1,6 @@
-"""Simulated fleets under mpirun, on hosts that this test makes itself: test_fleets.py [CLASS...]
+"""Simulated fleets under mpirun on virtual hosts: test_fleets.py [CLASS...]
 
-The program is XFERBENCH_PROGRAM. XFERBENCH_FLEETS says how many fleets of each fault are tried [20].
+XFERBENCH_PROGRAM names the program; XFERBENCH_FLEETS is the number of fleets per fault [20].
 """
 
 import collections
@@ -23,7 +23,7 @@ import profiles
 PROGRAM = pathlib.Path(os.environ["XFERBENCH_PROGRAM"]).resolve()
 FLEETS = int(os.environ.get("XFERBENCH_FLEETS", "20"))
 RANKS = 8
-# Enough to tell a link from a GPU, and short.
+# A short run that can still tell a slow link from a slow GPU.
 CASES = ["memcpy", "--dir", "h2d,d2h,d2d", "--size", "64M", "--host", "pinned", "--no-verify", "--quiet"]
 LOUD = [word for word in CASES if word != "--quiet"]
 TIMEOUT = 8  # seconds that a rank waits for another one
@@ -42,13 +42,13 @@ class Fleets(unittest.TestCase):
         hosts.require_mpirun()
 
     def simulate(self, seed, fault="none", **how):
-        """Writes the profiles; what names them, and the fault."""
+        """Writes the profiles. Returns the flags that select them, and the Fault."""
         each, truth = profiles.fleet(seed, ranks=RANKS, fault=fault, **how)
         profiles.write(self.folder, each)
         return ["--simulate", self.folder / "rank-%r.json"], truth
 
     def run_fleet(self, fleet, flags, ranks=RANKS, cases=CASES, **how):
-        """mpirun to its end, and what the results file has."""
+        """Runs mpirun to its end. Returns the Outcome and the content of the results file."""
         outcome = hosts.mpirun(
             ranks, fleet, [PROGRAM, *cases, "--timeout", TIMEOUT, "--json", self.results, *flags], **how
         )
@@ -56,7 +56,7 @@ class Fleets(unittest.TestCase):
         return outcome, self.report()
 
     def report(self):
-        """What the results file has by now; None while there is none."""
+        """The content of the results file so far; None without a file."""
         text = self.results.read_text("utf-8") if self.results.exists() else ""
         return json.loads(text) if text else None
 
@@ -66,12 +66,12 @@ class Fleets(unittest.TestCase):
 
 
 def flags_of(report):
-    """{(what, ranks)} that a results file names."""
+    """{(kind of fault, ranks)} flagged in the results."""
     return {(one["what"], tuple(sorted(one["ranks"]))) for one in report["fleet"].get("flagged", [])}
 
 
 class Faults(Fleets):
-    """Each fault is named for what it is, and nobody else is: one fleet of each fault, with few samples."""
+    """Each fault is flagged as what it is, and nothing else is flagged. One fleet per fault, with few samples."""
 
     SEEDS = range(1)
     CASES = [*CASES, "--max-samples", "8", "--budget", "0.05"]
@@ -104,14 +104,14 @@ class Faults(Fleets):
 
 
 class FaultsLong(Faults):
-    """Many fleets of each fault, with as many samples as a user's run takes."""
+    """Many fleets per fault, with a user's default number of samples."""
 
     SEEDS = range(FLEETS)
     CASES = CASES
 
 
 class Exchanged(Fleets):
-    """Transfers between ranks: a slow end is told from those it exchanges with."""
+    """Transfers between ranks: a slow rank is distinguished from its partners."""
 
     RANKS = 4
     HOSTS = 2
@@ -132,7 +132,7 @@ class Exchanged(Fleets):
 
 
 class KeysWithBlanks(Fleets):
-    """A rank that looks slow is measured again, whatever the key of its case has in it."""
+    """A suspicious rank is measured again, even if the key of its case contains blanks."""
 
     RANKS = 4
     SLOW = 2
@@ -154,7 +154,7 @@ class KeysWithBlanks(Fleets):
 
 
 class ExchangedLong(Exchanged):
-    """More ranks on more hosts, with the budget that a user's run has."""
+    """More ranks on more hosts, with the default budget."""
 
     RANKS = 6
     HOSTS = 3
@@ -163,11 +163,11 @@ class ExchangedLong(Exchanged):
 
 
 class Kills(Fleets):
-    """kill -9 of a rank: everything ends, and the results that were measured stay in the file."""
+    """kill -9 of a rank: all ranks end, and finished results stay in the file."""
 
     RANKS = RANKS
     CASES = ["memcpy", "--size", "1M:64M:x2", "--dir", "h2d,d2h,d2d", "--host", "pinned", "--min-samples", "60", "--no-verify"]
-    PATIENT = 20  # seconds for --timeout: long beside what a busy machine takes to end the others
+    PATIENT = 20  # seconds for --timeout: longer than a busy machine needs to end the others
     MPI_LOST_ITSELF = "PMIX ERROR"
 
     def setUp(self):
@@ -176,7 +176,7 @@ class Kills(Fleets):
         self.command = [PROGRAM, *self.CASES, "--timeout", self.PATIENT, "--json", self.results, *flags]
 
     def one_is_killed(self, fleet, victim, wait):
-        """Kills the rank after `wait`; what came of it."""
+        """Runs the fleet and kills the rank after `wait`. Returns the outcome in a few words."""
         self.results.unlink(missing_ok=True)
         with hosts.start(self.RANKS, fleet, self.command) as run:
             wait(run)
@@ -188,7 +188,7 @@ class Kills(Fleets):
             outcome = run.finish(LONG)
             took = time.monotonic() - begin
         report = self.report()
-        # Of a rank that dies while mpirun connects its hosts, Open MPI's own servers may lose track and wait for ever.
+        # When a rank dies while mpirun connects its hosts, Open MPI's own servers may wait for ever.
         if killed and not report and outcome.hung and self.MPI_LOST_ITSELF in outcome.err:
             return "MPI lost itself"
         self.assertFalse(outcome.hung, outcome.err)
@@ -216,7 +216,7 @@ class Killed(Kills):
     RANKS = 4
 
     def kill_when(self, fleet, victim, begun):
-        """Kills the rank as soon as `begun` holds of the run; what came of it."""
+        """Kills the rank as soon as begun(run) is true. Returns the outcome in a few words."""
 
         def wait(run):
             while run.process.poll() is None and not begun(run):
@@ -228,13 +228,13 @@ class Killed(Kills):
         return self.measured() > self.RANKS
 
     def test_a_rank_that_starts(self):
-        # Open MPI's own servers may lose track of a rank that dies while they start.
+        # Open MPI's servers may lose a rank that dies while they start, so try three times.
         outcomes = (self.kill_when(None, 1, lambda run: 1 in run.ranks()) for _ in range(3))
         self.assertIn("before the first file", outcomes)
 
     def test_a_rank_that_measures(self):
         with hosts.network(2) as fleet:
-            # Now and then mpirun, which ends all ranks when one dies, is faster than rank 0.
+            # mpirun ends all ranks when one dies, sometimes before rank 0 can name it.
             outcomes = (self.kill_when(fleet, 2, self.has_measured) for _ in range(3))
             self.assertIn("named", outcomes)
 
@@ -244,7 +244,7 @@ class Killed(Kills):
 
 
 class KilledLong(Kills):
-    """Kills at many moments of a run."""
+    """Kills at random moments of a run."""
 
     MOMENTS = 20
 
@@ -259,22 +259,23 @@ class KilledLong(Kills):
                 with self.subTest(trial=trial, victim=victim, moment=moment):
                     outcomes[self.one_is_killed(fleet, victim, lambda _, moment=moment: time.sleep(moment))] += 1
         print(dict(outcomes), file=sys.stderr)
-        # Who is killed while all start, and rank 0, cannot be named; nor where mpirun leaves no time on a busy machine.
+        # A rank killed during the start, and rank 0, cannot be named; nor can others if mpirun is too quick on a busy
+        # machine.
         self.assertGreater(outcomes["named"], self.MOMENTS // 4)
         self.assertLessEqual(outcomes["not named"], self.MOMENTS // 10)
         self.assertLessEqual(outcomes["MPI lost itself"], self.MOMENTS // 10)
 
 
 class Ended(Fleets):
-    """A run that is ended early, or whose ranks wait in vain, says so, and accuses nobody who is well."""
+    """A run that ends early, or whose ranks wait in vain, says so and blames no healthy rank."""
 
     MANY = ["memcpy", "--size", "1M:64M:x1.1", "--host", "pinned", "--min-samples", "60", "--no-verify"]
 
     @contextlib.contextmanager
     def under_way(self, ranks, *flags, cases=MANY, timeout=TIMEOUT, environment=None):
-        """A run that has written results of some cases."""
+        """A run that has already written results of some cases."""
         profiles_of, _ = self.simulate(1)
-        self.results.unlink(missing_ok=True)  # an earlier try's would pass for this run's
+        self.results.unlink(missing_ok=True)  # results of an earlier try must not count
         command = [PROGRAM, *cases, *profiles_of, "--timeout", timeout, "--json", self.results, *flags]
         with hosts.start(ranks, None, command, environment=environment) as run:
             end = time.monotonic() + 30
@@ -285,7 +286,7 @@ class Ended(Fleets):
             yield run
 
     def end_of(self, run, seconds=20):
-        """`took` is until all ranks have ended: mpirun may take seconds more."""
+        """Waits for the end. `took` is the time until all ranks have ended; mpirun itself may take seconds more."""
         begin = time.monotonic()
         while time.monotonic() < begin + seconds and run.ranks():
             time.sleep(0.01)
@@ -304,7 +305,7 @@ class Ended(Fleets):
         self.assertNotIn("--timeout", outcome.err)
 
     def test_ctrl_c(self):
-        """Hundreds of cases are left: none of them is begun."""
+        """None of the remaining cases, hundreds of them, is begun."""
         with self.under_way(4, "--pace", "all,node,one") as run:
             ranks = run.ranks()
             for pid in ranks.values():
@@ -368,8 +369,9 @@ class Ended(Fleets):
         self.assertIn("rank 2 ", outcome.err)
 
     def test_rank_0_that_was_stopped(self):
-        """The others say who does not answer. Rank 0, which goes on as mpirun ends it, does not blame those gone."""
-        for _ in range(3):  # mpirun, which ends all ranks when one does, may lose what that one said last
+        """The others name rank 0 as silent. Rank 0 continues when mpirun ends it, and must not blame ranks that have
+        left."""
+        for _ in range(3):  # mpirun ends all ranks when one ends, and may lose its last message
             with self.under_way(3, timeout=3) as run:
                 os.kill(run.ranks()[0], signal.SIGSTOP)
                 outcome, report = self.end_of(run, 60)
@@ -399,7 +401,7 @@ class Ended(Fleets):
             self.assertGreaterEqual(result["fleet"]["passes"], samples)
 
     def test_a_full_disk_ends_all_in_order(self):
-        """With rank 0's code, and not once mpirun ends them."""
+        """All ranks end by themselves with rank 0's exit code, and are not killed by mpirun."""
         flags, _ = self.simulate(1)
         each = ["sh", "-c", '"$@"; echo "ended with $?" >&2', "sh", PROGRAM]
         outcome = hosts.mpirun(3, None, [*each, *CASES, *flags, "--json", "/dev/full"])
@@ -410,7 +412,7 @@ class Ended(Fleets):
 
 
 class Wrong(Fleets):
-    """What a rank gets wrong is its own: the others go on."""
+    """An error on one rank concerns this rank only: the others continue."""
 
     def with_rank(self, rank, change, **how):
         each, _ = profiles.fleet(3, ranks=4)
@@ -419,7 +421,7 @@ class Wrong(Fleets):
         return self.run_fleet(None, ["--simulate", self.folder / "rank-%r.json"], ranks=4, **how)
 
     def test_a_rank_with_another_gpu(self):
-        """Rank 0 says so at the start, and so do table and file."""
+        """Rank 0 reports the difference at the start, and it is in the table and the file."""
         outcome, report = self.with_rank(2, {"gpu": "NVIDIA H100"}, cases=LOUD)
         differences = report["fleet"]["differences"]
         self.assertEqual(len([text for text in differences if "in their GPU" in text]), 1, differences)
@@ -470,7 +472,7 @@ class Wrong(Fleets):
         self.assertIn("rank 0 does not answer", outcome.err)
 
     def test_a_rank_that_is_late(self):
-        """Its passes are repeated, and counted; the result is as good."""
+        """Its late passes are repeated and counted; the result is as good."""
         outcome, report = self.with_rank(1, {"late": {"probability": 0.2, "seconds": 0.01}})
         self.assertEqual(outcome.code, 0, outcome.out + outcome.err)
         void = [result["fleet"].get("void_passes", 0) for result in report["results"]]
@@ -482,7 +484,7 @@ class Wrong(Fleets):
         self.assertEqual({late[rank] for rank in (0, 2, 3)}, {0})
 
     def test_nobody_is_late_where_all_are_quiet(self):
-        """Not in the first pass either, of which nobody knows yet how long it takes to prepare."""
+        """No pass is late, not even the first one, whose preparation time is not known yet."""
         flags, _ = self.simulate(1)
         _, report = self.run_fleet(None, flags, ranks=2, cases=["overlap", "--no-verify", "--quiet"])
         for result in report["results"]:
@@ -495,7 +497,7 @@ class Starts(Fleets):
     TRIES = 3
 
     def test_as_soon_as_one_process(self):
-        """Start to first sample on all ranks within 2 s of a single process'."""
+        """The first sample is taken on all ranks at most 2 s later than in a single process."""
         flags, _ = self.simulate(1)
         one = [PROGRAM, "memcpy", "--dir", "h2d", "--size", "1M", "--max-samples", "1", "--no-verify"]
 
@@ -547,7 +549,7 @@ class Starting(Starts):
         self.assertIn("--share-gpus", said)
 
     def test_a_launcher_without_mpi(self):
-        """As plain srun without PMIx: each process is alone."""
+        """Like plain srun without PMIx: each process is alone."""
         environment = {"SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "4", "SLURM_LOCALID": "0", "SLURM_STEP_ID": "0",
                        "SLURM_JOB_ID": "1"}
         for name in [name for name in os.environ if name.startswith(("OMPI_", "PMIX_"))]:
@@ -560,7 +562,7 @@ class Starting(Starts):
         self.assertIn("--mpi=pmix", found.stderr)
 
     def by_rank(self, *each):
-        """A command for each rank: mpirun's parts of a job."""
+        """Runs one command per rank, separated by ':' as mpirun takes them."""
         words = []
         for number, arguments in enumerate(each):
             words += [*([":", "-n", 1] if number else []), PROGRAM, *arguments]
@@ -569,7 +571,7 @@ class Starting(Starts):
         return outcome, [line for line in outcome.err.splitlines() if line.startswith("xferbench: ")]
 
     def test_a_file_of_one_rank_only(self):
-        """Whoever lacks it says so, with its place: the others have nothing to say."""
+        """Only the rank that lacks the file reports it, with its host."""
         suite = self.folder / "suite.json"
         outcome, said = self.by_rank([*CASES, "--simulate"], ["--suite", suite, "--simulate"])
         self.assertEqual(outcome.code, 2, outcome.err)
@@ -583,7 +585,7 @@ class Starting(Starts):
         self.assertIn("none/results.json", said)
 
     def test_a_gpu_that_hangs_while_it_is_opened(self):
-        """Nobody ever writes what this rank reads."""
+        """Rank 1 opens a pipe that nobody ever writes to."""
         self.simulate(1)
         (self.folder / "rank-1.json").unlink()
         reader, writer = os.pipe()

@@ -1,4 +1,4 @@
-"""Fleets of profile files keep to the schema of profiles. That a slow part shows where it should is in tests/sim/."""
+"""Profiles of simulated fleets follow the schema. tests/sim/ tests that a slow part has the intended effect."""
 
 import json
 import pathlib

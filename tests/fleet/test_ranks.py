@@ -1,4 +1,4 @@
-"""src/ranks under mpirun, on this machine and across a network of namespaces: test_ranks.py RANKS_CHECK HOST_RATES"""
+"""src/ranks under mpirun, on this machine and across virtual hosts: test_ranks.py RANKS_CHECK HOST_RATES"""
 
 import json
 import os
@@ -26,8 +26,8 @@ def lines_of(outcome):
 
 class Ranks(unittest.TestCase):
     def check(self, ranks, fleet, *arguments, seconds=hosts.LONG):
-        """Now and then Open MPI 4.1 crashes as it ends, in a thread of its own whose code it has unloaded. We have no
-        threads there and unload nothing: what is wrong of ours is so each time."""
+        """Runs ranks_check, again after a crash of Open MPI 4.1: it sometimes crashes at its end in a thread whose
+        code is already unloaded. Our code has no threads there, so an error of ours would repeat."""
         for _ in range(3):
             outcome = hosts.mpirun(ranks, fleet, [RANKS_CHECK, *arguments], environment=WITH_PLUGIN, seconds=seconds)
             if outcome.code != 128 + signal.SIGSEGV or "Failing at address" not in outcome.err:
@@ -81,7 +81,7 @@ class OnOneHost(Ranks):
             end = time.monotonic() + 20
             while len(run.ranks()) < 3 and time.monotonic() < end:
                 time.sleep(0.05)
-            time.sleep(2)  # until all are waiting
+            time.sleep(2)  # now all ranks are waiting
             begin = time.monotonic()
             os.kill(run.ranks()[0], signal.SIGINT)
             outcome = run.finish(20)
@@ -172,7 +172,7 @@ class AcrossHosts(Ranks):
     def test_talk(self):
         before = self.traffic()
         self.everybody_is_right(6, self.fleet)
-        self.assertGreater(self.traffic() - before, 2_000_000)  # the two largest messages of the ring that cross
+        self.assertGreater(self.traffic() - before, 2_000_000)  # the two largest messages that cross hosts
 
     def test_somebody_who_never_answers(self):
         outcome = self.check(6, self.fleet, "silent", "1")
@@ -181,7 +181,7 @@ class AcrossHosts(Ranks):
         self.assertEqual({line["rank"] for line in lines_of(outcome)}, {0, 2, 3, 4, 5}, outcome.err)
 
     def traffic(self):
-        """Bytes that node0 has sent and received over its network."""
+        """Bytes that node0 has received and sent over its network."""
         command = self.fleet.inside("node0", ["cat", "/proc/net/dev"])
         found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         fields = next(line for line in found.splitlines() if "eth0:" in line).split(":")[1].split()

@@ -1,10 +1,10 @@
-// How often the judgement of fleets is right: fleets of several shapes, made up with noise and a known truth, judged as
-// the program judges them. Prints the table of docs/lab/fleets.md; exits with 1 where noise of 1 % hides a fault
-// of 10 % in more than one fleet of a hundred, or makes one in as many.
+// Error rates of the judgement of fleets, on made-up fleets with noise and a known truth. Prints the table of
+// docs/lab/fleets.md. Exits with 1 if, with noise of 1 %, a fault of 10 % is missed in more than one of a hundred
+// fleets, or a fault is reported where there is none in as many.
 //
-//   fleet_trials --fleets 1000          the table, in some minutes
-//   fleet_trials --fleets 200           as scripts/test --full does; without --full, 100: of fewer than 200 only
-//                                       the rows of which something is promised
+//   fleet_trials --fleets 1000          the table, takes minutes
+//   fleet_trials --fleets 200           as in scripts/test --full; the quick tests use 100. Below 200, only
+//                                       the rows with a promise
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,14 +34,14 @@ constexpr std::array<Shape, 5> kShapes{Shape{"2 x 4", 2, 4}, Shape{"4 x 8", 4, 8
 constexpr std::array<double, 2> kNoises{0.01, 0.02};
 constexpr std::array<Fault::Of, 3> kFaults{Fault::Of::link, Fault::Of::gpu, Fault::Of::host};
 
-/// What came of many fleets of a kind.
+/// Outcomes over many fleets.
 struct Count {
-  std::size_t suspected = 0;  ///< fleets in which somebody good is suspected
-  std::size_t named = 0;      ///< in which the fault is flagged for what it is
-  std::size_t accused = 0;    ///< in which something else is flagged
+  std::size_t suspected = 0;  ///< fleets with a good rank under suspicion
+  std::size_t named = 0;      ///< fleets whose fault is flagged as what it is
+  std::size_t accused = 0;    ///< fleets in which anything else is flagged
 };
 
-/// Of a host with a single rank nobody can say whether it is the host.
+/// On a host with a single rank, a slow host cannot be told from a slow link.
 Flagged::What expected_of(const FleetPlan& plan) {
   const Fault::Of of = plan.faults.front().of;
   if (of == Fault::Of::gpu) return Flagged::What::gpu;
@@ -67,7 +67,7 @@ void try_one(const FleetPlan& plan, Count& count) {
   const auto right = std::ranges::count_if(fleet.flagged, is_right);
   if (right > 0) ++count.named;
   if (right < std::ssize(fleet.flagged)) ++count.accused;
-  // Whoever is in doubt and not flagged has a note that tells what came of measuring again.
+  // A rank that was suspected but not flagged has a note about its second measurement.
   const auto is_doubt = [](const std::string& note) { return note.ends_with("when measured again"); };
   if (std::ranges::any_of(fleet.notes, is_doubt) || right < std::ssize(fleet.flagged)) ++count.suspected;
 }
@@ -85,17 +85,17 @@ Count try_many(FleetPlan plan, std::size_t fleets, std::uint64_t seed) {
   return count;
 }
 
-/// Whether no more than one in a hundred is wrong, of faults of 10 % under noise of 1 %; of others nothing is promised.
+/// The promise: at most 1 % of fleets judged wrongly with noise of 1 % and faults of 10 %. True if nothing is promised.
 bool keeps_promise(const FleetPlan& plan, const Count& count, std::size_t fleets) {
   if (plan.noise > 0.01) return true;
-  const std::size_t allowed = 1 + fleets / 100;  // one may be chance, however few there are
+  const std::size_t allowed = 1 + fleets / 100;  // one miss may be chance, even among few fleets
   if (plan.faults.empty()) return count.accused <= allowed;
   if (plan.faults.front().slower_by < 0.1) return true;
   const std::size_t missed = fleets - count.named;
   return missed <= allowed && count.accused <= allowed;
 }
 
-/// Fleets of all shapes: flawless ones, and those with a fault of so much.
+/// Prints a row for each shape of fleet, without and with a fault. False if a promise is broken.
 bool print_rows(double noise, double slower_by, std::size_t fleets, std::uint64_t seed) {
   bool kept = true;
   for (const Shape& shape : kShapes) {

@@ -22,7 +22,7 @@ import sys
 import tempfile
 
 BASE_MB = 36  # two files are read at once, and both may be at their peak
-RESUME_MB = 50  # the cases of its command as well, which the file only names
+RESUME_MB = 50  # also holds the cases, which the file's command only implies
 EXIT_CODES = {0, 1, 2, 3, 4, 5}
 ATTEMPTS = 3
 
@@ -48,7 +48,7 @@ def result(key, status="ok", reason="", params="", warnings="", measurements="",
 
 
 def many(item, size, between=","):
-    """Text of about that size: what item(i) gives for 0, 1, 2, ..., in pieces."""
+    """Yields about `size` bytes of text in pieces: item(0), item(1), ..., separated by `between`."""
     written = 0
     pieces = []
     held = 0
@@ -70,7 +70,7 @@ def measured(key, value="1"):
 
 
 def results(item, size, **kwargs):
-    """With one in front that was measured, so that there is something to compare."""
+    """A results file with these items, after one measured result, which compare needs."""
     yield head(**kwargs) + '"results": [' + measured("memcpy/first") + ","
     yield from many(item, size)
     yield "]}"
@@ -82,7 +82,7 @@ def repeated(text, size):
 
 
 def inside_result(before, pieces, after):
-    """A results file with one result, of which a part is made of pieces, behind one that was measured."""
+    """A results file with one measured result, and one that has `pieces` in its field `before`."""
     text = result("memcpy/a", **{before: "@"})
     first, last = text.split("@")
     yield head() + '"results": [' + measured("memcpy/first") + "," + first
@@ -96,7 +96,7 @@ def samples(size):
 
 
 def accepted_samples(size):
-    """That take about as much memory as their text."""
+    """Samples that need about as much memory as their text."""
     count = size // 8
     first, last = (_MEASUREMENT % ("copy", "@", count, "0.5")).split("@")
     thousand = ",".join(f"0.{(i * 7919) % 90000 + 10000}" for i in range(1000))
@@ -273,7 +273,7 @@ def variables(size):
 
 
 def resumed(size):
-    """Of a command that makes as many cases; each is there and has failed, but for one."""
+    """Results of a command with as many cases: all failed, and the last one is missing, so that --resume has work."""
     count = max(2, min(size // 240, 100_000))
     command = f'["xferbench","memcpy","--simulate","--dir","h2d","--host","pinned","--size","1:{count}:+1","--max-samples","6"]'
 
@@ -328,7 +328,7 @@ BOMBS = {bomb.__name__: bomb for bomb in _OF_RESULTS + _OF_EXPECTATIONS + _OF_SU
 
 def write(name, megabytes, path):
     """Writes the bomb of that name; returns its size in bytes, which may be less than was asked for."""
-    # By a process of its own: what a process has held before it becomes the program counts as the program's memory.
+    # In a child process: the peak memory of a program includes what its process held before exec.
     writer = os.fork()
     if writer == 0:
         with open(path, "w", encoding="utf-8") as file:
@@ -371,14 +371,15 @@ def run(program, arguments, environment=None, limit=None):
                 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
             os.execve(program, [program, *arguments], environment or os.environ)
         _, status, usage = os.wait4(child, 0)
-        seconds = usage.ru_utime + usage.ru_stime  # not of the clock: other programs may be running
+        seconds = usage.ru_utime + usage.ru_stime  # CPU time, since other programs may be running
         err.seek(0)
         text = err.read(300).decode(errors="replace")
     return os.waitstatus_to_exitcode(status), seconds, usage.ru_maxrss / 1000, text
 
 
 def measure(program, names, megabytes, seconds_per_10mb, folder):
-    """Yields for each bomb and command: name, what read it, MB, exit code, seconds, peak, what is broken, what it said."""
+    """Yields for each bomb and command: name, command, MB, exit code, seconds, peak MB, broken limits, standard
+    error."""
     other = os.path.join(folder, "other.json")
     write("measured_results", 0.01, other)
     for name in names:
@@ -436,7 +437,7 @@ def main():
                 f"{broken.upper()}{'; ' if broken and said else ''}{said}",
                 flush=True,
             )
-    print("\n".join(failed) or "All as promised.")  # at the end, where a log that was cut still has it
+    print("\n".join(failed) or "All as promised.")  # at the end, so that a truncated log still has it
     return 1 if failed else 0
 
 

@@ -47,7 +47,7 @@ Result on_two_gpus() {
   return r;
 }
 
-/// All that the scenario declares.
+/// Fills in every measurement, metric and label that the scenario declares.
 void make_up(Result& result, std::span<const MetricDeclaration> declared) {
   result.status = Status::ok;
   result.reason.clear();
@@ -87,7 +87,7 @@ std::vector<std::string> files_in(const char* folder) {
     texts.push_back(test::read_file(entry.path()));
   }
   if (texts.empty()) throw std::runtime_error(std::string("there are no ") + folder);
-  std::ranges::sort(texts);  // folders have no order
+  std::ranges::sort(texts);  // directory order is arbitrary
   return texts;
 }
 

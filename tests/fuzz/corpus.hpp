@@ -1,4 +1,4 @@
-// Valid files to begin with.
+// Valid files, from which the fuzzer makes damaged ones.
 #pragma once
 
 #include <string>
@@ -9,27 +9,27 @@
 
 namespace xferbench::fuzz {
 
-/// Files of results made by hand, with all that a file may have.
+/// Hand-made results files with every field.
 std::vector<std::string> made_by_hand();
 
-/// A run as it would be stored, and all that it measured.
+/// A simulated run as a record and as its JSON.
 struct Run {
   Report report;
-  Json document;  ///< the same
+  Json document;  ///< JSON of the same run
 };
 
-/// A run of each scenario on the simulated device. What that cannot measure is made up from what the scenario declares.
+/// One simulated run per scenario. Cases that cannot be simulated get made-up metrics.
 std::vector<Run> runs_of_all_scenarios();
 
-/// A file of spreads, of the cases of those runs.
+/// Spread files for the cases of those runs.
 std::vector<std::string> spreads();
 
-/// Files of expectations, suites and profiles: those that come with the program, and some that use all that there is.
+/// Files of the program's data folder, and some with every possible field.
 std::vector<std::string> expectations();
 std::vector<std::string> suites();
 std::vector<std::string> profiles();
 
-/// Stored files of `explain --json` and of `--timeline`.
+/// Stored outputs of `explain --json` and `--timeline`.
 std::vector<std::string> explanations();
 std::vector<std::string> timelines();
 

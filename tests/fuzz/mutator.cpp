@@ -12,7 +12,7 @@ namespace xferbench::fuzz {
 
 namespace {
 
-/// What to put into a text: names and values that files have, and what no file should have.
+/// Texts to insert: names and values of real files, and invalid ones.
 const std::vector<std::string>& words() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> found{"\"\\x\"", "\xFF\xFE", "\xF4\x90\x80\x80", "\xEF\xBB\xBF"};
@@ -37,7 +37,7 @@ constexpr std::size_t kMostDamages = 8;
 // --- Texts ----------------------------------------------------------------------------------------------------------
 
 std::string Mutator::damaged(std::string text, const std::string& other) {
-  const std::size_t damages = 1 + below(1 + below(kMostDamages));  // more often few: those may still be read
+  const std::size_t damages = 1 + below(1 + below(kMostDamages));  // often only one: then the file may still be read
   for (std::size_t i = 0; i < damages; ++i) damage(text, other);
   return text;
 }
@@ -47,7 +47,7 @@ Mutator::Span Mutator::span(const std::string& text, std::size_t longest) {
   return {begin, std::min(below(longest) + 1, text.size() - begin)};
 }
 
-/// What stands between two characters that end a token.
+/// The text between two characters that end a token.
 Mutator::Span Mutator::token(const std::string& text) {
   constexpr const char* kEnds = ",:{}[]\n";
   const std::size_t begin = text.find_first_not_of(kEnds, below(text.size() + 1));
@@ -138,7 +138,7 @@ Json* Mutator::place_in(Json& document, std::string_view spared) {
       if (item->is_structured() && !item->empty() && !is_spared) inside.push_back(&*item);
     }
     if (inside.empty()) break;
-    // The results are what most is made of.
+    // Prefer the results, the largest part of a document.
     const bool to_results = level == 0 && document.contains("results") && document["results"].is_array() &&
                             !document["results"].empty() && below(3) != 0;
     at = to_results ? &document["results"] : inside[below(inside.size())];
@@ -146,7 +146,7 @@ Json* Mutator::place_in(Json& document, std::string_view spared) {
   return at->empty() ? nullptr : at;
 }
 
-/// One metric, measurement or label leaves all results.
+/// Removes one metric, measurement or label from the results: from all, or from some of them.
 void Mutator::drop_everywhere(Json& document) {
   if (!document.is_object() || !document.contains("results") || !document["results"].is_array()) return;
   std::set<std::string> names;
@@ -209,7 +209,7 @@ void Mutator::tamper(Json& document, std::string_view spared) {
     case 0: place->erase(item); return;
     case 1: *item = value(); return;
     case 2: return std::swap(*item, *item_of(*place));
-    case 3: {  // with something from elsewhere
+    case 3: {  // replaced by an item from another place
       Json* other = place_in(document, spared);
       if (other != nullptr) *item = Json(*item_of(*other));
       return;

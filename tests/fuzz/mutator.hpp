@@ -1,4 +1,4 @@
-// Damages files, as text and as what the text says. The same seed does the same.
+// Damages files, as text and as JSON. The same seed gives the same damage.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ class Mutator {
  public:
   explicit Mutator(std::uint64_t seed) : random_(seed) {}
 
-  /// The text with one to eight damages, with parts of another.
+  /// Applies one to eight damages to the text; inserted parts come from `other`.
   std::string damaged(std::string text, const std::string& other);
 
-  /// The document with one to eight changes that leave it JSON: fields, metrics and measurements dropped, values
-  /// swapped and replaced, lists cut and doubled. What stands below `spared` stays.
+  /// Applies one to eight changes that keep valid JSON: dropped fields and metrics, replaced and swapped values, cut
+  /// and doubled lists. The field `spared` of the document stays as it is.
   Json tampered(Json document, std::string_view spared = {});
 
   std::size_t below(std::size_t limit) { return limit == 0 ? 0 : static_cast<std::size_t>(random_() % limit); }
@@ -45,7 +45,7 @@ class Mutator {
   std::string number();
 
   void tamper(Json& document, std::string_view spared);
-  /// A list or an object somewhere in the document that holds something.
+  /// A random non-empty list or object in the document, outside of `spared`; null if there is none.
   Json* place_in(Json& document, std::string_view spared);
   void drop_everywhere(Json& document);
   Json value();

@@ -1,16 +1,14 @@
-// Feeds all that reads files with what nobody should have written: valid files, damaged at random as texts and changed
-// at random as documents. Each must be used, or refused by an error of one line; any other end (another exception, a
-// sanitizer's report, a hang) is a bug of the program, and so is a character in what is said or written that a terminal
-// would obey.
+// Fuzzes everything that reads files: valid files are damaged at random, as text and as JSON. Each must be read, or
+// refused with an error of one line. Another exception, a sanitizer report, a hang, or a control character in any
+// output is a bug.
 //
 //   reader_fuzz [--iterations N | --seconds S] [--seed N] [--reader NAME]
 //   reader_fuzz --program XFERBENCH [--iterations N | --seconds S] [--seed N]
 //
-// The readers: results, compare, spreads, check, expectations, suites, profiles, resume, recordings; without a name
-// they take turns. Resuming is done in this process but for the measuring: what is missing has been measured already.
-// With
-// --program each file is resumed by that program. The same seed makes the same files. A failure names its iteration and
-// leaves the text in reader_fuzz_failure.json.
+// Readers: results, compare, spreads, check, expectations, suites, profiles, resume, explanations, timelines,
+// recordings; without --reader they take turns. "resume" runs in this process and takes missing results from stored
+// ones instead of measuring. With --program the program resumes each file. The same seed makes the same files. A
+// failure prints its iteration and leaves the file in reader_fuzz_failure.json.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
@@ -74,13 +72,13 @@
 namespace xferbench::fuzz {
 namespace {
 
-// --- What must hold -------------------------------------------------------------------------------------------------
+// --- Requirements ---------------------------------------------------------------------------------------------------
 
 void require(bool holds, const char* what) {
   if (!holds) throw std::logic_error(what);
 }
 
-/// What is written or printed: lines, and nothing in them that a terminal would obey.
+/// Output may contain line feeds, but no other control character.
 void check_text(std::string_view text) {
   for (std::size_t from = 0; from < text.size();) {
     const auto [begin, bytes] = find_control(text, from);
@@ -110,7 +108,7 @@ void check_read(const Report& report) {
   }
 }
 
-/// What the text is, or nothing where it is refused.
+/// The parsed text, or nullopt if it is refused with a valid error message.
 template <class Parse>
 auto parsed(const Parse& parse, const std::string& text) -> std::optional<decltype(parse(text, "f"))> {
   try {
@@ -127,7 +125,7 @@ void check_shown(const Document& document) {
   check_text(to_html(document));
 }
 
-/// In every form of output.
+/// Checks all forms of output of a record.
 template <class Record>
 void check_written(const Record& record) {
   check_shown(document_of(record));
@@ -136,7 +134,7 @@ void check_written(const Record& record) {
 
 // --- The readers ----------------------------------------------------------------------------------------------------
 
-/// A file that was made from another one, and what it was made from.
+/// A damaged file, and the valid file that it was made from.
 struct Damaged {
   std::string text;
   std::string valid;
@@ -152,7 +150,7 @@ bool read_results(const Damaged& file) {
   return true;
 }
 
-/// Where medians are not those of the samples, nothing else would be looked at.
+/// Makes medians match their samples: otherwise compare would stop at that error.
 void mend_medians(Report& report) {
   for (Result& result : report.results) {
     for (Measurement& m : result.measurements) {
@@ -171,7 +169,7 @@ bool compare_results(const Damaged& file, const std::optional<SpreadFile>& sprea
       compare::across({&named, 1}, {});
     } catch (const InputError&) {
       mend_medians(named.report);
-    } catch (const UsageError&) {  // it has no case
+    } catch (const UsageError&) {  // the file has no case
     }
   }
   const std::span<const NamedReport> all(files);
@@ -187,7 +185,7 @@ bool compare_results(const Damaged& file, const std::optional<SpreadFile>& sprea
   return true;
 }
 
-/// Limits that come from whatever was read can be written, and read again.
+/// Limits derived from any readable report can be written and read again.
 void derive_limits(const Report& report) {
   const std::array runs{NamedReport{"good.json", report}};
   try {
@@ -212,7 +210,7 @@ bool check_results(const Report& report, const check::Expectations& expectations
   return true;
 }
 
-/// Of one text after the other.
+/// A temporary file whose content is replaced for each text.
 class File {
  public:
   const std::string& with(const std::string& text) const {
@@ -234,13 +232,13 @@ bool read_suite_and_plan(const File& file, const std::string& text) {
     return true;
   } catch (const InputError& error) {
     check_message(error.what());
-  } catch (const UsageError& error) {  // of a run's words
+  } catch (const UsageError& error) {  // from a run's command line
     require(*error.what() != '\0', "an error that says nothing");
   }
   return false;
 }
 
-/// What is read makes a machine.
+/// A readable profile must make a working machine.
 bool read_a_profile(const std::string& text) {
   const auto read = parsed(sim::parse_profile, text);
   if (!read) return false;
@@ -252,7 +250,7 @@ bool read_a_profile(const std::string& text) {
   return true;
 }
 
-/// As --resume does. `measured` has the results of all cases, by their keys: those that are missing come from there.
+/// Resumes as --resume does, but takes missing results from `measured` (by key) instead of measuring.
 bool resume(const File& file, const std::string& text, const std::map<std::string, const Result*>& measured) {
   constexpr std::size_t kMostCases = 5000;
   app::ResumePlan left;
@@ -281,7 +279,7 @@ bool resume(const File& file, const std::string& text, const std::map<std::strin
     results[i].config = whole.cases[i].config;
   }
   for (const auto& [index, result] : results) report.results.push_back(result);
-  report.findings = conclude(scenarios(), report.results);  // may not throw any more
+  report.findings = conclude(scenarios(), report.results);  // must not throw
   const auto descriptors = app::descriptors();
   check_text(to_terminal(document_of(report, descriptors, {.every_row = false}), Style{}));
   check_shown(document_of(report, descriptors));
@@ -292,7 +290,7 @@ bool resume(const File& file, const std::string& text, const std::map<std::strin
   return true;
 }
 
-/// What is read is explained, for the whole process and for a range that it may not have any more.
+/// Explains a readable recording, for the whole process and for a range that may be damaged.
 bool explain_recording(const File& file, const std::string& bytes) {
   try {
     const Recording read = read_recording(file.with(bytes));
@@ -318,7 +316,7 @@ struct Ended {
   std::string said;
 };
 
-/// Runs the program on the file, silently; a minute is more than it may take.
+/// Runs the program with --resume on the file, for a minute at most. Its output goes to the file `said`.
 Ended resumed_by(const std::string& program, const std::string& path, const File& said) {
   const std::string& output = said.with("");
   const pid_t child = fork();
@@ -400,7 +398,7 @@ class Fuzzer {
     }
   }
 
-  /// By their names.
+  /// Readers by name. Each returns whether it accepted the damaged file.
   using Reader = std::pair<std::string_view, std::function<bool()>>;
   std::vector<Reader> readers() {
     return {{"results", [this] { return read_results(damaged(valid_)); }},
@@ -445,7 +443,7 @@ class Fuzzer {
              }}};
   }
 
-  /// Its command stays: another one might measure for hours.
+  /// Spares the field "command": a damaged command might measure for hours.
   void run_program(const std::string& program) {
     text_ = mutator_.tampered(Json::parse(valid_[mutator_.below(runs_.size())]), "command").dump();
     check_program(program, file_, said_, text_);
@@ -459,7 +457,7 @@ class Fuzzer {
     return all[mutator_.below(all.size())];
   }
 
-  /// Whether the file is read; then all of it can be shown.
+  /// Whether the damaged file can be read; if so, its document is checked too.
   bool read_stored(const std::function<Document(const std::string& path)>& read,
                    const std::vector<std::string>& files) {
     const auto shown = [&](const std::string& text, const char*) { return read(file_.with(text)); };
@@ -479,7 +477,7 @@ class Fuzzer {
 
   Mutator mutator_;
   std::vector<Run> runs_ = runs_of_all_scenarios();
-  std::vector<std::string> valid_;  // those runs, and behind them files made by hand
+  std::vector<std::string> valid_;  // JSON of runs_, then hand-made files
   std::vector<std::string> expectations_ = expectations();
   std::vector<check::Expectations> parsed_expectations_;
   std::vector<std::string> spreads_ = spreads();

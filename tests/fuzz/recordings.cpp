@@ -15,9 +15,9 @@ using namespace recording;
 
 namespace {
 
-// --- Files to begin with --------------------------------------------------------------------------------------------
+// --- Valid recordings -----------------------------------------------------------------------------------------------
 
-/// What a made program has none of.
+/// Adds the record types that MadeRecording does not write.
 void write_the_rest(RecordingWriter& writer, Time at) {
   const NameId name = writer.name("main");
   const OnDevice on{.begin = at, .end = at + 5000, .correlation = 1, .context = 1, .stream = 7, .graph_node = 3};
@@ -37,7 +37,7 @@ std::string written(const Recording& made) {
   return test::read_file(write_recording(made, folder.path(), the_rest));
 }
 
-/// Steps on three streams, one of them the default stream, with events between them.
+/// Steps on three streams, one of them the legacy default stream, ordered by events.
 Recording program(MadeRecording::Memory memory, bool asynchronous) {
   MadeRecording m;
   const std::array streams{m.stream(StreamFlag::legacy), m.stream(StreamFlag::blocking),
@@ -61,7 +61,7 @@ Recording program(MadeRecording::Memory memory, bool asynchronous) {
 
 // --- Damages --------------------------------------------------------------------------------------------------------
 
-/// Of one file: its header, and each record with its own.
+/// A file, split into its header and its records, each with its record header.
 struct Pieces {
   std::string header;
   std::vector<std::string> records;
@@ -82,11 +82,11 @@ constexpr auto kNumbers = std::to_array<std::uint64_t>(
     {0, 1, 2, 7, 8, 255, 65535, 1'000'000'000, 1'000'000'001, 1ULL << 31U, std::numeric_limits<std::uint32_t>::max(),
      1ULL << 63U, std::numeric_limits<std::uint64_t>::max(), std::numeric_limits<std::uint64_t>::max() - 1});
 
-/// Another number in place of a field of 1, 4 or 8 bytes, or one that is off by little.
+/// Changes a field of 1, 4 or 8 bytes: to a special number, or by 2 at most.
 void change_field(Mutator& mutator, std::string& record) {
   constexpr std::array<std::size_t, 3> kSizes{1, 4, 8};
   const std::size_t size = kSizes[mutator.below(kSizes.size())];
-  if (record.size() < size) return;  // it was cut
+  if (record.size() < size) return;  // the record was cut before
   const std::size_t at = size * mutator.below(record.size() / size);
   std::uint64_t value = 0;
   std::memcpy(&value, record.data() + at, size);

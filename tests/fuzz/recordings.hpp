@@ -1,4 +1,4 @@
-// Recordings to begin with, and how they are damaged: record by record, since what is no record is soon refused.
+// Valid recordings, and damage to them record by record: random bytes would be refused too early to test much.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace xferbench::fuzz {
 
-/// Files of recordings with records of all types.
+/// Files of recordings with records of every type.
 std::vector<std::string> recordings();
 
-/// The recording with one to eight damages, with records of another: such that are dropped, doubled, swapped or taken
-/// from there, fields and headers with other numbers, an end in the middle of a record.
+/// Applies one to eight damages: records are dropped, doubled, swapped, taken from `other` or cut; fields and headers
+/// get other numbers.
 std::string damaged_recording(Mutator& mutator, const std::string& valid, const std::string& other);
 
 }  // namespace xferbench::fuzz

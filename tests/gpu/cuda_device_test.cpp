@@ -1,3 +1,4 @@
+// The CUDA device: link, copies of all memory kinds, kernels, gates and errors, on a real GPU.
 #include <cuda_runtime.h>
 
 #include <array>
@@ -24,7 +25,7 @@ using kernels::ElementwiseOp;
 
 class CudaDeviceTest : public GpuTest {
  protected:
-  /// Copies `bytes` of noise there and back through `kind` memory and expects every byte.
+  /// Copies `bytes` of noise to the GPU and back through host memory of this kind, and checks every byte.
   void round_trip(std::size_t bytes, HostMemory kind) {
     const HostBuffer in = device().allocate_host(bytes, kind);
     const HostBuffer out = device().allocate_host(bytes, kind);
@@ -62,7 +63,7 @@ TEST_F(CudaDeviceTest, SeesTheLinkUnderLoad) {
   EXPECT_TRUE(std::set<unsigned>({1, 2, 4, 8, 16, 32}).contains(link->width)) << link->width;
   EXPECT_GE(link->max_generation, link->generation);
   EXPECT_GE(link->max_width, link->width);
-  // Both from one register, which only the privileged may read.
+  // Both come from a PCI register that only privileged processes can read.
   EXPECT_EQ(link->max_payload == 0, link->max_read_request == 0);
   EXPECT_TRUE(std::set<unsigned>({0, 128, 256, 512, 1024, 2048, 4096}).contains(link->max_payload));
 }
@@ -125,7 +126,7 @@ TEST_F(CudaDeviceTest, FillReachesEveryByte) {
   EXPECT_EQ(std::count(out.data, out.data + kBytes, std::byte{0x5A}), static_cast<std::ptrdiff_t>(kBytes));
 }
 
-/// Runs `op` on `elements` floats that begin `offset` elements into their buffers.
+/// Runs `op` on `elements` floats that start `offset` elements into their buffers.
 struct KernelCase {
   ElementwiseOp op;
   std::size_t elements;
@@ -133,7 +134,7 @@ struct KernelCase {
   bool in_place;
 };
 
-/// GoogleTest names a case by this; without it, by its raw bytes.
+/// The test's name in GoogleTest.
 std::ostream& operator<<(std::ostream& out, const KernelCase& c) {
   return out << kernels::kElementwiseNames[static_cast<std::size_t>(c.op)] << " of " << c.elements << " at " << c.offset
              << (c.in_place ? " in place" : "");
@@ -224,7 +225,7 @@ TEST_F(CudaDeviceTest, TheGateKnowsWhenAStreamHasComeToIt) {
 TEST_F(CudaDeviceTest, ForgottenGateTimesOutAndCanBeUsedAgain) {
   const Gate gate = machine().make_gate(0.02);
   gate.close(stream());
-  device().synchronize();  // nobody opens it
+  device().synchronize();  // the gate is never opened and times out
   EXPECT_TRUE(gate.timed_out());
   gate.open();
   gate.close(stream());

@@ -1,5 +1,5 @@
-// Kernels that launch kernels, on a real GPU: every child runs, launches that fail are not silent, and what is sorted
-// is sorted.
+// Scenario dynpar (kernels that launch kernels) on a real GPU: every child runs, failed launches are reported, and
+// sorts are correct.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -71,7 +71,7 @@ TEST_F(Dynpar, TheKernelsDoWhatTheirReferenceSays) {
   }
 }
 
-/// Children in the order in which they began.
+/// Records the order in which child kernels began.
 class Journal {
  public:
   explicit Journal(Device& device) : device_(device) {}
@@ -100,7 +100,7 @@ class Journal {
   Device& device_;
 };
 
-/// A child, then all that come from it, then the next.
+/// Appends a child and then all of its descendants, depth first.
 void append_family(const kernels::LaunchTree& tree, std::uint32_t level, std::uint32_t index,
                    std::vector<std::uint32_t>& order) {
   order.push_back(index);
@@ -129,10 +129,10 @@ TEST_F(Dynpar, ChildrenThatAreFiredRunOnce) {
   EXPECT_EQ(ran, each);
 }
 
-// --- More launches than may be pending -------------------------------------------------------------------------------
+// --- More launches than the limit of pending launches ----------------------------------------------------------------
 
 TEST_F(Dynpar, MoreLaunchesThanThereIsRoomForFailWithTheReason) {
-  // So much work that the children cannot end as fast as they are launched: at most 128 grids run at a time.
+  // At most 128 grids run at a time; with this much work children are launched faster than they end.
   const auto results =
       run("dynpar --task children --launch fire-and-forget --launchers 1 --children 4096 --work 2000000");
   expect_launches_failed(results.front());
@@ -140,7 +140,7 @@ TEST_F(Dynpar, MoreLaunchesThanThereIsRoomForFailWithTheReason) {
 }
 
 TEST_F(Dynpar, ATailThatIsTooLongFailsWithTheReason) {
-  // A kernel's tail begins when the kernel has ended: all of it is pending until then.
+  // Tail launches begin when the kernel has ended, so all of them are pending until then.
   expect_launches_failed(run("dynpar --task children --launch tail --shape tree --depth 1 --children 4096").front());
 }
 
@@ -172,7 +172,7 @@ TEST_F(Dynpar, RoomTakesNoMoreMemoryThanIsSaid) {
 // --- The sort --------------------------------------------------------------------------------------------------------
 
 TEST_F(Dynpar, SortsWhateverTheKeysAreLike) {
-  // One and two keys, 1000, as many as one block sorts, one more, and 2^20.
+  // Bytes of 1, 2 and 1000 keys, of as many as one block sorts, of one more, and of 2^20.
   run_well("dynpar --task sort --keys all --size 4,8,4000,16384,16388,4M");
 }
 
@@ -181,12 +181,12 @@ TEST_F(Dynpar, SortsManyKeysAndAnOddNumberOfThem) {
 }
 
 TEST_F(Dynpar, OneBlockSortsASegmentThatStayedLarge) {
-  // Keys that nine samples never split well; here a segment that has been through all partitions is made by hand.
+  // Such a segment arises if medians of nine samples never split it well; here it is made directly.
   constexpr std::uint32_t kCount = 50'003;
   const Stream stream = device().make_stream(StreamKind::nonblocking);
   const DeviceBuffer keys = device().allocate_device(kCount * sizeof(std::uint32_t));
   const HostBuffer host = device().allocate_host(keys.bytes, HostMemory::pageable);
-  const HostBuffer lists = device().allocate_host(4096, HostMemory::pinned);  // which kernels can read
+  const HostBuffer lists = device().allocate_host(4096, HostMemory::pinned);  // readable by kernels
   const auto segment = kernels::sort_segment(0, kCount, kernels::kMostPartitions);
   ASSERT_EQ(segment.step, kernels::SortSegment::Step::sort);
   auto* segments = new (lists.data) kernels::SortSegment(segment);
@@ -211,7 +211,7 @@ TEST_F(Dynpar, ASortThatDoesNothingIsFoundOutWhateverTheKeysAreLike) {
     for (const std::uint32_t count : {1U, 1000U, 100'003U}) {
       Sorter sorter(device(), count, kind, 5);
       Region idle = sorter.by_host("idle");
-      EXPECT_NO_THROW(sorter.verify(idle)) << count;  // and leaves the right answer behind
+      EXPECT_NO_THROW(sorter.verify(idle)) << count;  // leaves a correct result behind
       idle.submit = [] {};
       EXPECT_THROW(sorter.verify(idle), VerificationError) << kSortKeysNames[static_cast<std::size_t>(kind)] << count;
     }

@@ -1,4 +1,4 @@
-// A kernel that does not end before somebody says so: for testing what happens when a GPU is stuck.
+// A kernel that runs until the host stops it: imitates a stuck GPU.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@ namespace xferbench::test {
 
 class EndlessKernel final : public Kernel {
  public:
-  /// Runs until `end`, in mapped host memory, is not zero.
+  /// Runs until *end, in mapped host memory, is not zero.
   explicit EndlessKernel(std::uint32_t* end) : end_(end) {}
   [[nodiscard]] std::string_view name() const override { return "endless"; }
   [[nodiscard]] KernelCost cost() const override { return {}; }
@@ -24,7 +24,7 @@ class EndlessKernel final : public Kernel {
   std::uint32_t* end_;
 };
 
-/// The word that such kernels look at. Lets them go when it is destroyed, however a test ends.
+/// The flag of EndlessKernels, in mapped host memory. The destructor stops the kernels, however a test ends.
 class End {
  public:
   explicit End(Device& device) : memory_(device.allocate_host(sizeof(std::uint32_t), HostMemory::mapped)) {

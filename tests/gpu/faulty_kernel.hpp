@@ -1,4 +1,4 @@
-// A kernel that writes where it must not: for testing what happens when a context is lost.
+// A kernel that writes to an invalid address: causes the loss of the CUDA context.
 #pragma once
 
 #include "device/kernel.hpp"

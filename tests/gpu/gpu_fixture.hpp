@@ -1,4 +1,4 @@
-// Tests on a real GPU. Where there is none they are skipped, and say so.
+// Base class of tests on a real GPU; they are skipped without one.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,11 +29,11 @@ class GpuTest : public testing::Test {
 
   Machine& machine() { return *machine_; }
   Device& device() { return machine_->device(); }
-  /// An independent stream of the device.
+  /// A non-blocking stream.
   const Stream& stream() { return stream_; }
   HostBuffer pinned(std::size_t bytes) { return device().allocate_host(bytes, HostMemory::pinned); }
 
-  /// A few samples: enough to run every path, too few to mean anything.
+  /// Few samples: enough to run every path, too few to mean anything.
   RunContext quick_bench() {
     SamplingPolicy policy;
     policy.budget = 0.05;
@@ -43,8 +43,8 @@ class GpuTest : public testing::Test {
 
   /// Runs the cases of a command line.
   std::vector<Result> run(const std::string& line) { return run_cases(cases_of_line(line), quick_bench(), {}); }
-  /// The same. Every case is ok, or skipped because this GPU lacks something where that may be; of what was measured
-  /// nothing is missing.
+  /// The same. Fails unless each case is ok with all its samples; with `lacking_may_be`, cases that this GPU cannot run
+  /// may be skipped.
   std::vector<Result> run_well(const std::string& line, bool lacking_may_be = false) {
     std::vector<Result> results = run(line);
     EXPECT_TRUE(std::ranges::any_of(results, [](const Result& r) { return r.status == Status::ok; })) << line;

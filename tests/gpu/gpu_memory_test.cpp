@@ -1,5 +1,4 @@
-// What memory costs, and which copies block their caller, on a real GPU: every case, and properties of the results that
-// hold on any.
+// Scenarios alloc and async on a real GPU: every case runs, and results have properties that hold on any GPU.
 #include "gpu/gpu_fixture.hpp"
 
 namespace xferbench::test {
@@ -67,7 +66,7 @@ TEST_F(GpuMemoryTest, OrdinaryMemoryCostsWhenItIsTouchedAndPinnedMemoryWhenItIsA
   const Result& ordinary = results[0];
   EXPECT_GT(ordinary.measurement("touch")->median, 10 * ordinary.measurement("allocate")->median);
   EXPECT_GT(metric(results[1], "ready"), 10 * ordinary.measurement("allocate")->median);
-  // Each of these pays sooner or later: copies from pinned memory are faster, whatever pinning costs.
+  // Each of these pays off after some number of copies, since copies from pinned memory are faster.
   EXPECT_GE(metric(results[1], "break_even_copies"), 1);
   EXPECT_GE(metric(results[2], "break_even_copies"), 1);
   EXPECT_EQ(ordinary.metric("break_even_copies"), nullptr);

@@ -1,4 +1,5 @@
-// Every scenario on a real GPU at small sizes, verified; and what happens to the rest of a run when a case breaks it.
+// Every scenario on a real GPU at small sizes, with verification; and the rest of a run after a case that loses the
+// GPU.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -46,7 +47,7 @@ TEST_F(GpuScenarioTest, ManagedMemoryMigratesByPrefetchAndByFaults) {
   run_well("memcpy --host managed,managed-faults --size 1,4095,38797324 --dir h2d,d2h,bidirectional");
 }
 
-/// How much of packets the counters hold is for this test to find out; no less than the payload, and not twice of it.
+/// It is unknown how much of the packets the counters include: at least the payload, and little more than the model.
 TEST_F(GpuScenarioTest, TheLinkCarriesWhatIsCopiedAndItsPackets) {
   if (!device().link_bytes()) GTEST_SKIP() << "the driver does not count the bytes on the link";
   for (const Result& r : run_well("memcpy --dir h2d,d2h --host pinned --size 256M")) {
@@ -92,7 +93,7 @@ TEST_F(GpuScenarioTest, OverlapUnevenChunksAndManyOperations) {
   run_well("overlap --size 1M --streams 200 --chunks 200");
 }
 
-/// Of what is measured on a machine that others use, too.
+/// For timing properties on a machine that others use too: one of three tries must hold.
 template <class Holds>
 bool in_one_of_three_tries(const Holds& holds) {
   return holds() || holds() || holds();
@@ -130,9 +131,9 @@ TEST_F(GpuScenarioTest, TimedPassesAreChecked) {
   }
 }
 
-// --- To the result ---------------------------------------------------------------------------------------------------
+// --- Time to result --------------------------------------------------------------------------------------------------
 
-/// Longer than the work of each direction alone, which no host can hide, and not by more than calls and waits take.
+/// Time to result is longer than each direction alone, and exceeds the makespan by calls and waits only.
 TEST_F(GpuScenarioTest, TheTimeToTheResultHoldsAllOfTheWork) {
   for (const Result& r : run_well("overlap --size 64M --chunks 16 --strategy streams,engines,graph,zero-copy")) {
     const double longest = std::max(r.median("h2d"), r.median("d2h"));
@@ -157,13 +158,13 @@ TEST_F(GpuScenarioTest, TheGpuBeginsWithEnginesBeforeTheCallsReturn) {
   EXPECT_GT(graph.value("calls_return"), 0);
 }
 
-// Its one call launches a graph; that takes the longer, the more is in it.
+// wall-calls is the time of the graph launch, which grows with the graph.
 TEST_F(GpuScenarioTest, TheCallOfAGraphGrowsWithItsChunks) {
   const auto results = run_well("overlap --size 64M --chunks 4,64 --strategy graph");
   EXPECT_GT(results[1].median("wall-calls"), 2 * results[0].median("wall-calls"));
 }
 
-// That scenarios declare what they write where only a GPU makes them write it. The others: tests/sim.
+// Metrics that only a real GPU produces must be declared too. All others: tests/sim.
 TEST_F(GpuScenarioTest, ChasesAndSortsDeclareWhatTheyWrite) {
   std::set<std::string> all;
   for (const std::string line : {"latency --op chase", "dynpar --task sort --size 64K"}) {
@@ -175,7 +176,6 @@ TEST_F(GpuScenarioTest, ChasesAndSortsDeclareWhatTheyWrite) {
   EXPECT_EQ(without(of_chases_and_sorts(), all), std::set<std::string>()) << "is declared and never written";
 }
 
-/// A scenario whose kernel destroys the context.
 class Destroyer final : public Scenario {
  public:
   [[nodiscard]] const ScenarioDescriptor& descriptor() const override {
@@ -190,7 +190,7 @@ class Destroyer final : public Scenario {
   }
 };
 
-/// 0 if the breaking case failed with the operation's name and the one after it was skipped with the reason.
+/// Returns 0 if the case that loses the context fails with the operation's name and the next one is skipped.
 int lose_the_context() {
   const auto machine = open_gpus({});
   const Destroyer destroyer;
@@ -216,7 +216,7 @@ TEST(GpuDeathTest, LostContextFailsOneCaseAndSkipsTheRest) {
   } catch (const NoDeviceError& error) {
     GTEST_SKIP() << "no GPU here: " << error.what();
   }
-  // In a process of its own: no test after this one would have a GPU.
+  // In a child process: the process that loses the context cannot use the GPU again.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(std::exit(lose_the_context()), testing::ExitedWithCode(0), "");
 }

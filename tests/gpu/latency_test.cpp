@@ -1,4 +1,4 @@
-// The scenario latency on a real GPU: every case with few samples, and what must be noticed.
+// Scenario latency on a real GPU: every case with few samples, and detection of errors.
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "gpu/gpu_fixture.hpp"
@@ -39,8 +39,8 @@ TEST_F(LatencyOnGpu, WaitsReallyWait) {
 TEST_F(LatencyOnGpu, AChaseWithAWrongPointerFails) {
   for (const ChaseMemory where : {ChaseMemory::device, ChaseMemory::host}) {
     PointerChase chase(device(), where, 1 * MiB, 3);
-    for (int i = 0; i < 40; ++i) EXPECT_NO_THROW(chase.pass());  // more than once around
-    // The next pass begins where this one ended: let it never get away from there.
+    for (int i = 0; i < 40; ++i) EXPECT_NO_THROW(chase.pass());  // more than one full cycle
+    // The next pass starts where this one ended: make that place point to itself.
     auto* end = const_cast<kernels::ChaseLine*>(chase.pass().last);
     if (where == ChaseMemory::host) {
       end->next = end;

@@ -1,5 +1,5 @@
-// Kernels of users on a real GPU: the four of examples/kernels at sizes that are no multiple of anything, in every
-// arrangement, and what is refused.
+// Kernels of users on a real GPU: the examples in examples/kernels with odd sizes and every strategy, and kernels that
+// are refused.
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -19,7 +19,7 @@ std::string file_of(const std::string& name) {
   return std::string(XFERBENCH_SOURCE_DIR) + "/examples/kernels/" + name + ".cu";
 }
 
-/// The flags that name one of the examples.
+/// The flags that select an example kernel.
 std::string kernel(const std::string& name) {
   return " --kernel-file " + file_of(name) + " --kernel-name " + name + " ";
 }
@@ -31,24 +31,24 @@ class GpuOwnKernel : public GpuTest {
     if (!IsSkipped() && !has_nvrtc()) GTEST_SKIP() << "libnvrtc is not installed";
   }
 
-  /// A file with that content, by its path.
+  /// Writes a file. Returns its path.
   [[nodiscard]] std::string written(const std::string& name, const std::string& content) const {
     write_file(folder_ / name, content);
     return folder_ / name;
   }
-  /// "sm_90" of this GPU, or "compute_90".
+  /// The architecture of this GPU after `kind`, such as "sm_90" or "compute_90".
   [[nodiscard]] std::string arch(const std::string& kind) {
     std::string capability = device().capabilities().environment.gpu.compute_capability;
     std::erase(capability, '.');
     return kind + capability;
   }
-  /// What becomes of the kernel in that file.
+  /// Runs the kernel in a small case.
   [[nodiscard]] Result run_file(const std::string& file, const std::string& name, const std::string& flags = "") {
     return run("overlap --size 1000004 --chunks 7 --kernel-file " + file + " --kernel-name " + name + flags).front();
   }
 
  private:
-  // Commands are taken apart at blanks.
+  // The path has no blanks, at which run() splits command lines.
   const TemporaryFolder folder_;
 };
 
@@ -75,7 +75,7 @@ TEST_F(GpuOwnKernel, SaxpyAsItWishesToBeLaunched) {
   }
 }
 
-// compute-sanitizer sees what is read or written behind the last element.
+// compute-sanitizer would report an access beyond the last element.
 TEST_F(GpuOwnKernel, SaxpyOfHalfAPairSmallForSanitizers) {
   run_well("overlap --size 4,12,20,1036 --chunks 1 --strategy engines,zero-copy" + kernel("saxpy"));
 }
@@ -105,7 +105,7 @@ TEST_F(GpuOwnKernel, MayHaveBeenCompiledBefore) {
   }
 }
 
-/// Whose other kernels come with it, and are not looked at.
+/// Compiles a valid kernel together with others: only the named kernel is checked, so the others get into the file.
 std::string beside_a_right_one(const std::string& other, const std::string& arch) {
   return compile({.file = "mine.cu",
                   .content = "extern \"C\" __global__ void right(const float*, float*, size_t) {}\n" + other,
@@ -154,7 +154,7 @@ TEST_F(GpuOwnKernel, InPtxThatDoesNotAssembleIsToldWithTheLine) {
   EXPECT_NE(r.reason.find("line " + std::to_string(line)), std::string::npos) << r.reason;
 }
 
-/// A kernel that moves its elements through dynamic shared memory, of which it wishes so much.
+/// A kernel that moves its elements through dynamic shared memory, and asks for `bytes` of it.
 std::string through_shared_memory(std::size_t bytes) {
   return "extern \"C\" __constant__ unsigned through_launch[3] = {128, 1, " + std::to_string(bytes) +
          "};\n"
@@ -170,7 +170,7 @@ std::string through_shared_memory(std::size_t bytes) {
 }
 
 TEST_F(GpuOwnKernel, HasTheSharedMemoryThatItWishes) {
-  for (const std::size_t bytes : {4096U, 64U << 10U}) {  // as every block may have, and what must be asked for
+  for (const std::size_t bytes : {4096U, 64U << 10U}) {  // the default limit of a block is 48 KiB; more needs an opt-in
     const Result r = run_file(written("through.cu", through_shared_memory(bytes)), "through");
     ASSERT_EQ(r.status, Status::ok) << r.reason;
     EXPECT_EQ(r.value("block_size"), 128);

@@ -1,4 +1,4 @@
-// What several real GPUs do together. With one GPU these tests are skipped, and say so.
+// Copies, gates, latency and timelines across several real GPUs. Skipped with fewer than two.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -34,7 +34,7 @@ using Row = Activity::Row;
 
 const GpuSelection kAll{.numbers = {}};
 
-/// The machine with all its GPUs; null with the reason on standard output where there are no two.
+/// Opens all GPUs; null if there are fewer than two, with the reason on standard output.
 std::unique_ptr<Machine> with_all_gpus(cuda::TraceBy by = cuda::TraceBy::cupti_or_events) {
   try {
     auto machine = cuda::open_machine(kAll, {}, by);
@@ -65,7 +65,7 @@ class SeveralGpus : public testing::Test {
     return environment().link(environment().number_of(from), environment().number_of(to)).access;
   }
 
-  /// A buffer on that GPU with bytes that follow from `seed`.
+  /// A buffer on GPU `number`, filled from `seed`.
   DeviceBuffer filled(std::size_t number, std::uint64_t seed) {
     DeviceBuffer buffer = device(number).allocate_device(kBytes);
     const HostBuffer host = device(number).allocate_host(kBytes, HostMemory::pinned);
@@ -85,7 +85,7 @@ class SeveralGpus : public testing::Test {
     const auto wrong = pattern::check_bytes({host.data, kBytes}, seed);
     EXPECT_FALSE(wrong.has_value()) << "on GPU " << number << ": " << wrong->describe();
   }
-  /// A copy from GPU `from` to GPU `to` by a stream of GPU `by` brings every byte.
+  /// Copies from GPU `from` to GPU `to` in a stream of GPU `by`, and checks every byte.
   void expect_copied(std::size_t from, std::size_t to, std::size_t by) {
     static std::uint64_t seed = 0;
     const DeviceBuffer source = filled(from, ++seed);
@@ -170,7 +170,7 @@ TEST_F(SeveralGpus, PeerAccessMakesCopiesFaster) {
   const Event before = device(0).make_event(EventKind::timing);
   const Event after = device(0).make_event(EventKind::timing);
   const auto seconds = [&] {
-    for (int i = 0; i < 2; ++i) {  // the first warms up
+    for (int i = 0; i < 2; ++i) {  // the first is a warm-up
       stream(0).record(before);
       stream(0).copy({here.data, there.data, kMuch, Direction::p2p});
       stream(0).record(after);
@@ -245,7 +245,7 @@ TEST_F(SeveralGpus, ReachHostMemoryOfEachOther) {
       stream(i).synchronize();
       expect_filled(i, buffer, 3);
       if (is_pageable(kind)) continue;
-      // A kernel that gets no address of it in its GPU's space fails.
+      // A kernel needs the memory's address in its own GPU's address space.
       const DeviceBuffer by_kernel = poisoned(i);
       stream(i).launch(kernels::MemoryCopy({by_kernel.data, host.data, kBytes, Direction::h2d}));
       EXPECT_NO_THROW(stream(i).synchronize()) << to_text(kind) << " on GPU " << i;
@@ -339,7 +339,7 @@ TEST_F(SeveralGpus, AForgottenGateLetsGoOfAll) {
   const Gate gate = machine().make_gate(0.02);
   gate.close(stream(0));
   gate.close(stream(1));
-  device(0).synchronize();  // nobody opens it
+  device(0).synchronize();  // the gate is never opened and times out
   device(1).synchronize();
   EXPECT_TRUE(gate.timed_out());
   gate.open();
@@ -376,7 +376,7 @@ TEST_F(SeveralGpus, APointerChaseGoesThroughTheOthersMemory) {
   const auto nanoseconds_in = [&](std::size_t number) {
     const DeviceBuffer memory = device(number).allocate_device(host.bytes);
     const auto* lines = reinterpret_cast<const kernels::ChaseLine*>(memory.data);
-    constexpr std::size_t kStride = 1021;  // a prime: every line in turn, none beside the one before
+    constexpr std::size_t kStride = 1021;  // coprime to kLines: visits every line, never the next one
     for (std::size_t i = 0; i < kLines; ++i) {
       new (host.data + i * sizeof(kernels::ChaseLine)) kernels::ChaseLine{lines + (i + kStride) % kLines};
     }
@@ -419,7 +419,7 @@ TEST_F(SeveralGpus, AreReadFromEveryMultiprocessor) {
 
 // --- Timelines ------------------------------------------------------------------------------------------------------
 
-/// A copy in, a kernel and a copy to the next GPU, on each.
+/// On each GPU an H2D copy, a kernel, and a copy to the next GPU.
 void expect_timeline(Machine& machine, const std::string& source) {
   constexpr std::size_t kMuch = 32U << 20;
   const std::size_t count = machine.devices().size();
@@ -475,9 +475,9 @@ TEST_F(SeveralGpus, AreSeenInATimelineByEvents) {
   expect_timeline(*watched, "events");
 }
 
-// --- When one is lost -----------------------------------------------------------------------------------------------
+// --- A lost GPU -----------------------------------------------------------------------------------------------------
 
-/// Exits with 0 if GPU 0 is known to be lost and GPU 1 still works, 42 if this driver takes the second along.
+/// Loses GPU 0. Exits with 0 if GPU 1 still works, and with 42 if this driver loses both.
 [[noreturn]] void lose_the_first() {
   const auto machine = with_all_gpus();
   Device& first = machine->device(0);
@@ -515,7 +515,7 @@ TEST_F(SeveralGpus, AreSeenInATimelineByEvents) {
 }
 
 TEST_F(SeveralGpus, OneIsLostAndTheOtherIsUsableIfItStillWorks) {
-  // In a process of its own: no test after this one would have that GPU.
+  // In a child process: later tests need the GPU.
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       lose_the_first(),

@@ -1,4 +1,4 @@
-// The tile kernels on a real GPU: every method, on shapes that no tile fits, checked to the byte; and the scenario.
+// Tile kernels on a real GPU: every method, on shapes that no tile divides, checked to the byte; and scenario smem.
 #include <functional>
 #include <string>
 #include <vector>
@@ -59,15 +59,15 @@ SmemShape array(SmemShape s, std::uint64_t elements) {
   return s;
 }
 
-/// With each way of storing.
+/// The shape with each way of storing.
 std::vector<SmemShape> both_stores(const SmemShape& payload) {
   std::vector<SmemShape> both(2, payload);
   both.back().store = SmemStore::async;
   return both;
 }
 
-/// Payloads that no tile fits: odd sides, a row, a column, less than a tile, an element; and rows that end within the
-/// last vector of a tile that is as wide as they are apart.
+/// Payloads that no tile divides: odd sides, one row, one column, less than a tile, one element, and rows that end
+/// within the last vector of a tile as wide as the row pitch.
 std::vector<SmemShape> payloads(const SmemShape& s, std::uint64_t rows) {
   return {matrix(s, rows, 1003), matrix(s, 1, 1003),  matrix(s, 67, 1), matrix(s, 67, 127), matrix(s, 67, 255),
           array(s, 100'003),     array(s, 32 * 4096), array(s, 301),    array(s, 1)};
@@ -75,7 +75,8 @@ std::vector<SmemShape> payloads(const SmemShape& s, std::uint64_t rows) {
 
 class SmemKernelTest : public GpuTest {
  protected:
-  /// Launches each of `shapes`, which use the same payload, twice and checks both results. Returns how many were legal.
+  /// Launches each shape twice and checks both results; all shapes have the same payload. Returns the number of legal
+  /// shapes.
   int expect_right(const std::vector<SmemShape>& shapes) {
     SmemSizes sizes;
     for (const SmemShape& s : shapes) sizes.include(s);
@@ -86,7 +87,7 @@ class SmemKernelTest : public GpuTest {
     for (const SmemShape& s : shapes) {
       if (broken_rule(s, device().capabilities().multiprocessor)) continue;
       ++legal;
-      // A small grid, so that blocks work on several tiles.
+      // A small grid, so that each block works on several tiles.
       SmemShape placed = place(device(), s, data.args(), {}).shape;
       if (placed.blocks > 3) placed.blocks = s.stages % 2 == 0 ? 3 : placed.blocks;
       for (const char* launch : {"first launch", "second launch"}) {
@@ -103,7 +104,8 @@ class SmemKernelTest : public GpuTest {
     return legal;
   }
 
-  /// All variants of each payload of `base`, the largest with so many rows of 1003 elements.
+  /// Checks all variants for each payload of `base`; the largest has `rows` rows of 1003 elements. Returns the number
+  /// of legal shapes.
   int expect_right(const SmemShape& base, const std::function<std::vector<SmemShape>(const SmemShape&)>& variants,
                    std::uint64_t rows = 1000) {
     int legal = 0;
@@ -147,7 +149,7 @@ std::vector<SmemShape> arrangements(const SmemShape& payload) {
 TEST_P(SmemMethodTest, EveryArrangementOfEveryOperationOnOddShapes) {
   for (const SmemOp op : {SmemOp::copy, SmemOp::read, SmemOp::scale}) {
     for (const SmemType type : {SmemType::f32, SmemType::f16}) {
-      EXPECT_GT(expect_right(base(op, type), arrangements, 100), 0);  // they are many
+      EXPECT_GT(expect_right(base(op, type), arrangements, 100), 0);  // fewer rows, as there are many arrangements
     }
   }
 }
@@ -202,7 +204,7 @@ TEST_P(SmemMethodTest, TheMostArithmeticIsExact) {
   }
 }
 
-/// Little enough to be run under compute-sanitizer: see CONTRIBUTING.md.
+/// Small enough for compute-sanitizer, see CONTRIBUTING.md.
 TEST_P(SmemMethodTest, SmallForSanitizers) {
   const auto few = [](const SmemShape& payload) {
     std::vector<SmemShape> all = arrangements(payload);
@@ -297,7 +299,7 @@ TEST_F(SmemKernelTest, TellsWhatItTakes) {
   EXPECT_TRUE(place(device(), s, data.args(), 33).skip_reason);
 }
 
-// --- The scenario ----------------------------------------------------------------------------------------------------
+// --- Scenario smem ---------------------------------------------------------------------------------------------------
 
 class SmemScenarioTest : public GpuTest {};
 

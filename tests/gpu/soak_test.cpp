@@ -1,4 +1,4 @@
-// Soaks on a real GPU: loads bring what they should, near the rate of a plain copy, and one wrong byte is found.
+// Soaks on a real GPU: each load moves its data close to the rate of a plain copy, and a single wrong byte is found.
 #include <vector>
 
 #include "device/intercepted.hpp"
@@ -23,7 +23,7 @@ std::vector<soak::TurnOfGpu> soaked(soak::Stage& stage, SoakLoad load, double se
   return turns;
 }
 
-/// Other words, that arrive as they should.
+/// Begins a round, which writes new source words; they must arrive unchanged.
 void begin_well(soak::Stage& stage, std::uint64_t round) {
   std::vector<soak::TurnOfGpu> turns;
   stage.begin_round(round, turns);
@@ -58,7 +58,7 @@ TEST_F(GpuSoak, EveryByteThatMovesIsVerified) {
   }
 }
 
-/// The n-th copy brings a wrong bit, by a kernel of the GPU.
+/// The wrong data found after the n-th copy got a flipped bit, by a kernel on the GPU.
 std::vector<SoakWrong> wrong_after(std::uint64_t nth, SoakLoad load) {
   Watchdog watchdog;
   const InjectedFault flip{InjectedFault::Effect::flip, CallKind::copy, nth};

@@ -1,4 +1,4 @@
-// Timelines of a real GPU, by CUPTI and by events.
+// Timelines of a real GPU, from CUPTI and from events.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using Row = Activity::Row;
 constexpr std::size_t kChunks = 8;
 constexpr std::size_t kChunk = 4 << 20;  // bytes
 
-// --- Names: these need no GPU ---------------------------------------------------------------------------------------
+// --- Names, without a GPU -------------------------------------------------------------------------------------------
 
 TEST(TraceNames, OfCallsAreThoseThatEnqueueWork) {
   EXPECT_EQ(cuda::call_name("cudaMemcpyAsync_v3020"), "cudaMemcpyAsync");
@@ -32,7 +32,7 @@ TEST(TraceNames, OfCallsAreThoseThatEnqueueWork) {
 
 // --- Traces ----------------------------------------------------------------------------------------------------------
 
-/// Copies in, works on and copies back chunks over three streams.
+/// A pipeline over three streams: H2D, kernel, D2H for each chunk.
 class SmallPipeline {
  public:
   explicit SmallPipeline(Device& device)
@@ -92,7 +92,7 @@ void expect_every_operation(const Trace& trace) {
     }
   }
   EXPECT_TRUE(row_of(trace, Row::internal).empty());
-  // A copy engine works on one copy at a time; its clock may round.
+  // A copy engine runs one copy at a time; CUPTI's clock may round.
   for (const Row row : {Row::h2d, Row::d2h}) {
     EXPECT_GE(model::covered(trace, {row}), 0.99 * model::busy(trace, row)) << to_text(row);
   }
@@ -100,7 +100,7 @@ void expect_every_operation(const Trace& trace) {
 
 class TraceTest : public GpuTest {
  protected:
-  /// The same GPU, watched by events.
+  /// The same GPU, traced with events.
   std::unique_ptr<Machine> by_events() { return cuda::open_machine({}, {}, cuda::TraceBy::events); }
 };
 
@@ -111,7 +111,7 @@ TEST_F(TraceTest, ByCuptiHasEveryOperationAndNothingElse) {
   expect_every_operation(trace);
   EXPECT_EQ(trace.note, "");
   for (const Activity& a : row_of(trace, Row::kernel)) EXPECT_EQ(a.name, "elementwise");
-  // Two copies and a kernel for each chunk; events and waits around them; not the gate.
+  // Two copies and a kernel per chunk, with events and waits in between, but without the gate.
   const std::vector<Activity> calls = row_of(trace, Row::host);
   const auto count = [&calls](std::string_view beginning) {  // variants of a call have longer names
     const auto begins = [beginning](const Activity& a) { return a.name.starts_with(beginning); };

@@ -1,4 +1,4 @@
-// A stuck GPU is noticed, wherever the program waits for it; and what a healthy one says of itself.
+// The watchdog on a real GPU: a stuck GPU is noticed in every kind of wait; and the health of a good one.
 #include "run/watchdog.hpp"
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr WatchdogLimits kHasty{.patience = 2, .factor = 10, .interrupted = 0.1, .interval = 0.02};
 
-/// A GPU whose calls a watchdog sees.
+/// A GPU with a watchdog on its calls.
 class WatchedGpu : public testing::Test {
  protected:
   void SetUp() override {
@@ -32,12 +32,12 @@ class WatchedGpu : public testing::Test {
     device().preload(*kernel_);
   }
   void TearDown() override {
-    end_.reset();  // before what waits for the kernel
+    end_.reset();  // stops the kernel before destructors wait for it
   }
 
   Device& device() { return machine_->device(); }
 
-  /// The alarm that comes while `wait` waits for a kernel that does not end by itself. The alarm ends it.
+  /// The alarm while `wait` waits for an endless kernel. The alarm stops the kernel.
   Alarm alarm_while(const std::function<void()>& wait) {
     std::promise<Alarm> came;
     {
@@ -104,7 +104,7 @@ TEST_F(WatchedGpu, IsStuckWhereAnEventIsAskedForAgainAndAgain) {
       "query-event");
 }
 
-/// To give memory back waits for the GPU, or leaves that to the wait that comes behind it.
+/// Freeing memory waits for the GPU, or leaves the wait to the next synchronisation.
 TEST_F(WatchedGpu, IsStuckWhereMemoryIsGivenBack) {
   DeviceBuffer buffer = device().allocate_device(1 << 20);
   const Alarm alarm = alarm_while([&] {
@@ -126,7 +126,7 @@ TEST_F(WatchedGpu, IsNotStuckWhereItOnlyTakesLong) {
   EXPECT_FALSE(alarmed);
 }
 
-/// In a process of its own: nobody can end that kernel, so the process ends as the program does then.
+/// Run in a child process: the injected kernel cannot be stopped, so the process must exit, as the program would.
 [[noreturn]] void hang_as_asked() {
   setenv("XFERBENCH_INJECT", "hang:launch:1", 1);
   Watchdog watchdog(kHasty);

@@ -1,4 +1,4 @@
-"""Reads recordings by what docs/lab/recording.md says of them, and by nothing of the program's own."""
+"""Reads recordings from their description in docs/lab/recording.md alone, independent of the program's own reader."""
 
 import struct
 from types import SimpleNamespace
@@ -25,7 +25,7 @@ TEXTS = ("name", "domain", "executable", "command", "tool", "text", "uuid")  # f
 
 
 class Recording:
-    """One process: records by their type, in the order of the file, with texts for the numbers of names."""
+    """The recording of one process: lists of records by type, in file order, with names resolved."""
 
     def __init__(self, path):
         data = path.read_bytes()
@@ -57,7 +57,7 @@ class Recording:
             self.records.setdefault(word, []).append(SimpleNamespace(**values))
 
     def __getattr__(self, word):
-        """recording.copy: all records of that type."""
+        """`recording.copy` is the list of all records of type copy."""
         if word.startswith("_"):
             raise AttributeError(word)
         return self.records.get(word, [])

@@ -1,6 +1,5 @@
-"""The whole of explain, from the command line to the answer, with the library that records and a stand-in for CUPTI:
-test_explain.py FAKE_CUPTI VICTIM [CLASS...]; the environment names the program, XFERBENCH_PROGRAM, with the library
-beside it.
+"""`explain` end to end, with the recording library and a stand-in for CUPTI:
+test_explain.py FAKE_CUPTI VICTIM [CLASS...]; XFERBENCH_PROGRAM names the program, whose folder has the library.
 """
 
 import json
@@ -33,7 +32,7 @@ class Explained(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def explain(self, life, *flags, **variables):
-        """What is said of the victim, and what it printed itself."""
+        """Explains the victim. Returns the JSON answer and the victim's own output."""
         answer = self.folder / "answer.json"
         command = [PROGRAM, "explain", "--limits", self.limits, "--json", answer, *flags, "--", VICTIM, life]
         environment = {n: v for n, v in os.environ.items() if not n.startswith("XFERBENCH") and "INJECTION" not in n}
@@ -56,7 +55,7 @@ class Explained(unittest.TestCase):
         said, _ = self.explain("works_in_ranges", "--range", "step")
         stretch = said["processes"][0]["stretch"]
         self.assertEqual(stretch["range"], "step")
-        # Three times 10 ms lie between ranges, the last of them behind all.
+        # Three gaps of 10 ms between ranges; the last one is after all ranges.
         self.assertGreater(stretch["bare"], 0.02)
         self.assertLess(stretch["bare"], said["runs"]["bare"][0])
 

@@ -1,7 +1,6 @@
-"""The library that records other people's programs, in a program that lives one of many lives, with a stand-in for
-CUPTI: test_inject.py LIBRARY FAKE_CUPTI VICTIM [CLASS...]
-
-What the program prints and how it ends is compared with what it does alone.
+"""The recording library in a test program that can end in many ways, with a stand-in for CUPTI:
+test_inject.py LIBRARY FAKE_CUPTI VICTIM [CLASS...]
+The program's output and end are compared with a run without the library.
 """
 
 import os
@@ -16,9 +15,9 @@ import unittest
 from recording import Recording
 
 LIBRARY, FAKE, VICTIM = (str(pathlib.Path(path).resolve()) for path in sys.argv[1:4])
-STEP = {"copy": 1, "kernel": 3, "fill": 1, "synchronization": 1, "event": 1, "call": 7}  # that fake_cuda_steps() makes
+STEP = {"copy": 1, "kernel": 3, "fill": 1, "synchronization": 1, "event": 1, "call": 7}  # records of one step
 EXIT, MAX_RECORDS, WINDOW, WRITE_FAILED = range(4)
-# Of activities: KERNEL lets kernels run one at a time, GRAPH_TRACE hides the nodes of graphs, MARKER costs.
+# Activities that must not be enabled: KERNEL serialises kernels, GRAPH_TRACE hides graph nodes, MARKER is expensive.
 NEVER = {3, 12, 51}
 
 
@@ -41,7 +40,8 @@ class Lives(unittest.TestCase):
         return done.returncode, done.stdout, done.stderr
 
     def live(self, life, alone=True, **request):
-        """Its recordings, by their files' names less the process number. request: max='5' for XFERBENCH_RECORD_MAX."""
+        """Runs the victim with the library. Returns its recordings in order of modification.
+        request: max="5" sets XFERBENCH_RECORD_MAX; upper-case names are set as they are."""
         variables = {
             "CUDA_INJECTION64_PATH": LIBRARY,
             "NVTX_INJECTION64_PATH": LIBRARY,
@@ -64,7 +64,7 @@ class Lives(unittest.TestCase):
         return recordings[0]
 
     def logged(self, function):
-        """Arguments of each call of that function of CUPTI, behind the process that called it."""
+        """(process, arguments...) of each call of this CUPTI function."""
         lines = self.log.read_text().splitlines() if self.log.exists() else []
         return [tuple(map(int, line.split()[1:])) for line in lines if line.split()[0] == function]
 
@@ -119,13 +119,13 @@ class Ends(Lives):
         self.assert_steps(recording, 5)
 
     def test_in_a_handler_of_a_signal(self):
-        for _ in range(3):  # most of the times within CUPTI, which then cannot hand over what it has
+        for _ in range(3):  # mostly within CUPTI, which then cannot hand over its records
             recording = self.live("ends_in_a_handler")[-1]
             self.assertEqual(self.ended[0], 6)
             self.assert_ends(recording, EXIT)
 
     def test_in_a_handler_of_a_signal_and_soon(self):
-        """The program is nearly always within the library, which keeps the signal waiting until it is out of it."""
+        """The signal mostly arrives within the library, which delays it until it has left its own code."""
         for _ in range(30):
             begun = time.monotonic()
             recording = self.live("ends_in_a_handler", alone=False, cupti="/nowhere")[-1]
@@ -258,7 +258,7 @@ class Troubles(Lives):
 
 
 class Counted:
-    """A recording less the calls that reset the device."""
+    """A recording without calls of cudaDeviceReset."""
 
     def __init__(self, recording):
         self._recording = recording
@@ -273,7 +273,7 @@ class Holds(Lives):
         recording = self.live_once("seven", alone=False)
         after = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
         process = recording.process[0]
-        grain = 20_000_000  # that the system counts starts with
+        grain = 20_000_000  # resolution of process start times
         self.assertLess(before - grain, process.begin)
         self.assertLessEqual(process.begin, process.loaded)
         self.assertLess(abs(process.clock - time.time_ns()), 20_000_000_000)

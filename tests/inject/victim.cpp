@@ -1,6 +1,6 @@
-// A program that something is loaded into: victim LIFE. It does with the library what the driver would, works a little
-// (tests/support/fake_cupti.cpp), and ends as LIFE says. What it prints and how it ends must be the same with and
-// without the library.
+// A test program for the recording library: victim LIFE. It loads the library as the CUDA driver would, works a little
+// (tests/support/fake_cupti.cpp), and ends as LIFE says. Its output and end must be the same with and without the
+// library.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
@@ -28,10 +28,10 @@ using namespace std::chrono_literals;
 
 void sleep_for(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
 
-/// Longer than until what was done is written.
+/// Longer than the library's interval between writes.
 constexpr auto kLong = 1300ms;
 
-/// A function of what stands in for CUPTI; null where that is not loaded.
+/// A function of the stand-in for CUPTI; null if that is not loaded.
 template <class Function>
 Function* fake(const char* name) {
   const char* const path = std::getenv("XFERBENCH_RECORD_CUPTI");
@@ -43,7 +43,7 @@ void work(unsigned steps) {
   if (auto* const step = fake<void(unsigned)>("fake_cuda_steps")) step(steps);
 }
 
-/// What the driver does when a program initialises it.
+/// Loads the injection library, as the driver does in cuInit().
 void initialise() {
   const char* const path = std::getenv("CUDA_INJECTION64_PATH");
   if (path == nullptr) return;
@@ -58,14 +58,14 @@ void say(const char* what) {
   std::fflush(stdout);
 }
 
-/// The usual beginning: five steps.
+/// The usual beginning: initialise and five steps.
 void begin() {
   initialise();
   work(5);
   say("worked");
 }
 
-// --- Lives ----------------------------------------------------------------------------------------------------------
+// --- Ways to live and end -------------------------------------------------------------------------------------------
 
 int seven() {
   begin();
@@ -85,7 +85,7 @@ int leaves() {
 int leaves_late() {
   begin();
   sleep_for(kLong);
-  work(100);  // since then
+  work(100);  // after the last write
   _exit(4);
 }
 
@@ -110,10 +110,10 @@ int crashes() {
   begin();
   sleep_for(kLong);
   volatile int* const nowhere = nullptr;
-  return *nowhere;  // NOLINT: the crash is intended
+  return *nowhere;  // NOLINT: that is what it is for
 }
 
-/// The child works as well, which must not be recorded twice, and ends in order.
+/// The child, which inherits the library, must not be recorded twice, and ends normally.
 int forks() {
   begin();
   const pid_t child = fork();
@@ -131,7 +131,7 @@ int forks() {
   return 0;
 }
 
-/// A child that is made before anything is initialised is a process of its own, as those of Python's fork are.
+/// A child forked before the initialisation is a process of its own, as with Python's multiprocessing.
 int forks_first() {
   const pid_t child = fork();
   begin();
@@ -141,7 +141,7 @@ int forks_first() {
   return WEXITSTATUS(status);
 }
 
-/// A program that has ranges alone makes children that use CUDA.
+/// The parent only has NVTX ranges; its child uses CUDA.
 int forks_from_ranges() {
   nvtxRangePushA("parent");
   const pid_t child = fork();
@@ -164,7 +164,7 @@ int executes() {
   return 1;
 }
 
-/// Threads that go on working and naming ranges while the process ends.
+/// Threads still work and push ranges while the process ends.
 int ends_under_threads() {
   initialise();
   for (int i = 0; i < 4; ++i) {
@@ -180,7 +180,7 @@ int ends_under_threads() {
   return 7;
 }
 
-/// As a daemon does, and opens a file of its own, whose number may be any.
+/// Closes all descriptors as a daemon does, and opens files that may get the recording's descriptor number.
 int closes_all() {
   begin();
   sleep_for(kLong);
@@ -210,7 +210,7 @@ void limit_files(rlim_t bytes) {
   setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-/// SIGXFSZ would end it.
+/// Exceeds the file size limit. Without care the library would end the program by SIGXFSZ.
 int fills_the_disk() {
   initialise();
   limit_files(20'000);
@@ -240,8 +240,8 @@ int handles_size_signal() {
   return 0;
 }
 
-/// A handler that ends the process, as many have for Ctrl-C, comes in the middle of the library or of CUPTI: never in
-/// the middle of what only this test does, as to look a function up, whose memory is half allocated then.
+/// A signal handler calls exit(), as many do for Ctrl-C, within the library or CUPTI. dlsym() is called before the
+/// signal: interrupted there, exit() could hang on a half-done allocation.
 int ends_in_a_handler() {
   begin();
   auto* const step = fake<void(unsigned)>("fake_cuda_steps");
@@ -254,12 +254,12 @@ int ends_in_a_handler() {
   }
 }
 
-/// A thread is cancelled where it looks for that, not in the middle of us, where the file is written.
+/// Cancelled threads end at their own cancellation point, and never within the library's write() calls.
 int cancels() {
   initialise();
   const auto names_ranges = [](void*) -> void* {
     for (;;) {
-      for (int i = 0; i < 20'000; ++i) {  // more than is gathered before it is written
+      for (int i = 0; i < 20'000; ++i) {  // more ranges than the library buffers before it writes
         nvtxRangePushA("step");
         nvtxRangePop();
       }
@@ -309,18 +309,18 @@ int names_ranges() {
   nvtxDomainRangePop(domain);
   const nvtxRangeId_t across = nvtxRangeStartA("across");
   std::thread([across] { nvtxRangeEnd(across); }).join();
-  nvtxRangePop();  // of nothing
+  nvtxRangePop();  // has no matching push
   nvtxRangePushA("open");
   return 7;
 }
 
-/// Three steps within ranges called "step" and three outside.
+/// Three steps within ranges called "step", three outside.
 int works_in_ranges() {
   initialise();
   for (int i = 0; i < 3; ++i) {
     work(1);
     nvtxRangePushA("step");
-    nvtxRangePushA("step");  // within itself
+    nvtxRangePushA("step");  // nested in itself
     nvtxRangePop();
     work(1);
     nvtxRangePop();

@@ -1,10 +1,10 @@
-"""Debian as debootstrap makes it, with nothing but what every Debian has, in a folder.
+"""A minimal Debian in a folder, made by debootstrap.
 
     with bare.system(cache, "bookworm") as debian:
         debian.run("apt-get update")
 
-The base system is made once and kept in the cache as an archive. What is mounted in it, and every process, lives in
-namespaces that end with the command, so that nothing is left to unmount.
+The base system is made once and cached as an archive. Mounts and processes live in namespaces that end with the
+command, so nothing needs to be unmounted.
 """
 
 import contextlib
@@ -21,25 +21,25 @@ ENVIRONMENT = {
     "LC_ALL": "C.UTF-8",
     "DEBIAN_FRONTEND": "noninteractive",
 }
-LONG = 300  # seconds: a command that takes longer hangs
+LONG = 300  # seconds; a command that takes longer hangs
 
 
 class Unavailable(Exception):
-    """There can be no such system here; says why."""
+    """Such a system cannot be made here; the text says why."""
 
 
 class System:
-    """One that is unpacked, at .folder."""
+    """An unpacked system in .folder."""
 
     def __init__(self, folder):
         self.folder = folder
 
     def inside(self, path):
-        """Where a path of the system is on this machine."""
+        """The path on this machine of a path inside the system."""
         return self.folder / path.lstrip("/")
 
     def run(self, command, seconds=LONG):
-        """A command of its shell; to be looked at for how it ended."""
+        """Runs a shell command inside. Returns the CompletedProcess."""
         inside = ["unshare", *NAMESPACES, f"--root={self.folder}", "/bin/bash", "-c", f"cd /root\n{command}"]
         return subprocess.run(
             inside, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
@@ -47,11 +47,11 @@ class System:
         )
 
     def hurry(self):
-        """From now on dpkg does not wait for the disk. A container's would not, either."""
+        """Makes dpkg skip its disk syncs, as containers do."""
         self.inside("/etc/dpkg/dpkg.cfg.d/hurry").write_text("force-unsafe-io\n", encoding="utf-8")
 
     def files(self):
-        """Every path in it that packages own or should have removed, less what apt keeps of its own work."""
+        """All paths that packages should own or have removed, without apt's caches and logs."""
         of_apt = ("var/cache", "var/lib/apt", "var/lib/dpkg", "var/log", "proc", "dev", "sys", "tmp", "root", "run")
         found = set()
         for folder, folders, files in os.walk(self.folder):
@@ -70,7 +70,7 @@ def require():
 
 
 def base(cache, suite):
-    """The archive of the base system, made now unless it is there."""
+    """The archive of the base system; made if it is not in the cache."""
     archive = cache / f"{suite}.tar"
     if archive.exists():
         return archive
@@ -84,7 +84,7 @@ def base(cache, suite):
             raise Unavailable(f"debootstrap could not make {suite} (is there a network?): {said}")
         for package in (root / "var/cache/apt/archives").glob("*.deb"):
             package.unlink()
-        (root / "etc/resolv.conf").unlink(missing_ok=True)  # that of this machine, today
+        (root / "etc/resolv.conf").unlink(missing_ok=True)  # specific to this machine
         temporary = cache / f".{suite}.tar.{os.getpid()}"
         subprocess.run(["tar", "--numeric-owner", "-C", root, "-cf", temporary, "."], check=True, timeout=LONG)
         os.replace(temporary, archive)
@@ -93,7 +93,7 @@ def base(cache, suite):
 
 @contextlib.contextmanager
 def folder_in(cache, name):
-    """A folder in the cache that goes when it is left. Those of processes that were killed go now."""
+    """A temporary folder in the cache. Also removes folders left by killed processes."""
     cache.mkdir(parents=True, exist_ok=True)
     for old in cache.glob("*.of-*"):
         if not pathlib.Path("/proc", old.suffix.removeprefix(".of-")).exists():
@@ -107,7 +107,7 @@ def folder_in(cache, name):
 
 
 def remove(folder):
-    """A system, unless something of this machine is mounted in it: that would be removed, too."""
+    """Removes a system. Refuses if anything is mounted in it: that would be deleted too."""
     mounts = pathlib.Path("/proc/self/mounts").read_text(encoding="utf-8")
     if f" {folder}/" in mounts:
         raise RuntimeError(f"something is mounted in {folder}; unmount it and remove the folder")
@@ -116,7 +116,7 @@ def remove(folder):
 
 @contextlib.contextmanager
 def system(cache, suite):
-    """One that is fresh, and gone when it is left; raises Unavailable where that cannot be."""
+    """A fresh system, removed afterwards; raises Unavailable if it cannot be made or run."""
     require()
     archive = base(cache, suite)
     with folder_in(cache, suite) as folder:

@@ -1,4 +1,4 @@
-"""What a program or library asks of the machine that it runs on, read by binutils."""
+"""Requirements of an ELF file on the system that runs it, read with binutils."""
 
 import dataclasses
 import re
@@ -7,13 +7,13 @@ import subprocess
 
 @dataclasses.dataclass(frozen=True)
 class Needs:
-    libraries: frozenset  # "libc.so.6"
-    versions: frozenset  # "GLIBC_2.34"
+    libraries: frozenset  # such as "libc.so.6"
+    versions: frozenset  # such as "GLIBC_2.34"
     search_paths: tuple
     stripped: bool
 
     def newest(self, name):
-        """The newest version of NAME that a symbol has, as numbers: (2, 34); () where there is none."""
+        """The newest required version of NAME as numbers, such as (2, 34); () if there is none."""
         found = [re.fullmatch(rf"{name}_([0-9.]+)", version) for version in self.versions]
         return max((tuple(map(int, one[1].split("."))) for one in found if one), default=())
 
@@ -26,9 +26,9 @@ def is_elf(path):
 
 
 def read(path):
-    """Of one ELF file."""
+    """The needs of one ELF file."""
     headers, symbols = objdump("--private-headers", path), objdump("--dynamic-syms", path)
-    # A symbol's version stands behind its section and size, in brackets where it is not the default one.
+    # A symbol's version comes after its section and size, in brackets unless it is the default version.
     versions = re.findall(r"^\S+ .{7} \*UND\*\s+[0-9a-f]+\s+\(?([\w.]+)\)?\s+\S+$", symbols, re.MULTILINE)
     versions += re.findall(r"^\s+0x[0-9a-f]+ 0x[0-9a-f]+ \d+ (\S+)$", headers, re.MULTILINE)
     return Needs(
@@ -40,7 +40,7 @@ def read(path):
 
 
 def libraries_allowed(path):
-    """Those that a file of ours may need: glibc's, and the plug-in for MPI that of MPI."""
+    """Libraries that a file of ours may need: those of glibc, and MPI's for the MPI plug-in."""
     of_glibc = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2"}
     return of_glibc | ({"libmpi.so.40"} if path.name == "libxferbench-mpi.so" else set())
 

@@ -1,6 +1,6 @@
-"""What `cmake --install` puts into a folder, without a package: test_installed.py BUILD PORTABLE
+"""Content of `cmake --install`: test_installed.py BUILD PORTABLE
 
-Packages are made of the same; test_packages.py looks at them and uses them, which takes minutes.
+Packages have the same content; test_packages.py installs and uses them, which takes minutes.
 """
 
 import pathlib

@@ -1,8 +1,8 @@
-"""Packages as their users meet them: test_packages.py FOLDER CACHE [TEST]...
+"""Packages as users get them: test_packages.py FOLDER CACHE [TEST]...
 
-FOLDER is where scripts/package has put them, CACHE keeps the base system of Debian that debootstrap makes once. Files
-looks at what packages hold; Debian and Archive install and use them in that system and are skipped where it cannot be
-had. XFERBENCH_BARE_SUITE names another release than Debian 12.
+FOLDER has the output of scripts/package; CACHE keeps the Debian base system that debootstrap makes once. Files
+checks the content of packages. Debian and Archive install and use them in that system, and are skipped where it
+cannot be made. XFERBENCH_BARE_SUITE names another release than Debian 12.
 """
 
 import contextlib
@@ -24,10 +24,10 @@ import elf
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGES, CACHE = map(pathlib.Path, sys.argv[1:3])
 SUITE = os.environ.get("XFERBENCH_BARE_SUITE", "bookworm")
-SKIPPED = 77  # what CTest takes for a test that did not run
+SKIPPED = 77  # CTest counts this exit code as skipped
 MOST_MB = 25
-OLDEST_GLIBC = (2, 36)  # Debian 12's
-LONGEST_START = 60  # seconds from apt-get update to the first answer
+OLDEST_GLIBC = (2, 36)  # of Debian 12
+LONGEST_START = 60  # seconds from apt-get update to the first result
 MAIN_JOB = "--simulate --streams 8 --size 256M"
 
 
@@ -36,7 +36,7 @@ def debs():
 
 
 def named(name):
-    """The package of this name, or None where this build has none: without CUPTI's headers, or without MPI."""
+    """The package of this name; None if this build lacks it, for want of CUPTI's headers or MPI."""
     found = [path for path in debs() if path.name.partition("_")[0] == name]
     return found[0] if found else None
 
@@ -55,10 +55,10 @@ def unpacked(package, folder):
 
 
 class Files(unittest.TestCase):
-    """What packages hold."""
+    """The content of packages."""
 
     def each(self):
-        """Each package, and where it is unpacked."""
+        """Yields each package and the folder where it is unpacked."""
         for package in (*debs(), archive()):
             with tempfile.TemporaryDirectory(prefix="xferbench-package-") as folder, self.subTest(package.name):
                 unpacked(package, folder)
@@ -118,7 +118,7 @@ class Files(unittest.TestCase):
 
 
 class InBare(unittest.TestCase):
-    """In a bare system that is this test's own."""
+    """Tests in a fresh system."""
 
     def setUp(self):
         stack = contextlib.ExitStack()
@@ -129,7 +129,7 @@ class InBare(unittest.TestCase):
             self.skipTest(str(reason))
 
     def said(self, command):
-        """Standard output of a command that succeeds there."""
+        """Runs a command that must succeed. Returns its standard output."""
         outcome = self.system.run(command)
         self.assertEqual(outcome.returncode, 0, f"{command}\n{outcome.stdout[-2000:]}{outcome.stderr[-2000:]}")
         return outcome.stdout
@@ -140,13 +140,13 @@ class InBare(unittest.TestCase):
             self.skipTest(f"apt-get reaches no mirror: {' '.join(updated.stderr.split())[-300:]}")
 
     def install(self, *packages):
-        """As users do who have downloaded them."""
+        """Installs downloaded package files with apt-get."""
         for package in packages:
             shutil.copy(package, self.system.inside("/root"))
         self.said(f"apt-get install -qq -y {' '.join(f'./{package.name}' for package in packages)}")
 
     def answers(self, program):
-        """Does the main job by this program, and looks at the file that it writes."""
+        """Runs a simulated pipeline with this program, and checks the file that it writes."""
         self.assertIn("SIMULATED", self.said(f"{program} {MAIN_JOB} --json run.json"))
         record = json.loads(self.system.inside("/root/run.json").read_text(encoding="utf-8"))
         (result,) = record["results"]
@@ -161,7 +161,7 @@ class InBare(unittest.TestCase):
 
 
 class Debian(InBare):
-    """Installed by apt, used, and removed."""
+    """The packages are installed by apt, used and removed."""
 
     def test_installed_used_and_removed(self):
         self.installs_and_answers_soon()
@@ -227,7 +227,8 @@ class Debian(InBare):
         self.assertNotIn(missing, self.system.run("xferbench explain -- /bin/true").stderr)
 
     def leaves_nothing(self):
-        """What was installed after the program stays: it is compared with a system that has all of that, too."""
+        """Compares files before an installation and after its removal. Both times other packages from earlier tests
+        are installed."""
         names = " ".join(package.name.partition("_")[0] for package in debs())
         self.said(f"apt-get purge -qq -y {names}")
         before = self.system.files()
@@ -240,7 +241,7 @@ class Debian(InBare):
 
 
 class Archive(InBare):
-    """Unpacked where nothing is installed, in a folder of no special name."""
+    """The archive is unpacked without installation, in a folder with a blank in its name, and used."""
 
     def test_unpacked_and_used(self):
         place = self.system.inside("/opt/some where")

@@ -1,5 +1,5 @@
-"""Recipes for other systems, in a dry run: what the recipe for Spack asks of Spack and of CMake, by stand-ins for both,
-and whether the Dockerfile names what is there. That they build is not shown here."""
+"""Recipes for Spack and Docker in a dry run: stand-ins for Spack and CMake record what the Spack recipe asks for,
+and the Dockerfile must refer to existing files. The recipes are not built here."""
 
 import pathlib
 import re
@@ -13,7 +13,7 @@ DOCKERFILE = ROOT / "packaging" / "docker" / "Dockerfile"
 
 
 class Spec:
-    """As Spack would have decided it: variants that are on, and architectures."""
+    """A concretised Spack spec: enabled variants and CUDA architectures."""
 
     def __init__(self, on, architectures):
         self.on = on
@@ -24,7 +24,7 @@ class Spec:
 
 
 class Spack:
-    """Stands in for spack.package: takes down what the recipe declares."""
+    """A stand-in for spack.package that records the recipe's declarations."""
 
     def __init__(self):
         self.versions, self.variants, self.dependencies = [], {"cuda"}, {}
@@ -50,7 +50,7 @@ class Spack:
 
 
 def loaded():
-    """The recipe's class, and what it has declared."""
+    """The recipe's class, and the Spack object with its declarations."""
     spack = Spack()
     sys.modules["spack"], sys.modules["spack.package"] = types.ModuleType("spack"), spack.module()
     names = {}
