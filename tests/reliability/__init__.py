@@ -1,1 +1,1 @@
-"""The promises of docs/reliability.md, each shown by a module of its own. scripts/promises runs them."""
+"""The promises of docs/reliability.md, one module each. scripts/promises runs them."""

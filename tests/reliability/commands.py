@@ -1,4 +1,4 @@
-"""Commands of the program that the promises are tried on: small, and on the simulated device."""
+"""Small commands on the simulated device, for which the promises are tested."""
 
 import itertools
 from typing import NamedTuple
@@ -20,24 +20,24 @@ SCENARIOS = {
     "smem": (),
     "dynpar": (),
 }
-# Some twenty cases, a hundredth of a second each.
+# Some twenty cases of 10 ms each.
 LONGER = ("--simulate", "--size", "1M", "--streams", "1:4:+1", "--chunks", "4:32", "--max-samples", "10")
-# Thirty cases, more than a second.
+# Thirty cases, more than a second in all.
 SOME_CASES = (
     *("--simulate", "--size", "1M", "--streams", "1:6:+1", "--chunks", "2:32"),
     *("--ci", "0.001", "--min-samples", "150", "--max-samples", "150"),
 )
-# As many in half a second.
+# Thirty cases, half a second in all.
 SMALL_CASES = (
     *("memcpy", "--dir", "h2d", "--host", "pinned", "--simulate", "--size", "1K:30K:+1K"),
     *("--ci", "0.001", "--min-samples", "100", "--max-samples", "100"),
 )
-# Ninety-six cases of a tenth of a second.
+# 96 cases of 100 ms each.
 MANY_CASES = (
     *("--simulate", "--size", "1M", "--streams", "1:16:+1", "--chunks", "2:64"),
     *("--ci", "0.001", "--min-samples", "300", "--max-samples", "300"),
 )
-# Goes on for minutes, with a new state of its file many times a second.
+# Runs for minutes and updates its file many times per second.
 ENDLESS = (
     *("--simulate", "--size", "1M", "--streams", "1:16:+1", "--chunks", "2:64", "--turns", "100"),
     *("--ci", "0.001", "--min-samples", "1000", "--max-samples", "1000", "--budget", "1000"),
@@ -46,7 +46,7 @@ SUITE = '{"schema": "xferbench-suite/1", "description": "For a test", "runs": ["
 
 
 class Command(NamedTuple):
-    """Its arguments; a name in braces stands for a file that Files made, or for one that the command writes."""
+    """A command line; a name in braces stands for a file of make_files(), or for a file that the command writes."""
 
     name: str
     arguments: tuple
@@ -58,7 +58,7 @@ class Command(NamedTuple):
 
 
 def make_files(setting, folder):
-    """What commands read, by name."""
+    """Makes the files that commands read. Returns {name: path}."""
     names = ("base", "new", "cut", "suite", "cut_turns")
     files = {name: str(folder / f"{name}.json") for name in names}
     fewer = ("--dir", "h2d") if setting.quick else ()
@@ -73,7 +73,7 @@ def make_files(setting, folder):
 
 
 def everything(setting):
-    """All commands, all scenarios, in the quick form in one run, and what goes wrong with them."""
+    """All commands, all scenarios (in the quick form in one run), and their typical errors."""
     written = ("--json", "{out}/r.json", "--csv", "{out}/r.csv", "--markdown", "{out}/r.md")
     files = ("r.json", "r.csv", "r.md")
     found = [
@@ -117,5 +117,5 @@ def everything(setting):
 
 
 def cut_off(results, cases=1):
-    """A results file as an interrupted run leaves it, with so many of its cases."""
+    """A results file as an interrupted run leaves it, with its first `cases` cases."""
     return results | {"complete": False, "results": results["results"][:cases], "findings": []}

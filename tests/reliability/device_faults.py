@@ -1,4 +1,5 @@
-"""A device that fails any of its calls, once or for good: the run goes on or says why not; --resume completes it."""
+"""Faults of every device call, once or from then on: the run continues or reports why not, and --resume completes
+it."""
 
 import re
 
@@ -9,11 +10,11 @@ from .support import Figure, Tally, how, is_results, read_json, statuses
 TITLE = "injected device faults"
 
 _LISTED = re.compile(rb"CALL is one of ([\w, -]+)")
-_OF_SIMULATION = {"alloc", "smem", "dynpar"}  # which has nothing to say of them: they are skipped without a call
+_OF_SIMULATION = {"alloc", "smem", "dynpar"}  # skipped in simulations, so they make no call
 
 
 def calls_that_can_fail(setting):
-    """As the program itself lists them."""
+    """The calls that can fail, as listed by the program."""
     outcome = setting.run("memcpy", *commands.SMALL, environment={"XFERBENCH_INJECT": "fail:?:1"})
     found = _LISTED.search(outcome.err)
     if not found:
@@ -22,7 +23,7 @@ def calls_that_can_fail(setting):
 
 
 class Tried:
-    """One scenario with one fault."""
+    """Runs one scenario with one injected fault."""
 
     def __init__(self, setting, tally, undisturbed):
         self._setting, self._tally, self._undisturbed = setting, tally, undisturbed
@@ -93,7 +94,7 @@ def device_faults_are_survived(setting):
             tally.bad == 0 and one.hit > 0 and one.resumed > 0,
         )
     ]
-    if not setting.short:  # the tests run a selection of these by themselves
+    if not setting.short:  # a selection of these already runs in the ordinary tests
         every = tested(setting, "*DeviceFaults*", {"XFERBENCH_EVERY_CALL": "1"})
         found.append(Figure("each call of each scenario, in the process itself", every.shown, every.holds))
     return found

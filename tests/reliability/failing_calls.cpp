@@ -1,13 +1,14 @@
-// A library that is loaded before all others (LD_PRELOAD) and lets calls of the system's fail, each in its turn:
+// An LD_PRELOAD library that makes system calls fail, one after the other:
 //
-//   XFERBENCH_FAILING         which calls, the first that fails, how many do, and with which error, as in
-//                             "all:17:1:28" or "write,fsync:1:1000000:28"; 0 as the first: none does. "memory" are all
-//                             allocations, "all" is everything but them
-//   XFERBENCH_FAILING_REPORT  a file to which the name of each kind of call that failed is added, a line for the first
-//                             of them, and at the end of the process a line "end" with how many calls there were
+//   XFERBENCH_FAILING         which calls, the first one to fail, how many fail, and the error, such as
+//                             "all:17:1:28" or "write,fsync:1:1000000:28"; first = 0: none fails. "memory" is
+//                             all allocations, "all" is everything except them
 //
-// "write" are writes into files, "print" those into anything else (a terminal, a pipe), whichever function writes.
-// A close that fails has closed, as on Linux. Built by tests/reliability/shim.py.
+//   XFERBENCH_FAILING_REPORT  a file that gets the name of the first call that fails, and at the end of the
+//                             process a line "end" with the number of calls
+//
+// "write" is any function that writes to a regular file, "print" to anything else (a terminal, a pipe). A failing
+// close() still closes, as on Linux. Built by Setting.shim() in tests/reliability/support.py.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@
 #include <cstdlib>
 #include <cstring>
 
-// How glibc's allocator is called past the functions below.
+// glibc's allocator, called directly so that the functions below are bypassed.
 extern "C" {
 void* __libc_malloc(std::size_t size);                           // NOLINT(bugprone-reserved-identifier)
 void* __libc_calloc(std::size_t count, std::size_t size);        // NOLINT(bugprone-reserved-identifier)
@@ -43,7 +44,7 @@ struct Plan {
   long count = 0;
   int error = 0;
   std::atomic<long> seen = 0;
-  std::atomic<bool> armed = false;  // not before main
+  std::atomic<bool> armed = false;  // set when main() begins
 };
 
 Plan& plan() {
@@ -51,7 +52,7 @@ Plan& plan() {
   return the_plan;
 }
 
-/// Without the functions below, which would count it, and without allocating.
+/// Writes a line to the report, without allocating and without the functions below, which would count it.
 void report(const char* line) {
   const char* path = std::getenv("XFERBENCH_FAILING_REPORT");
   if (path == nullptr) return;
@@ -65,7 +66,7 @@ void report(const char* line) {
   errno = saved;
 }
 
-/// Whether the plan has this kind of call.
+/// Whether XFERBENCH_FAILING includes this kind of call.
 bool planned(const char* call) {
   const bool memory = std::strcmp(call, "memory") == 0;
   if (std::strcmp(plan().calls, "all") == 0) return !memory;
@@ -77,7 +78,7 @@ bool planned(const char* call) {
   return false;
 }
 
-/// Whether this call is to fail; errno then says why.
+/// Counts the call. Whether it must fail; if so, sets errno.
 bool fails(const char* call) {
   Plan& the_plan = plan();
   if (!the_plan.armed.load(std::memory_order_relaxed) || !planned(call)) return false;
@@ -88,7 +89,7 @@ bool fails(const char* call) {
   return true;
 }
 
-/// "write" or "print".
+/// The kind of a write to this descriptor: "write" or "print".
 const char* written_to(int descriptor) {
   struct stat status {};
   const bool file = syscall(SYS_fstat, descriptor, &status) == 0 && S_ISREG(status.st_mode);
@@ -100,7 +101,7 @@ Function* next(const char* name) {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-/// From here on calls count.
+/// Parses XFERBENCH_FAILING; calls count from now on.
 void arm() {
   Plan& the_plan = plan();
   const char* text = std::getenv("XFERBENCH_FAILING");
@@ -126,7 +127,7 @@ __attribute__((destructor)) void tell_how_many() {
 
 using Main = int(int, char**, char**);
 
-/// What the program calls main.
+/// The program's own main().
 Main*& program_main() {
   static constinit Main* the_main = nullptr;
   return the_main;
@@ -141,7 +142,7 @@ int armed_main(int count, char** arguments, char** environment) {
 
 extern "C" {
 
-// What libraries do before main, as they make their tables, is not the program's: nobody could catch what it throws.
+// Delays the start to main(): nobody could catch exceptions of libraries that initialise before it.
 int __libc_start_main(Main* main, int count, char** arguments, void (*begin)(), void (*end)(), void (*end_of_loader)(),
                       void* stack) {  // NOLINT(bugprone-reserved-identifier)
   program_main() = main;
@@ -163,7 +164,7 @@ int posix_memalign(void** memory, std::size_t alignment, std::size_t size) {
   return *memory == nullptr ? ENOMEM : 0;
 }
 
-// --- Files by name --------------------------------------------------------------------------------------------------
+// --- Files by path --------------------------------------------------------------------------------------------------
 
 static mode_t mode_of(int flags, va_list arguments) {
   return (flags & (O_CREAT | __O_TMPFILE)) != 0 ? va_arg(arguments, mode_t) : 0;
@@ -269,7 +270,7 @@ char* getcwd(char* path, std::size_t size) noexcept {
   return fails("getcwd") ? nullptr : next<char*(char*, std::size_t)>("getcwd")(path, size);
 }
 
-// --- Open files -----------------------------------------------------------------------------------------------------
+// --- Open descriptors -----------------------------------------------------------------------------------------------
 
 ssize_t read(int descriptor, void* memory, std::size_t size) {
   return fails("read") ? -1 : next<ssize_t(int, void*, std::size_t)>("read")(descriptor, memory, size);

@@ -1,4 +1,4 @@
-"""Faults of the system, swept: every call fails in its turn, and every allocation, and nothing is lost by that."""
+"""Every system call and every allocation fails in turn: results must not be lost, and files must stay valid."""
 
 import errno
 import json
@@ -12,7 +12,7 @@ ERRORS = ("ENOSPC", "EIO", "EACCES", "EMFILE", "EINTR", "EOPNOTSUPP", "EROFS")
 FROM_THEN_ON = 1_000_000_000
 _WRITES = ("--json", "{out}/r.json", "--csv", "{out}/r.csv", "--markdown", "{out}/r.md")
 _SMALL = ("memcpy", "--dir", "h2d", "--host", "pinned", "--size", "4K,64K", *commands.SMALL)
-# From 256 KiB on there is a journal: a megabyte in few cases, and in the quick form not much more than that.
+# Above 256 KiB a results file has a journal: a megabyte in few cases, and in the quick form just above 256 KiB.
 _LONG = ("memcpy", "--dir", "h2d", "--host", "pinned", "--simulate", "--no-verify")
 _MEGABYTE = ("--size", "4K:32M", "--min-samples", "1000", "--max-samples", "1000")
 _JUST_LONG = ("--size", "1K:140K:+1K", "--min-samples", "2", "--max-samples", "2")
@@ -37,7 +37,7 @@ def all_commands(setting):
 
 
 class Sweep:
-    """One command, whose calls of a kind fail one after the other."""
+    """One command whose calls of a kind fail one after another."""
 
     def __init__(self, setting, tally, command, files):
         self._setting, self._tally, self._command, self._files = setting, tally, command, files
@@ -61,14 +61,14 @@ class Sweep:
         return {name: count_of_lines(folder / name) for name in self._command.writes if not name.endswith(".json")}
 
     def count(self, calls):
-        """How many calls there are."""
+        """The number of calls that the command makes."""
         with self._setting.scratch() as folder:
             report = folder / "report"
             self._setting.run(*self._prepare(folder), environment=self._setting.failing(calls, 0, report=report))
             return int(report.read_text(encoding="utf-8").split()[-1])
 
     def one(self, calls, number, error, count=1):
-        """The `number`-th call fails. Whether there was one."""
+        """Makes the call with this number fail. Returns whether there was such a call."""
         with self._setting.scratch() as folder, self._setting.scratch() as aside:
             report = aside / "report"
             failing = self._setting.failing(calls, number, count, getattr(errno, error), report)
@@ -119,7 +119,7 @@ def chosen(count, most):
 
 
 def calls_fail(setting, tally, files):
-    """Each call once, with each error; and all from some call on."""
+    """Each call fails once with each error, and from some calls on all fail."""
     tried = 0
     for command in all_commands(setting)[:: setting.number(1, 2)]:
         sweep = Sweep(setting, tally, command, files)
@@ -135,7 +135,7 @@ def calls_fail(setting, tally, files):
 
 
 def allocations_fail(setting, tally, files):
-    """Each once: in full all of a run's, and of the other commands one in fifty."""
+    """Each allocation fails once: in the full form all of a run's, and one in fifty of other commands."""
     tried = 0
     for command in all_commands(setting)[:: setting.number(1, 3)]:
         sweep = Sweep(setting, tally, command, files)

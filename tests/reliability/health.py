@@ -1,4 +1,4 @@
-"""Health beside each case, and what goes wrong in the middle of timing: by the tests of the simulated device."""
+"""Health records of each case, and corruption during timed passes; shown by tests of the simulated device."""
 
 from .simulated import tested
 from .support import Figure
@@ -7,7 +7,7 @@ TITLE = "health beside each case"
 
 OF_HEALTH = "*Health*"
 OF_TIMED_PASSES = "PassChecksOnSim.*"
-OF_THEIR_SHARE = "PassChecksOnSim.FindWhatever*"  # the tests run the others by themselves
+OF_THEIR_SHARE = "PassChecksOnSim.FindWhatever*"  # the ordinary tests run the others
 
 
 def health_is_beside_each_case(setting):

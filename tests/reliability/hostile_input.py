@@ -1,4 +1,5 @@
-"""Hostile input is bounded: memory, time, what it can print, and what a full disk or a full memory does."""
+"""Hostile input: bounds on memory and time, no control characters in output, and behaviour with a full disk or
+memory."""
 
 import errno
 import json
@@ -18,22 +19,22 @@ _CASE_LINE = b"["
 
 
 def bombs():
-    """The files of tests/fuzz/bombs.py."""
+    """The module tests/fuzz/bombs.py."""
     sys.path.insert(0, str(ROOT / "tests" / "fuzz"))
-    import bombs as found  # found only now
+    import bombs as found  # importable only now
 
     return found
 
 
 def memory_and_time(setting):
-    """Of every file that is meant to cost much."""
+    """Memory and time for each file that is made to be expensive."""
     made = bombs()
-    names = setting.number(list(made.BOMBS), ["unknown_commas"])  # of the others, fuzz.bombs
+    names = setting.number(list(made.BOMBS), ["unknown_commas"])  # the test fuzz.bombs covers the others
     megabytes = setting.number(30, 4, 0.4)
     worst_memory = worst_time = broken = tried = 0
     with setting.scratch() as folder:
-        # A program that was built without optimisation, as the tests' is, takes longer; what grows faster than its file
-        # shows all the same.
+        # Programs built without optimisation, as in the tests, are slower. Growth faster than the file's size still
+        # shows.
         allowed = setting.number(1, 30)
         for name, command, read, code, seconds, peak, wrong, _ in made.measure(
             setting.program, names, megabytes, allowed, str(folder)
@@ -56,7 +57,7 @@ def memory_and_time(setting):
 
 
 def poisoned(value, fields):
-    """A copy in which every text of these fields carries what could move a cursor."""
+    """A copy with control characters appended to all texts of these fields."""
     if isinstance(value, dict):
         found = {}
         for name, one in value.items():
@@ -70,7 +71,8 @@ def poisoned(value, fields):
 
 
 def control_bytes(text):
-    """Those that are more than a line's end: C0, DEL, and C1 and what turns or breaks a line, as UTF-8."""
+    """Control characters except line feeds: C0, DEL, C1, and Unicode characters that change direction or break
+    lines."""
     decoded = text.decode("utf-8", "replace")
     return {hex(ord(c)) for c in decoded if (ord(c) < 32 and c != "\n") or 127 <= ord(c) < 160 or c in "\u202e\u2028"}
 
@@ -121,11 +123,11 @@ def no_control_byte_is_printed(setting, tally):
             tally.expect(not found, f"{arguments} printed {found}")
 
 
-# --- Memory and disk that are full ------------------------------------------------------------------------------------
+# --- Full memory and full disk ---
 
 
 def out_of_memory(setting, tally):
-    """Under limits from too little to enough: read, or exit code 2."""
+    """Runs with memory limits from too little to enough: each must succeed or exit with code 2."""
     made = bombs()
     refused = 0
     with setting.scratch() as folder:
@@ -149,7 +151,7 @@ def out_of_memory(setting, tally):
 
 
 def lines_until_told(err):
-    """How many cases ended before the first complaint about the file; None where there was none."""
+    """The number of cases before the first complaint about the file; None if there is no complaint."""
     cases = 0
     for line in err.splitlines():
         if line.startswith(_CASE_LINE):
@@ -160,8 +162,8 @@ def lines_until_told(err):
 
 
 def full_disk(setting, tally, run):
-    """It is told when the case has ended that could not be saved, and once more at the end; what was saved before is
-    valid, and the table has all cases."""
+    """A full disk is reported after the first case that could not be saved and again at the end. Earlier cases stay
+    valid in the file, and the table has all cases."""
     with setting.scratch() as folder:
         outcome, file = run(folder)
         told = lines_until_told(outcome.err)
@@ -189,7 +191,7 @@ _RUN = (
 
 
 def on_a_small_disk(setting):
-    """A file system of 160 KiB, where this user may mount one."""
+    """A file system of 160 KiB, if this user may mount one."""
 
     def run(folder):
         mount = f"mount -t tmpfs -o size=160k none {folder} || exit 99"
@@ -211,7 +213,7 @@ def may_mount(setting):
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
-# A megabyte in all: from 256 KiB on there is a journal. Its cases take longer than writing it does.
+# A megabyte in all, so that there is a journal (above 256 KiB). Cases take longer than writing it.
 _LONG_RUN = (
     *("memcpy", "--size", "64K:1M:+8K", "--host", "pinned", "--simulate", "--no-verify", "--progress", "plain"),
     *("--min-samples", "200", "--max-samples", "200"),
@@ -219,7 +221,7 @@ _LONG_RUN = (
 
 
 def by_a_limit(setting, size=60 << 10, command=_RUN):
-    """No file may grow beyond that: SIGXFSZ, or EFBIG."""
+    """RLIMIT_FSIZE, which causes SIGXFSZ or EFBIG."""
 
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
@@ -233,7 +235,7 @@ def by_a_limit(setting, size=60 << 10, command=_RUN):
 
 
 def by_failing_writes(setting):
-    """From some write on none succeeds."""
+    """All writes fail from the eighth on."""
 
     def run(folder):
         failing = setting.failing("write", 8, 1_000_000_000, errno.ENOSPC)
@@ -247,7 +249,7 @@ def hostile_input_is_bounded(setting):
     no_control_byte_is_printed(setting, printed)
     refused = out_of_memory(setting, memory)
     ways = [by_a_limit(setting), by_a_limit(setting, 600 << 10, _LONG_RUN), by_failing_writes(setting)]
-    if setting.quick:  # those that any user has, with a journal and without
+    if setting.quick:  # two ways that any user can use, without and with a journal
         del ways[2:]
     elif may_mount(setting):
         ways.append(on_a_small_disk(setting))

@@ -1,4 +1,4 @@
-"""What a run that was killed has measured and its results file does not say: FILE.journal (docs/results-file.md)."""
+"""Reads FILE.journal (docs/results-file.md): results of a killed run that its results file does not have yet."""
 
 import json
 import os
@@ -14,17 +14,17 @@ def path_of(file):
 
 
 def text_beside(file):
-    """What the journal of a results file has now. Whoever takes it before the file misses nothing: the journal of a run
-    goes when its file has everything."""
+    """The current content of the file's journal. Read it before the file: a run removes its journal when the file
+    has everything."""
     try:
         journal = path_of(file)
         return journal.read_bytes() if journal.is_file() and not journal.is_symlink() else b""
-    except (OSError, ValueError):  # a name with a zero byte in it
+    except (OSError, ValueError):  # such as a name with a zero byte
         return b""
 
 
 def contents_of(data):
-    """A journal's text up to its last whole result; None where it is none. Raises ValueError where it is damaged."""
+    """The results of a journal up to the last complete one; None without any. Raises ValueError if it is damaged."""
     end = data.rfind(END_OF_RESULT)
     if not data.startswith(BEGINS) or b'\n "results": [' not in data[:max(end, 0)]:
         return None
@@ -32,19 +32,19 @@ def contents_of(data):
 
 
 def identity(run):
-    """What does not change when a run goes on later."""
+    """Properties of a run that --resume keeps."""
     gpu = run["environment"]["gpu"]
     return run["started_at"], run["command"], run["environment"]["backend"], gpu["name"], gpu.get("uuid", "")
 
 
 def how_much(result):
-    """How much is known of a case: the journal has it once more each time that more is."""
+    """A sort key for how much is known of a case: the journal repeats a case each time that more is known."""
     ended = result["status"] == "ok" and all(one["stop"] != "interrupted" for one in result["measurements"])
     return ended, sum(one["n"] for one in result["measurements"]), result["status"] == "failed"
 
 
 def taken_in(run, data):
-    """The run with what its journal's text has. `run` and its journal are valid results."""
+    """The run with the results of its journal merged in. Both must be valid."""
     if run["complete"] or "fleet" in run:
         return run
     more = contents_of(data)

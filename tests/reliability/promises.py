@@ -1,4 +1,4 @@
-"""All promises, in the order of docs/reliability.md, by the names that scripts/promises knows them by."""
+"""All promises in the order of docs/reliability.md, with their names in scripts/promises."""
 
 from typing import Callable, NamedTuple
 

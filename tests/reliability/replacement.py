@@ -1,4 +1,5 @@
-"""Files are replaced safely: valid for whoever reads them at any time, one writer each, and nobody else's touched."""
+"""Safe replacement of files: readers always find a valid file, there is one writer at a time, and files of others
+are never touched."""
 
 import itertools
 import json
@@ -20,7 +21,7 @@ MINE = b"what somebody else keeps here\n"
 
 
 def second_writer_is_refused(setting, tally):
-    """Before it measures anything, and without a trace; the first does not notice."""
+    """The second writer is refused before it measures and leaves nothing; the first is not disturbed."""
     with setting.scratch() as folder:
         file = folder / "r.json"
         first = setting.start(*ENDLESS, "--json", file)
@@ -40,7 +41,7 @@ def second_writer_is_refused(setting, tally):
 
 
 def many_writers_at_once(setting, tally, count):
-    """Whoever comes first writes; what is there in the end is whole and one run's."""
+    """The first writer wins; in the end the file is complete and has the results of one run."""
     with setting.scratch() as folder:
         file = folder / "r.json"
         sizes = [f"{setting.number(1024, 1024, 64) << number}K" for number in range(count)]
@@ -58,7 +59,7 @@ def many_writers_at_once(setting, tally, count):
 
 
 class Reader:
-    """Reads the file again and again. What it has just read and parsed needs no second parsing."""
+    """Reads the file repeatedly; unchanged content is not parsed again."""
 
     def __init__(self, path, reads):
         self._path, self._reads = str(path), reads
@@ -84,7 +85,7 @@ class Reader:
 
 
 def concurrent_reads(setting, reads):
-    """While runs, resumed runs and runs onto the old file follow each other."""
+    """Reads while runs, resumed runs and runs onto an existing file follow each other."""
     with setting.scratch() as folder:
         file = folder / "r.json"
         setting.run(*QUICK, "--json", file)
@@ -128,7 +129,7 @@ def concurrent_reads(setting, reads):
         )
 
 
-# --- What is not ours -------------------------------------------------------------------------------------------------
+# --- Files of others ---
 
 TEMPORARY_LOOKING = (
     *("r.json.partial", "r.json.tmp", "r.json.new", "r.json.lock", "r.json.bak", "r.json.swp", "r.json.0", "r.json.1"),
@@ -145,7 +146,7 @@ PLANTS = {
 
 
 def look(path):
-    """What can be told of it without following it; None where there is nothing."""
+    """Type, mode and content of a path, without following links; None if it does not exist."""
     try:
         status = path.lstat()
     except FileNotFoundError:
@@ -156,7 +157,8 @@ def look(path):
 
 
 def foreign_files_are_untouched(setting, tally):
-    """Under every name that looks like a temporary one, over a run, a second run onto its file, and a killed one."""
+    """Files with any name that looks like a temporary one survive a run, a second run onto its file, and a killed
+    run."""
     for what, plant in PLANTS.items():
         with setting.scratch() as folder, setting.scratch() as elsewhere:
             victim = elsewhere / "victim"
@@ -179,7 +181,7 @@ def foreign_files_are_untouched(setting, tally):
 
 
 def what_stands_under_the_old_ones_name(setting, tally):
-    """FILE~ may be taken by anything: what it leads to is left alone."""
+    """FILE~ may already be anything, such as a link: its target must not be touched."""
     for what in ("a link to a file", "a link to nothing", "a folder", "a pipe"):
         with setting.scratch() as folder, setting.scratch() as elsewhere:
             victim = elsewhere / "victim"
@@ -231,7 +233,7 @@ def links_are_followed(setting, tally):
 
 
 def old_file_is_kept(setting, tally):
-    """As FILE~; and it stands there untouched until there is a result to replace it with."""
+    """The old file is kept as FILE~. It is replaced only when there is a first result."""
     with setting.scratch() as folder:
         file = folder / "r.json"
         setting.run(*QUICK, "--json", file)

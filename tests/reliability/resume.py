@@ -1,4 +1,4 @@
-"""Resuming keeps its word: whenever a run is killed, its file is valid, and what was measured is never lost."""
+"""Resuming: whenever a run is killed, its file is valid, and no measured sample is lost."""
 
 import os
 import random
@@ -23,13 +23,13 @@ RUNS = {
         *("latency", "memcpy", "--size", "4K,64K,1M", "callback", "--size", "1M"),
         *("--simulate", "--turns", "2", "--min-samples", "100", "--max-samples", "100", "--quiet"),
     ),
-    # A megabyte: most of it is in the journal while it grows.
+    # A megabyte, most of it in the journal.
     "many cases": (
         *("memcpy", "--size", "64K:2M:+8K", "--host", "pinned", "--simulate", "--no-verify", "--quiet"),
         *("--min-samples", "40", "--max-samples", "40"),
     ),
 }
-# Of the same kinds, each in half a second.
+# Runs of the same kinds, of half a second each.
 _FEW = ("overlap", "--simulate", "--size", "64K", "--chunks", "2,4", "--ci", "0.001", "--quiet", "--streams")
 QUICK_RUNS = {
     "one turn": (*_FEW, "1,2,3", "--min-samples", "10", "--max-samples", "10"),
@@ -51,7 +51,7 @@ def runs(setting):
 
 
 class Round:
-    """A run that is killed and resumed until it has ended."""
+    """A run that is killed and resumed until it is complete."""
 
     def __init__(self, setting, tally, name, folder, chance):
         self._setting, self._tally, self._name, self._chance = setting, tally, name, chance
@@ -62,7 +62,7 @@ class Round:
         self.kills = 0
 
     def whole(self):
-        """What it makes when nobody disturbs it."""
+        """The results of the run without any kill."""
         outcome = self._setting.run(*self._run, "--json", self._file)
         found = read_json(self._file)
         self._tally.expect(outcome.code == 0 and is_results(found), lambda: f"undisturbed: {how(outcome)}")
@@ -73,7 +73,8 @@ class Round:
         return ("--resume", self._file, "--quiet") if self._existed else (*self._run, "--json", self._file)
 
     def kill(self, at_a_state):
-        """Just when a state replaces another, or at a random moment. Whether it still ran."""
+        """Kills the run when its file has just been replaced, or at a random moment. Returns whether it was still
+        running."""
         before = self._stamp()
         process = self._setting.start(*self.command())
         if at_a_state:
@@ -96,7 +97,7 @@ class Round:
             return None
 
     def check(self):
-        """That the file is valid and has what it had."""
+        """Checks that the file is valid and has lost no samples."""
         if not self._file.exists():
             self._tally.expect(not self._existed, f"{self._name}: the file is gone")
             return
@@ -111,7 +112,7 @@ class Round:
         self._samples = now
 
     def validate(self):
-        """The file as it stands, by its schema; a run that was killed early has none."""
+        """Checks the file against its schema; a run that was killed early has no file."""
         if not self._file.exists():
             return
         command = [str(ROOT / "scripts/validate-results"), str(self._file)]
@@ -119,7 +120,7 @@ class Round:
         self._tally.expect(valid.returncode == 0, lambda: f"{self._name}: {valid.stdout}{valid.stderr}")
 
     def finish(self, whole):
-        """Resumed without a kill it is what an undisturbed run gives."""
+        """Resumes without a kill and checks that the results are complete."""
         outcome = self._setting.run(*self.command())
         self._tally.expect(outcome.code == 0, lambda: f"{self._name}, the last resume: {how(outcome)}")
         self.check()
@@ -136,7 +137,7 @@ class Round:
 
 
 def kills_of_each(setting, tally):
-    """Two of each kind of run, one when a state replaces another."""
+    """Kills each kind of run twice: once when its file has just been replaced, once at a random moment."""
 
     def worker(name):
         with setting.scratch() as folder:
@@ -155,7 +156,7 @@ def kills_of_each(setting, tally):
 
 
 def kills(setting, tally, wanted):
-    """So many, over as many rounds as it takes, on all cores."""
+    """`wanted` kills over as many rounds as needed, on all cores."""
     done = {"kills": 0, "rounds": 0}
     lock = threading.Lock()
 
@@ -188,7 +189,7 @@ def kills(setting, tally, wanted):
 
 
 def killed_with_a_journal(setting, tally, folder):
-    """What a run of many cases has left that was killed: its file, its journal; None where it had ended before."""
+    """Kills a run of many cases. Returns its file and its journal; None if it was not killed in time."""
     file, journal = folder / "r.json", folder / "r.json.journal"
     process = setting.start(*runs(setting)["many cases"], "--json", file)
     enough = setting.number(500_000, 500_000, 60_000)
@@ -199,8 +200,8 @@ def killed_with_a_journal(setting, tally, folder):
 
 
 def damaged_journals(setting, tally):
-    """A killed run, and its journal damaged anywhere: --resume completes it with all that the file has, what it could
-    not read is still there under another name, and both --resume and compare say so."""
+    """Damages the journal of a killed run at any place. --resume must complete the run with all cases of the file,
+    keep the unreadable journal under another name, and report it; compare must report it too."""
     with setting.scratch() as folder:
         left = killed_with_a_journal(setting, tally, folder)
         if left is None:
@@ -231,8 +232,8 @@ def damaged_journals(setting, tally):
 
 
 def torn_journals(setting, tally):
-    """A run that was killed, and its journal cut off at any byte of its last results: --resume completes it, and what
-    is whole is kept."""
+    """Cuts off the journal of a killed run at every byte of its last results. --resume must complete the run and
+    keep all complete results."""
     with setting.scratch() as folder:
         left = killed_with_a_journal(setting, tally, folder)
         if left is None:
@@ -254,7 +255,7 @@ def torn_journals(setting, tally):
 
 
 def skipped_cases_run_again(setting, tally):
-    """Whatever call the device is lost at: what was not measured then is measured by --resume."""
+    """Whatever call the device is lost at, --resume measures the skipped cases."""
     resumed = 0
     for call in ("copy", "launch", "record", "synchronize-stream"):
         for nth in setting.number((1, 3, 10, 30, 100, 300), (10,)):
@@ -278,7 +279,7 @@ def skipped_cases_run_again(setting, tally):
 
 
 def mutated_files(setting, wanted):
-    """By the fuzz test: what reads files, resume among it, under AddressSanitizer where that is built."""
+    """reader_fuzz: everything that reads files, including --resume; under AddressSanitizer if that build exists."""
     fuzz = fuzz_program(setting)
     asked = f"0 crashes in {wanted:,} mutated files that are resumed"
     if fuzz is None:
@@ -321,6 +322,6 @@ def resume_keeps_its_word(setting):
         Figure("journals damaged anywhere", f"{damaged.bad} of {damaged.tried} checks failed over {places} journals",
                damaged.bad == 0 and places > 0),
     ]
-    if not setting.quick:  # the tests try some by themselves, fuzz.reader
+    if not setting.quick:  # the test fuzz.reader covers some
         found.append(mutated_files(setting, setting.number(100_000, 300)))
     return found

@@ -1,4 +1,4 @@
-"""Tests of the simulated device that show a promise closer by than the program can."""
+"""Promises that tests of the simulated device show in more detail than the program can."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ class Tested(NamedTuple):
 
 
 def tested(setting, chosen, environment=None):
-    """What sim_tests say of these cases, and what they noted down of injected corruption."""
+    """Runs the chosen sim_tests. Returns their outcome and the counts of injected and found corruption."""
     program = setting.beside("sim_tests")
     if program is None and not setting.short:
         program = build("no-cuda", "sim_tests") / "tests" / "sim_tests"

@@ -1,4 +1,4 @@
-"""Standard error is never fatal: it may be closed, full, a pipe that nobody reads, or a terminal that is gone."""
+"""Standard error is never fatal: it may be closed, full, a pipe without a reader, or a terminal that is gone."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from .support import UNUSABLE, Figure, Tally, how, is_results, read_json, status
 
 TITLE = "standard error is never fatal"
 
-# What a shell does to the program's standard error; $@ is the program. A pipe's writing end is descriptor 2 already.
+# Shell commands that start the program $@ with broken streams. For pipes, descriptor 2 already is the writing end.
 DONE_BY_A_SHELL = {
     "closed": 'exec "$@" 2>&-',
     "closed, as is standard input": 'exec "$@" 2>&- <&-',
@@ -27,7 +27,8 @@ NO_GPU = {"CUDA_VISIBLE_DEVICES": ""}
 
 
 def conditions(setting, number):
-    """Of the command of this number: all of them, or two, or in the quick form three, others for the next command."""
+    """The conditions for a command: all of them; in the short form every fourth; in the quick form three that differ
+    from those of the next command."""
     known = list(DONE_BY_A_SHELL.items())
     if setting.quick:
         return dict(known[(number + step) % len(known)] for step in (0, 2, 4))
@@ -35,14 +36,15 @@ def conditions(setting, number):
 
 
 def prepared(setting, folder, command, files):
-    """What the command's names stand for, in a folder for what it writes."""
+    """Paths for the names in the command's arguments, and a folder for its output."""
     folder.mkdir()
     (folder / "resumed.json").write_text(json.dumps(commands.cut_off(read_json(files["base"]))), encoding="utf-8")
     return {**files, "out": str(folder)}
 
 
 def run_behind(setting, shell, command, names):
-    """With standard error as the shell leaves it, or a pipe whose reader is gone."""
+    """Runs the command under this shell, with standard error broken by it, or a pipe without a reader. Returns the
+    exit code."""
     stderr, ours = subprocess.PIPE, None
     if "reader gone" in shell or "trap" in shell or shell in ('exec "$@"', 'exec "$@" >&2'):
         reader, ours = os.pipe()
@@ -63,7 +65,7 @@ def run_behind(setting, shell, command, names):
 
 
 def left_behind(folder, command):
-    """The files that it wrote, as they are from run to run."""
+    """The files that the command wrote, without what differs between runs."""
     found = {}
     for name in command.writes:
         path = folder / name
@@ -74,13 +76,13 @@ def left_behind(folder, command):
 
 
 def whole(folder, command):
-    """Whether all results files that it wrote are complete."""
+    """Whether all results files of the command are complete."""
     written = [read_json(folder / name) for name in command.writes if name.endswith(".json") and name != "c.json"]
     return all(is_results(one) and one["complete"] for one in written)
 
 
 def ends_alike(setting, tally, files, command, scratch, behind):
-    """Whatever becomes of standard error: the same end, and the same files."""
+    """Exit code and files must be the same, whatever happens to standard error."""
     undisturbed = scratch / "undisturbed"
     names = prepared(setting, undisturbed, command, files)
     expected = setting.run(*command.filled(names), environment=NO_GPU if command.needs_gpu else None)
@@ -92,7 +94,7 @@ def ends_alike(setting, tally, files, command, scratch, behind):
         code = run_behind(setting, shell, command, prepared(setting, folder, command, files))
         allowed = {expected.code}
         if "both" in what or "output" in what:
-            allowed |= {2}  # what it has to say cannot be said
+            allowed |= {2}  # output that cannot be written is an error
         if what.startswith("standard output"):
             allowed |= {-signal.SIGPIPE}
         tally.expect(code in allowed, f"{command.name}, standard error {what}: {code} instead of {expected.code}")
@@ -101,25 +103,25 @@ def ends_alike(setting, tally, files, command, scratch, behind):
             tally.expect(same, f"{command.name}, standard error {what}: its files differ from an undisturbed run's")
 
 
-# --- A terminal that is closed while the run goes on ------------------------------------------------------------------
+# --- A terminal that is closed during a run ---
 
 
 class Terminal:
-    """A terminal of which we are what it shows on. Our end of the program's side stays open: without any, nothing could
-    be read from ours before the program has opened its own."""
+    """A pseudo-terminal. The slave side stays open here too: otherwise reading would fail before the program opens
+    it."""
 
     def __init__(self):
         self.master, self._slave = pty.openpty()
         self.name = os.ttyname(self._slave)
 
     def close(self):
-        """SIGHUP to whoever it controls, and from now on EIO."""
+        """Hangs up: the program gets SIGHUP, and EIO from then on."""
         os.close(self.master)
         os.close(self._slave)
 
 
 def on_a_terminal(setting, arguments, with_output):
-    """The program, and its controlling terminal."""
+    """Starts the program with a new controlling terminal. Returns both."""
     terminal = Terminal()
     redirection = '2<>"$0"' + (' >&2' if with_output else "")
     process = subprocess.Popen(
@@ -130,7 +132,7 @@ def on_a_terminal(setting, arguments, with_output):
 
 
 def read_until(terminal, started):
-    """Takes what the program says, so that it does not wait for us, until `started` holds."""
+    """Reads the program's output until started(output) is true, so that the program never blocks on a full terminal."""
     said = b""
 
     def looked():
@@ -143,7 +145,7 @@ def read_until(terminal, started):
 
 
 def terminal_is_lost(setting, tally, folder, run, with_output, expected):
-    """In the middle of a run that writes a file. Whether it still ran."""
+    """Closes the terminal of a run that writes a file. Returns whether the run was still going."""
     folder.mkdir()
     results = folder / "r.json"
     process, terminal = on_a_terminal(setting, [*run, "--json", str(results)], with_output)
@@ -164,7 +166,8 @@ def terminal_is_lost(setting, tally, folder, run, with_output, expected):
 
 
 def terminal_of_a_run_without_files_is_lost(setting, tally, with_output):
-    """Nobody would see what it has to say: it ends. Results that go to the terminal, too, cannot be written."""
+    """A run without files ends with SIGHUP, since nobody would see its results. If its table goes to the terminal,
+    writing it may fail first."""
     process, terminal = on_a_terminal(setting, [*commands.MANY_CASES, "--progress", "plain"], with_output)
     read_until(terminal, lambda said: b"\n" in said)
     terminal.close()

@@ -1,4 +1,4 @@
-"""What the promises share: the program, folders, processes and how they end, and figures."""
+"""Helpers of the promises: running the program, temporary folders, outcomes and figures."""
 
 import concurrent.futures
 import contextlib
@@ -19,14 +19,14 @@ from . import journal
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
-# All that docs/running.md lists, but for what signals end.
+# All exit codes of docs/running.md except those of signals.
 EXIT_CODES = (0, 1, 2, 3, 4, 5, 6)
 UNUSABLE, NO_DEVICE, STUCK = 2, 3, 6
-LONG = 120  # seconds: a process that takes longer hangs
+LONG = 120  # seconds; a process that takes longer hangs
 
 
 class Figure(NamedTuple):
-    """A line of the table: what the promise asks, what was found, and whether that will do."""
+    """A line of the table: the promise, the finding, and whether the promise holds."""
 
     asked: str
     shown: str
@@ -34,7 +34,7 @@ class Figure(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    code: int  # negative: the signal that ended it
+    code: int  # exit code; negative: the signal that ended it
     out: bytes
     err: bytes
     hung: bool = False
@@ -45,9 +45,9 @@ class Outcome(NamedTuple):
 
 
 class Tally:
-    """Counts trials and keeps those that did not end as they should. Several threads may."""
+    """Counts checks and prints the first failed ones. Thread-safe."""
 
-    SHOWN = 5  # the others are counted
+    SHOWN = 5  # more failures are only counted
 
     def __init__(self, setting):
         self._setting = setting
@@ -56,7 +56,7 @@ class Tally:
         self.bad = 0
 
     def expect(self, holds, what):
-        """`what` is a text, or a function that makes it where it is needed."""
+        """`what` is a text, or a function that makes it, called only for a failure that is printed."""
         with self._lock:
             self.tried += 1
             self.bad += not holds
@@ -67,7 +67,7 @@ class Tally:
 
 
 class Setting:
-    """What a promise is shown with. Its size is full, short or quick."""
+    """The program under test and the size of trials: full, short or quick."""
 
     def __init__(self, program, size, folder):
         self.program = str(pathlib.Path(program).resolve())
@@ -81,19 +81,19 @@ class Setting:
         print(text, file=sys.stderr, flush=True)
 
     def number(self, in_full, in_short, in_quick=None):
-        """So many trials; where the quick form has no number of its own, it is that of the short one."""
+        """The number of trials for this size. Without a number of its own, quick uses that of short."""
         if self.quick and in_quick is not None:
             return in_quick
         return in_short if self.short else in_full
 
     @contextlib.contextmanager
     def scratch(self):
-        """A folder that is gone afterwards."""
+        """A temporary folder."""
         with tempfile.TemporaryDirectory(dir=self.folder) as name:
             yield pathlib.Path(name)
 
     def start(self, *arguments, environment=None, **options):
-        """The program, in a process group of its own; standard error and output lead nowhere unless told."""
+        """Starts the program in its own process group. Standard output and error go to /dev/null by default."""
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | options
         return subprocess.Popen(
             [self.program, *map(str, arguments)],
@@ -103,7 +103,7 @@ class Setting:
         )
 
     def run(self, *arguments, timeout=LONG, **options):
-        """To its end, with what it printed."""
+        """Runs the program to its end. Returns the Outcome with its output."""
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
         process = self.start(*arguments, **options)
         try:
@@ -115,12 +115,12 @@ class Setting:
         return Outcome(process.returncode, out or b"", err or b"")
 
     def side_by_side(self, function, items):
-        """The function of each item, on all cores, in their order."""
+        """Applies the function to all items in parallel threads. Returns results in order."""
         with concurrent.futures.ThreadPoolExecutor(self.workers) as pool:
             return list(pool.map(function, items))
 
     def shim(self):
-        """The library that lets calls fail, built where it is first needed."""
+        """The library of failing_calls.cpp, built on first use."""
         if self._shim is None:
             self._shim = self.folder / "failing_calls.so"
             compiler = os.environ.get("CXX") or shutil.which("c++") or "g++"
@@ -130,18 +130,18 @@ class Setting:
         return self._shim
 
     def failing(self, calls, first, count=1, error=0, report=None):
-        """The environment in which these calls fail; see failing_calls.cpp."""
+        """Environment variables for failing_calls.cpp."""
         found = {"LD_PRELOAD": str(self.shim()), "XFERBENCH_FAILING": f"{calls}:{first}:{count}:{error}"}
         return found | ({"XFERBENCH_FAILING_REPORT": str(report)} if report else {})
 
     def beside(self, name):
-        """A program of the tests that was built with this one; None where there is none."""
+        """The path of a test program built with this program; None if there is none."""
         found = pathlib.Path(self.program).parent / "tests" / name
         return found if os.access(found, os.X_OK) else None
 
 
 def build(preset, *targets):
-    """The folder in which these targets of a preset are; without targets the program is built, and no tests."""
+    """Builds targets of a preset; without targets only the program. Returns the build folder."""
     flags = [] if targets else ["--program"]
     subprocess.run([str(ROOT / "scripts/build"), *flags, preset, *targets], check=True)
     return ROOT / "build" / preset
@@ -153,7 +153,7 @@ def end_group(process):
 
 
 def wait_for(condition, seconds=LONG):
-    """Until it holds; whether it did in time."""
+    """Polls until the condition is true or the time is up. Returns whether it is true."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():
@@ -166,7 +166,7 @@ def wait_for(condition, seconds=LONG):
 
 
 def read_json(path):
-    """None where there is none, or none that is whole."""
+    """The content of a JSON file; None if it is missing or incomplete."""
     try:
         return json.loads(pathlib.Path(path).read_bytes())
     except (OSError, ValueError):
@@ -174,25 +174,25 @@ def read_json(path):
 
 
 def is_results(json_of_file):
-    """Whether it is what a run leaves, complete or not."""
+    """Whether this is a results file, complete or not."""
     known = isinstance(json_of_file, dict) and json_of_file.get("schema") == "xferbench/1"
     return known and isinstance(json_of_file.get("complete"), bool) and isinstance(json_of_file.get("results"), list)
 
 
 def read_with_journal(path):
-    """The same with what the journal beside it has, as everything here reads a file that a killed run has left."""
+    """The results of a file and of its journal, which a killed run may have left."""
     beside = journal.text_beside(path)
     found = read_json(path)
     return journal.taken_in(found, beside) if is_results(found) else found
 
 
 def statuses(results):
-    """Of each case, by its key."""
+    """{key: status} of all cases."""
     return {case["key"]: case["status"] for case in (results or {}).get("results", [])}
 
 
 def count_of_samples(results):
-    """Of each case, by its key; those of all its measurements."""
+    """{key: number of samples} of all cases, over all their measurements."""
     return {
         case["key"]: sum(len(one.get("samples", [])) for one in case.get("measurements", []))
         for case in (results or {}).get("results", [])
@@ -200,7 +200,7 @@ def count_of_samples(results):
 
 
 def without_times_of_day(data):
-    """The bytes of a file of any format, less when it was made and on whose command: two runs then leave the same."""
+    """The bytes of a file without times of day and the command, which differ between equal runs."""
     data = re.sub(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", b"THEN", data)
     return re.sub(rb'"command": \[.*?\]', b'"command": []', data)
 
@@ -217,7 +217,7 @@ def signal_name(number):
 
 
 def how(outcome):
-    """How a process ended, in words."""
+    """The end of a process in words."""
     if outcome.hung:
         return f"hung ({LONG} s)"
     ended = signal_name(-outcome.code) if outcome.by_signal else f"exit code {outcome.code}"

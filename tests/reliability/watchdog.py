@@ -1,4 +1,4 @@
-"""A GPU that never answers ends the run: the file is saved, the exit code says so, and Ctrl-C works at once."""
+"""A GPU that never answers ends the run: the file is saved, the exit code tells, and Ctrl-C works at once."""
 
 import signal
 import time
@@ -9,15 +9,14 @@ TITLE = "the watchdog"
 
 RUN = ("overlap", "--simulate", "--size", "64K", "--streams", "1:4:+1", "--chunks", "4", "--max-samples", "10",
        "--progress", "plain")
-# Where a program waits for a device, or is in the middle of one of its calls.
+# Calls in which the program waits for the device, or that block in the driver.
 WAITS = ("synchronize-event", "launch", "copy", "record", "elapsed", "close-gate")
 SOON = 2.0  # seconds from Ctrl-C to the end
-LEAST = 30  # seconds that a case is given at least
+LEAST = 30  # seconds; the watchdog's minimum patience for a case
 
 
 def calls_of(setting, call):
-    """A number of a call of this kind that is made in a case between the first and the last; None where a run makes
-    none."""
+    """The number of a call of this kind that is neither in the first nor the last case; None if there is none."""
 
     def failing(nth):
         with setting.scratch() as folder:
@@ -25,7 +24,7 @@ def calls_of(setting, call):
             setting.run(*RUN, "--json", folder / "r.json", environment=fault)
             return list(statuses(read_json(folder / "r.json")).values())
 
-    early, late = 0, 1  # numbers of calls in the first case, and behind it
+    early, late = 0, 1  # early: a call in the first case; late: one after it
     while failing(late)[0] == "failed":
         early, late = late, 4 * late
     while late - early > 1:
@@ -38,7 +37,7 @@ def calls_of(setting, call):
 
 
 def hang(setting, folder, call, nth):
-    """A run that hangs there, once it has saved a case."""
+    """Starts a run that hangs in this call, and waits until it has saved a case."""
     file = folder / "r.json"
     process = setting.start(*RUN, "--json", file, environment={"XFERBENCH_INJECT": f"hang:{call}:{nth}"},
                             stderr=(folder / "said").open("wb"))
@@ -53,7 +52,7 @@ def earlier_cases_are_there(tally, file, what):
 
 
 def interrupted(setting, tally, call, nth):
-    """The longest time from Ctrl-C to the end."""
+    """Interrupts a hanging run by Ctrl-C. Returns the seconds until its end."""
     with setting.scratch() as folder:
         process, file = hang(setting, folder, call, nth)
         time.sleep(0.3)
@@ -61,7 +60,7 @@ def interrupted(setting, tally, call, nth):
         process.send_signal(signal.SIGINT)
         try:
             code = process.wait(timeout=LEAST)
-        except Exception:  # the time-out is what is looked for
+        except Exception:  # a timeout is a failure
             process.kill()
             code = f"hung, {process.wait()}"
         seconds = time.monotonic() - begin
@@ -80,13 +79,13 @@ def interrupted(setting, tally, call, nth):
 
 
 def left_alone(setting, tally, call, nth):
-    """How long until it ended by itself."""
+    """Lets a run hang. Returns the seconds until it ended by itself."""
     with setting.scratch() as folder:
         begin = time.monotonic()
         process, file = hang(setting, folder, call, nth)
         try:
             code = process.wait(timeout=20 * LEAST)
-        except Exception:  # the time-out is what is looked for
+        except Exception:  # a timeout is a failure
             process.kill()
             code = f"hung, {process.wait()}"
         seconds = time.monotonic() - begin

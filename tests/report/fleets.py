@@ -1,4 +1,4 @@
-"""Files of large fleets, as the program writes them: the measured fleet of two, with its ranks many times."""
+"""Results of large fleets: the stored fleet of two hosts with its ranks repeated."""
 
 import copy
 import json
@@ -7,7 +7,7 @@ import support
 
 
 def fleet(nodes, per_node=4, slow=5, missing=2):
-    """The link of rank `slow` has nine tenths of its rate; rank `missing` has measured nothing."""
+    """Rank `slow` has 90 % of its link rate; rank `missing` has no results."""
     report = json.loads((support.RESULTS / "h200-x2-fleet-memcpy.json").read_bytes())
     place = report["fleet"]["ranks"][0]
     cases = [one for one in report["results"] if one["fleet"]["rank"] == 0]

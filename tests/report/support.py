@@ -1,4 +1,4 @@
-"""What these tests share: files, the program, and a headless browser."""
+"""Helpers of these tests: stored results, the program, and a headless browser."""
 
 import atexit
 import fnmatch
@@ -22,8 +22,7 @@ SCRIPTS = ROOT / "scripts"
 
 
 class Unpacked:
-    """The files of a folder of results, none compressed: each is unpacked when it is asked for first, and all are gone
-    when the program ends."""
+    """A folder of results files. Compressed files are unpacked on first access, until the process ends."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -57,7 +56,7 @@ PROGRAM = os.environ.get("XFERBENCH_PROGRAM", "")
 
 
 def run(*arguments, code=None, folder=None):
-    """The program; it must end with that exit code, where one is given."""
+    """Runs the program; fails on another exit code than `code`, if given."""
     outcome = subprocess.run(
         [PROGRAM, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=folder, timeout=300
     )
@@ -67,12 +66,12 @@ def run(*arguments, code=None, folder=None):
 
 
 def blocks(page):
-    """The blocks of code of a page of Markdown, each with its language."""
+    """The code blocks of a Markdown page, each with its language."""
     return re.findall(r"^```([\w+]*)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 
 
 def put_script(path, text):
-    """One that can be run, in a folder that is made where there is none."""
+    """Writes an executable script and makes its folder. Returns its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
     path.chmod(0o755)
@@ -80,7 +79,8 @@ def put_script(path, text):
 
 
 def slower(path, factor):
-    """The results of that file on a slower machine: times grow, and what is better when higher falls."""
+    """The file's results on a slower machine: times are multiplied by `factor`, and metrics where more is better
+    divided."""
     report = json.loads(path.read_text(encoding="utf-8"))
     for found in report["results"]:
         for one in found["measurements"]:
@@ -95,7 +95,7 @@ def slower(path, factor):
 
 
 def compare(*arguments):
-    """What the program itself writes."""
+    """The JSON of `xferbench compare`."""
     outcome = run("compare", "--quiet", "--json", "-", *arguments)
     if outcome.returncode not in (0, 1, 4):
         raise AssertionError(outcome.stderr)
@@ -108,8 +108,8 @@ def require_program():
 
 
 def main():
-    """Runs the classes that the command names. Without a name all but those whose own ends in Long, which take long and
-    whose faults the others find as well, in a shorter form; by the name Long those."""
+    """Runs the test classes named on the command line. By default all except those ending in Long, which are slower
+    forms of the others; with the argument Long only those."""
     long = sys.argv[1:] == ["Long"]
     ours = {name: one for name, one in vars(sys.modules["__main__"]).items() if isinstance(one, type)}
     tests = [name for name, one in ours.items() if issubclass(one, unittest.TestCase)]
@@ -118,7 +118,7 @@ def main():
 
 
 class Folder(unittest.TestCase):
-    """A test in a folder of its own."""
+    """A test in a temporary folder."""
 
     def setUp(self):
         holder = tempfile.TemporaryDirectory(prefix="xferbench-report-")
@@ -134,7 +134,7 @@ class Folder(unittest.TestCase):
 
 
 def measurement(name="copy", median=1e-3, unit="s", **more):
-    """A valid one with ten samples and an interval of one percent."""
+    """A valid measurement with ten samples and an interval of one percent."""
     samples = [median * (1 + 0.002 * step) for step in (-4, -3, -2, -1, 0, 0, 1, 2, 3, 4)]
     return {
         "name": name,
@@ -157,7 +157,7 @@ def measurement(name="copy", median=1e-3, unit="s", **more):
 
 
 def sampled(samples, unit="s", name="copy"):
-    """A measurement of these samples, in run order."""
+    """A measurement of these samples in run order."""
     ordered = sorted(samples)
     found = measurement(name, statistics.median(ordered), unit)
     return found | {
@@ -171,7 +171,7 @@ def sampled(samples, unit="s", name="copy"):
 
 
 def samples(chance, n, scale=1.0, ties=False):
-    """Skewed as times are, in an order that is independent of the values."""
+    """Samples with the skew of times, in random order."""
     found = [1e-3 * scale * math.exp(0.02 * chance.gauss(0, 1)) + 2e-5 * chance.expovariate(1) for _ in range(n)]
     return [round(value, 5) for value in found] if ties else found
 
@@ -220,8 +220,8 @@ DRIVER = first_of("chromedriver", "chromium.chromedriver")
 
 
 def start_browser(dark=False, width=1360, height=1000, reach=""):
-    """A browser that can reach nothing but `reach`: every other name resolves to nothing, and what is left goes to a
-    closed port."""
+    """A headless browser that can reach only the host `reach`: other names do not resolve, and the proxy port is
+    closed."""
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
     from selenium.webdriver.chrome.service import Service
@@ -252,27 +252,27 @@ def start_browser(dark=False, width=1360, height=1000, reach=""):
 
 @functools.cache
 def browser():
-    """The one that serves all tests of a program: to start it takes as long as a page or two."""
+    """The browser shared by all tests of a program: starting one takes as long as one or two pages."""
     started = start_browser()
     unittest.addModuleCleanup(started.quit)
     return started
 
 
 class BrowserTest(Folder):
-    """A test that looks at pages."""
+    """A test of pages in a browser."""
 
     @classmethod
     def setUpClass(cls):
         cls.browser = browser()
 
     def open(self, page):
-        """Loads a page, and forgets what the browser logged before."""
+        """Loads a page and drops earlier log entries of the browser."""
         for kind in ("browser", "performance"):
             self.browser.get_log(kind)
         self.browser.get(pathlib.Path(page).as_uri())
 
     def emulate(self, width, height, dark=False):
-        """A window of that size, of somebody who likes it light or dark; ends with the test."""
+        """Sets the window size and the colour scheme until the end of the test."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
@@ -281,7 +281,7 @@ class BrowserTest(Folder):
         self.addCleanup(self.browser.execute_cdp_cmd, "Emulation.setEmulatedMedia", {"features": []})
 
     def press(self, *keys):
-        """On whatever has the focus."""
+        """Sends keys to the focused element."""
         from selenium.webdriver.common.action_chains import ActionChains
 
         for key in keys:
@@ -291,7 +291,7 @@ class BrowserTest(Folder):
         return self.browser.execute_script(code, *arguments)
 
     def serious(self):
-        """What axe-core finds, but for what it calls moderate or minor."""
+        """Findings of axe-core, except moderate and minor ones."""
         self.run_js(vendor.source(vendor.AXE))
         found = self.browser.execute_async_script(
             """const done = arguments[0];
@@ -302,7 +302,7 @@ class BrowserTest(Folder):
         return [one for one in found if one["impact"] in ("serious", "critical")]
 
     def assert_quiet(self):
-        """No error in the console, and no request but for the page itself."""
+        """No error in the console, and no request except for the page itself."""
         worst = [line for line in self.browser.get_log("browser") if line["level"] in ("SEVERE", "WARNING")]
         self.assertEqual(worst, [])
         self.assertEqual(self.run_js("return performance.getEntriesByType('resource').map((one) => one.name);"), [])

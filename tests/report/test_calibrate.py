@@ -1,5 +1,4 @@
-"""Profiles made of stored results, held against stored results that they are not made of: the figures of
-docs/calibrate.md."""
+"""Profiles made from stored results predict other stored results as well as docs/calibrate.md says."""
 
 import json
 import math
@@ -17,14 +16,15 @@ STORED = support.ROOT / "docs" / "examples" / "h200-calibrated.json"
 
 
 def run(*arguments, folder=None):
-    """In a folder, or where the stored results are that it names."""
+    """Runs the program in a folder; by default in the folder of stored results, after unpacking those that are
+    named."""
     for word in map(str, arguments):
-        support.RESULTS / word  # unpacks it where it is one
+        support.RESULTS / word  # unpacks it if it is a stored result
     return support.run(*arguments, folder=folder or support.RESULTS.whole)
 
 
 def validated(profile, *files, every=1):
-    """What validate tells of these results, or of so manieth cases of them."""
+    """The JSON of validate for these results, or for every `every`-th case of them."""
     with tempfile.TemporaryDirectory() as folder:
         for file in files:
             whole = json.loads((support.RESULTS / file).read_text())
@@ -81,7 +81,7 @@ class Calibrate(unittest.TestCase):
 
 
 class CalibrateLong(unittest.TestCase):
-    """Of a suite that is verified, with as many samples as it takes."""
+    """The whole suite with verification and its usual number of samples."""
 
     FEWER = ()
     test_of_the_whole_suite = Calibrate.test_a_results_file_is_a_profile_where_it_has_enough
@@ -134,7 +134,7 @@ class Validate(unittest.TestCase):
 
 
 class ValidateLong(unittest.TestCase):
-    """Of all cases."""
+    """All cases."""
 
     EVERY = 1
     test_what_is_held_out = Validate.test_what_is_held_out_comes_out_as_promised

@@ -1,4 +1,4 @@
-"""scripts/report as its users call it, and what manual pages say of it."""
+"""scripts/report as users call it, and its manual page."""
 
 import os
 import re
@@ -11,7 +11,7 @@ QUICK = support.ROOT / "docs" / "results" / "h100-quick.json.xz"
 
 class Command(support.Folder):
     def report(self, *arguments):
-        """Without the variable it would build a program."""
+        """XFERBENCH_PROGRAM is set: otherwise the script would build a program."""
         command = [support.SCRIPTS / "report", *map(str, arguments)]
         return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 

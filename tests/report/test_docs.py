@@ -1,5 +1,5 @@
-"""Whether the documentation keeps what it promises: links lead somewhere, commands are understood, and the results that
-it rests on are there, are described, and do what is expected of their machine."""
+"""The documentation: links lead to existing targets, commands are valid, and the results it quotes exist, are
+described, and meet the expectations for their machine."""
 
 import json
 import os
@@ -25,12 +25,12 @@ SOURCES = [
 
 
 def without_code(text):
-    """A page's text less its blocks of code, in which brackets are no links and # begins no heading."""
+    """The page without code blocks, in which brackets are not links and # is not a heading."""
     return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def anchors(page):
-    """What a link to this page can name behind #, as GitHub makes it of headings."""
+    """Anchors of the page, as GitHub derives them from headings."""
     found = re.findall(r"^#+ (.*)$", without_code(page.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in found}
 
@@ -59,7 +59,7 @@ class Links(unittest.TestCase):
                 self.assertIn(f"]({path})", overview)
 
     def test_comments_name_pages_and_headings_that_exist(self):
-        """A comment may break behind the page's name; // and # at the beginning of lines are no part of it."""
+        """A comment may wrap after the page's name, so comment marks at the beginning of lines are skipped."""
         named = re.compile(r'(docs/[\w/-]+\.(?:md|json(?:\.xz)?|yml))(?:, "([^"]+)")?')
         found = 0
         for source in SOURCES:
@@ -75,9 +75,9 @@ class Links(unittest.TestCase):
 
 @unittest.skipUnless(PROGRAM, "XFERBENCH_PROGRAM does not name the program")
 class Commands(support.Folder):
-    """Every line of a shell's block that begins with xferbench is understood as it stands."""
+    """Every line in a shell block that begins with xferbench is a valid command."""
 
-    # What programs that explain runs do, and what calibrate has where there is no GPU to measure.
+    # Stand-ins for the programs that explain runs, and the file that calibrate reads instead of measuring.
     EXPLAINED, MEASURED = {"xferbench": "", "python3": ""}, " base.json"
 
     def test_are_understood(self):
@@ -113,7 +113,7 @@ class Commands(support.Folder):
             for line in "".join(text for language, text in support.blocks(page) if language == "sh").splitlines():
                 command = line.split(" #")[0].strip()
                 if not re.match(r"xferbench($| (?!\[|SCENARIO|tune\||explain \[))", command) or "--resume" in command:
-                    continue  # a form, and no command; a run that goes on would measure
+                    continue  # a synopsis; --resume would measure
                 commands.setdefault(command, str(page.relative_to(ROOT)))
         self.assertGreater(len(commands), 60)
         for command, page in commands.items():
@@ -121,7 +121,8 @@ class Commands(support.Folder):
                 self.assert_understood(command)
 
     def assert_understood(self, command):
-        """It runs dry, which leaves out the files that only a run can write; what only reads runs as it is."""
+        """Runs the command with --dry-run and without the flags that need a real run; commands that only read run
+        unchanged."""
         word = (command.split() + [""])[1]
         runs = word not in ("list", "info", "compare", "report", "check", "expect", "calibrate", "validate", "explain", "completion", "man", "help", "version")
         if runs:
@@ -144,7 +145,7 @@ class Commands(support.Folder):
 
 @unittest.skipUnless(PROGRAM, "XFERBENCH_PROGRAM does not name the program")
 class CommandsLong(support.Folder):
-    """With all that explain runs and calibrate measures."""
+    """explain and calibrate really run and measure."""
 
     EXPLAINED, MEASURED = {"xferbench": f'exec {PROGRAM} "$@"'}, " --simulate"
     test_are_understood, assert_understood = Commands.test_are_understood, Commands.assert_understood
@@ -189,7 +190,7 @@ class Expectations(support.Folder):
         return {row["name"]: row["verdict"] for row in json.loads(outcome.stdout)["checks"]}
 
     def test_hold_for_every_result_and_fail_for_a_slower_machine(self):
-        """Each expectation for an H200 is met by some results, and fails if these are made 20 % slower."""
+        """Each expectation for an H200 is met by some stored results, and violated if they are made 20 % slower."""
         expected = json.loads((ROOT / "scenarios/expectations/h200.json").read_text(encoding="utf-8"))["expect"]
         met = set()
         for name in ("quick", "memcpy", "memcpy-inside", "overlap", "smem", "latency", "staging", "callback"):

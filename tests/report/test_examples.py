@@ -1,4 +1,4 @@
-"""Whether the files in docs/examples are what they say, as far as that can be told without a server."""
+"""The files in docs/examples work, as far as that can be tested without their servers."""
 
 import os
 import re
@@ -24,11 +24,11 @@ def parsed(path):
 
 
 def complaints(script):
-    """Of bash, and of shellcheck where it is installed."""
+    """Complaints of bash -n, and of shellcheck if it is installed."""
     outcome = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, check=False)
     said = outcome.stdout + outcome.stderr
     if shutil.which("shellcheck"):
-        # What a workflow's step or a pod's shell is, nobody says in the script.
+        # The script itself does not name its shell: the workflow or the pod does.
         command = ["shellcheck", "--shell=bash", "-"]
         said += subprocess.run(command, input=script, capture_output=True, text=True, check=False).stdout
     return said
@@ -82,7 +82,7 @@ class Workflow(unittest.TestCase):
                     self.assertEqual((outcome.returncode, outcome.stderr), (0, ""))
 
     def test_no_expression_stands_in_a_script(self):
-        """A branch's name in ${{ }} would become part of the script; in env it stays a value."""
+        """A branch name in ${{ }} would become part of the script; in env it stays a value."""
         for name, step in self.steps:
             self.assertNotIn("${{", step.get("run", ""), name)
 
@@ -146,7 +146,7 @@ class OtherSystems(unittest.TestCase):
 
 @unittest.skipUnless(PROGRAM, "XFERBENCH_PROGRAM does not name the program")
 class Commands(support.Folder):
-    """The scripts as they stand, with an xferbench that simulates and a Slurm that notes down what it is told."""
+    """Runs the scripts with an xferbench that simulates, and a Slurm that logs its arguments."""
 
     def setUp(self):
         super().setUp()
@@ -189,7 +189,7 @@ exec {PROGRAM} "$@" $more''')
         }
         for system, script in SCRIPTS.items():
             with self.subTest(system):
-                # Modelled, an H200 keeps all that h200 expects of one.
+                # A simulated H200 meets the expectations for an H200.
                 outcome = self.run_script(script(), SLURM_JOB_GPUS="0")
                 self.assertEqual(outcome.returncode, 0, outcome.stderr + outcome.stdout)
                 for name in files[system]:

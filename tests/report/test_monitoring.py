@@ -1,5 +1,5 @@
-"""Whether other people's programs read what xferbench writes for them: JUnit's XML, OpenMetrics text, and notes for
-GitHub. Each by a schema or a parser that nobody here wrote; what is not installed is skipped."""
+"""Output for other programs (JUnit XML, OpenMetrics text, notes for GitHub), checked by schemas and parsers of third
+parties. Tests are skipped where those are not installed."""
 
 import html.parser
 import json
@@ -32,7 +32,7 @@ def needed(command):
 
 @unittest.skipUnless(PROGRAM, "XFERBENCH_PROGRAM does not name the program")
 class Written(support.Folder):
-    """A test with files to check: good and bad ones, one that was cut off, and one of somebody who means ill."""
+    """A test with results that pass, fail, are incomplete, or contain hostile texts."""
 
     def setUp(self):
         super().setUp()
@@ -61,7 +61,7 @@ class Junit(Written):
         return path
 
     def both(self):
-        """What passes, with a case of each kind, and what does not, whose names are strange."""
+        """A passing check with a case of each kind, and a failing one with hostile names."""
         yield "good", self.check(self.quick, "--expect", "h200")
         yield "hostile", self.check(self.quick, self.cut, "--expect", self.hostile, code=1)
 
@@ -112,7 +112,7 @@ class Junit(Written):
 class OpenMetrics(Written):
     @classmethod
     def setUpClass(cls):
-        """Runs of all scenarios but the one that is about ranks, in small."""
+        """Small runs of all scenarios except exchange, which needs ranks."""
         few = ("--max-samples", "2", "--min-samples", "2", "--budget", "0.001", "--no-verify", "--quiet")
         of_one = ("overlap", "--size", "1M", "memcpy", "--size", "1M", "--dir", "h2d", "async", "--size", "1M")
         others = ("latency", "alloc", "--size", "4K", "staging", "--size", "1M", "callback", "--size", "1M", "smem")
@@ -122,7 +122,7 @@ class OpenMetrics(Written):
         cls.run_of_several = xferbench(*few, "--simulate", "h200-x8", "--gpus", "2", *of_several, *out).stdout
 
     def written(self):
-        """Of runs of all scenarios, and of checks."""
+        """OpenMetrics text of runs of all scenarios, checks and soaks."""
         yield "run", self.run_of_one
         yield "gpus", self.run_of_several
         yield "check", xferbench("check", self.quick, "--expect", "h200", "--openmetrics", "-").stdout
@@ -164,7 +164,7 @@ class OpenMetrics(Written):
                 if name != "soak":
                     self.assertEqual((outcome.returncode, said), (0, []))
                     continue
-                # Of a counter, that a help in its format would be the sample's: no error for those who read.
+                # promtool expects the help text at the sample's name of a counter; readers accept it.
                 counters = re.findall(r"^# TYPE (\S+) counter", text, re.MULTILINE)
                 self.assertEqual(sorted(said), sorted(f"{name}_total no help text" for name in counters))
 
@@ -173,7 +173,7 @@ class OpenMetrics(Written):
         folder = self.folder / "textfiles"
         folder.mkdir()
         for name, text in self.written():
-            if name != "hostile":  # whose series are those of the good one, in another file
+            if name != "hostile":  # has the same series as "good" in another file
                 (folder / f"{name}.prom").write_text(text, encoding="utf-8")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -204,7 +204,7 @@ class OpenMetrics(Written):
                 time.sleep(0.1)
 
     def test_of_a_run_stays_as_it_was_until_the_run_ends(self):
-        """Monitoring that reads in between sees the last run, and no part of this one."""
+        """Until the run ends, monitoring reads the file of the run before."""
         path = self.folder / "run.prom"
         path.write_text("before\n", encoding="utf-8")
         results = self.folder / "r.json"
@@ -220,7 +220,7 @@ class OpenMetrics(Written):
 
 
 class Rendered(html.parser.HTMLParser):
-    """What GitHub's renderer makes of a text: cells by tables and rows, words, and elements that open and close."""
+    """GitHub's rendering of a text: cells by table and row, words, and the elements used."""
 
     WITHOUT_END = {"br", "hr", "img", "input"}
 
@@ -252,8 +252,8 @@ class Rendered(html.parser.HTMLParser):
 
 
 class Markdown(Written):
-    """By cmark-gfm, which GitHub itself renders with. Its --unsafe leaves HTML in a text as it is, so that what would
-    be somebody else's shows up among the elements."""
+    """Rendered by cmark-gfm, GitHub's own renderer. --unsafe keeps HTML in the text, so that injected elements would
+    show."""
 
     OURS = {"h1", "h2", "h3", "p", "ul", "li", "strong", "em", "code", "details", "summary", "a", "br",
             "table", "thead", "tbody", "tr", "th", "td"}  # fmt: skip

@@ -1,4 +1,4 @@
-"""The pages that the program itself writes, in a real browser: readable everywhere, and nothing in them runs."""
+"""HTML pages of the program in a real browser: accessible, and no injected script runs."""
 
 import json
 import statistics
@@ -25,7 +25,7 @@ class OwnPages(support.BrowserTest):
         return path
 
     def hostile(self):
-        """Results whose every name wants to be more than text."""
+        """Results in which every name contains hostile text."""
         report = json.loads((support.RESULTS / "h200-ci.json").read_bytes())
         report["environment"]["gpu"]["name"] = HOSTILE
         report["environment"]["profile"] = HOSTILE
@@ -37,7 +37,7 @@ class OwnPages(support.BrowserTest):
         return path
 
     def nights(self):
-        """Of which the last six are slower."""
+        """Twelve nights of results, of which the last six are slower."""
         report = json.loads((support.RESULTS / "h200-latency.json").read_bytes())
         for number in range(12):
             report["started_at"] = f"2026-03-{number + 1:02}T03:00:00Z"
@@ -98,6 +98,6 @@ class OwnPages(support.BrowserTest):
 if __name__ == "__main__":
     if not (support.BROWSER and support.DRIVER):
         print("skipped: no chromium or chromedriver on PATH (on Debian: apt install chromium chromium-driver)")
-        sys.exit(77)  # what CTest takes for a test that did not run
+        sys.exit(77)  # CTest counts this exit code as skipped
     support.require_program()
     support.main()

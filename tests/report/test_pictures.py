@@ -1,4 +1,4 @@
-"""Pictures of patterns are those that the program draws today, can be read in light and dark, and fetch nothing."""
+"""Pictures of patterns in docs/ are up to date, are readable in light and dark mode, and load nothing."""
 
 import os
 import re

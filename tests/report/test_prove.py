@@ -1,4 +1,4 @@
-"""What examples/prove makes of programs that do well, badly, or nothing at all; those here only say that they ran."""
+"""examples/prove with stand-ins for its programs: successes, failures and missing programs."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import support
 
 PROVE = support.ROOT / "examples" / "prove"
 
-# Explains each program by what stands beside it.
+# A stand-in for `xferbench explain`: returns the JSON file next to the program.
 EXPLAINS = """#!/bin/sh
 [ "$1" = explain ] || { echo "xferbench 0"; exit; }
 while [ "$1" != -- ]; do [ "$1" = --json ] && file=$2; shift; done

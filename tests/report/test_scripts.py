@@ -1,4 +1,4 @@
-"""scripts/xferbench, build and setup, without a build: cmake, apt-get and the program are played by others here."""
+"""scripts/xferbench, build and setup with stand-ins for cmake, apt-get and the program; nothing is built."""
 
 import os
 import shutil
@@ -7,17 +7,17 @@ import unittest
 
 import support
 
-# What a path of a checkout may have in it, and what neither CMake nor a message of ours can mend.
+# Folder names that must work, and those that CMake cannot handle and scripts refuse.
 GOOD = [
     *("a b", "a'b", "a&b", "a(b)", "a$b", "a$HOME", "a*b", "a?b", "a`b", "a!b", "a~b", "a%b", "a{b}", "a,b", "a=b"),
     *("a@b", "a^b", "a+b", "a\tb", "aéb"),
 ]
 BAD = {";": "a;b", "#": "a#b", '"': 'a"b', "\\": "a\\b", "[": "a[b", "]": "a]b", "|": "a|b", "<": "a<b", ">": "a>b",
        "a line break": "a\nb"}
-# What does not begin there.
+# Scripts that must refuse such a folder.
 COMMANDS = (("build", "simulator"), ("setup", "--tests"), ("xferbench", "version"), ("test",))
 
-# Configures and builds by noting down that it was asked to.
+# A cmake that only logs its calls.
 CMAKE = """#!/bin/sh
 case $1 in
   --version) echo "cmake version 3.25.1" ;;
@@ -25,7 +25,7 @@ case $1 in
   --build) echo "built $2" >> "$LOG" ;;
 esac
 """
-# Finds no GPU, and shows what it was called with.
+# A program that finds no GPU and prints its arguments.
 PROGRAM = """#!/bin/sh
 if [ "$*" = "info --gpu 0" ]; then echo "xferbench: no usable GPU: none; simulate" >&2; exit 3; fi
 case "$*" in
@@ -35,7 +35,7 @@ esac
 for word; do printf '<%s>' "$word"; done
 echo
 """
-# Says what it does where it is done.
+# An apt-get or sudo that prints its arguments.
 INSTALLER = """#!/bin/sh
 echo "done: ${0##*/} $*" >&2
 case ${0##*/} in sudo) exec "$@" ;; esac
@@ -44,7 +44,7 @@ NOTHING_INSTALLED = {"dpkg-query": "#!/bin/sh\n"}
 
 
 class Scripts(support.Folder):
-    """Run from copies, whose folders may have any name."""
+    """Runs copies of the scripts, in folders of any name."""
 
     def setUp(self):
         super().setUp()
@@ -55,7 +55,7 @@ class Scripts(support.Folder):
         support.put_script(self.tools / "dpkg-query", "#!/bin/sh\nprintf 'installed %s\\n' \"$@\"\n")
 
     def checkout(self, name):
-        """What the scripts need of one, with a program that counts as built."""
+        """A copy of what the scripts need of a checkout, with a program that counts as built."""
         root = self.folder / name
         shutil.copytree(support.SCRIPTS, root / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(support.ROOT / "CMakePresets.json", root)
@@ -63,7 +63,7 @@ class Scripts(support.Folder):
         return root
 
     def built_checkout(self):
-        """One that asks nobody whether there is something to build."""
+        """A checkout whose build script does nothing."""
         root = self.checkout("repo")
         support.put_script(root / "scripts/build", "#!/bin/sh\n")
         return root
@@ -193,11 +193,11 @@ class Folders(Scripts):
                     self.assertEqual((self.logged(), sorted(root.rglob("*"))), ("", before))
 
     def test_that_cmake_cannot_have_are_refused_by_cmake_itself(self):
-        """By our message, and before it looks for a compiler."""
+        """CMakeLists.txt prints our message before it looks for a compiler."""
         cmake = shutil.which("cmake")
         for number, (character, name) in enumerate(BAD.items()):
             if character in ("\\", "a line break"):
-                continue  # which cmake takes for something else
+                continue  # cmake itself misreads these
             with self.subTest(character=character):
                 root = self.folder / name
                 root.mkdir()
@@ -209,7 +209,7 @@ class Folders(Scripts):
 
 
 class FoldersLong(Scripts):
-    """Of each name, and by each script."""
+    """Every name, with every script."""
 
     GOOD, REFUSED = GOOD, dict.fromkeys(BAD, COMMANDS)
     test_with_usual_and_unusual_names = Folders.test_with_usual_and_unusual_names_are_configured_and_built
@@ -218,14 +218,15 @@ class FoldersLong(Scripts):
 
 class Setup(Scripts):
     def set_up(self, *flags, **tools):
-        """In a copy, with these tools in place of the machine's; apt-get and sudo say what they do."""
+        """Runs scripts/setup in a copy, with these tools in place of the real ones; apt-get and sudo print their
+        arguments."""
         root = self.checkout("repo")
         for name, text in {"apt-get": INSTALLER, "sudo": INSTALLER, **tools}.items():
             support.put_script(self.tools / name, text)
         return self.run_in(root, shutil.which("bash"), "scripts/setup", *flags)
 
     def test_says_what_it_installs_and_by_which_commands_before_it_does(self):
-        """Word by word what is then done."""
+        """The announced commands are exactly those that run."""
         outcome = self.set_up("--build-tests", **NOTHING_INSTALLED)
         self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
         lines = outcome.stderr.splitlines()
@@ -235,7 +236,7 @@ class Setup(Scripts):
         commands = announced.split("installed now, by: ")[1].split(" && ")
         self.assertTrue(commands[1].endswith(" ".join(missing)))
         done = [line.removeprefix("done: ") for line in lines if line.startswith("done: ")]
-        as_root = [line for line in done if line.startswith("sudo ")]  # root needs none
+        as_root = [line for line in done if line.startswith("sudo ")]  # empty for root
         by_apt = [line for line in done if line.startswith("apt-get ")]
         self.assertEqual(by_apt, [command[command.index("apt-get") :] for command in commands])
         self.assertIn(as_root, ([], commands))

@@ -1,4 +1,4 @@
-"""The site of scripts/docs: everything it links to is there, nothing is fetched, and whoever searches finds."""
+"""The site of scripts/docs: all links work, nothing is loaded from elsewhere, and the search finds pages."""
 
 import functools
 import http.server
@@ -17,7 +17,7 @@ from support import ROOT
 
 sys.path.insert(0, str(ROOT / "docs" / "site"))
 
-SKIPPED = 77  # what CTest takes for a test that did not run
+SKIPPED = 77  # CTest counts this exit code as skipped
 PAGES = [
     *(path for path in (ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "CHANGELOG")) if path.exists()),
     *(ROOT / "docs").rglob("*.md"),
@@ -25,7 +25,7 @@ PAGES = [
 ]
 DOCS = "docs"
 
-# A repository with everything wrong that a link can have wrong, and all that is right beside it.
+# A small repository with every kind of broken link, next to correct ones.
 SMALL = {
     "README.md": f"# Home\n\nSee [all]({DOCS}/README.md), [none]({DOCS}/none.md), [a file](LICENSE),"
     " [a folder](data).\n",
@@ -44,7 +44,7 @@ def make(root, output, *more):
 
 @functools.cache
 def built():
-    """The site of this repository, made once, and what was said."""
+    """The site of this repository, made once, and the output of making it."""
     holder = tempfile.TemporaryDirectory(prefix="xferbench-site-")
     site = pathlib.Path(holder.name, "site")
     return site, make(ROOT, site, "--check"), holder
@@ -119,7 +119,7 @@ class Small(support.Folder):
 
 
 class Links(support.Folder):
-    """What --check looks at in HTML, whoever wrote it."""
+    """Checks of --check on HTML from any source."""
 
     def troubles(self, text, name="page.html"):
         import links
@@ -164,7 +164,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 @unittest.skipUnless(support.BROWSER and support.DRIVER, "no chromium or chromedriver on PATH")
 class Read(support.BrowserTest):
-    """By somebody with a browser, from a folder and from a web server."""
+    """The site in a browser, from a folder and from a web server."""
 
     @classmethod
     def setUpClass(cls):
@@ -184,7 +184,7 @@ class Read(support.BrowserTest):
         return self.browser.find_elements("css selector", selector)
 
     def wait_for(self, selector):
-        """Until there is one, and no more come: results appear one after the other."""
+        """Waits until an element matches the selector."""
         from selenium.webdriver.support.ui import WebDriverWait
 
         return WebDriverWait(self.browser, 30).until(lambda _: self.find(selector))
@@ -256,7 +256,7 @@ class Read(support.BrowserTest):
                     ground = self.run_js("return getComputedStyle(document.body).backgroundColor;")
                     self.assertEqual(max(map(int, re.findall(r"\d+", ground))) < 80, dark, ground)
 
-    LOOKED_AT = [("docs/tutorial/2-streams-and-chunks", False), ("search", True)]  # and whether dark
+    LOOKED_AT = [("docs/tutorial/2-streams-and-chunks", False), ("search", True)]  # (page, dark mode)
 
     def test_everyone_can_read_it(self):
         for name, dark in self.LOOKED_AT:

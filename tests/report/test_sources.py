@@ -1,4 +1,4 @@
-"""Whether the sources keep to what CONTRIBUTING.md asks of them: functions that one can see at once."""
+"""Sources follow CONTRIBUTING.md: functions fit on a screen."""
 
 import ast
 import re
@@ -9,14 +9,14 @@ from support import ROOT
 FOLDERS = ("src", "scenarios", "kernels", "scripts", "examples")
 MOST_LINES = 60
 
-# What can be no brace of the code: comments, raw and other strings, characters (no digits' separators), directives.
+# Text in which braces do not count: comments, string and character literals (not digit separators), directives.
 NO_CODE = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(?P<mark>[^(]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\.|[^'\\\n])+'"""
     r"""|^[ \t]*\#(?:\\\n|[^\n])*""",
     re.DOTALL | re.MULTILINE,
 )
-# How the head of a body ends: with parameters, with the captures of a lambda (an array's brackets follow its name), with
-# what members are constructed from, or with else, do or try; and behind these what functions may be.
+# What precedes the brace of a body: parameters, a lambda's captures (an array's brackets follow its name), member
+# initialisers, or else, do, try; then optional specifiers of functions.
 BODY = re.compile(
     r"(?:\)|(?:^|[^\w\]\s])\s*\[[^\[\]]*\]|\)\s*:(?!:).*|\b(?:else|do|try))\s*"
     r"(?:\b(?:const|noexcept|override|final|mutable)\b\s*|&{1,2}\s*|->\s*[\w:<>,*&\s]+)*$",
@@ -30,7 +30,7 @@ def blank(found):
 
 
 def long_cpp(text):
-    """Line and length of every long function. Tables do not count: what lies within braces that initialise data."""
+    """Line and length of every long function, not counting braces that initialise data."""
     code = NO_CODE.sub(blank, text)
     found, open_braces, head, head_at, line, data_lines = [], [], "", 1, 1, set()
     for character in code:
@@ -90,7 +90,7 @@ class Functions(unittest.TestCase):
         self.assertEqual(read, {long_cpp, long_python, long_shell})
 
     def test_that_are_planted_are_found(self):
-        """Whatever their heads look like, with sixty-one lines and not with sixty."""
+        """Bodies of 61 lines are found and those of 60 are not, whatever their heads look like."""
         statement = "  f(1);  // it's {\n"
         for before, head, after in (
             ("", "int f() {", ""),

@@ -1,4 +1,4 @@
-"""The numbers of `xferbench compare` beside those of scipy and numpy."""
+"""The numbers of `xferbench compare` against those of scipy and numpy."""
 
 import itertools
 import math
@@ -9,7 +9,7 @@ import unittest
 import support
 from support import case, compare, results, sampled, samples
 
-SKIPPED = 77  # what CTest takes for a test that did not run
+SKIPPED = 77  # CTest counts this exit code as skipped
 ALPHA = 0.05
 
 try:
@@ -21,20 +21,20 @@ except ImportError:
 
 
 def lag_one(values):
-    """As the program estimates it: what tells it that samples depend on those before them."""
+    """Lag-one autocorrelation, the program's measure of dependence."""
     centred = numpy.asarray(values) - numpy.mean(values)
     return float((centred[1:] * centred[:-1]).sum() / (centred**2).sum())
 
 
 def moves(values):
-    """Whether a straight line or the outer thirds say that they rise or fall."""
+    """Whether a linear fit or the outer thirds show a trend."""
     third = len(values) // 3
     shift = abs(numpy.median(values[-third:]) / numpy.median(values[:third]) - 1)
     return stats.linregress(range(len(values)), values).pvalue < 0.2 or shift > 0.008
 
 
 def independent(chance, n, **more):
-    """Samples that look independent, too: what looks dependent or drifts is widened, which no oracle knows."""
+    """Samples that also look independent: otherwise the program widens the interval, which scipy does not."""
     while True:
         found = samples(chance, n, **more)
         if abs(lag_one(found)) < 0.1 and not moves(found):
@@ -42,7 +42,7 @@ def independent(chance, n, **more):
 
 
 def by_t(ratio, variance, freedom):
-    """p and interval of a ratio whose logarithm has that variance."""
+    """p and confidence interval of a ratio, from the variance of its logarithm."""
     error = math.sqrt(variance)
     half = stats.t.isf(ALPHA / 2, freedom) * error
     p = 2 * stats.t.sf(abs(math.log(ratio)) / error, freedom)
@@ -50,7 +50,8 @@ def by_t(ratio, variance, freedom):
 
 
 class OneProcessASide(support.Folder):
-    """Seeded samples of every kind that the program tells apart: few and many, with ties or not, shifted or not."""
+    """Seeded samples of every kind that the program distinguishes: few or many, with or without ties, shifted or
+    not."""
 
     SIZES = ((6, 7), (10, 10), (25, 40), (49, 49), (50, 30), (120, 200))
 
@@ -76,13 +77,13 @@ class OneProcessASide(support.Folder):
             yield self.rows[key], base, new
 
     def test_ratio_is_the_median_of_all_ratios(self):
-        """Hodges and Lehmann's estimate."""
+        """The Hodges-Lehmann estimate."""
         for row, base, new in self.each():
             ratios = numpy.divide.outer(numpy.asarray(new), numpy.asarray(base))
             self.assertAlmostEqual(row["ratio"] / float(numpy.median(ratios)), 1, delta=1e-9)
 
     def test_p_and_interval_are_those_of_welch_with_the_assumed_spread(self):
-        spread, freedom = self.said["options"]["assumed_spread"], 3  # half of six on either side
+        spread, freedom = self.said["options"]["assumed_spread"], 3  # 3: half of six degrees of freedom per side
         for row, base, new in self.each():
             low, high = row["ratio_ci95_within"]
             own = (math.log(high / low) / (2 * stats.norm.isf(ALPHA / 2))) ** 2
@@ -94,7 +95,7 @@ class OneProcessASide(support.Folder):
             numpy.testing.assert_allclose(row["ratio_ci95"], interval, rtol=1e-9)
 
     def test_interval_is_what_the_test_does_not_reject(self):
-        """Where new is divided by a ratio inside the interval, the test finds nothing; outside it does."""
+        """Dividing by a ratio inside the interval makes the test find nothing; by one outside, the test rejects."""
         for row, base, new in self.each():
             low, high = row["ratio_ci95_within"]
             exact = max(len(base), len(new)) < 50
@@ -133,12 +134,12 @@ class OneProcessASide(support.Folder):
 
 
 class SeveralProcesses(support.Folder):
-    """Processes that lie apart by more than their own samples let them."""
+    """Processes whose levels differ by more than their own samples vary."""
 
     SHIFTS = (1, 1.02, 1.05, 1.3, 0.8)
 
     def compare(self, base, new, *flags):
-        """What is said of so many processes a side, and the logarithms of their medians."""
+        """Compares so many processes per side. Returns each row with the logarithms of both sides' medians."""
         chance = random.Random(20260101 + 100 * base + new)
         sides = {}
         names = {}

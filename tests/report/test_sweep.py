@@ -1,4 +1,4 @@
-"""scripts/sweep: a tiny simulated sweep, what it keeps, and how it fails."""
+"""scripts/sweep: a tiny simulated sweep, its output, and failures."""
 
 import json
 import os
@@ -21,7 +21,7 @@ class Sweep(support.Folder):
         )
 
     def pretend(self, body):
-        """A program of our own in place of xferbench."""
+        """Writes a stand-in for xferbench. Returns its path."""
         return support.put_script(self.folder / "pretended", f"#!/bin/sh\n{body}\n")
 
     def test_measures_and_reports_and_goes_on_where_it_was(self):

@@ -1,5 +1,5 @@
-"""The tutorial as somebody follows it: every command runs, prints what is quoted, and every number quoted of an H200 is
-in the stored run that the lesson names."""
+"""The tutorial as users follow it: every command runs and prints what is quoted, and every quoted number of an H200
+is in the stored run that the lesson names."""
 
 import importlib.machinery
 import importlib.util
@@ -16,7 +16,7 @@ from support import RESULTS, ROOT
 
 TUTORIAL = ROOT / "docs" / "tutorial"
 LESSONS = sorted(TUTORIAL.glob("[1-9]-*.md"))
-READS = ("info", "list", "check", "compare", "report", "help")  # words behind which nothing is measured
+READS = ("info", "list", "check", "compare", "report", "help")  # commands that measure nothing
 NOTHING_MEASURED = 5
 MOST_BYTES = 600_000  # of all pictures together
 
@@ -26,14 +26,14 @@ def section(page, heading):
 
 
 def table(text):
-    """The first table: its heads, and its rows, all as they are written but for code's marks."""
+    """Heads and rows of the first table, without code marks."""
     lines = [line for line in text.splitlines() if line.startswith("|")]
     cells = [[cell.strip().replace("`", "") for cell in line.strip("|").split("|")] for line in lines]
     return cells[0], cells[2:]
 
 
 class Follower(support.Folder):
-    """A newcomer in a folder of their own, who types what stands there."""
+    """A user in an empty folder who types the tutorial's commands."""
 
     def setUp(self):
         super().setUp()
@@ -50,24 +50,25 @@ class Follower(support.Folder):
                               check=False, timeout=120, stdin=subprocess.DEVNULL)
 
     def run_line(self, line, more=""):
-        """What comes of it, with `more` where it is simulated. What would measure on a GPU is only looked at, and nothing is installed."""
+        """Runs a command line, with `more` if it is simulated, and returns its output. Commands that need a GPU must
+        fail properly; nothing is installed."""
         words = line.split()
         if words[0] == "scripts/setup":
             self.assertIn(words[1], (ROOT / "scripts" / "setup").read_text(encoding="utf-8"))
             return ""
-        if words == ["cd", "/usr/share/doc/xferbench"]:  # where packages put what this folder has
+        if words == ["cd", "/usr/share/doc/xferbench"]:  # where packages install the files that this folder has
             return ""
         line = line.replace("/tmp/", f"{self.folder}/")
         if words[0] == "xferbench" and words[1] not in READS:
             line = line + more if "--simulate" in words else re.sub(r" --timeline \S+", "", line) + " --dry-run"
         outcome = self.type(line)
         nothing = outcome.returncode == NOTHING_MEASURED and "NOTHING MEASURED" in outcome.stdout
-        refused = words[1:] == ["info"] and outcome.returncode == 3  # without a GPU it says so
+        refused = words[1:] == ["info"] and outcome.returncode == 3  # the expected error without a GPU
         self.assertTrue(outcome.returncode == 0 or nothing or refused, f"{line}\n{outcome.stderr}")
         return outcome.stdout
 
     def assert_quoted(self, quoted, printed):
-        """All of it, in its order; a line of dots stands for any others."""
+        """All quoted lines are printed in this order; a line of dots stands for any lines."""
         at = 0
         for part in quoted.split("...\n"):
             found = printed.find(part, at)
@@ -78,7 +79,7 @@ class Follower(support.Folder):
 
 
 class Commands(Follower):
-    FEWER = " --no-verify --max-samples 2 --min-samples 2"  # where nothing is quoted
+    FEWER = " --no-verify --max-samples 2 --min-samples 2"  # for commands whose output is not quoted
 
     def test_run_and_print_what_is_quoted(self):
         quotes = 0
@@ -97,7 +98,7 @@ class Commands(Follower):
         self.assertEqual(quotes, len(LESSONS))
 
     def test_come_in_pairs(self):
-        """What measures stands there twice, for those with a GPU and for those without."""
+        """Each measuring command is shown twice: for readers with a GPU and without."""
         for page in LESSONS:
             for language, text in support.blocks(page):
                 lines = [line.partition("#")[0].split() for line in text.splitlines()]
@@ -118,7 +119,7 @@ def children_of(row):
     return rf"launch={launch}/.*children={{}}/work=0/" + (rf"launchers={launchers[1]}/" if launchers else "")
 
 
-# Of each lesson the run that its table quotes, and the key of what a cell quotes, by its row and its column's head.
+# For each lesson: the stored run of its table, and a pattern for the key of a cell's case from its row and head.
 QUOTED = {
     "1": ("async", lambda row, head: f"h2d/host={row[0]}/api=async/in-flight=none/size={row[1].replace(' ', '')}$"),
     "2": ("overlap", lambda row, head: (
@@ -131,7 +132,7 @@ QUOTED = {
     "6": ("smem-stages", lambda row, head: f"method={row[0]}/.*stages={re.search('([0-9]) stage', head)[1]}/"),
     "7": ("dynpar", lambda row, head: children_of(row).format(re.match("[0-9]+", head)[0])),
 }
-# What stands in sentences: how many of what, and where.
+# Numbers in sentences: lesson, number, stored run, pattern of the key.
 SAID = [
     ("1", "27 us", "latency", "op=wait/method=stream/schedule=blocking"),
     ("1", "3 us", "latency", "op=wait/method=stream/schedule=spin"),
@@ -150,7 +151,7 @@ class Numbers(unittest.TestCase):
         cls.cases = {name: json.loads((RESULTS / f"h200-{name}.json").read_bytes())["results"] for name in names}
 
     def values(self, name, pattern):
-        """All that the run has of the one case with that key, in seconds, GB/s and shares."""
+        """All numbers of the single case that matches the pattern, with their units."""
         cases = [case for case in self.cases[name] if re.search(pattern, case["key"])]
         self.assertEqual(len({case["key"] for case in cases}), 1, (pattern, [case["key"] for case in cases]))
         found = [(metric["value"], metric["unit"]) for metric in cases[0]["metrics"].values()]
@@ -159,7 +160,7 @@ class Numbers(unittest.TestCase):
         return found
 
     def assert_found(self, quoted, values):
-        """One of them, rounded to the digits that are quoted."""
+        """One of the values, rounded to as many digits as are quoted."""
         number, unit = re.fullmatch(r"([\d.]+) ?(us|ms|%|GB/s)", quoted).groups()
         scale, of = {"us": (1e6, "s"), "ms": (1e3, "s"), "%": (100, "1"), "GB/s": (1, "GB/s")}[unit]
         half = 0.5000001 * 10.0 ** -len(number.partition(".")[2])

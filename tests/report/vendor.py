@@ -1,7 +1,7 @@
-"""What tests need and this repository does not hold: a script that looks whether pages are for everyone, and schemas.
+"""Third-party files for tests that are not in this repository: axe-core and schemas.
 
-Each is a package of npm at a fixed version, whose archive must have a fixed hash, and lies in build/vendor once set-up
-has fetched it, by: tests/report/vendor.py fetch
+Each is an npm package of fixed version and hash. scripts/setup fetches them into build/vendor by:
+tests/report/vendor.py fetch
 """
 
 import base64
@@ -18,7 +18,7 @@ FOLDER = pathlib.Path(__file__).resolve().parents[2] / "build" / "vendor"
 
 
 class Missing(Exception):
-    """It is not here, or cannot be had; one line that says what to do."""
+    """The file is missing or cannot be fetched; the text says what to do, in one line."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -26,11 +26,11 @@ class Package:
     name: str
     version: str
     sha512: str  # of the archive, in base64 as npm shows it
-    member: str  # the one file of it that is wanted
+    member: str  # path of the needed file in the archive
 
     @property
     def path(self):
-        """The version is part of the name, so that one of another version is never taken for it."""
+        """The path contains the version, so that a file of another version is never used."""
         file = pathlib.PurePosixPath(self.member)
         return FOLDER / f"{self.name}-{self.version}{'.js' if file.suffix == '.js' else '-' + file.name}"
 
@@ -52,7 +52,7 @@ ALL = (AXE, JUNIT_OF_ANT, JUNIT_OF_JENKINS)
 
 
 def source(package):
-    """The script's text."""
+    """The content of the package's file."""
     try:
         return package.path.read_text(encoding="utf-8")
     except OSError as error:
@@ -60,7 +60,7 @@ def source(package):
 
 
 def fetch(package):
-    """Puts it where source() looks, unless it is there."""
+    """Fetches the file unless it is there."""
     if package.path.exists():
         return
     with tempfile.TemporaryDirectory(prefix="xferbench-vendor-") as folder:
@@ -72,7 +72,7 @@ def fetch(package):
 
 
 def packed(package, folder):
-    """The archive, as npm gets it from wherever npm is set up to look."""
+    """The archive, from the registry that npm is configured for."""
     named = f"{package.name}@{package.version}"
     command = ["npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", folder, named]
     try:
@@ -87,7 +87,7 @@ def packed(package, folder):
 
 
 def extracted(package, archive):
-    """The wanted file of an archive that is the expected one."""
+    """The needed file, if the archive has the expected hash."""
     found = base64.b64encode(hashlib.sha512(archive).digest()).decode("ascii")
     if found != package.sha512:
         raise Missing(f"{package.name}@{package.version} is not what it was: sha512 {found}, expected {package.sha512}")

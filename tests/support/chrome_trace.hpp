@@ -1,4 +1,4 @@
-// What is in a Chrome trace.
+// Parses Chrome trace files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,8 +16,7 @@ struct Track {
   std::size_t spans = 0;
 };
 
-/// Its tracks by process and thread. On none may anything begin before what was there has ended, or before it has a
-/// name.
+/// Tracks by process and thread. Fails if spans of a track overlap or precede the track's name.
 inline std::map<std::pair<int, int>, Track> tracks_of(const nlohmann::json& trace) {
   std::map<std::pair<int, int>, Track> tracks;
   std::map<std::pair<int, int>, double> ends;
@@ -34,7 +33,7 @@ inline std::map<std::pair<int, int>, Track> tracks_of(const nlohmann::json& trac
   return tracks;
 }
 
-/// The names of its tracks, in order of process and thread.
+/// Names of the tracks, in order of process and thread.
 inline std::vector<std::string> names_of_tracks(const nlohmann::json& trace) {
   std::vector<std::string> names;
   for (const auto& [place, track] : tracks_of(trace)) names.push_back(track.name);

@@ -1,4 +1,4 @@
-// What a scenario declares and what its results have, as sets of sentences that can be subtracted from each other.
+// Metrics that a scenario declares, and those in its results, as comparable sets of texts.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace xferbench::test {
 
-/// "metric bandwidth in GB/s"
+/// Such as "metric bandwidth in GB/s".
 inline std::string in_words(MetricDeclaration::Kind kind, const std::string& name, const std::string& unit) {
   return std::string(to_text(kind)) + " " + name + (unit.empty() ? "" : " in " + unit);
 }
@@ -40,21 +40,20 @@ inline std::set<std::string> without(const std::set<std::string>& all, const std
   return left;
 }
 
-/// What is written and declared only where there is a GPU: the simulated one reads no memory by pointers and sorts
-/// nothing.
+/// Metrics that only a real GPU produces: the simulated one runs neither pointer chases nor sorts.
 inline std::set<std::string> of_chases_and_sorts() {
   return {"metric sm_clock in Hz", "metric keys_rate in keys/s", "metric round_trips in round trips",
           "metric host_launches in launches"};
 }
 
-/// The same of machines with two.
+/// The same for machines with two GPUs.
 inline std::set<std::string> of_peer_reads() {
   return {"measurement latency in s", "measurement nearest in s",    "measurement farthest in s",
           "metric latency in s",      "metric nearest_latency in s", "metric farthest_latency in s",
           "metric readers in 1",      "metric sm_clock in Hz"};
 }
 
-/// Bytes on the link, which are only counted beside long copies.
+/// Bytes on the link, which are counted for long copies only.
 inline std::set<std::string> of_link_bytes() {
   return {"metric link_to_gpu in 1", "metric link_to_gpu_model in 1", "metric link_to_host in 1",
           "metric link_to_host_model in 1"};

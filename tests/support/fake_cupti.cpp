@@ -1,13 +1,12 @@
-// Stands in for CUPTI where a test wants to see what is recorded of a program, and there is no GPU. It is loaded as
-// CUPTI would be, and "does" what the program asks it for with fake_cuda_step(): every step is a fixed set of calls,
-// copies, kernels and waits, of which it records what was enabled.
+// A stand-in for CUPTI, for tests without a GPU. It is loaded in place of CUPTI; the program calls fake_cuda_steps(),
+// and every step is a fixed set of calls, copies, kernels and waits, of which the enabled kinds are recorded.
 //
-// FAKE_CUPTI_VERSION  what it says of itself
-// FAKE_CUPTI_BUSY     another tool has subscribed
+// FAKE_CUPTI_VERSION  the version that it reports
+// FAKE_CUPTI_BUSY     another tool has already subscribed
 // FAKE_CUPTI_REFUSES  nothing can be enabled
 // FAKE_CUPTI_RUNNING  the last kernel never ends
 // FAKE_CUPTI_STUCK    a forced flush never returns
-// FAKE_CUPTI_LOG      a file that gets a line for each function that is called: its name, process, numbers
+// FAKE_CUPTI_LOG      a file that gets a line per call: name of the function, process, numbers
 #include <cupti.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -30,11 +29,11 @@ struct Buffer {
   std::uint8_t* data = nullptr;
   std::size_t size = 0;
   std::size_t valid = 0;
-  std::deque<std::size_t> records;  // where they begin
+  std::deque<std::size_t> records;  // offsets of the records
   bool complete = true;
 };
 
-/// CUPTI holds locks of its own while it calls back, and is called back from there.
+/// The mutex is recursive: CUPTI holds locks during callbacks, and callbacks call CUPTI.
 struct State {
   std::recursive_mutex mutex;
   CUpti_CallbackFunc subscriber = nullptr;
@@ -118,7 +117,7 @@ void deliver(bool forced) {
   }
   if (!s.buffers.contains(s.filling)) s.filling = nullptr;
   for (auto& [data, buffer] : ready) {
-    s.buffers[data] = buffer;  // for next_record
+    s.buffers[data] = buffer;  // for cuptiActivityGetNextRecord
     s.completed(nullptr, 0, data, buffer.size, buffer.valid);
     s.buffers.erase(data);
   }
@@ -139,7 +138,7 @@ void call_back(CUpti_CallbackDomain domain, CUpti_CallbackId id, CUpti_ApiCallba
   s.subscriber(nullptr, domain, id, &data);
 }
 
-/// A call of the runtime, with the driver's within it, that has the same number.
+/// Records a call of the runtime, with callbacks around it. Returns its correlation id.
 std::uint32_t call(CUpti_CallbackId id) {
   State& s = state();
   ++s.correlation;
@@ -168,7 +167,7 @@ Record on_device(CUpti_ActivityKind kind, std::uint32_t correlation) {
   return record;
 }
 
-/// A context that is nothing but the number of its device.
+/// A context is just the number of its device, plus 1.
 CUcontext context_of(std::uintptr_t device) { return reinterpret_cast<CUcontext>(device + 1); }
 
 void create_context(std::uintptr_t device) {
@@ -261,10 +260,10 @@ void wait() {
 #pragma GCC visibility push(default)
 extern "C" {
 
-/// A context on that device. For the tests' programs.
+/// Creates a context on the device. Called by test programs.
 void fake_cuda_context(unsigned device) { create_context(device); }
 
-/// So many steps of a program, likewise.
+/// Runs so many steps. Called by test programs.
 void fake_cuda_steps(unsigned steps) {
   State& s = state();
   for (unsigned i = 0; i < steps; ++i) {
@@ -284,7 +283,7 @@ void fake_cuda_steps(unsigned steps) {
   }
 }
 
-/// So many records did not fit.
+/// Reports so many dropped records.
 void fake_cuda_drop(unsigned records) { state().dropped += records; }
 void fake_cuda_reset() {
   const std::lock_guard lock(state().mutex);

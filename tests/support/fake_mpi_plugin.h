@@ -1,18 +1,17 @@
-/* How the plug-in behaves that stands in for MPI where a test wants to see errors: one rank, all operations end at once.
- */
+/* Settings of the fake MPI plug-in, which tests use for errors of MPI. It has one rank; operations end at once. */
 #ifndef XFERBENCH_FAKE_MPI_PLUGIN_H
 #define XFERBENCH_FAKE_MPI_PLUGIN_H
 
 #define XFERBENCH_FAKE_MPI "xferbench_fake_mpi"
 
 struct xferbench_fake_mpi {
-  int version;    /* of the table that there is */
-  int initialise; /* what this returns */
-  int begin;      /* what every operation returns at its start ... */
-  int test;       /* ... and when it is asked for */
-  int endless;    /* operations do not end */
-  int finalised;  /* how often it was called */
-  int operations; /* begun and not released */
+  int version;    /* of the only table that it has */
+  int initialise; /* return value of initialise() */
+  int begin;      /* return value of the begin of each operation */
+  int test;       /* return value of test() */
+  int endless;    /* not 0: operations never end */
+  int finalised;  /* number of calls of finalise() */
+  int operations; /* number of begun operations that have not ended or been released */
 };
 
 #endif

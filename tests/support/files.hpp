@@ -1,4 +1,4 @@
-// Files of tests: a folder of their own, what is in a file, and what is to be.
+// Temporary folders, and reading and writing whole files.
 #pragma once
 
 #include <cstdlib>
@@ -12,7 +12,7 @@
 
 namespace xferbench::test {
 
-/// A folder that is removed with all it holds.
+/// A new folder in the temporary directory. The destructor removes it with its content.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -29,14 +29,14 @@ class TemporaryFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  /// Of what is in it, whatever that is.
+  /// Number of entries in the folder.
   [[nodiscard]] std::ptrdiff_t count() const { return std::distance(std::filesystem::directory_iterator(path_), {}); }
 
  private:
   std::filesystem::path path_;
 };
 
-/// The whole file; empty if there is none.
+/// The content of the file; empty if it does not exist.
 inline std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};

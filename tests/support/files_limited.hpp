@@ -1,4 +1,4 @@
-// A full disk, as near as a test comes to it.
+// Imitates a full disk.
 #pragma once
 
 #include <sys/resource.h>
@@ -7,7 +7,7 @@
 
 namespace xferbench::test {
 
-/// No file may grow beyond `bytes`: the nearest thing to a full disk that a test can have.
+/// Limits the size of files to `bytes` while it lives: larger writes fail with EFBIG.
 class FilesLimitedTo {
  public:
   explicit FilesLimitedTo(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {

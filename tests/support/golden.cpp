@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The lines with their ends, so that a missing last end is a difference too.
+/// Splits into lines with their ends, so that a missing final line feed is a difference too.
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -23,7 +23,7 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-/// A line as a literal, in which blanks at its end, escapes and a missing line end are visible.
+/// The line as a C++ literal, which shows blanks at its end, escapes and a missing line feed.
 std::string shown(const std::vector<std::string>& lines, std::size_t i) {
   return i < lines.size() ? testing::PrintToString(lines[i]) : "(the text has ended)";
 }
@@ -52,7 +52,7 @@ testing::AssertionResult is_text_of(const fs::path& file, std::string_view text)
 }
 
 void expect_golden(const std::string& name, std::string_view text, const char* test_source, int line) {
-  // Only the folder's name is taken from the source's path, which builds may shorten.
+  // Only the folder's name is taken from the source path, which builds may shorten.
   const fs::path folder = fs::path(test_source).parent_path().filename();
   const fs::path file = fs::path(XFERBENCH_SOURCE_DIR) / "tests" / folder / "golden" / name;
   const char* update = std::getenv("XFERBENCH_UPDATE_GOLDEN");

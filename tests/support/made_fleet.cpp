@@ -16,7 +16,7 @@ constexpr std::uint64_t kSize = 256 * MiB;
 
 bool is_latency(const std::string& what) { return what == "latency"; }
 
-/// Seconds, of a good rank.
+/// Seconds on a healthy rank.
 double expected(const std::string& what) {
   if (is_latency(what)) return 8e-6;
   return static_cast<double>(kSize) / (what == "d2d" ? 2000e9 : 55e9);
@@ -106,7 +106,7 @@ void MadeFleet::measure_again(const std::vector<fleet::Retest>& retests) {
   for (const fleet::Retest& retest : retests) {
     const auto is_it = [&](const std::string& what) { return made_case(what).key() == retest.key; };
     const auto what = std::ranges::find_if(plan_.cases, is_it);
-    if (what == plan_.cases.end()) continue;  // a test put it there, and its second round
+    if (what == plan_.cases.end()) continue;  // a case that a test added, which also adds its second round
     for (const int rank : retest.ranks) report.results.push_back(measured(*what, rank, 2));
   }
 }

@@ -1,4 +1,4 @@
-// Fleets that are made up, with a known truth: ranks that differ by chance, and one part that is slower.
+// Made-up fleets with a known truth: ranks differ by noise, and some parts are slower.
 #pragma once
 
 #include <cstdint>
@@ -12,41 +12,39 @@
 
 namespace xferbench::test {
 
-/// A part that is slower: copies and latencies through a rank's link, copies inside its GPU, or all that crosses the
-/// links of a host.
+/// A slow part: a rank's link (copies and latencies), a GPU (copies inside it), or a host (all links of its ranks).
 struct Fault {
   enum class Of { link, gpu, host };
   Of of = Of::link;
-  int where = 0;           ///< the rank, or the node
-  double slower_by = 0.1;  ///< by that share
+  int where = 0;           ///< the rank; for a host, the node
+  double slower_by = 0.1;  ///< relative
 };
 
 struct FleetPlan {
   int nodes = 2;
   int ranks_per_node = 4;
-  double noise = 0.01;    ///< standard deviation of each number of a rank, drawn anew in each round
-  double persistent = 0;  ///< of each number of a rank, the same in both rounds
+  double noise = 0.01;    ///< relative standard deviation of each number, drawn anew in each round
+  double persistent = 0;  ///< the same, but equal in both rounds
   std::vector<Fault> faults{};
-  std::size_t samples = 1;  ///< of each measurement
+  std::size_t samples = 1;  ///< per measurement
   std::uint64_t seed = 1;
   std::vector<std::string> cases{"h2d", "d2h", "d2d", "latency"};
 };
 
-/// The results of a plan: copies to the GPU, to the host and on the GPU, which are rates, and a latency over the link,
-/// which is a time.
+/// The results of a plan: rates of H2D, D2H and D2D copies, and a latency over the link as a time.
 class MadeFleet {
  public:
   explicit MadeFleet(const FleetPlan& plan);
-  /// What these ranks measure when they measure the fleet's own cases again; added to the report.
+  /// Adds results of the second round for these ranks and cases.
   void measure_again(const std::vector<fleet::Retest>& retests);
-  /// Both rounds, and the judgement.
+  /// Runs the second round that the program asks for, and the judgement.
   void judge(const fleet::Options& options = {});
 
   Report report;
 
  private:
   [[nodiscard]] int node_of(int rank) const { return rank / plan_.ranks_per_node; }
-  /// How many times as long it takes.
+  /// Factor on the rank's time for this case.
   [[nodiscard]] double slowdown(const std::string& what, int rank) const;
   [[nodiscard]] Result measured(const std::string& what, int rank, unsigned round);
   void add_place(int rank);
@@ -54,10 +52,10 @@ class MadeFleet {
 
   FleetPlan plan_;
   std::mt19937_64 random_;
-  std::vector<std::vector<double>> level_;  ///< by case and rank
+  std::vector<std::vector<double>> level_;  ///< [case][rank]: true time in seconds
 };
 
-/// A case of a made fleet by one of `cases`.
+/// The case for an entry of FleetPlan::cases.
 Case made_case(const std::string& what);
 
 }  // namespace xferbench::test

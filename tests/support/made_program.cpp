@@ -1,5 +1,5 @@
-// Stands in for a CUDA program that is watched, where there is no GPU: it prints, takes its time, and leaves the
-// recording that the library for injection would. Each step copies 4 MiB from pageable memory, runs a kernel and waits.
+// A stand-in for a profiled CUDA program, for machines without a GPU. It prints, takes its time, and leaves the
+// recording that the injection library would. Each step copies 4 MiB from pageable memory, runs a kernel and waits.
 //   made_program [--steps N] [--range NAME] [--uuid GPU-...] [--exit-code N] [--full]
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ Time now() {
           .count());
 }
 
-/// What the program was told; flags that take no value have an empty one.
+/// The command line's flags with their values or defaults; a flag without a value has an empty one.
 std::map<std::string, std::string> flags_of(int argc, char** argv) {
   std::map<std::string, std::string> flags{
       {"--steps", "20"}, {"--range", ""}, {"--uuid", "GPU-made"}, {"--exit-code", "0"}};

@@ -11,8 +11,8 @@ using namespace recording;
 namespace {
 
 constexpr Time kOrigin = 1'000'000'000;
-constexpr double kCall = 2e-6;   // an asynchronous call
-constexpr double kDelay = 4e-6;  // from its begin to that of its operation
+constexpr double kCall = 2e-6;   // seconds of an asynchronous call
+constexpr double kDelay = 4e-6;  // seconds from the begin of a call to that of its operation
 constexpr double kHandover = 1e-6;
 constexpr double kWake = 5e-6;
 enum EngineOf : std::size_t { in, out, compute };

@@ -1,5 +1,5 @@
-// Recordings as a simple machine would leave them: a program is written as the calls that it makes, and carried out as
-// it is written. What it takes is known, so that explanations can be held against it.
+// Recordings of a simple made-up machine: a test writes a program as a sequence of calls, and its times follow from
+// known costs.
 #pragma once
 
 #include <array>
@@ -17,7 +17,8 @@
 
 namespace xferbench {
 
-/// One thread and one GPU with an engine for each direction and one for kernels. Times in seconds.
+/// A machine with one host thread and one GPU, which has one engine per direction and one for kernels. Times in
+/// seconds.
 class MadeRecording {
  public:
   using Memory = recording::Memory;
@@ -26,7 +27,7 @@ class MadeRecording {
 
   MadeRecording();
 
-  /// The program does something of its own.
+  /// Host work of the program.
   void work(double seconds) { host_ += seconds; }
   std::uint32_t stream(StreamFlag flag);
   void copy(CopyKind kind, Memory host, std::uint64_t bytes, std::uint32_t stream, bool asynchronous = true);
@@ -35,17 +36,17 @@ class MadeRecording {
   void wait_device();
   void record(std::uint32_t event, std::uint32_t stream);
   void make_wait(std::uint32_t stream, std::uint32_t event);
-  /// A call of that name which takes so long and does nothing else.
+  /// A call of that name with this duration and no other effect.
   void call(std::string_view name, double seconds);
   void begin_range(std::string_view name);
   void end_range();
-  /// The calls that follow are another thread's, from now on.
+  /// The calls that follow come from this thread.
   void switch_thread(std::uint32_t thread) { thread_ = thread; }
 
   [[nodiscard]] double now() const { return host_; }
   [[nodiscard]] Recording finish();
 
-  /// What this machine takes for one copy: pinned 50 GB/s and 1 us, pageable 10 GB/s and 8 us.
+  /// Seconds of one copy: pinned 50 GB/s and 1 us, pageable 10 GB/s and 8 us.
   static double copy_seconds(Memory host, std::uint64_t bytes);
   static explain::Costs costs();
 
@@ -60,14 +61,14 @@ class MadeRecording {
   std::uint32_t thread_ = 1;
   std::uint32_t correlation_ = 0;
   std::array<double, 3> engines_{};
-  std::map<std::uint32_t, double> streams_;  // when the last operation of each ends
+  std::map<std::uint32_t, double> streams_;  // when the last operation of each stream ends
   std::map<std::uint32_t, StreamFlag> flags_;
   std::map<std::uint32_t, double> events_;
   std::map<std::uint32_t, double> held_;
 };
 
-/// Writes what a made program did into the folder, as the library for injection would, with what `more` adds; the path
-/// of the file.
+/// Writes the recording into the folder as the injection library would, and then what `more` adds. Returns the file's
+/// path.
 std::string write_recording(const Recording& made, const std::filesystem::path& folder,
                             const std::function<void(RecordingWriter&)>& more = {});
 

@@ -1,4 +1,4 @@
-// Whether this machine has NVRTC, for tests that compile kernels of users.
+// Whether NVRTC is installed, for tests that compile kernels of users.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-// A communicator that passes everything on to another one, for tests that look at some calls or change them.
+// A communicator that forwards all calls, as a base class for tests that watch or change some of them.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ class PassingOn : public Communicator {
   }
   [[noreturn]] void abort(int code) noexcept override {
     ranks_.abort(code);
-    std::abort();  // GCC forgets that what it calls virtually does not return
+    std::abort();  // GCC does not know that the virtual call does not return
   }
 
  private:

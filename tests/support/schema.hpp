@@ -1,4 +1,4 @@
-// Whether files keep to the schemas of docs/, by Python's jsonschema.
+// Validation against the JSON schemas in docs/, with Python's jsonschema.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -8,9 +8,9 @@
 
 namespace xferbench::test {
 
-/// Whether the file keeps to that schema of docs/, and has no field that the schema does not name; if not, why.
+/// Whether the file follows the schema and has no unknown field; a failure says why.
 testing::AssertionResult keeps_to(const std::string& schema, const std::filesystem::path& file);
-/// The same of the text of a file.
+/// The same for the text of a file.
 testing::AssertionResult text_keeps_to(const std::string& schema, const std::string& text);
 
 }  // namespace xferbench::test

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 fs::path folder() { return fs::path(XFERBENCH_SOURCE_DIR) / "docs" / "results"; }
 
-/// Gone with the program.
+/// Unpacked files, which are removed at the end of the program.
 class Unpacked {
  public:
   [[nodiscard]] std::string of(const fs::path& compressed, const std::string& name) const {
@@ -43,7 +43,7 @@ std::vector<std::string> stored_results(std::size_t most_bytes) {
   for (const auto& entry : fs::directory_iterator(folder())) {
     const fs::path& path = entry.path();
     const fs::path name = path.extension() == ".xz" ? path.stem() : path.filename();
-    if (name.extension() != ".json" || entry.file_size() > most_bytes) continue;  // soaks are files of another kind
+    if (name.extension() != ".json" || entry.file_size() > most_bytes) continue;  // soak files are not JSON results
     names.push_back(name.string());
   }
   std::ranges::sort(names);

@@ -1,4 +1,4 @@
-// The results files of docs/results, which are mostly compressed, for all test programs.
+// Access to the results files in docs/results, most of which are compressed.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace xferbench::test {
 
-/// The path of one of them ("h200-ci.json") that is not compressed: its own, or that of a copy that is gone when the
-/// program ends. Throws std::runtime_error where there is none, or xz cannot unpack it.
+/// The path of an uncompressed results file such as "h200-ci.json". Compressed files are unpacked to a copy that is
+/// removed at the end of the program. Throws std::runtime_error if there is none, or xz fails.
 [[nodiscard]] std::string stored_result(const std::string& name);
 
-/// The names of all that are not larger than that where they lie, in bytes.
+/// Names of all results files that are stored in at most `most_bytes` bytes.
 [[nodiscard]] std::vector<std::string> stored_results(std::size_t most_bytes);
 
 }  // namespace xferbench::test

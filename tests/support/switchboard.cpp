@@ -6,8 +6,8 @@
 
 namespace xferbench::test {
 
-/// `finish` is asked under the lock, by the rank whose operation it is: whether it has ended, which then writes what it
-/// brings.
+/// `finish` runs under the lock and on the rank that owns the operation. It returns whether the operation has ended,
+/// and stores the received data when it has.
 class Switchboard::Operation final : public Pending {
  public:
   Operation(Switchboard& board, int rank, std::function<bool()> finish)
@@ -117,7 +117,7 @@ class Switchboard::Rank final : public Communicator {
     return false;
   }
 
-  /// The message of that number, whatever other receives of the same box have come to.
+  /// Receives the message of this number, independent of other receives from the same box.
   static bool take(Box& box, std::size_t number, std::span<std::byte> data) {
     if (number - box.first >= box.messages.size()) return false;
     const std::vector<std::byte>& message = box.messages[number - box.first];
@@ -135,7 +135,7 @@ class Switchboard::Rank final : public Communicator {
     return std::make_unique<Operation>(board_, rank_, std::move(finish));
   }
 
-  /// Once all ranks have entered.
+  /// An operation that ends once all ranks have entered the call.
   PendingPtr after(const CollectivePtr& call, std::function<void(Collective&)> finish) {
     return operation([call, finish = std::move(finish), all = size()] {
       if (!call || call->entered < all || !call->error.empty()) return failed(call);

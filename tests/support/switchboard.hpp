@@ -1,4 +1,4 @@
-// Ranks of one process: Communicators whose messages go through its memory.
+// Ranks within one process: Communicators that exchange messages through its memory.
 #pragma once
 
 #include <cstddef>
@@ -16,37 +16,37 @@
 
 namespace xferbench::test {
 
-/// How ranks that share the process let each other go on.
+/// Scheduling of ranks that share the process.
 class Turns {
  public:
   Turns() = default;
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
   virtual ~Turns() = default;
-  /// This rank has nothing to do until something happens to it. May return early.
+  /// The rank has nothing to do until wake(). May return early.
   virtual void pause(int rank) = 0;
-  /// Something has happened to it.
+  /// The rank may continue.
   virtual void wake(int rank) = 0;
 };
 
-/// What the ranks have said so far. Collective calls of different kinds in the same place throw CommunicationError at
-/// every rank, and so does a message of another size than is received.
+/// State of the communication. If collective calls do not match, or a message has another size than its receive, ranks
+/// get a CommunicationError.
 class Switchboard {
  public:
-  /// Nodes are filled one after the other.
+  /// Fills nodes one after the other.
   Switchboard(int ranks, int ranks_per_node, Turns& turns);
 
   std::unique_ptr<Communicator> communicator(int rank);
-  /// What the rank begins from now on never ends, for it or for others.
+  /// Operations that this rank begins from now on never end, on any rank.
   void fall_silent(int rank);
 
  private:
   class Rank;
   class Operation;
 
-  /// One collective call of all ranks.
+  /// A collective call of all ranks.
   struct Collective {
-    std::string what;  // kind, root, sizes
+    std::string what;  // kind, root and sizes, which must match
     int entered = 0;
     bool root_entered = false;
     std::string error;
@@ -58,12 +58,13 @@ class Switchboard {
   /// Messages from one rank to another with one tag, in order.
   struct Box {
     std::deque<std::vector<std::byte>> messages;
-    std::size_t first = 0;              // number of the message in front
+    std::size_t first = 0;              // number of the first message in the queue
     std::size_t asked = 0;              // number of the next receive
-    std::map<std::size_t, bool> taken;  // behind the front
+    std::map<std::size_t, bool> taken;  // received messages after the first in the queue
   };
 
-  /// The rank's next one, which others may have entered before; null if the rank is silent. `add` sees it first.
+  /// Enters the rank's next collective call, which other ranks may have entered before. `add` runs under the lock. Null
+  /// if the rank is silent.
   CollectivePtr enter(int rank, const std::string& what, const std::function<void(Collective&)>& add);
   [[nodiscard]] bool silent(int rank) const { return silent_.at(static_cast<std::size_t>(rank)); }
 
@@ -72,10 +73,10 @@ class Switchboard {
   Turns& turns_;
   std::mutex mutex_;
   std::vector<char> silent_;
-  std::vector<std::size_t> next_;          // by rank: the number of its next collective call
-  std::deque<CollectivePtr> collectives_;  // not all ranks have entered them
+  std::vector<std::size_t> next_;          // by rank: number of its next collective call
+  std::deque<CollectivePtr> collectives_;  // calls that not all ranks have entered
   std::size_t first_collective_ = 0;
-  std::vector<std::map<std::pair<int, int>, Box>> boxes_;  // by receiver; sender and tag
+  std::vector<std::map<std::pair<int, int>, Box>> boxes_;  // by receiver, then by sender and tag
 };
 
 }  // namespace xferbench::test

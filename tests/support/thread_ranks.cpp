@@ -29,7 +29,7 @@ void ThreadRanks::run(const std::function<void(Communicator&)>& body) {
   }
 }
 
-/// Not for long, so that who waits can lose patience.
+/// Returns after a millisecond at the latest, so that a waiting rank can time out.
 void ThreadRanks::pause(int rank) {
   Place& place = places_.at(static_cast<std::size_t>(rank));
   std::unique_lock lock(place.mutex);

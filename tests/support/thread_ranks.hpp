@@ -1,4 +1,4 @@
-// Ranks that are threads of this process, for tests of what talks to other ranks.
+// Ranks as threads of this process, for tests of communication.
 #pragma once
 
 #include <condition_variable>
@@ -13,14 +13,14 @@ namespace xferbench::test {
 
 class ThreadRanks final : private Turns {
  public:
-  /// Nodes are filled one after the other; all ranks are on one node without `ranks_per_node`.
+  /// Fills nodes one after the other; `ranks_per_node` = 0: all ranks are on one node.
   explicit ThreadRanks(int ranks, int ranks_per_node = 0);
 
-  /// Runs `body` once for each rank, all at once, each in a thread with its Communicator. What they throw is thrown
-  /// once all have ended: that of the lowest rank.
+  /// Runs `body` once per rank, each in a thread with its Communicator. After all have ended, rethrows the exception of
+  /// the lowest rank that failed.
   void run(const std::function<void(Communicator&)>& body);
 
-  /// What the rank begins from now on never ends, for it or for others. From any thread.
+  /// Operations that this rank begins from now on never end, on any rank. Callable from any thread.
   void fall_silent(int rank) { board_.fall_silent(rank); }
 
  private:

@@ -1,4 +1,4 @@
-// Hosts whose clocks go on only when they are told to.
+// Hosts with virtual clocks, which advance only when told.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace xferbench::test {
 
-/// One thread with a virtual clock.
+/// A host with one thread.
 class VirtualHost final : public HostRuntime {
  public:
   [[nodiscard]] double now() const override { return now_; }

@@ -1,4 +1,4 @@
-"""Runs interval_coverage over all stored results, which it cannot unpack itself: coverage.py INTERVAL_COVERAGE"""
+"""Runs interval_coverage over all stored results, which it cannot unpack by itself: coverage.py INTERVAL_COVERAGE"""
 
 import pathlib
 import subprocess
@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "report"))
 
-import support  # noqa: E402  found only now
+import support  # noqa: E402  importable only now
 
 files = sorted(map(str, support.RESULTS.glob("*.json")))
 sys.exit(subprocess.run([sys.argv[1], *files], check=False).returncode)

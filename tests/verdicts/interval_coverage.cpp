@@ -1,9 +1,9 @@
-// How often the interval that ends sampling holds what the series comes to in the end. Stored series of real machines
-// are sampled once more: each is cut where it would have been settled by itself, and its interval there is held against
-// the median of all its samples. Those that would have needed more than half of them tell nothing: the median of all is
-// then hardly another one.
+// How often the interval at which sampling stops contains the series' final median. Each stored series of a real
+// machine is cut where sampling would have stopped, and the interval at that point is compared with the median of all
+// samples. Series that would have needed more than half of their samples are left out: their final median hardly
+// differs.
 //
-//   interval_coverage results.json ...     prints a table; exits with 1 where fewer are held than are promised
+//   interval_coverage results.json ...     prints a table; exits with 1 if coverage is below the promised share
 #include <fmt/format.h>
 
 #include <exception>
@@ -22,11 +22,11 @@ namespace xferbench {
 namespace {
 
 constexpr double kPromised = 0.93;
-constexpr std::size_t kFewest = 60;  // samples of a series that is worth cutting
+constexpr std::size_t kFewest = 60;  // shorter series are not used
 
 using Samples = std::span<const double>;
 
-/// The series up to where its sampling would have stopped; nothing where that is not in its first half.
+/// The series up to where sampling would have stopped; nullopt if that is in the second half.
 std::optional<Samples> settled_part(Samples samples) {
   const SamplingPolicy usual;
   for (const std::size_t n : statistics::check_points(usual.min_samples, samples.size() / 2)) {
@@ -37,8 +37,8 @@ std::optional<Samples> settled_part(Samples samples) {
 
 struct Count {
   std::size_t series = 0;
-  std::size_t held = 0;                 ///< by the interval that is reported
-  std::size_t held_if_independent = 0;  ///< by the one that takes samples for independent
+  std::size_t held = 0;                 ///< final median inside the reported interval
+  std::size_t held_if_independent = 0;  ///< final median inside an interval that assumes independent samples
   [[nodiscard]] double share() const { return static_cast<double>(held) / static_cast<double>(series); }
 };
 
@@ -62,7 +62,7 @@ void add(const std::string& scenario, const Measurement& m, Counts& counts) {
 
 Counts count(std::span<char* const> files) {
   Counts counts;
-  std::set<std::vector<double>> seen;  // files that were merged have the same series again
+  std::set<std::vector<double>> seen;  // merged files repeat series
   for (const char* file : files) {
     const Report report = read_report(file);
     if (report.environment.simulated()) continue;

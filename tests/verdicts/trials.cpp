@@ -1,9 +1,9 @@
-// How often `compare` is right: suites of 29 cases, made up with noise of many kinds and a known truth, compared as the
-// program compares files. Prints the tables of docs/lab/verdicts.md; exits with 1 where more suites fail without a
-// cause than are promised.
+// Error rates of `compare`: made-up suites of 29 cases, with many kinds of noise and a known truth, are compared as the
+// program compares files. Prints the tables of docs/lab/verdicts.md; exits with 1 if there are more false alarms than
+// promised.
 //
-//   verdict_trials --suites 1000          the tables, in some minutes
-//   verdict_trials --suites 60            the short form that runs among the tests
+//   verdict_trials --suites 1000          the tables, takes minutes
+//   verdict_trials --suites 20            as in scripts/test --full; the quick tests use 2
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,8 +27,8 @@
 namespace xferbench::compare {
 namespace {
 
-constexpr std::size_t kCases = 29;  // of the suite ci
-constexpr double kPromised = 0.05;  // suites that fail without a cause
+constexpr std::size_t kCases = 29;  // number of cases in suite ci
+constexpr double kPromised = 0.05;  // share of suites that fail although nothing changed
 
 enum class Noise { normal, lognormal, bimodal, ar1, drift };
 constexpr std::array<std::string_view, 5> kNoiseNames{"normal", "lognormal", "bimodal", "AR(1) 0.5", "drift 4 %"};
@@ -36,23 +36,23 @@ constexpr std::array kNoises{Noise::normal, Noise::lognormal, Noise::bimodal, No
 constexpr std::array<std::size_t, 3> kSamples{10, 30, 100};
 constexpr std::array<std::size_t, 4> kProcesses{1, 3, 5, 7};
 constexpr std::array kSpreads{0.0, 0.005, 0.015, 0.03};
-constexpr double kOfSharedHost = 0.0045;  // in the middle case of suite ci
+constexpr double kOfSharedHost = 0.0045;  // spread of the middle case of suite ci
 
-/// What a trial is made of.
+/// Parameters of a trial.
 struct Trial {
   Noise noise = Noise::normal;
   std::size_t samples = 30;
   std::size_t processes = 1;
   double spread = 0;    ///< between processes: standard deviation of the logarithm of their level
-  bool uneven = false;  ///< that is the middle case, and cases differ as on a shared host: one in ten has 4.4 times it
-  bool known = false;   ///< judged with spreads that seven more processes have shown
+  bool uneven = false;  ///< `spread` is of the middle case; others vary, one in ten has 4.4 times as much
+  bool known = false;   ///< judged with spreads measured on seven further processes
   double slowdown = 1;  ///< of the first case
   double assumed = Options().assumed_spread;
 };
 
 using Random = std::mt19937_64;
 
-/// By halving: of what the standard library has, only erf.
+/// By bisection, since the standard library only has erf.
 double inverse_error_function(double y) {
   double low = -4;
   double high = 4;
@@ -65,7 +65,7 @@ double inverse_error_function(double y) {
 
 double normal(Random& random) { return std::normal_distribution<double>()(random); }
 
-/// Samples of one process around a level: 2 % wide, or two modes 5 % apart, or a line that rises or falls by 4 %.
+/// Samples of one process around a level: 2 % wide, or two modes 5 % apart, or a drift of 4 %.
 std::vector<double> samples_of(const Trial& trial, double level, Random& random) {
   constexpr double kWidth = 0.02;
   std::vector<double> samples(trial.samples);
@@ -90,7 +90,7 @@ std::vector<double> samples_of(const Trial& trial, double level, Random& random)
   return samples;
 }
 
-/// Of a case; the places of large and small spreads are mixed, and the first case, which may be slower, is the middle.
+/// The spread of case i. Large and small spreads alternate; case 0, which may be slower, has the middle one.
 double spread_of(const Trial& trial, std::size_t i) {
   constexpr double kWidth = 1.16;  // of the logarithms of spreads: 0.45 % in the middle, 2 % at the 90th percentile
   if (!trial.uneven || i == 0) return trial.spread;
@@ -98,7 +98,7 @@ double spread_of(const Trial& trial, std::size_t i) {
   return trial.spread * std::exp(kWidth * std::sqrt(2.0) * inverse_error_function(2 * place - 1));
 }
 
-/// One process: all cases of the suite, the first of them slower by that factor.
+/// One process with all cases of the suite; the first case is slower by `slowdown`.
 NamedReport process_of(const Trial& trial, double slowdown, Random& random) {
   NamedReport named{.name = "trial", .report = {}};
   named.report.complete = true;
@@ -137,12 +137,12 @@ Comparison one_suite(const Trial& trial, Random& random) {
   return compare(base, next, options);
 }
 
-/// Shares of suites, and of cases.
+/// Rates over suites and cases.
 struct Shares {
-  double failed = 0;   ///< exit code 1
-  double blind = 0;    ///< exit code 4
-  double covered = 0;  ///< intervals of the cases that were not changed that hold 1
-  double found = 0;    ///< first cases that were called regressed
+  double failed = 0;   ///< suites with exit code 1
+  double blind = 0;    ///< suites with exit code 4
+  double covered = 0;  ///< intervals of unchanged cases that contain 1
+  double found = 0;    ///< first cases called regressed
 };
 
 Shares shares_of(const Trial& trial, std::size_t suites, std::uint64_t seed) {
@@ -165,7 +165,7 @@ Shares shares_of(const Trial& trial, std::size_t suites, std::uint64_t seed) {
   return shares;
 }
 
-/// The same of many trials, on all processors.
+/// shares_of() for all trials, on all processors.
 std::vector<Shares> all_shares(const std::vector<Trial>& trials, std::size_t suites) {
   std::vector<Shares> shares(trials.size());
   std::atomic<std::size_t> next = 0;
@@ -188,7 +188,7 @@ Trial with_spread(Trial trial, double spread, bool uneven) {
   return trial;
 }
 
-/// Noise and number of samples down, processes and their spread across.
+/// Rows are noise and number of samples; columns are processes and their spread.
 std::vector<Trial> without_a_change(bool known) {
   std::vector<Trial> trials;
   for (const Noise noise : kNoises) {
@@ -225,7 +225,7 @@ void print_table(const std::vector<Trial>& trials, const std::vector<Shares>& sh
   fmt::print("\n");
 }
 
-/// What so many trials of a kind make of the shares of all their suites.
+/// Sums over the trials of one column of the table.
 struct Pooled {
   double failed = 0;
   double covered = 0;
@@ -237,13 +237,13 @@ std::string describe(const Trial& t) {
                      t.known ? ", known" : "");
 }
 
-/// Whether a share of so many suites is beyond the promise, and not by chance.
+/// Whether the share of failed suites exceeds the promise by more than chance (4 standard errors).
 bool is_beyond(double failed, std::size_t suites) {
   return failed > kPromised + 4 * std::sqrt(kPromised * (1 - kPromised) / static_cast<double>(suites));
 }
 
-/// Suites that fail though nothing changed: of each kind of trial, and, since a few suites of each show little, of all
-/// kinds of noise together. And intervals where nothing but the processes themselves says how far they lie apart.
+/// False alarms must be within the promise for each trial and, as a few suites show little, for each column over all
+/// kinds of noise. With 7 processes or more, where no spread is assumed, intervals must also hold.
 bool keeps_promise(const std::vector<Trial>& trials, const std::vector<Shares>& shares, std::size_t suites) {
   constexpr double kLeastCoverage = 0.94;
   constexpr std::size_t kByRanks = 7;
@@ -283,7 +283,7 @@ bool print_false_alarms(std::size_t suites, bool known) {
   return keeps_promise(trials, shares, suites);
 }
 
-/// What is found of one case that is slower, normal noise, 30 samples.
+/// Prints how often one slower case is found, with normal noise and 30 samples.
 void print_found(std::size_t suites) {
   constexpr std::array kSlowdowns{1.05, 1.06, 1.1, 10.0};
   std::vector<Trial> trials;
