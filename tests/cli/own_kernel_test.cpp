@@ -22,7 +22,7 @@ std::string example(const std::string& name) {
   return std::string(XFERBENCH_SOURCE_DIR) + "/examples/kernels/" + name + ".cu";
 }
 
-/// A small run of the stencil.
+/// Simulates the stencil examples/kernels/sobel.cu on 4 MiB.
 Arguments sobel_run(Arguments more = {}) {
   more.insert(more.begin(), {"overlap", "--simulate", "--size", "4M", "--row-bytes", "16K", "--halo-rows", "1",
                              "--kernel-file", example("sobel"), "--kernel-name", "sobel"});

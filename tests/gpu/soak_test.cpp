@@ -58,7 +58,7 @@ TEST_F(GpuSoak, EveryByteThatMovesIsVerified) {
   }
 }
 
-/// The wrong data found after the n-th copy got a flipped bit, by a kernel on the GPU.
+/// The wrong data found in two turns of this load, in which a kernel flips one bit of the n-th copy on the GPU.
 std::vector<SoakWrong> wrong_after(std::uint64_t nth, SoakLoad load) {
   Watchdog watchdog;
   const InjectedFault flip{InjectedFault::Effect::flip, CallKind::copy, nth};

@@ -12,7 +12,7 @@ RUN = ("overlap", "--simulate", "--size", "64K", "--streams", "1:4:+1", "--chunk
 # Calls in which the program waits for the device, or that block in the driver.
 WAITS = ("synchronize-event", "launch", "copy", "record", "elapsed", "close-gate")
 SOON = 2.0  # seconds from Ctrl-C to the end
-LEAST = 30  # seconds; the watchdog's minimum patience for a case
+LEAST = 30  # seconds; the watchdog's shortest timeout
 
 
 def calls_of(setting, call):

@@ -121,7 +121,7 @@ TEST_F(OverlapThroughNeighbours, NeedsThePayloadOnOneGpuAndPartsAndSlotsOnAll) {
   EXPECT_EQ(needs_relayed(machine_, "--size 64M").host, 4 * 64 * MiB);
   EXPECT_EQ(needs_relayed(machine_, "--size 64M").device, 2 * 64 * MiB + 2 * 32 * MiB);
   EXPECT_EQ(needs_relayed(machine_, "--size 64M --in-place").device, 64 * MiB + 32 * MiB);
-  // With two chunks a helper has one slot per direction beside its part.
+  // With two chunks a helper GPU has one slot per direction in addition to its part.
   EXPECT_EQ(needs_relayed(machine_, "--size 64M --in-place --chunks 2").device, 64 * MiB + 32 * MiB);
   sim::SimMachine eight(profile("h200-x8"), {0, 1, 2, 3, 4, 5, 6, 7});
   EXPECT_EQ(needs_relayed(eight, "--size 64M --in-place").device, 64 * MiB + 8 * MiB);

@@ -118,7 +118,7 @@ TEST_F(P2pOnSim, AccessEndsWithTheCaseThatNeedsIt) {
   };
   const auto staged = rates("staged");
   const auto direct = rates("peer");
-  const auto staged_again = rates("staged");  // access of the case before must be off
+  const auto staged_again = rates("staged");  // the case before must have disabled its peer access
   for (const std::size_t i : {0U, 1U}) {
     EXPECT_GT(direct[i], 5 * staged[i]);
     EXPECT_NEAR(staged_again[i], staged[i], 1e-3 * staged[i]);

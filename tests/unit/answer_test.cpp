@@ -1,3 +1,4 @@
+// The sentences above a run's tables, which state the best case per value of an axis.
 #include "words/answer.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Charts of a run: which lines, panels and notes they get, and when there are too few values to draw one.
 #include "words/charts.hpp"
 
 #include <gtest/gtest.h>

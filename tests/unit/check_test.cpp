@@ -1,3 +1,4 @@
+// `xferbench check`: which cases an expectation selects, its verdict, and the command that measures missing cases.
 #include "check/check.hpp"
 #include "check/command.hpp"
 

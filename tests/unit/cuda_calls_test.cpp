@@ -1,3 +1,4 @@
+// Classification of CUDA runtime and driver calls by their names.
 #include "recording/cuda_calls.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Deadline, which ends a process whose start hangs and names the step.
 #include "app/fleet/deadline.hpp"
 
 #include <gtest/gtest.h>

@@ -151,7 +151,7 @@ TEST(ExchangeCases, OnlyWhatIsCutHasChunks) {
                                       "exchange/pairs=ring/round=1/method=host/way=one/chunk=1MiB/depth=4/size=4MiB"}));
 }
 
-/// Pairs (from, to) in each turn. Fails where two ranks disagree on them.
+/// [turn] = pairs (from, to) that transfer at the same time. Fails where two ranks disagree on them.
 std::vector<std::vector<std::pair<int, int>>> transfers(const model::Matching& matching, bool both, Pacing pace,
                                                         const std::vector<int>& nodes) {
   const int ranks = static_cast<int>(nodes.size());

@@ -1,3 +1,4 @@
+// Parsing of files of expectations, and their error messages.
 #include "check/expectations.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Limits of a machine for explain, derived from results of the suite `limits`.
 #include "explain/limits.hpp"
 
 #include <gtest/gtest.h>

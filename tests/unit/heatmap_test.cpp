@@ -1,3 +1,4 @@
+// Heat maps of a run on terminals and pages. Golden files are in golden/heatmap/.
 #include "words/heat_maps.hpp"
 
 #include <gtest/gtest.h>

@@ -228,7 +228,7 @@ TEST(InStep, AllHearOfAnInterruptAlsoFromOneThatAttends) {
 TEST(InStep, TheLengthOfAPassSaysWhatIsTolerated) {
   in_step([](SteppingRank& rank) {
     EXPECT_TRUE(rank.pass(0, true, 20e-6, 35e-3));
-    const double late = 50e-6 + rank.pace.slack();  // within 0.2 % of the pass before, but longer than the next pass
+    const double late = 50e-6 + rank.pace.slack();  // tolerated in a pass of 35 ms (0.2 %), not in one of 10 us
     EXPECT_FALSE(rank.pass(rank.number() == 2 ? late : 0, true, 0, 10e-6));
     EXPECT_TRUE(rank.pass(rank.number() == 2 ? 50e-6 + rank.pace.slack() : 0, true, 0, 35e-3));
     rank.pace.attend();
@@ -239,7 +239,7 @@ TEST(InStep, TheLengthOfAPassSaysWhatIsTolerated) {
 
 TEST(InStep, ClocksAreSynchronisedWherePassesNeedItAndSeveralMeasure) {
   using Company = InStep::Company;
-  /// Clock synchronisations during 100 short passes (0.3 s) of ranks 1 and up, while rank 0 only attends.
+  /// Clock synchronisations during 100 short passes (0.3 s) of ranks 1 and up. Rank 0 measures nothing.
   const auto times = [](Company company, double takes) {
     std::atomic<int> count = 0;
     in_step([&](SteppingRank& rank) {

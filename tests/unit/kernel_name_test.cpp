@@ -1,3 +1,4 @@
+// Demangling of kernel names.
 #include "recording/kernel_name.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Page allocation with small and huge pages, and access to host memory around the CPU cache.
 #include "device/pages.hpp"
 
 #include <gtest/gtest.h>

@@ -118,7 +118,9 @@ TEST(PipelineModel, DirectionsSlowEachOtherOnlyWhileBothMovePayload) {
   one.d2h.duplex_rate = 0.5;  // H2D keeps its full rate
   EXPECT_DOUBLE_EQ(makespan(one, {.chunks = {4, 4}}), 4 + 4 + 2 + 4);
   one.d2h.per_operation = 1;
-  one.d2h.duplex_overhead = 2;  // overhead 2 s beside H2D, 2 s at half rate; then overhead 1, and 4 alone
+  // While the second H2D copy runs, the first D2H copy has 2 s of overhead and moves 1 byte in 2 s; 3 bytes remain. The
+  // second D2H copy runs alone.
+  one.d2h.duplex_overhead = 2;
   EXPECT_DOUBLE_EQ(makespan(one, {.chunks = {4, 4}}), 4 + 4 + 3 + 5);
 }
 

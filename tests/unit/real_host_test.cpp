@@ -1,3 +1,4 @@
+// Threads and channels of the real host.
 #include "device/host_runtime.hpp"
 
 #include <gtest/gtest.h>

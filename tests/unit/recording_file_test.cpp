@@ -1,3 +1,4 @@
+// Reading recordings: every field, torn files, and refusal of damaged ones.
 #include "results/recording_file.hpp"
 
 #include <gtest/gtest.h>

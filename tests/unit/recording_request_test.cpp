@@ -1,3 +1,4 @@
+// The environment variables that ask the injected library for a recording.
 #include "recording/recording_request.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tally, which sums up a soak, on made-up turns.
+// Tally, which sums up a soak, on made-up turns (one load on one GPU each).
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,3 +1,4 @@
+// Findings of tune: the winner, ties, failures, and times that are not confirmed.
 #include "run/tune_findings.hpp"
 
 #include <gtest/gtest.h>

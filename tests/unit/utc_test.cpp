@@ -1,3 +1,4 @@
+// Times in ISO 8601 format.
 #include "results/utc.hpp"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Shell patterns for case keys.
 #include "core/wildcards.hpp"
 
 #include <gtest/gtest.h>

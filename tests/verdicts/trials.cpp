@@ -36,7 +36,7 @@ constexpr std::array kNoises{Noise::normal, Noise::lognormal, Noise::bimodal, No
 constexpr std::array<std::size_t, 3> kSamples{10, 30, 100};
 constexpr std::array<std::size_t, 4> kProcesses{1, 3, 5, 7};
 constexpr std::array kSpreads{0.0, 0.005, 0.015, 0.03};
-constexpr double kOfSharedHost = 0.0045;  // spread of the middle case of suite ci
+constexpr double kOfSharedHost = 0.0045;  // spread of the median case of suite ci, measured on a shared host
 
 /// Parameters of a trial.
 struct Trial {
@@ -44,7 +44,7 @@ struct Trial {
   std::size_t samples = 30;
   std::size_t processes = 1;
   double spread = 0;    ///< between processes: standard deviation of the logarithm of their level
-  bool uneven = false;  ///< `spread` is of the middle case; others vary, one in ten has 4.4 times as much
+  bool uneven = false;  ///< `spread` is of the median case; others vary, one in ten has 4.4 times as much
   bool known = false;   ///< judged with spreads measured on seven further processes
   double slowdown = 1;  ///< of the first case
   double assumed = Options().assumed_spread;
@@ -90,9 +90,9 @@ std::vector<double> samples_of(const Trial& trial, double level, Random& random)
   return samples;
 }
 
-/// The spread of case i. Large and small spreads alternate; case 0, which may be slower, has the middle one.
+/// The spread of case i. Large and small spreads alternate; case 0, which may be slower, has the median.
 double spread_of(const Trial& trial, std::size_t i) {
-  constexpr double kWidth = 1.16;  // of the logarithms of spreads: 0.45 % in the middle, 2 % at the 90th percentile
+  constexpr double kWidth = 1.16;  // of the logarithms of spreads: median 0.45 %, 2 % at the 90th percentile
   if (!trial.uneven || i == 0) return trial.spread;
   const double place = (static_cast<double>(i * 11 % kCases) + 0.5) / static_cast<double>(kCases);
   return trial.spread * std::exp(kWidth * std::sqrt(2.0) * inverse_error_function(2 * place - 1));
