@@ -18,7 +18,7 @@ execute_process(COMMAND date ${date_arguments} OUTPUT_VARIABLE date OUTPUT_STRIP
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND git describe --always --dirty --abbrev=10 WORKING_DIRECTORY ${CPACK_XFERBENCH_SOURCE}
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-if(commit)  # outside of git nobody knows
+if(commit)  # empty outside of a git checkout
   set(commit ", made of commit ${commit}")
 endif()
 

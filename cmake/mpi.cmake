@@ -10,7 +10,7 @@ if(NOT XFERBENCH_MPI MATCHES "^(AUTO|ON|OFF)$")
 endif()
 
 if(NOT XFERBENCH_MPI STREQUAL "OFF")
-  set(MPI_CXX_SKIP_MPICXX TRUE)  # MPI's functions for C; those for C++ are gone from newer ones
+  set(MPI_CXX_SKIP_MPICXX TRUE)  # use MPI's C functions; newer MPIs have no C++ bindings
   find_package(MPI QUIET COMPONENTS CXX)
   # MPI 3.0 introduced MPI_Ibarrier and MPI_Comm_split_type.
   if(MPI_CXX_FOUND AND MPI_CXX_VERSION VERSION_GREATER_EQUAL 3.0)
