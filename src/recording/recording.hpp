@@ -1,5 +1,5 @@
 // The file format of recordings: what a program did with its GPUs. Recordings are written while it runs (src/inject, or
-// the simulated device) and read afterwards (results/recording_file.hpp). docs/lab/recording.md describes the format.
+// the simulated device) and read afterwards (results/recording_file.hpp). docs/recording-format.md describes it.
 //
 // A recording is a folder with a file for each process. A file is a FileHeader followed by records, each a RecordHeader
 // and its payload. Files grow by whole records, so a killed process leaves at most its last record incomplete. Numbers

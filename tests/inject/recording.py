@@ -1,4 +1,4 @@
-"""Reads recordings from their description in docs/lab/recording.md alone, independent of the program's own reader."""
+"""Reads recordings from their description in docs/recording-format.md alone, not with the program's reader."""
 
 import struct
 from types import SimpleNamespace

@@ -1,14 +1,16 @@
-"""Pictures of patterns in docs/ are up to date, are readable in light and dark mode, and load nothing."""
+"""Pictures of patterns and of a terminal in docs/ are up to date, readable in light and dark mode, and load nothing."""
 
 import os
 import re
 import subprocess
 import unittest
+import xml.etree.ElementTree
 
 import support
 from support import ROOT
 
 DOCS = ROOT / "docs"
+RECORDING = DOCS / "terminal-recording.svg"
 STORED = sorted([DOCS / "measured-pass.svg", *(DOCS / "patterns").glob("*.svg")])
 
 
@@ -47,6 +49,36 @@ class Drawn(support.Folder):
         outcome = draw("-o", self.folder, "none")
         self.assertEqual((outcome.returncode, outcome.stdout), (2, ""))
         self.assertIn("no picture none; there are measured-pass", outcome.stderr)
+
+
+class Recorded(support.Folder):
+    """The terminal of README.md. Times, and which progress was seen, differ from run to run; the output does not."""
+
+    @staticmethod
+    def says(path):
+        """The command, and the lines that stay, in their order."""
+        texts = xml.etree.ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}text")
+        return [one.get("data-command") or "".join(one.itertext()) for one in texts if one.get("class") != "now"]
+
+    def test_says_what_the_program_says_now(self):
+        again = self.folder / "again.svg"
+        command = [ROOT / "scripts" / "terminal-recording", "-o", again]
+        environment = os.environ | {"XFERBENCH_PROGRAM": str(support.PROGRAM)}
+        outcome = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300, env=environment)
+        self.assertEqual((outcome.returncode, outcome.stdout, outcome.stderr), (0, "", ""))
+        self.assertEqual(self.says(again), self.says(RECORDING), "draw it again: scripts/terminal-recording")
+
+    def test_can_be_read_by_everybody_and_is_small(self):
+        svg = RECORDING.read_text(encoding="utf-8")
+        self.assertLess(len(svg.encode()), 60_000)
+        self.assertIn('role="img" aria-label="', svg)
+        self.assertIn("prefers-color-scheme: dark", svg)
+        self.assertIn("prefers-reduced-motion", svg)
+        self.assertIn("SIMULATED", "".join(self.says(RECORDING)))
+        self.assertNotIn("<script", svg)
+        self.assertEqual(re.findall(r"(?:href|src|url)\W+(?!#)\w+:", svg), [])
+        page = (ROOT / "README.md").read_text(encoding="utf-8")
+        self.assertRegex(page, r"!\[[^\]]{40,}\]\(docs/terminal-recording\.svg\)")
 
 
 if __name__ == "__main__":
