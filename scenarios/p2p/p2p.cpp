@@ -143,7 +143,7 @@ class P2p final : public ScenarioOf<p2p_case> {
         only_with(
             "op", {"latency"},
             choice_axis("lies-in", {"memory", "l2"},
-                        {.flag = "target",
+                        {.flag = "location",
                          .defaults = "all",
                          .help = "latency: where what is read lies: in the other GPU's memory, or in its L2 cache, "
                                  "as what it has just used"})),

@@ -56,7 +56,7 @@ struct Axis {
 
 /// "--size": the flag as help and errors write it.
 inline std::string flag_of(const Axis& axis) { return "--" + (axis.flag.empty() ? axis.name : axis.flag); }
-/// The same and its older name, where there is one, for CLI11: "--target,--lies-in".
+/// The same and its older name, where there is one, for CLI11: "--location,--lies-in".
 inline std::string flag_names(const Axis& axis) { return flag_of(axis) + (axis.flag.empty() ? "" : ",--" + axis.name); }
 
 /// Removes `dependent` from cases whose `axis` has none of these values. Without values: from cases without `axis`.
