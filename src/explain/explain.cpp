@@ -23,26 +23,26 @@ namespace {
 /// A sentence on how the recording ended; empty for a regular end.
 std::string ending_of(const Recording& r) {
   if (!r.end) {
-    return r.torn ? "The process was killed or crashed while its recording was written: what is said here is of the "
+    return r.torn ? "The process was killed or crashed while its recording was written: this analysis covers only the "
                     "time before"
-                  : "The process ended without saying so (killed, crashed, or left by _exit): what it did in its last "
+                  : "The process ended without closing its recording (killed, crashed, or left by _exit): its last "
                     "half second may be missing";
   }
   switch (r.end->reason) {
     case recording::EndReason::exit: return {};
     case recording::EndReason::max_records:
-      return "Recording stopped at --max-records: what is said here is of the time before";
+      return "Recording stopped at --max-records: this analysis covers only the time before";
     case recording::EndReason::window: return {};
     case recording::EndReason::write_failed:
-      return "The recording could not be written any more (is the disk full?): what is said here is of the time before";
+      return "Writing the recording failed (is the disk full?): this analysis covers only the time before";
   }
   return {};
 }
 
 std::vector<std::string> notes_of(const Recording& r) {
   std::vector<std::string> notes = r.notes;
-  if (r.dropped > 0) notes.push_back(fmt::format("{} records were lost, because CUPTI's buffers were full", r.dropped));
-  if (r.untimed > 0) notes.push_back(fmt::format("{} operations have no times and are left out", r.untimed));
+  if (r.dropped > 0) notes.push_back(fmt::format("{} records were lost because CUPTI's buffers were full", r.dropped));
+  if (r.untimed > 0) notes.push_back(fmt::format("{} operations have no timestamps and are left out", r.untimed));
   return notes;
 }
 
@@ -86,15 +86,15 @@ Program unwatched_program(ProcessExplanation& told, const Program& program) {
   const double rest = std::abs(unwatched.seconds / *stretch.bare - 1);
   if (rest > kMostVariation) {
     told.withheld = fmt::format(
-        "watched, it took {} where it took {} unwatched, and {} of that is what watching can cost: runs differ too "
-        "much (--runs 5 takes the median of more)",
+        "profiled run {}, baseline run {}, and profiler overhead explains {} of the difference: the runs vary too much "
+        "(--runs 5 takes the median of five)",
         format_seconds(stretch.seconds), format_seconds(*stretch.bare),
-        unwatched.per_call > 0 ? "no more than " + format_seconds(stretch.seconds - unwatched.seconds) : "nothing");
+        unwatched.per_call > 0 ? "at most " + format_seconds(stretch.seconds - unwatched.seconds) : "nothing");
   } else if (rest > kReplayTolerance) {
-    told.notes.push_back(fmt::format(
-        "Without what recording costs, the watched run would have taken {}, and unwatched it took {}: that much runs "
-        "differ, and gains are told as shares of the unwatched time",
-        format_seconds(unwatched.seconds), format_seconds(*stretch.bare)));
+    told.notes.push_back(
+        fmt::format("Without profiler overhead, the profiled run would have taken {}; the baseline run took {}. The "
+                    "runs vary by that much. Gains are relative to the baseline",
+                    format_seconds(unwatched.seconds), format_seconds(*stretch.bare)));
   }
   return std::move(unwatched.program);
 }

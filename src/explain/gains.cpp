@@ -189,8 +189,7 @@ std::string reason_to_withhold(const Stretch& stretch) {
   const double replay_error = std::abs(*stretch.replayed - stretch.seconds) / stretch.seconds;
   if (replay_error > kReplayTolerance) {
     return fmt::format(
-        "replayed unchanged, the recording takes {} where the program took {}: {} apart, and more than "
-        "{} would make gains guesses",
+        "the unchanged replay takes {}, the program took {}: a difference of {} is above the limit of {}",
         format_seconds(*stretch.replayed), format_seconds(stretch.seconds), format_percent(replay_error),
         format_percent(kReplayTolerance));
   }

@@ -109,7 +109,7 @@ class Simulation {
       }
     }
     if (p_.calls.empty() || !calls_.back().ended) {
-      throw InputError("the recording cannot be replayed: something in it waits for what never ends");
+      throw InputError("the recording cannot be replayed: an operation in it waits for one that never ends");
     }
     result_.seconds = result_.call_ends.back();
     for (Index i = 0; i < p_.operations.size(); ++i) {

@@ -43,11 +43,11 @@ std::string ranges_of(const Recording& r) {
   for (const recording::Range& range : r.ranges) {
     if (range.end != 0) names.insert(r.name(range.name));
   }
-  if (names.empty()) return "leave out --range, or name one of those that the program marks";
+  if (names.empty()) return "the recording has no ranges: leave out --range, or mark a range in the program";
   constexpr std::size_t kShown = 8;
   std::vector<std::string_view> shown(names.begin(), names.end());
   shown.resize(std::min(kShown, shown.size()));
-  return fmt::format("recorded were {}{}", fmt::join(shown, ", "), names.size() > kShown ? ", ..." : "");
+  return fmt::format("the recording has {}{}", fmt::join(shown, ", "), names.size() > kShown ? ", ..." : "");
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ Window window_of(const Recording& r, const std::optional<std::string>& range) {
   }
   if (r.torn) window.end = std::min(window.end, last_of_cuda(r));  // later CUDA records are lost
   if (window.times > 0 && window.end > window.begin) return window;
-  throw InputError(fmt::format("{}: there is no NVTX range '{}' that has ended; {}", r.file, *range, ranges_of(r)));
+  throw InputError(fmt::format("{}: no NVTX range '{}' ended in this recording; {}", r.file, *range, ranges_of(r)));
 }
 
 }  // namespace xferbench::explain

@@ -106,7 +106,7 @@ class Drawer {
       for (const Result* r : results) values.insert(axis_text(*r, axis));
       return values.size() > 1;
     });
-    if (!differ.empty()) bars.note = fmt::format("Their cases differ in {} as well.", fmt::join(differ, ", "));
+    if (!differ.empty()) bars.note = fmt::format("The cases also differ in {}.", fmt::join(differ, ", "));
     return bars;
   }
 
@@ -204,7 +204,7 @@ class Drawer {
     };
     const std::vector<std::string> differ = others_that(axes, differs);
     if (differ.empty()) return {};
-    return fmt::format("A point is the best of the cases there, which differ in {}.", fmt::join(differ, ", "));
+    return fmt::format("Each point is the best of its cases, which differ in {}.", fmt::join(differ, ", "));
   }
 
   /// The axes for which `holds` is true, except those that the chart draws.
@@ -266,8 +266,8 @@ Bars bars_of(const GpuBars& of, const std::string& panel, const Result& r) {
   constexpr std::size_t kAlone = 5;  // a muted colour
   const std::vector<const Metric*> alone = of_gpus(r, of.alone);
   const std::vector<const Metric*> at_once = of_gpus(r, of.at_once);
-  Bars bars{.title = fmt::format("Each of {} GPUs alone and all at once{}{}", at_once.size(), panel.empty() ? "" : ": ",
-                                 panel)};
+  Bars bars{.title = fmt::format("Each of {} GPUs alone, and all at once{}{}", at_once.size(),
+                                 panel.empty() ? "" : ": ", panel)};
   const auto add = [&bars](const Metric& metric, const char* how, std::size_t kind) {
     bars.bars.push_back({fmt::format("GPU {}{}", *metric.gpu, how), 0, metric.value,
                          format_with_unit(metric.value, metric.unit), kind});

@@ -20,7 +20,7 @@ std::string about(const check::Row& row) {
 
 std::string incomplete(const check::Checked& checked) {
   if (checked.complete) return "";
-  return "INCOMPLETE: the run was cut off, or still goes on, and does not pass" +
+  return "INCOMPLETE: the run was interrupted or is still running, so it cannot pass" +
          (checked.continued_by.empty() ? "" : "; continue: " + checked.continued_by);
 }
 
@@ -42,7 +42,8 @@ std::string summary(const check::Checked& checked) {
   const std::size_t holds = checked.count(check::Verdict::holds);
   const std::size_t fails = checked.count(check::Verdict::fails);
   std::string text = fmt::format("{} passed, {} failed", holds, fails);
-  if (const auto n = checked.count(check::Verdict::no_case); n > 0) text += fmt::format(", {} without a case", n);
+  if (const auto n = checked.count(check::Verdict::no_case); n > 0)
+    text += fmt::format(", {} without a matching case", n);
   if (const auto n = checked.count(check::Verdict::not_measured); n > 0) text += fmt::format(", {} not measured", n);
   return text + (checked.count(check::Verdict::holds) + fails == 0 ? ": nothing was checked" : "");
 }
@@ -56,7 +57,7 @@ using check::Verdict;
 
 /// Long texts are in the last columns, where they may go beneath their row.
 Table table_of(const Checked& checked) {
-  Table table{.header = {"verdict", "margin", "found", "expected", "expectation", "case that decides"},
+  Table table{.header = {"verdict", "margin", "found", "expected", "expectation", "deciding case"},
               .left_columns = 6,
               .last_left = true,
               .gap = 2,
@@ -78,7 +79,7 @@ Table table_of(const Checked& checked) {
 }
 
 void add_file(const Checked& checked, bool apart, Document& document) {
-  const std::string verdict = checked.all_hold() ? "passes: " : "does not pass: ";
+  const std::string verdict = checked.all_hold() ? "passes: " : "fails: ";
   document.add(
       Sentence{.text = verdict + summary(checked), .tone = checked.all_hold() ? Tone::good : Tone::bad, .strong = true},
       apart);
@@ -112,9 +113,10 @@ void add_missing(AllChecked all, Document& document) {
     table.rows.push_back({{row->name, row->command.empty() ? Cell(row->note) : Cell::as_code(row->command)}});
   }
   if (table.rows.empty()) return;
-  document.add(Sentence{.text = fmt::format("Not measured{}; add --json FILE to measure one, and check that file, too:",
-                                            all.size() == 1 ? "" : " in any file")},
-               true);
+  document.add(
+      Sentence{.text = fmt::format("Not measured{}. Run a command below with --json FILE, and check that file as well:",
+                                   all.size() == 1 ? "" : " in any file")},
+      true);
   document.add(std::move(table));
 }
 
@@ -129,7 +131,7 @@ std::string summary_of_all(AllChecked all) {
   std::string text = fmt::format("{} files: {} pass{}", all.size(), passing, passing == 1 ? "es" : "");
   if (failing.empty()) return text;
   return text +
-         fmt::format(", {} do{} not: {}", failing.size(), failing.size() == 1 ? "es" : "", fmt::join(failing, ", "));
+         fmt::format(", {} fail{}: {}", failing.size(), failing.size() == 1 ? "es" : "", fmt::join(failing, ", "));
 }
 
 }  // namespace

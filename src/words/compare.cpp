@@ -133,7 +133,7 @@ Trust trust_of(const std::optional<std::string>& profile, std::initializer_list<
       sides, [](const compare::Source& s) { return s.fault.empty() ? std::nullopt : std::optional(": " + s.fault); });
   const std::string cut_off = names_of(sides, [](const compare::Source& s) { return !s.complete; });
   trust.complete = cut_off.empty();
-  trust.incomplete = cut_off.empty() ? "" : fmt::format("INCOMPLETE: {}: not every case has run to its end", cut_off);
+  trust.incomplete = cut_off.empty() ? "" : fmt::format("INCOMPLETE: {}: not all cases were completed", cut_off);
   return trust;
 }
 
@@ -180,7 +180,7 @@ void add_rows(const compare::Comparison& comparison, bool all, Document& documen
   }
   if (!table.rows.empty()) document.add(std::move(table), common.parts.empty(), Shown::terminal);
   if (!usual.empty()) {
-    document.add(Sentence{.text = "inconclusive rows of which nothing else is said: " + usual}, true, Shown::terminal);
+    document.add(Sentence{.text = "inconclusive rows without a remark: " + usual}, true, Shown::terminal);
   }
   if (folded > 0) {
     const std::string text =
@@ -203,14 +203,14 @@ void add_folded_rows(const compare::Comparison& comparison, Document& document) 
   List list;
   for (const std::string& doubt : doubts) list.items.push_back({.text = clipped(doubt)});
   if (!doubts.empty() && doubts.size() <= kMostOpen) {
-    document.add(Sentence{.text = "What else could explain a change:"}, true, Shown::elsewhere);
+    document.add(Sentence{.text = "Other possible causes of a change:"}, true, Shown::elsewhere);
     document.add(std::move(list), false, Shown::elsewhere);
   } else if (!doubts.empty()) {
-    document.add(Fold{fmt::format("What else could explain a change: {} things", doubts.size()), {{std::move(list)}}},
-                 true, Shown::elsewhere);
+    document.add(Fold{fmt::format("Other possible causes of a change: {}", doubts.size()), {{std::move(list)}}}, true,
+                 Shown::elsewhere);
   }
   if (others.rows.empty()) return;
-  document.add(Fold{"Cases without a change that is sure", {{std::move(others)}}}, true, Shown::elsewhere);
+  document.add(Fold{"Cases without a significant change", {{std::move(others)}}}, true, Shown::elsewhere);
 }
 
 /// All rows that have a ratio; if they are many, without those that did not change.
@@ -236,8 +236,8 @@ void add_chart(const compare::Comparison& comparison, Document& document) {
   const std::vector<std::string> names = short_names(keys);
   const bool all_alike = std::ranges::all_of(better, [&](Better b) { return b == better.front(); });
   const char* which = !all_alike || better.front() == Better::neither ? ""
-                      : better.front() == Better::lower               ? "; less is better"
-                                                                      : "; more is better";
+                      : better.front() == Better::lower               ? "; lower is better"
+                                                                      : "; higher is better";
   Ratios chart{.title = rows.size() < comparison.rows.size()
                             ? fmt::format("New over base: {} of {} cases", rows.size(), comparison.rows.size())
                             : "New over base, each case",
@@ -299,8 +299,9 @@ Trust trust_of(const compare::Comparison& comparison) {
   Trust trust = trust_of(comparison.simulated, {{comparison.base, "base "}, {comparison.next, "new "}});
   const auto gpus = std::ranges::find(comparison.differences, "GPU", &compare::Difference::what);
   if (gpus != comparison.differences.end()) {
-    trust.besides = {fmt::format("DIFFERENT GPUS: {} in base, {} in new; what changed is what tells them apart",
-                                 clipped(gpus->base), clipped(gpus->next))};
+    trust.besides = {
+        fmt::format("DIFFERENT GPUS: {} in base, {} in new; changes include the difference between the GPUs",
+                    clipped(gpus->base), clipped(gpus->next))};
   }
   return trust;
 }
@@ -332,8 +333,8 @@ Document document_of(const compare::Across& across) {
   for (std::size_t i = 0; i < across.columns.size(); ++i) {
     const auto best = std::ranges::count_if(
         across.rows, [i](const compare::Across::Row& row) { return row.cells[i] && row.cells[i]->best; });
-    document.add(Sentence{.text = fmt::format("{}: the best, or not to be told from it, in {} of {} cases",
-                                              across.columns[i], best, across.rows.size()),
+    document.add(Sentence{.text = fmt::format("{}: best, or tied with the best, in {} of {} cases", across.columns[i],
+                                              best, across.rows.size()),
                           .tone = Tone::bold,
                           .strong = true});
   }
@@ -341,8 +342,7 @@ Document document_of(const compare::Across& across) {
   // Keys are long: on a terminal they stand last, where there may be no room for them beside the numbers.
   document.add(table_of(across, common, false), common.parts.empty(), Shown::terminal);
   document.add(table_of(across, common, true), true, Shown::elsewhere);
-  document.add(Sentence{.text = "* the best, or not to be told from it by the 95 % intervals", .tone = Tone::dim},
-               true);
+  document.add(Sentence{.text = "** best, or tied with the best (95 % intervals overlap)", .tone = Tone::dim}, true);
   List warnings;
   for (const std::string& warning : across.warnings) warnings.items.push_back({.code = clipped(warning)});
   if (!warnings.items.empty()) document.add(std::move(warnings), true, Shown::elsewhere);

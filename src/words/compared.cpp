@@ -55,7 +55,7 @@ std::string summary(const compare::Comparison& comparison) {
   }
   std::string text;
   for (const auto& [verdict, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, verdict);
-  if (comparison.not_compared > 0) text += fmt::format(", {} without a number on either side", comparison.not_compared);
+  if (comparison.not_compared > 0) text += fmt::format(", {} without a value on both sides", comparison.not_compared);
   return text;
 }
 
@@ -137,16 +137,16 @@ std::string method(const compare::Comparison& comparison) {
   if (used(compare::TestUsed::ranks)) tests.emplace_back("Mann-Whitney on the processes' medians");
   if (used(compare::TestUsed::welch)) {
     tests.emplace_back(comparison.several_files() ? "Welch's t on the logarithms of the processes' medians"
-                                                  : "one process a side, with the spread between processes");
+                                                  : "one process per side, with the spread between processes");
   }
   const std::string threshold = format_percent_short(options.threshold, 6);
   if (tests.empty()) return fmt::format("threshold {}; nothing was tested", threshold);
   const char* change =
       options.bootstrap ? "ratio of the medians (bootstrap)"
       : used(compare::TestUsed::ranks) || !comparison.several_files()
-          ? "median of the ratios new/base of all pairs, which may differ from that of the medians shown"
+          ? "median of the ratios new/base of all pairs (may differ from the ratio of the medians shown)"
           : "ratio new/base";
-  return fmt::format("threshold {}; {}; change: {}; 95 % intervals; p over all cases (Holm), 5 %", threshold,
+  return fmt::format("threshold {}; {}; change: {}; 95 % intervals; p corrected for all cases (Holm), 5 %", threshold,
                      fmt::join(tests, ", "), change);
 }
 

@@ -18,7 +18,7 @@ Item item_of(const ProcessExplanation& process, std::size_t at, bool whole_stack
   constexpr std::size_t kFrames = 4;
   const explain::Finding& finding = process.findings[at];
   const std::string gain = explained::gain_text(process, at);
-  Item item{.text = gain.empty() ? "gain not known" : gain, .strong = std::string(to_text(finding.kind))};
+  Item item{.text = gain.empty() ? "gain unknown" : gain, .strong = std::string(to_text(finding.kind))};
   const auto add = [&item](const char* label, const std::string& text) {
     if (!text.empty()) item.below.push_back({.text = text, .label = label, .margin = 3});
   };
@@ -130,7 +130,7 @@ Document document_of(const Explanation& explanation, const ExplanationShown& sho
   add_basis(explanation, Shown::terminal, document);
   for (std::size_t i = 0; i < explanation.processes.size(); ++i) add_process(explanation, i, shown, document);
   if (!shown.all_processes && explanation.processes.size() > 1) {
-    document.add(Sentence{.text = "--all tells of all processes in full", .tone = Tone::dim});
+    document.add(Sentence{.text = "--all shows all processes in full", .tone = Tone::dim});
   }
   add_basis(explanation, Shown::elsewhere, document);
   return document;

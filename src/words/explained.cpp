@@ -165,22 +165,22 @@ std::string copies_of(const Finding& finding) {
   const std::string copies = counted(finding.count, "copy", "copies");
   if (finding.bytes == 0 || finding.count == 0) return copies;
   if (finding.each_size > 0) return fmt::format("{} of {}", copies, format_size(finding.each_size));
-  return fmt::format("{} ({} in all)", copies, format_size(finding.bytes));
+  return fmt::format("{} ({} in total)", copies, format_size(finding.bytes));
 }
 
 /// What fixing it means, as the beginning of a sentence.
 std::string mending(const Finding& finding) {
   switch (finding.kind) {
     case FindingKind::pageable: return "pinning the host memory of " + copies_of(finding);
-    case FindingKind::small_copies: return "making few large copies of " + copies_of(finding);
-    case FindingKind::slow_copies: return "making " + copies_of(finding) + " as fast as this machine can";
+    case FindingKind::small_copies: return "merging " + copies_of(finding);
+    case FindingKind::slow_copies: return "speeding up " + copies_of(finding) + " to this machine's rate";
     case FindingKind::no_overlap: return "overlapping copies with kernels";
-    case FindingKind::needless_wait: return "leaving out " + counted(finding.count, "wait", "waits");
+    case FindingKind::needless_wait: return "removing " + counted(finding.count, "wait", "waits");
     case FindingKind::result_wait: return fmt::format("not waiting {} times for a result", finding.count);
-    case FindingKind::blocking_copy: return fmt::format("not blocking in {}", copies_of(finding));
-    case FindingKind::launch_bound: return "launching kernels by graphs";
-    case FindingKind::setup: return "setting up before";
-    case FindingKind::default_stream: return "leaving the legacy default stream";
+    case FindingKind::blocking_copy: return fmt::format("making {} asynchronous", copies_of(finding));
+    case FindingKind::launch_bound: return "launching kernels as CUDA graphs";
+    case FindingKind::setup: return "creating resources in advance";
+    case FindingKind::default_stream: return "avoiding the legacy default stream";
     case FindingKind::managed: return "prefetching managed memory";
   }
   return {};
@@ -195,7 +195,7 @@ double share_of(const ProcessExplanation& process, double seconds) {
 std::string all_together(const ProcessExplanation& process) {
   if (process.together.empty()) return {};
   const bool at_most = std::ranges::any_of(process.findings, &Finding::at_most);
-  return fmt::format("; with {} mended: {}", of_all(process.together.size() + 1),
+  return fmt::format("; with {} fixed: {}", of_all(process.together.size() + 1),
                      speedup_text(process.stretch.reference(), process.together.back(), at_most));
 }
 
@@ -213,15 +213,14 @@ std::string mostly(const ProcessExplanation& process) {
 
 std::string answer(const ProcessExplanation& process) {
   const double reference = process.stretch.reference();
-  std::string text = fmt::format("Transfers cost {} of {}", share_text(share_of(process, process.shares.copies)),
+  std::string text = fmt::format("Transfers take {} of {}", share_text(share_of(process, process.shares.copies)),
                                  time_text(reference));
   if (std::ranges::find(process.findings, FindingKind::managed, &Finding::kind) != process.findings.end()) {
-    text += ", and pages of managed memory move besides";
+    text += ", and managed memory migrates as well";
   }
-  if (!process.withheld.empty()) return text + "; what mending would gain is not told";
+  if (!process.withheld.empty()) return text + "; possible gains are unknown";
   if (process.findings.empty()) {
-    return text +
-           fmt::format("; nothing was found that gains more than {} if it is mended", share_text(process.least_share));
+    return text + fmt::format("; no fix found that gains more than {}", share_text(process.least_share));
   }
   const Finding& first = process.findings.front();
   text += "; " + mending(first);
@@ -231,7 +230,7 @@ std::string answer(const ProcessExplanation& process) {
 
 std::string answer(const Explanation& explanation) {
   if (explanation.processes.empty() && !explanation.blind.empty()) {
-    return "Nothing of the program was recorded: there is nothing to explain.";
+    return "Nothing was recorded: there is nothing to explain.";
   }
   if (explanation.processes.empty()) return "The program used no GPU: there is nothing to explain.";
   return answer(explanation.processes.front()) + ".";
@@ -239,9 +238,9 @@ std::string answer(const Explanation& explanation) {
 
 std::string advice(const Explanation& explanation) {
   if (!explanation.blind.empty()) return explanation.blind + ".";
-  return "If it should have used one: does nvidia-smi show a GPU here, does CUDA_VISIBLE_DEVICES hide it, and is the "
-         "program (PyTorch, say) one that was built with CUDA? Work that is handed to a server that already runs is "
-         "not seen: explain that server instead.";
+  return "If it should use one, check that nvidia-smi shows a GPU, that CUDA_VISIBLE_DEVICES does not hide it, and "
+         "that the program (such as PyTorch) was built with CUDA. Work in a server that already runs is not recorded: "
+         "explain that server instead.";
 }
 
 // --- Heading, limits and runs ----------------------------------------------------------------------------------------
@@ -258,19 +257,19 @@ std::string head(const ProcessExplanation& process) {
 
 std::string limits_text(const Explanation& explanation) {
   if (explanation.limits_of.empty()) {
-    return "This machine's limits are not known: what it could do is left out, and gains that need it, too";
+    return "This machine's limits are unknown: reachable rates, and gains that need them, are left out";
   }
-  std::string text = "limits of " + explanation.limits_of;
+  std::string text = "limits: " + explanation.limits_of;
   const explain::LimitTimes& times = explanation.limit_times;
   std::vector<std::string> parts;
   const auto add = [&parts](std::string_view what, std::optional<double> seconds) {
     if (seconds) parts.push_back(fmt::format("{} {}", what, time_text(*seconds)));
   };
-  add("a launch's call takes", times.launch_call);
-  add("its kernel begins after", times.kernel_start);
-  add("a hand-over takes", times.handover);
-  add("a wait ends late by", times.wake);
-  if (times.pin_per_byte) add("registering a GiB takes", *times.pin_per_byte * GiB);
+  add("kernel launch call", times.launch_call);
+  add("launch to kernel start", times.kernel_start);
+  add("hand-over between engines", times.handover);
+  add("wake-up after a wait", times.wake);
+  if (times.pin_per_byte) add("pinning 1 GiB", *times.pin_per_byte * GiB);
   return parts.empty() ? text : fmt::format("{}: {}", text, fmt::join(parts, ", "));
 }
 
@@ -281,8 +280,8 @@ std::string runs_text(const Explanation& explanation) {
     return fmt::format("{}", fmt::join(texts, ", "));
   };
   if (explanation.bare_runs.empty()) return {};
-  std::string text = "the whole program unwatched: " + listed(explanation.bare_runs);
-  if (!explanation.watched_runs.empty()) text += "; watched: " + listed(explanation.watched_runs);
+  std::string text = "whole program, baseline: " + listed(explanation.bare_runs);
+  if (!explanation.watched_runs.empty()) text += "; profiled: " + listed(explanation.watched_runs);
   return text;
 }
 
@@ -290,14 +289,14 @@ std::vector<std::string> watching(const ProcessExplanation& process) {
   const explain::Stretch& stretch = process.stretch;
   std::vector<std::string> sentences;
   if (const auto ratio = stretch.watching()) {
-    sentences.push_back(fmt::format("unwatched {}, watched {}: {:.3f} times as long", time_text(*stretch.bare),
+    sentences.push_back(fmt::format("baseline {}, profiled {}: {:.3f} times as long", time_text(*stretch.bare),
                                     time_text(stretch.seconds), *ratio));
   } else {
-    sentences.push_back(fmt::format("watched {}; what watching cost is not known: there is no unwatched time of this",
+    sentences.push_back(fmt::format("profiled {}; profiler overhead unknown: this range has no baseline time",
                                     time_text(stretch.seconds)));
   }
   if (stretch.replayed && stretch.seconds > 0) {
-    sentences.push_back(fmt::format("replayed unchanged {}: {}", time_text(*stretch.replayed),
+    sentences.push_back(fmt::format("replay without changes {}: {}", time_text(*stretch.replayed),
                                     format_change(*stretch.replayed / stretch.seconds - 1)));
   }
   return sentences;
@@ -337,7 +336,7 @@ std::string rate_text(std::uint64_t bytes, std::optional<double> seconds) {
 
 Table table_of_traffic(const ProcessExplanation& process, std::size_t most) {
   Table table{
-      .header = {"copies", "memory", "count", "size", "in all", "each", "GB/s", "reachable", "pinned", "of time"},
+      .header = {"copies", "memory", "count", "size", "total", "each", "GB/s", "reachable", "pinned", "% of time"},
       .left_columns = 2,
       .gap = 2,
       .least_important = {5, 4, 8, 3, 7}};
@@ -378,7 +377,7 @@ std::string way_text(CopyKind kind, Memory host) {
 
 Chart chart_of_copies(const Explanation& explanation, const ProcessExplanation& process) {
   Chart chart{.title = "Copies: rate over size",
-              .x = {.label = "bytes of a copy", .log = true, .sizes = true},
+              .x = {.label = "copy size", .log = true, .sizes = true},
               .y = {.label = "GB/s", .log = true}};
   for (const explain::LimitCurve& curve : explanation.limits) {
     if (std::ranges::find(process.cloud, curve.kind, &explain::CopyPoint::kind) == process.cloud.end()) continue;
@@ -418,15 +417,14 @@ std::string gain_text(const ProcessExplanation& process, std::size_t at) {
     return text + ", " + speedup_text(reference, *finding.seconds_after, finding.at_most);
   }
   const double before = process.findings[at - 1].seconds_after_all.value_or(reference);
-  return text + fmt::format(" alone, but {} once those above are mended: {}",
-                            change_text(before, *finding.seconds_after_all),
+  return text + fmt::format(" alone, but {} after the fixes above: {}", change_text(before, *finding.seconds_after_all),
                             speedup_text(before, *finding.seconds_after_all, finding.at_most));
 }
 
 Bars bars_of_gains(const ProcessExplanation& process) {
   constexpr std::size_t kLeast = 3;       // fewer are compared by their numbers
   constexpr std::size_t kGainColour = 6;  // that of no copy and of no kernel
-  Bars bars{.title = "What mending gains"};
+  Bars bars{.title = "Gains by fixes"};
   const double reference = process.stretch.reference();
   double before = reference;
   for (std::size_t i = 0; i < process.findings.size(); ++i) {
@@ -436,11 +434,11 @@ Bars bars_of_gains(const ProcessExplanation& process) {
     const bool alone_counts = alone >= process.least_share * reference;
     const double gain = std::max(alone_counts ? alone : before - after_all, 0.);
     before = after_all;
-    bars.bars.push_back({fmt::format("{}. {}", i + 1, to_text(finding.kind)), 0, gain,
-                         fmt::format("{}{}, {} of the time{}", finding.at_most ? "at most " : "", time_text(gain),
-                                     share_text(reference > 0 ? gain / reference : 0),
-                                     alone_counts ? "" : ", once those above are mended"),
-                         kGainColour});
+    bars.bars.push_back(
+        {fmt::format("{}. {}", i + 1, to_text(finding.kind)), 0, gain,
+         fmt::format("{}{}, {} of the time{}", finding.at_most ? "at most " : "", time_text(gain),
+                     share_text(reference > 0 ? gain / reference : 0), alone_counts ? "" : ", after the fixes above"),
+         kGainColour});
   }
   if (bars.bars.size() < kLeast) bars.bars.clear();
   return bars;
@@ -481,7 +479,7 @@ std::string together_text(const ProcessExplanation& process) {
   }
   if (parts.empty()) return {};
   const bool at_most = std::ranges::any_of(process.findings, &Finding::at_most);
-  return fmt::format("Mended together: {}, {}", fmt::join(parts, "; "),
+  return fmt::format("Fixed together: {}, {}", fmt::join(parts, "; "),
                      speedup_text(reference, process.together.back(), at_most));
 }
 
@@ -492,21 +490,20 @@ std::string chosen_text(const ProcessExplanation& process) {
   });
   std::string text;
   if (process.seconds_mended) {
-    text = fmt::format("With {} mended: {}, {}", fmt::join(found, ", "),
+    text = fmt::format("With {} fixed: {}, {}", fmt::join(found, ", "),
                        change_text(process.stretch.reference(), *process.seconds_mended),
                        speedup_text(process.stretch.reference(), *process.seconds_mended, process.mended_at_most));
   }
   if (process.mended_missing.empty()) return text;
-  return text + fmt::format("{}no finding of {} to mend", text.empty() ? "Chosen to be mended: " : "; there is ",
+  return text + fmt::format("{}no finding of kind {}", text.empty() ? "Chosen fixes: " : "; there is ",
                             fmt::join(process.mended_missing, ", "));
 }
 
 std::string rest_text(const ProcessExplanation& process) {
-  if (!process.withheld.empty()) return "Gains are not told: " + process.withheld;
+  if (!process.withheld.empty()) return "Gains unknown: " + process.withheld;
   std::string text;
   if (process.findings.empty()) {
-    text = fmt::format("Nothing was found whose mending gains more than {}: {}", share_text(process.least_share),
-                       mostly(process));
+    text = fmt::format("No fix found that gains more than {}: {}", share_text(process.least_share), mostly(process));
   }
   if (process.small_findings == 0) return text;
   const bool all_tells_more =

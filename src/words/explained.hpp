@@ -33,12 +33,12 @@ struct ShareKind {
 };
 inline constexpr std::array<ShareKind, 8> kShareKinds{{
     {"copies", "copies alone", &explain::Shares::copies, 0},
-    {"both", "kernels beside copies", &explain::Shares::both, 2},
+    {"both", "kernels and copies overlapping", &explain::Shares::both, 2},
     {"kernels", "kernels alone", &explain::Shares::kernels, 2},
-    {"waiting", "GPU idle: waiting for its answer", &explain::Shares::waiting},
-    {"calls", "GPU idle: inside CUDA calls", &explain::Shares::calls},
-    {"loading", "GPU idle: starting, loading, allocating", &explain::Shares::loading},
-    {"program", "GPU idle: the program's own work", &explain::Shares::program},
+    {"waiting", "GPU idle: host waiting for results", &explain::Shares::waiting},
+    {"calls", "GPU idle: host in CUDA calls", &explain::Shares::calls},
+    {"loading", "GPU idle: startup, loading, allocation", &explain::Shares::loading},
+    {"program", "GPU idle: host code of the program", &explain::Shares::program},
     {"watching", "profiler overhead", &explain::Shares::watching},
 }};
 

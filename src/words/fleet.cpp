@@ -72,7 +72,7 @@ std::vector<std::string> other_profiles(const Report& report) {
     std::size_t count = 0;
     for (const auto& [profile, ranks] : others) count += ranks.size();
     lines.push_back(
-        fmt::format("SIMULATED by {} other profiles: {} other ranks, of each of which the results file says by which",
+        fmt::format("SIMULATED by {} other profiles: {} other ranks; the results file names each rank's profile",
                     others.size(), count));
     return lines;
   }
@@ -92,7 +92,7 @@ std::string rest_of(const std::string& key, const CommonKey& shared) {
 std::string value_text(const Test& test, double value) { return format_with_unit(value, test.unit); }
 
 Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows, const CommonKey& shared) {
-  Table table{.header = {"case", "pace", "median", "lowest", "of", "highest", "of", "spread", "all together"},
+  Table table{.header = {"case", "pace", "median", "lowest", "of", "highest", "of", "spread", "sum of all ranks"},
               .left_columns = 2,
               .gap = 2,
               .least_important = {6, 5, 8}};
@@ -168,13 +168,13 @@ Table::Row contention_row(const Fleet& fleet, const AtPaces& at, const std::stri
 }
 
 Table table_of_contention(const Fleet& fleet, const std::vector<const Summary*>& rows, const CommonKey& shared) {
-  Table table{
-      .header = {"case", "one at a time", "a node at a time", "all at once", "node / one", "all / one", "by host"},
-      .left_columns = 1,
-      .last_left = true,
-      .gap = 2,
-      .least_important = {4, 2},
-      .title = "What contention costs"};
+  Table table{.header = {"case", "one rank at a time", "one node at a time", "all ranks at once", "node / one",
+                         "all / one", "by host"},
+              .left_columns = 1,
+              .last_left = true,
+              .gap = 2,
+              .least_important = {4, 2},
+              .title = "Slow-down by contention"};
   for (const auto& [name, alike] :
        by_name(rows, [](const Summary* s) { return std::pair(s->test->key, s->test->metric); })) {
     AtPaces at{};
@@ -271,7 +271,7 @@ std::optional<Sentence> nothing_flagged(const Report& report) {
   if (!fleet.flagged.empty() || !report.complete) return std::nullopt;
   const FleetJudgement judgement = fleet.judgement.value_or(FleetJudgement{});
   const bool known = fleet.judgement.has_value();
-  if (known && judgement.judged == 0) return Sentence{"nothing could be judged", Tone::notice};
+  if (known && judgement.judged == 0) return Sentence{"no test could be judged", Tone::notice};
   Sentence nothing{"nothing is flagged", Tone::good};
   if (judgement.judged < judgement.tests) {
     nothing = {fmt::format("nothing is flagged in {} of {} tests; the others could not be judged", judgement.judged,
@@ -280,7 +280,7 @@ std::optional<Sentence> nothing_flagged(const Report& report) {
   }
   if (judgement.unresolved > 0) {
     nothing.text +=
-        fmt::format("; {} could be neither confirmed nor removed",
+        fmt::format("; {} could be neither confirmed nor dismissed",
                     judgement.unresolved == 1 ? "a suspicion" : fmt::format("{} suspicions", judgement.unresolved));
     nothing.tone = Tone::notice;
   }
@@ -318,7 +318,7 @@ std::vector<std::string> missing_lines(const Fleet& fleet) {
     const bool is_flagged = std::ranges::any_of(fleet.flagged, [rank](const Flagged& f) {
       return f.what == Flagged::What::rank && std::ranges::find(f.ranks, rank) != f.ranks.end();
     });
-    if (!is_flagged) lines.push_back(rank_text(fleet, rank) + " is missing: it did not answer any more");
+    if (!is_flagged) lines.push_back(rank_text(fleet, rank) + " is missing: it stopped answering");
   }
   return lines;
 }
@@ -350,7 +350,7 @@ std::string late_line(const Report& report) {
     names.push_back(fmt::format("{} in {}", rank_text(*report.fleet, rank), passes));
   }
   const std::string more = worst.size() > kMost ? fmt::format(" and {} more ranks", worst.size() - kMost) : "";
-  return fmt::format("passes were repeated because ranks were late: {}{}", fmt::join(names, ", "), more);
+  return fmt::format("passes repeated because a rank started late: {}{}", fmt::join(names, ", "), more);
 }
 
 /// Limits of the judgement, late ranks and the uncertainty of the clocks.
@@ -359,7 +359,7 @@ std::vector<std::string> notes_of(const Report& report) {
   notes.insert(notes.end(), report.fleet->notes.begin(), report.fleet->notes.end());
   if (std::string late = late_line(report); !late.empty()) notes.push_back(std::move(late));
   if (const double sure = report.fleet->clock_uncertainty; sure > 0) {
-    notes.push_back(fmt::format("the common clock is sure to {}", format_seconds(sure)));
+    notes.push_back(fmt::format("common clock accurate to {}", format_seconds(sure)));
   }
   return notes;
 }

@@ -90,7 +90,7 @@ Matrix FleetMaps::map_of(const Test& test, const std::string& title) const {
   for (const auto& [rank, column] : columns_) columns.push_back(std::to_string(rank));
   Matrix matrix(hosts_, std::move(columns));
   matrix.title = title;
-  matrix.corner = "host \\ its rank";
+  matrix.corner = "host \\ local rank";
   matrix.form = Matrix::Form::percent;
   matrix.darkest = kDarkest;
   matrix.brightest = kBrightest;
@@ -108,12 +108,11 @@ Matrix FleetMaps::map_of(const Test& test, const std::string& title) const {
     if (less > 0) matrix.cells[cell] = more / less;
     matrix.marked[cell] = flagged.has(value);
   }
-  matrix.note = of_pairs
-                    ? "A cell is of the rank that receives; 100 is the median of transfers between the same GPUs and "
-                      "links, apart within a host and between hosts."
-                    : "100 is the median of those with the same GPU and link; more is better.";
+  matrix.note = of_pairs ? "Each cell is the receiving rank. 100 is the median of transfers between the same GPU "
+                           "models and links; transfers within a host and between hosts have separate medians."
+                         : "100 is the median of ranks with the same GPU model and link; higher is better.";
   const bool has_marks = std::ranges::find(matrix.marked, true) != matrix.marked.end();
-  if (has_marks) matrix.note += " What is marked is flagged by this test.";
+  if (has_marks) matrix.note += " Marked cells are flagged by this test.";
   return matrix;
 }
 
@@ -126,7 +125,8 @@ Table table_of_places(const Fleet& fleet) {
   Table table{
       .header = {"rank", "host", "GPU", "model", "UUID", "PCI", "link", "NUMA node", "driver", "profile", "flagged"},
       .title = "Where the ranks are"};
-  if (fleet.ranks.size() > kMostRanksInTables) table.title += ": those that are flagged or missing, the file has all";
+  if (fleet.ranks.size() > kMostRanksInTables)
+    table.title += ": flagged and missing ranks only; the results file has all";
   for (const RankPlace& place : fleet.ranks) {
     if (fleet.ranks.size() > kMostRanksInTables && !flagged.contains(place.rank)) continue;
     const Environment& e = place.environment;

@@ -263,7 +263,7 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
     if (declared.over_gpus) std::ranges::copy(those, std::back_inserter(to.in_over_gpus));
     (declared.over_gpus ? to.over_gpus : to.over_counts).push_back(std::move(matrix));
   }
-  if (count > most) notes.push_back(fmt::format("{} more heat maps are left out", count - most));
+  if (count > most) notes.push_back(fmt::format("{} more heat maps not shown", count - most));
 }
 
 // --- Findings -------------------------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ Document document_of_gpus(const MachineFacts& facts) {
 
 Document document_of(const MachineFacts& facts) {
   const bool simulated = facts.environment && facts.environment->simulated();
-  Document told(simulated ? "Simulated GPUs, and this host" : "This machine", Trust::of_facts());
+  Document told(simulated ? "Simulated GPUs and this host" : "This machine", Trust::of_facts());
   told.add(Sentence{.text = version_line()});
   Labels all = gpus_of(facts);
   const std::size_t gpus = facts.environment ? facts.environment->gpu_count() : 1;
@@ -68,7 +68,8 @@ Document document_of(const MachineFacts& facts) {
 
 Document document_of(const std::vector<Choices>& lists) {
   const std::string title = lists.size() == 1 ? lists.front().title : "";
-  Document told(title.empty() ? "What xferbench has" : title.substr(0, title.find(':')), Trust::of_facts());
+  Document told(title.empty() ? "Scenarios, sources, sinks and more" : title.substr(0, title.find(':')),
+                Trust::of_facts());
   for (const Choices& list : lists) add(told, list, &list != &lists.front());
   return told;
 }

@@ -29,25 +29,25 @@ std::string rate(double bytes_per_second) { return format_significant(bytes_per_
 std::string packets_text(const Environment::Pcie& link) {
   const model::PciePackets packets = model::pcie_packets(link);
   if (packets.allowed_request) {
-    return fmt::format("packets of {} bytes; read requests of {} bytes assumed, {} allowed", packets.payload,
+    return fmt::format("packets of {} bytes; read requests of {} bytes assumed (maximum {})", packets.payload,
                        packets.read_request, *packets.allowed_request);
   }
-  return fmt::format("assuming packets of {} bytes, read requests of {}{}", packets.payload, packets.read_request,
-                     link.source == "profile" ? "" : "; only privileged users may read what they are");
+  return fmt::format("assuming packets of {} bytes and read requests of {}{}", packets.payload, packets.read_request,
+                     link.source == "profile" ? "" : "; only privileged users can read the real sizes");
 }
 
 std::string link_text(const Environment::Pcie& link) {
   std::string text = fmt::format("PCIe Gen{} x{}", link.generation, link.width);
   if (link.under_load) text += " under load";
   if (const model::PcieLimits limits = model::pcie_limits(link); limits.h2d > 0) {
-    text += fmt::format(", at most {} of payload to the GPU, {} to the host, {} both ways at once ({})",
-                        rate(limits.h2d), rate(limits.d2h), rate(limits.both), packets_text(link));
+    text += fmt::format(", payload limit {} H2D, {} D2H, {} both at once ({})", rate(limits.h2d), rate(limits.d2h),
+                        rate(limits.both), packets_text(link));
   }
   if (link.below_maximum()) {
-    text += fmt::format("; the GPU can do Gen{} x{}: look at its slot, riser and BIOS settings", link.max_generation,
+    text += fmt::format("; the GPU supports Gen{} x{}: check its slot, riser and BIOS settings", link.max_generation,
                         link.max_width);
   } else if (link.max_generation > 0 && !link.under_load) {
-    text += "; what it is under load could not be seen";
+    text += "; its speed under load is unknown";
   }
   return text;
 }
@@ -55,7 +55,7 @@ std::string link_text(const Environment::Pcie& link) {
 /// "0, the GPU's", "1; the GPU's is 0"; empty if there is nothing to say.
 std::string numa_text(const Environment::Host& host, std::size_t gpus) {
   if (!host.numa_node && !host.gpu_numa_node && host.numa_note.empty()) return {};
-  std::string text = host.numa_node ? std::to_string(*host.numa_node) : "not a single one";
+  std::string text = host.numa_node ? std::to_string(*host.numa_node) : "several";
   if (host.gpu_numa_node) {
     const char* whose = gpus == 1 ? "the GPU's" : "the GPUs'";
     text += host.gpu_numa_node == host.numa_node ? fmt::format(", {}", whose)
@@ -67,7 +67,7 @@ std::string numa_text(const Environment::Host& host, std::size_t gpus) {
 std::string nvlink_text(const Environment::Gpu& gpu) {
   if (gpu.nvlinks == 0) return {};
   std::string text = counted(gpu.nvlinks, "link");
-  if (gpu.nvlink_bandwidth > 0) text += fmt::format(", {} each way", rate(gpu.nvlink_bandwidth));
+  if (gpu.nvlink_bandwidth > 0) text += fmt::format(", {} per direction", rate(gpu.nvlink_bandwidth));
   return text;
 }
 
@@ -77,7 +77,7 @@ std::string nvlink_text(const Environment::Gpu& gpu) {
 std::string way_text(const Environment::PeerLink& link) {
   if (!link.access) return "through the host, without peer access";
   std::string text = "over " + (link.nvlinks == 0 ? "the PCI bus" : counted(link.nvlinks, "NVLink"));
-  if (link.bandwidth > 0) text += fmt::format(", {} each way", rate(link.bandwidth));
+  if (link.bandwidth > 0) text += fmt::format(", {} per direction", rate(link.bandwidth));
   return link.atomics ? text : text + ", without atomics";
 }
 
@@ -106,11 +106,11 @@ std::string peers_text(const Environment& e) {
   if (groups.empty()) return {};
   const bool two = e.gpus.size() == 2;
   if (groups.size() == 1 && e.links.front().access) {
-    return fmt::format("{} reach each other {}", two ? "both" : "all", groups.front().text);
+    return fmt::format("{} are connected {}", two ? "both" : "all", groups.front().text);
   }
   if (groups.size() == 1) {
     return fmt::format("{} memory: copies between them go through the host",
-                       two ? "neither reaches the other's" : "none reaches another's");
+                       two ? "neither can access the other's" : "none can access another's");
   }
   std::string text;
   for (const Ways& group : groups) {
@@ -135,7 +135,7 @@ std::string bridges_text(const Environment& e) {
       if (below.size() > 1 && !told) groups.emplace_back(below, bridge);
     }
   }
-  if (groups.empty()) return known ? "none is shared" : "";
+  if (groups.empty()) return known ? "no shared bridge" : "";
   std::vector<std::string> texts;
   for (const auto& [below, bridge] : groups)
     texts.push_back(fmt::format("{} share {}", fmt::join(below, ", "), bridge));
@@ -162,17 +162,17 @@ std::string nodes_text(const Environment& e) {
 void add_gpu(Labels& facts, const Environment& e, const Environment::Gpu& gpu) {
   std::string name = gpu.index ? fmt::format("{}: {}", *gpu.index, gpu.name) : gpu.name;
   if (e.simulated()) name += fmt::format(" (SIMULATED by profile {})", e.profile_text());
-  if (gpu.mig) name += ", a part of a divided GPU (MIG)";
+  if (gpu.mig) name += ", MIG instance";
   add(facts, "GPU", name);
   add(facts, "  chip",
-      fmt::format("compute capability {}, {} multiprocessors up to {:.0f} MHz", gpu.compute_capability,
-                  gpu.multiprocessors, gpu.max_sm_clock_hz / 1e6));
+      fmt::format("compute capability {}, {} SMs up to {:.0f} MHz", gpu.compute_capability, gpu.multiprocessors,
+                  gpu.max_sm_clock_hz / 1e6));
   add(facts, "  engines", fmt::format("{} for copies", gpu.copy_engines));
   std::string memory = format_memory(gpu.memory_bytes);
-  if (gpu.memory_bandwidth > 0) memory += ", at most " + rate(gpu.memory_bandwidth) + " read plus written";
+  if (gpu.memory_bandwidth > 0) memory += ", limit " + rate(gpu.memory_bandwidth) + " (reads plus writes)";
   if (gpu.ecc) memory += *gpu.ecc ? ", ECC on" : ", ECC off";
   add(facts, "  memory", memory);
-  add(facts, "  link", gpu.pcie ? link_text(*gpu.pcie) : "unknown: neither NVML nor sysfs tells");
+  add(facts, "  link", gpu.pcie ? link_text(*gpu.pcie) : "unknown: neither NVML nor sysfs reports it");
   add(facts, "  NVLink", nvlink_text(gpu));
   if (gpu.numa_node) add(facts, "  NUMA node", std::to_string(*gpu.numa_node));
   add(facts, "  id", fmt::format("{}{}{}", gpu.uuid, gpu.pci_bus_id.empty() ? "" : " at PCI ", gpu.pci_bus_id));
@@ -226,7 +226,7 @@ std::string machine_line(const Environment& e) {
   std::string text = gpus_in_words(e);
   if (e.gpu.pcie) text += fmt::format(", PCIe Gen{} x{}", e.gpu.pcie->generation, e.gpu.pcie->width);
   if (e.gpu.pcie && e.gpu.pcie->below_maximum()) {
-    text += fmt::format(" (the GPU can do Gen{} x{})", e.gpu.pcie->max_generation, e.gpu.pcie->max_width);
+    text += fmt::format(" (the GPU supports Gen{} x{})", e.gpu.pcie->max_generation, e.gpu.pcie->max_width);
   }
   if (!e.driver.empty()) text += ", driver " + e.driver;
   if (!e.host.cpu.empty() && !e.simulated()) text += ", " + e.host.cpu;

@@ -17,14 +17,14 @@ double spread_of(const RepeatedCase& c) { return c.median > 0 ? (c.high - c.low)
 /// The spread between the processes in a sentence.
 std::string answer_of(std::span<const RepeatedCase> cases, std::size_t processes) {
   std::vector<RepeatedCase> all(cases.begin(), cases.end());
-  if (all.empty()) return fmt::format("nothing was measured by {} processes", processes);
+  if (all.empty()) return fmt::format("{} processes measured nothing", processes);
   std::ranges::stable_sort(all, {}, spread_of);
   const std::string middle = format_percent(spread_of(all[(all.size() - 1) / 2]));
   if (all.size() == 1) {
-    return fmt::format("{}: the median of {} processes, which lie {} apart",
+    return fmt::format("{}: median of {} processes, spread between processes {}",
                        format_with_unit(all[0].median, all[0].unit), processes, middle);
   }
-  return fmt::format("{} processes lie at most {} apart in half of {} cases, and {} in the worst: {}", processes,
+  return fmt::format("spread between {} processes: at most {} in half of {} cases, {} in the worst case: {}", processes,
                      middle, all.size(), format_percent(spread_of(all.back())), all.back().key);
 }
 

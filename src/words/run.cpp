@@ -77,15 +77,14 @@ void add_headline(const Group& group, const HeatMaps& maps, bool every_row, Docu
     document.add(List(skipped, Tone::dim));
   }
   if (in_matrices > 0) {
-    document.add(note(fmt::format("{} rows are left out, as the matrices show them; --wide shows them", in_matrices)));
+    document.add(note(fmt::format("{} rows not shown because the matrices have them; --wide shows them", in_matrices)));
   }
   if (too_many > 0) {
-    document.add(
-        note(fmt::format("{} rows more are left out; --wide shows them, --json and --csv have them", too_many)));
+    document.add(note(fmt::format("{} more rows not shown; --wide shows them, --json and --csv have them", too_many)));
   }
   const auto not_begun = std::ranges::count_if(group.results, [](const Result* r) { return r->reason == kNotBegun; });
   if (not_begun > 0) {
-    document.add(note(fmt::format("{} of {} cases had not begun", not_begun, group.results.size())));
+    document.add(note(fmt::format("{} of {} cases not started", not_begun, group.results.size())));
   }
 }
 
@@ -172,7 +171,7 @@ std::string origin_of(const Report& report) {
   std::string command;
   for (const std::string& word : report.command) command += (command.empty() ? "" : " ") + shell_quoted(word);
   const std::string commit = report.tool.git.empty() ? "" : " " + report.tool.git;
-  return fmt::format("{}; begun {}, xferbench {}{}", shortened(command, kLongest), report.started_at,
+  return fmt::format("{}; started {}, xferbench {}{}", shortened(command, kLongest), report.started_at,
                      report.tool.version, commit);
 }
 

@@ -38,16 +38,16 @@ std::string end_in_words(const SoakInterval& last) {
   const std::string time = clock_text(last.elapsed);
   switch (last.end) {
     case SoakEnd::complete: return fmt::format("complete after {}", time);
-    case SoakEnd::interrupted: return fmt::format("interrupted after {}: what is said holds so far", time);
+    case SoakEnd::interrupted: return fmt::format("interrupted after {}: the results cover this time", time);
     case SoakEnd::lost: return fmt::format("the GPU failed after {}: {}", time, last.reason);
     case SoakEnd::stuck: return fmt::format("ended some time after {}: {}", time, last.reason);
     case SoakEnd::goes_on: break;
   }
-  return fmt::format("after {}, and it goes on", time);
+  return fmt::format("after {}, still running", time);
 }
 
 Table totals_table(const SoakTotals& totals) {
-  Table table{.header = {"GPU", "load", "moved", "verified", "mean GB/s", "first minutes GB/s", "lowest GB/s"},
+  Table table{.header = {"GPU", "load", "moved", "verified", "mean GB/s", "baseline GB/s", "lowest GB/s"},
               .left_columns = 2,
               .gap = 2};
   const auto in_gigabytes = [](const std::optional<double>& value) {
@@ -63,17 +63,17 @@ Table totals_table(const SoakTotals& totals) {
 
 std::string wrong_text(const SoakWrong& w) {
   return fmt::format(
-      "{} {}: GPU {}, {}: {} ({}) wrong in the memory of {} at {:#x}, {} bytes into its buffer{}; pattern {}, expected "
-      "{}, found {}",
+      "{} {}: GPU {}, {}: {} ({}) wrong in the memory of {} at {:#x}, buffer offset {}{}; pattern {}, expected {}, "
+      "found {}",
       clock_text(w.elapsed), w.at, w.gpu, to_text(w.load), counted(w.bytes, "byte"), counted(w.bits, "bit"),
-      w.memory == "host" ? "the host" : w.memory, w.address, w.offset,
-      w.bytes > 4 ? fmt::format(" and up to {}", w.last) : "", w.pattern, w.expected, w.found);
+      w.memory == "host" ? "the host" : w.memory, w.address, w.offset, w.bytes > 4 ? fmt::format(" to {}", w.last) : "",
+      w.pattern, w.expected, w.found);
 }
 
 /// The number of wrong bytes, and the first wrong buffers one by one.
 void add_wrong(const SoakTotals& totals, List& list) {
   if (totals.wrong_buffers == 0) {
-    list.items.push_back({.text = "no wrong byte"});
+    list.items.push_back({.text = "no wrong bytes"});
     return;
   }
   Item& item = list.items.emplace_back(
@@ -88,26 +88,26 @@ void add_wrong(const SoakTotals& totals, List& list) {
 std::string drop_text(const SoakDrop& d) {
   return fmt::format("{} to {} ({}): GPU {}, {}: down to {}; {}", clock_text(d.from), clock_text(d.to), d.at, d.gpu,
                      to_text(d.load), rate(d.lowest),
-                     d.beside.empty() ? "nothing else that is watched changed then"
-                                      : fmt::format("then, too: {}", fmt::join(d.beside, "; ")));
+                     d.beside.empty() ? "no other monitored value changed"
+                                      : fmt::format("at the same time: {}", fmt::join(d.beside, "; ")));
 }
 
 void add_drops(const SoakHeader& header, const SoakTotals& totals, List& list) {
   const std::string floor = format_percent_short(header.settings.floor, 6);
   const auto is_judged = [](const SoakLoadTotals& t) { return t.lowest.has_value(); };
   if (std::ranges::none_of(totals.loads, is_judged)) {
-    list.items.push_back({.text =
-                              "drops were not looked for: nothing ran after the first minutes, which rates are held "
-                              "against"});
+    list.items.push_back(
+        {.text = "rate drops not checked: no load ran after the baseline period of the first minutes"});
     return;
   }
-  const char* some = std::ranges::all_of(totals.loads, is_judged) ? "" : ", of those that ran after these";
+  const char* some = std::ranges::all_of(totals.loads, is_judged) ? "" : ", among loads that ran longer";
   if (totals.drop_count == 0) {
-    list.items.push_back({.text = fmt::format("no rate fell below {} of its first minutes{}", floor, some)});
+    list.items.push_back(
+        {.text = fmt::format("no rate fell below {} of its baseline in the first minutes{}", floor, some)});
     return;
   }
   Item& item = list.items.emplace_back(
-      Item{.text = fmt::format("{} a rate fell below {} of its first minutes, for {:.1f} s in all",
+      Item{.text = fmt::format("{} a rate fell below {} of its baseline in the first minutes, {:.1f} s in total",
                                counted(totals.drop_count, "time"), floor, totals.drop_seconds)});
   for (const SoakDrop& d : totals.drops) item.below.push_back({.text = drop_text(d), .margin = 4});
   if (totals.drops.size() < totals.drop_count) {
@@ -120,14 +120,14 @@ std::string counters_text(const SoakCounters& c) {
   const auto add = [&moved](const std::optional<std::uint64_t>& count, const char* what) {
     if (count.value_or(0) > 0) moved.push_back(fmt::format("{} {}", *count, what));
   };
-  add(c.pcie_replays, "packets sent again over the link");
-  add(c.ecc_corrected, "memory errors corrected");
-  add(c.ecc_uncorrected, "memory errors not corrected");
+  add(c.pcie_replays, "PCIe packets resent");
+  add(c.ecc_corrected, "corrected ECC errors");
+  add(c.ecc_uncorrected, "uncorrected ECC errors");
   if (c.xid_count > 0) moved.push_back(fmt::format("Xid {}", fmt::join(c.xids, ", ")));
   const bool known = c.pcie_replays || c.ecc_corrected || c.ecc_uncorrected;
-  const std::string none = known ? "no counter moved" : "no counters, as the driver tells none";
+  const std::string none = known ? "no errors counted" : "no error counters: the driver reports none";
   return fmt::format("GPU {}: {}{}{}", c.gpu, moved.empty() ? none : fmt::format("{}", fmt::join(moved, ", ")),
-                     c.hottest ? fmt::format("; at most {:.0f} degrees C", *c.hottest) : "",
+                     c.hottest ? fmt::format("; maximum {:.0f} degrees C", *c.hottest) : "",
                      c.throttle.empty() ? "" : fmt::format("; clocks throttled: {}", fmt::join(c.throttle, ", ")));
 }
 
@@ -175,11 +175,10 @@ std::vector<Chart::Point> thinned(const std::vector<const RateThen*>& rates) {
 
 /// A line for each GPU, with marks where rates dropped.
 Chart chart_of(SoakLoad load, std::span<const RateThen> rates, const SoakTotals& totals) {
-  Chart chart{
-      .title = std::string(to_text(load)),
-      .x = {.label = "time since the beginning", .ticks = ticks_until(totals.elapsed), .ends = {0, totals.elapsed}},
-      .y = {.label = "GB/s", .from_zero = true},
-      .shape = Chart::Shape::low};
+  Chart chart{.title = std::string(to_text(load)),
+              .x = {.label = "time since start", .ticks = ticks_until(totals.elapsed), .ends = {0, totals.elapsed}},
+              .y = {.label = "GB/s", .from_zero = true},
+              .shape = Chart::Shape::low};
   std::map<int, std::vector<const RateThen*>> gpus;
   for (const RateThen& then : rates) {
     if (then.rate.load == load) gpus[then.gpu].push_back(&then);
@@ -202,7 +201,7 @@ void add_charts(std::span<const RateThen> rates, const SoakTotals& totals, Docum
   for (const RateThen& then : rates) loads.insert(then.rate.load), intervals.insert(then.elapsed);
   if (intervals.size() < kFewest) return;
   document.add(
-      Sentence{.text = "rates over time: the median of each interval, and from its slowest pass to its fastest",
+      Sentence{.text = "rates over time: median of each interval, with the range from the slowest to the fastest pass",
                .tone = Tone::dim},
       true, Shown::pages);
   for (const SoakLoad load : loads) document.add(chart_of(load, rates, totals));
@@ -222,7 +221,7 @@ Document document_of(const SoakHeader& header, const SoakInterval& last, std::sp
   Document document("xferbench soak", trust_of(header.environment, true, true));
   const std::string trouble = trouble_in_words(totals);
   document.trust.complete = last.end != SoakEnd::goes_on;
-  document.trust.incomplete = "INCOMPLETE: the soak still goes on, or its file was cut off";
+  document.trust.incomplete = "INCOMPLETE: the soak is still running, or its file was truncated";
   document.add(Sentence{.text = fmt::format("{}: {}{}{}", well ? "PASS" : "FAIL", trouble, trouble.empty() ? "" : "; ",
                                             end_in_words(last)),
                         .tone = well ? Tone::good : Tone::bad,

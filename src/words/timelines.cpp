@@ -65,8 +65,7 @@ Timeline timeline_of(std::string title, std::vector<Happening> all, Within withi
   Timeline timeline{.title = std::move(title)};
   std::ranges::stable_sort(all, {}, &Happening::begin);
   if (all.size() > kMostSpans) {
-    timeline.note =
-        fmt::format("The first {} of {} are drawn; trace viewers show all of the file.", kMostSpans, all.size());
+    timeline.note = fmt::format("Shows the first {} of {}; trace viewers show the whole file.", kMostSpans, all.size());
     all.resize(kMostSpans);
   }
   std::map<std::pair<std::pair<std::uint64_t, std::uint64_t>, std::string>, Timeline::Row> rows;
@@ -150,13 +149,12 @@ void add_timelines(const Report& report, Document& document) {
   std::size_t watched = 0;
   for (const Result& result : report.results) {
     if (!result.trace || ++watched > kMostTimelines) continue;
-    document.add(timeline_of("What ran when: " + result.config.key(), happenings_of(*result.trace, report.environment),
+    document.add(timeline_of("Timeline: " + result.config.key(), happenings_of(*result.trace, report.environment),
                              Within::numbers),
                  true, Shown::pages);
   }
   if (watched <= kMostTimelines) return;
-  document.add(Sentence{.text = fmt::format("{} cases were watched; the first {} are drawn, all are in the file of "
-                                            "--timeline",
+  document.add(Sentence{.text = fmt::format("{} cases were traced; the first {} are shown; the --timeline file has all",
                                             watched, kMostTimelines),
                         .tone = Tone::dim},
                true, Shown::pages);
@@ -183,12 +181,12 @@ Timeline timeline_of(const explain::Timeline& timeline, double whole) {
                    .begin = span.begin,
                    .end = span.end});
   }
-  Timeline drawn = timeline_of("What ran when", std::move(all), Within::names);
+  Timeline drawn = timeline_of("Timeline", std::move(all), Within::names);
   constexpr double kAll = 0.999;
   if (timeline.to - timeline.from < kAll * whole) {
     drawn.note = fmt::format(
-        "The first {} in which anything was recorded, from {} on, of {} in all; explain --timeline "
-        "writes all of it for trace viewers.",
+        "Shows the first {} with recorded activity, from {} on, of {} in total; explain --timeline writes the whole "
+        "timeline for trace viewers.",
         explained::time_text(timeline.to - timeline.from), explained::time_text(timeline.from),
         explained::time_text(whole));
   }
@@ -215,13 +213,13 @@ void add_timelines(const TraceFile& file, Document& document) {
     document.add(timeline_of(title, std::move(all), Within::numbers), true, Shown::pages);
   }
   const std::string rest = more > 0 ? fmt::format(", and {} more", more) : "";
-  document.add(Sentence{.text = fmt::format("a timeline of {}{}: pages draw it (--html), and so does ui.perfetto.dev",
-                                            names, rest)},
-               true, Shown::texts);
+  document.add(
+      Sentence{.text = fmt::format("timeline of {}{}: view it in a page (--html) or in ui.perfetto.dev", names, rest)},
+      true, Shown::texts);
   if (more == 0 && file.left_out == 0) return;
   document.add(
-      Sentence{.text = "The file has more than is drawn here; trace viewers show all of it.", .tone = Tone::dim}, true,
-      Shown::pages);
+      Sentence{.text = "The file has more than this page shows; trace viewers show the whole file.", .tone = Tone::dim},
+      true, Shown::pages);
 }
 
 Trust trust_of(const TraceFile& file) { return {file.simulated, file.unverified.empty(), file.fault, true}; }

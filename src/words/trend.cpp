@@ -70,15 +70,15 @@ std::string file_of(const compare::Source& run) { return std::filesystem::path(r
 Sentence answer(const Trend& trend, const std::vector<Told>& changes) {
   const bool too_few = !trend.runs_to_be_sure || 2 * *trend.runs_to_be_sure > trend.runs.size();
   if (changes.empty() && too_few) {
-    const std::string enough = trend.runs_to_be_sure ? fmt::format("once {} runs show it", *trend.runs_to_be_sure)
-                                                     : "only with very many more runs";
-    return {.text = fmt::format("too few runs to tell: {} over {}, and a change is sure to be seen {}",
+    const std::string enough =
+        trend.runs_to_be_sure ? fmt::format("after {} runs", *trend.runs_to_be_sure) : "only with very many more runs";
+    return {.text = fmt::format("too few runs: {} over {}; every change is detectable {}",
                                 counted(trend.series.size(), "case"), counted(trend.runs.size(), "run"), enough),
             .tone = Tone::notice,
             .strong = true};
   }
   if (changes.empty()) {
-    return {.text = fmt::format("nothing changed by {} or more that chance does not explain: {} over {}",
+    return {.text = fmt::format("no significant change of {} or more: {} over {}",
                                 format_percent_short(compare::kTrendThreshold), counted(trend.series.size(), "case"),
                                 counted(trend.runs.size(), "run")),
             .tone = Tone::bold,
@@ -87,7 +87,7 @@ Sentence answer(const Trend& trend, const std::vector<Told>& changes) {
   std::set<const Trend::Series*> cases;
   for (const Told& told : changes) cases.insert(told.series);
   const Told& first = changes.front();
-  return {.text = fmt::format("{} of {} changed: {} is {} from {} on ({}; {}){}", cases.size(),
+  return {.text = fmt::format("{} of {} changed: {} is {} since {} ({}; {}){}", cases.size(),
                               counted(trend.series.size(), "case"), first.name, first.text(),
                               day_of(trend.runs[first.run()]), file_of(trend.runs[first.run()]),
                               versions_at(trend, first.run()),
@@ -116,9 +116,9 @@ Table table_of(const Trend& trend, const std::vector<Told>& changes) {
 /// For each run at which something changed: what else differs from the run before.
 List differences_of(const Trend& trend) {
   List list;
-  list.title = "What else differs there from the run before";
+  list.title = "Other differences from the run before";
   for (const auto& [run, differences] : trend.differences) {
-    Item item{.text = differences.empty() ? "nothing that the files tell" : "", .strong = day_of(trend.runs[run])};
+    Item item{.text = differences.empty() ? "none recorded in the files" : "", .strong = day_of(trend.runs[run])};
     for (const compare::Difference& d : differences) {
       item.text += fmt::format("{}{}: {}, then {}", item.text.empty() ? "" : "; ", d.what, d.base, d.next);
     }
@@ -129,10 +129,10 @@ List differences_of(const Trend& trend) {
 
 std::string method(const Trend& trend) {
   return fmt::format(
-      "a change: the medians before and behind it differ by {} or more, and by more than chance explains at {} for all "
-      "cases together (Mann-Whitney over every cut, by permutations, and of the dozen runs on either side){}",
+      "a change: the medians before and after it differ by {} or more, significant at {} over all cases (Mann-Whitney "
+      "at every cut, by permutations, and on the dozen runs on either side){}",
       format_percent_short(compare::kTrendThreshold), format_percent_short(compare::kTrendError),
-      trend.runs_to_be_sure ? fmt::format("; with so many cases it is sure to be seen once {} show it",
+      trend.runs_to_be_sure ? fmt::format("; with this many cases, every change is detectable after {}",
                                           counted(*trend.runs_to_be_sure, "run"))
                             : "");
 }
@@ -180,7 +180,7 @@ Chart chart_of(const Trend& trend, const Trend::Series& series, const std::strin
   const std::string unit = times ? unit_for_all(std::array{most}) : series.unit;
   const double factor = times ? in_a_second(unit) : 1;
   Chart chart{.title = name,
-              .x = {.label = "runs in the order in which they began",
+              .x = {.label = "runs by start time",
                     .ticks = ticks_of(trend),
                     .ends = {0, static_cast<double>(trend.runs.size() - 1)}},
               .y = {.label = unit == "1" ? "" : unit},
@@ -258,8 +258,8 @@ Document document_of(const Trend& trend) {
     document.add(differences_of(trend), true);
   }
   if (!trend.warnings.empty()) {
-    const std::string doubts = counted(trend.warnings.size(), "doubt") + " about single files";
-    document.add(Sentence{.text = doubts + ", which a page lists", .tone = Tone::notice}, true, Shown::terminal);
+    const std::string doubts = counted(trend.warnings.size(), "warning") + " about single files";
+    document.add(Sentence{.text = doubts + "; --html lists them", .tone = Tone::notice}, true, Shown::terminal);
     document.add(Fold{doubts, {{List(trend.warnings)}}}, true, Shown::elsewhere);
   }
   add_series(trend, names, document);

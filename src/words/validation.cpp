@@ -38,7 +38,7 @@ std::vector<std::string> choices(const std::vector<Group>& groups) {
   std::vector<std::string> sentences;
   for (const Group& g : groups) {
     if (g.fastest == g.predicted_fastest) continue;
-    sentences.push_back(fmt::format("{}: {} was the fastest, and {} is predicted to be, which took {} longer", g.name,
+    sentences.push_back(fmt::format("{}: {} was the fastest; the model predicts {}, which took {} longer", g.name,
                                     g.fastest, g.predicted_fastest, percent(g.regret)));
   }
   return sentences;

@@ -139,11 +139,12 @@ Mend pinned_memory(const Evidence& e, const std::vector<Index>& operations) {
   const std::string takes =
       cost ? fmt::format(" (cudaHostRegister of {} takes about {} here)", format_size(largest), format_seconds(*cost))
            : "";
-  const std::string when = e.window.is_whole && cost ? "which is counted" : "outside of the stretch";
+  const std::string when =
+      e.window.is_whole && cost ? "at a cost that the gain includes" : "outside of the analyzed range";
   return {to_gpu ? "Pin the source (cudaMallocHost, cudaHostRegister; PyTorch: pin_memory()) and copy with "
                    "cudaMemcpyAsync on a stream (non_blocking=True)"
                  : "Copy into pinned memory (cudaMallocHost, cudaHostRegister) with cudaMemcpyAsync on a stream",
-          fmt::format("The memory is pinned once, {}{}, and not overwritten before the copy is done", when, takes),
+          fmt::format("The memory is pinned once, {}{}, and is not overwritten before the copy has ended", when, takes),
           [operations, costs = e.costs, once = e.window.is_whole ? cost.value_or(0) : 0](Program& p) {
             pin(p, operations, costs, once);
           }};
@@ -156,7 +157,7 @@ std::string pace(const Evidence& e, std::span<const Index> operations, double pi
     return format_seconds(taken / static_cast<double>(operations.size())) + " each";
   }
   const std::uint64_t bytes = bytes_of(e.program, operations);
-  return fmt::format("{} where pinned memory would give {}", format_quantity(rate(bytes, taken), "GB/s"),
+  return fmt::format("{}; pinned memory would reach {}", format_quantity(rate(bytes, taken), "GB/s"),
                      format_quantity(rate(bytes, pinned), "GB/s"));
 }
 
@@ -174,8 +175,8 @@ Candidate pageable_candidate(const Evidence& e, const std::vector<Index>& operat
   const CopyKind kind = e.program.operations[operations.front()].copy;
   candidate.finding.what =
       fmt::format("{} {} {} pageable memory: {}{}", copies_in_words(e.program, operations), to_or_from(kind),
-                  kind == CopyKind::h2d ? "are from" : "go to", pace(e, operations, pinned),
-                  keep_the_host(e.program, operations) ? ", and the host waits meanwhile" : "");
+                  kind == CopyKind::h2d ? "read from" : "write to", pace(e, operations, pinned),
+                  keep_the_host(e.program, operations) ? "; the host waits for them" : "");
   return candidate;
 }
 
@@ -294,24 +295,23 @@ Candidate small_candidate(const Evidence& e, CopyKind kind, const std::vector<Ru
   for (const Run& run : runs) operations.insert(operations.end(), run.begin(), run.end());
   Candidate candidate{finding_of(e, FindingKind::small_copies, operations), {}};
   candidate.finding.what = fmt::format(
-      "{} {} follow each other and could be {}", copies_in_words(e.program, operations), to_or_from(kind),
+      "{} {} follow each other and could be merged into {}", copies_in_words(e.program, operations), to_or_from(kind),
       runs.size() == 1 ? "one" : fmt::format("{} (about {} in each)", runs.size(), operations.size() / runs.size()));
   candidate.finding.at_most = true;
   const double between = time_between(e, runs);
   constexpr double kWorthAWord = 0.01;  // of the window
-  const std::string stays =
-      between < kWorthAWord * e.replayed.seconds
-          ? ""
-          : fmt::format(
-                "; the {} that the host does other things between them are taken to stay, and what of that is "
-                "there for each copy goes, too",
-                format_seconds(between));
+  const std::string stays = between < kWorthAWord * e.replayed.seconds
+                                ? ""
+                                : fmt::format(
+                                      "; the {} of host work between these copies is assumed to stay, although merging "
+                                      "also removes work done per copy",
+                                      format_seconds(between));
   candidate.mends.push_back(
-      {kind == CopyKind::h2d ? "Gather them in one buffer of the host and copy that once"
-                             : "Gather what they bring in one buffer of the GPU and copy that once",
-       (kind == CopyKind::h2d ? "What they bring can lie side by side on the GPU; gathering takes the host 0.1 ns for "
-                                "each byte, which is counted"
-                              : "None of them says what the next one is to be") +
+      {kind == CopyKind::h2d ? "Gather the data in one host buffer and copy that once"
+                             : "Gather the data in one GPU buffer and copy that once",
+       (kind == CopyKind::h2d
+            ? "The data can be contiguous on the GPU; the gain includes 0.1 ns of host time per gathered byte"
+            : "No copy depends on the result of an earlier one") +
            stays,
        [runs, costs = e.costs](Program& p) {
          for (const Run& run : runs) gather(p, run, costs);
@@ -353,15 +353,15 @@ std::vector<Candidate> slow_copies(const Evidence& e) {
     Candidate candidate{finding_of(e, FindingKind::slow_copies, operations), {}};
     const double can = time_by(e, operations, Memory::pinned).value_or(0);
     candidate.finding.at_most = true;
-    candidate.finding.what =
-        fmt::format("{} {} reach {} where this machine gives {}; that both directions run at once is no part of it",
-                    copies_in_words(e.program, operations), to_or_from(group.first),
-                    format_quantity(rate(candidate.finding.bytes, recorded_time_of(e.program, operations)), "GB/s"),
-                    format_quantity(rate(candidate.finding.bytes, can), "GB/s"));
+    candidate.finding.what = fmt::format(
+        "{} {} reach {}; this machine reaches {}. Slow-down by copies in the other direction is not included",
+        copies_in_words(e.program, operations), to_or_from(group.first),
+        format_quantity(rate(candidate.finding.bytes, recorded_time_of(e.program, operations)), "GB/s"),
+        format_quantity(rate(candidate.finding.bytes, can), "GB/s"));
     candidate.mends.push_back(
-        {"Look at where the memory is (another socket's: numactl --membind), at other programs that use the link, at "
-         "rows that are copied one by one (cudaMemcpy2D)",
-         "Nothing else uses the link", [operations = std::move(operations), costs = e.costs](Program& p) {
+        {"Check the memory's NUMA node (another socket: numactl --membind), other programs on the link, and copies row "
+         "by row (cudaMemcpy2D)",
+         "No other program uses the link", [operations = std::move(operations), costs = e.costs](Program& p) {
            for (const Index i : operations) {
              Operation& o = p.operations[i];
              o.work = std::min(o.work, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(o.work));
@@ -384,11 +384,10 @@ std::vector<Candidate> blocking_copies(const Evidence& e) {
   }
   if (operations.empty()) return {};
   Candidate candidate{finding_of(e, FindingKind::blocking_copy, operations), {}};
-  candidate.finding.what = fmt::format("{} to the GPU from pinned memory by calls that block: the host waits for each",
+  candidate.finding.what = fmt::format("{} to the GPU from pinned memory use blocking calls: the host waits for each",
                                        copies_in_words(e.program, operations));
-  candidate.mends.push_back({"Use cudaMemcpyAsync on a stream, and wait once, before the memory is overwritten",
-                             "The host has no need to wait for these copies",
-                             [operations, costs = e.costs](Program& p) {
+  candidate.mends.push_back({"Use cudaMemcpyAsync on a stream, and wait once before the memory is overwritten",
+                             "The host needs not wait for these copies", [operations, costs = e.costs](Program& p) {
                                for (const Index i : operations) {
                                  make_asynchronous(p.calls[p.operations[i].call], costs.asynchronous_copy);
                                }

@@ -102,13 +102,14 @@ std::vector<Candidate> launch_bound_stretches(const Evidence& e) {
   if (operations.empty()) return {};
   Candidate candidate = of_operations(e, FindingKind::launch_bound, operations);
   candidate.finding.what = fmt::format(
-      "{} launches in {} without a wait between them: the GPU is idle for {} in all because the next one has not come",
-      operations.size(), stretches.size() == 1 ? "one stretch" : fmt::format("{} stretches", stretches.size()),
+      "{} launches in {} without a wait between them: the GPU is idle for {} in total because the host launches too "
+      "slowly",
+      operations.size(), stretches.size() == 1 ? "one sequence" : fmt::format("{} sequences", stretches.size()),
       format_seconds(idle_for_launches(e, stretches)));
   candidate.mends.push_back(
-      {"Capture what repeats in a CUDA graph and launch that (PyTorch: torch.cuda.CUDAGraph, "
+      {"Capture the repeated launches in a CUDA graph and launch the graph (PyTorch: torch.cuda.CUDAGraph, "
        "torch.compile(mode=\"reduce-overhead\"))",
-       "The same kernels are launched each time with the same sizes",
+       "Each repetition launches the same kernels with the same sizes",
        [stretches, costs = e.costs](Program& p) { launch_as_graphs(p, stretches, costs); }});
   return {std::move(candidate)};
 }
@@ -165,10 +166,11 @@ std::string_view way_to_keep(const Evidence& e, const std::vector<Index>& calls)
   for (const Index c : calls) kinds[e.program.calls[c].kind] += e.replayed.call_ends[c] - e.replayed.call_begins[c];
   switch (std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second; })->first) {
     case CudaCallKind::pin:
-    case CudaCallKind::unpin: return "Pin memory once before, and use it again";
-    case CudaCallKind::load: return "Load code before: by a first call outside, or with CUDA_MODULE_LOADING=EAGER";
-    case CudaCallKind::stream: return "Make streams and events once before, and use them again";
-    default: return "Allocate once before, and use the same memory again (cudaMallocAsync, a pool)";
+    case CudaCallKind::unpin: return "Pin memory once in advance and reuse it";
+    case CudaCallKind::load:
+      return "Load code in advance: call each kernel once before, or set CUDA_MODULE_LOADING=EAGER";
+    case CudaCallKind::stream: return "Create streams and events once in advance and reuse them";
+    default: return "Allocate once in advance and reuse the memory (cudaMallocAsync, a pool)";
   }
 }
 
@@ -181,11 +183,11 @@ std::vector<Candidate> setup_in_stretch(const Evidence& e) {
   Candidate candidate = of_calls(e, FindingKind::setup, calls);
   Finding& finding = candidate.finding;
   const auto is_named = [&](Index c) { return e.recording.name(e.program.calls[c].name) == finding.place.call; };
-  finding.what =
-      fmt::format("{} that set up or take down something ({} of them {}) take {} within the stretch, waiting included",
-                  counted(calls.size(), "call"), std::ranges::count_if(calls, is_named), finding.place.call,
-                  format_seconds(time_of_calls(e, calls)));
-  candidate.mends.push_back({std::string(way_to_keep(e, calls)), "What is set up can be kept", [calls](Program& p) {
+  finding.what = fmt::format(
+      "{} that create or release resources ({} of them {}) take {} within the analyzed range, waits included",
+      counted(calls.size(), "call"), std::ranges::count_if(calls, is_named), finding.place.call,
+      format_seconds(time_of_calls(e, calls)));
+  candidate.mends.push_back({std::string(way_to_keep(e, calls)), "The resources can be reused", [calls](Program& p) {
                                for (const Index c : calls) make_asynchronous(p.calls[c], 0);
                              }});
   return {std::move(candidate)};

@@ -275,9 +275,9 @@ std::vector<Index> streams_with_both(const Program& p) {
 
 Mend over_steps(const std::vector<Index>& streams) {
   return {
-      "Let the copies of one step run beside the kernels of another: two buffers, a stream for each engine, events "
+      "Overlap the copies of one step with the kernels of another: use two buffers, one stream per engine and events "
       "between them, and wait for a step's results one step later",
-      "Steps do not depend on each other's results in the host, and there is memory for a second buffer",
+      "No step depends on host results of the one before, and memory suffices for a second buffer",
       [streams](Program& p) {
         const std::vector<Chain> chains = chains_of(p, streams);
         wait_a_step_later(p, chains);
@@ -287,18 +287,17 @@ Mend over_steps(const std::vector<Index>& streams) {
 }
 
 Mend in_parts(const std::vector<Index>& streams, std::size_t parts, const Costs& costs) {
-  return {
-      fmt::format("Split each step into {} parts, with a stream for each engine, so that parts come in, are worked on "
-                  "and go back at the same time (xferbench tune finds the best number for sizes like these)",
-                  parts),
-      "The kernels can work on parts", [streams, parts, costs](Program& p) {
-        const std::vector<std::size_t> waits = waits_before(p);
-        for (const Chain& chain : chains_of(p, streams)) {
-          for (const Step& step : chain) {
-            if (can_be_split(p, step, waits)) split(p, step, parts, costs);
-          }
-        }
-      }};
+  return {fmt::format("Split each step into {} chunks, with one stream per engine, so that H2D copies, kernels and D2H "
+                      "copies overlap (xferbench tune finds the best number of chunks)",
+                      parts),
+          "The kernels can process chunks", [streams, parts, costs](Program& p) {
+            const std::vector<std::size_t> waits = waits_before(p);
+            for (const Chain& chain : chains_of(p, streams)) {
+              for (const Step& step : chain) {
+                if (can_be_split(p, step, waits)) split(p, step, parts, costs);
+              }
+            }
+          }};
 }
 
 }  // namespace
@@ -318,8 +317,8 @@ std::vector<Candidate> copies_and_kernels_in_turn(const Evidence& e) {
   Candidate candidate = of_operations(e, FindingKind::no_overlap, copies);
   candidate.finding.bytes = bytes_of(e.program, copies);
   candidate.finding.what = fmt::format(
-      "{} and the kernels between them take turns in {}, {} in all, although each has an engine "
-      "of its own",
+      "{} and the kernels between them run serially in {}, {} in total, although copies and kernels have engines of "
+      "their own",
       copies_in_words(e.program, copies),
       streams.size() == 1 ? "one stream" : fmt::format("{} streams", streams.size()), counted(steps, "step"));
   if (steps >= 3) candidate.mends.push_back(over_steps(streams));

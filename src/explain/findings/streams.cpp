@@ -27,10 +27,10 @@ std::vector<Candidate> default_stream(const Evidence& e) {
   if (operations.empty()) return {};
   Candidate candidate = of_operations(e, FindingKind::default_stream, operations);
   candidate.finding.what =
-      fmt::format("{} wait for another stream only because one of both is the legacy default stream",
+      fmt::format("{} wait for another stream only because one of the two is the legacy default stream",
                   counted(operations.size(), "operation"));
   candidate.mends.push_back({"Use streams made with cudaStreamNonBlocking, or compile with --default-stream per-thread",
-                             "The program does not count on that order", [](Program& p) {
+                             "The program does not rely on this order", [](Program& p) {
                                for (Operation& o : p.operations) std::erase_if(o.after, by_legacy);
                              }});
   return {std::move(candidate)};
@@ -99,10 +99,12 @@ std::vector<Candidate> managed_memory(const Evidence& e) {
   Finding& finding = candidate.finding;
   finding.count = all.times;
   finding.bytes = all.bytes;
-  finding.what = fmt::format("{} of managed memory move in {} pieces while kernels that touch it wait ({} in all)",
-                             format_size(all.bytes), all.times, format_seconds(waited));
+  finding.what =
+      fmt::format("{} of managed memory migrate in {} pieces while the kernels that access it wait ({} in total)",
+                  format_size(all.bytes), all.times, format_seconds(waited));
   candidate.mends.push_back({"Prefetch it (cudaMemPrefetchAsync) before the kernel, or copy from pinned memory",
-                             "It is known before what the kernel touches", [moved, costs = e.costs](Program& p) {
+                             "The accessed memory is known before the kernel starts",
+                             [moved, costs = e.costs](Program& p) {
                                for (Index i = 0; i < moved.size(); ++i) {
                                  if (moved[i].bytes > 0)
                                    p.operations[i].work = prefetched(p.operations[i], moved[i], costs);

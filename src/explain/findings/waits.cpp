@@ -161,27 +161,26 @@ bool uses_managed_memory(const Recording& r) {
 
 Candidate needless(const Evidence& e, const std::vector<Index>& calls) {
   Candidate candidate = of_calls(e, FindingKind::needless_wait, calls);
-  candidate.finding.what =
-      fmt::format("The host waits for the GPU {} ({} in all) although nothing was copied back since the wait before",
-                  counted(calls.size(), "time"), format_seconds(time_of_calls(e, calls)));
-  candidate.mends.push_back(
-      {"Leave these waits out, and wait once, where the results are needed",
-       "Nothing is overwritten that a copy still reads (else use a second buffer), and the host reads no memory that "
-       "kernels write directly",
-       [calls](Program& p) { remove_waits(p, calls); }});
+  candidate.finding.what = fmt::format(
+      "The host waits for the GPU {} ({} in total) although nothing was copied back since the previous wait",
+      counted(calls.size(), "time"), format_seconds(time_of_calls(e, calls)));
+  candidate.mends.push_back({"Remove these waits, and wait once where the results are needed",
+                             "The host does not overwrite memory that a copy still reads (else use a second buffer), "
+                             "and does not read memory that kernels write directly",
+                             [calls](Program& p) { remove_waits(p, calls); }});
   return candidate;
 }
 
 Candidate results(const Evidence& e, const Waits& waits) {
   Candidate candidate = of_calls(e, FindingKind::result_wait, waits.results);
   candidate.finding.bytes = waits.bytes;
-  candidate.finding.what =
-      fmt::format("The host waits for results {} ({} in all), and the GPU for the host after each of them",
-                  counted(waits.results.size(), "time"), format_seconds(time_of_calls(e, waits.results)));
+  candidate.finding.what = fmt::format(
+      "The host waits for results {} ({} in total), and after each wait the GPU idles until the host continues",
+      counted(waits.results.size(), "time"), format_seconds(time_of_calls(e, waits.results)));
   candidate.mends.push_back(
-      {"Leave the results on the GPU, or copy them to pinned memory asynchronously, and read them at the end or some "
-       "steps later (PyTorch: no .item(), .cpu() or print in each step)",
-       "What the program does next does not depend on these results",
+      {"Keep the results on the GPU, or copy them asynchronously to pinned memory and read them some steps later "
+       "(PyTorch: no .item(), .cpu() or print in each step)",
+       "The program's next work does not depend on these results",
        [calls = waits.results, costs = e.costs](Program& p) { pin_results(p, calls, costs); }});
   return candidate;
 }
