@@ -44,7 +44,7 @@ class Effort {
     constexpr std::uint64_t kMost = 300'000'000;  // about a second
     steps_ += steps;
     if (steps_ <= kMost) return;
-    throw UsageError(source_ + ": its patterns and names are too many for so many cases; check fewer at once");
+    throw UsageError(source_ + ": too many patterns and names for this number of cases; check fewer at once");
   }
   bool matches(std::string_view pattern, std::string_view text) {
     std::uint64_t steps = 0;
@@ -262,10 +262,9 @@ class Judge {
       if (param == nullptr || std::holds_alternative<std::string>(param->value)) continue;
       const auto wrong = std::ranges::find_if_not(any_of, is_for_numbers);
       if (wrong == any_of.end()) continue;
-      throw UsageError(
-          fmt::format("{}: {}: '{}' is no value of the axis '{}' of {}; expected a number or a size, such "
-                      "as 8 or 256MiB",
-                      source_, e_.name, wrong->text, axis, result.config.scenario()));
+      throw UsageError(fmt::format(
+          "{}: {}: '{}' is not a valid value of the axis '{}' of {}; expected a number or a size, such as 8 or 256MiB",
+          source_, e_.name, wrong->text, axis, result.config.scenario()));
     }
   }
 
@@ -279,12 +278,12 @@ class Judge {
     }
     const auto whole = whole_of(limit.of, *j.result, gpu_of(*j.result));
     if (!whole || !(whole->value > 0)) {
-      j.note = fmt::format("there is no '{}' to take a share of", limit.of);
+      j.note = fmt::format("the share needs '{}', which this case does not have", limit.of);
       return 0;
     }
     if (whole->unit != found.unit) {
-      throw UsageError(fmt::format("{}: {}: {} is in {}, {} in {}; a share needs the same unit", source_, e_.name,
-                                   e_.number, found.unit, limit.of, whole->unit));
+      throw UsageError(fmt::format("{}: {}: {} is in {}, {} in {}; a share needs two numbers in the same unit", source_,
+                                   e_.name, e_.number, found.unit, limit.of, whole->unit));
     }
     return limit.amount.value * whole->value;
   }
@@ -300,7 +299,7 @@ class Judge {
 
   [[noreturn]] void refuse_unit(const Metric& found, const Quantity& limit) const {
     const std::string unit = found.unit == "1" ? "a ratio without unit" : "in " + found.unit;
-    throw UsageError(fmt::format("{}: {}: {} is {}, its limit {}", source_, e_.name, e_.number, unit,
+    throw UsageError(fmt::format("{}: {}: {} is {}, but its limit {}", source_, e_.name, e_.number, unit,
                                  limit.unit.empty() ? "has no unit; write it, as in \"52 GB/s\"" : "in " + limit.unit));
   }
 
@@ -317,7 +316,7 @@ class Judge {
     const std::vector<std::string> known(axes.begin(), axes.end());
     for (const Condition& condition : e_.where) {
       if (axes.contains(condition.axis)) continue;
-      return fmt::format(": none has the axis '{}'{}", condition.axis, suggestion(condition.axis, known));
+      return fmt::format(": no case has the axis '{}'{}", condition.axis, suggestion(condition.axis, known));
     }
     return {};
   }
@@ -347,7 +346,7 @@ class Judge {
       }
     }
     const std::vector<std::string> others(names.begin(), names.end());
-    return fmt::format("no case that matches has '{}'{}", e_.number, suggestion(e_.number, others));
+    return fmt::format("no matching case has '{}'{}", e_.number, suggestion(e_.number, others));
   }
 
   void decide_by_one(Row& row) const {
@@ -404,9 +403,7 @@ class Judge {
   }
 
   [[nodiscard]] std::string expected() const {
-    std::string text = e_.aggregate == Aggregate::best     ? "the best "
-                       : e_.aggregate == Aggregate::median ? "the median "
-                                                           : "";
+    std::string text = e_.aggregate == Aggregate::best ? "best: " : e_.aggregate == Aggregate::median ? "median: " : "";
     if (e_.at_least) text += "at least " + limit_text(*e_.at_least);
     if (e_.at_most) text += (e_.at_least ? ", at most " : "at most ") + limit_text(*e_.at_most);
     return text;
@@ -451,10 +448,9 @@ void refuse_others(const Report& report, std::string_view name, const Expectatio
                    bool allow_simulated) {
   const Environment& e = report.environment;
   if (e.simulated() && !allow_simulated) {
-    throw UsageError(
-        fmt::format("{} is simulated (profile {}) and says nothing of a real GPU; --allow-simulated "
-                    "checks it all the same",
-                    name, e.profile_text(kChangesInHeadings)));
+    throw UsageError(fmt::format(
+        "{} is simulated (profile {}) and says nothing about a real GPU; --allow-simulated checks it anyway", name,
+        e.profile_text(kChangesInHeadings)));
   }
   const auto refuse_other = [&](const std::string& gpu) {
     if (expectations.gpu.empty() || matches(expectations.gpu, gpu)) return;

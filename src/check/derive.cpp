@@ -86,8 +86,8 @@ void refuse_unlike(const NamedReport& one, const NamedReport& other) {
   const Environment& a = one.report.environment;
   const Environment& b = other.report.environment;
   const auto differ = [&](const std::string& of_a, const std::string& of_b) {
-    throw UsageError(
-        fmt::format("{} is {}, but {} is {}; make expectations of each by itself", one.name, of_a, other.name, of_b));
+    throw UsageError(fmt::format("{} is {}, but {} is {}; derive expectations from each of them separately", one.name,
+                                 of_a, other.name, of_b));
   };
   const auto kind = [](const Environment& e) {
     return e.simulated() ? fmt::format("simulated (profile {})", e.profile_text()) : std::string("real");
@@ -100,7 +100,7 @@ void refuse_unlike(const NamedReport& one, const NamedReport& other) {
 std::vector<std::string> doubts_of(const NamedReport& run) {
   std::vector<std::string> doubts;
   const auto failed = std::ranges::count(run.report.results, Status::failed, &Result::status);
-  if (!run.report.complete) doubts.push_back(run.name + " was cut off, or still goes on");
+  if (!run.report.complete) doubts.push_back(run.name + " was interrupted or is still running");
   if (failed > 0) doubts.push_back(fmt::format("{} has {} failed case{}", run.name, failed, failed == 1 ? "" : "s"));
   if (!run.report.verified) doubts.push_back(run.name + " was not verified (--no-verify)");
   return doubts;
@@ -113,24 +113,22 @@ std::vector<std::string> refuse_unsuitable(std::span<const NamedReport> runs, co
     refuse_unlike(runs.front(), run);
     if (run.report.fleet) {
       throw UsageError(fmt::format(
-          "{} is of {} ranks: what one of them reaches depends on what the others do; take runs of a single process",
+          "{} has {} ranks, and the results of a rank depend on the other ranks; use runs of a single process",
           run.name, run.report.fleet->ranks.size()));
     }
     if (e.simulated() && !options.allow_simulated) {
-      throw UsageError(
-          fmt::format("{} is simulated (profile {}) and says nothing of a real GPU; --allow-simulated "
-                      "takes it all the same",
-                      run.name, e.profile_text(kChangesInHeadings)));
+      throw UsageError(fmt::format(
+          "{} is simulated (profile {}) and says nothing about a real GPU; --allow-simulated uses it anyway", run.name,
+          e.profile_text(kChangesInHeadings)));
     }
     if (!e.injected_fault().empty()) {
-      throw UsageError(fmt::format("{} is of a device that was given a fault ({}); such a run is never good", run.name,
-                                   e.injected_fault()));
+      throw UsageError(
+          fmt::format("{} has an injected fault ({}); limits need runs without faults", run.name, e.injected_fault()));
     }
     for (std::string& doubt : doubts_of(run)) doubts.push_back(std::move(doubt));
   }
   if (doubts.empty() || options.allow_doubtful) return doubts;
-  throw UsageError(
-      fmt::format("{}; limits come from good runs, --allow-doubtful takes it all the same", fmt::join(doubts, "; ")));
+  throw UsageError(fmt::format("{}; limits need good runs; --allow-doubtful uses it anyway", fmt::join(doubts, "; ")));
 }
 
 // --- Which numbers --------------------------------------------------------------------------------------------------
@@ -183,9 +181,10 @@ class Headlines {
     constexpr double kMost = 1e15;
     const double number = number_of(m, better, alone_);
     if (better == Better::neither || !(number > kLeast && number < kMost)) {
-      const std::string why = better == Better::neither ? "which way is better is not declared"
-                                                        : fmt::format("{} is no number to set a limit by", number);
-      left_out_.push_back(fmt::format("{} has no limit: of its {}, {}", key, m.name, why));
+      const std::string why = better == Better::neither
+                                  ? "it is not declared whether higher or lower is better"
+                                  : fmt::format("{} is too small or too large for a limit", number);
+      left_out_.push_back(fmt::format("{} gets no limit: {}: {}", key, m.name, why));
       return;
     }
     const auto [place, is_new] = places_.try_emplace(key, all_.size());
@@ -250,12 +249,11 @@ std::string description_of(std::span<const NamedReport> runs, const DeriveOption
   const std::string assumed = format_percent(options.assumed_spread);
   const std::string known =
       spread.freedom == 0
-          ? fmt::format("a spread between runs of {} is assumed", assumed)
-          : fmt::format(
-                "a spread between runs of {} is taken: they show {}, {} was assumed, which counts as {:.0f} runs",
-                format_percent(std::sqrt(spread.variance)), format_percent(spread.seen()), assumed, kWeight);
+          ? fmt::format("assumed spread between runs {}", assumed)
+          : fmt::format("spread between runs {}, from {} measured and {} assumed, which has the weight of {:.0f} runs",
+                        format_percent(std::sqrt(spread.variance)), format_percent(spread.seen()), assumed, kWeight);
   return fmt::format(
-      "{}made by xferbench expect from {} good run{} ({}): {}; 95 of 100 such runs keep all {} limits{}{}",
+      "{}made by xferbench expect from {} good run{} ({}): {}; 95 of 100 such runs meet all {} limits{}{}",
       e.simulated() ? fmt::format("SIMULATED by profile {}; ", e.profile_text(kChangesInHeadings)) : "", runs.size(),
       runs.size() == 1 ? "" : "s", fmt::join(names, ", "), known, limits,
       doubts.empty() ? "" : "; doubtful: ", fmt::join(doubts, "; "));
@@ -270,9 +268,9 @@ Derived derive(std::span<const NamedReport> runs, const DeriveOptions& options) 
   const Headlines headlines(runs, options);
   derived.warnings.insert(derived.warnings.end(), headlines.left_out().begin(), headlines.left_out().end());
   if (headlines.all().empty())
-    throw UsageError("no case was measured in any of these files: there is nothing to expect");
+    throw UsageError("no case was measured in any of these files, so no limits can be derived");
   if (headlines.all().size() > kMostExpectations) {
-    throw UsageError(fmt::format("{} cases are too many for a file of limits, which may have {}; name fewer files",
+    throw UsageError(fmt::format("{} cases are too many: a file can have {} limits; pass fewer files",
                                  headlines.all().size(), kMostExpectations));
   }
   std::vector<LogsOfCase> logs;

@@ -26,7 +26,7 @@ Quantity quantity(Reader& in) {
   if (!in.is_text()) return {in.as_number()};
   const auto quantity = parse_quantity(in.as_text());
   if (quantity) return *quantity;
-  in.fail(fmt::format("found {}, expected a number and its unit, such as \"52 GB/s\"", in_quotes(in.as_text())));
+  in.fail(fmt::format("found {}, expected a number with its unit, such as \"52 GB/s\"", in_quotes(in.as_text())));
 }
 
 constexpr Shape kShare{.expected = "a share, such as 0.85 or \"85 %\"",
@@ -46,14 +46,15 @@ void check_limit(Reader& in, void* limit) {
 }
 
 constexpr std::array kLimitFields{
-    field<&Limit::of>(
-        "of", "link: the PCIe link, one way. memory: the GPU's, by clock and width. Else a number of the same case."),
+    field<&Limit::of>("of",
+                      "link: PCIe bandwidth in one direction. memory: GPU memory bandwidth, from clock and bus width. "
+                      "Other names: a number of the same case."),
     field<&Limit::amount, kShare>("share"),
 };
 
 /// An amount, or {"of": "link", "share": 0.85}.
-constexpr Shape kLimit{.expected = "a number, a text such as \"52 GB/s\", or a share of something",
-                       .help = "A number, a number and its unit (52 GB/s, 10us, 85 %), or a share of something.",
+constexpr Shape kLimit{.expected = "a number, a text such as \"52 GB/s\", or a share of another number",
+                       .help = "A number, a number with its unit (52 GB/s, 10us, 85 %), or a share of another number.",
                        .take =
                            [](Reader& in, void* limit) {
                              as<Limit>(limit).amount = quantity(in);
@@ -76,7 +77,7 @@ Wanted wanted(Reader& in) {
   if (!in.is_text()) return {fmt::format("{}", in.as_number()), Bound::equal, in.as_number()};
   const std::string text = in.as_text();
   const std::size_t begin = text.find_first_not_of("<>=");
-  if (begin == std::string::npos) in.fail("found no value, expected one such as \"h2d\" or \">=1MiB\"");
+  if (begin == std::string::npos) in.fail("found no value, expected a value such as \"h2d\" or \">=1MiB\"");
   const auto quantity = parse_quantity(std::string_view(text).substr(begin));
   const bool is_amount = quantity && (quantity->unit.empty() || quantity->unit == "B");
   if (begin == 0) return {text, Bound::equal, is_amount ? std::optional(quantity->value) : std::nullopt};
@@ -86,7 +87,7 @@ Wanted wanted(Reader& in) {
     in.fail(fmt::format("found {}, expected a bound such as \">=256MiB\"", in_quotes(text)));
   }
   if (!is_amount) {
-    in.fail(fmt::format("unknown unit in {}; axes are numbers or sizes, such as 256MiB", in_quotes(text)));
+    in.fail(fmt::format("unknown unit in {}; expected a number or a size, such as 256MiB", in_quotes(text)));
   }
   return {text, static_cast<Bound>(bound - kBounds.begin()), quantity->value};
 }
@@ -100,7 +101,7 @@ constexpr Shape kWanted{.expected = "a text or a number",
 /// One value, or a list of them.
 constexpr Shape kCondition{
     .expected = "a text, a number, or a list of them",
-    .help = "What an axis must be; of a list, one of these.",
+    .help = "Required value of an axis, or a list of allowed values.",
     .take = [](Reader& in, void* condition) { as<Condition>(condition).any_of.push_back(wanted(in)); },
     .item = [](Reader& in, void* condition, std::size_t) -> Target {
       return {&kWanted, &in.one_more(as<Condition>(condition).any_of, kMostEntries)};
@@ -135,7 +136,7 @@ constexpr Shape kCase{
 /// Applies a unit that is written once for both limits.
 void apply_unit(Reader& in, const std::string& unit, std::optional<Limit>& limit) {
   if (unit.empty() || !limit || !limit->of.empty()) return;
-  if (!limit->amount.unit.empty()) in.fail("has its unit twice: in the limit and as \"unit\"; leave one out");
+  if (!limit->amount.unit.empty()) in.fail("has two units: in the limit and as \"unit\"; remove one of them");
   limit->amount = in_base_unit(limit->amount.value, unit);
 }
 
@@ -143,7 +144,7 @@ void check_limits(Reader& in, const Expectation& e) {
   if (!e.at_least && !e.at_most) in.fail(R"(has no limit; add "at_least" or "at_most")");
   if (!e.at_least || !e.at_most || e.at_least->of != e.at_most->of) return;
   if (e.at_least->amount.unit == e.at_most->amount.unit && e.at_least->amount.value > e.at_most->amount.value) {
-    in.fail("at_least is more than at_most: nothing can hold");
+    in.fail("at_least is above at_most: no value can meet both");
   }
 }
 
@@ -153,7 +154,7 @@ void complete(Reader& in, void* expectation) {
   if (e.is_measurement == in.has("metric")) {
     in.fail(R"(expected one of "metric" and "measurement": the number that is to be checked)");
   }
-  if (!e.is_measurement && in.has("statistic")) in.fail("only a measurement has a \"statistic\"");
+  if (!e.is_measurement && in.has("statistic")) in.fail("\"statistic\" needs a \"measurement\"");
   apply_unit(in, e.unit, e.at_least);
   apply_unit(in, e.unit, e.at_most);
   check_limits(in, e);
@@ -163,20 +164,22 @@ void complete(Reader& in, void* expectation) {
 }
 
 constexpr std::array kExpectationFields{
-    field<&Expectation::name>("name", optional, "Made from the number and the cases where absent."),
+    field<&Expectation::name>("name", optional,
+                              "Name of the expectation. Default: made from the number and the cases."),
     part("case", kCase, optional,
-         "A pattern for keys, or a scenario and axes that must all be met; all cases that have the number where "
-         "absent. Skipped ones do not count, failed ones fail it."),
+         "A pattern for keys, or a scenario and conditions on axes that must all be met. Default: all cases that have "
+         "the number. Skipped cases are ignored; a failed case fails the expectation."),
     field<&Expectation::number>("metric", optional),
     field<&Expectation::number>("measurement", optional),
-    field<&Expectation::statistic>("statistic", optional, "Which number of the measurement; median where absent."),
+    field<&Expectation::statistic>("statistic", optional, "Statistic of the measurement. Default: median."),
     field<&Expectation::at_least, kLimit>("at_least", optional),
     field<&Expectation::at_most, kLimit>("at_most", optional),
-    field<&Expectation::unit>("unit", optional, "Of limits that are numbers: GB/s, us, %. Only ratios need none."),
-    field<&Expectation::aggregate>(
-        "aggregate", optional, "every (where absent): each case must hold. best: one must. median: that of all must."),
+    field<&Expectation::unit>("unit", optional, "Unit of limits without one: GB/s, us, %. Ratios have no unit."),
+    field<&Expectation::aggregate>("aggregate", optional,
+                                   "every (default): all cases must hold. best: the best case must hold. median: the "
+                                   "median of all cases must hold."),
     field<&Expectation::optional>("optional", optional,
-                                  "It may match no case. Cases that match and lack the number fail it."),
+                                  "The expectation may match no case. Matching cases without the number fail it."),
 };
 constexpr std::array kExpectationChoices{Choice{{"at_least", "at_most"}},
                                          Choice{.of = {"metric", "measurement"}, .only_one = true}};
@@ -188,23 +191,23 @@ constexpr Shape kExpectation{.expected = "an object",
                              .choices = kExpectationChoices};
 
 void check_some(Reader& in, std::vector<Expectation>& all) {
-  if (all.empty()) in.fail("expects nothing; add expectations to the list");
+  if (all.empty()) in.fail("the list is empty; add at least one expectation");
 }
 constexpr Shape kExpectations = some(kListOf<Expectation, kExpectation, kMostExpectations, check_some>);
 
 constexpr std::array kFileFields{
     part("schema", kSchema<kVersion1>),
     field<&Expectations::description, kText>("description", optional,
-                                             "What these expectations are for; shown above the table."),
+                                             "Purpose of these expectations, shown above the table."),
     field<&Expectations::gpu>("gpu", optional,
-                              "Pattern for its name, such as NVIDIA H200*. Results from another are refused."),
+                              "Pattern for the GPU's name, such as NVIDIA H200*. Results of other GPUs are refused."),
     field<&Expectations::all, kExpectations>("expect"),
 };
-constexpr Shape kFile = strict(expecting(
-    record(kFileFields,
-           "What xferbench check --expect reads, version 1: absolute limits for results. An unknown field is an error, "
-           "so that no limit is lost to a slip of the pen."),
-    "expectations: an object with schema and expect"));
+constexpr Shape kFile =
+    strict(expecting(record(kFileFields,
+                            "File that xferbench check --expect reads, version 1: absolute limits for results. An "
+                            "unknown field is an error, so that a typo cannot disable a limit."),
+                     "expectations: an object with schema and expect"));
 
 }  // namespace
 

@@ -165,7 +165,7 @@ class Comparer {
         row.least_found.reset();
         row.test = TestUsed::none;
       }
-      if (!found.ratio) row.notes.emplace_back("has no ratio: a number is not above 0");
+      if (!found.ratio) row.notes.emplace_back("has no ratio: a number is 0 or negative");
     }
   }
 
@@ -203,12 +203,12 @@ class Comparer {
     const Measurement* a = base.values.front().measurement;
     const Measurement* b = next.values.front().measurement;
     if (a != nullptr && b != nullptr && a->clock != b->clock) {
-      row.notes.push_back(fmt::format("timed by {} in base and by {} in new", to_text(a->clock), to_text(b->clock)));
+      row.notes.push_back(fmt::format("clock {} in base and {} in new", to_text(a->clock), to_text(b->clock)));
     }
     add_flags(base, next, row.notes);
     const auto other_unit = [&row](const Value& v) { return v.unit != row.unit; };
     if (std::ranges::any_of(base.values, other_unit) || std::ranges::any_of(next.values, other_unit)) {
-      row.notes.emplace_back("in different units");
+      row.notes.emplace_back("units differ");
       return;
     }
     row.identical = identical(base, next);
@@ -219,11 +219,11 @@ class Comparer {
   /// Notes how autocorrelation and drift weaken the samples of one process a side.
   static void note_dependence(Row& row, const ProcessNumber& base, const ProcessNumber& next) {
     if (inflation(base.sample, next.sample) > 1) {
-      row.notes.push_back(fmt::format("autocorrelated: samples count as {:.0f} and {:.0f}", base.sample.effective_size,
-                                      next.sample.effective_size));
+      row.notes.push_back(fmt::format("autocorrelated samples: effective sample sizes {:.0f} and {:.0f}",
+                                      base.sample.effective_size, next.sample.effective_size));
     }
     if (const double drift = std::max(base.drift, next.drift); drift > 0) {
-      row.notes.push_back(fmt::format("drift of {} counts as spread", format_percent(drift)));
+      row.notes.push_back(fmt::format("drift of {} is counted as spread", format_percent(drift)));
     }
   }
 
@@ -273,12 +273,12 @@ void check_spreads(const Files& files, Comparison& comparison) {
     const Environment& environment = file->report.environment;
     if (!of_same_kind(*known, environment)) {
       throw UsageError(
-          fmt::format("--spread: the spreads are of {}, {} is of {}; make some there: xferbench --repeat "
+          fmt::format("--spread: the spreads are from {}, but {} is from {}; measure spreads there: xferbench --repeat "
                       "7 --json FILE --spread FILE ...",
                       kind_of(*known), file->name, kind_of(environment)));
     }
     if (!of_same_gpu(*known, environment)) {
-      comparison.warnings.push_back(fmt::format("{} is of another {} than the spreads", file->name, kind_of(*known)));
+      comparison.warnings.push_back(fmt::format("{} is from another {} than the spreads", file->name, kind_of(*known)));
     }
   }
 }
@@ -290,7 +290,7 @@ void warn_of_same_runs(std::span<const NamedReport> base, std::span<const NamedR
       if (a.report.started_at != b.report.started_at || a.report.results != b.report.results) continue;
       // Once only, if files hold several processes.
       add_new(comparison.warnings,
-              fmt::format("{} and {} are the same run: compared with itself nothing changes", a.name, b.name));
+              fmt::format("{} and {} are the same run, so no change can be found", a.name, b.name));
     }
   }
 }
@@ -330,8 +330,8 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
     return is_in(Results(c.results).first(base.size())) && is_in(Results(c.results).subspan(base.size()));
   };
   if (std::ranges::none_of(cases, on_both)) {
-    throw UsageError(fmt::format("{} and {} have no case in common: {} is only in one of them", base.front().name,
-                                 next.front().name, cases.front().identity));
+    throw UsageError(fmt::format("{} and {} have no case in common: for example, {} is only in one of them",
+                                 base.front().name, next.front().name, cases.front().identity));
   }
   Comparer comparer(comparison, base.size(), next.size());
   for (const SameCase& c : cases) {

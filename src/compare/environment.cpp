@@ -115,10 +115,10 @@ std::optional<std::string> value_of(const std::vector<std::string>& command, con
 /// Flags that change how a case is measured but are no part of its key.
 void add_command(const std::vector<std::string>& command, Facts& facts) {
   for (const std::string flag : {"--seed", "--ci", "--budget", "--min-samples", "--max-samples"}) {
-    facts.emplace_back(flag, value_of(command, flag).value_or("the default"));
+    facts.emplace_back(flag, value_of(command, flag).value_or("default"));
   }
   const auto passes = value_of(command, "--passes");  // --turns is its older name
-  facts.emplace_back("--passes", passes ? *passes : value_of(command, "--turns").value_or("the default"));
+  facts.emplace_back("--passes", passes ? *passes : value_of(command, "--turns").value_or("default"));
   facts.emplace_back("--suite", value_of(command, "--suite").value_or("none"));
   for (const std::string flag : {"--no-verify", "--timeline"}) {
     const bool given = std::ranges::any_of(
@@ -164,9 +164,9 @@ std::vector<Difference> differences(std::span<const NamedReport> base, std::span
 std::vector<std::string> doubts(const NamedReport& named) {
   const Report& report = named.report;
   std::vector<std::string> found;
-  if (!report.complete) found.push_back(named.name + " is incomplete: its run was interrupted, or still goes on");
+  if (!report.complete) found.push_back(named.name + " is incomplete: its run was interrupted or is still running");
   if (report.tool.git.ends_with("-dirty")) {
-    found.push_back(fmt::format("{} was made by a program with uncommitted changes ({})", named.name, report.tool.git));
+    found.push_back(fmt::format("{} was made by a build with uncommitted changes ({})", named.name, report.tool.git));
   }
   if (!report.environment.simulated() && report.tool.type == "Debug") {
     found.push_back(named.name + " was made by a debug build");
@@ -174,7 +174,7 @@ std::vector<std::string> doubts(const NamedReport& named) {
   const auto look_at = [&](const Environment::Gpu& gpu, const std::string& whose) {
     const auto& link = gpu.pcie;
     if (!link || !link->below_maximum()) return;
-    found.push_back(fmt::format("{}: the link{} runs at Gen{} x{}, and the GPU can do Gen{} x{}", named.name, whose,
+    found.push_back(fmt::format("{}: the link{} runs at Gen{} x{}, but the GPU supports Gen{} x{}", named.name, whose,
                                 link->generation, link->width, link->max_generation, link->max_width));
   };
   if (report.fleet) {

@@ -37,11 +37,11 @@ Source source_of(const NamedReport& named) {
 }
 
 [[noreturn]] void refuse_empty(const Files& files, const Options& options) {
-  if (options.only.empty()) throw UsageError("these files hold no case");
+  if (options.only.empty()) throw UsageError("these files have no cases");
   const auto example =
       std::ranges::find_if(files, [](const NamedReport* named) { return !named->report.results.empty(); });
   const std::string first = example == files.end() ? ""
-                                                   : fmt::format("; the first of {} is {}", (*example)->name,
+                                                   : fmt::format("; the first case of {} is {}", (*example)->name,
                                                                  (*example)->report.results.front().config.key());
   throw UsageError(fmt::format("--only {}: no case matches{}", fmt::join(options.only, " --only "), first));
 }
@@ -122,7 +122,7 @@ std::optional<std::string> check_simulated(const Files& files, const Options& op
     if (!profile.empty()) simulated = profile;
     if (profile == of_first || options.allow_simulated) continue;
     throw UsageError(
-        fmt::format("{} is {} and {} is {}: these cannot be compared; --allow-simulated does it all the same",
+        fmt::format("{} is {} and {} is {}: these cannot be compared; --allow-simulated compares them anyway",
                     files.front()->name, describe(of_first), named->name, describe(profile)));
   }
   return simulated;
@@ -137,7 +137,7 @@ void check_medians(const Files& files) {
         const double median = statistics::median(m.samples);
         if (std::abs(m.median - median) <= kClose * std::abs(median)) continue;
         throw InputError(
-            fmt::format("{}: {}: the median of '{}' is given as {}, but its samples make it {}; the file was changed "
+            fmt::format("{}: {}: the file gives a median of '{}' of {}, but its samples have {}; the file was changed "
                         "after it was written: measure again",
                         file->name, result.config.key(), m.name, m.median, median));
       }
@@ -180,7 +180,7 @@ void refuse_numberless(const Files& files, const Options& options) {
   const std::string near = suggestion(*options.metric, names);
   const std::string more = names.size() > kMostNames ? fmt::format(" and {} more", names.size() - kMostNames) : "";
   names.resize(std::min(names.size(), kMostNames));
-  throw UsageError(fmt::format("--metric {}: no case has a measurement or metric of that name{}; there are {}{}",
+  throw UsageError(fmt::format("--metric {}: no case has a measurement or metric of that name{}; available: {}{}",
                                *options.metric, near, fmt::join(names, ", "), more));
 }
 

@@ -82,12 +82,12 @@ std::optional<Match> matching(const Files& files, const Options& options) {
   const auto one = std::ranges::find_if(files, is_fleet);
   const auto other = std::ranges::find_if_not(files, is_fleet);
   if (one == files.end()) {
-    if (options.match) throw UsageError("--match is for results of mpirun or srun, and none of these files has ranks");
+    if (options.match) throw UsageError("--match needs results of mpirun or srun, but none of these files has ranks");
     return std::nullopt;
   }
   if (other != files.end()) {
-    throw UsageError(fmt::format("{} is of {} ranks and {} of a single process: these cannot be compared", (*one)->name,
-                                 (*one)->report.fleet->ranks.size(), (*other)->name));
+    throw UsageError(fmt::format("{} has {} ranks and {} is from a single process: these cannot be compared",
+                                 (*one)->name, (*one)->report.fleet->ranks.size(), (*other)->name));
   }
   if (options.match == Match::rank) return Match::rank;
   for (const NamedReport* named : files) {
@@ -131,11 +131,11 @@ std::string matched_text(const Files& files, std::size_t base_files, std::option
     if (place->rank != now.rank || place->host != now.host) ++other_place;
     if (place->environment.gpu.uuid != now.environment.gpu.uuid) ++other_gpu;
   }
-  std::string text = fmt::format("ranks are matched by {}: {} on both sides",
-                                 match == Match::uuid ? "their GPUs' UUIDs" : "their numbers", both);
+  std::string text =
+      fmt::format("ranks matched by {}: {} on both sides", match == Match::uuid ? "GPU UUID" : "rank number", both);
   if (base.size() > both) text += fmt::format(", {} only in base", base.size() - both);
   if (next.size() > both) text += fmt::format(", {} only in new", next.size() - both);
-  if (other_place > 0) text += fmt::format(", {} at another place", other_place);
+  if (other_place > 0) text += fmt::format(", {} with another rank number or host", other_place);
   if (other_gpu > 0) text += fmt::format(", {} with another GPU", other_gpu);
   return text;
 }

@@ -50,7 +50,7 @@ std::string reason_without_test(const Row& row) {
   if (!row.ratio) return "";  // a note says that a number is not above 0
   const std::size_t fewer = std::min(row.base->n, row.next->n);
   if (row.interval || fewer == 1) return "one number per file has no spread; compare several processes (--repeat)";
-  return fmt::format("{} samples: too few to decide; use --repeat 7", fewer);
+  return fmt::format("too few samples ({}); use --repeat 7", fewer);
 }
 
 std::string reason_of(const Row& row, double threshold) {
@@ -67,9 +67,9 @@ std::string reason_of(const Row& row, double threshold) {
     default: return "";
   }
   if (significant(row)) {
-    return fmt::format("differs, but not clearly by more than {}", percent(threshold));
+    return fmt::format("differs, but not significantly by more than {}", percent(threshold));
   }
-  return low > 1 + threshold || high < 1 - threshold ? "may be chance, given the number of cases" : "too uncertain";
+  return low > 1 + threshold || high < 1 - threshold ? "may be chance with this many cases" : "too uncertain";
 }
 
 void judge_rows(Comparison& comparison) {
@@ -109,8 +109,8 @@ std::string remedy(const Comparison& comparison, double sought) {
       spread, sought,
       {.cases = tested, .threshold = comparison.options.threshold, .before = {assumed, static_cast<double>(freedom)}});
   const bool of_one = !comparison.several_files() && !comparison.options.known_spreads;
-  const std::string known = of_one ? ", or give the spread between processes by --spread" : "";
-  if (!processes) return "compare fewer cases (--only), or allow more (--threshold)" + known;
+  const std::string known = of_one ? ", or give the spread between processes with --spread" : "";
+  if (!processes) return "compare fewer cases (--only), or raise --threshold" + known;
   return fmt::format("measure each side with --repeat {}{}", *processes, known);
 }
 
@@ -130,8 +130,8 @@ bool is_blind(const Comparison& comparison, double sought) {
 std::string blind_text(const Comparison& comparison, double sought) {
   const auto& least = comparison.outcome.least_slowdown;
   const std::string middle_case =
-      least ? fmt::format("; half of the cases could show only {} or more", percent(*least)) : std::string();
-  return fmt::format("too little data: most cases could not show a slow-down of {}, twice the threshold{}; {}",
+      least ? fmt::format("; in half of the cases only {} or more is detectable", percent(*least)) : std::string();
+  return fmt::format("too little data to detect a slow-down of {} (twice the threshold) in most cases{}; {}",
                      percent(sought), middle_case, remedy(comparison, sought));
 }
 
@@ -144,7 +144,7 @@ std::string worse_text(const Comparison& comparison) {
     std::string reason = first.reason.substr(first.reason.find("in new") + std::string("in new ").size());
     if (reason.starts_with("failed: ")) reason.erase(0, std::string("failed: ").size());
     parts.push_back(fmt::format("{} failed: {}{}", cases_text(static_cast<std::size_t>(failed)),
-                                failed > 1 ? "the first by " : "", reason));
+                                failed > 1 ? "first: " : "", reason));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -207,7 +207,7 @@ void warn_of_common_shift(Comparison& comparison) {
   }
   const bool all = static_cast<std::size_t>(alike) == slowdowns.size();
   comparison.warnings.push_back(
-      fmt::format("{} cases about {} {}: suspect the machine, its clocks or other load on it",
+      fmt::format("{} cases are about {} {}: check the machine, its clocks and other load",
                   all ? fmt::format("all {}", slowdowns.size()) : fmt::format("{} of {}", alike, slowdowns.size()),
                   percent(std::expm1(std::abs(common))), common > 0 ? "slower" : "faster"));
 }
@@ -220,14 +220,14 @@ std::string middle_and_most(const std::vector<Row>& rows, const Number& number) 
   double most = 0;
   for (const Row& row : rows) most = std::max(most, number(row).value_or(0));
   if (percent(*of_middle) == percent(most)) return percent(most);
-  return fmt::format("{} in the median case, {} in the worst", percent(*of_middle), percent(most));
+  return fmt::format("{} in the median case, {} in the worst case", percent(*of_middle), percent(most));
 }
 
 std::vector<std::string> reach_of(const Comparison& comparison) {
   std::vector<std::string> lines;
   const auto least = [](const Row& row) { return row.identical ? std::nullopt : row.least_slowdown(); };
   if (const std::string text = middle_and_most(comparison.rows, least); !text.empty()) {
-    lines.push_back("smallest slow-down that these runs could show: " + text);
+    lines.push_back("smallest detectable slow-down: " + text);
   }
   const auto add_spread = [&](const char* how, const auto& number) {
     const std::string text = middle_and_most(comparison.rows, number);
@@ -236,12 +236,11 @@ std::vector<std::string> reach_of(const Comparison& comparison) {
   const auto from = [](SpreadSource source) {
     return [source](const Row& row) { return row.spread_from == source && !row.identical ? row.spread : std::nullopt; };
   };
-  add_spread("as they show it", [](const Row& row) { return row.identical ? std::nullopt : row.spread_seen; });
+  add_spread("measured", [](const Row& row) { return row.identical ? std::nullopt : row.spread_seen; });
   const bool weighed = std::ranges::any_of(comparison.rows, [](const Row& row) {
     return row.test == TestUsed::welch && row.spread_seen && row.spread != row.spread_seen;
   });
-  if (weighed)
-    add_spread("as it is used, with that of all cases, or what was known or assumed", from(SpreadSource::measured));
+  if (weighed) add_spread("used (combined with all cases, --spread or --assume-spread)", from(SpreadSource::measured));
   add_spread("known", from(SpreadSource::known));
   add_spread("assumed", from(SpreadSource::assumed));
   return lines;
@@ -282,10 +281,11 @@ void warn_of_one_process(Comparison& comparison) {
   if (!from(SpreadSource::assumed)) return;
   const double assumed = comparison.options.assumed_spread;
   comparison.warnings.push_back(
-      assumed > 0 ? fmt::format("one process a side shows no spread between processes: {} is assumed (--assume-spread)",
-                                percent(assumed))
-                  : std::string("one process a side shows no spread between processes, and none is assumed: the "
-                                "intervals hold for these two processes only"));
+      assumed > 0
+          ? fmt::format("one process per side gives no spread between processes: {} is assumed (--assume-spread)",
+                        percent(assumed))
+          : std::string("one process per side gives no spread between processes, and none is assumed: the intervals "
+                        "are valid for these two processes only"));
 }
 
 }  // namespace

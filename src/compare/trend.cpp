@@ -169,13 +169,13 @@ void refuse_what_makes_no_trend(std::span<const NamedReport> files) {
   const NamedReport& first = files.front();
   for (const NamedReport& file : files) {
     if (file.report.fleet) {
-      throw UsageError(fmt::format("{} is of {} ranks; a trend is of runs of a single process", file.name,
+      throw UsageError(fmt::format("{} has {} ranks; a trend needs runs of a single process", file.name,
                                    file.report.fleet->ranks.size()));
     }
     if (!of_same_machine(first.report.environment, file.report.environment)) {
       throw UsageError(
-          fmt::format("{} is not of the machine of {} ({}, not {}); a trend is of one machine: give the files of each "
-                      "by themselves",
+          fmt::format("{} is not from the same machine as {} ({}, not {}); a trend needs one machine: pass the files "
+                      "of each machine separately",
                       file.name, first.name, described(file.report.environment), described(first.report.environment)));
     }
   }
@@ -215,7 +215,7 @@ Trend trend(std::vector<NamedReport> files, const Options& options) {
   check_medians(files_of({files}));
   const std::vector<NamedReport> runs = in_order_of_time(std::move(files));
   if (runs.size() < kFewestRuns) {
-    throw UsageError(fmt::format("a trend needs {} runs at least, and these are {}", kFewestRuns, runs.size()));
+    throw UsageError(fmt::format("a trend needs at least {} runs, but there are {}", kFewestRuns, runs.size()));
   }
   const Files all = files_of({runs});
   Options known = options;
@@ -226,7 +226,7 @@ Trend trend(std::vector<NamedReport> files, const Options& options) {
     Trend::Series series = series_of(c, known);
     if (series.points.size() > 1) trend.series.push_back(std::move(series));
   }
-  if (trend.series.empty()) throw UsageError("no case was measured in two of these runs");
+  if (trend.series.empty()) throw UsageError("no case was measured in more than one of these runs");
   ChangeFinder finder(trend.series.size());
   for (Trend::Series& series : trend.series) {
     std::vector<double> values;
