@@ -64,7 +64,7 @@ std::string ranks_text(const std::vector<int>& ranks) {
   const char* noun = ranks.size() == 1 ? "rank" : "ranks";
   if (ranges.size() > kMost) {
     ranges.resize(kMost);
-    return fmt::format("{} {} and others, {} in all", noun, fmt::join(ranges, ", "), ranks.size());
+    return fmt::format("{} {} and others, {} in total", noun, fmt::join(ranges, ", "), ranks.size());
   }
   if (ranges.size() == 1) return fmt::format("{} {}", noun, ranges.front());
   const std::string last = ranges.back();

@@ -192,7 +192,7 @@ std::map<int, OfNode> nodes_in(const Test& test, const Values& values, const Pla
 
 std::string tests_text(const std::vector<std::string>& tests) {
   if (tests.size() == 1) return tests.front();
-  return fmt::format("{} tests, the first of them {}", tests.size(), tests.front());
+  return fmt::format("{} tests, such as {}", tests.size(), tests.front());
 }
 
 }  // namespace
@@ -505,8 +505,9 @@ void FirstRound::keep_few(const std::string& what, std::size_t count, const Test
 
 void FirstRound::note_few(const Options& options) {
   for (const auto& [what, few] : few_) {
-    notes_.push_back(fmt::format("only {} {} in {}: each is compared with the best of them, as there are fewer than {}",
-                                 few.least, what, tests_text(few.tests), options.smallest_group));
+    notes_.push_back(fmt::format(
+        "only {} {} in {}: each is compared with the best of them, not with their median, which needs at least {}",
+        few.least, what, tests_text(few.tests), options.smallest_group));
   }
 }
 
@@ -516,21 +517,21 @@ void FirstRound::note_likes() {
   for (const Like& like : places_.likes()) {
     by_model[like.gpu].push_back(&like);
     if (like.ranks.size() > 1) continue;
-    notes_.push_back(fmt::format("{} is alone with {}: there is nothing to compare it with",
+    notes_.push_back(fmt::format("{} is the only rank with {}: it has no peers to compare with",
                                  places_.rank_text(like.ranks.front()), like.text()));
   }
   for (const auto& [model, likes] : by_model) {
     if (likes.size() < 2) continue;
     for (const Like* like : likes) {
       notes_.push_back(
-          fmt::format("{}: {}; each kind of link is judged by itself", ranks_text(like->ranks), like->text()));
+          fmt::format("{}: {}; each kind of link is judged separately", ranks_text(like->ranks), like->text()));
     }
   }
 }
 
 void FirstRound::note_clocks() {
   if (without_verdict_.empty()) return;
-  notes_.push_back(fmt::format("no verdict from {}: the common clock may be off by {} of the time measured",
+  notes_.push_back(fmt::format("no verdict from {}: the common clock may be wrong by {} of the measured time",
                                tests_text(without_verdict_), format_percent_short(worst_clock_share_)));
 }
 

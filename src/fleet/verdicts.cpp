@@ -23,12 +23,12 @@ std::string less_text(const Test& test, double shortfall) {
 
 /// Describes what a suspicion was compared with.
 std::string against_text(const Suspicion& s) {
-  const char* which = s.best ? "the best" : "the middle";
+  const char* which = s.best ? "the best" : "the median";
   switch (s.subject.of) {
-    case Subject::Of::host: return s.best ? "that of the best host" : "the middle of the other hosts";
-    case Subject::Of::rank: return fmt::format("{} of those {}", which, s.on_host ? "on its host" : "like it");
-    case Subject::Of::network: return s.best ? "that of the best rank" : "that of the other ranks";
-    default: return fmt::format("{} of transfers like it", which);
+    case Subject::Of::host: return s.best ? "the best host's median" : "the median of the other hosts";
+    case Subject::Of::rank: return fmt::format("{} of its {}", which, s.on_host ? "host" : "peers");
+    case Subject::Of::network: return s.best ? "the best rank's median" : "the other ranks' median";
+    default: return fmt::format("{} of similar transfers", which);
   }
 }
 
@@ -45,9 +45,10 @@ std::string subject_text(const Subject& subject, const std::vector<int>& ranks, 
 const char* outcome_text(Again::Seen seen) {
   switch (seen) {
     case Again::Seen::never: return "was not measured again";
-    case Again::Seen::nobody: return "could not be measured again beside a good one";
-    case Again::Seen::clocks: return "the clocks were not sure enough when it was measured again";
-    default: return "not when measured again";
+    case Again::Seen::nobody: return "could not be measured again together with a good peer";
+    case Again::Seen::clocks:
+      return "could not be confirmed: the common clock was too inaccurate in the second measurement";
+    default: return "was not slow in the second measurement";
   }
 }
 
@@ -129,7 +130,7 @@ void Verdicts::add_trained_low(std::vector<Flagged>& flagged) const {
     const auto others = at_maximum.find(gpu.name);
     if (!first_.places().has(place.rank) || others == at_maximum.end()) continue;
     if (!gpu.pcie || !gpu.pcie->below_maximum()) continue;
-    const std::string fact = fmt::format("has trained to {} of {}, others of its model to {}", trained_text(*gpu.pcie),
+    const std::string fact = fmt::format("runs at {} of {}, other GPUs of its model at {}", trained_text(*gpu.pcie),
                                          maximum_text(*gpu.pcie), trained_text(others->second));
     const auto is_known = [&](const Flagged& f) {
       return f.what == Flagged::What::link && f.ranks == std::vector{place.rank};
@@ -149,7 +150,7 @@ void Verdicts::add_trained_low(std::vector<Flagged>& flagged) const {
 
 Flagged Verdicts::missing(int rank) const {
   const std::string name = rank_text(fleet_, rank);
-  return {.what = Flagged::What::rank, .ranks = {rank}, .name = name, .text = name + " did not answer any more"};
+  return {.what = Flagged::What::rank, .ranks = {rank}, .name = name, .text = name + " stopped answering"};
 }
 
 /// By node: ranks with several GPU models on one node are on one host.
@@ -174,7 +175,7 @@ Flagged Verdicts::host(int node, const std::vector<Shown>& shown) const {
   const std::string of =
       all ? "all ranks of " + found.name
           : fmt::format("all {} of {}", places.likes()[places.like(found.ranks.front())].text(), found.name);
-  found.text = fmt::format("{} are slow{}: their middle {}", of, where, numbers(shown));
+  found.text = fmt::format("{} are slow{}: their median {}", of, where, numbers(shown));
   return found;
 }
 
@@ -187,18 +188,16 @@ Verdicts::PartOfRank Verdicts::part_of(const Subject& subject, const std::vector
     if (gpu_is_fine) return {link, "link", ""};
     const char* doubt =
         tests_of_subject(subject, DataPath::gpu) > 0
-            ? "; work that stays on the GPU was low, too, and not for certain"
-            : "; no test stayed on the GPU: `xferbench memcpy --dir d2d` tells whether it is the GPU or "
-              "its link";
+            ? "; work inside the GPU was slow as well, but unconfirmed"
+            : "; no test ran inside the GPU only: `xferbench memcpy --dir d2d` shows whether it is the GPU or its link";
     return {link, "link or GPU", doubt};
   }
   if (!is_fine(subject, DataPath::link)) {
     return {link, "link or GPU",
-            "; these tests are not of the link alone, nor of the GPU: `xferbench memcpy --dir h2d,d2h,d2d` tells which "
-            "it is"};
+            "; these tests use both the link and the GPU: `xferbench memcpy --dir h2d,d2h,d2d` shows which is slow"};
   }
   return {gpu, "GPU or host process",
-          gpu_is_fine ? "; copies over its link and work that stays on the GPU are as fast as elsewhere"
+          gpu_is_fine ? "; copies over its link and work inside the GPU are as fast as elsewhere"
                       : "; copies over its link are as fast as elsewhere"};
 }
 
@@ -210,7 +209,7 @@ Flagged Verdicts::rank(const Subject& subject, const std::vector<Shown>& shown) 
   Flagged found = flag(found_part.what, part, shown);
   found.text = fmt::format("the {} {}{}", part, numbers(shown), found_part.doubt);
   if (places.ranks_on(places.node(rank)).size() == 1) {
-    found.text += "; as the only rank of its host it cannot be told from the host";
+    found.text += "; it is the only rank of its host, so the host may be the cause";
   }
   return found;
 }
@@ -223,8 +222,8 @@ Flagged Verdicts::network(const std::vector<int>& ranks, const std::vector<Shown
   Flagged found = flag(Flagged::What::host, name, shown);
   // The transfers of a single rank all use its own link.
   const bool link_is_fine = ranks.size() > 1 || is_fine({Subject::Of::rank, ranks.front()}, DataPath::link);
-  found.text = fmt::format("all transfers of {} are slow, so it is {}its host or its network: their middle {}", who,
-                           link_is_fine ? "" : "its link, ", numbers(shown));
+  found.text = fmt::format("all transfers of {} are slow, so the cause is {}its host or its network: their median {}",
+                           who, link_is_fine ? "" : "its link, ", numbers(shown));
   return found;
 }
 
@@ -236,7 +235,7 @@ Flagged Verdicts::pair(const Subject& subject, const std::vector<Shown>& shown) 
   for (const auto& [end, other] :
        {std::pair(subject.first, subject.second), std::pair(subject.second, subject.first)}) {
     if (exchanged_with_others(end, other)) continue;
-    found.text += fmt::format("; rank {} exchanged with nobody else, so it may be either end", end);
+    found.text += fmt::format("; rank {} had no other transfers, so either end may be the cause", end);
     break;
   }
   return found;
@@ -295,7 +294,7 @@ void Verdicts::add_or_explain(std::vector<Flagged>& flagged, Flagged transfers) 
     return;
   }
   if (part != nullptr)
-    transfers.text += fmt::format("; the {}, which is flagged by itself, does not explain all of that", part->name);
+    transfers.text += fmt::format("; the {}, which is flagged separately, explains only a part of this", part->name);
   flagged.push_back(std::move(transfers));
 }
 

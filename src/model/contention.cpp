@@ -44,7 +44,7 @@ Sharing sharing_of(const AtOnce& rates) {
 Contention::Contention(std::size_t gpus, std::span<const PairAtOnce> pairs)
     : gpus_(gpus), matrix_(gpus * gpus, Sharing::unknown) {
   for (const PairAtOnce& pair : pairs) {
-    if (pair.a >= gpus || pair.b >= gpus || pair.a == pair.b) throw std::out_of_range("no pair of these GPUs");
+    if (pair.a >= gpus || pair.b >= gpus || pair.a == pair.b) throw std::out_of_range("not a pair of these GPUs");
     matrix_[pair.a * gpus + pair.b] = matrix_[pair.b * gpus + pair.a] = sharing_of(pair.rates);
   }
   connect();

@@ -33,7 +33,7 @@ std::vector<std::string> Trust::alarms() const {
 
 std::string Trust::incomplete_text() const {
   if (complete) return {};
-  return incomplete.empty() ? "INCOMPLETE: not every case has run to its end" : incomplete;
+  return incomplete.empty() ? "INCOMPLETE: not all cases were completed" : incomplete;
 }
 
 List::List(const std::vector<std::string>& sentences, Tone its_tone, std::size_t its_margin)

@@ -93,7 +93,7 @@ std::string drawn(const std::vector<const Span*>& spans, double top, const Stret
   const double wide = whole > 4 * kGap ? whole - kGap : std::max(whole, kGap);
   const Span& first = *spans.front();
   const double seconds = spans.back()->end - first.begin;
-  const std::string when = fmt::format("from {} on, {}", format_seconds(first.begin), format_seconds(seconds));
+  const std::string when = fmt::format("from {}, {} long", format_seconds(first.begin), format_seconds(seconds));
   const std::string said =
       spans.size() == 1 ? first.said : fmt::format("{}, and {} more", first.said, spans.size() - 1);
   const std::string svg = drawing::box("", begin, top + 2, wide, kLane - 4, said + ": " + when);
@@ -144,7 +144,7 @@ std::string to_svg(const Timeline& timeline) {
   }
   const double height = top + (left_out > 0 ? 44 : 24);
   std::string svg = drawing::opening(timeline.title, kTimelineWidth, height) + stretch.axis(top) + rows;
-  if (left_out > 0) svg += drawing::text_at(0, height - 6, "", fmt::format("{} more have no room here", left_out));
+  if (left_out > 0) svg += drawing::text_at(0, height - 6, "", fmt::format("{} more not shown", left_out));
   return svg + "</svg>\n";
 }
 

@@ -75,7 +75,7 @@ std::string prefix(const Labels& labels) {
 /// The difference that the intervals rule out if none was found: "; one of more than 3.1 % is ruled out".
 std::string excluded_text(double excluded) {
   return excluded > 0 && std::isfinite(excluded)
-             ? fmt::format("; one of more than {} is ruled out", format_percent(excluded))
+             ? fmt::format("; a difference of more than {} is ruled out", format_percent(excluded))
              : "";
 }
 
@@ -141,7 +141,7 @@ std::string crossover_text(const Contest& c) {
     return fmt::format("{} is faster than {} from {} on{}", c.winner(last.first_faster_above),
                        c.winner(!last.first_faster_above), place_of(last), measured);
   }
-  std::string text = fmt::format("{} and {} take turns: {} is faster up to {}", c.first.value, c.second.value,
+  std::string text = fmt::format("{} and {} alternate: {} is faster up to {}", c.first.value, c.second.value,
                                  c.winner(c.outcome.first_faster_at_start), place_of(found.front()));
   for (const model::Crossover& crossover : found) {
     text += fmt::format(", {} from there", c.winner(crossover.first_faster_above));

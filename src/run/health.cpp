@@ -29,14 +29,14 @@ Count grown(const std::optional<Count>& before, const std::optional<Count>& afte
 void add_errors(const Health& before, const Health& after, Changes& changes) {
   const std::uint64_t lost = grown(before.ecc_uncorrected, after.ecc_uncorrected);
   if (const std::uint64_t all = grown(before.ecc_corrected, after.ecc_corrected) + lost; all > 0) {
-    changes.push_back({"ecc-errors", fmt::format("the GPU's memory had {} meanwhile, {} of them not corrected; look at "
+    changes.push_back({"ecc-errors", fmt::format("GPU memory had {} during the case, {} of them uncorrected; check "
                                                  "nvidia-smi -q -d ECC before you trust this GPU",
                                                  counted(all, "error"), lost)});
   }
   if (after.xids && !after.xids->empty()) {
-    changes.push_back({"xid", fmt::format("the driver told of critical errors of the GPU (Xid {}); look for NVRM: Xid "
-                                          "in the kernel's log",
-                                          fmt::join(*after.xids, ", "))});
+    changes.push_back(
+        {"xid", fmt::format("the driver reported critical GPU errors (Xid {}); look for NVRM: Xid in the kernel log",
+                            fmt::join(*after.xids, ", "))});
   }
 }
 
@@ -44,17 +44,17 @@ void add_errors(const Health& before, const Health& after, Changes& changes) {
 bool awake(const Health& health) { return health.throttle && !contains(health.throttle, "idle"); }
 
 void add_link(const Health& before, const Health& after, Changes& changes) {
-  constexpr const char* kAdvice = "look at the card's slot and riser";
+  constexpr const char* kAdvice = "check the card's slot and riser";
   if (const std::uint64_t replays = grown(before.pcie_replays, after.pcie_replays); replays > 0) {
-    changes.push_back({"pcie-replays", fmt::format("the link had to send {} again meanwhile, which costs bandwidth; {}",
+    changes.push_back({"pcie-replays", fmt::format("the link resent {} during the case, which costs bandwidth; {}",
                                                    counted(replays, "packet"), kAdvice)});
   }
   if (before.link_width && after.link_width && *before.link_width != *after.link_width) {
-    changes.push_back({"link-changed", fmt::format("the link had {} lanes and has {} now; {}", *before.link_width,
-                                                   *after.link_width, kAdvice)});
+    changes.push_back({"link-changed", fmt::format("the link had {} lanes before the case and {} after it; {}",
+                                                   *before.link_width, *after.link_width, kAdvice)});
   } else if (awake(before) && awake(after) && grown(after.link_generation, before.link_generation) > 0) {
     changes.push_back(
-        {"link-changed", fmt::format("the link fell from generation {} to {} though the GPU was not idle; {}",
+        {"link-changed", fmt::format("the link dropped from generation {} to {} although the GPU was not idle; {}",
                                      *before.link_generation, *after.link_generation, kAdvice)});
   }
 }
@@ -69,11 +69,11 @@ void add_clocks(const Health& before, const Health& after, Changes& changes) {
   const std::string power = at(after.power, "W");
   // Excludes reasons that are normal: an idle GPU, and clocks that a user has set (application clocks).
   const std::array<std::pair<std::string_view, std::string>, 5> reasons{{
-      {"power-cap", "the power limit holds the GPU's clocks down" + power + "; look at nvidia-smi -q -d POWER"},
-      {"hw-slowdown", "the GPU has slowed itself down" + heat + "; look at its cooling and power supply"},
-      {"sw-thermal", "the GPU is too hot" + heat + ", and the driver holds its clocks down; look at its cooling"},
-      {"hw-thermal", "the GPU is too hot" + heat + ", and has slowed itself down; look at its cooling"},
-      {"power-brake", "the server has told the GPU to slow down" + power + "; look at its power supplies"},
+      {"power-cap", "the power limit reduces the GPU's clocks" + power + "; check nvidia-smi -q -d POWER"},
+      {"hw-slowdown", "the GPU reduced its clocks (hardware slowdown)" + heat + "; check its cooling and power supply"},
+      {"sw-thermal", "the GPU is too hot" + heat + ", so the driver reduces its clocks; check its cooling"},
+      {"hw-thermal", "the GPU is too hot" + heat + ", so it reduces its clocks; check its cooling"},
+      {"power-brake", "the server's power brake reduces the GPU's clocks" + power + "; check the power supplies"},
   }};
   for (const auto& [reason, sentence] : reasons) {
     if (!contains(after.throttle, reason)) continue;
@@ -89,8 +89,7 @@ bool is_hot(const Health& health) {
 void add_heat(const Health& before, const Health& after, Changes& changes) {
   if (!is_hot(after)) return;
   changes.push_back({"hot",
-                     fmt::format("the GPU is at {:.0f} degrees C, and slows itself down at {:.0f}; look at its "
-                                 "cooling",
+                     fmt::format("the GPU is at {:.0f} degrees C and reduces its clocks at {:.0f}; check its cooling",
                                  *after.temperature, *after.temperature_limit),
                      is_hot(before)});
 }
@@ -110,7 +109,7 @@ void CaseHealth::note(const HealthRecord& record) {
   if (record == HealthRecord{}) return;
   latest_ = record;
   for (const HealthChange& change : health_changes(record)) {
-    changes_[change.flag] = change.sentence + (change.lasts ? " (before it as well)" : "");
+    changes_[change.flag] = change.sentence + (change.lasts ? " (also before the case)" : "");
   }
 }
 

@@ -57,7 +57,7 @@ std::optional<SkipReason> host_memory_skip_reason(MemoryNeeds needs, std::size_t
   if (const auto available = available_host_memory(); available && on_host > *available) {
     return SkipReason::impossible(fmt::format("needs {} of host memory, {} available; choose a smaller --size{}",
                                               format_memory(on_host), format_memory(*available),
-                                              simulated ? ", or simulate without data by --no-verify" : ""));
+                                              simulated ? ", or simulate without data (--no-verify)" : ""));
   }
   return std::nullopt;
 }
@@ -65,11 +65,11 @@ std::optional<SkipReason> host_memory_skip_reason(MemoryNeeds needs, std::size_t
 /// What to do about a flag of samples. Empty for harmless flags, and for health flags, which have their own sentences.
 std::string_view advice_on(std::string_view flag) {
   static const std::map<std::string_view, std::string_view> advice{
-      {"drift", "the machine was not steady; close other programs or raise --budget"},
-      {"bimodal", "two speeds alternate; look for other work on the machine and for NUMA placement"},
-      {"throttled", "the GPU ran below 90 % of its highest clock; look at its temperature and power limit"},
-      {"gate-timeout", "the host was too busy to submit in time; those samples were taken again"},
-      {"slow-first", "the first sample is slow: raise --budget for a longer warm-up"},
+      {"drift", "times drifted during the measurement; close other programs or raise --budget"},
+      {"bimodal", "times form two clusters; check for other work on the machine and for NUMA placement"},
+      {"throttled", "the GPU ran below 90 % of its highest clock; check its temperature and power limit"},
+      {"gate-timeout", "the host submitted too late; these samples were taken again"},
+      {"slow-first", "the first sample is slow; raise --budget for a longer warm-up"},
   };
   const auto found = advice.find(flag);
   return found == advice.end() ? std::string_view() : found->second;
@@ -91,13 +91,13 @@ std::optional<std::string> unsteady(const Result& result, const SamplingPolicy& 
   // Enough for the two texts to differ.
   const int decimals = format_percent(width) == format_percent(policy.ci) ? 2 : 1;
   const double needed = statistics::samples_for(policy.ci, have, width);
-  std::string text =
-      fmt::format("not steady: the interval is ±{} after {:.0f} samples ({}), not ±{}", format_percent(width, decimals),
-                  have, others == 0 ? widest->name : fmt::format("{} and {} more", widest->name, others),
-                  format_percent(policy.ci, decimals));
+  std::string text = fmt::format("not steady: the 95 % interval is ±{} after {:.0f} samples ({}), the target is ±{}",
+                                 format_percent(width, decimals), have,
+                                 others == 0 ? widest->name : fmt::format("{} and {} more", widest->name, others),
+                                 format_percent(policy.ci, decimals));
   constexpr double kMost = 1e6;  // more samples than anybody would wait for
   if (needed > kMost) return text;
-  text += fmt::format(", which would take about {:.0f}: --min-samples {:.0f}", needed, needed);
+  text += fmt::format("; the target needs about {:.0f}: --min-samples {:.0f}", needed, needed);
   if (needed > static_cast<double>(policy.max_samples)) text += fmt::format(" --max-samples {:.0f}", needed);
   return text;
 }

@@ -36,8 +36,9 @@ std::vector<Device*> devices_of(std::span<const int> numbers, const Machine& mac
 std::optional<SkipReason> missing_gpus(std::span<const int> numbers, const Environment& environment) {
   if (places_of(numbers, environment).size() == numbers.size()) return std::nullopt;
   const std::vector<int> all = environment.gpu_numbers();
-  return SkipReason::unavailable(fmt::format("this run has GPU{} {} only; choose among them, or others with --gpus",
-                                             all.size() == 1 ? "" : "s", fmt::join(all, ", ")));
+  return SkipReason::unavailable(
+      fmt::format("this run uses GPU{} {} only; choose one of these, or add GPUs with --gpus",
+                  all.size() == 1 ? "" : "s", fmt::join(all, ", ")));
 }
 
 std::optional<SkipReason> missing_access(std::span<const int> from, std::span<const int> to,
@@ -45,9 +46,9 @@ std::optional<SkipReason> missing_access(std::span<const int> from, std::span<co
   for (const int one : from) {
     for (const int other : to) {
       if (one == other || environment.link(one, other).access) continue;
-      return SkipReason::unavailable(
-          fmt::format("GPU {} cannot reach the memory of GPU {}; choose GPUs that can (xferbench list gpus shows them)",
-                      one, other));
+      return SkipReason::unavailable(fmt::format(
+          "GPU {} cannot access the memory of GPU {}; choose GPUs with peer access (xferbench list gpus shows them)",
+          one, other));
     }
   }
   return std::nullopt;
@@ -62,22 +63,22 @@ void add_wall(const Series& wall, Result& result) {
 
 std::span<const MetricDeclaration> wall_metrics() {
   static const std::array<MetricDeclaration, 2> metrics{{
-      measured(kWall, "by the host's clock, from the first call to the return of the wait: with nothing hidden"),
-      measured(kWallCalls, "of that, the calls that submit the work"),
+      measured(kWall, "host time from the first call to the return of the wait, launch overhead included"),
+      measured(kWallCalls, "part of it: host time in the calls that submit the work"),
   }};
   return metrics;
 }
 
 MetricDeclaration time_to_result() {
-  return derived_time(kTimeToResult, "by the host's clock, from the first call to the return of the wait, median")
+  return derived_time(kTimeToResult, "host time from the first call to the return of the wait, median")
       .column("time to result");
 }
 
 std::span<const MetricDeclaration> several_gpus_metrics() {
   static const std::array<MetricDeclaration, 3> metrics{{
-      measured(kGpuTime, "of several GPUs: each one's part, from its begin to its end by its own clock"),
-      measured(kGpuEnd, "of several GPUs: from the begin of all to each one's end, by the first one's clock"),
-      measured(kSinceOpening, "of several GPUs: from letting go of all until the host saw the last one's end"),
+      measured(kGpuTime, "several GPUs: GPU time of each GPU's part, by events on that GPU"),
+      measured(kGpuEnd, "several GPUs: time from the common start to each GPU's end, on the first GPU's clock"),
+      measured(kSinceOpening, "several GPUs: host time from opening the gates to the end of the last GPU"),
   }};
   return metrics;
 }
@@ -90,10 +91,10 @@ void compare_clocks(const Trace& trace, Result& result) {
   if (trace.source != "cupti" || trace.event_makespan <= 0) return;
   const double makespan = model::makespan(trace);
   if (std::abs(makespan - trace.event_makespan) <= kAgreement * trace.event_makespan) return;
-  result.warnings.push_back(fmt::format(
-      "timeline: the engines worked from first to last for {}, while events around the same pass say {}; starting and "
-      "joining the streams is in the second only",
-      format_seconds(makespan), format_seconds(trace.event_makespan)));
+  result.warnings.push_back(
+      fmt::format("timeline: the makespan is {} by the trace and {} by events around the same pass; only the events "
+                  "include starting and joining the streams",
+                  format_seconds(makespan), format_seconds(trace.event_makespan)));
 }
 
 }  // namespace
@@ -149,12 +150,14 @@ void add_measurements(std::span<const Series> series, Result& result) {
 
 std::span<const MetricDeclaration> timeline_metrics() {
   static const std::array<MetricDeclaration, 5> metrics{{
-      label("trace_source", "where a timeline's times come from: cupti, events, or the simulated device"),
-      derived_time("traced_makespan",
-                   "of the pass that was watched: from the first begin to the last end on the device"),
-      derived_time("traced_makespan_by_events", "the same pass by the events around it, as samples are timed"),
-      derived("concurrency", "1", Better::higher, "how many copies and kernels ran at once, of the pass watched"),
-      derived("kernel_concurrency", "1", Better::higher, "how many kernels ran at once; events cannot tell"),
+      label("trace_source", "source of a timeline's times: cupti, events, or the simulated device"),
+      derived_time("traced_makespan", "makespan of the traced pass: from the first start to the last end on the GPU"),
+      derived_time("traced_makespan_by_events",
+                   "makespan of the traced pass by events around it, as samples are timed"),
+      derived("concurrency", "1", Better::higher,
+              "mean number of copies and kernels that ran at once in the traced pass"),
+      derived("kernel_concurrency", "1", Better::higher,
+              "mean number of kernels that ran at once in the traced pass; needs cupti or the simulated device"),
   }};
   return metrics;
 }

@@ -85,9 +85,9 @@ Finding winner_of(std::span<const Contestant> all, const Namer& namer, Objective
 std::string where_measured(std::span<const Contestant> others) {
   const auto confirmed = static_cast<std::size_t>(std::ranges::count(others, true, &Contestant::confirmed));
   const std::size_t searched = others.size() - confirmed;
-  if (searched == 0) return others.size() == 1 ? "confirmed beside it" : "all confirmed beside it";
-  if (confirmed == 0) return "measured in the search only";
-  return fmt::format("{} of them confirmed beside it, {} measured in the search only", confirmed, searched);
+  if (searched == 0) return others.size() == 1 ? "confirmed in the same round" : "all confirmed in the same round";
+  if (confirmed == 0) return "measured only in the search";
+  return fmt::format("{} confirmed in the same round, {} measured only in the search", confirmed, searched);
 }
 
 /// `set`: the best, and all within 1 % of it.
@@ -118,7 +118,7 @@ Finding simplest(std::span<const Contestant> set, const Namer& namer) {
   const Contestant& c = *std::ranges::min_element(set, {}, &Contestant::complexity);
   const bool is_winner = &c == set.data();
   Finding f = finding("simplest",
-                      is_winner ? "it is also the simplest of these"
+                      is_winner ? "the fastest is also the simplest of these"
                                 : fmt::format("the simplest of these: {}: {} ({})", namer.name(c.config),
                                               format_seconds(c.seconds), behind(c, set.front())),
                       c.config);
@@ -159,9 +159,9 @@ Finding search(const TuneSummary& summary) {
     const auto middle = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() / 2);
     std::ranges::nth_element(errors, middle);
     f.metrics.push_back({"model_error", *middle, "1"});
-    text += fmt::format("; the model was off by {} for half of them and by {} at most", format_percent(*middle),
+    text += fmt::format("; model error: median {}, maximum {}", format_percent(*middle),
                         format_percent(*std::ranges::max_element(errors)));
-    if (disturbed > 0) text += fmt::format(" (not counting {} whose samples lie too far apart)", disturbed);
+    if (disturbed > 0) text += fmt::format(" (without {} that have unsteady samples)", disturbed);
   }
   if (summary.account.passes > 0) {
     text += fmt::format("; {:.1f} s: {}", summary.account.all(), where_time_went(summary.account));
@@ -192,7 +192,7 @@ std::vector<Finding> tune_findings(TuneSummary summary) {
   findings.push_back(search(summary));
   if (!all.empty()) {
     const std::string command = summary.command_of(all.front().config);
-    findings.push_back(finding("command", "to run it by itself: " + command));
+    findings.push_back(finding("command", "to run it alone: " + command));
     findings.back().labels.emplace_back("command", command);
   }
   if (!summary.space.empty()) {

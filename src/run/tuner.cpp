@@ -42,8 +42,8 @@ void require_same_work(std::span<const Case> cases, std::span<const std::string_
     };
     for (const Case& c : cases) {
       if (text(c) == text(cases.front())) continue;
-      throw UsageError(fmt::format("tune compares times of the same work: give one --{}, not {} and {}", axis,
-                                   text(cases.front()), text(c)));
+      throw UsageError(fmt::format("tune compares times of the same work: pass a single value of --{}, not {} and {}",
+                                   axis, text(cases.front()), text(c)));
     }
   }
 }
@@ -64,23 +64,23 @@ constexpr const char* kSearchSuffix = "-search";
 
 std::vector<MetricDeclaration> tune_metrics(std::span<const MetricDeclaration> of_scenario) {
   std::vector<MetricDeclaration> metrics{
-      derived_time(kPredicted, "what the model said, before any correction").column("predicted"),
-      derived(kResidual, "1", Better::neither, "measured over predicted, less 1")
+      derived_time(kPredicted, "makespan predicted by the model, without correction").column("predicted"),
+      derived(kResidual, "1", Better::neither, "measured / predicted - 1")
           .column("residual", MetricDeclaration::Format::percent),
       derived_time(kMakespan,
-                   "median of the time that was searched for: of the confirmation where the configuration took part, "
-                   "else of the search"),
-      derived(kBehindBest, "1", Better::lower, "makespan over the winner's, less 1"),
-      derived_time(kHostBlocked, "in the calls that submit the work"),
-      label(kMeasuredIn, "which of the two the makespan is of: search or confirmation"),
-      label(kObjective, "which time was searched for: on the device, or wall, to the result"),
-      measured(kWall, "--objective wall: from the first call to the return of the wait, by the host's clock"),
-      measured(std::string(kWall) + kSearchSuffix, "of that, all samples of the search, of a finalist"),
+                   "median of the time that tune minimizes, from the confirmation if the configuration took part, "
+                   "otherwise from the search"),
+      derived(kBehindBest, "1", Better::lower, "makespan / makespan of the winner - 1"),
+      derived_time(kHostBlocked, "submit time: host time in the calls that submit the work"),
+      label(kMeasuredIn, "phase that gave the makespan: search or confirmation"),
+      label(kObjective, "time that tune minimizes: makespan on the device, or wall (time to result)"),
+      measured(kWall, "--objective wall: host time from the first call to the return of the wait"),
+      measured(std::string(kWall) + kSearchSuffix, "--objective wall: all samples of a finalist in the search"),
   };
   using Kind = MetricDeclaration::Kind;
   if (find(of_scenario, Kind::metric, kTimeToResult) == nullptr) metrics.push_back(time_to_result());
   for (const MetricDeclaration& m : of_scenario) {
-    if (m.headline) metrics.push_back(measured(m.name + kSearchSuffix, "all samples of the search, of a finalist"));
+    if (m.headline) metrics.push_back(measured(m.name + kSearchSuffix, "all samples of a finalist in the search"));
   }
   return metrics;
 }
@@ -511,8 +511,8 @@ class Tuner {
     result.labels.emplace_back(kObjective, to_text(bench_.objective));
     result.add(kHostBlocked, entry.host_blocked, "s");
     if (time->clock == Clock::event_gated && entry.host_blocked > kSlowHost * time->median) {
-      result.warnings.push_back("the host submits no faster than the GPU works (" + format_seconds(entry.host_blocked) +
-                                " of calls), which a gate hides here; a program would wait for it");
+      result.warnings.push_back("submitting takes as long as the GPU works (" + format_seconds(entry.host_blocked) +
+                                " in calls). The gate hides this time here; a real program would wait for it");
     }
     tunable_->describe(entry.config, time->median, decisive(*best)->median, result);
     if (&entry == best) std::ranges::move(tunable_->stages(), std::back_inserter(result.measurements));

@@ -94,16 +94,16 @@ std::string outcome_text(const model::BreakEven& found) {
 std::string break_even_text(const model::BreakEven& found, std::string_view ordinary) {
   using Outcome = model::BreakEven::Outcome;
   if (found.outcome == Outcome::undecided) {
-    return fmt::format("may pay or not: {}",
-                       found.sampled ? "neither kind of copy is faster beyond doubt" : kTooFewSamples);
+    return fmt::format("may or may not pay off: {}",
+                       found.sampled ? "neither kind of copy is significantly faster" : kTooFewSamples);
   }
   if (found.outcome == Outcome::never) {
-    return fmt::format("never pays: copies of {} memory are {}", ordinary,
+    return fmt::format("never pays off: copies of {} memory are {}", ordinary,
                        found.equal ? "as fast (within 1 %)" : "faster");
   }
   const bool exact = found.range.low == found.range.high;
-  if (exact) return fmt::format("pays from {:.0f} {} on", found.copies, found.copies > 1 ? "copies" : "copy");
-  return fmt::format("pays from {:.0f} to {:.0f} copies on", found.range.low, found.range.high);
+  if (exact) return fmt::format("pays off from {:.0f} {}", found.copies, found.copies > 1 ? "copies" : "copy");
+  return fmt::format("pays off from {:.0f} to {:.0f} copies", found.range.low, found.range.high);
 }
 
 void add_copies(const model::BreakEven& found, const std::string& name, Finding& finding) {

@@ -13,7 +13,7 @@ namespace xferbench {
 
 /// Why nothing is decided without a confidence interval, and what to do about it.
 inline constexpr std::string_view kTooFewSamples =
-    "too few samples, of which at least 6 are needed: raise --max-samples or --budget";
+    "too few samples (at least 6 are needed): raise --max-samples or --budget";
 
 /// A list of names: "a", "a and b", "a, b and c"; if there are more than `most`: "a, b, c and 12 more". `word`: "or"
 /// instead of "and".

@@ -30,10 +30,9 @@ std::span<const std::size_t> half_of_slots(std::size_t half) { return std::span(
 void require_memory(Device& device, std::uint64_t bytes) {
   const std::uint64_t free = device.memory().free_bytes;
   if (bytes <= free) return;
-  throw UsageError(
-      fmt::format("soak needs {} of each GPU's memory, six times --size, and one has {} left; "
-                  "choose a smaller --size",
-                  format_memory(bytes), format_memory(free)));
+  throw UsageError(fmt::format(
+      "soak needs {} of each GPU's memory (six times --size), but one GPU has {} free; choose a smaller --size",
+      format_memory(bytes), format_memory(free)));
 }
 
 std::string name_of(const SoakWords& words) {
