@@ -144,7 +144,7 @@ std::string worse_text(const Comparison& comparison) {
     std::string reason = first.reason.substr(first.reason.find("in new") + std::string("in new ").size());
     if (reason.starts_with("failed: ")) reason.erase(0, std::string("failed: ").size());
     parts.push_back(fmt::format("{} failed: {}{}", cases_text(static_cast<std::size_t>(failed)),
-                                failed > 1 ? "first: " : "", reason));
+                                failed > 1 ? "the first with " : "", reason));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

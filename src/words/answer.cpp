@@ -106,7 +106,7 @@ std::string which(const ScenarioDescriptor& scenario, const Result& best, const 
       fixed.push_back(text);
     }
   }
-  if (!chosen.empty()) fixed.push_back(fmt::format("best of {} cases: {}", like.size(), fmt::join(chosen, ", ")));
+  if (!chosen.empty()) fixed.push_back(fmt::format("the best of {} cases: {}", like.size(), fmt::join(chosen, ", ")));
   const auto failed = std::ranges::count(all, Status::failed, &Result::status);
   if (failed > 0) fixed.push_back(fmt::format("{} FAILED", failed));
   return fixed.empty() ? "" : fmt::format(" ({})", fmt::join(fixed, "; "));

@@ -259,7 +259,7 @@ std::string limits_text(const Explanation& explanation) {
   if (explanation.limits_of.empty()) {
     return "This machine's limits are unknown: reachable rates, and gains that need them, are left out";
   }
-  std::string text = "limits: " + explanation.limits_of;
+  std::string text = "limits of " + explanation.limits_of;
   const explain::LimitTimes& times = explanation.limit_times;
   std::vector<std::string> parts;
   const auto add = [&parts](std::string_view what, std::optional<double> seconds) {

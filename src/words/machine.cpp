@@ -55,7 +55,7 @@ std::string link_text(const Environment::Pcie& link) {
 /// "0, the GPU's", "1; the GPU's is 0"; empty if there is nothing to say.
 std::string numa_text(const Environment::Host& host, std::size_t gpus) {
   if (!host.numa_node && !host.gpu_numa_node && host.numa_note.empty()) return {};
-  std::string text = host.numa_node ? std::to_string(*host.numa_node) : "several";
+  std::string text = host.numa_node ? std::to_string(*host.numa_node) : "no single node";
   if (host.gpu_numa_node) {
     const char* whose = gpus == 1 ? "the GPU's" : "the GPUs'";
     text += host.gpu_numa_node == host.numa_node ? fmt::format(", {}", whose)

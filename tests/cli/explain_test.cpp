@@ -28,7 +28,7 @@ std::vector<std::string> said(const Outcome& outcome) {
 std::string nothing_to_explain() {
   const bool watches = fs::exists(fs::path(XFERBENCH_PROGRAM).parent_path() / "libxferbench-inject.so");
   return watches ? "The program used no GPU: there is nothing to explain."
-                 : "Nothing of the program was recorded: there is nothing to explain.";
+                 : "Nothing was recorded: there is nothing to explain.";
 }
 
 class Explain : public testing::Test {
@@ -345,7 +345,7 @@ TEST_F(Explain, DoesNotTakeWhatWasNotRecordedForThePrograms) {
 TEST_F(Explain, OfARangeThatIsNotThereSaysSo) {
   const fs::path recording = recorded({"--range", "steps"});
   EXPECT_EQ(explain({recording, "--range", "steps"}).exit_code, 0);
-  expect_refusal(explain({recording, "--range", "stairs"}), 2, "there is no NVTX range 'stairs' that has ended");
+  expect_refusal(explain({recording, "--range", "stairs"}), 2, "no NVTX range 'stairs' ended in this recording");
   const Outcome none = explain({"--range", "stairs"}, {"/bin/sh", "-c", "exit 3"});
   EXPECT_EQ(none.exit_code, 0) << "no process could have it: " << none.err;
   EXPECT_TRUE(none.out.starts_with(nothing_to_explain())) << none.out;

@@ -65,7 +65,7 @@ TEST_F(Interrupt, ByCtrlCKeepsWhatWasMeasuredSkipsTheRestAndPrintsTheTable) {
   EXPECT_EQ(std::distance(begin(entries), end(entries)), 1) << "nothing is left beside the file";
   EXPECT_TRUE(o.out.starts_with("SIMULATED")) << o.out.substr(0, 200);
   EXPECT_TRUE(contains(
-      o.out, "INCOMPLETE: not every case has run to its end\ncontinue: xferbench --resume " + file_.string() + "\n"))
+      o.out, "INCOMPLETE: not all cases were completed\ncontinue: xferbench --resume " + file_.string() + "\n"))
       << o.out.substr(0, 200);
   EXPECT_EQ(o.err, std::string(kAcknowledged) + "\n");
 }

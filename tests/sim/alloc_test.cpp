@@ -95,27 +95,26 @@ TEST(AllocOnSim, SaysFromHowManyCopiesOnPinningPaysAtTheLargestSize) {
       measured_as("register", "256M", 0.9, 1, 2),     measured_as("write-combined", "256M", 4.5, 2, 2),
       measured_as("register-huge", "64M", 2.5, 1, 2), measured_as("malloc", "256M", 1, 1, 1),
       measured_as("device", "256M", 1, 1, 1)};
-  EXPECT_EQ(sentences(results),
-            (Words{"cudaMallocHost of 256 MiB pays from 4 copies on, against malloc (h2d)",
-                   "write-combined cudaHostAlloc of 256 MiB never pays: copies of ordinary memory are as fast (within "
-                   "1 %) (h2d)",
-                   "registering 256 MiB of small pages pays from 1 copy on (h2d)",
-                   "registering 64 MiB of huge pages pays from 3 copies on (h2d)"}));
+  EXPECT_EQ(sentences(results), (Words{"cudaMallocHost of 256 MiB pays off from 4 copies, against malloc (h2d)",
+                                       "write-combined cudaHostAlloc of 256 MiB never pays off: copies of ordinary "
+                                       "memory are as fast (within 1 %) (h2d)",
+                                       "registering 256 MiB of small pages pays off from 1 copy (h2d)",
+                                       "registering 64 MiB of huge pages pays off from 3 copies (h2d)"}));
 }
 
 TEST(AllocOnSim, ABreakEvenHasTheIntervalOfWhatItIsMadeOf) {
   const auto said = [](const Result& r) { return sentences(std::vector{r}).front(); };
   // 300 ms +- 9 over 0.2 ms +- 0.08: from 291 / 0.281 to 309 / 0.119.
   EXPECT_EQ(said(measured_as("pinned", "256M", 301, 1.8, 2, 0.03)),
-            "cudaMallocHost of 256 MiB pays from 1037 to 2591 copies on, against malloc (h2d)");
+            "cudaMallocHost of 256 MiB pays off from 1037 to 2591 copies, against malloc (h2d)");
   EXPECT_EQ(said(measured_as("pinned", "256M", 301, 1.8, 2, 0.06)),
-            "cudaMallocHost of 256 MiB may pay or not: neither kind of copy is faster beyond doubt (h2d)");
+            "cudaMallocHost of 256 MiB may or may not pay off: neither kind of copy is significantly faster (h2d)");
   EXPECT_EQ(said(measured_as("pinned", "256M", 301, 2, 1, 0.01)),
-            "cudaMallocHost of 256 MiB never pays: copies of ordinary memory are faster (h2d)");
+            "cudaMallocHost of 256 MiB never pays off: copies of ordinary memory are faster (h2d)");
   Result few = measured_as("pinned", "256M", 4.5, 1, 2);
   few.measurements[1].ci95.reset();
   EXPECT_EQ(said(few),
-            "cudaMallocHost of 256 MiB may pay or not: too few samples, of which at least 6 are needed: raise "
+            "cudaMallocHost of 256 MiB may or may not pay off: too few samples (at least 6 are needed): raise "
             "--max-samples or --budget (h2d)");
 }
 

@@ -152,8 +152,8 @@ TEST(DynparOfFewSamples, HasNoWinnerHoweverFarApartWaysAre) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.front().kind, "undecided");
   EXPECT_EQ(found.front().text,
-            "16 children: graph and host: not decided (too few samples, of which at least 6 are needed: raise "
-            "--max-samples or --budget): graph after 1.000 us, host after 6.000 us");
+            "16 children: graph and host: not decided (too few samples (at least 6 are needed): raise --max-samples or "
+            "--budget): graph after 1.000 us, host after 6.000 us");
 }
 
 TEST(DynparOnSim, ADeviceWhoseKernelsCannotLaunchSaysSo) {

@@ -92,7 +92,7 @@ TEST_F(MultipathOnTwo, RefusesWhatMakesNoSense) {
 
 TEST(Multipath, WithoutPeerAccessIsSkipped) {
   sim::SimMachine machine = strangers();
-  expect_all(run_on_gpus(machine, Words{"multipath"}), Status::skipped, "GPU 1 cannot reach the memory of GPU 0", 2);
+  expect_all(run_on_gpus(machine, Words{"multipath"}), Status::skipped, "GPU 1 cannot access the memory of GPU 0", 2);
 }
 
 TEST_F(MultipathOnTwo, TakesNoMoreMemoryThanItSays) {

@@ -269,38 +269,39 @@ HealthChange only_change(const Health& before, const Health& after) {
 
 TEST(HealthOfACase, SaysInNumbersWhatChanged) {
   EXPECT_EQ(only_change({.pcie_replays = 7}, {.pcie_replays = 10}).sentence,
-            "the link had to send 3 packets again meanwhile, which costs bandwidth; look at the card's slot and riser");
+            "the link resent 3 packets during the case, which costs bandwidth; check the card's slot and riser");
   EXPECT_EQ(only_change({.link_width = 16}, {.link_width = 8}).sentence,
-            "the link had 16 lanes and has 8 now; look at the card's slot and riser");
+            "the link had 16 lanes before the case and 8 after it; check the card's slot and riser");
   EXPECT_EQ(
       only_change({.ecc_corrected = 1, .ecc_uncorrected = 1}, {.ecc_corrected = 2, .ecc_uncorrected = 3}).sentence,
-      "the GPU's memory had 3 errors meanwhile, 2 of them not corrected; look at nvidia-smi -q -d ECC before you "
-      "trust this GPU");
+      "GPU memory had 3 errors during the case, 2 of them uncorrected; check nvidia-smi -q -d ECC before you trust "
+      "this GPU");
   const Health capped{.throttle = Words{"power-cap"}, .power = 698.4, .temperature = 61};
   EXPECT_EQ(only_change({.throttle = Words{}}, capped).sentence,
-            "the power limit holds the GPU's clocks down at 698 W; look at nvidia-smi -q -d POWER");
+            "the power limit reduces the GPU's clocks at 698 W; check nvidia-smi -q -d POWER");
   EXPECT_FALSE(only_change({.throttle = Words{}}, capped).lasts);
   EXPECT_TRUE(only_change(capped, capped).lasts);
   const Health too_hot{.throttle = Words{"sw-thermal"}, .temperature = 85};
   EXPECT_EQ(only_change({}, too_hot).sentence,
-            "the GPU is too hot at 85 degrees C, and the driver holds its clocks down; look at its cooling");
+            "the GPU is too hot at 85 degrees C, so the driver reduces its clocks; check its cooling");
 }
 
 TEST(HealthOfACase, ThatWasSoBeforeIsAWarningThatSaysIt) {
   const Health capped{.throttle = Words{"power-cap"}};
   const Result r = run_while({capped, capped}, measuring()).front();
   ASSERT_EQ(r.warnings.size(), 1U);
-  EXPECT_TRUE(r.warnings.front().ends_with("(before it as well)")) << r.warnings.front();
+  EXPECT_TRUE(r.warnings.front().ends_with("(also before the case)")) << r.warnings.front();
 }
 
 TEST(HealthOfACase, TakesALinkThatTrainsDownForIllOnlyWhereTheGpuWasAwake) {
   const auto link = [](unsigned generation, std::optional<Words> reasons) {
     return Health{.link_generation = generation, .throttle = std::move(reasons)};
   };
-  EXPECT_EQ(only_change(link(5, Words{}), link(4, Words{"application-clocks"})),
-            (HealthChange{"link-changed",
-                          "the link fell from generation 5 to 4 though the GPU was not idle; look at "
-                          "the card's slot and riser"}));
+  EXPECT_EQ(
+      only_change(link(5, Words{}), link(4, Words{"application-clocks"})),
+      (HealthChange{
+          "link-changed",
+          "the link dropped from generation 5 to 4 although the GPU was not idle; check the card's slot and riser"}));
   EXPECT_TRUE(health_changes({link(5, Words{}), link(1, Words{"idle"})}).empty());
   EXPECT_TRUE(health_changes({link(5, Words{"idle"}), link(1, Words{})}).empty());
   EXPECT_TRUE(health_changes({link(5, {}), link(1, {})}).empty()) << "whether it was idle is not known";
@@ -312,7 +313,7 @@ TEST(HealthOfACase, IsHotOnlyNearWhereTheChipSlowsDownAndPowerAloneIsNothing) {
   EXPECT_TRUE(health_changes({cool, {.power = 690, .temperature = 86, .temperature_limit = 90}}).empty());
   EXPECT_TRUE(health_changes({cool, {.temperature = 99}}).empty()) << "its limit is not known";
   EXPECT_EQ(only_change(cool, {.temperature = 87, .temperature_limit = 90}),
-            (HealthChange{"hot", "the GPU is at 87 degrees C, and slows itself down at 90; look at its cooling"}));
+            (HealthChange{"hot", "the GPU is at 87 degrees C and reduces its clocks at 90; check its cooling"}));
 }
 
 TEST(HealthOfACase, ThatFailsBeforeItsFirstSampleIsAWarning) {

@@ -217,7 +217,7 @@ TEST_F(TuneForWall, SamplesAndShowsThatTime) {
     EXPECT_GE(metric(r, "host_blocked"), 0.5 * graph_call(8)) << "the calls alone";
     EXPECT_LT(metric(r, "host_blocked"), 0.5 * metric(r, "makespan")) << "and not the wait";
   }
-  EXPECT_TRUE(mentions(tuned.findings.front().text, "to the result"));
+  EXPECT_TRUE(mentions(tuned.findings.front().text, "time to result"));
 }
 
 TEST_F(TuneForWall, IsLedByAModelOfThatTime) {

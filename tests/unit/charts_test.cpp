@@ -58,7 +58,7 @@ TEST(Charts, HaveTheBestOfWhatTheirLinesDoNotTellApart) {
   ASSERT_EQ(all.size(), 1U);
   ASSERT_EQ(all[0].series.size(), 2U);
   for (const Chart::Point& p : all[0].series[0].points) EXPECT_DOUBLE_EQ(p.y, 50);
-  EXPECT_EQ(all[0].note, "A point is the best of the cases there, which differ in host.");
+  EXPECT_EQ(all[0].note, "Each point is the best of its cases, which differ in host.");
   EXPECT_EQ(all[0].shape, Chart::Shape::low) << "there is one, of few lines";
 }
 
@@ -93,7 +93,7 @@ TEST(Charts, SetWhatEachGpuGetsInCompanyBesideWhatItGetsAlone) {
   const std::vector<const Result*> both{&results[0], &results[1]};
   const std::vector<Bars> all = gpu_bars_of(scenario, both);
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(all[0].title, "Each of 3 GPUs alone and all at once: h2d");
+  EXPECT_EQ(all[0].title, "Each of 3 GPUs alone, and all at once: h2d");
   ASSERT_EQ(all[0].bars.size(), 6U);
   EXPECT_EQ(all[0].bars[4].name, "GPU 2 alone");
   EXPECT_EQ(all[0].bars[5].text, "32.00 GB/s");

@@ -64,7 +64,7 @@ TEST(CheckJunit, HasATestCaseForEachExpectation) {
     <testcase name="d2h" classname="check.h200.node-1" time="0">
       <skipped>not measured; measure it: xferbench memcpy --dir d2h</skipped>
     </testcase>
-    <system-out>1 holds, 1 fails, 1 without a case, 1 not measured</system-out>
+    <system-out>1 passed, 1 failed, 1 without a matching case, 1 not measured</system-out>
     <system-err></system-err>
   </testsuite>
 </testsuites>

@@ -152,9 +152,9 @@ TEST(Check, WhatConcernsNoCaseFailsUnlessItMay) {
   const Row none = row(R"({"case": "smem/*", "metric": "bandwidth", "at_least": "1 GB/s"})");
   EXPECT_EQ(none.verdict, Verdict::no_case);
   const Row misspelt = row(R"({"metric": "bandwith", "at_least": "1 GB/s"})");
-  EXPECT_EQ(misspelt.note, "no case that matches has 'bandwith'; did you mean 'bandwidth'?");
+  EXPECT_EQ(misspelt.note, "no matching case has 'bandwith'; did you mean 'bandwidth'?");
   const Row axis = row(R"({"case": {"dirr": "h2d"}, "metric": "bandwidth", "at_least": "1 GB/s"})");
-  EXPECT_EQ(axis.note, "no case matches: none has the axis 'dirr'; did you mean 'dir'?");
+  EXPECT_EQ(axis.note, "no case matches: no case has the axis 'dirr'; did you mean 'dir'?");
   const Checked optional = checked(R"({"case": "x", "metric": "bandwidth", "at_least": "1 GB/s", "optional": true})");
   EXPECT_EQ(optional.rows[0].verdict, Verdict::not_measured);
   EXPECT_FALSE(optional.all_hold()) << "nothing was looked at";
@@ -163,7 +163,7 @@ TEST(Check, WhatConcernsNoCaseFailsUnlessItMay) {
 TEST(Check, OptionalExcusesCasesThatAreNotThereAndNothingElse) {
   const Row misspelt = row(R"({"metric": "bandwith", "optional": true, "at_least": "1 GB/s"})");
   EXPECT_EQ(misspelt.verdict, Verdict::no_case);
-  EXPECT_EQ(misspelt.note, "no case that matches has 'bandwith'; did you mean 'bandwidth'?");
+  EXPECT_EQ(misspelt.note, "no matching case has 'bandwith'; did you mean 'bandwidth'?");
   const auto refused = [](const std::string& size) {
     return R"({"case": {"dir": "h2d", "size": )" + size + R"(}, "metric": "bandwidth", "optional": true,
               "at_least": "1 GB/s"})";
@@ -255,7 +255,7 @@ TEST(CheckReport, OfSeveralFilesHasATableForEachAndOneSummary) {
   const std::string table = to_terminal(document_of(AllChecked(two)), Style{});
   EXPECT_TRUE(test::mentions(table, "r.json: NVIDIA H200"));
   EXPECT_TRUE(test::mentions(table, "slow.json: NVIDIA H200"));
-  EXPECT_TRUE(test::mentions(table, "2 files: 1 passes, 1 does not: slow.json\n"));
+  EXPECT_TRUE(test::mentions(table, "2 files: 1 passes, 1 fails: slow.json\n"));
   EXPECT_TRUE(test::mentions(table, "Not measured in any file"));
   EXPECT_TRUE(test::mentions(table, "  inside        xferbench memcpy --dir d2d\n"));
   EXPECT_FALSE(test::contains(table, "  out           xferbench")) << "one of the files has it";

@@ -119,7 +119,7 @@ TEST(Verdicts, ACaseThatFailsNowIsMissingAndWorseThoughBaseHadNoNumberEither) {
             "begins missing, fails: in new failed: timeout\n");
   EXPECT_EQ(c.not_compared, 1U) << "what failed already";
   EXPECT_TRUE(worse(c));
-  EXPECT_EQ(c.outcome.because, "3 cases failed: the first by wrong byte");
+  EXPECT_EQ(c.outcome.because, "3 cases failed: the first with wrong byte");
   EXPECT_TRUE(says(c.warnings, "5 cases have no number in new: fails (in new failed: wrong byte)"));
   EXPECT_TRUE(mentions(refusal([&] { compare_one(base, next, {.metric = "nothing"}); }), "--metric nothing"));
 }
@@ -128,7 +128,7 @@ TEST(Verdicts, AMetricThatNoFileHasIsAnsweredWithThoseThatTheyHave) {
   Result a = test::stored("a", {1, 2, 3});
   a.metrics = {{"bandwidth", 100, "GB/s"}, {"efficiency", 0.5, "1"}};
   const std::string said = refusal([&] { compare_one(named("a", {a}), named("b", {a}), {.metric = "bandwith"}); });
-  EXPECT_TRUE(mentions(said, "; did you mean 'bandwidth'?; there are bandwidth, "));
+  EXPECT_TRUE(mentions(said, "; did you mean 'bandwidth'?; available: bandwidth, "));
   EXPECT_TRUE(mentions(said, ", efficiency"));
 }
 
@@ -224,7 +224,7 @@ TEST(Verdicts, NotesWhatIsDoubtful) {
   const Comparison c = compare_one(named("a", {a}), named("b", {b}));
   EXPECT_TRUE(says(c.rows[0].notes, "drift in both"));
   EXPECT_TRUE(says(c.rows[0].notes, "throttled in new"));
-  EXPECT_TRUE(says(c.rows[0].notes, "timed by event in base and by host in new"));
+  EXPECT_TRUE(says(c.rows[0].notes, "clock event in base and host in new"));
 }
 
 // --- Choosing cases -------------------------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ TEST(Refusals, OfAMedianThatIsNotThatOfItsSamples) {
   changed.name = "b.json";
   changed.report.results[0].measurements[0].median *= 1.001;
   const auto refuses = [](const auto& action) { return test::message_of<InputError>(action); };
-  EXPECT_TRUE(mentions(refuses([&] { compare_one(good, changed); }), "b.json: k: the median of 'copy'"));
+  EXPECT_TRUE(mentions(refuses([&] { compare_one(good, changed); }), "b.json: k: the file gives a median of 'copy'"));
   EXPECT_TRUE(mentions(refuses([&] { across(std::vector{good, changed}, {}); }), "b.json"));
 }
 
@@ -260,7 +260,7 @@ TEST(Refusals, OfWhatCannotBeCompared) {
   EXPECT_EQ(compare_one(simulated, simulated).simulated, "h200");
   EXPECT_EQ(compare_one(real, simulated, {.allow_simulated = true}).simulated, "h200");
   EXPECT_TRUE(mentions(refusal([&] { compare_one(real, named("b", {stored("l", {1})})); }), "no case in common"));
-  EXPECT_TRUE(mentions(refusal([&] { compare_one(named("a", {}), named("b", {})); }), "hold no case"));
+  EXPECT_TRUE(mentions(refusal([&] { compare_one(named("a", {}), named("b", {})); }), "have no cases"));
   EXPECT_TRUE(mentions(refusal([&] { compare_one(real, real, {.metric = "nothing"}); }), "--metric nothing"));
   EXPECT_TRUE(mentions(refusal([&] { across(std::vector{real}, {.metric = "nothing"}); }), "--metric nothing"));
 }

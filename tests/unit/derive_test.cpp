@@ -95,14 +95,14 @@ TEST(Derive, MarginsComeFromTheSpreadBetweenRuns) {
   const Derived one = derive(std::span(three).first(1), {});
   EXPECT_GT(one.least_margin, 0.05) << "2 % is assumed of a single run";
   EXPECT_TRUE(mentions(one.expectations.description, "1 good run (run-1.json of 2026-11-21T10:00:00Z)"));
-  EXPECT_TRUE(mentions(one.expectations.description, "a spread between runs of 2.0 % is assumed"));
+  EXPECT_TRUE(mentions(one.expectations.description, "assumed spread between runs 2.0 %"));
   const Derived closer = derive(std::span(three).first(1), {.assumed_spread = 0.005});
   EXPECT_NEAR(closer.least_margin, one.least_margin / 4, 0.002);
   const Derived all = derive(three, {});
   EXPECT_LT(all.most_margin, 0.1);
   EXPECT_GT(all.least_margin, 0.005);
   EXPECT_TRUE(mentions(all.expectations.description, "3 good runs"));
-  EXPECT_TRUE(mentions(all.expectations.description, "95 of 100 such runs keep all 3 limits"));
+  EXPECT_TRUE(mentions(all.expectations.description, "95 of 100 such runs meet all 3 limits"));
 }
 
 TEST(Derive, LimitsGoTheWayThatIsDeclaredAndAreWrittenAsPeopleReadThem) {
@@ -151,11 +151,11 @@ TEST(Derive, TakesGoodRunsOfOneMachineOnly) {
                              r.report.environment.variables = {{kInjectVariable, "x"}};
                            },
                            all),
-                       "was given a fault"));
+                       "has an injected fault"));
   const auto cut = [](NamedReport& r) { r.report.complete = false; };
   const auto failed = [](NamedReport& r) { r.report.results[0].status = Status::failed; };
   const auto unverified = [](NamedReport& r) { r.report.verified = false; };
-  EXPECT_TRUE(mentions(refusal(cut), "run-2.json was cut off, or still goes on"));
+  EXPECT_TRUE(mentions(refusal(cut), "run-2.json was interrupted or is still running"));
   EXPECT_TRUE(mentions(refusal(failed), "run-2.json has 1 failed case; "));
   EXPECT_TRUE(mentions(refusal(unverified), "--allow-doubtful"));
   std::vector<NamedReport> runs = three_runs();
@@ -163,7 +163,7 @@ TEST(Derive, TakesGoodRunsOfOneMachineOnly) {
   failed(runs[1]);
   const Derived told = derive(runs, {.allow_doubtful = true});
   EXPECT_EQ(told.warnings.size(), 2U);
-  EXPECT_TRUE(mentions(told.expectations.description, "doubtful: run-1.json was cut off"));
+  EXPECT_TRUE(mentions(told.expectations.description, "doubtful: run-1.json was interrupted"));
   for (NamedReport& run : runs) simulate(run);
   EXPECT_TRUE(mentions(message_of<UsageError>([&] { static_cast<void>(derive(runs, {.allow_doubtful = true})); }),
                        "--allow-simulated"));

@@ -267,7 +267,7 @@ TEST(ExplainProperties, CopiesInsideTheGpuAreNoTransfers) {
     }
   });
   const std::string text = explained::answer(explained(r));
-  EXPECT_TRUE(text.starts_with("Transfers cost 0")) << text;
+  EXPECT_TRUE(text.starts_with("Transfers take 0")) << text;
 }
 
 TEST(ExplainProperties, IdleTimesAndWaitsThatAreToldAreNotLongerThanTheStretch) {

@@ -57,7 +57,7 @@ TEST(ExplainReport, PaintsWhatMattersWhereColoursAreWanted) {
   const std::string painted = drawn(test::torch_loop(), false, Style{.color = true, .columns = 100});
   EXPECT_EQ(std::regex_replace(painted, std::regex("\x1b\\[[0-9;]*m"), ""), table(test::torch_loop()));
   for (const char* part :
-       {"\x1b[1mTransfers cost 45 %", "\x1b[2mwhere the time went\x1b[0m", "\x1b[2mof time\x1b[0m"}) {
+       {"\x1b[1mTransfers take 45 %", "\x1b[2mwhere the time went\x1b[0m", "\x1b[2m% of time\x1b[0m"}) {
     EXPECT_TRUE(test::mentions(painted, part));
   }
 }
@@ -65,13 +65,13 @@ TEST(ExplainReport, PaintsWhatMattersWhereColoursAreWanted) {
 TEST(ExplainReport, SaysWhyGainsAreWithheld) {
   Explanation e = test::torch_loop();
   ProcessExplanation& process = e.processes.front();
-  process.withheld = "the unchanged replay takes 40.2 ms where the program took 54.5 ms";
+  process.withheld = "the unchanged replay takes 40.2 ms, the program took 54.5 ms";
   process.stretch.replayed = 40.2e-3;
   process.findings.clear();
   process.together.clear();
   expect_golden("explain/withheld.txt", table(e));
   EXPECT_TRUE(test::mentions(to_markdown(document_of(e)),
-                             "**Transfers cost 45 % of 53.0 ms; what mending would gain is not told.**\n"));
+                             "***Transfers take 45 % of 53.0 ms; possible gains are unknown.**\n"));
 }
 
 TEST(ExplainReport, IsKindToProgramsWithoutAGpu) {
@@ -87,20 +87,18 @@ Explanation several_processes() {
   e.processes.push_back(test::mended_loop().processes.front());
   e.processes.back().pid = 4712;
   e.processes.back().command = "python3 worker.py";
-  e.processes.back().ending = "The process was killed: what is said here is of the time before";
+  e.processes.back().ending = "The process was killed: this analysis covers only the time before";
   return e;
 }
 
 TEST(ExplainReport, TellsOtherProcessesInALineEach) {
-  EXPECT_EQ(
-      table(several_processes()),
-      table(test::torch_loop()) +
-          "\nprocess 4712 (python3 worker.py): Transfers cost 22 % of 22.4 ms; nothing was found that gains more\n"
-          "  than 1 % if it is mended.\n--all tells of all processes in full\n");
+  EXPECT_EQ(table(several_processes()), table(test::torch_loop()) +
+                                            "\nprocess 4712 (python3 worker.py): Transfers take 22 % of 22.4 ms; no "
+                                            "fix found that gains more than 1 %.\n--all shows all processes in full\n");
   expect_golden("explain/several_all.txt", table(several_processes(), true));
   const std::string markdown = to_markdown(document_of(several_processes()));
   EXPECT_TRUE(test::mentions(markdown, "\n## python3 worker.py, process 4712"));
-  EXPECT_TRUE(test::mentions(markdown, "The process was killed: what is said here is of the time before"));
+  EXPECT_TRUE(test::mentions(markdown, "The process was killed: this analysis covers only the time before"));
 }
 
 TEST(ExplainReport, MarksWhatIsSimulated) {
@@ -110,7 +108,7 @@ TEST(ExplainReport, MarksWhatIsSimulated) {
   e.limits_of.clear();
   e.warnings = {"the limits of this machine are 90 days old; --calibrate measures them anew"};
   EXPECT_TRUE(test::mentions(table(e), "\nwarning: the limits of this machine are 90 days old; --calibrate"));
-  EXPECT_TRUE(test::mentions(table(e), "\nThis machine's limits are not known: "));
+  EXPECT_TRUE(test::mentions(table(e), "\nThis machine's limits are unknown: "));
   EXPECT_TRUE(table(e).starts_with("SIMULATED by profile h200"));
   EXPECT_TRUE(to_markdown(document_of(e)).find("**SIMULATED by profile h200") != std::string::npos);
   EXPECT_EQ(nlohmann::json::parse(to_json(e))["profile"], "h200");
@@ -187,7 +185,7 @@ TEST(ExplainReport, AFindingMayGainOnlyAfterThoseAboveIt) {
   ProcessExplanation process = test::torch_loop().processes.front();
   process.findings[1].seconds_after = process.stretch.reference();
   EXPECT_EQ(explained::gain_text(process, 1),
-            "53.0 -> 53.0 ms alone, but 31.2 -> 23.0 ms once those above are mended: about 1.4 times as fast");
+            "53.0 -> 53.0 ms alone, but 31.2 -> 23.0 ms after the fixes above: about 1.4 times as fast");
   process.findings[1].seconds_after.reset();
   EXPECT_EQ(explained::gain_text(process, 1), "");
 }
@@ -207,9 +205,9 @@ TEST(ExplainReport, TellsTheTimeWithWhatWasChosenMended) {
   e.processes.front().mended = {"pageable", "setup"};
   e.processes.front().mended_missing = {"setup"};
   e.processes.front().seconds_mended = 26.5e-3;
-  const std::string sentence = "With pageable mended: 53.0 -> 26.5 ms, about 2.0 times as fast";
+  const std::string sentence = "With pageable fixed: 53.0 -> 26.5 ms, about 2.0 times as fast";
   EXPECT_NE(table(e).find(sentence), std::string::npos);
-  EXPECT_NE(to_markdown(document_of(e)).find("With pageable mended: 53.0 -> 26.5 ms"), std::string::npos);
+  EXPECT_NE(to_markdown(document_of(e)).find("With pageable fixed: 53.0 -> 26.5 ms"), std::string::npos);
 }
 
 // --- The JSON schema ------------------------------------------------------------------------------------------------
@@ -233,7 +231,7 @@ Explanation of_recording() {
 TEST(ExplainReport, TellsOfARecording) {
   const Explanation e = of_recording();
   EXPECT_TRUE(test::mentions(table(e), "made, process 7, on Made GPU; range steps\n"));
-  EXPECT_TRUE(test::mentions(table(e), "\nreplayed unchanged 5.41 ms: +0.0 %\n"));
+  EXPECT_TRUE(test::mentions(table(e), "\nreplay without changes 5.41 ms: +0.0 %\n"));
   const nlohmann::json process = nlohmann::json::parse(to_json(e))["processes"][0];
   double whole = 0;
   for (const auto& [name, seconds] : process["shares"].items()) whole += seconds.get<double>();
@@ -266,7 +264,7 @@ TEST(ExplainReport, IsDrawnOnPages) {
   }
   EXPECT_NEAR(end, process.shares.total(), 1e-3 * end);
   const std::string page = to_html(document_of(e));
-  for (const char* title : {"Where the time went", "What ran when", "Copies: rate over size"}) {
+  for (const char* title : {"Where the time went", "Timeline", "Copies: rate over size"}) {
     EXPECT_TRUE(test::mentions(page, std::string("<figcaption>") + title)) << title;
   }
   EXPECT_FALSE(test::mentions(page, "where the time went</th>")) << "the bars have its numbers";

@@ -33,11 +33,12 @@ inline std::vector<explain::Finding> torch_findings() {
   using explain::FindingKind;
   return {
       {.kind = FindingKind::pageable,
-       .what = "64 copies of 4 MiB to the GPU are from pageable memory: 11.40 GB/s where pinned memory would give "
-               "53.80 GB/s, and the host waits meanwhile",
+       .what = "64 copies of 4 MiB to the GPU read from pageable memory: 11.40 GB/s; pinned memory would reach 53.80 "
+               "GB/s; the host waits for them",
        .mend = "Pin the source (cudaMallocHost, cudaHostRegister; PyTorch: pin_memory()) and copy with "
                "cudaMemcpyAsync on a stream (non_blocking=True)",
-       .assumption = "The memory is pinned once, outside of the stretch, and not overwritten before the copy is done",
+       .assumption =
+           "The memory is pinned once, outside of the analyzed range, and is not overwritten before the copy has ended",
        .place = {.call = "cudaMemcpyAsync",
                  .range = "step",
                  .kernel_before = "elementwise_kernel<float>",
@@ -51,7 +52,7 @@ inline std::vector<explain::Finding> torch_findings() {
        .seconds_after_all = 31.2e-3,
        .share = 0.41},
       {.kind = FindingKind::result_wait,
-       .what = "The host waits 64 times for a result of 4 B (10.1 ms in all)",
+       .what = "The host waits 64 times for a result of 4 B (10.1 ms in total)",
        .mend = "Keep results on the GPU and read them once (PyTorch: sum losses on the GPU, one .item() at the end)",
        .assumption = "Nothing that the host does next depends on them",
        .place = {.call = "cudaStreamSynchronize", .range = "step"},
@@ -145,7 +146,7 @@ inline explain::Explanation mended_loop() {
       .pid = 4720,
       .command = "python3 mended.py",
       .gpus = {"NVIDIA H200"},
-      .notes = {"12 operations have no times and are left out"},
+      .notes = {"12 operations have no timestamps and are left out"},
       .stretch = {.seconds = 22.4e-3, .replayed = 22.5e-3},
       .counts = {.copies = 65, .kernels = 640, .fills = 0, .calls = 1400, .waits = 1, .graph_nodes = 0},
       .shares = {.kernels = 14.4e-3, .copies = 5e-3, .calls = 1.9e-3, .loading = 0.1e-3, .program = 1e-3},

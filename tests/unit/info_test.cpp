@@ -33,8 +33,8 @@ TEST(InfoOnNuma, SaysWhereTheProcessIsAndWhatWasNotPossible) {
                         {1, {}, "", "1"},
                         {1, 1, "", "1, the GPU's"},
                         {1, 0, "", "1; the GPU's is 0"},
-                        {{}, 0, "", "not a single one; the GPU's is 0"},
-                        {{}, {}, unknown, "not a single one (the GPU's NUMA node is not known)"},
+                        {{}, 0, "", "no single node; the GPU's is 0"},
+                        {{}, {}, unknown, "no single node (the GPU's NUMA node is not known)"},
                         {0, {}, unknown, "0 (the GPU's NUMA node is not known)"}}) {
     Environment::Host host;
     host.numa_node = t.node;
@@ -47,23 +47,20 @@ TEST(InfoOnNuma, SaysWhereTheProcessIsAndWhatWasNotPossible) {
 
 TEST(InfoOnTheLink, SaysWhatItCarriesWhetherUnderLoadAndWhatTheGpuCouldDo) {
   using Pcie = Environment::Pcie;
-  const std::string gen5 =
-      "at most 58.45 GB/s of payload to the GPU, 57.61 GB/s to the host, 106.1 GB/s both ways at once (";
-  const std::string assumed = "assuming packets of 256 bytes, read requests of 256";
-  const std::string unread = assumed + "; only privileged users may read what they are)";
+  const std::string gen5 = "payload limit 58.45 GB/s H2D, 57.61 GB/s D2H, 106.1 GB/s both at once (";
+  const std::string assumed = "assuming packets of 256 bytes and read requests of 256";
+  const std::string unread = assumed + "; only privileged users can read the real sizes)";
   const std::vector<std::pair<std::optional<Pcie>, std::string>> links{
       {Pcie{5, 16, "nvml", 5, 16, true}, "PCIe Gen5 x16 under load, " + gen5 + unread},
-      {Pcie{5, 16, "nvml", 5, 16, false},
-       "PCIe Gen5 x16, " + gen5 + unread + "; what it is under load could not be seen"},
+      {Pcie{5, 16, "nvml", 5, 16, false}, "PCIe Gen5 x16, " + gen5 + unread + "; its speed under load is unknown"},
       {Pcie{4, 8, "nvml", 5, 16, true},
-       "PCIe Gen4 x8 under load, at most 14.61 GB/s of payload to the GPU, 14.40 GB/s to the host, 26.53 GB/s both "
-       "ways at once (" +
-           unread + "; the GPU can do Gen5 x16: look at its slot, riser and BIOS settings"},
+       "PCIe Gen4 x8 under load, payload limit 14.61 GB/s H2D, 14.40 GB/s D2H, 26.53 GB/s both at once (" + unread +
+           "; the GPU supports Gen5 x16: check its slot, riser and BIOS settings"},
       {Pcie{5, 16, "nvml", 5, 16, true, 256, 512},
-       "PCIe Gen5 x16 under load, at most 58.45 GB/s of payload to the GPU, 57.61 GB/s to the host, 106.1 GB/s both "
-       "ways at once (packets of 256 bytes; read requests of 256 bytes assumed, 512 allowed)"},
+       "PCIe Gen5 x16 under load, payload limit 58.45 GB/s H2D, 57.61 GB/s D2H, 106.1 GB/s both at once (packets of "
+       "256 bytes; read requests of 256 bytes assumed (maximum 512))"},
       {Pcie{5, 16, "profile"}, "PCIe Gen5 x16, " + gen5 + assumed + ")"},
-      {std::nullopt, "unknown: neither NVML nor sysfs tells"}};
+      {std::nullopt, "unknown: neither NVML nor sysfs reports it"}};
   for (const auto& [link, text] : links) {
     Environment e = test::real_report().environment;
     e.gpu.pcie = link;
@@ -94,21 +91,21 @@ TEST(InfoOnSeveralGpus, TellsOfEachAndOfWhatIsBetweenThem) {
   const Labels text = gpu_facts(e);
   EXPECT_EQ(said(text, "  NVLink"), "18 links, 478.1 GB/s each way 18 links, 478.1 GB/s each way");
   EXPECT_EQ(said(text, "  NUMA node"), "1") << "only where it is known";
-  EXPECT_EQ(said(text, "peers"), "both reach each other over 18 NVLinks, 478.1 GB/s each way");
+  EXPECT_EQ(said(text, "peers"), "both are connected over 18 NVLinks, 478.1 GB/s per direction");
   EXPECT_EQ(said(text, "PCI bridges"), "") << "none is known";
   EXPECT_EQ(said(text, "driver"), e.driver);
   EXPECT_EQ(said(gpu_facts(test::real_report().environment), "peers"), "") << "one GPU has no peers";
 }
 
 TEST(InfoOnSeveralGpus, SaysHowTheyReachEachOther) {
-  EXPECT_EQ(said(gpu_facts(several(4)), "peers"), "all reach each other over 18 NVLinks, 478.1 GB/s each way");
+  EXPECT_EQ(said(gpu_facts(several(4)), "peers"), "all are connected over 18 NVLinks, 478.1 GB/s per direction");
   Environment e = several(3);
   for (Environment::PeerLink& link : e.links) link = {link.from, link.to};
-  EXPECT_EQ(said(gpu_facts(e), "peers"), "none reaches another's memory: copies between them go through the host");
+  EXPECT_EQ(said(gpu_facts(e), "peers"), "none can access another's memory: copies between them go through the host");
   for (Environment::PeerLink& link : e.links) link.access = true;
-  EXPECT_EQ(said(gpu_facts(e), "peers"), "all reach each other over the PCI bus, without atomics");
+  EXPECT_EQ(said(gpu_facts(e), "peers"), "all are connected over the PCI bus, without atomics");
   for (Environment::PeerLink& link : e.links) link.atomics = true;
-  EXPECT_EQ(said(gpu_facts(e), "peers"), "all reach each other over the PCI bus");
+  EXPECT_EQ(said(gpu_facts(e), "peers"), "all are connected over the PCI bus");
   for (Environment::PeerLink& link : e.links) {
     if (link.from + link.to == 1) link.nvlinks = 1;  // the pair 0 and 1
     if (link.from == 2 && link.to == 1) link.access = false;
@@ -121,7 +118,7 @@ TEST(InfoOnSeveralGpus, NamesTheNearestBridgeThatSomeShare) {
   Environment e = several(4);
   const auto told = [&e] { return said(gpu_facts(e), "PCI bridges"); };
   for (std::size_t i = 0; i < 4; ++i) e.gpus[i].bridges = {"0000:0" + std::to_string(i) + ":01.0"};
-  EXPECT_EQ(told(), "none is shared");
+  EXPECT_EQ(told(), "no shared bridge");
   for (std::size_t i = 0; i < 2; ++i)
     e.gpus[i].bridges.insert(e.gpus[i].bridges.end(), {"0000:a0:00.0", "0000:b0:00.0"});
   EXPECT_EQ(told(), "0, 1 share 0000:a0:00.0") << "what is above that they share as well";
@@ -166,7 +163,7 @@ TEST(MachineLine, NamesTheGpuItsLinkTheDriverAndTheProcessor) {
   Environment e = test::real_report().environment;
   EXPECT_EQ(machine_line(e), "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU");
   e.gpu.pcie = Environment::Pcie{4, 8, "nvml", 5, 16, true};
-  EXPECT_EQ(machine_line(e), "NVIDIA H200, PCIe Gen4 x8 (the GPU can do Gen5 x16), driver 580.1, Some CPU");
+  EXPECT_EQ(machine_line(e), "NVIDIA H200, PCIe Gen4 x8 (the GPU supports Gen5 x16), driver 580.1, Some CPU");
   e.gpu.pcie.reset();
   e.driver.clear();
   EXPECT_EQ(machine_line(e), "NVIDIA H200, Some CPU") << "what is not known is not spoken of";

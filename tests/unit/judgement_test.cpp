@@ -75,15 +75,15 @@ TEST(Processes, ThatCouldNotHaveFoundTwiceTheThresholdAreNoSuccess) {
   EXPECT_NEAR(*c.rows[1].spread, 0.0012, 0.0003) << "of 29 cases that all show it, and no assumption";
   const Comparison few = compare::compare(processes({1, 1.001, 0.999}, 4), processes({1.001, 1, 0.999}, 4, 1.001), {});
   EXPECT_GT(*few.rows[1].spread, 0.01) << "with the assumption";
-  EXPECT_TRUE(says(c.outcome.reach, "as they show it: 0.11 %")) << fmt::format("{}", fmt::join(c.outcome.reach, "\n"));
-  EXPECT_TRUE(says(c.outcome.reach, "as it is used, with that of all cases, or what was known or assumed: 0.1"));
+  EXPECT_TRUE(says(c.outcome.reach, "measured: 0.11 %")) << fmt::format("{}", fmt::join(c.outcome.reach, "\n"));
+  EXPECT_TRUE(says(c.outcome.reach, "used (combined with all cases, --spread or --assume-spread): 0.1"));
 }
 
 TEST(Processes, OneASideIsWarnedOfAndLabelled) {
   const std::vector<NamedReport> base = processes({1}, 29);
   const std::vector<NamedReport> next = processes({1.01}, 29);
   const Comparison c = compare::compare(base, next, {});
-  EXPECT_TRUE(says(c.warnings, "one process a side does not show how far processes lie apart: 2 % is assumed"));
+  EXPECT_TRUE(says(c.warnings, "one process per side gives no spread between processes: 2 % is assumed"));
   EXPECT_EQ(c.rows[0].spread, 0.02);
   EXPECT_EQ(c.rows[0].spread_from, SpreadSource::assumed);
   EXPECT_LT(c.rows[0].interval->low, c.rows[0].within->low);
@@ -121,7 +121,7 @@ TEST(Reasons, AreGivenOfEachVerdictThatIsNotSame) {
         compare_one(named("a", {stored("k", std::move(base))}), named("b", {stored("k", std::move(next))}), {}, spread);
     return c.rows[0].reason;
   };
-  EXPECT_EQ(reason({1, 1.1, 1.2}, {1, 1.1, 1.21}), "3 samples: too few to decide; use --repeat 7");
+  EXPECT_EQ(reason({1, 1.1, 1.2}, {1, 1.1, 1.21}), "too few samples (3); use --repeat 7");
   EXPECT_EQ(reason(ten_around(1), ten_around(1.01)), "");
   EXPECT_TRUE(reason(ten_around(1), ten_around(1.1)).starts_with("worse by at least 9."))
       << reason(ten_around(1), ten_around(1.1));
@@ -163,9 +163,9 @@ TEST(Warnings, OfAllCasesThatMovedTogether) {
   const auto warnings = [](double factor, double first) {
     return compare::compare(processes({1}, 29), processes({factor}, 29, first), {}).warnings;
   };
-  EXPECT_TRUE(says(warnings(1.05, 1), "all 29 cases about 5 % slower: suspect the machine"));
-  EXPECT_TRUE(says(warnings(1.05, 2), "28 of 29 cases about 5 % slower"));
-  EXPECT_TRUE(says(warnings(1 / 1.05, 1), "all 29 cases about 5 % faster"));
+  EXPECT_TRUE(says(warnings(1.05, 1), "all 29 cases are about 5 % slower: check the machine"));
+  EXPECT_TRUE(says(warnings(1.05, 2), "28 of 29 cases are about 5 % slower"));
+  EXPECT_TRUE(says(warnings(1 / 1.05, 1), "all 29 cases are about 5 % faster"));
   EXPECT_FALSE(says(warnings(1.004, 1), "suspect"));
   EXPECT_FALSE(says(compare::compare(processes({1}, 4), processes({1.05}, 4), {}).warnings, "suspect"));
 }

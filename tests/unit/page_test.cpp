@@ -228,7 +228,7 @@ TEST(Bars, StandOnOneScaleOrBehindEachOther) {
 }
 
 Timeline two_chunks() {
-  return {.title = "What ran when",
+  return {.title = "Timeline",
           .rows = {{"H2D", 0, {{10e-6, 30e-6, "1", "copy"}, {30e-6, 50e-6, "2", "copy"}}},
                    {"kernel", 2, {{30e-6, 45e-6, "1", "fma"}, {40e-6, 60e-6, "2", "fma"}}}},
           .note = "the first part"};
@@ -259,7 +259,7 @@ TEST(Timeline, DrawsAsOneWhatIsTooShortToBeSeen) {
 
 TEST(Timeline, SaysWhatHasNoRoom) {
   Timeline timeline{.rows = {{"calls", 0, std::vector<Timeline::Span>(60, {0, 1, "", "at once"})}}};
-  EXPECT_NE(to_svg(timeline).find("12 more have no room here"), std::string::npos);
+  EXPECT_NE(to_svg(timeline).find("12 more not shown"), std::string::npos);
 }
 
 TEST(Timeline, OfNothingOrOfExtremesIsNoTrouble) {

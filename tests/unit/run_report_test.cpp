@@ -252,8 +252,8 @@ TEST(RunReport, OfALongListShowsAThousandRowsUnlessAllAreAskedFor) {
   const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
   const std::string all = to_terminal(document_of(report, shown(), {.every_row = true}), Style{.every_row = true});
   const std::string some = table(report);
-  EXPECT_TRUE(test::mentions(some, "3 rows more are left out; --wide shows them"));
-  EXPECT_FALSE(test::mentions(all, "left out"));
+  EXPECT_TRUE(test::mentions(some, "3 more rows not shown; --wide shows them"));
+  EXPECT_FALSE(test::mentions(all, "not shown"));
   EXPECT_EQ(lines(all) - lines(some), 2) << "three rows, and the line that tells of them";
   EXPECT_TRUE(test::mentions(to_markdown(document_of(report, shown())), "5098 B")) << "Markdown has them all";
 }

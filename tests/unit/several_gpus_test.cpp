@@ -150,7 +150,7 @@ TEST(SeveralGpus, AreNotSaidTwiceWhereTheyAreMany) {
   Report report = all_pairs(8);
   const std::string text = pairs_table(report);
   EXPECT_EQ(rows_of(text), 56U) << "those of the smaller size are in no matrix: " << text;
-  EXPECT_TRUE(contains(text, "\n  112 rows are left out, as the matrices show them; --wide shows them\n")) << text;
+  EXPECT_TRUE(contains(text, "\n  112 rows not shown because the matrices have them; --wide shows them\n")) << text;
   EXPECT_TRUE(contains(text, "\n  latency, ns")) << text;
   const std::string all = pairs_table(report, {.every_row = true});
   EXPECT_EQ(rows_of(all), 112U) << "of two sizes, beside latencies";
@@ -163,7 +163,7 @@ TEST(SeveralGpus, AreNotSaidTwiceWhereTheyAreMany) {
   report.results[1].reason = "no way";
   const std::string doubtful = pairs_table(report);
   EXPECT_TRUE(contains(doubtful, "FAILED: wrong byte") && contains(doubtful, "skipped: no way")) << doubtful;
-  EXPECT_TRUE(contains(doubtful, "\n  110 rows are left out")) << doubtful;
+  EXPECT_TRUE(contains(doubtful, "\n  110 rows not shown")) << doubtful;
 }
 
 TEST(SeveralGpus, HaveSoManyMatricesAndANoteOfTheRest) {
@@ -176,8 +176,8 @@ TEST(SeveralGpus, HaveSoManyMatricesAndANoteOfTheRest) {
   }
   const std::array shown{&all_sizes};
   EXPECT_TRUE(contains(to_terminal(document_of(report, shown, {.every_row = false}), Style{}),
-                       "\n  2 more heat maps are left out\n"));
-  EXPECT_TRUE(contains(to_markdown(document_of(report, shown)), "\n- 2 more heat maps are left out\n"));
+                       "\n  2 more heat maps not shown\n"));
+  EXPECT_TRUE(contains(to_markdown(document_of(report, shown)), "\n- 2 more heat maps not shown\n"));
 }
 
 // --- Findings about pairs -------------------------------------------------------------------------------------------

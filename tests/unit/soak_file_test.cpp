@@ -43,7 +43,7 @@ SoakInterval interval(double elapsed) {
              .rates = {{SoakLoad::h2d, 55e9, 54e9, 56e9, 10}},
              .health = {.pcie_replays = 3, .temperature = 60},
              .clocks = {.sm = 1.98e9},
-             .changes = {"the link had to send 3 packets again"}}};
+             .changes = {"the link resent 3 packets"}}};
   i.so_far.elapsed = elapsed;
   i.so_far.loads = {{.gpu = 0, .load = SoakLoad::h2d, .moved = 1000, .verified = 900, .first = {55e9}}};
   i.so_far.counters = {{.gpu = 0, .pcie_replays = 3, .xids = {79}, .throttle = {"power-cap"}, .hottest = 60}};

@@ -228,7 +228,7 @@ TEST(TimelineOnPages, IsTheSameOfARunAndOfItsFile) {
     const auto without_title = [](const std::string& text) { return text.substr(text.find("width=")); };
     EXPECT_EQ(without_title(timeline_on_page(document)), without_title(svg));
     EXPECT_EQ(document.trust.alarms(), trust_of(report).alarms());
-    EXPECT_TRUE(mentions(to_terminal(document, Style{}), "pages draw it (--html)"));
+    EXPECT_TRUE(mentions(to_terminal(document, Style{}), "view it in a page (--html)"));
   }
 }
 
@@ -249,8 +249,8 @@ TEST(TimelineOnPages, IsOfTheFirstPartOfWhatIsLong) {
   for (int i = 0; i < 7; ++i) report.results.push_back(report.results.front());
   add_timelines(report, document);
   const std::string page = to_html(document);
-  EXPECT_TRUE(mentions(page, "The first 2000 of 3008 are drawn"));
-  EXPECT_TRUE(mentions(page, "8 cases were watched; the first 6 are drawn"));
+  EXPECT_TRUE(mentions(page, "Shows the first 2000 of 3008"));
+  EXPECT_TRUE(mentions(page, "8 cases were traced; the first 6 are shown"));
 }
 
 TEST(TimelineOnPages, OfADamagedFileIsRefused) {

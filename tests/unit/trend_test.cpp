@@ -186,22 +186,21 @@ TEST(Trend, SaysTheSameInWhateverOrderTheFilesCome) {
 
 TEST(Trend, SaysThatNothingChanged) {
   const std::string text = to_terminal(document_of(compare::trend(nights(20, 99), {})), Style{});
-  EXPECT_TRUE(text.starts_with("nothing changed by 2 % or more that chance does not explain: 2 cases over 20 runs"))
-      << text;
+  EXPECT_TRUE(text.starts_with("no significant change of 2 % or more: 2 cases over 20 runs")) << text;
 }
 
 TEST(Trend, RefusesWhatMakesNone) {
   const auto refusal = [](std::vector<NamedReport> files) {
     return test::refusal([&] { static_cast<void>(compare::trend(std::move(files), {})); });
   };
-  EXPECT_EQ(refusal(nights(4)), "a trend needs 5 runs at least, and these are 4");
+  EXPECT_EQ(refusal(nights(4)), "a trend needs at least 5 runs, but there are 4");
   std::vector<NamedReport> files = nights(6);
   files[3].report.environment.gpu.name = "another GPU";
   EXPECT_TRUE(
-      contains(refusal(files), "night-03.json is not of the machine of night-00.json (another GPU, not NVIDIA"));
+      contains(refusal(files), "night-03.json is not from the same machine as night-00.json (another GPU, not NVIDIA"));
   files = nights(6);
   files[2].report.fleet = Fleet{};
-  EXPECT_TRUE(contains(refusal(files), "night-02.json is of 0 ranks"));
+  EXPECT_TRUE(contains(refusal(files), "night-02.json has 0 ranks"));
 }
 
 TEST(Trend, ProcessesOfANightAreOnePoint) {

@@ -78,7 +78,7 @@ TEST(TuneFindings, BelieveFreshSamplesFirst) {
 
 TEST(TuneFindings, AreTheFastestOnlyBeyondDoubt) {
   EXPECT_TRUE(
-      mentions(told(findings({contestant(16, 5), contestant(32, 5.2)})), "winner: fastest on the device: chunks 16"));
+      mentions(told(findings({contestant(16, 5), contestant(32, 5.2)})), "winner: fastest by makespan: chunks 16"));
   EXPECT_TRUE(mentions(told(findings({contestant(16, 5), contestant(32, 5.02)})),
                        "winner: fastest by makespan, tied with others (within 1 % or within error): chunks 16"));
 }
@@ -88,7 +88,7 @@ TEST(TuneFindings, TakeWhatDroppedOutOfTheSearchForSlower) {
   few_samples.interval = std::nullopt;
   EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: fastest by makespan, tied"));
   few_samples.out = true;
-  EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: fastest on the device"));
+  EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: fastest by makespan: chunks 32"));
 }
 
 /// The candidate left the search early, compared by extremes of few samples with a faster one.
@@ -101,7 +101,7 @@ TEST(TuneFindings, DoNotTakeForSlowerWhatTheSearchSawFaster) {
 
 TEST(TuneFindings, SayWhichTimeWasSearchedFor) {
   const auto said = findings({contestant(16, 5), contestant(32, 5.2)}, 0, Objective::wall);
-  EXPECT_TRUE(mentions(told(said), "winner: fastest to the result: chunks 16"));
+  EXPECT_TRUE(mentions(told(said), "winner: fastest by time to result: chunks 16"));
   const auto search = std::ranges::find(said, "search", [](const Finding& f) { return f.labels.front().second; });
   EXPECT_EQ(search->labels.back(), (std::pair<std::string, std::string>("objective", "wall")));
 }
@@ -125,10 +125,9 @@ TEST(TuneFindings, CountAllThatAreAsFastWhereverTheyWereMeasured) {
   for (std::uint64_t chunks = 1; chunks <= 16; ++chunks) all.push_back(contestant(chunks, 5));
   for (std::uint64_t chunks = 17; chunks <= 47; ++chunks) all.push_back(contestant(chunks, 5.01, false));
   const std::vector<Finding> found = findings(all);
-  EXPECT_TRUE(
-      mentions(told(found),
-               "alike: 46 other configurations are within 1 % of it (15 of them measured again beside it, 31 in "
-               "the search only): "));
+  EXPECT_TRUE(mentions(told(found),
+                       "alike: 46 other configurations are within 1 % of it (15 confirmed in the same round, 31 "
+                       "measured only in the search): "));
   EXPECT_EQ(found[1].metrics.at(0).value, 46);
   EXPECT_EQ(found[1].metrics.at(1).name, "alike_confirmed");
   EXPECT_EQ(found[1].metrics.at(1).value, 15);
