@@ -467,7 +467,7 @@ TEST(SecondRound, MustShowItAgain) {
   worsen(made.report, "h2d", 3, 0.051, 1);
   made.judge();
   EXPECT_EQ(said(made), "");
-  EXPECT_TRUE(has(notes(made).back(), {"rank 3 (GPU 3 of node000", "5.1 %", "not when"}));
+  EXPECT_TRUE(has(notes(made).back(), {"rank 3 (GPU 3 of node000", "5.1 %", "not slow"}));
 }
 
 TEST(SecondRound, MustShowItBelowEveryGoodOne) {
