@@ -47,7 +47,7 @@ std::string ranges_of(const Recording& r) {
   constexpr std::size_t kShown = 8;
   std::vector<std::string_view> shown(names.begin(), names.end());
   shown.resize(std::min(kShown, shown.size()));
-  return fmt::format("the recording has {}{}", fmt::join(shown, ", "), names.size() > kShown ? ", ..." : "");
+  return fmt::format("ranges in the recording: {}{}", fmt::join(shown, ", "), names.size() > kShown ? ", ..." : "");
 }
 
 }  // namespace

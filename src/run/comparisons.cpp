@@ -272,7 +272,7 @@ std::string spread_text(const Class& members, const std::string& where) {
   const Spread spread = spread_of(members);
   if (spread.equal) return fmt::format("equally fast (within 1 %) {}", where);
   if (spread.decided == 0) return fmt::format("no difference found {}{}", where, excluded_text(spread.excluded));
-  return fmt::format("differ by no more than {} where they do {}", format_percent(spread.factor - 1), where);
+  return fmt::format("differences found are at most {} {}", format_percent(spread.factor - 1), where);
 }
 
 /// Neighbouring sizes at which one class is always faster than another, or always slower.
@@ -372,7 +372,7 @@ std::string where_of(const Stretch& s, const Course& course) {
 std::string text_beside(const Class& members, const Class& reference) {
   const Course course = course_of(members, reference);
   const bool one = members.size() == 1;
-  if (course.stretches.empty()) return names_of(members) + (one ? " differs" : " differ") + " from some of them only";
+  if (course.stretches.empty()) return names_of(members) + (one ? " differs" : " differ") + " from only some of these";
   std::vector<std::string> parts;
   for (const Stretch& s : course.stretches) {
     const char* verb = s.relation == Relation::slower ? (one ? "takes" : "take") : (one ? "is" : "are");
@@ -408,7 +408,7 @@ std::string classes_text(std::span<const Entrant> group) {
   std::ranges::stable_sort(classes, {}, seconds_at_end);
   const Class& reference = classes.front();
   std::string text = reference.size() == 1
-                         ? fmt::format("beside {} ({})", names_of(reference), sizes_text(smallest, largest))
+                         ? fmt::format("compared with {} ({})", names_of(reference), sizes_text(smallest, largest))
                          : fmt::format("{}: {}", names_of(reference), spread_text(reference, where));
   for (const Class& members : std::span(classes).subspan(1)) {
     text += (&members == &classes[1] && reference.size() == 1 ? ": " : "; ") + text_beside(members, reference);

@@ -70,7 +70,7 @@ void add_clocks(const Health& before, const Health& after, Changes& changes) {
   // Excludes reasons that are normal: an idle GPU, and clocks that a user has set (application clocks).
   const std::array<std::pair<std::string_view, std::string>, 5> reasons{{
       {"power-cap", "the power limit reduces the GPU's clocks" + power + "; check nvidia-smi -q -d POWER"},
-      {"hw-slowdown", "the GPU reduced its clocks (hardware slowdown)" + heat + "; check its cooling and power supply"},
+      {"hw-slowdown", "hardware slowdown: the GPU reduced its clocks" + heat + "; check its cooling and power supply"},
       {"sw-thermal", "the GPU is too hot" + heat + ", so the driver reduces its clocks; check its cooling"},
       {"hw-thermal", "the GPU is too hot" + heat + ", so it reduces its clocks; check its cooling"},
       {"power-brake", "the server's power brake reduces the GPU's clocks" + power + "; check the power supplies"},

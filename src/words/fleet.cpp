@@ -92,10 +92,11 @@ std::string rest_of(const std::string& key, const CommonKey& shared) {
 std::string value_text(const Test& test, double value) { return format_with_unit(value, test.unit); }
 
 Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows, const CommonKey& shared) {
-  Table table{.header = {"case", "pace", "median", "lowest", "of", "highest", "of", "spread", "sum of all ranks"},
-              .left_columns = 2,
-              .gap = 2,
-              .least_important = {6, 5, 8}};
+  Table table{
+      .header = {"case", "concurrency", "median", "lowest", "rank", "highest", "rank", "spread", "sum of all ranks"},
+      .left_columns = 2,
+      .gap = 2,
+      .least_important = {6, 5, 8}};
   // Ranks that measured one after the other have moved nothing together.
   const auto moved_together = [](const Summary* s) { return s->together && s->test->pace == Pacing::all; };
   const bool has_sum = std::ranges::any_of(rows, moved_together);
@@ -214,8 +215,8 @@ void add_maps(const FleetMaps& maps, const std::vector<const Test*>& tests, cons
   for (const Test* test : tests) {
     if (!maps.has_map_of(*test)) continue;
     const std::string rest = rest_of(test->key, shared);
-    const std::string title =
-        fmt::format("{}{}pace {}: % of the median of its group", rest, rest.empty() ? "" : ", ", to_text(test->pace));
+    const std::string title = fmt::format("{}{}concurrency {}: % of the median of its group", rest,
+                                          rest.empty() ? "" : ", ", to_text(test->pace));
     document.add(maps.map_of(*test, title), true, Shown::pages);
   }
 }

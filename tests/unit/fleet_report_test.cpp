@@ -68,7 +68,7 @@ std::map<std::string, Matrix> maps_of(const Report& report) {
 TEST(FleetReport, HasAMapOfNodesAndRanksForEachTestWithMarksOnWhatItFlags) {
   const auto maps = maps_of(troubled_fleet());
   ASSERT_EQ(maps.size(), 6U) << "two directions at three paces";
-  const Matrix& flagged = maps.at("dir=h2d, pace all: % of the median of its group");
+  const Matrix& flagged = maps.at("dir=h2d, concurrency all: % of the median of its group");
   EXPECT_EQ(flagged.rows, (std::vector<std::string>{"node0", "node1"}));
   EXPECT_EQ(flagged.columns, (std::vector<std::string>{"0", "1", "2", "3"}));
   EXPECT_FALSE(flagged.cells[2].has_value()) << "of what is missing there is none";
@@ -77,7 +77,7 @@ TEST(FleetReport, HasAMapOfNodesAndRanksForEachTestWithMarksOnWhatItFlags) {
   for (const auto& [title, map] : maps) {
     if (&map != &flagged) EXPECT_EQ(std::ranges::count(map.marked, true), 0) << title;
   }
-  const Matrix& alone = maps.at("dir=d2h, pace one: % of the median of its group");
+  const Matrix& alone = maps.at("dir=d2h, concurrency one: % of the median of its group");
   EXPECT_NEAR(*alone.cells[6], 0.9, 0.01);
   EXPECT_NEAR(*alone.cells[5], 1, 0.01);
 }

@@ -387,7 +387,8 @@ std::vector<Candidate> blocking_copies(const Evidence& e) {
   candidate.finding.what = fmt::format("{} to the GPU from pinned memory use blocking calls: the host waits for each",
                                        copies_in_words(e.program, operations));
   candidate.mends.push_back({"Use cudaMemcpyAsync on a stream, and wait once before the memory is overwritten",
-                             "The host needs not wait for these copies", [operations, costs = e.costs](Program& p) {
+                             "The host does not need to wait for these copies",
+                             [operations, costs = e.costs](Program& p) {
                                for (const Index i : operations) {
                                  make_asynchronous(p.calls[p.operations[i].call], costs.asynchronous_copy);
                                }
