@@ -511,8 +511,9 @@ class Tuner {
     result.labels.emplace_back(kObjective, to_text(bench_.objective));
     result.add(kHostBlocked, entry.host_blocked, "s");
     if (time->clock == Clock::event_gated && entry.host_blocked > kSlowHost * time->median) {
-      result.warnings.push_back("submitting takes as long as the GPU works (" + format_seconds(entry.host_blocked) +
-                                " in calls). The gate hides this time here; a real program would wait for it");
+      result.warnings.push_back("the host submits no faster than the GPU works (submit time " +
+                                format_seconds(entry.host_blocked) +
+                                "): the gate hides this time here, but a real program would wait for it");
     }
     tunable_->describe(entry.config, time->median, decisive(*best)->median, result);
     if (&entry == best) std::ranges::move(tunable_->stages(), std::back_inserter(result.measurements));
