@@ -191,13 +191,13 @@ void check_device_memory(Device& device, const AllocCase& c, std::uint64_t seed)
   pattern::require(pattern::check_bytes(content, seed), c.kind.in_words);
 }
 
-/// For example "cudaMallocHost of 256 MiB pays from 4 copies on, against malloc (h2d)".
+/// For example "cudaMallocHost of 256 MiB pays off from 4 copies, against malloc (h2d)".
 std::string text_of(const AllocCase& c, const model::BreakEven& found) {
   const bool in_place = c.kind.origin == Origin::in_place;
   const std::string what = in_place ? fmt::format("registering {} of {}", format_size(c.size), c.kind.in_words)
                                     : fmt::format("{} of {}", c.kind.in_words, format_size(c.size));
   const bool pays = found.outcome == model::BreakEven::Outcome::pays;
-  return fmt::format("{} {}{} (h2d)", what, break_even_text(found, "ordinary"),
+  return fmt::format("{} {}{} (h2d)", what, break_even_text(found, "pageable"),
                      pays && !in_place ? ", against malloc" : "");
 }
 
@@ -214,7 +214,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
  public:
   Alloc()
       : ScenarioOf({.name = "alloc",
-                    .summary = "what memory costs before its first copy, and after how many copies pinning has paid",
+                    .summary = "time to allocate or pin memory, and the number of copies after which pinning pays off",
                     .axes = make_axes(),
                     .metrics = make_metrics(),
                     .charts = {{.x = "size", .y = "ready"}},
@@ -225,18 +225,17 @@ class Alloc final : public ScenarioOf<alloc_case> {
     constexpr std::uint64_t kHugePage = 2 * MiB;
     if (is_huge(c.kind) && c.size < kHugePage) {
       return SkipReason::impossible(
-          fmt::format("--size {} is less than a huge page; choose 2M or more", format_size_exact(c.size)));
+          fmt::format("--size {} is smaller than a huge page; choose 2M or more", format_size_exact(c.size)));
     }
     if (can == nullptr) return std::nullopt;
     if (can->environment.simulated()) {
-      return SkipReason::unavailable(
-          "the cost of allocating memory is the operating system's and the driver's, and there is no model of it");
+      return SkipReason::unavailable("the simulator does not model the cost of memory allocation");
     }
     if (c.kind.origin == Origin::managed && !can->managed_memory) {
-      return SkipReason::unavailable("this GPU or its driver does not let host and GPU use managed memory at once");
+      return SkipReason::unavailable("this GPU or its driver does not support concurrent access to managed memory");
     }
     if (c.kind.origin == Origin::pool && !can->memory_pools) {
-      return SkipReason::unavailable("this GPU or its driver has no memory pools");
+      return SkipReason::unavailable("this GPU or its driver does not support memory pools");
     }
     return std::nullopt;
   }
@@ -277,30 +276,30 @@ class Alloc final : public ScenarioOf<alloc_case> {
     return {
         choice_axis("memory", names,
                     {.defaults = "malloc,malloc-huge,pinned,register,register-huge,device,device-pool,managed",
-                     .help = "what to allocate"}),
-        size_axis("size", {.defaults = "2M,64M,256M", .help = "bytes to allocate at once"}),
+                     .help = "kind of memory to allocate"}),
+        size_axis("size", {.defaults = "2M,64M,256M", .help = "bytes per allocation"}),
     };
   }
 
   static std::vector<MetricDeclaration> make_metrics() {
     using namespace declaring;
     return {
-        derived_time("ready", "until the memory can be copied from: allocated and touched, or registered")
-            .column("ready"),
-        derived("ready_per_gib", "s/GiB", lower, "ready over the size").column("per GiB", seconds),
-        measured("allocate", "of a cycle, allocating").as_headline().column("allocate"),
-        measured("touch", "of a cycle, writing to every page once").column("touch"),
-        measured("register", "of a cycle, pinning memory that is there").as_headline().column("register"),
-        derived_time("free", "of a cycle, giving the memory back, or unpinning it").column("free"),
-        measured("cycle", "from nothing to memory that is ready, and back to nothing").column("cycle", {interval}),
-        measured("copy", "pinned kinds: one copy to the GPU from such memory").column("copy"),
-        measured("pageable-copy", "pinned kinds: the same copy from ordinary memory").column("pageable copy"),
-        derived("break_even_copies", "copies", lower, "copies from which on the dearer memory has paid")
-            .column("pays from copy"),
-        measured("ready", "of a cycle, allocating and touching"),
-        measured("free", "of a cycle, giving the memory back"),
-        measured("unregister", "of a cycle, unpinning"),
-        measured("malloc-cycle", "pinned kinds: a cycle of ordinary memory, which they take the place of"),
+        derived_time("ready", "time until the memory is usable: allocated and touched, or registered").column("ready"),
+        derived("ready_per_gib", "s/GiB", lower, "time until ready, per GiB of memory").column("per GiB", seconds),
+        measured("allocate", "time to allocate, part of the cycle").as_headline().column("allocate"),
+        measured("touch", "time to write to every page once, part of the cycle").column("touch"),
+        measured("register", "time to pin existing memory, part of the cycle").as_headline().column("register"),
+        derived_time("free", "time to free or unpin the memory, part of the cycle").column("free"),
+        measured("cycle", "one whole cycle, from the allocation or pinning to the end of freeing or unpinning")
+            .column("cycle", {interval}),
+        measured("copy", "pinned kinds: one H2D copy from this memory").column("copy"),
+        measured("pageable-copy", "pinned kinds: the same copy from pageable memory").column("pageable copy"),
+        derived("break_even_copies", "copies", lower, "number of copies from which on pinning pays off")
+            .column("break-even copies"),
+        measured("ready", "time to allocate and touch, part of the cycle"),
+        measured("free", "time to free the memory, part of the cycle"),
+        measured("unregister", "time to unpin, part of the cycle"),
+        measured("malloc-cycle", "pinned kinds: the same cycle with malloc, for comparison"),
     };
   }
 
@@ -310,7 +309,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
     const double huge = huge_page_fraction(memory.data, size);
     if (huge >= kNearlyAll) return;
     result.warnings.push_back(
-        fmt::format("only {} of the memory lies on huge pages: write madvise to "
+        fmt::format("only {} of the memory is on huge pages: write madvise to "
                     "/sys/kernel/mm/transparent_hugepage/enabled, or free some memory",
                     format_percent(huge)));
   }

@@ -260,13 +260,13 @@ std::string unclear_text(const Way& way) {
   if (way.unclear.empty()) return {};
   std::vector<std::string> sizes;
   for (const std::uint64_t size : way.unclear) sizes.push_back(format_size(size));
-  return fmt::format("; at {} that is not clear", listed(sizes));
+  return fmt::format("; unclear at {}", listed(sizes));
 }
 
 /// For example "returns early up to 64 KiB and blocks the host from 128 KiB on".
 std::string behaviour(const Way& way) {
   if (way.blocked.empty()) {
-    return "may return early or not; that shows only with a kernel in flight: add --in-flight same-stream";
+    return "may or may not return early; to find out, add --in-flight same-stream";
   }
   const Limits limits = limits_of(way);
   if (!limits.blocks_from) return "returns early " + sizes_text(way);
@@ -336,13 +336,14 @@ class Async final : public ScenarioOf<async_case> {
   Async()
       : ScenarioOf(
             {.name = "async",
-             .summary = "whether a copy's call returns early, and what the CPU can do until the copy has ended",
+             .summary = "whether a copy call returns early, and how much CPU time is free while the copy runs",
              .axes = make_axes(),
              .metrics = make_metrics(),
-             .charts = {{.x = "size", .y = "completion", .panels = {"dir", "host"}, .lines = {"api"}, .also = {"submit"}}},
+             .charts =
+                 {{.x = "size", .y = "completion", .panels = {"dir", "host"}, .lines = {"api"}, .also = {"submit"}}},
              .answer = {.best = "completion",
-                        .text = "complete after {completion}; {host_blocked} of that in the call; {cpu_available} "
-                                "left for other work",
+                        .text = "complete after {completion}; {host_blocked} of that in the call; {cpu_available} free "
+                                "for CPU work",
                         .each = {"dir", "host", "api"}}}) {}
 
   [[nodiscard]] MemoryNeeds memory_needs(const AsyncCase& c) const override {
@@ -376,18 +377,18 @@ class Async final : public ScenarioOf<async_case> {
     std::vector<std::string> copied = words(kHostMemoryNames);
     std::erase(copied, to_text(HostMemory::managed));
     return {
-        choice_axis("dir", {"h2d", "d2h"}, {.defaults = "h2d,d2h", .help = "where from and where to"}),
+        choice_axis("dir", {"h2d", "d2h"}, {.defaults = "h2d,d2h", .help = "direction of the copy"}),
         choice_axis("host", copied, {.defaults = "pinned,pageable", .help = "kind of host memory"}),
         choice_axis("api", {"async", "sync"},
-                    {.defaults = "async,sync", .help = "the copy's call: cudaMemcpyAsync or cudaMemcpy"}),
+                    {.defaults = "async,sync", .help = "API call: cudaMemcpyAsync or cudaMemcpy"}),
         choice_axis("in-flight", {"none", "same-stream", "other-stream"},
                     {.defaults = "none,same-stream",
-                     .help = "where a kernel runs when the copy is called: in the copy's stream or another one"}),
+                     .help = "whether a kernel runs when the copy is submitted, and in which stream"}),
         only_with("in-flight", {"same-stream", "other-stream"},
                   {.name = "kernel-time",
                    .kind = AxisKind::time,
                    .defaults = "500us",
-                   .help = "how long that kernel runs; a number alone is in microseconds",
+                   .help = "run time of that kernel; a number without a unit is in microseconds",
                    .max = 1e5,
                    .unit = 1e-6}),
         size_axis("size", {.defaults = "4K,32K,64K,128K,1M,256M", .help = "bytes to copy"}),
@@ -397,22 +398,24 @@ class Async final : public ScenarioOf<async_case> {
   static std::vector<MetricDeclaration> make_metrics() {
     using namespace declaring;
     return {
-        measured("completion", "from the copy's call until its bytes are there and the host knows")
+        measured("completion", "host time from the copy call until the host knows that the data has arrived")
             .as_headline()
             .column("completion", {interval}),
-        measured("submit", "of that, the copy's call"),
-        measured("wait", "of that, waiting after the call"),
-        measured("beside-work", "the same copy while the CPU works in short units"),
-        measured("units", "units of work finished before the copy had ended").in("units", higher),
-        measured("unit", "one unit of work alone"),
-        derived_time("completion", "median of the completion"),
-        derived_time("submit", "the part of the completion that the call takes").column("submit"),
-        derived_time("wait", "the part of it that waiting after the call takes").column("wait"),
-        derived("host_blocked", "1", lower, "submit over completion: near 100 % the call is asynchronous by name only")
-            .column("host blocked", percent),
-        derived("cpu_available", "1", higher, "how much of the completion was left for other work")
-            .column("CPU left", percent),
-        derived("cpu_work", "iterations", higher, "how many iterations of a fixed loop that was").column("CPU work"),
+        measured("submit", "host time in the copy call, part of the completion"),
+        measured("wait", "host time in the wait after the call, part of the completion"),
+        measured("beside-work", "completion of the same copy while the CPU works in short units"),
+        measured("units", "units of CPU work finished before the copy ended").in("units", higher),
+        measured("unit", "time of one unit of CPU work without a copy"),
+        derived_time("completion", "median time to completion"),
+        derived_time("submit", "host time in the copy call, part of the completion").column("submit"),
+        derived_time("wait", "host time in the wait after the call, part of the completion").column("wait"),
+        derived("host_blocked", "1", lower,
+                "submit time over completion; near 100 %, the call is in effect synchronous")
+            .column("% in call", percent),
+        derived("cpu_available", "1", higher, "share of the completion time that is free for other CPU work")
+            .column("CPU free", percent),
+        derived("cpu_work", "iterations", higher, "iterations of a fixed CPU loop that fit into that time")
+            .column("CPU work"),
     };
   }
 

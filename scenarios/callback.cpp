@@ -127,7 +127,7 @@ class Consumers : NonCopyable {
       look();  // waits for the GPU, which may be slower than expected
       if (done_->take(patience)) continue;
       rethrow();
-      throw MeasurementError("the GPU is done, and nobody has told of all chunks");
+      throw MeasurementError("the GPU has finished, but the CPU stage was not notified of all chunks");
     }
   }
   /// Makes wait_for_all() throw `error`, because chunks can no longer be posted.
@@ -326,8 +326,9 @@ class ConsumedPipeline : NonCopyable {
     for (std::size_t i = 0; i < payload_.chunks().size(); ++i) {
       const std::uint64_t right = right_checksum(payload_, payload_.chunks()[i]);
       if (consumers_.sums()[i] == right) continue;
-      throw VerificationError(fmt::format("{}: the CPU stage read chunk {} before it was right: its sum is {}, not {}",
-                                          name, i, consumers_.sums()[i], right));
+      throw VerificationError(
+          fmt::format("{}: the CPU stage read chunk {} before its data was complete: its checksum is {}, expected {}",
+                      name, i, consumers_.sums()[i], right));
     }
   }
 
@@ -349,13 +350,14 @@ class Callback final : public ScenarioOf<callback_case> {
   Callback()
       : ScenarioOf(
             {.name = "callback",
-             .summary = "a pipeline whose chunks the CPU consumes: ways to learn that one is ready, and what they cost",
+             .summary =
+                 "a pipeline whose output the CPU consumes chunk by chunk: ways to notify the CPU, and their cost",
              .axes = make_axes(),
              .metrics = make_metrics(),
              .charts = {{.x = "chunks", .y = "bandwidth", .lines = {"method"}}},
              .answer = {.best = "efficiency",
-                        .text = "{bandwidth} with the CPU consuming what comes back, {efficiency} of the limit; "
-                                "{speedup_over_naive} as fast as consuming it at the end"}}) {}
+                        .text = "{bandwidth} with a CPU stage, {efficiency} of the limit; {speedup_over_naive} as fast "
+                                "as consuming everything at the end"}}) {}
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const CallbackCase& c,
                                                          const Capabilities* can) const override {
@@ -380,7 +382,7 @@ class Callback final : public ScenarioOf<callback_case> {
     if (result.metric("notification_p50") != nullptr) {
       result.add("clock_uncertainty", pipeline.clock_uncertainty(), "s");
     }
-    if (bench.verifies_again()) pipeline.verify(c.method, "pipeline, once more");
+    if (bench.verifies_again()) pipeline.verify(c.method, "pipeline, second check");
   }
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override;
@@ -388,14 +390,15 @@ class Callback final : public ScenarioOf<callback_case> {
  private:
   static std::vector<Axis> make_axes() {
     std::vector<Axis> axes{
-        choice_axis(
-            "method", words(kMethods),
-            {.defaults = "all", .help = "how the CPU learns of a chunk; none: no CPU stage; naive: all at the end"}),
-        size_axis("size", {.defaults = "256M", .help = "bytes in each direction", .min = ChunkedWork::kElement}),
-        {.name = "streams", .defaults = "3", .help = "streams that the chunks take turns on", .max = 1024},
-        {.name = "chunks", .defaults = "32", .help = "parts the payload is cut into", .max = 65536},
+        choice_axis("method", words(kMethods),
+                    {.defaults = "all",
+                     .help = "how the CPU is notified of a finished chunk; none: no CPU stage; naive: CPU stage after "
+                             "the last chunk"}),
+        size_axis("size", {.defaults = "256M", .help = "bytes per direction", .min = ChunkedWork::kElement}),
+        {.name = "streams", .defaults = "3", .help = "number of streams; chunks are assigned round-robin", .max = 1024},
+        {.name = "chunks", .defaults = "32", .help = "number of chunks of the payload", .max = 65536},
         {.name = "work", .defaults = "64", .help = "operations per element on the GPU", .max = kernels::kMaxWork},
-        {.name = "consumers", .defaults = "4", .help = "CPU threads that sum up the chunks", .max = 256},
+        {.name = "consumers", .defaults = "4", .help = "CPU threads that compute the chunks' checksums", .max = 256},
     };
     return with_shared(std::move(axes), own_kernel_axes("work"));
   }
@@ -403,24 +406,28 @@ class Callback final : public ScenarioOf<callback_case> {
   static std::vector<MetricDeclaration> make_metrics() {
     using namespace declaring;
     std::vector<MetricDeclaration> metrics{
-        measured("pipeline", "by the host's clock, from the first call until the last chunk is consumed")
+        measured("pipeline", "host time from the first call until the last chunk is consumed")
             .as_headline()
             .column("makespan", {interval}),
-        derived("bandwidth", "GB/s", higher, "payload in and payload out, over the makespan").column("GB/s"),
-        measured("notification", "how late the host learns that a chunk has arrived, over all chunks")
-            .column("notified", {p99}),
-        measured("no-cpu-stage", "the same pipeline without consumers, until its streams are idle")
-            .column("no CPU stage"),
-        measured("cpu-stage", "consuming all chunks alone, when all are there").column("CPU stage"),
-        derived("efficiency", "1", higher, "the longer of these two over the makespan").column("% of limit", percent),
-        derived("speedup_over_naive", "1", higher, "how many times as fast as consuming everything at the end")
+        derived("bandwidth", "GB/s", higher, "payload of both directions over the makespan").column("GB/s"),
+        measured("notification",
+                 "time from a chunk's arrival in host memory to the first host code that knows of it, over all chunks")
+            .column("notification", {p99}),
+        measured("no-cpu-stage", "the same pipeline without the CPU stage, until its streams are idle")
+            .column("GPU only"),
+        measured("cpu-stage", "the CPU stage alone, with all chunks already in host memory").column("CPU only"),
+        derived("efficiency", "1", higher, "the longer of GPU only and CPU only, over the makespan")
+            .column("% of limit", percent),
+        derived("speedup_over_naive", "1", higher, "speedup over consuming everything at the end")
             .column("vs naive", ratio),
-        measured("naive", "waiting for everything, then consuming it"),
-        derived_time("makespan", "median of the pipeline's time"),
-        derived_time("bound", "the longer of the pipeline without consumers and of consuming alone"),
-        derived_time("notification_p50", "median of the notification's time"),
-        derived_time("notification_p99", "99th percentile of the notification's time"),
-        derived_time("clock_uncertainty", "how far these may be off as a whole"),
+        measured("naive", "waiting for all chunks, then consuming them"),
+        derived_time("makespan", "median time of the pipeline"),
+        derived_time("bound", "limit: the longer of the pipeline without the CPU stage and the CPU stage alone"),
+        derived_time("notification_p50", "median notification time"),
+        derived_time("notification_p99", "99th percentile of the notification time"),
+        derived_time(
+            "clock_uncertainty",
+            "maximum error of the notification times, because the clocks of GPU and host are related by measurement"),
     };
     return with_shared(std::move(metrics), own_kernel_metrics());
   }

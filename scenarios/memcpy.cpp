@@ -197,7 +197,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
  public:
   Memcpy()
       : ScenarioOf({.name = "memcpy",
-                    .summary = "copies between host and GPU, one way or both at once, and inside the GPU",
+                    .summary = "copies between host and GPU, in one direction or both at once, and inside the GPU",
                     .axes = make_axes(),
                     .metrics = make_metrics(),
                     .charts = {{.x = "size", .y = "bandwidth", .panels = {"dir"}, .limit = "limit"}},
@@ -265,24 +265,26 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     hosts.emplace_back(kOnDemand);
     return {
         choice_axis("dir", {"h2d", "d2h", "d2d", std::string(kBothWays)},
-                    {.defaults = "all", .help = "where from and where to; bidirectional is H2D and D2H at once"}),
+                    {.defaults = "all", .help = "direction; bidirectional: H2D and D2H at once"}),
         only_with("dir", over_the_link,
                   choice_axis("host", hosts,
                               {.defaults = "pinned,pageable",
                                .help = "kind of host memory; managed migrates by prefetch, managed-faults on demand"})),
-        choice_axis("engine", {"ce", "sm"},
-                    {.defaults = "ce", .help = "who copies: a copy engine, or a kernel on the multiprocessors"}),
-        only_with("engine", {"ce"},
-                  choice_axis("api", {"async", "sync"},
-                              {.defaults = "async",
-                               .help = "cudaMemcpyAsync timed on the GPU, or cudaMemcpy timed by its caller"})),
+        choice_axis(
+            "engine", {"ce", "sm"},
+            {.defaults = "ce", .help = "what copies: a copy engine (ce), or a kernel on the multiprocessors (sm)"}),
+        only_with(
+            "engine", {"ce"},
+            choice_axis("api", {"async", "sync"},
+                        {.defaults = "async",
+                         .help = "async: cudaMemcpyAsync, timed on the GPU; sync: cudaMemcpy, timed on the host"})),
         only_with("dir", over_the_link,
                   choice_axis("touch", {"warm", "cold"},
-                              {.help = "before each pass, bring the host buffer into the CPU's caches or flush it from "
-                                       "them"})),
+                              {.help = "before each pass, load the host buffer into the CPU's caches (warm) or flush "
+                                       "it from them (cold)"})),
         size_axis("size", {.defaults = "256M", .help = "bytes per direction"}),
         {.name = "back-to-back",
-         .help = "copies in a row that each sample is the mean of; without it as many as take 200 us",
+         .help = "copies per sample, back to back; default: as many as take 200 us",
          .max = kMostBackToBack},
     };
   }
@@ -290,47 +292,51 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   static std::vector<MetricDeclaration> make_metrics() {
     using namespace declaring;
     std::vector<MetricDeclaration> metrics{
-        measured("copy", "the copy; bidirectional: from the start of both to the end of the later one")
+        measured("copy", "time of the copy; bidirectional: from the start of both to the end of the later one")
             .as_headline()
             .column("time", {interval}),
         time_to_result(),
-        measured("copy-submit", "the calls that submit it"),
-        measured("h2d", "bidirectional: from the common start to the end of the copies to the GPU"),
-        measured("d2h", "bidirectional: from the common start to the end of the copies to the host"),
-        measured("pinning", "pinning as much ordinary memory in place, and undoing it"),
+        measured("copy-submit", "host time in the calls that submit the copy"),
+        measured("h2d", "bidirectional: time from the common start to the end of the H2D copies"),
+        measured("d2h", "bidirectional: time from the common start to the end of the D2H copies"),
+        measured("pinning", "time to pin pageable memory of this size in place and unpin it"),
         derived("bandwidth", "GB/s", higher, "payload over time; bidirectional counts both directions").column("GB/s"),
         derived("h2d_bandwidth", "GB/s", higher,
-                "bidirectional: payload to the GPU over its own time; absent where "
-                "several copies share a sample")
+                "bidirectional: H2D payload over the time of the H2D copies; absent if several copies share a sample")
             .column("H2D GB/s"),
-        derived("d2h_bandwidth", "GB/s", higher, "the same to the host").column("D2H GB/s"),
-        measured(
-            "h2d-beside",
-            "bidirectional: the copy to the GPU while copies of twice as much to the host are under way throughout"),
-        measured("d2h-beside", "bidirectional: the copy to the host while twice as much goes to the GPU"),
+        derived("d2h_bandwidth", "GB/s", higher, "bidirectional: D2H payload over the time of the D2H copies")
+            .column("D2H GB/s"),
+        measured("h2d-beside",
+                 "bidirectional: H2D copy while D2H copies of twice the size keep the other direction busy"),
+        measured("d2h-beside",
+                 "bidirectional: D2H copy while H2D copies of twice the size keep the other direction busy"),
         derived("h2d_beside_bandwidth", "GB/s", higher,
-                "bidirectional: payload to the GPU over its time beside twice as much to the host: what this direction "
-                "gets while the other is busy throughout"),
-        derived("d2h_beside_bandwidth", "GB/s", higher, "the same to the host, beside twice as much to the GPU"),
-        derived("memory_traffic", "GB/s", higher, "d2d: twice the bandwidth, as every byte is read and written"),
+                "bidirectional: H2D bandwidth while D2H copies keep the other direction busy throughout"),
+        derived("d2h_beside_bandwidth", "GB/s", higher,
+                "bidirectional: D2H bandwidth while H2D copies keep the other direction busy throughout"),
+        derived("memory_traffic", "GB/s", higher, "d2d: twice the bandwidth, because every byte is read and written"),
         derived("limit", "GB/s", higher,
-                "what the PCIe link carries at most after encoding and packet headers, that way or both ways at once "
-                "(xferbench info: whether sizes of packets were read or assumed), or what the memory does")
+                "highest payload rate of the PCIe link after encoding and packet headers, in that direction or both "
+                "(xferbench info shows whether packet sizes were read or assumed); d2d: half the bandwidth of the "
+                "GPU's memory")
             .column("limit GB/s"),
-        derived("of_limit", "1", higher, "bandwidth over that limit").column("% of limit", percent),
+        derived("of_limit", "1", higher, "bandwidth over the limit").column("% of limit", percent),
         derived_time("host_blocked",
-                     "how long the call kept the host: next to nothing for pinned memory, all of it for "
-                     "pageable")
+                     "host time in the call: almost none for pinned memory, the whole copy for pageable memory")
             .column("submit time"),
-        derived(
-            "link_to_gpu", "1", lower,
-            "bytes on the link towards the GPU, packets and all, for each byte copied one way, as the driver counts "
-            "them; absent where it does not, and for copies below 64 MiB")
+        derived("link_to_gpu", "1", lower,
+                "bytes on the link to the GPU, packet overhead included, per byte copied one way, by the driver's "
+                "counters; absent without counters and below 64 MiB")
             .column("link in"),
-        derived("link_to_gpu_model", "1", lower, "the same by the sizes of packets and requests"),
-        derived("link_to_host", "1", lower, "the same towards the host, as the driver counts them").column("link out"),
-        derived("link_to_host_model", "1", lower, "the same by the sizes of packets and requests"),
-        derived_time("pinning", "pinning this much memory in place and undoing it").column("pinning"),
+        derived("link_to_gpu_model", "1", lower,
+                "bytes on the link to the GPU per byte copied, computed from the sizes of packets and requests"),
+        derived("link_to_host", "1", lower,
+                "bytes on the link to the host, packet overhead included, per byte copied one way, by the driver's "
+                "counters")
+            .column("link out"),
+        derived("link_to_host_model", "1", lower,
+                "bytes on the link to the host per byte copied, computed from the sizes of packets and requests"),
+        derived_time("pinning", "time to pin the host memory of this case in place and unpin it").column("pinning"),
     };
     return with_shared(std::move(metrics), wall_metrics());
   }
@@ -343,11 +349,11 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
       if (c.is_touched()) return "managed memory is not in the CPU's caches while the GPU has it; leave out --touch";
     }
     if (c.back_to_back > 0 && (c.is_managed() || c.is_touched() || c.transfer.blocking_api || c.blocks_both_ways())) {
-      return "copies that the host's clock times, or that are made ready for, are timed one by one; leave out "
+      return "copies timed by the host's clock, or prepared before each pass, are timed one at a time; leave out "
              "--back-to-back";
     }
     if (c.transfer.blocking_api && c.inside_gpu()) {
-      return "cudaMemcpy inside the GPU returns before its end, so there is nothing to time with --api sync";
+      return "cudaMemcpy inside the GPU returns before the copy ends, so --api sync cannot time it";
     }
     return nullptr;
   }
@@ -355,15 +361,15 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   /// What the device lacks for the case; null if nothing.
   static const char* missing_on(const Capabilities& can, const MemcpyCase& c) {
     const bool simulated = can.environment.simulated();
-    if (c.is_managed() && simulated) return "the simulated device has no model of page faults and migration";
+    if (c.is_managed() && simulated) return "the simulator does not model page faults and migration";
     if (c.is_managed() && !can.managed_memory) {
-      return "this GPU or its driver does not let host and GPU use managed memory at once";
+      return "this GPU or its driver does not support concurrent access to managed memory";
     }
-    if (c.is_touched() && simulated) return "the simulated host has no caches";
+    if (c.is_touched() && simulated) return "the simulator does not model CPU caches";
     if (c.is_touched() && !can_flush_cache()) return "flushing the caches is not implemented for this kind of CPU";
     if (c.by_kernel() && !c.inside_gpu() && is_pageable(c.transfer.memory) && !can.pageable_access) {
-      return simulated ? "the simulated device's kernels cannot reach ordinary host memory"
-                       : "this GPU's kernels cannot reach ordinary host memory; choose page-locked memory";
+      return simulated ? "kernels of the simulated device cannot access pageable host memory"
+                       : "kernels of this GPU cannot access pageable host memory; choose pinned memory";
     }
     if (c.by_kernel() && c.both_ways() && simulated) return "the simulated device runs one kernel at a time";
     return nullptr;
@@ -493,14 +499,14 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     const bool cached = c.inside_gpu() && 2 * c.transfer.bytes < kTimesCache * gpu.l2_bytes;
     if (cached) {
       result.warnings.push_back(
-          fmt::format("source and destination are not much larger than the L2 cache of {}: this is not the memory's "
-                      "rate; choose a larger --size",
+          fmt::format("source and destination are not much larger than the L2 cache of {}, so this is not the "
+                      "bandwidth of the memory; choose a larger --size",
                       format_size(gpu.l2_bytes)));
     }
     const double limit = cached ? 0 : payload_limit(c, gpu) / 1e9;
     if (bandwidth > 1.05 * limit && limit > 0) {
       result.warnings.emplace_back(
-          "faster than PCIe could be: this GPU is attached in another way, and its link's limit is not known");
+          "faster than the PCIe limit: this GPU is attached by another link, whose limit is unknown");
     } else if (limit > 0) {
       result.add("limit", limit, "GB/s");
       result.add("of_limit", bandwidth / limit, "1");
@@ -511,8 +517,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     const std::uint64_t cache = last_level_cache_bytes();
     if (cache == 0 || size <= cache) return;
     result.warnings.push_back(
-        fmt::format("--touch warm: the buffer is larger than the CPU's cache of {}, which holds "
-                    "only its end",
+        fmt::format("--touch warm: the buffer is larger than the CPU's cache of {}, so only its end is in the cache",
                     format_size(cache)));
   }
 

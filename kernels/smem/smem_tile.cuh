@@ -328,7 +328,7 @@ class Feed {
   }
 
   static constexpr unsigned kRing = 16;
-  static_assert(kRing > kMaxStages + 2, "nobody may read what is being overwritten");
+  static_assert(kRing > kMaxStages + 2, "a slot must not be overwritten while it is read");
 
  private:
   const SmemWork& w_;

@@ -24,7 +24,8 @@ void add_host_memory(Figures& figures) {
                                               {"socket_memory.duplex_out", "d2h_rate", "d2h_duplex_rate"}}) {
     if (!figures.has(rate)) continue;
     const double moved = figures.known(rate) * (of_rate == nullptr ? 1 : figures.known(of_rate));
-    if (moved > figures.known(memory)) figures.add(memory, moved, std::nullopt, "no less than " + figures.source(rate));
+    if (moved > figures.known(memory))
+      figures.add(memory, moved, std::nullopt, "lower bound from " + figures.source(rate));
   }
 }
 
@@ -49,13 +50,14 @@ void require_one_machine(std::span<const NamedReport> runs, bool simulated_too) 
     const Environment& e = run.report.environment;
     if (e.simulated() && !simulated_too) {
       throw UsageError(
-          fmt::format("{} was simulated, and a profile of it would say nothing of any machine; "
-                      "--allow-simulated takes it all the same",
+          fmt::format("{} was measured on a simulated device, so a profile made from it describes no real machine; use "
+                      "--allow-simulated to accept it",
                       run.name));
     }
     if (e.gpu.name != runs.front().report.environment.gpu.name) {
-      throw UsageError(fmt::format("{} is of {}, and {} of {}: a profile is of one kind of GPU", runs.front().name,
-                                   runs.front().report.environment.gpu.name, run.name, e.gpu.name));
+      throw UsageError(fmt::format(
+          "{} is from {}, but {} is from {}: a profile describes one GPU model; give results of one model only",
+          runs.front().name, runs.front().report.environment.gpu.name, run.name, e.gpu.name));
     }
   }
 }

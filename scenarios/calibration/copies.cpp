@@ -118,7 +118,7 @@ void add_pinned_copies(std::span<const NamedReport> runs, Figures& figures) {
   const Fit out = fit_of(runs, "d2h", "pinned");
   for (const auto& [fit, name] : {std::pair{&in, "h2d"}, std::pair{&out, "d2h"}}) {
     if (!fit->fit) {
-      figures.miss(fmt::format("what a {} copy costs: memcpy --dir {} --host pinned --size 1M:1G:x4", name, name));
+      figures.miss(fmt::format("the cost of {} copies: memcpy --dir {} --host pinned --size 1M:1G:x4", name, name));
       continue;
     }
     using model::TransferFit;
@@ -130,8 +130,8 @@ void add_pinned_copies(std::span<const NamedReport> runs, Figures& figures) {
   if (!in.fit || !out.fit) return;
   if (in.fit->pass <= 0 || out.fit->pass <= 0) {
     return figures.remark(
-        "what a pass takes beside its copies does not show in these results, as it does in those of memcpy --host "
-        "pinned with four sizes, some below 8 MiB and some above");
+        "the fixed cost of a pass does not show in these results; measure memcpy --host pinned with four sizes, some "
+        "below and some above 8 MiB");
   }
   // A region is timed from the opening of the gate to the event after its last copy, so the event's cost is subtracted.
   constexpr Part kPass = &model::TransferFit::pass;
@@ -141,7 +141,7 @@ void add_pinned_copies(std::span<const NamedReport> runs, Figures& figures) {
   figures.add(
       "gate_to_copy", mean(in.value(kPass), out.value(kPass)),
       low && high ? std::optional(Interval{mean(low->low, high->low), mean(low->high, high->high)}) : std::nullopt,
-      in.source + ", and the same of d2h");
+      in.source + ", and the same fit of d2h");
 }
 
 void add_pageable_copies(std::span<const NamedReport> runs, Figures& figures) {
@@ -152,8 +152,8 @@ void add_pageable_copies(std::span<const NamedReport> runs, Figures& figures) {
     if (!fit.fit) continue;
     if (fit.fit->worst_residual > kCrooked) {
       figures.remark(
-          fmt::format("{} copies of pageable memory follow no straight line: {:.0f} % off it at worst, and "
-                      "predicted no better",
+          fmt::format("{} copies of pageable memory do not fit a straight line: the worst is off by {:.0f} %, and "
+                      "predictions are no better",
                       name, 100 * fit.fit->worst_residual));
     }
     using model::TransferFit;

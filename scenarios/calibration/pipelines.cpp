@@ -38,7 +38,7 @@ Tell factor(const std::string& direction, std::string_view of) {
           own = metric(fmt::format("{}_duplex_{}", direction, of))](const Result& r) -> std::optional<Told> {
     const auto cost = there(r);
     if (!cost) return std::nullopt;
-    return own(r).value_or(Told{1, cost->what + " with no factor beside it"});
+    return own(r).value_or(Told{1, cost->what + " without a duplex factor"});
   };
 }
 
@@ -107,8 +107,8 @@ void add_kernels(const std::vector<Found>& from, Figures& figures) {
               [=](const Result& r) { return arithmetic_rate(r, memory_rate); });
   if (!figures.has("fma_rate") && !from.empty()) {
     figures.remark(
-        "how fast the kernel computes does not show, as its work takes no longer than its memory: overlap --size 64M "
-        "--work 1024");
+        "the kernel's arithmetic rate is unknown, because the kernel is memory-bound in these results; measure overlap "
+        "--size 64M --work 1024");
   }
 }
 
@@ -135,7 +135,7 @@ void add_pipelines(std::span<const NamedReport> runs, Figures& figures) {
   });
   add_kernels(all, figures);
   if (!figures.has("h2d_duplex_rate") || !figures.has("copy_to_kernel")) {
-    figures.miss("what operations of a pipeline cost: overlap --strategy engines --size 64M");
+    figures.miss("the cost of a pipeline's operations: overlap --strategy engines --size 64M");
   }
 }
 

@@ -114,7 +114,7 @@ const ChaseLog& PointerChase::pass(kernels::ChaseTimes times, kernels::ChaseBloc
   stream_.launch(kernels::Chase(line(at_), log_, times, block));
   stream_.synchronize();
   if (log_->last != line(end)) {
-    throw VerificationError(fmt::format("pointer chase: {} hops from line {} should end at line {} and do not",
+    throw VerificationError(fmt::format("pointer chase: {} hops from line {} should end at line {}, but do not",
                                         kernels::kChaseHops, at_, end));
   }
   at_ = end;

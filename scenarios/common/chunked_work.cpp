@@ -115,8 +115,8 @@ std::optional<SkipReason> ChunkedWork::skip_reason(const Shape& shape, const Cap
     if (auto reason = reason_against(*shape.own, can)) return reason;
     if (shape.in_place && shape.own->halo_rows > 0) {
       return SkipReason::impossible(
-          "--in-place and --halo-rows contradict each other: a chunk would overwrite rows that others read; leave one "
-          "out");
+          "--in-place and --halo-rows contradict each other: a chunk would overwrite rows that other chunks read; "
+          "leave one out");
     }
   }
   const std::string wanted = format_size_exact(shape.bytes);
@@ -307,13 +307,13 @@ void ChunkedWork::require_chunkable() {
     stream.synchronize();
   }
   try {
-    check("chunk after chunk");
+    check("chunk by chunk");
   } catch (const VerificationError& error) {
-    throw VerificationError(fmt::format(
-        "{} cannot be chunked so: by itself, a chunk comes to something else than in the whole payload ({}). If the "
-        "kernel reads neighbouring rows, say so by --row-bytes and --halo-rows, or give more of them; if every output "
-        "depends on all of the input, as in a histogram, use {}",
-        shape_.own->source.name, error.what(), shape_.in_one_piece));
+    throw VerificationError(
+        fmt::format("{} gives other results chunk by chunk than over the whole payload ({}). If the kernel reads "
+                    "neighbouring rows, set --row-bytes and --halo-rows, or increase them; if every output depends on "
+                    "all of the input, as in a histogram, use {}",
+                    shape_.own->source.name, error.what(), shape_.in_one_piece));
   }
 }
 

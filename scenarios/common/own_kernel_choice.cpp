@@ -50,12 +50,11 @@ KernelFile opened(const std::string& path) {
   }
   kernel.bytes = static_cast<std::size_t>(status.st_size);
   if (S_ISDIR(status.st_mode)) {
-    kernel.why_not = "it is a folder";
+    kernel.why_not = "it is a directory";
   } else if (!S_ISREG(status.st_mode)) {
-    kernel.why_not = "it is a device or a pipe; give an ordinary file";
+    kernel.why_not = "it is a device or a pipe; give a regular file";
   } else if (kernel.bytes > kMostMiB * MiB) {
-    kernel.why_not =
-        fmt::format("it has {}, more than the {} MiB that a kernel may have", format_memory(kernel.bytes), kMostMiB);
+    kernel.why_not = fmt::format("it has {}, more than the limit of {} MiB", format_memory(kernel.bytes), kMostMiB);
   }
   return kernel;
 }
@@ -70,7 +69,7 @@ std::string content_of(const std::string& path) {
   std::string content(kernel.bytes, '\0');
   const ssize_t got = read(kernel.file.number(), content.data(), content.size());
   if (got < 0) refuse(std::strerror(errno));
-  if (static_cast<std::size_t>(got) != content.size()) refuse("it changed meanwhile; try again");
+  if (static_cast<std::size_t>(got) != content.size()) refuse("it changed while it was read; try again");
   return content;
 }
 
@@ -116,37 +115,40 @@ std::shared_ptr<const OwnKernelChoice> own_kernel_of(const Case& c, std::size_t 
 
 std::vector<Axis> own_kernel_axes(const std::string& instead_of) {
   const auto with_file = [](Axis axis) { return only_with("kernel-file", {}, std::move(axis)); };
-  Axis halo{.name = "halo-rows", .help = "rows before and after a chunk that its kernel reads, too", .max = 65536};
+  Axis halo{.name = "halo-rows", .help = "rows before and after a chunk that its kernel also reads", .max = 65536};
   return {
       {.name = "kernel-file",
        .kind = AxisKind::file,
-       .help = "a kernel of yours: CUDA C++, compiled at run time, or .ptx or .cubin (docs/own-kernels.md)",
+       .help = "file with your own kernel: CUDA C++ (compiled at run time), .ptx or .cubin (docs/own-kernels.md)",
        .example = "mykernel.cu",
        .alternative_to = instead_of},
       with_file({.name = "kernel-name",
                  .kind = AxisKind::text,
-                 .help = "the kernel in it, extern \"C\": void name(const T* in, T* out, size_t n)",
+                 .help = "name of the kernel in that file: extern \"C\" void name(const T* in, T* out, size_t n)",
                  .example = "sobel"}),
-      with_file(choice_axis("kernel-type", words(kTypes), {.defaults = "float", .help = "T of the kernel"})),
+      with_file(
+          choice_axis("kernel-type", words(kTypes), {.defaults = "float", .help = "element type T of that kernel"})),
       with_file({.name = "kernel-arch",
                  .kind = AxisKind::text,
-                 .help = "what to compile it for; default: the GPU's own",
+                 .help = "architecture to compile for; default: that of the GPU",
                  .example = "sm_90"}),
       with_file({.name = "kernel-option",
                  .kind = AxisKind::text,
-                 .help = "options for the compiler (NVRTC), separated by blanks",
+                 .help = "options for the compiler (NVRTC), separated by spaces",
                  .example = "\"-use_fast_math -DSCALE=2\""}),
-      with_file({.name = "block-size",
-                 .help = "threads of a block; default: as the kernel wishes, else what occupies the GPU best",
-                 .max = 1024}),
-      with_file(size_axis("row-bytes", {.help = "bytes of a row: chunks are whole rows; default: whole elements"})),
+      with_file(
+          {.name = "block-size",
+           .help = "threads per block; default: what the kernel asks for, else the number with the best occupancy",
+           .max = 1024}),
+      with_file(size_axis("row-bytes",
+                          {.help = "bytes per row, for chunks of whole rows; default: chunks of whole elements"})),
       only_with("row-bytes", {}, std::move(halo)),
-      with_file({.name = "kernel-time",
-                 .kind = AxisKind::time,
-                 .help = "on a simulated device: how long it takes for one payload of --size; default: as long as "
-                         "its memory traffic",
-                 .min = 1e-9,
-                 .max = 1e4}),
+      with_file(
+          {.name = "kernel-time",
+           .kind = AxisKind::time,
+           .help = "simulated device: kernel time for one payload of --size; default: the time of its memory traffic",
+           .min = 1e-9,
+           .max = 1e4}),
   };
 }
 
@@ -175,8 +177,8 @@ std::optional<SkipReason> reason_against_rows(const OwnKernelChoice& own) {
   if (own.row_bytes == 0 || own.payload_bytes % own.row_bytes == 0) return std::nullopt;
   const std::size_t rows = std::max<std::size_t>(1, own.payload_bytes / own.row_bytes);
   return SkipReason::impossible(
-      fmt::format("--size {} is not a whole number of rows of {} bytes; {} rows are --size {}", size, own.row_bytes,
-                  rows, format_size_exact(rows * own.row_bytes)));
+      fmt::format("--size {} is not a whole number of rows of {} bytes; for {} rows choose --size {}", size,
+                  own.row_bytes, rows, format_size_exact(rows * own.row_bytes)));
 }
 
 }  // namespace
@@ -187,9 +189,8 @@ std::optional<SkipReason> reason_against(const OwnKernelChoice& own, const Capab
     return SkipReason::impossible("--kernel-file needs --kernel-name, the name of the kernel in " + file);
   }
   if (!is_cuda_source(own.source) && !(own.source.arch.empty() && own.source.options.empty())) {
-    return SkipReason::impossible(file +
-                                  " has been compiled already: --kernel-arch and --kernel-option are for CUDA C++; "
-                                  "leave them out");
+    return SkipReason::impossible(
+        file + " is already compiled: --kernel-arch and --kernel-option are for CUDA C++ only; leave them out");
   }
   if (auto reason = reason_against_rows(own)) return reason;
   if (can == nullptr) {
@@ -200,7 +201,7 @@ std::optional<SkipReason> reason_against(const OwnKernelChoice& own, const Capab
   }
   if (own.seconds == 0 || can->environment.simulated()) return std::nullopt;
   return SkipReason::impossible(
-      "--kernel-time is for a simulated device; this one is asked how long it takes: leave it out");
+      "--kernel-time is for simulated devices only; this GPU runs the kernel itself: leave it out");
 }
 
 kernels::OwnKernel OwnKernelChoice::over(const LoadedKernel& loaded, const std::byte* in, std::byte* out,
@@ -229,11 +230,11 @@ const LoadedKernel& load_own_kernel(Device& device, const OwnKernelChoice& own) 
 std::span<const MetricDeclaration> own_kernel_metrics() {
   using namespace declaring;
   static const std::vector<MetricDeclaration> metrics{
-      label("computed_by", "with --kernel-file: your kernel, or a stand-in of its shape on a simulated device")
+      label("computed_by", "with --kernel-file: the kernel that ran: yours, or a stand-in on a simulated device")
           .column("computed by", word),
-      label("compared_with", "with --kernel-file: what outputs were compared with, byte for byte"),
-      derived("block_size", "threads", neither, "with --kernel-file: threads of a block"),
-      derived("shared_bytes", "B", neither, "with --kernel-file: dynamic shared memory of a block"),
+      label("compared_with", "with --kernel-file: the reference for the output, which is compared byte by byte"),
+      derived("block_size", "threads", neither, "with --kernel-file: threads per block"),
+      derived("shared_bytes", "B", neither, "with --kernel-file: dynamic shared memory per block"),
   };
   return metrics;
 }
@@ -246,9 +247,12 @@ void add_own_kernel(const OwnKernelChoice& own, const LoadedKernel& loaded, bool
                                                          : "the same kernel over the whole payload at once");
   }
   if (stand_in) {
-    result.warnings.push_back(fmt::format(
-        "no GPU has run {}: a stand-in that reads the same rows was computed, and its time is {}", own.source.name,
-        own.seconds > 0 ? "that of --kernel-time" : "that of its memory traffic (--kernel-time says another)"));
+    result.warnings.push_back(
+        fmt::format("{} did not run, because the device is simulated: a stand-in that reads the same rows was "
+                    "computed, and its time is {}",
+                    own.source.name,
+                    own.seconds > 0 ? "taken from --kernel-time"
+                                    : "that of its memory traffic (set another one with --kernel-time)"));
     return;
   }
   const OwnLaunch shape =

@@ -102,8 +102,8 @@ float Payload::expected(std::size_t element, std::uint32_t work) const {
 const std::byte* Payload::expected_bytes() const {
   if (repeats_) return expected_.data;
   throw VerificationError(fmt::format(
-      "{} writes something else each time it runs over the whole payload, so that nobody can tell what is right: every "
-      "thread has to write its own elements of out, from in alone; or time it unchecked, with --no-verify",
+      "{} gives different output each time it runs over the whole payload, so its output cannot be checked: each "
+      "thread must write only its own elements of out, and read only in; or skip the check with --no-verify",
       shape_.own->source.name));
 }
 

@@ -22,8 +22,8 @@ LaunchRoom::LaunchRoom(Device& device, std::size_t pending) : device_(device) {
   granted_ = device_.reserve_device_launches(pending);
   if (granted_ >= pending) return;
   device_.reserve_device_launches(before_);  // no destructor runs if the constructor throws
-  throw DeviceError(fmt::format("making room for {} pending launches", pending),
-                    fmt::format("this device has room for {} at most; take no more", granted_));
+  throw DeviceError(fmt::format("reserving {} pending launches", pending),
+                    fmt::format("this device allows {} at most; choose no more", granted_));
 }
 
 std::uint64_t LaunchRoom::bytes(std::size_t pending) {
@@ -62,13 +62,13 @@ std::string describe(const kernels::LaunchStatus& status, std::size_t room, cons
   const std::string failed = fmt::format("{} launch{} failed", status.failed, status.failed == 1 ? "" : "es");
   if (status.error == kernels::kLaunchPendingCountExceeded) {
     return fmt::format(
-        "{} because more were pending than the {} that there is room for (cudaErrorLaunchPendingCountExceeded); {}",
-        failed, room, remedy);
+        "{} because more launches were pending than the limit of {} (cudaErrorLaunchPendingCountExceeded); {}", failed,
+        room, remedy);
   }
   if (status.error == kernels::kLaunchMaxDepthExceeded) {
     return fmt::format("{} because grids were nested too deeply (cudaErrorLaunchMaxDepthExceeded)", failed);
   }
-  return fmt::format("{} with CUDA's error number {}", failed, status.error);
+  return fmt::format("{} with CUDA error {}", failed, status.error);
 }
 
 void wait_for_all(Device& device) noexcept {
@@ -195,7 +195,7 @@ void ChildrenRun::check_launches() const {
   const kernels::LaunchStatus status = log_.read();
   if (status.failed == 0) return;
   throw DeviceError("launching children from the device while timing",
-                    describe(status, room().value_or(0), "raise --pending, or take fewer --children"));
+                    describe(status, room().value_or(0), "raise --pending, or choose fewer --children"));
 }
 
 void ChildrenRun::check(const std::string& name) const {
@@ -216,7 +216,7 @@ void ChildrenRun::check(const std::string& name) const {
   if (const kernels::LaunchStatus status = log_.read(); status.failed > 0) {
     throw DeviceError(fmt::format("launching {} children from the device", spec_.children),
                       fmt::format("only {} of {} ran; {}", right, spec_.children,
-                                  describe(status, room().value_or(0), "raise --pending, or take fewer --children")));
+                                  describe(status, room().value_or(0), "raise --pending, or choose fewer --children")));
   }
   if (right == spec_.children) return;
   throw VerificationError(

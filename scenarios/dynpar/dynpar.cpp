@@ -139,14 +139,14 @@ void conclude_costs(std::span<const Result* const> results, std::vector<Finding>
     const auto fit = model::fit_transfer(path.points);
     if (!fit) continue;
     const double slope = 1 / fit->rate;
-    const std::string residual = fit->worst_residual <= kBadFit
-                                     ? ""
-                                     : fmt::format(" (a line is off by up to {})", format_percent(fit->worst_residual));
+    const std::string residual = fit->worst_residual <= kBadFit ? ""
+                                                                : fmt::format(" (a linear fit is off by up to {})",
+                                                                              format_percent(fit->worst_residual));
     findings.push_back(
         {.kind = "per-child",
          .labels = path.labels,
          .metrics = {{"fixed", fit->latency, "s"}, {"slope", slope, "s"}, {"worst_residual", fit->worst_residual, "1"}},
-         .text = fmt::format("{}: {} and {} for each child, for {:.0f} to {:.0f} children{}",
+         .text = fmt::format("{}: {} fixed and {} per child, for {:.0f} to {:.0f} children{}",
                              name_of(path, all, children_of(*results.front()).launch), format_seconds(fit->latency),
                              format_seconds(slope), fit->smallest, fit->largest, residual)});
   }
@@ -164,7 +164,7 @@ std::string way_of(const ChildrenSpec& c) {
   if (c.launchers > 1) parts.push_back(fmt::format("{} launchers", c.launchers));
   if (c.streams > 1) parts.push_back(fmt::format("{} streams", c.streams));
   if (c.pending != 0 && c.pending != kernels::kDefaultPendingLaunches) {
-    parts.push_back(fmt::format("room for {}", c.pending));
+    parts.push_back(fmt::format("at most {} pending", c.pending));
   }
   const std::string_view name = name_of(c.launch);
   return parts.empty() ? std::string(name) : fmt::format("{} ({})", name, fmt::join(parts, ", "));
@@ -198,7 +198,7 @@ Finding winner_of(const std::vector<const Result*>& ways) {
   for (const Result* r : ways) {
     times.push_back(model::estimate_of(*r, kMakespan));
     names.push_back(way_of(children_of(*r)));
-    after.push_back(fmt::format("{} after {}", names.back(), format_seconds(times.back().value)));
+    after.push_back(fmt::format("{} takes {}", names.back(), format_seconds(times.back().value)));
   }
   const model::Front front = model::front_of(times);
   const bool won = front.decided();
@@ -208,8 +208,8 @@ Finding winner_of(const std::vector<const Result*>& ways) {
   Finding f{.kind = won ? "winner" : (front.equal ? "alike" : "undecided"),
             .labels = labels_of(first.config, axes),
             .metrics = {{kMakespan, first.median(kMakespan), "s"}}};
-  f.text = fmt::format("{}: {}", task_of(children_of(first)), told_apart(front, names, "is done first"));
-  f.text += won ? fmt::format(", after {}; {}", format_seconds(times.front().value),
+  f.text = fmt::format("{}: {}", task_of(children_of(first)), told_apart(front, names, "is the fastest"));
+  f.text += won ? fmt::format(", in {}; {}", format_seconds(times.front().value),
                               fmt::join(std::span(after).subspan(1), ", "))
                 : fmt::format(": {}", fmt::join(after, ", "));
   return f;
@@ -236,8 +236,7 @@ void conclude_sorts(std::span<const Result* const> results, std::vector<Finding>
         {.kind = "sort",
          .labels = {{"keys", std::string(keys)}, {"size", format_size(c.bytes)}, {"beside_host", beside}},
          .metrics = {*speedup, *trips},
-         .text = fmt::format("sorting {} of {} keys takes {} when the GPU launches what comes next, {} "
-                             "with {} to the host: {}",
+         .text = fmt::format("sorting {} of {} keys takes {} with launches from the device, {} with {} to the host: {}",
                              format_size(c.bytes), keys, format_seconds(r->median(kMakespan)),
                              format_seconds(r->median(kByHost)), trips_text, beside)});
   }
@@ -254,7 +253,7 @@ class Dynpar final : public ScenarioOf<dynpar_case> {
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const DynparCase& c, const Capabilities* can) const override {
     if (c.bytes % kKeyBytes != 0) {
       return SkipReason::impossible(
-          fmt::format("--size {} is not a whole number of keys of {} bytes", c.bytes, kKeyBytes));
+          fmt::format("--size {} is not a multiple of the key size of {} bytes", c.bytes, kKeyBytes));
     }
     if (c.children.levels > c.children.children) {
       return SkipReason::meaningless(fmt::format("{} cannot make a tree of {}; choose a smaller --depth",
@@ -262,7 +261,7 @@ class Dynpar final : public ScenarioOf<dynpar_case> {
                                                  how_many(c.children.levels, "level", "levels")));
     }
     if (can == nullptr || !can->environment.simulated()) return std::nullopt;
-    return SkipReason::unavailable("the simulated device does not know what a launch from the device costs");
+    return SkipReason::unavailable("the simulator does not model launches from the device");
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const DynparCase& c) const override {
@@ -294,20 +293,23 @@ class Dynpar final : public ScenarioOf<dynpar_case> {
 std::vector<MetricDeclaration> dynpar_metrics() {
   using namespace declaring;
   return {
-      measured(kMakespan, "until all children, or the sort, have ended").as_headline().column("makespan", {interval}),
-      derived_time("per_child", "makespan, less that of the same without children, over the number of children")
+      measured(kMakespan, "time until all children have finished, or the sort has")
+          .as_headline()
+          .column("makespan", {interval}),
+      derived_time("per_child", "makespan minus that of the same run without children, over the number of children")
           .column("per child"),
-      derived_time("host_time", "how long submitting keeps the host").column("host busy"),
-      derived("speedup_over_host", "1", higher, "how many times as fast as the same driven by the host")
+      derived_time("host_time", "host time in the calls that submit the work").column("submit time"),
+      derived("speedup_over_host", "1", higher, "speedup over the same work launched by the host")
           .column("vs host", ratio),
-      derived("round_trips", "round trips", lower, "sort: of the one driven by the host").column("round trips"),
-      derived("host_launches", "launches", lower, "sort: kernels that the host launches where it drives the sort")
+      derived("round_trips", "round trips", lower, "sort: round trips to the host if the host drives the sort")
+          .column("round trips"),
+      derived("host_launches", "launches", lower, "sort: kernels that the host launches if it drives the sort")
           .column("host launches"),
-      measured(kChildless, "the same without children"),
-      measured(kByHost, "the same children, or the same sort, launched by the host"),
-      derived("children_rate", "children/s", higher, "the inverse of the time per child"),
-      derived("pending_limit", "launches", neither, "launches from the device that may be pending at once"),
-      derived("keys_rate", "keys/s", higher, "sort: keys over the makespan"),
+      measured(kChildless, "time of the same run without children"),
+      measured(kByHost, "time of the same children, or the same sort, launched by the host"),
+      derived("children_rate", "children/s", higher, "children per second: the inverse of the time per child"),
+      derived("pending_limit", "launches", neither, "limit of pending launches from the device"),
+      derived("keys_rate", "keys/s", higher, "sort: keys per second of the makespan"),
   };
 }
 
@@ -321,7 +323,7 @@ std::vector<Axis> dynpar_axes() {
       of_children(choice_axis(
           "launch", words(kLaunchNames),
           {.defaults = "all",
-           .help = "who launches children; tail: a kernel at its end, which in a flat shape makes a chain"})),
+           .help = "how children are launched; tail: at the end of the parent, so that a flat shape becomes a chain"})),
       of_children(
           choice_axis("shape", {"flat", "tree"},
                       {.defaults = "flat", .help = "flat: one kernel launches all; tree: children launch children"})),
@@ -332,34 +334,31 @@ std::vector<Axis> dynpar_axes() {
                  .max = kernels::LaunchTree::kMaxLevels}),
       of_children({.name = "children",
                    .defaults = "1,16,256,2048",
-                   .help = "kernels launched in all, whatever the shape",
+                   .help = "total number of child kernels",
                    .max = kMostChildren}),
-      of_children({.name = "work",
-                   .defaults = "0",
-                   .help = "dependent steps of arithmetic of each child",
-                   .min = 0,
-                   .max = 1e9}),
+      of_children(
+          {.name = "work", .defaults = "0", .help = "dependent arithmetic steps per child", .min = 0, .max = 1e9}),
       only_with("launch", {"fire-and-forget"},
                 {.name = "launchers",
                  .defaults = "1,32",
-                 .help = "threads of the first kernel that launch at the same time",
+                 .help = "threads of the parent kernel that launch children concurrently",
                  .max = 1024}),
       only_with("launch", {"host", "graph"},
                 {.name = "streams",
                  .defaults = "1",
-                 .help = "streams that children take turns on; of a graph, its branches",
+                 .help = "number of streams, or of branches of a graph; children are assigned round-robin",
                  .max = 1024}),
       only_with("launch", {"fire-and-forget", "tail"},
                 {.name = "pending",
                  .defaults = std::to_string(kernels::kDefaultPendingLaunches),
-                 .help = "launches from the device that may be pending at once",
+                 .help = "limit of pending launches from the device",
                  .max = kMostChildren}),
       of_sort(size_axis("size", {.defaults = "4M,64M",
-                                 .help = "sort: bytes of keys of 4 bytes each",
+                                 .help = "sort: bytes of keys; a key has 4 bytes",
                                  .min = static_cast<double>(kKeyBytes),
                                  .max = static_cast<double>(GiB)})),
       of_sort(choice_axis("keys", words(kSortKeysNames),
-                          {.defaults = "random", .help = "sort: what the keys are like before"})),
+                          {.defaults = "random", .help = "sort: order of the keys before the sort"})),
   };
 }
 
@@ -368,13 +367,13 @@ std::vector<Axis> dynpar_axes() {
 const Scenario& dynpar_scenario() {
   static const Dynpar scenario({
       .name = "dynpar",
-      .summary = "kernels that launch kernels: what a child costs, and a sort without round trips to the host",
+      .summary = "kernels that launch kernels: cost per child, and a sort without round trips to the host",
       .axes = dynpar_axes(),
       .metrics = dynpar_metrics(),
       .charts = {{.x = "children", .y = kMakespan, .panels = {"task"}, .lines = {"launch"}},
                  {.x = "size", .y = kMakespan, .panels = {"task"}}},
       .answer = {.best = kMakespan,
-                 .text = "{makespan}; {speedup_over_host} as fast as from the host",
+                 .text = "{makespan}; {speedup_over_host} as fast as launched by the host",
                  .each = {"task"},
                  .largest = {"children", "size"}},
   });

@@ -80,17 +80,17 @@ std::vector<Case> rounds_of(const Case& c, int ranks) {
 }
 
 std::optional<SkipReason> reason_against_round(const ExchangeCase& c, int ranks) {
-  if (ranks < 2) return SkipReason::unavailable("it takes two ranks; start it by mpirun -n 2 or srun -n 2");
+  if (ranks < 2) return SkipReason::unavailable("needs two ranks; start it with mpirun -n 2 or srun -n 2");
   if (!c.ranks.empty() && (c.ranks.size() != 2 || c.ranks[0] == c.ranks[1])) {
-    return SkipReason::impossible("a pair of ranks is two of them, as in --pairs 0-1");
+    return SkipReason::impossible("a pair needs two different ranks, as in --pairs 0-1");
   }
   for (const int rank : c.ranks) {
     if (rank < ranks) continue;
-    return SkipReason::unavailable(fmt::format("there is no rank {}: they are 0 to {}", rank, ranks - 1));
+    return SkipReason::unavailable(fmt::format("there is no rank {}: ranks are 0 to {}", rank, ranks - 1));
   }
   const std::size_t rounds = round_count(c, ranks);
   if (c.round.value_or(1) <= rounds) return std::nullopt;
-  return SkipReason::unavailable(fmt::format("{} ranks have {} such rounds", ranks, rounds));
+  return SkipReason::unavailable(fmt::format("{} ranks have only {} rounds; choose a smaller --round", ranks, rounds));
 }
 
 model::Matching matching_of(const ExchangeCase& c, int ranks, std::uint64_t seed) {

@@ -162,7 +162,7 @@ std::string reason_against_direct(const RunContext& bench) {
   const int gpu = bench.device.capabilities().environment.number_of(bench.device.number());
   const std::string& reason = bench.memo->remember<std::string>(
       "exchange direct", [&] { return why_mpi_takes_no_gpu_memory(gpu, kGpuProbePatience); });
-  return reason.empty() ? reason : "MPI cannot be given GPU memory: " + reason;
+  return reason.empty() ? reason : "MPI cannot use GPU memory: " + reason;
 }
 
 /// Collective call. If any rank has a reason not to measure, returns a reason on all of them; `mine` is empty if this
@@ -170,7 +170,7 @@ std::string reason_against_direct(const RunContext& bench) {
 std::optional<std::string> agreed(const RunContext& bench, std::string mine) {
   const bool somebody = bench.pace != nullptr ? bench.pace->any(!mine.empty()) : !mine.empty();
   if (!somebody) return std::nullopt;
-  return mine.empty() ? "another rank cannot, and its result says why" : std::move(mine);
+  return mine.empty() ? "another rank cannot; its result gives the reason" : std::move(mine);
 }
 
 /// Why this pair is not measured. Hazard: an end that has lost its GPU must report it, because the other end waits.
@@ -195,7 +195,7 @@ class Exchange final : public ScenarioOf<exchange_case> {
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const ExchangeCase& c,
                                                          const Capabilities* can) const override {
     if (c.method == ExchangeMethod::direct && can != nullptr && can->environment.simulated()) {
-      return SkipReason::unavailable("the memory of a simulated GPU is none that MPI could be given");
+      return SkipReason::unavailable("MPI cannot use the memory of a simulated GPU");
     }
     return std::nullopt;
   }
@@ -210,7 +210,7 @@ class Exchange final : public ScenarioOf<exchange_case> {
     const std::optional<int> other = partner_of(matching, ranks.rank());
     if (!other) return skip(result, fmt::format("rank {} has no partner in this round", ranks.rank()));
     if (!bench.fleet->takes_part(*other)) {
-      return skip(result, fmt::format("rank {}, the other end, is not measured this time", *other));
+      return skip(result, fmt::format("rank {}, the partner, is not measured in this pass", *other));
     }
     Partner partner(*bench.fleet, *other);
     if (auto reason = reason_against_ends(c, bench, partner)) return skip(result, *reason);
@@ -244,56 +244,58 @@ std::vector<Axis> exchange_axes() {
   return {
       gpus_axis("pairs", words(kExchangePairs),
                 {.defaults = "ring",
-                 .help = "ranks that exchange: each with the next, with all others, with a few; or two, as in 0-1",
+                 .help = "ranks that exchange; ring: each with the next; all: each with all others; sampled: with a "
+                         "few; or a pair, as in 0-1",
                  .joined_by = '-'}),
-      {.name = "round", .help = "one round only, in which each rank has one partner at most", .max = 1e6},
-      choice_axis(
-          "method", words(kExchangeMethods),
-          {.defaults = "pipeline",
-           .help = "staged through both hosts in chunks or as a whole, by MPI from GPU to GPU, or host to host"}),
-      choice_axis("way", {"one", "both"}, {.defaults = "one", .help = "one after the other, or both ends at once"}),
-      cut(size_axis("chunk", {.help = "bytes at a time; chosen unless given", .min = 4096})),
-      cut({.name = "depth", .help = "chunks on their way at once at each end; chosen unless given", .max = 256}),
-      size_axis("size", {.defaults = "256M", .help = "bytes each way"}),
+      {.name = "round", .help = "one round only; in a round, each rank has at most one partner", .max = 1e6},
+      choice_axis("method", words(kExchangeMethods),
+                  {.defaults = "pipeline",
+                   .help = "pipeline: staged through both hosts in chunks; whole: in one piece; direct: MPI from GPU "
+                           "to GPU; host: MPI from host to host"}),
+      choice_axis("way", {"one", "both"},
+                  {.defaults = "one", .help = "one: one direction after the other; both: both at once"}),
+      cut(size_axis("chunk", {.help = "bytes per chunk; default: chosen by the model", .min = 4096})),
+      cut({.name = "depth", .help = "chunks in flight at each end; default: chosen by the model", .max = 256}),
+      size_axis("size", {.defaults = "256M", .help = "bytes per direction"}),
   };
 }
 
 std::vector<MetricDeclaration> exchange_metrics() {
   using namespace declaring;
   return {
-      label(kFromRank, "rank that sends").column("from", word),
-      label(kToRank, "rank that receives, whose times these are").column("to", word),
-      measured("exchange", "from the start to the data being complete in the receiver's memory")
+      label(kFromRank, "sending rank").column("from", word),
+      label(kToRank, "receiving rank, which takes these times").column("to", word),
+      measured("exchange", "time from the start until all data is in the receiver's memory")
           .as_headline()
           .column("time", {interval}),
-      derived("bandwidth", "GB/s", higher, "payload over that time; both ways: of both").column("GB/s"),
-      measured(kExchangeLatency, "half a round trip, up to 64 KiB one way: no clock of another host is asked")
+      derived("bandwidth", "GB/s", higher, "payload over that time; both ways: payload of both directions")
+          .column("GB/s"),
+      measured(kExchangeLatency, "half a round trip by one host's clock; one way only, up to 64 KiB")
           .column("latency", {interval}),
       derived("d2h_bandwidth", "GB/s", higher,
-              "the copy to the host by itself at the sender; both ways: at the slower "
-              "end, with the other copy at once")
+              "D2H copy alone at the sender; both ways: at the slower end, with the H2D copy at once")
           .column("D2H GB/s"),
-      derived("mpi_bandwidth", "GB/s", higher, "from host memory to host memory by itself, each way, in one message")
+      derived("mpi_bandwidth", "GB/s", higher,
+              "MPI alone from host memory to host memory, per direction, in one message")
           .column("MPI GB/s"),
       derived("slots_bandwidth", "GB/s", higher,
-              "the same in messages and slots like those of the pipeline, whose memory stays in caches")
-          .column("in slots"),
+              "MPI alone in messages of chunk size, between buffers that are reused and stay in CPU caches")
+          .column("chunked MPI GB/s"),
       derived("h2d_bandwidth", "GB/s", higher,
-              "the copy from the host by itself at the receiver; both ways: at the "
-              "slower end, with the other copy at once")
+              "H2D copy alone at the receiver; both ways: at the slower end, with the D2H copy at once")
           .column("H2D GB/s"),
       derived("efficiency", "1", higher,
-              "time of the slowest of these stages over that of the exchange; of MPI's two the faster counts")
+              "time of the slowest stage over the time of the exchange; for MPI, the faster of its two measurements")
           .column("% of limit", percent),
-      label("limited_by", "which of them that is: d2h, mpi or h2d").column("bottleneck", word),
-      derived_time("expected", "what the model expects from the stages measured before"),
-      derived("of_expected", "1", higher, "that over the measured time").column("% of expected", percent),
-      derived("chunk", "MiB", neither, "bytes at a time").column("chunk MiB"),
-      derived("depth", "1", neither, "chunks on their way at once at each end").column("depth"),
-      measured("d2h", "this rank's copy to its host by itself, when it sends"),
-      measured("h2d", "this rank's copy from its host by itself, when it receives"),
-      measured("mpi", "from host memory to host memory by itself, when it receives"),
-      measured("mpi_in_slots", "the same through slots like those of the pipeline"),
+      label("limited_by", "slowest stage: d2h, mpi or h2d").column("bottleneck", word),
+      derived_time("expected", "time that the model predicts from the stages"),
+      derived("of_expected", "1", higher, "predicted time over measured time").column("% of expected", percent),
+      derived("chunk", "MiB", neither, "bytes per chunk").column("chunk MiB"),
+      derived("depth", "1", neither, "chunks in flight at each end").column("depth"),
+      measured("d2h", "D2H copy alone, if this rank sends"),
+      measured("h2d", "H2D copy alone, if this rank receives"),
+      measured("mpi", "MPI alone from host memory to host memory, if this rank receives"),
+      measured("mpi_in_slots", "MPI alone in chunks through reused buffers, as the pipeline sends them"),
   };
 }
 
@@ -302,7 +304,7 @@ std::vector<MetricDeclaration> exchange_metrics() {
 const Scenario& exchange_scenario() {
   static const Exchange scenario({
       .name = "exchange",
-      .summary = "from GPU to GPU of different processes and nodes, by MPI",
+      .summary = "copies between GPUs of different processes and nodes, by MPI",
       .axes = exchange_axes(),
       .metrics = exchange_metrics(),
       .needs_ranks = true,

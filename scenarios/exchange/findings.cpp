@@ -65,8 +65,8 @@ void add_fits(const Measured& measured, std::vector<Finding>& findings) {
 
 /// The bottleneck in words: "MPI host to host".
 std::string_view limit_in_words(std::string_view limit) {
-  if (limit == "d2h") return "the copy from the GPU";
-  return limit == "h2d" ? "the copy to the GPU" : "MPI host to host";
+  if (limit == "d2h") return "D2H copy";
+  return limit == "h2d" ? "H2D copy" : "MPI host to host";
 }
 
 /// The bottleneck of most results; empty if none has one.
@@ -94,11 +94,11 @@ Finding reached(const Measured& alike) {
   const double rate = statistics::median(rates);
   std::string text = fmt::format(
       "{}, {}, {}{}: {} GB/s", method_of(c), c.both_ways ? "both ways" : "one way", format_size_readable(c.bytes),
-      first.in_fleet ? fmt::format(", pace {}", to_text(first.in_fleet->pace)) : "", format_significant(rate));
+      first.in_fleet ? fmt::format(", concurrency {}", to_text(first.in_fleet->pace)) : "", format_significant(rate));
   if (rates.size() > 1) {
     const auto [low, high] = std::ranges::minmax(rates);
     text +=
-        fmt::format(" in the middle of {}, {} to {}", rates.size(), format_significant(low), format_significant(high));
+        fmt::format(" (median of {}, range {} to {})", rates.size(), format_significant(low), format_significant(high));
   }
   Finding finding{.kind = "exchange",
                   .labels = {{"method", method_of(c)}, {"way", way_text(c)}},
@@ -106,7 +106,7 @@ Finding reached(const Measured& alike) {
   const std::vector<double> efficiencies = values_of(alike, "efficiency");
   if (const std::string limit = most_frequent_limit(alike); !limit.empty() && !efficiencies.empty()) {
     const double efficiency = statistics::median(efficiencies);
-    text += fmt::format("; {} of the limit, which is {}", format_quantity(efficiency, "1"), limit_in_words(limit));
+    text += fmt::format("; {} of the limit (bottleneck: {})", format_quantity(efficiency, "1"), limit_in_words(limit));
     finding.labels.emplace_back("limited_by", limit);
     finding.metrics.push_back({"efficiency", efficiency, "1"});
   }

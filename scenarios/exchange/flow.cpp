@@ -39,7 +39,7 @@ class Standstill {
     if (interrupted() != 0 && !std::exchange(told_, true)) told_at_ = now;
     const bool told_long_ago = told_ && seconds(now - told_at_) > waiting_.patience.after_interrupt;
     if (told_long_ago || waited > waiting_.patience.seconds) {
-      throw RanksSilentError(fmt::format("{}: nothing has come or gone for {:.3g} s", waiting_.what, waited));
+      throw RanksSilentError(fmt::format("{}: no data sent or received for {:.3g} s", waiting_.what, waited));
     }
     sched_yield();
   }

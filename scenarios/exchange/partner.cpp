@@ -26,7 +26,7 @@ std::vector<double> Partner::exchange(const std::vector<double>& mine) {
     const PendingPtr received =
         fleet_.ranks.receive(rank_, kPartnerTag, std::as_writable_bytes(std::span(both->other)));
     const PendingPtr sent = fleet_.ranks.send(rank_, kPartnerTag, std::as_bytes(std::span(both->mine)));
-    const std::string what = fmt::format("agreeing with rank {}", rank_);
+    const std::string what = fmt::format("synchronizing with rank {}", rank_);
     wait_for(*sent, fleet_.patience, what);
     wait_for(*received, fleet_.patience, what);
   } catch (...) {
@@ -56,7 +56,8 @@ void Partner::agree(bool mine) {
   failed_ = !fine || !other;
   if (put_off) std::rethrow_exception(put_off);
   if (fine && !other) {
-    throw PartnerFailedError(fmt::format("rank {}, the other end of the exchange, failed; its result says why", rank_));
+    throw PartnerFailedError(
+        fmt::format("rank {}, the partner of this exchange, failed; its result gives the reason", rank_));
   }
 }
 

@@ -173,9 +173,9 @@ void conclude_launch(std::span<const Result* const> results, std::vector<Finding
   findings.push_back(
       {.kind = "launch",
        .metrics = {{kHostCall, call, "s"}, {kKernelStart, start, "s"}, {"synchronised", whole, "s"}},
-       .text = fmt::format(
-           "launch: the call returns after {}, the kernel begins after {}, a wait for its end returns after {}",
-           format_seconds(call), format_seconds(start), format_seconds(whole))});
+       .text =
+           fmt::format("launch: the call returns after {}, the kernel starts after {}, synchronizing returns after {}",
+                       format_seconds(call), format_seconds(start), format_seconds(whole))});
 }
 
 /// Cost per kernel: the slope between the smallest and the largest graph, which cancels the fixed cost of a launch.
@@ -194,8 +194,9 @@ void conclude_graphs(std::span<const Result* const> results, std::vector<Finding
   if (model::relate(more, fewer) != model::Relation::slower) {
     findings.push_back(
         {.kind = "per-node",
-         .text = fmt::format("graph: what each further kernel adds is not decided: {}",
-                             added.interval ? "graphs of more kernels take no longer beyond doubt" : kTooFewSamples)});
+         .text = fmt::format(
+             "graph: cost of each further kernel not decided: {}",
+             added.interval ? "the largest graph is not significantly slower than the smallest" : kTooFewSamples)});
     return;
   }
   const double slope = added.value / further;
@@ -203,7 +204,7 @@ void conclude_graphs(std::span<const Result* const> results, std::vector<Finding
   std::string text = fmt::format("graph: each further kernel adds {} ({} to {})", format_seconds(slope),
                                  format_seconds(range.low), format_seconds(range.high));
   if (const Result* launch = find_launch(results)) {
-    text += fmt::format("; launching it by itself keeps the host for {}", format_seconds(launch->median(kHostCall)));
+    text += fmt::format("; a launch of its own takes {} of host time", format_seconds(launch->median(kHostCall)));
   }
   findings.push_back(
       {.kind = "per-node",
@@ -226,17 +227,17 @@ void conclude_waiting(std::span<const Result* const> results, WaitMethod method,
   const std::string_view name = kMethodNames[static_cast<std::size_t>(method)];
   const bool later = model::relate(fast, slow) == model::Relation::faster;
   const std::string latency = later ? fmt::format("{:.1f} times as late as spinning", slow.value / fast.value)
-                                    : "no later than spinning beyond doubt";
+                                    : "not significantly later than spinning";
   const bool decided = model::relate(cpu, burnt) == model::Relation::faster;
   findings.push_back(
       {.kind = "waiting",
        .labels = {{"method", std::string(name)}},
        .metrics = {{"latency_ratio", slow.value / fast.value, "1"}, {"cpu_ratio", cpu.value / burnt.value, "1"}},
-       .text = fmt::format("waiting for {} {}: blocking notices its end {} ({}, {}) and {}",
-                           method == WaitMethod::event ? "an" : "a", name, latency, format_seconds(slow.value),
-                           format_seconds(fast.value),
-                           decided ? fmt::format("takes {} of its CPU time", format_percent(cpu.value / burnt.value))
-                                   : "takes no less CPU time beyond doubt")});
+       .text = fmt::format(
+           "waiting for {} {}: blocking returns {} ({}, {}) and {}", method == WaitMethod::event ? "an" : "a", name,
+           latency, format_seconds(slow.value), format_seconds(fast.value),
+           decided ? fmt::format("uses {} of the CPU time of spinning", format_percent(cpu.value / burnt.value))
+                   : "does not use significantly less CPU time")});
 }
 
 // --- The scenario ----------------------------------------------------------------------------------------------------
@@ -252,9 +253,9 @@ class Latency final : public ScenarioOf<latency_case> {
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const LatencyCase& c, const Capabilities* can) const override {
     if (can == nullptr || !can->environment.simulated()) return std::nullopt;
-    if (c.op == LatencyOp::chase) return SkipReason::unavailable("the simulated memory has no latency");
+    if (c.op == LatencyOp::chase) return SkipReason::unavailable("the simulator does not model memory latency");
     if (c.policy == WaitPolicy::yield || c.policy == WaitPolicy::blocking) {
-      return SkipReason::unavailable("the simulated host only spins");
+      return SkipReason::unavailable("the simulated host supports only spin");
     }
     return std::nullopt;
   }
@@ -284,52 +285,50 @@ std::vector<MetricDeclaration> latency_metrics() {
   // The table already has nine axes, so p90 is only in the file and in the table of a single case.
   return {
       measured(kLatency,
-               "a short copy, a launch, a graph (each until the wait for it returns), how late a wait notices that its "
-               "kernel has ended, a hand-over to another stream, one dependent read of memory")
+               "copy, launch, graph: time from the call to the end of the wait; wait: from the kernel's end to the "
+               "return of the wait; event-wait: hand-over to another stream; chase: one dependent read")
           .as_headline()
           .column("time", {p99}),
-      measured(kHostCall, "copy, launch, graph: from the call to its return"),
-      measured(kKernelStart, "launch: from the call to the first instruction on the GPU"),
-      measured("waited", "wait: in the wait, most of it while the kernel runs"),
-      measured("cpu", "wait: CPU time of the waiting thread in the wait"),
-      measured("one-stream", "event-wait: the same hand-over inside one stream"),
-      derived_time(kHostCall, "how long the call kept the host").column("call"),
-      derived_time(kKernelStart, "launch: from the call to the first instruction on the GPU"),
-      derived_time("waited", "wait: in the wait, most of it while the kernel runs"),
-      derived_time("cpu", "wait: CPU time of the waiting thread in the wait"),
-      derived_time("one_stream", "event-wait: the same hand-over inside one stream"),
-      derived_time("per_node", "graph: latency over nodes; it contains its share of what launching the graph costs"),
-      derived("cpu_share", "1", lower, "share of a wait of 100 us that the waiting thread burnt")
+      measured(kHostCall, "copy, launch, graph: host time in the call"),
+      measured(kKernelStart, "launch: time from the call to the first instruction on the GPU"),
+      measured("waited", "wait: time in the wait, most of it while the kernel runs"),
+      measured("cpu", "wait: CPU time of the waiting thread during the wait"),
+      measured("one-stream", "event-wait: a hand-over inside one stream, for comparison"),
+      derived_time(kHostCall, "host time in the call").column("call"),
+      derived_time(kKernelStart, "launch: time from the call to the first instruction on the GPU"),
+      derived_time("waited", "wait: time in the wait, most of it while the kernel runs"),
+      derived_time("cpu", "wait: CPU time of the waiting thread during the wait"),
+      derived_time("one_stream", "event-wait: a hand-over inside one stream, for comparison"),
+      derived_time("per_node", "graph: latency over the number of kernels, launch of the graph included"),
+      derived("cpu_share", "1", lower, "wait: share of a 100 us wait in which the waiting thread uses a CPU")
           .column("CPU", percent),
-      derived("sm_clock", "Hz", neither, "chase: the rate by which cycles became seconds"),
-      derived_time("clock_uncertainty", "launch, wait: how far times between host and GPU may be off as a whole"),
+      derived("sm_clock", "Hz", neither, "chase: SM clock, by which cycles were converted to seconds"),
+      derived_time("clock_uncertainty", "launch, wait: maximum error of times between host and GPU"),
   };
 }
 
 std::vector<Axis> latency_axes() {
   const std::span policies(kPolicyNames);
   return {
-      choice_axis("op", words(kOpNames), {.defaults = "all", .help = "what is timed"}),
+      choice_axis("op", words(kOpNames), {.defaults = "all", .help = "operation to time"}),
+      only_with("op", {"copy"}, choice_axis("dir", {"h2d", "d2h"}, {.defaults = "h2d,d2h", .help = "copy: direction"})),
       only_with("op", {"copy"},
-                choice_axis("dir", {"h2d", "d2h"}, {.defaults = "h2d,d2h", .help = "copy: where from and where to"})),
-      only_with(
-          "op", {"copy"},
-          choice_axis("host", {"pinned", "pageable"}, {.help = "copy: kind of host memory, pinned unless given"})),
-      only_with("op", {"copy"}, size_axis("size", {.defaults = "8,4K,64K", .help = "copy: bytes of it"})),
+                choice_axis("host", {"pinned", "pageable"}, {.help = "copy: kind of host memory; default: pinned"})),
+      only_with("op", {"copy"}, size_axis("size", {.defaults = "8,4K,64K", .help = "copy: bytes to copy"})),
       only_with("op", {"graph"},
-                {.name = "nodes", .defaults = "1,10,100", .help = "graph: empty kernels in it", .max = 10'000}),
+                {.name = "nodes", .defaults = "1,10,100", .help = "graph: number of empty kernels", .max = 10'000}),
       only_with("op", {"wait"},
                 choice_axis("method", words(kMethodNames),
                             {.defaults = "all",
-                             .help = "wait: for a stream, for an event, or by asking for an event again and again"})),
+                             .help = "wait: synchronize a stream or an event, or query an event repeatedly"})),
       only_with("method", {"stream", "event"},
                 choice_axis("schedule", words(policies.subspan(1)),
-                            {.defaults = "all", .help = "wait: what the thread does meanwhile"})),
+                            {.defaults = "all", .help = "wait: what the thread does while it waits"})),
       only_with("op", {"chase"},
                 choice_axis("memory", words(kMemoryNames),
-                            {.defaults = "device,host", .help = "chase: whose memory the GPU reads"})),
+                            {.defaults = "device,host", .help = "chase: memory that the GPU reads"})),
       only_with("op", {"chase"},
-                size_axis("buffer", {.help = "chase: bytes of it, 256M on the device and 4M on the host unless given",
+                size_axis("buffer", {.help = "chase: bytes of the buffer; default: 256M on the device, 4M on the host",
                                      .min = 4096,
                                      .max = 64.0 * static_cast<double>(GiB)})),
   };
@@ -340,7 +339,7 @@ std::vector<Axis> latency_axes() {
 const Scenario& latency_scenario() {
   static const Latency scenario({
       .name = "latency",
-      .summary = "what a short copy, a launch, a graph, a wait, a hand-over, one read of memory cost",
+      .summary = "latency of short copies, launches, graphs, waits, hand-overs between streams and memory reads",
       .axes = latency_axes(),
       .metrics = latency_metrics(),
       .charts = {{.x = "size", .y = "latency", .panels = {"op"}}, {.x = "buffer", .y = "latency", .panels = {"op"}}},

@@ -48,7 +48,7 @@ class Counter {
     device_.copy_and_wait({host.data, memory_.data, host.bytes, Direction::d2h});
     const std::uint64_t found = *reinterpret_cast<const std::uint64_t*>(host.data);
     if (found == wanted) return;
-    throw VerificationError(fmt::format("{}: {} kernels should have run, {} did", what, wanted, found));
+    throw VerificationError(fmt::format("{}: expected {} kernels to run, but {} did", what, wanted, found));
   }
 
  private:
@@ -261,7 +261,7 @@ Region StreamCrossing::region(const char* name, const char* part, std::function<
     to_.synchronize();
     const std::uint64_t before = stamps_.at(0);
     const std::uint64_t after = stamps_.at(1);
-    if (after < before) throw VerificationError("event-wait: work that should have waited began too early");
+    if (after < before) throw VerificationError("event-wait: work started before the event that it waits for");
     laps.add(0, 1e-9 * static_cast<double>(after - before));
   };
   return in_steps(name, {{.name = part, .clock = Clock::device, .decides = true}}, pass);

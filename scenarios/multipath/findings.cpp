@@ -32,20 +32,20 @@ Finding gained(const Result& r, const std::string& prefix, bool may_be_fewer) {
   const double relayed = r.value("relayed");
   std::string text = prefix;
   if (relayed <= 0) {
-    text += fmt::format("all of it went over the own link of GPU {}, at {} GB/s: {}", c.target.front(),
+    text += fmt::format("all data went over the own link of GPU {}, at {} GB/s: {}", c.target.front(),
                         format_significant(rate),
-                        c.share ? "nothing was to be relayed" : "relaying some would not save a fifth");
+                        c.share ? "--share relays nothing" : "relaying would save less than 20 %");
   } else {
     const bool one = c.via.size() == 1;
     const std::string links = relayed < 1 ? fmt::format("its own link and {} of", one ? "that" : "those")
                                           : fmt::format("the link{} of", one ? "" : "s");
-    text += fmt::format("through {} {} {} at {} GB/s, through its own alone at {} GB/s: {}", links, gpus_named(c.via),
-                        moves, format_significant(rate), format_significant(r.value("direct_bandwidth")),
+    text += fmt::format("{} through {} {} at {} GB/s, through its own link alone at {} GB/s: {}", moves, links,
+                        gpus_named(c.via), format_significant(rate), format_significant(r.value("direct_bandwidth")),
                         beside_text(model::estimate_of(r, "multipath"), model::estimate_of(r, "direct")));
-    text += fmt::format("; meanwhile {} {} busy, with {} MiB of memory{}", gpus_named(c.via),
+    text += fmt::format("; meanwhile {} {} busy, with {} MiB of buffers{}", gpus_named(c.via),
                         c.via.size() > 1 ? "are" : "is", format_significant(r.value("helper_memory")),
                         c.via.size() > 1 ? " each" : "");
-    if (c.via.size() > 1 && may_be_fewer) text += "; fewer may do: --via growing shows";
+    if (c.via.size() > 1 && may_be_fewer) text += "; fewer may be enough: try --via growing";
   }
   return {
       .kind = "multipath",
@@ -77,7 +77,7 @@ std::optional<Finding> enough(std::span<const Result* const> results, const Resu
       .kind = "helpers",
       .labels = {{"case", fewest.config.key()}, {"via", gpus_text(via)}},
       .metrics = {fewest.needed_metric("bandwidth")},
-      .text = fmt::format("{}{} {} enough, at {} GB/s: {} helpers get {}; --via {}", prefix, gpus_named(via),
+      .text = fmt::format("{}{} {} enough, at {} GB/s: {} helpers reach {} GB/s; use --via {}", prefix, gpus_named(via),
                           via.size() > 1 ? "are" : "is", format_significant(fewest.value("bandwidth")),
                           helpers(most).size(), format_significant(most->value("bandwidth")), gpus_text(via))};
 }

@@ -46,8 +46,7 @@ void report(const MultipathCase& c, const Cut& cut, const std::array<Series, 4>&
   result.add("of_own_links", model::share_of_limit(limit, seconds), "1");
   if (relayed.elapsed.clock == Clock::event) {
     result.warnings.emplace_back(
-        "so many chunks do not fit behind a gate: all times include what the host takes to submit; choose a larger "
-        "--chunk");
+        "too many chunks to queue behind a gate: all times include the host's submit time; choose a larger --chunk");
   }
 }
 
@@ -65,15 +64,15 @@ class Multipath final : public ScenarioOf<multipath_case> {
 
   [[nodiscard]] std::optional<SkipReason> reason_to_skip(const MultipathCase& c,
                                                          const Capabilities* can) const override {
-    if (c.target.size() > 1) return SkipReason::impossible("--target is one GPU; write its number");
+    if (c.target.size() > 1) return SkipReason::impossible("--target takes one GPU; give its number");
     if (std::ranges::find_first_of(c.via, c.target) != c.via.end()) {
-      return SkipReason::impossible(
-          fmt::format("--via {} names the target: a GPU cannot help itself; choose others", gpus_text(c.via)));
+      return SkipReason::impossible(fmt::format(
+          "--via {} contains the target, which cannot be its own helper; choose other GPUs", gpus_text(c.via)));
     }
     if (can == nullptr) return std::nullopt;
     const Environment& environment = can->environment;
     if (environment.gpu_count() < 2) {
-      return SkipReason::unavailable("needs a second GPU to help, and this run has one");
+      return SkipReason::unavailable("needs a second GPU as helper, but this run has one");
     }
     if (!c.is_explicit()) return std::nullopt;
     if (auto reason = missing_gpus(c.gpus(), environment)) return reason;
@@ -125,26 +124,28 @@ class Multipath final : public ScenarioOf<multipath_case> {
 
 std::vector<Axis> multipath_axes() {
   return {
-      choice_axis("dir", {"h2d", "d2h"}, {.defaults = "all", .tuning = "h2d", .help = "to the target, or from it"}),
-      gpus_axis(
-          "target", {kFirst},
-          {.defaults = kFirst, .help = "the GPU that the payload is for; first: of the run's", .joined_by = '\0'}),
+      choice_axis("dir", {"h2d", "d2h"},
+                  {.defaults = "all", .tuning = "h2d", .help = "h2d: to the target; d2h: from the target"}),
+      gpus_axis("target", {kFirst},
+                {.defaults = kFirst,
+                 .help = "GPU that gets the payload (d2h: sends it); first: the first one of the run",
+                 .joined_by = '\0'}),
       gpus_axis("via", {kAllOthers, kGrowing},
                 {.defaults = kAllOthers,
                  .tuning = kGrowing,
-                 .help = "GPUs that help: all others, growing: one, two, ... of them, or these (1+3)"}),
+                 .help = "helper GPUs; all: all others; growing: one, two, ... of them; or a list (1+3)"}),
       {.name = "share",
        .kind = AxisKind::real,
        .tuning = "30:90:+2",
        .tuned_without = true,
-       .help = "percent of the payload that goes through them; default: as a model chooses from what the links can do",
+       .help = "percent of the payload that is relayed by helpers; default: chosen by a model from measured link rates",
        .min = 0,
        .max = 100},
       size_axis("chunk", {.tuning = "4M,8M,16M,32M",
                           .tuned_without = true,
-                          .help = "bytes that are passed on at a time, at most; default: as the model chooses",
+                          .help = "maximum bytes per relayed chunk; default: chosen by the model",
                           .min = 4096}),
-      {.name = "slots", .defaults = "4", .tuning = "2,4,8", .help = "chunks that a helper holds at once", .max = 1024},
+      {.name = "slots", .defaults = "4", .tuning = "2,4,8", .help = "chunk buffers of each helper", .max = 1024},
       size_axis("size", {.defaults = "256M", .help = "bytes of the payload"}),
   };
 }
@@ -152,25 +153,25 @@ std::vector<Axis> multipath_axes() {
 std::vector<MetricDeclaration> multipath_metrics() {
   using namespace declaring;
   std::vector<MetricDeclaration> metrics{
-      measured("multipath", "the payload over all links, from the first byte's start to the last one's arrival")
+      measured("multipath", "time of the payload over all links, from the first copy's start to the last copy's end")
           .as_headline()
           .column("time", {interval, clock}),
       time_to_result(),
       derived("bandwidth", "GB/s", higher, "payload over time").column("GB/s"),
       derived("direct_bandwidth", "GB/s", higher, "payload over the time through the target's own link alone")
           .column("own link GB/s"),
-      derived("times_direct", "1", higher, "how many times as fast as through that link").column("gain", ratio),
+      derived("times_direct", "1", higher, "speedup over the target's own link alone").column("vs own link", ratio),
       derived("own_links_bandwidth", "GB/s", higher,
-              "as many bytes, an equal part for each GPU over its own link, which keeps it: the limit")
+              "limit: bandwidth of as many bytes, shared evenly by all GPUs, each over its own link without relaying")
           .column("limit GB/s"),
-      derived("of_own_links", "1", higher, "bandwidth over that").column("% of limit", percent),
-      derived("relayed", "1", neither, "share of the payload that went through the helpers").column("relayed", percent),
-      derived("chunk", "MiB", neither,
-              "bytes that were passed on at a time; the last ones, or D2H the first ones, are shorter")
+      derived("of_own_links", "1", higher, "bandwidth over that limit").column("% of limit", percent),
+      derived("relayed", "1", neither, "share of the payload that helpers relayed").column("relayed", percent),
+      derived("chunk", "MiB", neither, "bytes per relayed chunk; the last chunks (D2H: the first) are shorter")
           .column("chunk MiB"),
-      derived("helper_memory", "MiB", lower, "that each helper holds for it").column("memory MiB"),
-      measured("direct", "the payload through the target's own link alone"),
-      measured("own-links", "as many bytes over all links at once, which stay where those lead"),
+      derived("helper_memory", "MiB", lower, "memory of the chunk buffers on the helper that needs most")
+          .column("helper MiB"),
+      measured("direct", "time of the payload through the target's own link alone"),
+      measured("own-links", "time of as many bytes over all links at once, without relaying"),
   };
   return with_shared(std::move(metrics), wall_metrics(), several_gpus_metrics(), timeline_metrics());
 }
@@ -180,13 +181,13 @@ std::vector<MetricDeclaration> multipath_metrics() {
 const Scenario& multipath_scenario() {
   static const Multipath scenario({
       .name = "multipath",
-      .summary = "to one GPU, or back, through the links of its neighbours as well",
+      .summary = "copies to or from one GPU over its own link and those of other GPUs",
       .axes = multipath_axes(),
       .metrics = multipath_metrics(),
       .charts = {{.x = "size", .y = "bandwidth", .panels = {"dir"}, .limit = "own_links_bandwidth"}},
       .answer = {.best = "bandwidth",
-                 .text = "{bandwidth}, {times_direct} as fast as through the target's own link; {of_own_links} of what "
-                         "all these links carry at once",
+                 .text = "{bandwidth}, {times_direct} as fast as the target's own link alone; {of_own_links} of what "
+                         "all links carry at once",
                  .each = {"dir"}},
       .work_axes = {kMultipathWorkAxes.begin(), kMultipathWorkAxes.end()},
       .has_timeline = true,

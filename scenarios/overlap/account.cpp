@@ -61,10 +61,10 @@ void add_interval_of_efficiency(unsigned copy_engines, Result& result) {
   });
   if (!interval) return;
   if (interval->low > 1) {
-    result.warnings.emplace_back(fmt::format(
-        "this pipeline is {} faster than its kernel, or both copies at once in any arrangement, measured beside it: it "
-        "is the limit itself",
-        format_percent(interval->low - 1)));
+    result.warnings.emplace_back(
+        fmt::format("this pipeline is {} faster than the limit from its kernel alone and both copies alone, so the "
+                    "pipeline is taken as the limit",
+                    format_percent(interval->low - 1)));
   }
   result.add("efficiency_low", std::min(interval->low, 1.0), "1");
   result.add("efficiency_high", std::min(interval->high, 1.0), "1");
@@ -75,20 +75,21 @@ void warn(const OverlapCase& o, Result& result) {
   if (o.pipeline.strategy == Strategy::serial) return;  // its calls block by design
   if (pipeline.clock == Clock::event) {
     result.warnings.emplace_back(
-        "so many operations do not fit behind a gate: the makespan includes what the host takes to submit them, as it "
-        "would in a program");
+        "too many operations to queue behind a gate: the makespan includes the host's submit time, as in a real "
+        "program");
   }
   const double submit = result.median("pipeline-submit");
   if (submit > 0.9 * pipeline.median) {
-    result.warnings.emplace_back("the host submits no faster than the GPU works (" + format_seconds(submit) +
-                                 " of calls): choose fewer chunks");
+    result.warnings.emplace_back("the host submits no faster than the GPU works (submit time " +
+                                 format_seconds(submit) + "): choose fewer chunks");
   }
 }
 
 }  // namespace
 
 std::span<const MetricDeclaration> alike_metrics() {
-  constexpr const char* kMeaning = "the same, repeated within a sample as often as the pipeline, where that differs";
+  constexpr const char* kMeaning =
+      "the same measurement with as many repetitions per sample as the pipeline; absent if it has as many anyway";
   static const std::vector<MetricDeclaration> metrics = [] {
     std::vector<MetricDeclaration> all;
     for (const std::string name : {"h2d", "kernel", "d2h", "both", kBothChunked, "one-round"}) {

@@ -40,7 +40,7 @@ std::string limit_text(const Result& r) {
       {"in-turn", ", one direction after the other"},
       {"whole", ", both directions in one copy each"},
       {"chunked", ", both directions in 8 chunks each"},
-      {"rates", ", both directions at their rates while both run"},
+      {"rates", ", both directions at their bidirectional rates"},
       {"fastest", ": this pipeline, which is faster than anything measured alone"}};
   const auto found = arrangements.find(r.label("limit_set_by"));
   return r.label("limited_by") + std::string(found == arrangements.end() ? "" : found->second);
@@ -132,7 +132,7 @@ Finding fastest(const Ranking& ranking) {
       fmt::format("{}{}: {}", ranking.called.common, told_apart(ranking.front, ranking.called.names, "is the fastest"),
                   format_seconds(best.value("makespan")));
   if (is_serial(best) && ranking.front.decided()) {
-    text += "; no pipeline that was measured beats plain serial";
+    text += "; no measured pipeline beats plain serial";
   } else if (best.metric("time_unexplained") == nullptr && !is_serial(best)) {
     text += "; the model does not cover it";
   }
@@ -202,7 +202,7 @@ std::optional<Finding> beside_serial(const Result& r, const std::string& prefix)
     f.text += "overlap gains nothing: plain serial is equally fast (within 1 %)";
   } else {
     f.text += fmt::format("whether overlap gains anything over plain serial is {}",
-                          serial.interval && pipeline.interval ? "not decided: their intervals overlap"
+                          serial.interval && pipeline.interval ? "not decided: the confidence intervals overlap"
                                                                : fmt::format("not decided: {}", kTooFewSamples));
   }
   return f;
@@ -213,14 +213,13 @@ std::optional<Finding> beside_one_gpu(const Result& r, const std::string& prefix
   const Metric* times = r.metric("of_one_gpu");
   if (times == nullptr) return std::nullopt;
   const OverlapCase c = overlap_case(r.config);
-  const std::string what = !c.split
-                               ? fmt::format("one payload through the links of {} GPUs", c.gpus)
-                               : fmt::format("{} GPUs at once, {}", c.gpus,
-                                             *c.split == Split::each ? "a payload each" : "one payload shared out");
+  const std::string what = !c.split ? fmt::format("one payload through the links of {} GPUs", c.gpus)
+                                    : fmt::format("{} GPUs at once, {}", c.gpus,
+                                                  *c.split == Split::each ? "a payload each" : "one payload split");
   return Finding{.kind = "one-gpu",
                  .labels = {{"case", r.config.key()}},
                  .metrics = {*times, r.needed_metric("bandwidth"), r.needed_metric("one_gpu_bandwidth")},
-                 .text = fmt::format("{}{}: {} GB/s in and out, {} times the {} GB/s of one", prefix, what,
+                 .text = fmt::format("{}{}: {} GB/s in both directions, {} times the {} GB/s of one GPU", prefix, what,
                                      format_significant(r.value("bandwidth")), factor_text(times->value),
                                      format_significant(r.value("one_gpu_bandwidth")))};
 }
@@ -232,10 +231,9 @@ void add_diagnosis(const Ranking& ranking, bool alone, const PrefixOf& prefix_of
   if (modelled == nullptr) {
     const Result& best = ranking.best();
     if (ranking.results.size() > 1 || is_serial(best)) return;
-    findings.push_back(
-        {.kind = "diagnosis",
-         .labels = {{"case", best.config.key()}},
-         .text = prefix_of(best) + "where the time went is not known: the model does not cover this case"});
+    findings.push_back({.kind = "diagnosis",
+                        .labels = {{"case", best.config.key()}},
+                        .text = prefix_of(best) + "no breakdown of the makespan: the model does not cover this case"});
     return;
   }
   findings.push_back(diagnosed(*modelled, prefix_of(*modelled)));

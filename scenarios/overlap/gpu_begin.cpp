@@ -55,11 +55,12 @@ void add_gpu_begin(GpuBegin& begin, const RunContext& bench, Result& result) {
 
 std::vector<MetricDeclaration> gpu_begin_metrics() {
   return {
-      measured(kGpuBegins, "with a stamp of the GPU's timer in front: from the first call to the stamp"),
-      measured(kCallsReturn, "of the same passes: from the first call to the return of the last"),
-      derived_time("gpu_begins", "from the first call that submits a pass to the GPU's begin with it, median"),
-      derived_time("calls_return", "of the same passes, from the first call to the return of the last, median"),
-      derived_time("clock_uncertainty", "how far gpu_begins may be off as a whole"),
+      measured(kGpuBegins, "time from the first call to a GPU timestamp in front of the work"),
+      measured(kCallsReturn, "time from the first call to the return of the last call, in the same passes"),
+      derived_time("gpu_begins", "median time from the first submitting call to the start of the work on the GPU"),
+      derived_time("calls_return",
+                   "median time from the first call to the return of the last call, in the same passes"),
+      derived_time("clock_uncertainty", "maximum error of gpu_begins"),
   };
 }
 

@@ -171,7 +171,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
       if (auto reason = reason_against_several(c, can)) return reason;
     }
     if (can == nullptr || can->batch_copies || pipeline.strategy != Strategy::batch) return std::nullopt;
-    return SkipReason::unavailable("cudaMemcpyBatchAsync needs CUDA 12.8 or newer, of toolkit and driver");
+    return SkipReason::unavailable("cudaMemcpyBatchAsync needs a toolkit and a driver of CUDA 12.8 or newer");
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const OverlapCase& c) const override {
@@ -234,7 +234,7 @@ class Overlap final : public ScenarioOf<overlap_case> {
     if (all_sampled(series)) account_for(o, bench, work, *pipeline, result);
     if (o.work.blocks != 0) {
       result.warnings.emplace_back(
-          "the limit and serial are measured with kernels of as many blocks as it takes, the pipeline with --blocks");
+          "the limit and serial are measured with all the blocks that a kernel needs, the pipeline with --blocks");
     }
     if (bench.verifies_again()) verify(bench.machine, work, *pipeline, run_at_full_speed);
     if (all_sampled(series)) bench.trace_region(region_of(*pipeline, "pipeline"), result);
@@ -252,102 +252,101 @@ class Overlap final : public ScenarioOf<overlap_case> {
 std::vector<MetricDeclaration> overlap_metrics() {
   using namespace declaring;
   std::vector<MetricDeclaration> metrics{
-      measured("pipeline", "from the first copy's start to the last copy's end; of all rounds")
+      measured("pipeline", "GPU time from the first copy's start to the last copy's end, over all rounds")
           .as_headline()
           .column("makespan", {interval, clock}),
       time_to_result(),
-      derived("bandwidth", "GB/s", higher, "payload in and payload out, over the makespan").column("GB/s"),
-      derived("gpu_bandwidth", "GB/s", higher, "of several GPUs, each one's payload in and out over its own time")
-          .column("GB/s by GPU"),
-      derived("one_gpu_bandwidth", "GB/s", higher, "of several: bandwidth of one GPU alone, through its own link")
+      derived("bandwidth", "GB/s", higher, "payload of both directions over the makespan").column("GB/s"),
+      derived("gpu_bandwidth", "GB/s", higher, "several GPUs: each GPU's payload of both directions over its own time")
+          .column("GB/s per GPU"),
+      derived("one_gpu_bandwidth", "GB/s", higher, "several GPUs: bandwidth of one GPU alone, through its own link")
           .column("one GPU GB/s"),
-      derived("of_one_gpu", "1", higher, "bandwidth of all GPUs, or through all links, over that of one")
-          .column("of one GPU", ratio),
-      measured("serial", "the same work without overlap").column("serial"),
-      derived("speedup", "1", higher, "how many times the makespan that takes").column("speedup", ratio),
-      derived_time(
-          "bound",
-          "what no pipeline can beat here: the longer of the kernel and of both copies through the link, in the "
-          "fastest arrangement that was measured")
+      derived("of_one_gpu", "1", higher, "bandwidth of all GPUs, or over all links, over that of one GPU")
+          .column("vs one GPU", ratio),
+      measured("serial", "time of the same work without overlap").column("serial"),
+      derived("speedup", "1", higher, "time of serial over the makespan").column("speedup", ratio),
+      derived_time("bound",
+                   "limit of every pipeline here: the longer of the kernel alone and both copies alone, in the fastest "
+                   "measured arrangement")
           .column("limit"),
       label("limited_by", "what sets the limit: the kernel or the link").column("bottleneck"),
       label("limit_set_by",
-            "which measurement gave the limit: the kernel's, or the fastest way to make both copies: in-turn; whole, "
-            "each "
-            "in one piece; chunked; rates, those that they have while both run; fastest: this pipeline, or the fastest "
-            "of "
-            "tune, was faster than all of these"),
-      derived("efficiency", "1", higher,
-              "limit over makespan; what is missing is chunking, filling, draining and submission")
+            "measurement that gave the limit; kernel: the kernel alone; both copies: in-turn (one after the other), "
+            "whole (one piece each), chunked, or rates (their rates while both run); fastest: this pipeline, or the "
+            "fastest of tune, beat all of these"),
+      derived("efficiency", "1", higher, "limit over makespan; the rest is chunking, fill and drain, and submission")
           .column("% of limit", percent, {interval}),
       derived("efficiency_low", "1", higher,
-              "an end of its 95 % interval, from rounds in which all were sampled: what moves them alike cancels"),
-      derived("efficiency_high", "1", higher, "the other end"),
+              "lower end of the efficiency's 95 % confidence interval, from ratios within each round, so that common "
+              "drift cancels"),
+      derived("efficiency_high", "1", higher, "upper end of the efficiency's 95 % confidence interval"),
       derived("hidden_fraction", "1", higher,
-              "share of the time that overlap can save that it does save: 0 % is serial, 100 % is the limit")
+              "share of the possible saving by overlap that is achieved: 0 % is serial, 100 % is the limit")
           .column("overlap achieved", percent),
       derived_time("modelled",
-                   "makespan that a model of the pipeline predicts; empty where the model does not cover the case")
+                   "makespan predicted by a model of the pipeline; empty if the model does not cover the case")
           .column("model"),
-      derived(
-          "kernels_at_once", "1", higher,
-          "with --blocks or --kernels-per-chunk: how many times as long all kernels take in one stream as in their own")
-          .column("kernels at once"),
+      derived("kernels_at_once", "1", higher,
+              "with --blocks or --kernels-per-chunk: time of all kernels in one stream over their time in the "
+              "pipeline's streams")
+          .column("kernel concurrency"),
       derived("steady_bandwidth", "GB/s", higher,
-              "with --rounds: the rate of each further round, without filling and draining")
+              "with --rounds: bandwidth of each round after the first, without fill and drain")
           .column("steady GB/s"),
       derived_time("host_blocked", "host time in the calls that submit the work").column("submit time"),
-      measured("h2d", "copying the whole payload to the GPU, alone"),
-      measured("kernel", "the kernel over the whole payload, alone"),
-      measured("d2h", "copying the whole payload to the host, alone"),
+      measured("h2d", "H2D copy of the whole payload, alone"),
+      measured("kernel", "kernel over the whole payload, alone"),
+      measured("d2h", "D2H copy of the whole payload, alone"),
       measured("both", "both copies at once, from the start of both to the end of the later one"),
-      measured(kBothChunked, "the same, each in 8 chunks"),
-      measured(kAtBothRates, "the same, computed: if both kept the rates that they have while both run"),
-      measured("one-gpu", "of several GPUs, the first alone: with its own payload, or with all of one that is shared"),
-      derived("helper_memory", "MiB", lower, "with multipath, that each helper holds for it"),
-      derived_time("skew", "of several, from the first GPU's end to the last one's"),
+      measured(kBothChunked, "both copies at once, each in 8 chunks"),
+      measured(kAtBothRates, "both copies at once, computed from their rates while both run"),
+      measured("one-gpu", "several GPUs: the first GPU alone, with its own payload or with all of a shared one"),
+      derived("helper_memory", "MiB", lower, "multipath: buffer memory of each helper"),
+      derived_time("skew", "several GPUs: time from the first GPU's end to the last GPU's end"),
       measured("one-round", "with --rounds: the same pipeline over the first round alone"),
-      measured("pipeline-submit", "the calls that submit the pipeline"),
-      measured("fork-join", "starting and joining the streams around next to nothing"),
-      measured("kernels", "all kernels of the pipeline and nothing else, in their streams"),
-      measured("kernels-in-turn", "the same kernels in one stream"),
-      derived_time("makespan", "median of the pipeline's time"),
-      derived_time("round_time", "with --rounds: makespan over rounds"),
-      derived_time("steady_round_time", "with --rounds: what each further round takes"),
-      derived("h2d_bandwidth", "GB/s", higher, "payload over the time of copying it to the GPU"),
-      derived("d2h_bandwidth", "GB/s", higher, "payload over the time of copying it to the host"),
-      derived("both_bandwidth", "GB/s", higher, "payload of both directions over the time of both at once"),
+      measured("pipeline-submit", "host time in the calls that submit the pipeline"),
+      measured("fork-join", "fork and join of the streams with almost no work in between"),
+      measured("kernels", "all kernels of the pipeline in their streams, without copies"),
+      measured("kernels-in-turn", "all kernels of the pipeline in one stream, without copies"),
+      derived_time("makespan", "median time of the pipeline"),
+      derived_time("round_time", "with --rounds: makespan over the number of rounds"),
+      derived_time("steady_round_time", "with --rounds: time of each round after the first"),
+      derived("h2d_bandwidth", "GB/s", higher, "bandwidth of the H2D copy alone"),
+      derived("d2h_bandwidth", "GB/s", higher, "bandwidth of the D2H copy alone"),
+      derived("both_bandwidth", "GB/s", higher, "payload of both directions over the time of both copies at once"),
       derived("duplex_ratio", "1", higher, "rate of each direction while both run, over its rate alone"),
-      derived("kernel_to_h2d", "1", neither, "time of the kernel over that of copying to the GPU"),
-      derived("work", "operations/element", neither, "given by --work or chosen for --balance"),
+      derived("kernel_to_h2d", "1", neither, "kernel time over the time of the H2D copy"),
+      derived("work", "operations/element", neither, "operations per element, from --work or chosen for --balance"),
       derived_time("hand_over",
-                   "from the end of one operation to the start of the next on another engine, in one stream"),
-      derived_time("event_hand_over", "the same from stream to stream, by an event"),
-      derived_time("hand_over_at_kernel", "in one stream, from a copy to a kernel or from a kernel to a copy"),
-      derived_time("hand_over_between_copies", "in one stream, from a copy to one in the other direction"),
-      derived_time("stream_switch", "of a copy engine that goes on with another stream than before"),
-      derived_time("pass_overhead", "what every pass behind a gate takes beside its operations"),
-      derived("residual", "1", neither, "makespan over what the model expects, less 1"),
-      derived_time("time_contention", "of the limit, what the two directions cost each other"),
-      derived_time("time_fill_drain", "of the makespan, filling and draining"),
-      derived_time("time_overhead", "of the makespan, what each operation costs beside its payload"),
-      derived_time("time_slots", "of the makespan, waiting for slots or streams"),
-      derived_time("time_submission", "of the makespan, waiting for the host"),
-      derived_time("time_unexplained", "of the makespan, what is left"),
-      derived("best_chunks", "chunks", neither, "the fewest chunks that the model expects within 1 % of its best"),
-      label("suggestion", "flags that should make it faster"),
-      derived("suggestion_gain", "1", neither, "share of the modelled time that they should save"),
+                   "time from the end of one operation to the start of the next one on another engine, in one stream"),
+      derived_time("event_hand_over",
+                   "time from the end of one operation to the start of the next one in another stream, by an event"),
+      derived_time("hand_over_at_kernel", "hand-over in one stream from a copy to a kernel or from a kernel to a copy"),
+      derived_time("hand_over_between_copies", "hand-over in one stream from a copy to a copy in the other direction"),
+      derived_time("stream_switch", "time that a copy engine needs to switch to another stream"),
+      derived_time("pass_overhead", "fixed time of a pass behind a gate, in addition to its operations"),
+      derived("residual", "1", neither, "makespan over predicted makespan, minus 1"),
+      derived_time("time_contention", "part of the limit: time by which the two directions slow each other"),
+      derived_time("time_fill_drain", "part of the makespan: fill and drain"),
+      derived_time("time_overhead", "part of the makespan: per-operation overhead"),
+      derived_time("time_slots", "part of the makespan: waiting for slots or streams"),
+      derived_time("time_submission", "part of the makespan: waiting for the host"),
+      derived_time("time_unexplained", "part of the makespan: unexplained"),
+      derived("best_chunks", "chunks", neither,
+              "smallest number of chunks for which the model predicts a makespan within 1 % of the best"),
+      label("suggestion", "flags that should make the pipeline faster, by the model"),
+      derived("suggestion_gain", "1", neither, "share of the predicted makespan that these flags should save"),
   };
   std::ranges::copy(alike_metrics(), std::back_inserter(metrics));
   for (const std::string stage : {"h2d", "kernel", "d2h"}) {
-    metrics.push_back(derived_time(stage + "_per_operation", "time of one operation beside its payload"));
+    metrics.push_back(derived_time(stage + "_per_operation", "overhead of one operation"));
   }
   for (const std::string direction : {"h2d", "d2h"}) {
     metrics.push_back(derived(direction + "_duplex_rate", "1", higher,
-                              "rate while the other direction moves payload, over that alone; absent where it is 1"));
-    metrics.push_back(derived(direction + "_duplex_overhead", "1", lower,
-                              "time of one operation beside its payload while the other direction moves payload, over "
-                              "that alone; absent where it is 1"));
+                              "rate while the other direction is busy, over the rate alone; absent if it is 1"));
+    metrics.push_back(
+        derived(direction + "_duplex_overhead", "1", lower,
+                "overhead of one operation while the other direction is busy, over that alone; absent if it is 1"));
   }
   return with_shared(std::move(metrics), wall_metrics(), gpu_begin_metrics(), own_kernel_metrics(),
                      several_gpus_metrics(), timeline_metrics());
@@ -371,71 +370,69 @@ std::vector<Axis> overlap_axes() {
   std::vector<std::string> strategies;
   for (const StrategyWord& s : kStrategyWords) strategies.emplace_back(s.word);
   std::vector<Axis> axes{
-      size_axis("size", {.defaults = "256M", .help = "bytes in each direction", .min = ChunkedWork::kElement}),
-      choice_axis(
-          "strategy", strategies,
-          {.defaults = "streams",
-           .tuning = "streams,engines,double-buffer,graph,graph-double-buffer,zero-copy",
-           .help =
-               "how the chunks are arranged; graph is engines captured and replayed, graph-X is X captured; multipath "
-               "takes the links of other GPUs, too (--gpus)"}),
+      size_axis("size", {.defaults = "256M", .help = "bytes per direction", .min = ChunkedWork::kElement}),
+      choice_axis("strategy", strategies,
+                  {.defaults = "streams",
+                   .tuning = "streams,engines,double-buffer,graph,graph-double-buffer,zero-copy",
+                   .help = "how the chunks are arranged; graph: engines as a CUDA graph; graph-X: X as a CUDA graph; "
+                           "multipath: also uses the links of other GPUs (--gpus)"}),
       by_stream({.name = "streams",
                  .defaults = "4",
                  .tuning = "2,3,4,8,16",
-                 .help = "streams that the chunks take turns on",
+                 .help = "number of streams; chunks are assigned round-robin",
                  .max = 1024}),
       with({"engines", "double-buffer", "batch", "graph", "graph-double-buffer", "multipath"},
            {.name = "slots",
-            .help = "chunks that the device holds at once; default: 2 for double-buffer, else all; of multipath, that "
-                    "each helper "
-                    "holds in each direction: 4",
+            .help = "chunks that the device holds at once; default: 2 for double-buffer, else all; multipath: chunks "
+                    "that each helper holds per direction; default: 4",
             .max = 65536}),
       with({"batch"},
            {.name = "batch", .defaults = "4", .help = "chunks whose copies are submitted in one call", .max = 65536}),
       of_chunks({.name = "chunks",
                  .defaults = "32",
                  .tuning = "4,8,12,16,24,32,40,48,64,96,128",
-                 .help = "parts the payload is cut into",
+                 .help = "number of chunks of the payload",
                  .max = 65536}),
       of_chunks({.name = "growth",
                  .kind = AxisKind::real,
                  .tuning = "1,1.03,1.04,1.05,1.06",
-                 .help = "length of each chunk over that of the one before; default: 1, all alike",
+                 .help = "size of each chunk over that of the one before; default: 1, all equal",
                  .min = 0.5,
                  .max = 2}),
       with(on_device,
            choice_axis("in-place", {"no", "yes"},
                        {.implicit_value = "yes",
-                        .help = "one buffer on the device is input and output; without a word: yes; default: no"})),
-      {.name = "rounds", .help = "payloads of this size one after the other; default: 1", .max = 100000},
-      choice_axis("kernel", words(kernels::kElementwiseNames), {.defaults = "fma", .help = "work between the copies"}),
+                        .help = "use one device buffer as input and output; without a value: yes; default: no"})),
+      {.name = "rounds", .help = "number of payloads of this size, one after the other; default: 1", .max = 100000},
+      choice_axis("kernel", words(kernels::kElementwiseNames),
+                  {.defaults = "fma", .help = "kernel between the copies"}),
       of_built_in({.name = "work",
                    .defaults = "64",
                    .help = "operations per element",
                    .max = static_cast<double>(kernels::kMaxWork)}),
       of_built_in({.name = "balance",
                    .kind = AxisKind::real,
-                   .help = "choose the work so that the kernel takes this many times the H2D copy",
+                   .help = "choose the work so that the kernel takes this many times as long as the H2D copy",
                    .min = 0.001,
                    .max = 1000,
                    .alternative_to = "work"}),
       of_chunks({.name = "kernels-per-chunk",
-                 .help = "kernels that share the work on a chunk, one after the other; default: 1",
+                 .help = "kernels per chunk, which run one after the other and share its work; default: 1",
                  .max = 1024}),
-      of_built_in({.name = "blocks",
-                   .help = "thread blocks of each kernel, which leave room for others if they are few; default: as "
-                           "many as it takes",
-                   .max = 65535}),
-      by_stream(
-          choice_axis("issue", {"depth", "breadth"},
-                      {.defaults = "depth", .help = "order of submission: chunk after chunk, or stage after stage"})),
-      by_stream(
-          choice_axis("stream-kind", words(kStreamKindNames),
-                      {.defaults = "nonblocking",
-                       .help = "how the streams relate to the default stream; default puts all chunks into that one"})),
+      of_built_in(
+          {.name = "blocks",
+           .help = "thread blocks per kernel; few blocks leave room for other kernels; default: as many as needed",
+           .max = 65535}),
+      by_stream(choice_axis(
+          "issue", {"depth", "breadth"},
+          {.defaults = "depth", .help = "order of submission: chunk by chunk (depth) or stage by stage (breadth)"})),
+      by_stream(choice_axis(
+          "stream-kind", words(kStreamKindNames),
+          {.defaults = "nonblocking",
+           .help = "how the streams relate to the default stream; with the word default, all chunks use that stream"})),
       choice_axis(
           "split", words(kSplits),
-          {.help = "on several GPUs (--gpus): a payload for each, or one shared out; default with --gpus: each"}),
+          {.help = "several GPUs (--gpus): a payload for each, or one payload split; default with --gpus: each"}),
   };
   return with_shared(std::move(axes), own_kernel_axes("kernel"));
 }
@@ -445,7 +442,7 @@ std::vector<Axis> overlap_axes() {
 const Scenario& overlap_scenario() {
   static const Overlap scenario({
       .name = "overlap",
-      .summary = "chunked copy-work-copy pipeline, arranged in several ways, against its limit and the serial version",
+      .summary = "chunked copy-kernel-copy pipeline, arranged in several ways, compared with its limit and with serial",
       .axes = overlap_axes(),
       .metrics = overlap_metrics(),
       .heat_maps = {{.rows = "streams", .columns = "chunks", .metric = "efficiency"}},
@@ -453,8 +450,7 @@ const Scenario& overlap_scenario() {
                  {.x = "size", .y = "bandwidth", .lines = {"strategy"}}},
       .answer = {.best = "bandwidth",
                  .text =
-                     "{bandwidth}, {efficiency} of what this machine can do both ways; {speedup} as fast as one after "
-                     "the other; bottleneck: {limited_by}"},
+                     "{bandwidth}, {efficiency} of the limit; {speedup} as fast as serial; bottleneck: {limited_by}"},
       .work_axes = overlap_work_axes(),
       .has_timeline = true,
       .gpus = UsesGpus::one_or_several,

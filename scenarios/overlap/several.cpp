@@ -85,25 +85,25 @@ std::optional<SkipReason> reason_against_search(const OverlapCase& c) {
 std::optional<SkipReason> reason_against_several(const OverlapCase& c, const Capabilities* can) {
   if (c.pipeline.strategy == Strategy::serial) {
     return SkipReason::impossible(
-        fmt::format("--strategy serial blocks its caller, so that GPUs would take turns; choose another --strategy, as "
-                    "streams, or leave out {}",
+        fmt::format("--strategy serial blocks its caller, so the GPUs would run one after the other; choose another "
+                    "--strategy, such as streams, or leave out {}",
                     flag_of_several(c)));
   }
   if (*c.split == Split::shared && c.work.own && c.work.own->halo_rows > 0) {
     return SkipReason::impossible(
-        "--split shared and --halo-rows contradict each other: rows at the seams would belong to two GPUs; use --split "
-        "each, or --strategy multipath");
+        "--split shared and --halo-rows contradict each other: rows at the boundaries would belong to two GPUs; use "
+        "--split each, or --strategy multipath");
   }
   if (*c.split == Split::shared && c.work.units() < c.gpus * c.work.chunks) {
     return SkipReason::impossible(fmt::format(
         "--size is too small for {} GPUs with --chunks {} each; choose fewer chunks", c.gpus, c.work.chunks));
   }
   if (c.balance) {
-    return SkipReason::impossible("--balance chooses the work for one GPU; give --work to several");
+    return SkipReason::impossible("--balance chooses the work for one GPU; give --work for several");
   }
   if (can == nullptr || can->environment.gpu_count() >= 2) return std::nullopt;
   return SkipReason::unavailable(
-      "--split is for several GPUs, and this run has one: it needs --gpus, and a machine that has more");
+      "--split needs several GPUs, but this run has one; give --gpus on a machine with more");
 }
 
 void measure_on_several(const OverlapCase& c, const RunContext& bench, Result& result) {

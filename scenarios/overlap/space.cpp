@@ -186,8 +186,7 @@ void require_what_the_model_covers(std::span<const Case> cases) {
     const OverlapCase o = overlap_case(c);
     if (o.pipeline.blocks != 0 && o.pipeline.strategy != Strategy::zero_copy) {
       throw UsageError(
-          "tune is led by a model, which does not cover kernels of few blocks: leave out --blocks, or give --strategy "
-          "zero-copy");
+          "tune relies on a model that does not cover --blocks: leave out --blocks, or give --strategy zero-copy");
     }
     if (!o.balance) continue;
     throw UsageError(

@@ -44,20 +44,20 @@ Region Stages::alone(const char* name, StageOfAll stage) {
 
 Region Stages::h2d() {
   Region r = alone("h2d", [this](StreamView stream) { work_.copy_all_in(stream); });
-  r.check = [this] { work_.check_stage_input("what arrived on the device"); };
+  r.check = [this] { work_.check_stage_input("input on the device"); };
   return r;
 }
 
 Region Stages::kernel() {
   Region r = alone("kernel", [this](StreamView stream) { work_.launch_all(stream); });
-  r.check = [this] { work_.check_stage_output("what it computed", streams_[0]); };
+  r.check = [this] { work_.check_stage_output("kernel output on the device", streams_[0]); };
   return r;
 }
 
 Region Stages::d2h() {
   Region r = alone("d2h", [this](StreamView stream) { work_.copy_all_out(stream); });
   // Otherwise the content of the device buffer depends on the region that ran before.
-  if (work_.holds_all_output()) r.check = [this] { work_.check_stages("what came back"); };
+  if (work_.holds_all_output()) r.check = [this] { work_.check_stages("output on the host"); };
   return r;
 }
 
@@ -69,8 +69,8 @@ Region Stages::both(const char* name, std::size_t parts) {
   r.per_stream = true;
   r.repeated_alike = true;
   r.check = [this] {
-    if (work_.holds_all_output()) work_.check_stages("what came back");
-    work_.check_stage_input("what arrived on the device");
+    if (work_.holds_all_output()) work_.check_stages("output on the host");
+    work_.check_stage_input("input on the device");
   };
   return r;
 }

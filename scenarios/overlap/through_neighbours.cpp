@@ -163,20 +163,20 @@ MemoryNeeds needs_of_neighbours(const OverlapCase& c) {
 std::optional<SkipReason> reason_against_neighbours(const OverlapCase& c, const Capabilities* can) {
   if (c.split) {
     return SkipReason::impossible(
-        "--split is for GPUs that all work; with --strategy multipath the first one does, and the others pass its "
-        "chunks on: leave out --split");
+        "--split is for kernels on all GPUs; with --strategy multipath only the first one runs kernels, and the others "
+        "relay its chunks: leave out --split");
   }
   if (c.balance) {
-    return SkipReason::impossible("--balance compares the kernel with one link; give --work to --strategy multipath");
+    return SkipReason::impossible(
+        "--balance compares the kernel with one link; with --strategy multipath, give --work");
   }
   if (c.work.units() < c.gpus) {
-    return SkipReason::impossible(fmt::format("--size is too small to be shared out among {} GPUs", c.gpus));
+    return SkipReason::impossible(fmt::format("--size is too small for {} GPUs; choose a larger one", c.gpus));
   }
   if (can == nullptr) return std::nullopt;
   if (can->environment.gpu_count() < 2) {
     return SkipReason::unavailable(
-        "--strategy multipath needs a second GPU to help, and this run has one: it needs --gpus, and a machine that "
-        "has more");
+        "--strategy multipath needs a second GPU as helper, but this run has one; give --gpus on a machine with more");
   }
   const std::vector<int> all = can->environment.gpu_numbers();
   const std::span helpers = std::span(all).subspan(1);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t kUsualBuffer = 256 * MiB;
 
 const char* const kMalformed =
-    "a pair of GPUs is written as in --pairs 0-1; --from and --to take single GPUs, as in --from 0,1";
+    "write a pair of GPUs as in --pairs 0-1; --from and --to take single GPUs, as in --from 0,1";
 
 Case of_pair(const Case& c, int from, int to) {
   const std::array ends{Case::Param{"from", AxisKind::gpus, std::to_string(from)},
@@ -46,12 +46,12 @@ double bus_limit(const P2pCase& c, const Environment& environment) {
 std::optional<SkipReason> broken_rule(const P2pCase& c) {
   if (c.malformed) return SkipReason::impossible(kMalformed);
   if (c.is_of_one_pair() && c.from == c.to) {
-    return SkipReason::meaningless(
-        fmt::format("GPU {} has no way to itself; memcpy --dir d2d copies inside a GPU", c.from.front()));
+    return SkipReason::meaningless(fmt::format(
+        "GPU {} cannot be a pair with itself; for copies inside a GPU, use memcpy --dir d2d", c.from.front()));
   }
   if (c.staged && c.engine == Engine::multiprocessors) {
     return SkipReason::meaningless(
-        "a kernel reaches the other GPU's memory itself, which is what --access staged forbids; choose --engine ce");
+        "a kernel accesses the other GPU's memory directly, which contradicts --access staged; choose --engine ce");
   }
   return std::nullopt;
 }
@@ -112,7 +112,7 @@ std::optional<SkipReason> p2p_skip_reason(const P2pCase& c, const Capabilities* 
   if (can == nullptr) return std::nullopt;
   const Environment& environment = can->environment;
   if (environment.gpu_count() < 2) {
-    return SkipReason::unavailable("it takes two GPUs to copy from one to another, and this run has one");
+    return SkipReason::unavailable("needs two GPUs, but this run has one");
   }
   if (auto reason = missing_gpus(c.named(), environment)) return reason;
   if (!c.is_of_one_pair()) return std::nullopt;
@@ -121,7 +121,8 @@ std::optional<SkipReason> p2p_skip_reason(const P2pCase& c, const Capabilities* 
     if (reason && !c.latency) reason->text += "; --access staged copies through the host";
     if (reason) return reason;
   }
-  if (c.latency && environment.simulated()) return SkipReason::unavailable("the simulated memory has no latency");
+  if (c.latency && environment.simulated())
+    return SkipReason::unavailable("the simulator does not model memory latency");
   return std::nullopt;
 }
 

@@ -269,7 +269,7 @@ void add_asymmetries(const All& all, std::vector<Finding>& findings) {
     const bool one = compared == 1;
     const std::string alike =
         equal ? fmt::format("{} equally fast in both directions (within 1 %)", one ? "the pair is" : "all pairs are")
-              : "no pair is faster in one direction beyond doubt";
+              : "no pair is significantly faster in one direction";
     findings.push_back({.kind = "asymmetry",
                         .labels = labels_of(config, axes),
                         .text = name_of(config, axes) + ": " + (parts.empty() ? alike : listed(parts)),
@@ -304,7 +304,7 @@ void add_odd_pairs(const All& all, std::vector<Finding>& findings) {
           .kind = "odd-pair",
           .labels = labels_of(config, axes),
           .metrics = {own, {own.name + "_of_pairs", median, own.unit}},
-          .text = fmt::format("{}: {} is not like the others: {}, the median of {} pairs is {}", name_of(config, axes),
+          .text = fmt::format("{}: {} is an outlier: {}, the median of {} pairs is {}", name_of(config, axes),
                               group[odd].pair_text(), format_quantity(own.value, own.unit), group.size(),
                               format_quantity(median, own.unit))};
       finding.labels.emplace_back("from", std::to_string(group[odd].pair().first));

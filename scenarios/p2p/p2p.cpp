@@ -80,7 +80,8 @@ class P2p final : public ScenarioOf<p2p_case> {
   P2p()
       : ScenarioOf(
             {.name = "p2p",
-             .summary = "copies from GPU to GPU, one way or both at once, and reads of another's memory",
+             .summary =
+                 "copies between GPUs, in one direction or both at once, and latency of reads of another GPU's memory",
              .axes = make_axes(),
              .metrics = make_metrics(),
              .heat_maps = {{.rows = "from", .columns = "to", .metric = "bandwidth", .at_largest = "size"},
@@ -124,67 +125,67 @@ class P2p final : public ScenarioOf<p2p_case> {
                    .help = "pairs of GPUs, from the first to the second, as in 0-1,1-0",
                    .joined_by = '-'}),
         gpus_axis("from", {"all"},
-                  {.help = "GPUs that data comes from, to each of --to", .joined_by = '\0', .alternative_to = "pairs"}),
+                  {.help = "source GPUs, each paired with all of --to", .joined_by = '\0', .alternative_to = "pairs"}),
         gpus_axis(
             "to", {"all"},
-            {.help = "GPUs that data goes to, from each of --from", .joined_by = '\0', .alternative_to = "pairs"}),
+            {.help = "destination GPUs, each paired with all of --from", .joined_by = '\0', .alternative_to = "pairs"}),
         choice_axis("op", {"copy", "latency"},
-                    {.defaults = "copy", .help = "a copy, or one read by `to` of the memory of `from`"}),
-        copies(choice_axis("dir", words(kPeerDirections),
-                           {.defaults = "write,read,bidirectional",
-                            .help = "copy: sent by `from`, fetched by `to`, or at once with as much the other way"})),
+                    {.defaults = "copy", .help = "copy: a copy; latency: one read of the memory of `from` by `to`"}),
+        copies(choice_axis(
+            "dir", words(kPeerDirections),
+            {.defaults = "write,read,bidirectional",
+             .help = "copy: `from` writes, `to` reads, or the same with as much in the other direction at once"})),
         copies(choice_axis(
             "engine", {"ce", "sm"},
-            {.defaults = "ce", .help = "copy: who does it: a copy engine, or a kernel on the multiprocessors"})),
+            {.defaults = "ce", .help = "copy: by a copy engine (ce), or by a kernel on the multiprocessors (sm)"})),
         copies(choice_axis(
             "access", {"peer", "staged"},
-            {.defaults = "peer", .help = "copy: directly, or through the host as where GPUs do not reach each other"})),
-        copies(size_axis("size", {.defaults = "256M", .help = "copy: bytes each way"})),
-        only_with(
-            "op", {"latency"},
-            choice_axis("lies-in", {"memory", "l2"},
-                        {.flag = "location",
-                         .defaults = "all",
-                         .help = "latency: where what is read lies: in the other GPU's memory, or in its L2 cache, "
-                                 "as what it has just used"})),
+            {.defaults = "peer",
+             .help = "copy: peer: directly; staged: through the host, as between GPUs without peer access"})),
+        copies(size_axis("size", {.defaults = "256M", .help = "copy: bytes per direction"})),
         only_with("op", {"latency"},
-                  size_axis("buffer", {.help = "latency: bytes that are read here and there, 256M unless given",
-                                       .min = 4096,
-                                       .max = 64.0 * static_cast<double>(GiB)})),
+                  choice_axis("lies-in", {"memory", "l2"},
+                              {.flag = "location",
+                               .defaults = "all",
+                               .help = "latency: what is read: the other GPU's memory, or data in its L2 cache"})),
+        only_with("op", {"latency"},
+                  size_axis("buffer",
+                            {.help = "latency: bytes of the buffer that is read at scattered addresses; default: 256M",
+                             .min = 4096,
+                             .max = 64.0 * static_cast<double>(GiB)})),
     };
   }
 
   static std::vector<MetricDeclaration> make_metrics() {
     using namespace declaring;
     std::vector<MetricDeclaration> metrics{
-        measured("copy", "the copy; both ways: from the start of both to the end of the later one")
+        measured("copy", "time of the copy; both ways: from the start of both to the end of the later one")
             .as_headline()
             .column("time", {interval}),
-        measured("copy-submit", "the calls that submit it"),
-        measured(kLatency, "one read of the other GPU's memory, for which the next one waits: mean of multiprocessors")
+        measured("copy-submit", "host time in the calls that submit the copy"),
+        measured(kLatency, "one dependent read of the other GPU's memory, mean over the multiprocessors")
             .as_headline()
             .column("latency", {interval}),
-        measured(PointerChase::kNearest, "the same by the multiprocessor that is fastest"),
-        measured(PointerChase::kFarthest, "the same by the one that is slowest"),
+        measured(PointerChase::kNearest, "latency of a read by the fastest multiprocessor"),
+        measured(PointerChase::kFarthest, "latency of a read by the slowest multiprocessor"),
         derived("bandwidth", "GB/s", higher,
-                "payload over time; both ways: of both, over the time from the start of both to the end of the later")
+                "payload over time; both ways: payload of both directions, until the end of the later one")
             .column("GB/s"),
-        derived("forward_bandwidth", "GB/s", higher, "both ways: what goes from `from` to `to`, over its own time")
+        derived("forward_bandwidth", "GB/s", higher, "both ways: payload from `from` to `to`, over its own time")
             .column("forward GB/s"),
-        derived("backward_bandwidth", "GB/s", higher, "both ways: what comes back, over its own time")
+        derived("backward_bandwidth", "GB/s", higher, "both ways: payload from `to` to `from`, over its own time")
             .column("backward GB/s"),
-        derived(
-            "limit", "GB/s", higher,
-            "raw rate of the NVLinks between the two, before what packets take, or the limit of the slower one's PCIe "
-            "link where the way is there; both ways: twice that")
+        derived("limit", "GB/s", higher,
+                "raw rate of the NVLinks between the two GPUs, without packet overhead, or the limit of the slower "
+                "PCIe link if they have none; both ways: twice that")
             .column("limit GB/s"),
         derived("of_limit", "1", higher, "bandwidth over that limit").column("% of limit", percent),
-        derived_time("host_blocked", "how long the call kept the host"),
-        derived_time(kLatency, "median of a read of the other GPU's memory"),
-        derived_time("nearest_latency", "the same by the multiprocessor that is fastest").column("nearest"),
-        derived_time("farthest_latency", "the same by the one that is slowest").column("farthest"),
-        derived("readers", "1", neither, "latency: multiprocessors that read, one after the other"),
-        derived("sm_clock", "Hz", neither, "latency: the rate of the multiprocessors' clock meanwhile"),
+        derived_time("host_blocked", "host time in the call"),
+        derived_time(kLatency, "median latency of a read of the other GPU's memory"),
+        derived_time("nearest_latency", "latency of a read by the fastest multiprocessor").column("nearest"),
+        derived_time("farthest_latency", "latency of a read by the slowest multiprocessor").column("farthest"),
+        derived("readers", "1", neither, "latency: number of multiprocessors that read, one after the other"),
+        derived("sm_clock", "Hz", neither, "latency: SM clock during the reads"),
     };
     return with_shared(std::move(metrics), several_gpus_metrics());
   }
@@ -219,8 +220,7 @@ class P2p final : public ScenarioOf<p2p_case> {
     if (limit <= 0) return;
     if (bandwidth > 1.05 * limit) {
       result.warnings.emplace_back(
-          "faster than the links that are known of between the two could be: there are others, whose limit is not "
-          "known");
+          "faster than the known links between the two GPUs: they have other links, whose limit is unknown");
       return;
     }
     result.add("limit", limit, "GB/s");

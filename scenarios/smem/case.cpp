@@ -85,13 +85,13 @@ std::optional<std::string> broken_size(const SmemCase& c) {
   if (c.size % unit == 0) return std::nullopt;
   const std::uint64_t below = c.size / unit * unit;
   const std::string nearest = below == 0 ? fmt::format("{}", unit) : fmt::format("{} or {}", below, below + unit);
-  return fmt::format("--size {} is no whole number of {} of {} B; choose {}", c.size, c.strided ? "rows" : "elements",
-                     unit, nearest);
+  return fmt::format("--size {} is not a whole number of {} of {} B; choose {}", c.size,
+                     c.strided ? "rows" : "elements", unit, nearest);
 }
 
 /// What this GPU cannot do of a case that is otherwise legal.
 std::optional<std::string> beyond_device(const SmemCase& c, const Capabilities& can) {
-  if (can.environment.simulated()) return "the simulated device cannot say which instructions copy faster";
+  if (can.environment.simulated()) return "the simulator does not model which instructions copy faster";
   if (auto broken = broken_rule(c.shape, can.multiprocessor)) return broken;
   const unsigned most = most_blocks(c.shape, can.multiprocessor);
   if (auto full = no_room(c.blocks_per_multiprocessor, most, "threads and shared memory leave")) return full;
@@ -167,64 +167,65 @@ std::vector<Axis> smem_axes() {
   const auto of_tensor = [&](Axis axis) { return of_method({"tma", "tma-specialized"}, std::move(axis)); };
   return {
       choice_axis("method", words(kernels::kSmemMethodNames),
-                  {.defaults = "all", .tuning = "all", .help = "how a tile gets from global memory to the chip"}),
+                  {.defaults = "all", .tuning = "all", .help = "how a tile is loaded from global memory"}),
       choice_axis("op", words(kernels::kSmemOpNames),
-                  {.defaults = "copy", .help = "what becomes of it: stored again, summed up, or halved and stored"}),
-      choice_axis("dtype", words(kernels::kSmemTypeNames), {.defaults = "f32", .help = "type of the elements"}),
+                  {.defaults = "copy",
+                   .help = "what is done with a tile; copy: store it; read: sum it up; scale: halve and store it"}),
+      choice_axis("dtype", words(kernels::kSmemTypeNames), {.defaults = "f32", .help = "element type"}),
       choice_axis("access", {"contiguous", "strided"},
-                  {.defaults = "contiguous", .help = "each tile one piece of memory, or a box out of a matrix"}),
+                  {.defaults = "contiguous",
+                   .help = "contiguous: each tile is one piece of memory; strided: a box of a matrix"}),
       size_axis("size", {.defaults = "1G", .tuning = "512M", .help = "bytes of payload", .min = 2}),
-      only_with(
-          "access", {"strided"},
-          {.name = "columns", .defaults = "8192", .help = "elements of each row of the matrix", .max = kMostColumns}),
+      only_with("access", {"strided"},
+                {.name = "columns", .defaults = "8192", .help = "elements per row of the matrix", .max = kMostColumns}),
       size_axis("tile", {.defaults = "4K,16K",
                          .tuning = "2K,4K,8K,16K,32K",
-                         .help = "bytes of a tile, a multiple of 16 for each thread",
+                         .help = "bytes per tile, a multiple of 16 per thread",
                          .min = 512,
                          .max = 1U << 20}),
       {.name = "tile-width",
-       .help = "bytes of a tile's row, a power of two: the width of TMA's box; default: 512, or the swizzle's span",
+       .help = "bytes per row of a tile, a power of two, which is the width of the TMA box; default: 512, or the span "
+               "of the swizzle",
        .min = kernels::kSmemVector,
        .max = kernels::kSmemMaxWidth},
       {.name = "threads",
        .defaults = "128",
        .tuning = "64,128,256,512",
-       .help = "threads that work on a tile, a multiple of 32",
+       .help = "threads per tile, a multiple of 32",
        .min = 32,
        .max = kernels::kSmemMaxThreads},
       {.name = "stages",
        .defaults = "1,4",
        .tuning = "1,2,3,4,6,8",
-       .help = "tiles of a block in shared memory at a time",
+       .help = "tiles that a block holds in shared memory at a time",
        .max = kernels::kSmemMaxStages},
       choice_axis("schedule", words(kernels::kSmemScheduleNames),
                   {.defaults = "one-tile-per-block,dynamic",
                    .tuning = "all",
-                   .help = "which block works on which tile; dynamic: the next one from a counter"}),
+                   .help = "how tiles are assigned to blocks; dynamic: the next tile from a counter"}),
       only_with("schedule", {"persistent", "dynamic"},
                 {.name = "blocks-per-sm",
                  .tuning = "1,2,4,8",
-                 .help = "blocks of the grid for each multiprocessor; default: as many as fit at once",
+                 .help = "blocks per multiprocessor; default: as many as fit at once",
                  .max = 32}),
       of_method({"cp-async"}, choice_axis("copy-bytes", {"4", "8", "16"},
-                                          {.help = "bytes that a thread copies by each cp.async; default: 16"})),
-      of_method(
-          {"bulk", "tma", "tma-specialized"},
-          choice_axis(
-              "store", words(kernels::kSmemStoreNames),
-              {.tuning = "all",
-               .help = "how results get out: by each thread, or by a bulk copy out of shared memory; default: async"})),
+                                          {.help = "bytes that a thread copies with each cp.async; default: 16"})),
+      of_method({"bulk", "tma", "tma-specialized"},
+                choice_axis("store", words(kernels::kSmemStoreNames),
+                            {.tuning = "all",
+                             .help = "how results are stored: by each thread from registers, or by a bulk copy from "
+                                     "shared memory (async); default: async"})),
       of_tensor(choice_axis("swizzle", {"none", "32", "64", "128"},
-                            {.help = "span of TMA's swizzle of shared memory in bytes; default: none"})),
+                            {.help = "span in bytes of the TMA swizzle of shared memory; default: none"})),
       of_tensor(choice_axis("fill", {"zeros", "nan"},
-                            {.help = "what TMA delivers for what lies outside of the matrix; default: zeros"})),
+                            {.help = "value that TMA delivers for elements outside of the matrix; default: zeros"})),
       {.name = "intensity",
        .defaults = "0",
-       .help = "fused multiply-adds for each element",
+       .help = "fused multiply-adds per element",
        .min = 0,
        .max = static_cast<double>(kernels::max_intensity(SmemType::f32))},
       choice_axis("l2", {"cold", "resident"},
-                  {.defaults = "cold", .help = "the data comes from memory, or on purpose from the L2 cache"}),
+                  {.defaults = "cold", .help = "cold: the data comes from memory; resident: from the L2 cache"}),
   };
 }
 

@@ -61,7 +61,7 @@ class Rows {
   [[nodiscard]] std::string describe(std::uint64_t row, std::span<const std::byte> found) const {
     for (std::uint64_t i = 0; i < elements(row); ++i) {
       if (element(found, i) == expected(row, i)) continue;
-      return fmt::format("wrong result at byte offset {} (row {}, element {} of it): expected {:#x}, found {:#x}",
+      return fmt::format("wrong result at byte offset {} (row {}, element {} of that row): expected {:#x}, found {:#x}",
                          row * shape_.pitch + i * sizeof(Bits), row, i, expected(row, i), element(found, i));
     }
     const auto rest = found.subspan(shape_.used_bytes(row));
@@ -236,7 +236,8 @@ void SmemData::check_queue(std::string_view what) {
   for_parts(1, kQueueBytes, [&](std::uint64_t, std::span<std::byte> queue) {
     fetch(queue_.data, queue);
     if (std::ranges::all_of(queue, [](std::byte b) { return b == std::byte{0}; })) return;
-    throw VerificationError(fmt::format("{}: left its queue in a state that spoils the next launch", what));
+    throw VerificationError(
+        fmt::format("{}: the kernel left its tile queue in a state that would break the next launch", what));
   });
 }
 

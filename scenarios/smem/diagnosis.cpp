@@ -66,7 +66,7 @@ void add_best(const Results& work, const std::vector<std::string>& axes, std::ve
       {.kind = "winner",
        .labels = {{"case", best.config.key()}, {"outcome", outcome_text(front)}},
        .metrics = {best.needed_metric("memory_traffic")},
-       .text = fmt::format("{}{}: {} GB/s of traffic, {} times a copy by cudaMemcpyAsync", called.common,
+       .text = fmt::format("{}{}: {} GB/s of memory traffic, {} times a copy by cudaMemcpyAsync", called.common,
                            told_apart(front, called.names, "is the fastest"),
                            format_significant(best.value("memory_traffic")), factor_text(best.value("vs_d2d")))});
 }
@@ -98,7 +98,7 @@ void add_littles_law(const Result& enough, double latency, Finding& f) {
   const double needed = enough.value("bytes_in_flight") * latency / enough.value("time_in_flight");
   f.metrics.push_back({"latency", latency, "s"});
   f.metrics.push_back({"needed_in_flight", needed, "B"});
-  f.text += fmt::format(", {} needed by Little's law at the {} that a byte takes", format_size(whole_bytes(needed)),
+  f.text += fmt::format(", {} needed by Little's law at a latency of {}", format_size(whole_bytes(needed)),
                         format_seconds(latency));
 }
 
@@ -117,7 +117,7 @@ std::optional<Finding> enough_stages(Results alike, std::optional<double> latenc
   Finding f{.kind = "stages", .labels = {{"case", enough.config.key()}}};
   f.text = description(enough.config, axes) + ": ";
   if (!front.sampled) {
-    f.text += fmt::format("how many stages of {} are enough is not decided: {}", range, kTooFewSamples);
+    f.text += fmt::format("not decided how many stages of {} are enough: {}", range, kTooFewSamples);
     return f;
   }
   const unsigned stages = stages_of(&enough);
@@ -126,8 +126,8 @@ std::optional<Finding> enough_stages(Results alike, std::optional<double> latenc
   f.text +=
       sure ? fmt::format("{} {} enough, the best of {} is less than 1 % faster", few, stages == 1 ? "is" : "are", range)
            : fmt::format("{} may be enough, no difference from the best of {} was found", few, range);
-  f.text += fmt::format("; up to {} in flight in each multiprocessor",
-                        format_size(whole_bytes(enough.value("bytes_in_flight"))));
+  f.text +=
+      fmt::format("; up to {} in flight per multiprocessor", format_size(whole_bytes(enough.value("bytes_in_flight"))));
   if (latency) add_littles_law(enough, *latency, f);
   return f;
 }

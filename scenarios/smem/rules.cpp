@@ -31,14 +31,14 @@ std::string name_of(SmemMethod method) {
 Broken threads(const SmemShape& s) {
   constexpr unsigned kMost = kernels::kSmemMaxThreads;
   if (s.threads >= kWarp && s.threads <= kMost && s.threads % kWarp == 0) return std::nullopt;
-  return fmt::format("--threads {} is no multiple of {} from {} to {}", s.threads, kWarp, kWarp, kMost);
+  return fmt::format("--threads {} is not a multiple of {} from {} to {}", s.threads, kWarp, kWarp, kMost);
 }
 
 /// All threads process the same number of 16-byte vectors.
 Broken tile(const SmemShape& s) {
   const unsigned step = kVector * s.threads;
   if (s.tile_bytes > 0 && s.tile_bytes % step == 0) return std::nullopt;
-  return fmt::format("--tile {} cannot be shared out evenly: {} threads take multiples of {} B",
+  return fmt::format("--tile {} does not divide evenly: with {} threads, choose a multiple of {} B",
                      format_size_exact(s.tile_bytes), s.threads, step);
 }
 
@@ -48,14 +48,14 @@ Broken tile(const SmemShape& s) {
 Broken tile_width(const SmemShape& s) {
   constexpr unsigned kMost = kernels::kSmemMaxWidth;
   if (std::has_single_bit(s.tile_width) && s.tile_width >= kVector && s.tile_width <= kMost) return std::nullopt;
-  return fmt::format("--tile-width {} is no power of two from {} to {}", s.tile_width, kVector, kMost);
+  return fmt::format("--tile-width {} is not a power of two from {} to {}", s.tile_width, kVector, kMost);
 }
 
 /// cuTensorMapEncodeTiled: boxDim[i] is at most 256.
 Broken box(const SmemShape& s) {
   constexpr unsigned kMostRows = 256;
   if (!by_tensor_copy(s.method) || s.tile_rows() <= kMostRows) return std::nullopt;
-  return fmt::format("a tensor copy's box has at most {} rows, --tile {} of --tile-width {} has {}", kMostRows,
+  return fmt::format("a TMA box has at most {} rows, but --tile {} with --tile-width {} has {}", kMostRows,
                      format_size_exact(s.tile_bytes), s.tile_width, s.tile_rows());
 }
 
@@ -67,8 +67,7 @@ Broken stages(const SmemShape& s) {
     return fmt::format("{} has no second tile in shared memory; choose --stages 1", name_of(s.method));
   }
   if (s.schedule == SmemSchedule::one_tile) {
-    return "a block with one tile has nothing to put into a second stage; choose --stages 1, or --schedule persistent "
-           "or dynamic";
+    return "with one tile per block, a second stage has no use; choose --stages 1, or --schedule persistent or dynamic";
   }
   return std::nullopt;
 }
@@ -80,8 +79,8 @@ Broken held_in_registers(const SmemShape& s) {
   if (s.method != SmemMethod::prefetch || (std::has_single_bit(vectors) && vectors <= kMostVectors))
     return std::nullopt;
   return fmt::format(
-      "prefetch holds the next tile in registers, 16, 32 or 64 B of each thread: with {} threads choose --tile {}, {} "
-      "or {}, not {}",
+      "prefetch holds the next tile in registers, 16, 32 or 64 B per thread: with {} threads choose --tile {}, {} or "
+      "{}, not {}",
       s.threads, format_size_exact(kVector * s.threads), format_size_exact(2 * kVector * s.threads),
       format_size_exact(kMostVectors * kVector * s.threads), format_size_exact(s.tile_bytes));
 }
@@ -102,8 +101,8 @@ Broken counted_commits(const SmemShape& s) {
   const unsigned pending = s.stages < 2 ? 0 : (s.stages - 2) * s.tile_rows();
   if (s.method != SmemMethod::cg || s.is_array() || pending <= kMost) return std::nullopt;
   return fmt::format(
-      "cg waits for all but a constant number of copies, {} at most here, and every row of a strided tile is one: "
-      "(stages - 2) x {} rows are {}; choose fewer --stages or a smaller --tile",
+      "cg allows at most {} pending copies here, and every row of a strided tile is one copy: (stages - 2) x {} rows "
+      "are {}; choose fewer --stages or a smaller --tile",
       kMost, s.tile_rows(), pending);
 }
 
@@ -120,7 +119,7 @@ Broken swizzle(const SmemShape& s) {
     return fmt::format("a swizzle of {} bytes needs --tile-width {}, not {}", s.swizzle, s.swizzle, s.tile_width);
   }
   if (s.tile_bytes % (8 * s.swizzle) == 0) return std::nullopt;
-  return fmt::format("a swizzle of {} bytes repeats every {} B, and --tile {} is no multiple of that", s.swizzle,
+  return fmt::format("a swizzle of {} bytes repeats every {} B, but --tile {} is not a multiple of that", s.swizzle,
                      8 * s.swizzle, format_size_exact(s.tile_bytes));
 }
 
@@ -135,14 +134,14 @@ Broken store(const SmemShape& s) {
 
 Broken fill(const SmemShape& s) {
   if (!s.fill_nan || by_tensor_copy(s.method)) return std::nullopt;
-  return name_of(s.method) + " never leaves the matrix: only tma and tma-specialized fill what lies outside";
+  return name_of(s.method) + " never reads outside of the matrix: --fill is only for tma and tma-specialized";
 }
 
 /// Beyond the limit results would be rounded, and depend on the order of the arithmetic.
 Broken intensity(const SmemShape& s) {
   const std::uint32_t most = kernels::max_intensity(s.type);
   if (s.intensity <= most) return std::nullopt;
-  return fmt::format("--intensity {} is more than {}, up to which {} stays exact", s.intensity, most,
+  return fmt::format("--intensity {} is more than {}, the highest at which {} results are exact", s.intensity, most,
                      kernels::kSmemTypeNames[static_cast<std::size_t>(s.type)]);
 }
 
@@ -150,23 +149,23 @@ Broken intensity(const SmemShape& s) {
 Broken counts(const SmemShape& s) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
   if (s.row_bytes >= kMost)
-    return fmt::format("rows of {} B: the most is 2^31 - 1; choose fewer --columns", s.row_bytes);
-  if (s.rows >= kMost) return fmt::format("{} rows: the most is 2^31 - 1; choose a smaller --size", s.rows);
+    return fmt::format("rows of {} B exceed the maximum of 2^31 - 1; choose fewer --columns", s.row_bytes);
+  if (s.rows >= kMost) return fmt::format("{} rows exceed the maximum of 2^31 - 1; choose a smaller --size", s.rows);
   if (s.tiles() < kMost) return std::nullopt;
-  return fmt::format("{} tiles: the most is 2^31 - 1; choose a larger --tile or a smaller --size", s.tiles());
+  return fmt::format("{} tiles exceed the maximum of 2^31 - 1; choose a larger --tile or a smaller --size", s.tiles());
 }
 
 /// The rows of a tensor map are as long as the box is wide, and there must be at least one.
 Broken one_row(const SmemShape& s) {
   if (!by_tensor_copy(s.method) || !s.is_array() || s.payload_bytes() >= s.tile_width) return std::nullopt;
-  return fmt::format("{} B are less than one row of the box: choose a larger --size, or a --tile-width below {}",
+  return fmt::format("{} B are less than one row of the TMA box: choose a larger --size, or a --tile-width below {}",
                      s.payload_bytes(), s.tile_width);
 }
 
 /// cuTensorMapEncodeTiled: globalStrides are multiples of 16 and less than 2^40.
 Broken pitch(const SmemShape& s) {
   if (s.pitch >= s.row_bytes && s.pitch % kVector == 0 && s.pitch < std::uint64_t{1} << 40) return std::nullopt;
-  return fmt::format("rows {} B apart are not a multiple of {} below 2^40 that holds {} B", s.pitch, kVector,
+  return fmt::format("a row pitch of {} B is not a multiple of {} below 2^40 that holds {} B", s.pitch, kVector,
                      s.row_bytes);
 }
 
@@ -174,8 +173,7 @@ Broken pitch(const SmemShape& s) {
 Broken whole_vectors(const SmemShape& s) {
   if (!by_tensor_copy(s.method) || !s.uses_async_store() || s.row_bytes >= kVector) return std::nullopt;
   return fmt::format(
-      "--store async of a tensor copy writes {} B at a time, and rows of {} B have no such piece; choose --store "
-      "registers",
+      "--store async of a tensor copy writes {} B at a time, but rows have only {} B; choose --store registers",
       kVector, s.row_bytes);
 }
 
@@ -207,7 +205,7 @@ std::optional<std::string> broken_rule(const SmemShape& shape, const Multiproces
   }
   if (shape.shared_bytes() <= multiprocessor.shared_per_block) return std::nullopt;
   return fmt::format(
-      "{} of shared memory are more than the {} that a block of this GPU can have; choose fewer --stages or a smaller "
+      "{} of shared memory are more than the {} that this GPU allows per block; choose fewer --stages or a smaller "
       "--tile",
       format_size(shape.shared_bytes()), format_size(multiprocessor.shared_per_block));
 }
@@ -221,9 +219,9 @@ unsigned most_blocks(const SmemShape& shape, const Multiprocessor& multiprocesso
 }
 
 std::optional<std::string> no_room(std::optional<unsigned> asked, unsigned fit, std::string_view limit) {
-  if (fit == 0) return "not even one block fits a multiprocessor; choose fewer --threads or a smaller --tile";
+  if (fit == 0) return "not even one block fits on a multiprocessor; choose fewer --threads or a smaller --tile";
   if (asked.value_or(1) <= fit) return std::nullopt;
-  return fmt::format("--blocks-per-sm {} do not fit at once: {} room for {}", *asked, limit, fit);
+  return fmt::format("--blocks-per-sm {} does not fit at once: {} room for {}", *asked, limit, fit);
 }
 
 }  // namespace xferbench

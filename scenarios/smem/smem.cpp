@@ -105,8 +105,7 @@ void add_resources(const PlacedSmem& placed, const Capabilities& can, Result& re
   result.add("shared_memory", static_cast<double>(r.shared_bytes), "B");
   if (r.local_bytes == 0) return;
   result.warnings.push_back(fmt::format(
-      "the compiler keeps {} B of each thread in local memory (spilled registers), which costs traffic of its own",
-      r.local_bytes));
+      "the compiler spills {} B of registers per thread to local memory, which adds memory traffic", r.local_bytes));
 }
 
 class SmemScenario final : public ScenarioOf<smem_case> {
@@ -158,34 +157,38 @@ class SmemScenario final : public ScenarioOf<smem_case> {
 std::vector<MetricDeclaration> smem_metrics() {
   using namespace declaring;
   return {
-      measured("smem", "the kernel").as_headline().column("time", {interval}),
-      derived("bandwidth", "GB/s", higher, "payload, counted once, over the time").column("GB/s"),
-      derived("memory_traffic", "GB/s", higher, "bytes read plus bytes written over it").column("traffic GB/s"),
-      derived("of_theoretical", "1", higher, "that over what the memory's clock and width allow")
+      measured("smem", "time of the kernel").as_headline().column("time", {interval}),
+      derived("bandwidth", "GB/s", higher, "payload, counted once, over the time of the kernel").column("GB/s"),
+      derived("memory_traffic", "GB/s", higher, "bytes read plus bytes written, over the time of the kernel")
+          .column("traffic GB/s"),
+      derived("of_theoretical", "1", higher,
+              "memory traffic over the theoretical bandwidth of the memory, from its clock and bus width")
           .column("% of memory", percent),
-      derived("vs_d2d", "1", higher, "traffic over that of cudaMemcpyAsync inside the GPU").column("vs D2D", ratio),
-      derived("speedup_over_sync", "1", higher,
-              "how many times as fast as load, barrier, work, barrier on the same tiles")
+      derived("vs_d2d", "1", higher, "memory traffic over that of cudaMemcpyAsync inside the GPU")
+          .column("vs D2D", ratio),
+      derived("speedup_over_sync", "1", higher, "speedup over plain load, barrier, work, barrier on the same tiles")
           .column("vs sync", ratio),
-      measured("memory", "with --intensity: the same loop without arithmetic").column("memory only"),
-      measured("compute", "with --intensity: the same loop without memory").column("compute only"),
-      derived("overlap_efficiency", "1", higher, "the longer of these two over the time: 100 % is perfect overlap")
+      measured("memory", "with --intensity: time of the same loop without arithmetic").column("memory only"),
+      measured("compute", "with --intensity: time of the same loop without memory accesses").column("compute only"),
+      derived("overlap_efficiency", "1", higher,
+              "the longer of memory only and compute only, over the time of the kernel: 100 % is perfect overlap")
           .column("% of limit", percent),
-      derived("blocks_per_multiprocessor", "blocks", neither, "blocks at once on each multiprocessor")
-          .column("blocks/SM"),
-      derived("occupancy", "1", neither, "the share of a multiprocessor's threads that they are")
+      derived("blocks_per_multiprocessor", "blocks", neither, "resident blocks per multiprocessor").column("blocks/SM"),
+      derived("occupancy", "1", neither, "threads of these blocks over the maximum of a multiprocessor")
           .column("occupancy", percent),
       derived("bytes_in_flight", "B", neither,
-              "bytes that the loop can have asked for and not yet have, on each multiprocessor")
+              "maximum number of bytes that the loop has requested but not received, per multiprocessor")
           .column("in flight B/SM"),
-      measured("d2d", "cudaMemcpyAsync of the same payload inside the GPU"),
-      measured("sync", "the same tiles by load, barrier, work, barrier"),
-      measured("one-block-per-sm", "of tune: the plainest loop with one block on each multiprocessor"),
-      derived("d2d_traffic", "GB/s", higher, "bytes read plus bytes written by cudaMemcpyAsync inside the GPU"),
-      derived("memory_to_compute", "1", neither, "time without arithmetic over time without memory: 1 is balance"),
-      derived_time("time_in_flight", "how long a byte is under way by Little's law"),
-      derived("registers", "registers", neither, "of a thread"),
-      derived("shared_memory", "B", neither, "of a block"),
+      measured("d2d", "time of cudaMemcpyAsync of the same payload inside the GPU"),
+      measured("sync", "time of the same tiles by load, barrier, work, barrier"),
+      measured("one-block-per-sm", "tune: time of the simplest loop with one block per multiprocessor"),
+      derived("d2d_traffic", "GB/s", higher,
+              "bytes read plus bytes written by cudaMemcpyAsync inside the GPU, over its time"),
+      derived("memory_to_compute", "1", neither,
+              "time without arithmetic over time without memory accesses: 1 is balance"),
+      derived_time("time_in_flight", "time that a byte is in flight, by Little's law"),
+      derived("registers", "registers", neither, "registers per thread"),
+      derived("shared_memory", "B", neither, "shared memory per block"),
   };
 }
 
@@ -194,7 +197,7 @@ std::vector<MetricDeclaration> smem_metrics() {
 const Scenario& smem_scenario() {
   static const SmemScenario scenario({
       .name = "smem",
-      .summary = "memory to shared memory and back, tile by tile, by every method, stage count and schedule",
+      .summary = "tiles from global memory to shared memory and back, by load method, number of stages and schedule",
       .axes = smem_axes(),
       .metrics = smem_metrics(),
       .heat_maps = {{.rows = "tile", .columns = "stages", .metric = "memory_traffic", .least = 3}},
@@ -202,7 +205,7 @@ const Scenario& smem_scenario() {
                  {.x = "stages", .y = "memory_traffic", .panels = {"op"}, .lines = {"method"}},
                  {.x = "size", .y = "memory_traffic", .panels = {"op"}}},
       .answer = {.best = "memory_traffic",
-                 .text = "{memory_traffic} of memory traffic; {vs_d2d} the rate of the copy by the driver",
+                 .text = "{memory_traffic} of memory traffic; {vs_d2d} the rate of cudaMemcpyAsync",
                  .each = {"op"}},
       .work_axes = {kSmemWorkAxes.begin(), kSmemWorkAxes.end()},
   });

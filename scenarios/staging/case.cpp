@@ -71,13 +71,13 @@ std::string StagingCase::describe_method() const {
   const std::string_view name = kStagingMethods[static_cast<std::size_t>(method)];
   if (!has_crew()) return std::string(name);
   const bool pins = method == StagingMethod::register_chunks;
-  std::string text = fmt::format("{} threads{}, {} {} of {}", threads, pins ? " that register" : "", slots,
+  std::string text = fmt::format("{} threads{}, {} {} of {}", threads, pins ? " that pin" : "", slots,
                                  pins ? "chunks" : "slots", format_size(chunk_bytes()));
   if (crew != StagingCrew::apart) text += works_together() ? " together" : " in one stream";
   if (sizes != ChunkSizes::equal) text += fmt::format(", {}", kChunkSizes[static_cast<std::size_t>(sizes)]);
   if (slot_memory != HostMemory::pinned) text += fmt::format(", {}", to_text(slot_memory));
   if (stores == StagingStores::streaming) text += ", streaming stores";
-  if (idle == Worker::Idle::poll) text += ", that poll";
+  if (idle == Worker::Idle::poll) text += ", polling";
   return text;
 }
 
@@ -85,37 +85,39 @@ std::vector<Axis> staging_axes() {
   const auto of_crew = [](Axis axis) { return only_with("method", {"threads", "register-chunks"}, std::move(axis)); };
   const auto of_slots = [](Axis axis) { return only_with("method", {"threads"}, std::move(axis)); };
   return {
-      choice_axis("dir", {"h2d", "d2h"}, {.defaults = "h2d,d2h", .help = "where from and where to"}),
-      choice_axis(
-          "host", words(kStagingPages),
-          {.defaults = "pageable", .help = "pages that the data lies on: the system's usual ones, small or huge ones"}),
+      choice_axis("dir", {"h2d", "d2h"}, {.defaults = "h2d,d2h", .help = "direction of the copy"}),
+      choice_axis("host", words(kStagingPages),
+                  {.defaults = "pageable", .help = "pages of the data: the system's default, small or huge ones"}),
       size_axis("size", {.defaults = "256M", .help = "bytes to move"}),
       choice_axis("method", words(kStagingMethods),
                   {.defaults = "direct,register,threads",
-                   .help = "direct: as it is; register: pin, copy, unpin; threads: through pinned slots; "
+                   .help = "direct: plain copy; register: pin, copy, unpin; threads: through pinned slots; "
                            "register-chunks: threads pin, copy and unpin chunk by chunk"}),
-      of_crew({.name = "threads", .defaults = "1:8", .help = "threads that carry", .max = 256}),
-      of_crew(size_axis("slot", {.defaults = "2M",
-                                 .help = "bytes of a slot, in whole pages of 4 KiB; less if the payload is small",
-                                 .min = kStagingPage,
-                                 .max = 1 * GiB})),
+      of_crew({.name = "threads", .defaults = "1:8", .help = "number of CPU threads", .max = 256}),
+      of_crew(size_axis("slot",
+                        {.defaults = "2M",
+                         .help = "bytes per slot (pinned buffer), a multiple of 4 KiB; fewer if the payload is small",
+                         .min = kStagingPage,
+                         .max = 1 * GiB})),
       of_crew({.name = "slots",
                .defaults = "3",
-               .help = "slots of each thread, or of all together; chunks that it has registered at once",
+               .help = "slots per thread, with --crew together in all; register-chunks: chunks pinned at once",
                .max = 1024}),
       of_slots(choice_axis("crew", words(kStagingCrews),
-                           {.help = "apart: threads with slots and a stream each; one-stream: one stream for all; "
-                                    "together: all fill one slot after the other; default: apart"})),
+                           {.help = "apart: slots and a stream for each thread; one-stream: one stream for all; "
+                                    "together: all threads fill one slot after the other; default: apart"})),
       of_crew(choice_axis("chunk-sizes", words(kChunkSizes),
-                          {.help = "equal: of a slot each; growing: small at the beginning; shrinking: at the end; "
-                                   "tapered: at both; default: equal"})),
-      of_slots(choice_axis("stores", words(kStagingStores),
-                           {.help = "how threads write: through the CPU's caches or past them; default: cached"})),
+                          {.help = "equal: all of slot size; growing: small chunks first; shrinking: small chunks "
+                                   "last; tapered: small at both ends; default: equal"})),
+      of_slots(choice_axis(
+          "stores", words(kStagingStores),
+          {.help =
+               "how threads write: through the CPU's caches (cached) or around them (streaming); default: cached"})),
       of_slots(choice_axis("slot-memory", words(kSlotMemory),
-                           {.help = "host memory that slots are; write-combined: h2d only; default: pinned"})),
+                           {.help = "kind of host memory of the slots; write-combined: h2d only; default: pinned"})),
       of_crew(choice_axis("idle", words(kStagingIdle),
-                          {.help = "what threads do between payloads: sleep after 2 ms, or poll, each on a core of its "
-                                   "own, so that none has to be woken; default: sleep"})),
+                          {.help = "what threads do between payloads: sleep after 2 ms, or poll, each on its own core, "
+                                   "which saves the wake-up; default: sleep"})),
   };
 }
 
@@ -124,27 +126,28 @@ std::optional<SkipReason> reason_against(const StagingCase& c) {
     return SkipReason::impossible(fmt::format("--slot {} is not a multiple of 4 KiB", format_size_exact(c.slot)));
   }
   if (c.slot_memory == HostMemory::write_combined && c.direction == Direction::d2h) {
-    return SkipReason::meaningless("write-combined slots are not for d2h: the host must not read such memory");
+    return SkipReason::meaningless(
+        "write-combined slots are not for d2h: the host would have to read such memory, which is very slow");
   }
   if (c.stores == StagingStores::streaming && !can_stream_stores()) {
-    return SkipReason::unavailable("stores past the caches are there for x86-64 only; use --stores cached");
+    return SkipReason::unavailable("streaming stores need x86-64; use --stores cached");
   }
   if (c.method == StagingMethod::register_chunks && page_bytes() != kStagingPage) {
-    return SkipReason::unavailable("chunks are whole pages of 4 KiB, and this system's are larger");
+    return SkipReason::unavailable("chunks are pages of 4 KiB, but this system has larger pages");
   }
   return std::nullopt;
 }
 
 std::optional<SkipReason> reason_not_to_simulate(const StagingCase& c) {
   if (c.stores == StagingStores::streaming) {
-    return SkipReason::unavailable("the simulated host has no caches to write past; use --stores cached");
+    return SkipReason::unavailable("the simulator does not model CPU caches; use --stores cached");
   }
   if (c.slot_memory != HostMemory::pinned) {
     return SkipReason::unavailable(
-        "kinds of page-locked memory are all alike when simulated; use --slot-memory pinned");
+        "the simulator does not distinguish kinds of pinned memory; use --slot-memory pinned");
   }
   if (c.idle == Worker::Idle::poll) {
-    return SkipReason::unavailable("simulated threads take no time to be woken; use --idle sleep");
+    return SkipReason::unavailable("the simulator does not model the time to wake threads; use --idle sleep");
   }
   return std::nullopt;
 }

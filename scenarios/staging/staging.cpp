@@ -130,7 +130,7 @@ class Staging final : public ScenarioOf<staging_case> {
   Staging()
       : ScenarioOf(
             {.name = "staging",
-             .summary = "data in ordinary memory: copied as it is, pinned in place, or carried by threads",
+             .summary = "copies of pageable data: plain, pinned in place, or through pinned slots by CPU threads",
              .axes = staging_axes(),
              .metrics = make_metrics(),
              .charts = {{.x = "threads", .y = "bandwidth", .panels = {"dir", "host"}, .limit = "pinned_bandwidth"},
@@ -168,25 +168,22 @@ class Staging final : public ScenarioOf<staging_case> {
   static std::vector<MetricDeclaration> make_metrics() {
     using namespace declaring;
     return {
-        measured("staging",
-                 "from the first thing the method does until everything has arrived and, for register, is "
-                 "unpinned")
+        measured("staging", "time from the start until all data has arrived and, for register, is unpinned")
             .as_headline()
             .column("time", {interval}),
         derived("bandwidth", "GB/s", higher, "payload over that time").column("GB/s"),
-        derived("direct_bandwidth", "GB/s", higher, "of a plain copy of the same memory, sampled in turn with it")
+        derived("direct_bandwidth", "GB/s", higher, "bandwidth of a plain copy of the same memory, sampled interleaved")
             .column("direct GB/s"),
-        derived("pinned_bandwidth", "GB/s", higher, "of the same copy from pinned memory: what staging cannot beat")
+        derived("pinned_bandwidth", "GB/s", higher, "bandwidth of the same copy of pinned memory, the limit of staging")
             .column("pinned GB/s"),
-        derived("speedup", "1", higher, "how many times as fast as the plain copy the method is")
-            .column("vs direct", ratio),
-        derived("of_pinned", "1", higher, "how close the method comes to a copy from pinned memory")
+        derived("speedup", "1", higher, "speedup over the plain copy").column("vs direct", ratio),
+        derived("of_pinned", "1", higher, "bandwidth over that of the same copy of pinned memory")
             .column("% of pinned", percent),
-        measured("register", "register: the part of the time that pinning in place takes").column("to pin"),
-        measured("registered-copy", "register: the copy after that"),
-        measured("unregister", "register: unpinning"),
-        measured("direct", "a plain copy of the same memory"),
-        measured("pinned", "the same copy from pinned memory"),
+        measured("register", "register: time to pin in place, part of the total time").column("pin time"),
+        measured("registered-copy", "register: time of the copy after that"),
+        measured("unregister", "register: time to unpin"),
+        measured("direct", "time of a plain copy of the same memory"),
+        measured("pinned", "time of the same copy of pinned memory"),
     };
   }
 
@@ -231,7 +228,7 @@ std::vector<Finding> Staging::conclude(std::span<const Result* const> results) c
                     {"fastest", ahead_text(front, methods)},
                     {"outcome", outcome_text(front)}},
          .metrics = {best.needed_metric("bandwidth"), best.needed_metric("of_pinned")},
-         .text = fmt::format("{}, {} memory, {}: {}: {} GB/s, {} of a copy from pinned memory", c.dir, c.host, size,
+         .text = fmt::format("{}, {} memory, {}: {}: {} GB/s, {} of a copy of pinned memory", c.dir, c.host, size,
                              told_apart(front, methods, "is the fastest"), format_significant(best.value("bandwidth")),
                              format_percent(best.value("of_pinned"))),
          .row = true});

@@ -66,16 +66,18 @@ std::vector<Axis> together_axes() {
   return {
       choice_axis("pattern", words(kGroupPatterns),
                   {.defaults = "h2d,d2h,both",
-                   .help = "who copies to whom: host and GPUs, or GPUs among each other; one is the group's first"}),
+                   .help = "copies between host and GPUs, or between GPUs; one-to-all, all-to-one: one is the first "
+                           "GPU of the group"}),
       gpus_axis("group", {"alone", "pairs", "growing", "all"},
                 {.defaults = "alone,pairs,growing",
-                 .help = "who copies at once: each GPU alone, every two of them, the first 2, 3, ... and all; or only "
-                         "all at once"}),
-      only_with("pattern", host_patterns(),
-                choice_axis("memory", {"own", "shared"},
-                            {.defaults = "own",
-                             .help = "pinned memory of each GPU's own, near it, or parts of one buffer for all"})),
-      size_axis("size", {.defaults = "256M", .help = "bytes of each copy: per GPU and direction, or from GPU to GPU"}),
+                 .help = "GPUs that copy at once; alone: each GPU alone; pairs: every pair; growing: the first 2, 3, "
+                         "... up to all; all: all GPUs"}),
+      only_with(
+          "pattern", host_patterns(),
+          choice_axis("memory", {"own", "shared"},
+                      {.defaults = "own",
+                       .help = "own: a pinned buffer for each GPU, near it; shared: parts of one pinned buffer"})),
+      size_axis("size", {.defaults = "256M", .help = "bytes per copy: per GPU and direction, or from GPU to GPU"}),
   };
 }
 
@@ -92,19 +94,17 @@ std::vector<Case> groups_of(const Case& c, const GpusOfRun& run) {
 std::optional<SkipReason> together_skip_reason(const TogetherCase& c, const Capabilities* can) {
   if (c.is_alone() && between_gpus(c.pattern)) {
     return SkipReason::meaningless(
-        fmt::format("--pattern {} copies between GPUs, and one alone has nobody to copy to; choose --group pairs or "
-                    "growing",
+        fmt::format("--pattern {} copies between GPUs and needs at least two; choose --group pairs or growing",
                     kGroupPatterns[static_cast<std::size_t>(c.pattern)]));
   }
   if (c.is_alone() && c.shared) {
     return SkipReason::meaningless(
-        "--memory shared is one buffer for several GPUs, and one alone shares it with nobody; choose --group pairs or "
-        "growing");
+        "--memory shared is one buffer for several GPUs and needs at least two; choose --group pairs or growing");
   }
   if (can == nullptr) return std::nullopt;
   const Environment& environment = can->environment;
   if (environment.gpu_count() < 2) {
-    return SkipReason::unavailable("this is about several GPUs at once, and this run has one; memcpy is about one");
+    return SkipReason::unavailable("needs several GPUs, but this run has one; for one GPU, use memcpy");
   }
   if (auto reason = missing_gpus(c.gpus, environment)) return reason;
   return between_gpus(c.pattern) ? missing_access(c.gpus, c.gpus, environment) : std::nullopt;

@@ -26,7 +26,7 @@ using model::Sharing;
 
 /// For undecided pairs: the reason, and what to do.
 constexpr std::string_view kTooShort =
-    "so short that starting and joining GPUs is a part of it: choose a larger --size";
+    "too short: starting and joining the GPUs takes a large part of the time; choose a larger --size";
 
 /// The pattern as the subject of a sentence.
 std::string_view in_words(GroupPattern pattern) {
@@ -147,7 +147,7 @@ class Situation {
       f.metrics.push_back({"together_over_alone_high", part.interval->high, "1"});
     }
     f.metrics.push_back({"bandwidth", m.rates.together.value / 1e9, "GB/s"});
-    const std::string who = fmt::format("{}: {} and {}", words_, m.gpus[0], m.gpus[1]);
+    const std::string who = fmt::format("{}: GPUs {} and {}", words_, m.gpus[0], m.gpus[1]);
     const std::string rates =
         fmt::format("together they get {}, alone {}", rate_text(m.rates.together.value), alone_text(m.alone));
     if (sharing == Sharing::yes) {
@@ -167,12 +167,12 @@ class Situation {
     return sharing == Sharing::yes ? "shared" : sharing == Sharing::no ? "not shared" : "undecided";
   }
 
-  /// For example "0 to 3 share one bottleneck and 4 to 7 another".
+  /// For example "GPUs 0 to 3 share one bottleneck and 4 to 7 another".
   [[nodiscard]] std::string bottlenecks_text(const model::Contention& c) const {
     std::vector<std::string> parts;
     for (const model::Bottleneck& b : c.bottlenecks()) {
       const std::string who = names(b.members);
-      parts.push_back(parts.empty() ? fmt::format("{} share {}", who,
+      parts.push_back(parts.empty() ? fmt::format("GPUs {} share {}", who,
                                                   c.bottlenecks().size() > 1 ? "one bottleneck" : "a bottleneck")
                                     : fmt::format("{} another", who));
     }
@@ -183,10 +183,11 @@ class Situation {
   [[nodiscard]] std::string rest_text(const model::Contention& c) const {
     std::string text;
     if (c.nothing_across() && c.bottlenecks().size() > 1 && c.independent().empty()) {
-      text += "; across them nothing is shared";
+      text += "; these groups share no bottleneck with each other";
     } else if (c.nothing_across() && !c.independent().empty()) {
-      text +=
-          fmt::format("; {} share{} none with anybody", names(c.independent()), c.independent().size() == 1 ? "s" : "");
+      text += fmt::format("; GPU{} no bottleneck with any other GPU",
+                          c.independent().size() == 1 ? fmt::format(" {} shares", names(c.independent()))
+                                                      : fmt::format("s {} share", names(c.independent())));
     }
     const std::size_t open = c.count(Sharing::undecided);
     const std::size_t unknown = c.count(Sharing::unknown);
@@ -239,7 +240,7 @@ class Situation {
   }
 
   /// The bandwidth of all members of a bottleneck, if they were measured as one group of more than two but not all
-  /// GPUs: "; 0 to 3 at once get 166 GB/s".
+  /// GPUs: "; GPUs 0 to 3 at once get 166 GB/s".
   [[nodiscard]] std::string all_of_them(const model::Contention& c) const {
     std::string text;
     for (const model::Bottleneck& b : c.bottlenecks()) {
@@ -251,7 +252,7 @@ class Situation {
       };
       const auto found = std::ranges::find_if(groups_, is_all);
       if (found == groups_.end()) continue;
-      text += fmt::format("; {} at once get {}", names(b.members), rate_text(found->rates.together.value));
+      text += fmt::format("; GPUs {} at once get {}", names(b.members), rate_text(found->rates.together.value));
     }
     return text;
   }
@@ -280,13 +281,13 @@ class Situation {
     Finding f = finding("at-once");
     f.labels.emplace_back("group", gpus_text(group.gpus));
     f.metrics.push_back({"bandwidth", bandwidth / 1e9, "GB/s"});
-    f.text = fmt::format("{}: {} at once get {}", words_, gpus_in_words(group.gpus), rate_text(bandwidth));
+    f.text = fmt::format("{}: GPUs {} at once get {}", words_, gpus_in_words(group.gpus), rate_text(bandwidth));
     if (group.alone.empty()) return f;
     const model::Estimate part = model::part_of_alone(group.rates);
     const double times = part.value * static_cast<double>(group.alone.size());
     f.metrics.push_back({"together_over_alone", part.value, "1"});
     f.text +=
-        fmt::format(", {} times what one gets alone ({} of the sum)", factor_text(times), format_percent(part.value));
+        fmt::format(", {} times the rate of one alone ({} of the sum)", factor_text(times), format_percent(part.value));
     if (contention.count(Sharing::yes) == 0) {
       f.text += common_limit(group, contention.count(Sharing::no) == pairs_of(contention));
     }
@@ -308,7 +309,7 @@ class Situation {
     const Measured& m = *growing[*first];
     const char* const what = no_two ? "a limit that no pair reaches" : "a bottleneck";
     if (&m == &group) return fmt::format("; together they hit {}", what);
-    return fmt::format("; {} together already hit {} ({})", gpus_in_words(m.gpus), what,
+    return fmt::format("; GPUs {} together already hit {} ({})", gpus_in_words(m.gpus), what,
                        rate_text(m.rates.together.value));
   }
 
@@ -331,7 +332,7 @@ Finding own_against_shared(const Result& own, const Result& shared, const std::v
   if (time.value > 0) f.metrics.push_back({"own_over_shared", other.value / time.value, "1"});
   const auto size = std::ranges::find(f.labels, "size", &std::pair<std::string, std::string>::first);
   const std::string words = beside_text(time, other);
-  f.text = fmt::format("{}{}, {}: ", in_words(c.pattern), size == f.labels.end() ? "" : ", " + size->second,
+  f.text = fmt::format("{}{}, GPUs {}: ", in_words(c.pattern), size == f.labels.end() ? "" : ", " + size->second,
                        gpus_in_words(c.gpus));
   switch (relation) {
     case model::Relation::faster: f.text += fmt::format("own memory is {} as shared", words); break;

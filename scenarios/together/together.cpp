@@ -63,7 +63,7 @@ void warn_of_short_copies(std::size_t gpus, Result& result) {
   const double time = result.median("together");
   if (gpus < 2 || time >= kShortestSample) return;
   result.warnings.push_back(
-      fmt::format("the copies take {}, of which starting and joining {} GPUs is a part; choose a larger --size",
+      fmt::format("the copies take only {}, and starting and joining {} GPUs is part of that; choose a larger --size",
                   format_seconds(time), gpus));
 }
 
@@ -135,22 +135,25 @@ class Together final : public ScenarioOf<together_case> {
 std::vector<MetricDeclaration> together_metrics() {
   using namespace declaring;
   std::vector<MetricDeclaration> metrics{
-      measured("together", "from the start of all copies to the end of the last")
+      measured("together", "time from the start of all copies to the end of the last")
           .as_headline()
           .column("time", {interval}),
-      derived("bandwidth", "GB/s", higher, "the bytes of all copies over that time").column("GB/s"),
-      derived("of_alone", "1", higher, "bandwidth over the sum of what the GPUs reach alone")
+      derived("bandwidth", "GB/s", higher, "bytes of all copies over that time").column("GB/s"),
+      derived("of_alone", "1", higher, "bandwidth over the sum of the GPUs' bandwidths alone")
           .column("% of alone", percent),
-      derived("h2d_bandwidth", "GB/s", higher, "both: the bytes to all GPUs, until the last of them has its own")
+      derived("h2d_bandwidth", "GB/s", higher,
+              "both: H2D bytes of all GPUs, over the time until the last H2D copy ends")
           .column("H2D GB/s"),
-      derived("d2h_bandwidth", "GB/s", higher, "the same to the host").column("D2H GB/s"),
-      derived_time("skew", "from the end of the first GPU to that of the last").column("skew"),
-      measured(kAlone, "the copies of one GPU while nothing else runs"),
-      measured("h2d", "both: from the start to the end of the last copy to a GPU"),
-      measured("d2h", "both: from the start to the end of the last copy to the host"),
-      derived("gpu_bandwidth", "GB/s", higher, "what one GPU gets while all copy: its bytes over its own time"),
-      derived("gpu_alone_bandwidth", "GB/s", higher, "the same while nothing else runs"),
-      derived("gpu_of_alone", "1", higher, "the first of these over the second"),
+      derived("d2h_bandwidth", "GB/s", higher,
+              "both: D2H bytes of all GPUs, over the time until the last D2H copy ends")
+          .column("D2H GB/s"),
+      derived_time("skew", "time from the first GPU's end to the last GPU's end").column("skew"),
+      measured(kAlone, "time of the copies of one GPU while no other GPU copies"),
+      measured("h2d", "both: time from the start to the end of the last H2D copy"),
+      measured("d2h", "both: time from the start to the end of the last D2H copy"),
+      derived("gpu_bandwidth", "GB/s", higher, "bandwidth of one GPU while all copy: its bytes over its own time"),
+      derived("gpu_alone_bandwidth", "GB/s", higher, "bandwidth of one GPU while no other GPU copies"),
+      derived("gpu_of_alone", "1", higher, "bandwidth of one GPU while all copy, over its bandwidth alone"),
   };
   return with_shared(std::move(metrics), several_gpus_metrics(), timeline_metrics());
 }

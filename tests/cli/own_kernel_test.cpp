@@ -43,8 +43,9 @@ TEST(OwnKernel, IsSaidToBeAStandInWhereNoGpuRunsIt) {
   EXPECT_EQ(o.exit_code, 0) << o.err;
   expect_golden("own-kernel.txt", anywhere(o.out));
   EXPECT_TRUE(contains(o.err,
-                       "no GPU has run sobel: a stand-in that reads the same rows was computed, and its time is "
-                       "that of --kernel-time"))
+                       "sobel did not run, because the device is simulated: a stand-in that reads the same rows was "
+                       "computed, and its time is "
+                       "taken from --kernel-time"))
       << o.err;
 }
 
@@ -164,12 +165,12 @@ TEST(OwnKernel, IsInAFileThatCanBeReadToItsEnd) {
     expect_refusal(xferbench({"--simulate", "--kernel-file", file, "--kernel-name", "a"}), 2,
                    "--kernel-file " + file + " cannot be read: " + why);
   };
-  refuse("/dev/zero", "it is a device or a pipe; give an ordinary file");
+  refuse("/dev/zero", "it is a device or a pipe; give a regular file");
   ASSERT_EQ(mkfifo((folder / "pipe.cu").c_str(), 0600), 0);
-  refuse(folder / "pipe.cu", "it is a device or a pipe; give an ordinary file");
+  refuse(folder / "pipe.cu", "it is a device or a pipe; give a regular file");
   std::ofstream(folder / "large.cu") << "";
   std::filesystem::resize_file(folder / "large.cu", std::uintmax_t{257} << 20U);
-  refuse(folder / "large.cu", "it has 257 MiB, more than the 256 MiB that a kernel may have");
+  refuse(folder / "large.cu", "it has 257 MiB, more than the limit of 256 MiB");
   refuse(std::string(300, 'a'), "File name too long");
   std::filesystem::create_symlink("loop.cu", folder / "loop.cu");
   refuse(folder / "loop.cu", "Too many levels of symbolic links");

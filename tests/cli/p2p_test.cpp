@@ -13,7 +13,8 @@ TEST(PeerToPeer, HasARowForEachPairAndAMatrix) {
 }
 
 TEST(PeerToPeer, AGpuWithoutAWayToItselfIsAMistake) {
-  expect_refusal(xferbench({"p2p", "--simulate", "h200-x2", "--from", "1", "--to", "1"}), 2, "no way to itself");
+  expect_refusal(xferbench({"p2p", "--simulate", "h200-x2", "--from", "1", "--to", "1"}), 2,
+                 "cannot be a pair with itself");
   expect_refusal(xferbench({"p2p", "--simulate", "h200-x2", "--pairs", "0"}), 2, "--pairs 0-1");
 }
 

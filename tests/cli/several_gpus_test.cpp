@@ -133,7 +133,7 @@ TEST(SeveralGpus, ThatAreNotThereAreAskedForInWordsThatFit) {
     words.insert(words.end(), asked.begin(), asked.end());
     const Outcome o = xferbench(words);
     EXPECT_EQ(o.exit_code, 5) << o.out;
-    EXPECT_TRUE(contains(o.out, "needs --gpus, and a machine that has more")) << o.out;
+    EXPECT_TRUE(contains(o.out, "give --gpus on a machine with more")) << o.out;
   }
 }
 

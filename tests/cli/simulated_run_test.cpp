@@ -114,7 +114,7 @@ TEST(Cases, SkippedOnesStandInTheTable) {
 TEST(Cases, WhatCannotBeSimulatedIsSkippedWithTheReason) {
   const Outcome o = xferbench({"memcpy", "--simulate", "--dir", "h2d", "--host", "managed,pinned"});
   expect_success(o);
-  EXPECT_TRUE(contains(o.out, "skipped: the simulated device has no model of page faults")) << o.out;
+  EXPECT_TRUE(contains(o.out, "skipped: the simulator does not model page faults")) << o.out;
 }
 
 TEST(DryRun, PrintsTheKeysOfTheResultsFile) {

@@ -161,7 +161,7 @@ def tiny_results(size):
 
 
 def skipped_results(size):
-    reason = "the simulated device has no model of page faults and migration, and so on, as reasons go"
+    reason = "the simulator does not model page faults and migration, and so on, as reasons go"
     params = '"dir":"h2d","host":"managed","engine":"ce","api":"async","size":4096'
     key = "memcpy/dir=h2d/host=managed/engine=ce/api=async/size="
     yield from results(lambda i: result(f"{key}{i}B", status="skipped", reason=reason, params=params), size)

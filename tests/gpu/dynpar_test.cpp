@@ -22,7 +22,7 @@ class Dynpar : public GpuTest {
   static void expect_launches_failed(const Result& r) {
     EXPECT_EQ(r.status, Status::failed) << r.config.key();
     for (const char* part : {"launching 4096 children from the device: only ", " of 4096 ran; ",
-                             "more were pending than ", "raise --pending, or take fewer --children"}) {
+                             "more launches were pending than ", "raise --pending, or choose fewer --children"}) {
       EXPECT_NE(r.reason.find(part), std::string::npos) << r.config.key() << ": " << r.reason;
     }
   }

@@ -59,14 +59,14 @@ class Calibrate(unittest.TestCase):
             case = next((r for r in results[files] if r["key"] == key), None)
             self.assertIsNotNone(case, f"{name}: {key}")
             told = {m["name"] for m in case["measurements"]} | case["metrics"].keys()
-            of_it = of_it.split(", median of ")[0].removesuffix(" with no factor beside it")
+            of_it = of_it.split(", median of ")[0].removesuffix(" without a duplex factor")
             for part in re.split(r" - |, ", of_it):
                 self.assertIn(part, told, name)
 
     def test_results_that_do_not_tell_enough_are_no_profile(self):
         short = run("overlap", "--simulate", str(support.RESULTS / "h200-memcpy-sizes.json"), "--size", "1M")
         self.assertEqual(short.returncode, 2, short.stderr)
-        self.assertIn("these results do not tell what operations of a pipeline cost", short.stderr)
+        self.assertIn("these results do not tell the cost of a pipeline's operations", short.stderr)
 
     def test_a_results_file_is_a_profile_where_it_has_enough(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -109,11 +109,10 @@ TEST_F(AsyncOnSim, OfShortCopiesAloneNothingIsSaidThatCannotBeKnown) {
   const std::vector<Result> unclear{blocked("64K", 0.53)};
   EXPECT_EQ(
       sentences(unclear).front(),
-      "h2d from pinned memory: cudaMemcpyAsync may return early or not; that shows only with a kernel in flight: add "
-      "--in-flight same-stream");
+      "h2d from pinned memory: cudaMemcpyAsync may or may not return early; to find out, add --in-flight same-stream");
   const std::vector<Result> partly{blocked("64K", 0.53), blocked("256K", 0.85)};
   EXPECT_EQ(sentences(partly).front(),
-            "h2d from pinned memory: cudaMemcpyAsync blocks the host at 256 KiB; at 64 KiB that is not clear");
+            "h2d from pinned memory: cudaMemcpyAsync blocks the host at 256 KiB; unclear at 64 KiB");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ TEST(DynparOnSim, IsSkippedBecauseNobodyKnowsWhatLaunchesFromTheDeviceCost) {
   EXPECT_EQ(results.size(), 22U);
   for (const Result& r : results) {
     EXPECT_EQ(r.status, Status::skipped) << r.config.key();
-    EXPECT_EQ(r.reason, "the simulated device does not know what a launch from the device costs");
+    EXPECT_EQ(r.reason, "the simulator does not model launches from the device");
     EXPECT_TRUE(r.measurements.empty());
   }
 }
@@ -95,21 +95,21 @@ INSTANTIATE_TEST_SUITE_P(
         Concluded{"WaysOfLaunching",
                   "--task children --launch host,tail --children 1,16,256",
                   slow_start_or_slow_children,
-                  {"host: 1.000 us and 2.000 us for each child, for 1 to 256 children",
-                   "tail: 9.000 us and 1.000 us for each child, for 1 to 256 children",
-                   "1 child: host is done first, after 3.000 us; tail after 10.00 us",
-                   "16 children: tail is done first, after 25.00 us; host after 33.00 us",
-                   "256 children: tail is done first, after 265.0 us; host after 513.0 us"}},
+                  {"host: 1.000 us fixed and 2.000 us per child, for 1 to 256 children",
+                   "tail: 9.000 us fixed and 1.000 us per child, for 1 to 256 children",
+                   "1 child: host is the fastest, in 3.000 us; tail takes 10.00 us",
+                   "16 children: tail is the fastest, in 25.00 us; host takes 33.00 us",
+                   "256 children: tail is the fastest, in 265.0 us; host takes 513.0 us"}},
         Concluded{"AWayWithoutARival",
                   "--task children --launch graph --children 1,16,256",
                   slow_start_or_slow_children,
-                  {"graph: 9.000 us and 1.000 us for each child, for 1 to 256 children"}},
+                  {"graph: 9.000 us fixed and 1.000 us per child, for 1 to 256 children"}},
         Concluded{"TheBestOfEachWay",
                   "--task children --launch host,fire-and-forget --children 16 --launchers 1,32 --streams 1,4 "
                   "--shape tree --work 100",
                   by_streams_or_launchers,
-                  {"16 children in a tree of 4 levels with 100 steps each: fire-and-forget (32 launchers) is done "
-                   "first, after 3.000 us; host (4 streams) after 6.000 us"}},
+                  {"16 children in a tree of 4 levels with 100 steps each: fire-and-forget (32 launchers) is the "
+                   "fastest, in 3.000 us; host (4 streams) takes 6.000 us"}},
         Concluded{"CasesOfOneWay",
                   "--task children --launch fire-and-forget --children 16",
                   [](const Case& c) { return 1e-6 * static_cast<double>(c.count("launchers")); },
@@ -120,24 +120,23 @@ INSTANTIATE_TEST_SUITE_P(
                     if (c.is("launch", "tail")) return 3e-6;
                     return c.is("launch", "host") ? 2.01e-6 : 2e-6;
                   },
-                  {"1 child: graph and host are equally fast (within 1 %): graph after 2.000 us, host after 2.010 us, "
-                   "tail after "
-                   "3.000 us"}},
+                  {"1 child: graph and host are equally fast (within 1 %): graph takes 2.000 us, host takes 2.010 us, "
+                   "tail takes 3.000 us"}},
         Concluded{"MoreRoom",
                   "--task children --launch host,tail --children 16 --pending 4096",
                   slow_start_or_slow_children,
-                  {"16 children: tail (room for 4096) is done first, after 25.00 us; host after 33.00 us"}},
-        Concluded{
-            "ALineThatIsFarOff",
-            "--task children --launch graph --children 1,16,256",
-            [](const Case& c) {
-              return 1e-6 * static_cast<double>(c.count("children") == 16 ? 9 : c.count("children"));
-            },
-            {"graph: 321.4 ns and 657.2 ns for each child, for 1 to 256 children (a line is off by up to 34.2 %)"}},
+                  {"16 children: tail (at most 4096 pending) is the fastest, in 25.00 us; host takes 33.00 us"}},
+        Concluded{"ALineThatIsFarOff",
+                  "--task children --launch graph --children 1,16,256",
+                  [](const Case& c) {
+                    return 1e-6 * static_cast<double>(c.count("children") == 16 ? 9 : c.count("children"));
+                  },
+                  {"graph: 321.4 ns fixed and 657.2 ns per child, for 1 to 256 children (a linear fit is off by up to "
+                   "34.2 %)"}},
         Concluded{"ASortWithoutRoundTrips",
                   "--task sort --size 4M",
                   [](const Case&) { return 2e-3; },
-                  {"sorting 4 MiB of random keys takes 2.000 ms when the GPU launches what comes next, 4.000 ms "
+                  {"sorting 4 MiB of random keys takes 2.000 ms with launches from the device, 4.000 ms "
                    "with 9 round trips to the host: 2.0 times as fast"}}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
@@ -153,7 +152,7 @@ TEST(DynparOfFewSamples, HasNoWinnerHoweverFarApartWaysAre) {
   EXPECT_EQ(found.front().kind, "undecided");
   EXPECT_EQ(found.front().text,
             "16 children: graph and host: not decided (too few samples (at least 6 are needed): raise --max-samples or "
-            "--budget): graph after 1.000 us, host after 6.000 us");
+            "--budget): graph takes 1.000 us, host takes 6.000 us");
 }
 
 TEST(DynparOnSim, ADeviceWhoseKernelsCannotLaunchSaysSo) {

@@ -65,7 +65,8 @@ TEST_F(LatencyOnSim, EveryModelledCaseVerifiesAndHasTheMainMeasurement) {
 
 TEST_F(LatencyOnSim, WhatIsNotModelledIsSkippedWithTheReason) {
   const std::map<std::string, std::string> reasons{
-      {"--op chase", "no latency"}, {"--op wait --method stream,event --schedule yield,blocking", "only spins"}};
+      {"--op chase", "does not model memory latency"},
+      {"--op wait --method stream,event --schedule yield,blocking", "supports only spin"}};
   for (const auto& [flags, reason] : reasons) {
     for (const Result& r : run_all(plan(flags), quick_bench(device_))) {
       EXPECT_EQ(r.status, Status::skipped) << r.config.key();
@@ -149,9 +150,10 @@ TEST_F(LatencyOnSim, BrokenDevicesFailTheCase) {
   const auto lose_every_fifth = [launched = 0](sim::SimStream& stream, const Kernel& kernel) mutable {
     if (++launched % 5 != 0) stream.SimStream::launch(kernel);
   };
-  expect_failure({.launch = lose_every_fifth}, "--op launch", "launch: 16 kernels should have run, 13 did");
-  expect_failure({.launch = lose_every_fifth}, "--op graph --nodes 10", "graph: 30 kernels should have run, 24");
-  expect_failure({.wait = [](sim::SimStream&, EventImpl&) {}}, "--op event-wait", "began too early");
+  expect_failure({.launch = lose_every_fifth}, "--op launch", "launch: expected 16 kernels to run, but 13 did");
+  expect_failure({.launch = lose_every_fifth}, "--op graph --nodes 10", "graph: expected 30 kernels to run, but 24");
+  expect_failure({.wait = [](sim::SimStream&, EventImpl&) {}}, "--op event-wait",
+                 "started before the event that it waits for");
   expect_failure({.synchronize = [](sim::SimStream&) {}}, "--op wait --method stream --schedule spin",
                  "returned before the kernel had run");
 }
@@ -234,10 +236,9 @@ TEST_F(LatencyFindings, BlockingIsComparedWithSpinning) {
   add("--op wait --method event --schedule blocking", 12e-6, 5e-6, "cpu");
   const auto found = conclude("waiting");
   ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(
-      found->text,
-      "waiting for an event: blocking notices its end 3.0 times as late as spinning (12.00 us, 4.000 us) and takes "
-      "5.0 % of its CPU time");
+  EXPECT_EQ(found->text,
+            "waiting for an event: blocking returns 3.0 times as late as spinning (12.00 us, 4.000 us) and uses "
+            "5.0 % of the CPU time of spinning");
 }
 
 TEST_F(LatencyFindings, AFurtherNodeCostsTheSlopeBetweenGraphs) {
@@ -256,13 +257,13 @@ TEST_F(LatencyFindings, NothingIsSaidOfAFurtherNodeOrOfBlockingThatIntervalsDoNo
   add("--op graph --nodes 1", 10e-6, 3e-6, "call");
   add("--op graph --nodes 3", 12e-6, 9e-6, "call");
   EXPECT_EQ(conclude("per-node")->text,
-            "graph: what each further kernel adds is not decided: graphs of more kernels take no longer beyond doubt");
+            "graph: cost of each further kernel not decided: the largest graph is not significantly slower than the "
+            "smallest");
   add("--op wait --method stream --schedule spin", 4e-6, 6e-6, "cpu");
   add("--op wait --method stream --schedule blocking", 6e-6, 5e-6, "cpu");
-  EXPECT_EQ(
-      conclude("waiting")->text,
-      "waiting for a stream: blocking notices its end no later than spinning beyond doubt (6.000 us, 4.000 us) and "
-      "takes no less CPU time beyond doubt");
+  EXPECT_EQ(conclude("waiting")->text,
+            "waiting for a stream: blocking returns not significantly later than spinning (6.000 us, 4.000 us) and "
+            "does not use significantly less CPU time");
 }
 
 }  // namespace

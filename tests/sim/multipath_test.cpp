@@ -80,7 +80,7 @@ TEST(Multipath, NeedsASecondGpu) {
 }
 
 TEST_F(MultipathOnTwo, RefusesWhatMakesNoSense) {
-  const std::pair<const char*, const char*> kRefused[]{{"--target 1 --via 1", "cannot help itself"},
+  const std::pair<const char*, const char*> kRefused[]{{"--target 1 --via 1", "cannot be its own helper"},
                                                        {"--target 0+1", "the number of a GPU"},
                                                        {"--via 1+1", "numbers of different GPUs"},
                                                        {"--share 101", "--share"}};
@@ -178,7 +178,7 @@ TEST(Multipath, SaysHowManyHelpersAreEnough) {
   const Words all = sentences(results);
   ASSERT_EQ(all.size(), 8U);
   EXPECT_EQ(all.back().find("GPUs 1,2 are enough, at "), 0U) << all.back();
-  EXPECT_NE(all.back().find("7 helpers get "), std::string::npos) << all.back();
+  EXPECT_NE(all.back().find("7 helpers reach "), std::string::npos) << all.back();
   EXPECT_NE(all.back().find("--via 1+2"), std::string::npos) << all.back();
 }
 

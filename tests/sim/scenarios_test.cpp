@@ -63,10 +63,10 @@ TEST_F(ScenariosOnSim, AllCasesOfAllScenariosVerify) {
 TEST_F(ScenariosOnSim, WhatIsNotModelledIsSkippedWithTheReason) {
   const std::vector<std::pair<Words, std::string>> commands{
       {{"memcpy", "--dir", "h2d,d2h,bidirectional", "--host", "managed,managed-faults"}, "page faults"},
-      {{"memcpy", "--dir", "h2d", "--touch", "cold,warm"}, "no caches"},
-      {{"memcpy", "--dir", "h2d", "--host", "pageable", "--engine", "sm"}, "cannot reach ordinary host memory"},
+      {{"memcpy", "--dir", "h2d", "--touch", "cold,warm"}, "does not model CPU caches"},
+      {{"memcpy", "--dir", "h2d", "--host", "pageable", "--engine", "sm"}, "cannot access pageable host memory"},
       {{"memcpy", "--dir", "bidirectional", "--host", "pinned", "--engine", "sm"}, "one kernel at a time"},
-      {{"smem", "--size", "1M"}, "cannot say which instructions copy faster"},
+      {{"smem", "--size", "1M"}, "does not model which instructions copy faster"},
   };
   for (const auto& [command, reason] : commands) expect_all(run(command), Status::skipped, reason);
 }

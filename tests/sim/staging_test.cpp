@@ -126,10 +126,10 @@ TEST_F(StagingTest, WhatIsNotModelledIsSkippedWhereItIsSimulated) {
     expect_all(run({"--method", "threads", "--size", "1M", "--dir", "h2d", "--threads", "2", flag, value}),
                Status::skipped, why, 1);
   };
-  skipped("--stores", "streaming", "the simulated host has no caches to write past; use --stores cached");
-  skipped("--slot-memory", "registered-huge", "kinds of page-locked memory are all alike when simulated");
-  skipped("--slot-memory", "write-combined", "kinds of page-locked memory are all alike when simulated");
-  skipped("--idle", "poll", "simulated threads take no time to be woken; use --idle sleep");
+  skipped("--stores", "streaming", "the simulator does not model CPU caches; use --stores cached");
+  skipped("--slot-memory", "registered-huge", "the simulator does not distinguish kinds of pinned memory");
+  skipped("--slot-memory", "write-combined", "the simulator does not distinguish kinds of pinned memory");
+  skipped("--idle", "poll", "the simulator does not model the time to wake threads; use --idle sleep");
   expect_all(run({"--method", "threads", "--size", "1M", "--threads", "2", "--stores", "cached", "--slot-memory",
                   "pinned", "--idle", "sleep"}),
              Status::ok);

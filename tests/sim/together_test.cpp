@@ -343,11 +343,12 @@ TEST(TogetherOnEight, NamesTheSocketsAndNothingElse) {
       time_group(machine, {"--pattern", "both", "--size", "16M", "--group", "pairs,growing"});
   const std::vector<Finding> bottleneck = found(results, "bottleneck");
   ASSERT_EQ(bottleneck.size(), 1U);
-  EXPECT_TRUE(
-      bottleneck.front().text.starts_with("both ways: 0 to 3 share one bottleneck and 4 to 7 another: any two of "))
+  EXPECT_TRUE(bottleneck.front().text.starts_with(
+      "both ways: GPUs 0 to 3 share one bottleneck and 4 to 7 another: any two of "))
       << bottleneck.front().text;
-  EXPECT_NE(bottleneck.front().text.find("; 0 to 3 at once get "), std::string::npos) << bottleneck.front().text;
-  EXPECT_TRUE(bottleneck.front().text.ends_with("; across them nothing is shared")) << bottleneck.front().text;
+  EXPECT_NE(bottleneck.front().text.find("; GPUs 0 to 3 at once get "), std::string::npos) << bottleneck.front().text;
+  EXPECT_TRUE(bottleneck.front().text.ends_with("; these groups share no bottleneck with each other"))
+      << bottleneck.front().text;
   const std::vector<Finding> shares = found(results, "shares");
   ASSERT_EQ(shares.size(), 28U);
   for (const Finding& f : shares) {
@@ -359,14 +360,14 @@ TEST(TogetherOnEight, NamesTheSocketsAndNothingElse) {
   }
   const std::vector<Finding> all = found(results, "at-once");
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_TRUE(all.front().text.starts_with("both ways: 0 to 7 at once get ")) << all.front().text;
+  EXPECT_TRUE(all.front().text.starts_with("both ways: GPUs 0 to 7 at once get ")) << all.front().text;
 }
 
 TEST(TogetherOnEight, ClaimsNothingOfPairsThatWereNotMeasured) {
   sim::SimMachine machine(profile("h200-x8"), kEight);
   const std::vector<Result> results = time_group(machine, {"--pattern", "both", "--size", "16M", "--group", "growing"});
   const std::string text = found(results, "bottleneck").at(0).text;
-  EXPECT_TRUE(text.starts_with("both ways: 0 and 1 share a bottleneck: together they get ")) << text;
+  EXPECT_TRUE(text.starts_with("both ways: GPUs 0 and 1 share a bottleneck: together they get ")) << text;
   EXPECT_TRUE(text.ends_with("; not measured for 27 of 28 pairs")) << text;
 }
 
@@ -388,7 +389,7 @@ TEST(TogetherOnEight, SetsOwnMemoryBesideShared) {
   ASSERT_EQ(memory.size(), 7U);
   std::erase_if(memory, &Finding::detail);
   ASSERT_EQ(memory.size(), 1U) << "of the largest group";
-  EXPECT_TRUE(memory.front().text.starts_with("host to GPU, 0 to 7: own memory is ")) << memory.front().text;
+  EXPECT_TRUE(memory.front().text.starts_with("host to GPU, GPUs 0 to 7: own memory is ")) << memory.front().text;
   EXPECT_TRUE(memory.front().text.ends_with(" times as fast as shared")) << memory.front().text;
 }
 
@@ -397,9 +398,9 @@ TEST(TogetherOnTwo, SaysWhatTheyShareAndHowMuchItIs) {
   std::vector<Result> results = time_group(machine, {"--size", "64M"});
   const std::vector<Finding> shares = found(results, "shares");
   ASSERT_EQ(shares.size(), 3U);
-  EXPECT_TRUE(shares[0].text.starts_with("host to GPU: 0 and 1 share no bottleneck: together they get 109."))
+  EXPECT_TRUE(shares[0].text.starts_with("host to GPU: GPUs 0 and 1 share no bottleneck: together they get 109."))
       << shares[0].text;
-  EXPECT_TRUE(shares[2].text.starts_with("both ways: 0 and 1 share a bottleneck: together they get "))
+  EXPECT_TRUE(shares[2].text.starts_with("both ways: GPUs 0 and 1 share a bottleneck: together they get "))
       << shares[2].text;
   EXPECT_FALSE(shares[2].detail) << "there are only two";
   EXPECT_TRUE(found(results, "bottleneck").empty());

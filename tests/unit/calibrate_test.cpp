@@ -99,7 +99,7 @@ TEST(Calibrate, SaysWhatIsMissing) {
   const std::vector<NamedReport> runs{copies()};
   const Calibration made = calibrate(runs, base);
   ASSERT_EQ(made.missing.size(), 1U);
-  EXPECT_TRUE(made.missing[0].starts_with("what operations of a pipeline cost: overlap")) << made.missing[0];
+  EXPECT_TRUE(made.missing[0].starts_with("the cost of a pipeline's operations: overlap")) << made.missing[0];
   EXPECT_EQ(calibrate(std::vector{pipelines({2e-6})}, base).missing.size(), 2U) << "each direction";
 }
 

@@ -102,11 +102,11 @@ TEST(ChildrenReference, WritesEverySlotAndNoneWithoutChildren) {
 TEST(FailedLaunches, AreDescribedWithWhatToDo) {
   const std::string many = describe({.failed = 2048, .error = kernels::kLaunchPendingCountExceeded}, 2048, "do this");
   EXPECT_EQ(many,
-            "2048 launches failed because more were pending than the 2048 that there is room for "
+            "2048 launches failed because more launches were pending than the limit of 2048 "
             "(cudaErrorLaunchPendingCountExceeded); do this");
   EXPECT_EQ(describe({.failed = 1, .error = kernels::kLaunchMaxDepthExceeded}, 1, ""),
             "1 launch failed because grids were nested too deeply (cudaErrorLaunchMaxDepthExceeded)");
-  EXPECT_EQ(describe({.failed = 1, .error = 719}, 1, ""), "1 launch failed with CUDA's error number 719");
+  EXPECT_EQ(describe({.failed = 1, .error = 719}, 1, ""), "1 launch failed with CUDA error 719");
 }
 
 // --- The quicksort ---------------------------------------------------------------------------------------------------

@@ -188,8 +188,8 @@ TEST(FleetReport, TellsRoundsApartInWhatFailedAndSkipsWhoWasNotAskedAgain) {
   EXPECT_NE(failed.find("pace=all: rank 0"), std::string::npos) << failed;
   EXPECT_NE(failed.find("pace=all, measured again: rank 0"), std::string::npos) << failed;
   report.results[2].status = Status::skipped;
-  report.results[2].reason = "rank 1, the other end, is not measured this time";
-  EXPECT_EQ(table_of(report).find("the other end"), std::string::npos);
+  report.results[2].reason = "rank 1, the partner, is not measured in this pass";
+  EXPECT_EQ(table_of(report).find("the partner"), std::string::npos);
 }
 
 TEST(FleetReport, SaysWhichRanksAreSimulatedByAnotherProfile) {

@@ -73,7 +73,7 @@ TEST(OverlapDiagnosis, OfASingleCaseThatTheModelDoesNotCoverSaysThatAndNoMore) {
   std::erase_if(one[0].metrics, [](const Metric& m) { return m.name == "time_unexplained"; });
   const auto said = said_of(one);
   ASSERT_EQ(said.size(), 1U);
-  EXPECT_EQ(said[0].text, "where the time went is not known: the model does not cover this case");
+  EXPECT_EQ(said[0].text, "no breakdown of the makespan: the model does not cover this case");
 }
 
 /// The kernels differ by their flags alone, which the diagnosis must notice without compiling them.

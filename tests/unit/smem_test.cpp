@@ -164,7 +164,7 @@ TEST(SmemCheck, SaysWhere) {
   Reference r(s);
   r.out[7 * s.pitch + 4 * 5] ^= std::byte{1};
   EXPECT_TRUE(mentions(message_of<VerificationError>([&] { check(s, r.out); }),
-                       "test: wrong result at byte offset 28132 (row 7, element 5 of it): expected 0x"));
+                       "test: wrong result at byte offset 28132 (row 7, element 5 of that row): expected 0x"));
   r = Reference(s);
   r.out[7 * s.pitch + s.row_bytes + 1] = std::byte{0};
   EXPECT_TRUE(mentions(message_of<VerificationError>([&] { check(s, r.out); }),
