@@ -205,7 +205,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
                                .text = "{bandwidth}, {of_limit} of the limit",
                                .each = {"dir"},
                                .ranks_ways = true},
-                    .work_axes = {"dir", "size", "touch", "back-to-back"}}) {}
+                    .work_axes = {"dir", "size", "touch", "back-to-back"},
+                    .note = ScenarioDescriptor::Note{"h2d_bandwidth", kEachOverItsOwnTime}}) {}
 
   [[nodiscard]] DataPath data_path(const Case& c) const override {
     return memcpy_case(c).inside_gpu() ? DataPath::gpu : DataPath::link;

@@ -66,7 +66,10 @@ std::string diagnosis(const Result& r) {
   add("time_overhead", "per-operation overhead");
   add("time_slots", "waiting for slots or streams");
   add("time_submission", "waiting for the host");
-  add("time_unexplained", "unexplained");
+  if (r.value("time_unexplained") >= 0) add("time_unexplained", "unexplained");
+  if (r.value("time_unexplained") <= -kRounding) {
+    text += fmt::format("; {} less than their sum", format_seconds(-r.value("time_unexplained")));
+  }
   return text;
 }
 
@@ -86,14 +89,16 @@ bool is_worth_trying(const Result& r) {
   return r.value("suggestion_gain") * r.value("modelled") > std::abs(r.value("time_unexplained"));
 }
 
-Finding suggested(const Result& r, bool alone) {
+/// `prefix`: names the work where there are several.
+Finding suggested(const Result& r, bool alone, const std::string& prefix) {
   const std::string flags = r.label("suggestion");
   const std::string what = alone ? flags : fmt::format("--strategy {} {}", r.config.word("strategy"), flags);
   const double gain = std::min(r.value("suggestion_gain"), 1.0);
   return {.kind = "suggestion",
           .labels = {{"case", r.config.key()}, {"flags", flags}},
           .metrics = {r.needed_metric("suggestion_gain")},
-          .text = fmt::format("try {}: the model predicts {} times the speed", what, factor_text(1 / (1 - gain)))};
+          .text = fmt::format("{}try {}: the model predicts {} times the speed", prefix, what,
+                              factor_text(1 / (1 - gain)))};
 }
 
 bool is_serial(const Result& r) { return overlap_case(r.config).pipeline.strategy == Strategy::serial; }
@@ -113,6 +118,11 @@ struct Ranking {
   [[nodiscard]] const Result& best() const { return *results[front.places.front()]; }
   [[nodiscard]] const std::string& name_of(const Result& r) const {
     return called.names[static_cast<std::size_t>(std::ranges::find(results, &r) - results.begin())];
+  }
+  /// "64 MiB: ", where others do other work; else empty.
+  [[nodiscard]] std::string work(bool alone) const {
+    if (alone || results.size() > 1) return called.common;
+    return called.common + called.names.front() + ": ";
   }
   /// The fastest result that the model covers, or null.
   [[nodiscard]] const Result* modelled() const {
@@ -237,7 +247,7 @@ void add_diagnosis(const Ranking& ranking, bool alone, const PrefixOf& prefix_of
     return;
   }
   findings.push_back(diagnosed(*modelled, prefix_of(*modelled)));
-  if (is_worth_trying(*modelled)) findings.push_back(suggested(*modelled, alone));
+  if (is_worth_trying(*modelled)) findings.push_back(suggested(*modelled, alone, ranking.work(alone)));
 }
 
 void add_findings_of(const Ranking& ranking, bool alone, std::vector<Finding>& findings) {

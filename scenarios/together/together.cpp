@@ -10,6 +10,7 @@
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "run/scenario.hpp"
+#include "run/wording.hpp"
 #include "scenarios/common/peer_access.hpp"
 #include "scenarios/together/case.hpp"
 #include "scenarios/together/copies.hpp"
@@ -174,6 +175,7 @@ const Scenario& together_scenario() {
                  .each = {"pattern"}},
       .has_timeline = true,
       .gpus = UsesGpus::several,
+      .note = ScenarioDescriptor::Note{"h2d_bandwidth", kEachOverItsOwnTime},
   });
   return scenario;
 }

@@ -23,6 +23,8 @@
 #include "results/soak_file.hpp"
 #include "results/stored_file.hpp"
 #include "results/trace_file.hpp"
+#include "run/findings.hpp"
+#include "scenarios/scenarios.hpp"
 #include "words/compare.hpp"
 #include "words/explain.hpp"
 #include "words/run.hpp"
@@ -128,26 +130,33 @@ Shows always(Document document) {
   return [document = std::move(document)](bool) { return document; };
 }
 
-/// Shows a run with all rows, or with as many as a terminal has. `of` names the processes whose medians the numbers
-/// are.
-Shows shown_of_run(const cli::ReportCommand& command, Report report, const std::string& of = {}) {
-  return [report = with_axes(std::move(report)), of, details = command.show.details](bool every_row) {
-    Document document = document_of(report, descriptors(), {.details = details, .every_row = every_row});
-    if (!of.empty()) document.parts.insert(document.parts.begin(), {Sentence{.text = "medians of " + of}});
+/// Shows a run with all rows, or with as many as a terminal has. Several processes are shown by their medians, and by
+/// findings from these.
+Shows shown_of_run(const cli::ReportCommand& command, xferbench::compare::Processes processes) {
+  const std::size_t count = processes.size();
+  NamedReport whole = xferbench::compare::as_one_run(std::move(processes));
+  Report report = with_axes(std::move(whole.report));
+  const bool of_first = count > 1 && !conclude_anew(scenarios(), report);
+  return [report = std::move(report), of = std::move(whole.name), count, of_first,
+          details = command.show.details](bool every_row) {
+    Document document =
+        document_of(report, descriptors(),
+                    {.details = details, .every_row = every_row, .processes = count, .findings_of_first = of_first});
+    if (count > 1) document.parts.insert(document.parts.begin(), {Sentence{.text = "medians of " + of}});
     return document;
   };
 }
 
-/// Shows several files, some of which may be processes of the same run.
-Shows shown_of_several(const cli::ReportCommand& command, const std::vector<std::string>& files,
-                       const xferbench::compare::Options& options) {
+/// Shows runs of one or several files, some of which may be processes of the same run.
+Shows shown_of_runs(const cli::ReportCommand& command, const std::vector<std::string>& files,
+                    const xferbench::compare::Options& options) {
   std::vector<xferbench::compare::Processes> runs = xferbench::compare::runs_of(read_reports(files));
   if (runs.size() == 2) {
     return always(compared(command, {std::move(runs[0]), std::move(runs[1])}, options));
   }
+  if (runs.size() == 1) return shown_of_run(command, std::move(runs.front()));
   std::vector<NamedReport> whole;
   for (auto& run : runs) whole.push_back(xferbench::compare::as_one_run(std::move(run)));
-  if (whole.size() == 1) return shown_of_run(command, std::move(whole.front().report), whole.front().name);
   const auto table = xferbench::compare::across(whole, options);
   if (!command.show.quiet) warn(table.warnings);
   return always(document_of(table));
@@ -164,10 +173,9 @@ Shows shown_by(const cli::ReportCommand& command, const Stored& stored) {
   if (!command.base.empty()) return always(compared(command, read_sides(command.base, command.next), options));
   if (stored.judged.empty()) return always(document_of_timelines(stored));
   const std::string& first = stored.judged.front();
-  if (stored.judged.size() > 1) return shown_of_several(command, stored.judged, options);
   if (stored.kind == kOfSoak) return always(document_of_soak(first));
   if (stored.kind == kExplanationSchema) return always(document_of(read_explanation(first)));
-  return shown_of_run(command, read_report(first));
+  return shown_of_runs(command, stored.judged, options);
 }
 
 Document with_timelines(Document document, const Stored& stored) {

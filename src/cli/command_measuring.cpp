@@ -59,7 +59,7 @@ void add_scenario(CommandLine& line, CLI::App& parent, const Scenario& scenario)
   for (const Axis& axis : about.axes) {
     std::vector<std::string>& choices = line.choices[add_axis(line, *app, axis, description_of(axis))];
     choices = axis.choices;
-    if (!choices.empty()) choices.emplace_back("all");
+    if (axis.kind == AxisKind::choice) choices.emplace_back("all");
   }
 }
 

@@ -191,7 +191,7 @@ std::string_view value_grammar() {
   return R"(  sizes   4096, 4K, 256M, 1.5G, 4KiB, 1GiB are powers of 1024; KB, MB, GB are powers of 1000
   times   3ms, 500us, 90s, 20min, 8h, 2d
   lists   1,2,4    ranges   4K:1G:x4 (times 4)   1:16:+1 (plus 1)   1:16 (doubling)
-  words   h2d,d2h; all stands for every word that the flag knows
+  words   h2d,d2h; all stands for every word that the flag knows, unless the flag lists all as one of them
   Every flag of a scenario takes lists and ranges; the cases are their product.
 )";
 }

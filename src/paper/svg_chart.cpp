@@ -167,7 +167,7 @@ std::vector<std::size_t> colours_of(const std::vector<Chart::Series>& all) {
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto like = std::ranges::find(all, all[i].like, &Chart::Series::name);
-    if (like != all.end()) colours[i] = colours[static_cast<std::size_t>(like - all.begin())];
+    if (!all[i].like.empty() && like != all.end()) colours[i] = colours[static_cast<std::size_t>(like - all.begin())];
   }
   return colours;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,6 +82,12 @@ struct ScenarioDescriptor {
   /// Whether it measures between ranks of a run under mpirun or srun. All ranks then take part in every case, and the
   /// case's concurrency decides which of them work at the same time.
   bool needs_ranks = false;
+  /// What its columns do not say by themselves: a sentence below the table where the results have that metric.
+  struct Note {
+    std::string_view metric;
+    std::string_view text;
+  };
+  std::optional<Note> note{};
 
   /// Null if there is none with this name.
   [[nodiscard]] const Axis* axis(std::string_view its_name) const;

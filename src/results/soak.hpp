@@ -108,7 +108,9 @@ struct SoakLoadTotals {
   std::uint64_t wrong = 0;           ///< of these, bytes with wrong contents
   std::vector<double> first{};       ///< medians of the intervals in the first minutes, until these are over
   std::optional<double> baseline{};  ///< their median, once the first minutes are over
-  std::optional<double> lowest{};    ///< lowest rate of a turn after the first minutes
+  /// Seconds into the soak at which the first minutes were over: the end of an interval. Older files lack it.
+  std::optional<double> baseline_until{};
+  std::optional<double> lowest{};  ///< lowest rate of a turn after the first minutes
   friend bool operator==(const SoakLoadTotals&, const SoakLoadTotals&) = default;
 };
 
@@ -138,7 +140,7 @@ struct SoakTotals {
   std::uint64_t wrong_buffers = 0;
   std::vector<SoakWrong> wrong{};  ///< the first of them
   std::uint64_t drop_count = 0;
-  double drop_seconds = 0;
+  double drop_seconds = 0;                ///< from their beginnings to their ends, turns of other loads included
   std::vector<SoakDrop> drops{};          ///< the first of them
   std::uint64_t lost_count = 0;           ///< times that a GPU that failed or hung ended the soak
   std::vector<std::string> lost{};        ///< when and why, the first of them

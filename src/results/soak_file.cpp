@@ -117,6 +117,8 @@ constexpr std::array kSoakLoadTotalsFields{
     field<&SoakLoadTotals::first, kAmounts>("first", optional,
                                             "Medians of intervals, until the first minutes are over."),
     field<&SoakLoadTotals::baseline>("baseline", if_known, "Their median, once these minutes are over."),
+    field<&SoakLoadTotals::baseline_until>("baseline_until", if_known,
+                                           "Seconds into the soak at which they were over: the end of an interval."),
     field<&SoakLoadTotals::lowest>("lowest", if_known, "Rate of a turn behind the first minutes."),
 };
 constexpr Shape kSoakLoadTotals = record(kSoakLoadTotalsFields);

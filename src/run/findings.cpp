@@ -47,6 +47,18 @@ std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::s
   return conclude_from(scenarios, pointers);
 }
 
+bool conclude_anew(std::span<const Scenario* const> scenarios, Report& report) {
+  if (std::ranges::find(report.findings, "tune", &Finding::kind) != report.findings.end()) return false;
+  try {
+    report.findings = conclude(scenarios, report.results);
+    return true;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {  // as below
+    return false;
+  }
+}
+
 void refuse_unusable(std::span<const Scenario* const> scenarios, std::span<const Result* const> results,
                      std::string_view file) {
   try {

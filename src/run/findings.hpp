@@ -41,6 +41,10 @@ std::vector<std::vector<const Result*>> grouped(std::span<const Result* const> r
 /// if a result lacks what results of its scenario always have, which happens only with results from a file.
 std::vector<Finding> conclude(std::span<const Scenario* const> scenarios, std::span<const Result> results);
 
+/// Replaces the report's findings by conclusions from its results. Returns false and changes nothing if results lack
+/// what a scenario needs, or if the findings are those of a search by `tune`, which results alone do not give.
+bool conclude_anew(std::span<const Scenario* const> scenarios, Report& report);
+
 /// Throws InputError, naming the file, if no conclusions are possible from its results. Call this before measuring when
 /// a run is resumed with a file: each scenario checks all that it needs of each result by itself, so results that pass
 /// can be combined with any new ones.

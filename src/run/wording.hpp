@@ -15,6 +15,11 @@ namespace xferbench {
 inline constexpr std::string_view kTooFewSamples =
     "too few samples (at least 6 are needed): raise --max-samples or --budget";
 
+/// Why the rates of both directions of a bidirectional copy do not add up to the total rate.
+inline constexpr std::string_view kEachOverItsOwnTime =
+    "H2D GB/s and D2H GB/s: bytes of a direction over its own time; GB/s: all bytes over the time until both have "
+    "ended";
+
 /// A list of names: "a", "a and b", "a, b and c"; if there are more than `most`: "a, b, c and 12 more". `word`: "or"
 /// instead of "and".
 std::string listed(std::span<const std::string> names, std::size_t most = 12, std::string_view word = "and");

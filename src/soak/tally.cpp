@@ -121,26 +121,27 @@ void Tally::judge(std::size_t place, double rate, double seconds, const Moment& 
   Series& series = series_[place];
   const bool is_low = rate < settings_.floor * *totals.baseline;
   if (is_low && !series.is_low) {
-    begin_drop(place, rate, seconds, now);
+    series.low_until = std::max(0.0, now.elapsed - seconds);
+    begin_drop(place, rate, now);
   } else if (is_low && series.kept) {
     SoakDrop& drop = totals_.drops[*series.kept];
     drop.to = now.elapsed;
     drop.lowest = std::min(drop.lowest, rate);
     series.noted = series.kept;
   }
-  if (is_low) totals_.drop_seconds += seconds;
+  if (is_low) totals_.drop_seconds += now.elapsed - std::exchange(series.low_until, now.elapsed);
   if (!is_low) series.kept.reset();
   series.is_low = is_low;
 }
 
-void Tally::begin_drop(std::size_t place, double rate, double seconds, const Moment& now) {
+void Tally::begin_drop(std::size_t place, double rate, const Moment& now) {
   ++totals_.drop_count;
   if (totals_.drops.size() >= SoakTotals::kMostKept) return;
   const SoakLoadTotals& of = totals_.loads[place];
   series_[place].kept = series_[place].noted = totals_.drops.size();
   totals_.drops.push_back({.gpu = of.gpu,
                            .load = of.load,
-                           .from = std::max(0.0, now.elapsed - seconds),
+                           .from = series_[place].low_until,
                            .to = now.elapsed,
                            .lowest = rate,
                            .at = now.at});
@@ -154,6 +155,7 @@ void Tally::end_first_minutes(double elapsed) {
     totals.first.push_back(statistics::median(series_[place].rates));
     if (!over) continue;
     totals.baseline = statistics::median(totals.first);
+    totals.baseline_until = elapsed;
     totals.first.clear();
   }
 }

@@ -65,7 +65,7 @@ class Tally {
   void add(SoakWrong wrong, const Moment& now);
   std::size_t place_of(int gpu, SoakLoad load);
   void judge(std::size_t place, double rate, double seconds, const Moment& now);
-  void begin_drop(std::size_t place, double rate, double seconds, const Moment& now);
+  void begin_drop(std::size_t place, double rate, const Moment& now);
   void end_first_minutes(double elapsed);
   SoakGpu gpu_of(const GpuState& before, const GpuState& now);
   void count(const GpuState& before, const GpuState& now);

@@ -189,6 +189,39 @@ void add_rows(const compare::Comparison& comparison, bool all, Document& documen
   }
 }
 
+/// Columns in which all rows are equal become one line: "all cases: measured copy, files 5, 5". A page has no room for
+/// them.
+class Alike {
+ public:
+  explicit Alike(const compare::Comparison& comparison) {
+    const auto& rows = comparison.rows;
+    const auto all_have = [&rows](const auto& text) {
+      return rows.size() > 1 && std::ranges::all_of(rows, [&](const auto& row) { return text(row) == text(rows[0]); });
+    };
+    const Table table = begun_table(comparison);
+    if (all_have([](const compare::Row& row) { return row.measured; })) add(kMeasured, table, rows[0].measured);
+    if (all_have(sizes_text)) add(kSizes, table, sizes_text(rows[0]));
+    if (all_have([](const compare::Row& row) { return p_text(row.p_holm); })) add(kP, table, p_text(rows[0].p_holm));
+  }
+  void erase_from(Table& table) const {
+    for (const std::size_t column : columns_) table.erase_column(column);
+  }
+  [[nodiscard]] std::string text() const {
+    return said_.empty() ? "" : fmt::format("all cases: {}", fmt::join(said_, "; "));
+  }
+
+ private:
+  static constexpr std::size_t kP = 5;
+  static constexpr std::size_t kSizes = 6;
+  static constexpr std::size_t kMeasured = 7;
+  void add(std::size_t column, const Table& table, const std::string& value) {
+    columns_.push_back(column);
+    if (!value.empty()) said_.push_back(table.header[column] + " " + value);
+  }
+  std::vector<std::size_t> columns_;  // from the right
+  std::vector<std::string> said_;
+};
+
 /// Shows the cases with a change, what else could explain a change, and, folded, the other cases.
 void add_folded_rows(const compare::Comparison& comparison, Document& document) {
   constexpr std::size_t kMostOpen = 5;
@@ -196,6 +229,12 @@ void add_folded_rows(const compare::Comparison& comparison, Document& document) 
   Table others = begun_table(comparison);
   for (const compare::Row* row : by_verdict(comparison)) {
     (is_quiet(*row) ? others : news).rows.push_back(row_of(*row, row->key));
+  }
+  const Alike alike(comparison);
+  alike.erase_from(news);
+  alike.erase_from(others);
+  if (!alike.text().empty()) {
+    document.add(Sentence{.text = alike.text(), .tone = Tone::dim}, true, Shown::elsewhere);
   }
   if (!news.rows.empty()) document.add(std::move(news), true, Shown::elsewhere);
   std::vector<std::string> doubts = comparison.warnings;

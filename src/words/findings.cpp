@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <utility>
 #include <vector>
@@ -28,6 +29,23 @@ std::string short_key(const std::string& key, const ScenarioDescriptor& scenario
   return parts.empty() ? key : fmt::format("{}", fmt::join(parts, " "));
 }
 
+/// The title of the table of a kind of finding.
+std::string title_of(const std::string& kind) {
+  static const std::map<std::string, std::string> titles{
+      {"best", "Best case of each method"},         {"break-even", "Break-even of one-time costs"},
+      {"diagnosis", "Where the time went"},         {"fit", "Fits: time = latency + size / rate"},
+      {"odd-pair", "Outlier pairs of GPUs"},        {"per-child", "Cost of one more child"},
+      {"shares", "Pairs of GPUs at the same time"}, {"sort", "Sorting: launches by the GPU and by the host"},
+      {"stages", "Sufficient number of stages"},    {"to-result", "Time to result"},
+      {"winner", "Fastest configuration"},
+  };
+  if (const auto known = titles.find(kind); known != titles.end()) return known->second;
+  std::string title = kind;
+  std::ranges::replace(title, '-', ' ');
+  if (!title.empty()) title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
+  return title;
+}
+
 /// Limits of what is shown without --details.
 constexpr std::size_t kMostSentences = 6;
 constexpr std::size_t kMostFindingRows = 24;  // for each kind
@@ -35,16 +53,18 @@ constexpr std::size_t kMostFindingRows = 24;  // for each kind
 /// Sorts the findings of a scenario into tables by kind, matrices and sentences.
 class Findings {
  public:
-  Findings(const Report& report, const ScenarioDescriptor& scenario, const Fixed& fixed, bool details)
-      : scenario_(scenario), fixed_(fixed), all_(details) {
+  Findings(const Report& report, const ScenarioDescriptor& scenario, const FindingsShown& shown)
+      : scenario_(scenario), fixed_(shown.fixed), all_(shown.details), whose_(shown.whose) {
     for (const Finding& f : report.findings) {
       if (f.scenario == scenario_.name) take(f);
     }
   }
 
   void add_to(Document& document) const {
+    const bool has_any = !pairs_.empty() || !kinds_.empty() || !sentences_.empty();
+    if (has_any && !whose_.empty()) document.add(Sentence{.text = whose_ + ":", .tone = Tone::notice}, true);
     for (const auto& [kind, of_pairs] : pairs_) {
-      for (Matrix& matrix : pair_matrices(of_pairs)) document.add(std::move(matrix), true);
+      for (Matrix& matrix : pair_matrices(of_pairs, title_of(kind))) document.add(std::move(matrix), true);
     }
     for (const std::string& kind : kinds_) {
       Table table = table_of(kind);
@@ -79,7 +99,8 @@ class Findings {
       for (const auto& [name, word] : f->labels) add_new(labels, name);
       for (const Metric& metric : f->metrics) add_new(metrics, metric.name);
     }
-    Table table{.header = labels, .left_columns = labels.size(), .title = kind};
+    Table table{.header = labels, .left_columns = labels.size(), .title = title_of(kind)};
+    if (kind == "fit" && has_both_ways(rows_.at(kind))) table.title += "; both ways: the rate of each direction";
     table.header.insert(table.header.end(), metrics.begin(), metrics.end());
     for (std::string& name : table.header) std::ranges::replace(name, '_', ' ');
     for (std::size_t i = table.header.size(); i-- > labels.size() + 1;) table.least_important.push_back(i);
@@ -100,14 +121,31 @@ class Findings {
     }
     for (const std::string& name : metrics) {
       const auto found = std::ranges::find(finding.metrics, name, &Metric::name);
-      row.emplace_back(found == finding.metrics.end() ? "" : format_quantity(found->value, found->unit));
+      row.push_back(found == finding.metrics.end() ? Cell() : cell_of(*found));
     }
     return row;
+  }
+
+  static Cell cell_of(const Metric& metric) {
+    constexpr double kPoor = 0.2;
+    Cell cell(format_quantity(metric.value, metric.unit));
+    const bool is_poor = metric.name == "worst_residual" && metric.value > kPoor;
+    return is_poor ? Cell(cell.text + ", poor", Tone::notice) : cell;
+  }
+
+  /// Whether some of the paths are both ways, whose sizes are those of each.
+  [[nodiscard]] bool has_both_ways(const std::vector<const Finding*>& fits) const {
+    const auto is_both = [](const auto& label) {
+      return label.second == "bidirectional" || (label.first == "way" && label.second == "both");
+    };
+    return std::ranges::any_of(fixed_, is_both) ||
+           std::ranges::any_of(fits, [&](const Finding* f) { return std::ranges::any_of(f->labels, is_both); });
   }
 
   const ScenarioDescriptor& scenario_;
   const Fixed& fixed_;
   bool all_;
+  std::string whose_;
   std::vector<std::string> kinds_;  // in order of first use
   std::map<std::string, std::vector<const Finding*>> rows_;
   std::map<std::string, std::size_t> left_out_;  // rows, by kind
@@ -125,9 +163,9 @@ Sentence more_note(std::size_t count, const char* of_these) {
           .margin = 2};
 }
 
-void add_findings(const Report& report, const ScenarioDescriptor& scenario, const Fixed& fixed, bool details,
+void add_findings(const Report& report, const ScenarioDescriptor& scenario, const FindingsShown& shown,
                   Document& document) {
-  Findings(report, scenario, fixed, details).add_to(document);
+  Findings(report, scenario, shown).add_to(document);
 }
 
 }  // namespace xferbench

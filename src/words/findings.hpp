@@ -10,9 +10,13 @@
 
 namespace xferbench {
 
-/// `fixed`: axis values that the section's heading gives for all cases. Without `details` only the first findings of
-/// each kind are shown, no details, and how many more there are.
-void add_findings(const Report& report, const ScenarioDescriptor& scenario, const Fixed& fixed, bool details,
+struct FindingsShown {
+  const Fixed& fixed;  ///< axis values that the section's heading gives for all cases
+  bool details;        ///< else only the first findings of each kind, no details, and how many more there are
+  std::string whose;   ///< line above the findings, if they are of fewer processes than the tables
+};
+
+void add_findings(const Report& report, const ScenarioDescriptor& scenario, const FindingsShown& shown,
                   Document& document);
 
 /// "12 more measurements: --details shows them".

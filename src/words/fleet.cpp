@@ -92,11 +92,11 @@ std::string rest_of(const std::string& key, const CommonKey& shared) {
 std::string value_text(const Test& test, double value) { return format_with_unit(value, test.unit); }
 
 Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows, const CommonKey& shared) {
-  Table table{
-      .header = {"case", "concurrency", "median", "lowest", "rank", "highest", "rank", "spread", "sum of all ranks"},
-      .left_columns = 2,
-      .gap = 2,
-      .least_important = {6, 5, 8}};
+  Table table{.header = {"case", "concurrency", "median", "lowest", "lowest rank", "highest", "highest rank", "spread",
+                         "sum of all ranks"},
+              .left_columns = 2,
+              .gap = 2,
+              .least_important = {6, 5, 8}};
   // Ranks that measured one after the other have moved nothing together.
   const auto moved_together = [](const Summary* s) { return s->together && s->test->pace == Pacing::all; };
   const bool has_sum = std::ranges::any_of(rows, moved_together);
@@ -168,6 +168,16 @@ Table::Row contention_row(const Fleet& fleet, const AtPaces& at, const std::stri
            all == nullptr || one == nullptr ? "" : by_host(fleet, *all->test, *one->test)}};
 }
 
+/// Removes columns without any text, except the first.
+void erase_empty_columns(Table& table) {
+  const auto is_empty = [](const Table::Row& row, std::size_t i) { return row.cells[i].text.empty(); };
+  for (std::size_t i = table.header.size(); i-- > 1;) {
+    if (!std::ranges::all_of(table.rows, [&](const Table::Row& row) { return is_empty(row, i); })) continue;
+    table.last_left = table.last_left && i + 1 < table.header.size();
+    table.erase_column(i);
+  }
+}
+
 Table table_of_contention(const Fleet& fleet, const std::vector<const Summary*>& rows, const CommonKey& shared) {
   Table table{.header = {"case", "one rank at a time", "one node at a time", "all ranks at once", "node / one",
                          "all / one", "by host"},
@@ -183,6 +193,7 @@ Table table_of_contention(const Fleet& fleet, const std::vector<const Summary*>&
     const auto paces = std::ranges::count_if(at, [](const Summary* s) { return s != nullptr; });
     if (paces > 1) table.rows.push_back(contention_row(fleet, at, rest_of(name.first, shared)));
   }
+  erase_empty_columns(table);
   return table;
 }
 

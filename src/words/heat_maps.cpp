@@ -328,7 +328,7 @@ bool is_of_pair(const Finding& finding) {
   return !finding.metrics.empty() && !label_of(finding, "a").empty() && !label_of(finding, "b").empty();
 }
 
-std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings) {
+std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings, const std::string& title) {
   const std::vector<std::string> gpus = gpus_in(findings);
   const auto name_of = [](const Finding* f) { return std::pair(beside_pair(*f), f->metrics.front().name); };
   std::vector<Matrix> matrices;
@@ -343,7 +343,7 @@ std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings) {
       }
     }
     const std::string& unit = those.front()->metrics.front().unit;
-    matrix.title = fmt::format("{}: {}", findings.front()->kind, in_words(metric));
+    matrix.title = fmt::format("{}: {}", title, in_words(metric));
     scale(matrix, unit);
     calm(matrix, unit == "1");
     if (!beside.empty()) matrix.title += ", " + beside;

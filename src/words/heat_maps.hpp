@@ -30,6 +30,6 @@ bool is_of_pair(const Finding& finding);
 
 /// Matrices of such findings, details too, which are all of one kind: one of their first metric for each combination of
 /// their other labels except `outcome`.
-std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings);
+std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings, const std::string& title);
 
 }  // namespace xferbench

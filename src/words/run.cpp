@@ -73,6 +73,10 @@ void add_headline(const Group& group, const HeatMaps& maps, bool every_row, Docu
   const std::size_t too_many = every_row || shown.size() <= kMostHeadlineRows ? 0 : shown.size() - kMostHeadlineRows;
   shown.resize(shown.size() - too_many);
   if (!shown.empty()) document.add(headline_of(group, shown));
+  const auto& about = group.scenario.note;
+  if (about && std::ranges::any_of(shown, [&](const Result* r) { return r->metric(about->metric) != nullptr; })) {
+    document.add(note(std::string(about->text)), false, Shown::elsewhere);
+  }
   if (const std::vector<std::string> skipped = skipped_lines(group); !skipped.empty()) {
     document.add(List(skipped, Tone::dim));
   }
@@ -150,7 +154,8 @@ void add_section(const Report& report, const ScenarioDescriptor& scenario, const
   }
   for (Table& table : gpu_tables(group)) document.add(std::move(table), true);
   add_maps(maps, document);
-  add_findings(report, scenario, fixed, shown.details, document);
+  const std::string whose = shown.findings_of_first ? fmt::format("findings of process 1 of {}", shown.processes) : "";
+  add_findings(report, scenario, {fixed, shown.details, whose}, document);
 }
 
 /// The warning without its numbers and its text in parentheses: warnings that differ only in these are of one kind.
@@ -169,7 +174,10 @@ std::string kind_of(const std::string& warning) {
 std::string origin_of(const Report& report) {
   constexpr std::size_t kLongest = 300;  // bytes
   std::string command;
-  for (const std::string& word : report.command) command += (command.empty() ? "" : " ") + shell_quoted(word);
+  for (const std::string& word : report.command) {
+    if (word.starts_with("--process=")) continue;  // how a run of several tells each which it is
+    command += (command.empty() ? "" : " ") + shell_quoted(word);
+  }
   const std::string commit = report.tool.git.empty() ? "" : " " + report.tool.git;
   return fmt::format("{}; started {}, xferbench {}{}", shortened(command, kLongest), report.started_at,
                      report.tool.version, commit);
@@ -212,7 +220,8 @@ Document document_of(const Report& report, Descriptors scenarios, const RunShown
   }
   add_timelines(report, document);
   if (const std::vector<std::string> warnings = warning_lines(report); !warnings.empty()) {
-    document.add(Heading{.text = "Warnings"}, true, Shown::elsewhere);
+    const char* title = shown.processes > 1 ? "Warnings of single processes" : "Warnings";
+    document.add(Heading{.text = title}, true, Shown::elsewhere);
     document.add(List(warnings), false, Shown::elsewhere);
   }
   return document;

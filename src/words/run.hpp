@@ -1,6 +1,7 @@
 // The results of a run in words. Pure functions from records to documents; `scenarios` declare the columns.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -11,11 +12,13 @@
 namespace xferbench {
 
 struct RunShown {
-  bool details = false;   ///< all measurements of a single case and all findings; else only those
-                          ///< that are columns, and the first findings
-  bool every_row = true;  ///< else long tables leave out rows that matrices from GPU to GPU show,
-                          ///< and rows after the first thousand
-  std::string next{};     ///< how to continue a run that is not complete
+  bool details = false;            ///< all measurements of a single case and all findings; else only those
+                                   ///< that are columns, and the first findings
+  bool every_row = true;           ///< else long tables leave out rows that matrices from GPU to GPU show,
+                                   ///< and rows after the first thousand
+  std::string next{};              ///< how to continue a run that is not complete
+  std::size_t processes = 1;       ///< number of processes whose medians the report has; warnings are of single ones
+  bool findings_of_first = false;  ///< with several processes: the findings are those of the first one
 };
 
 /// One table for each scenario. Axes with one value are in the heading, the others are columns. Columns without any

@@ -46,8 +46,27 @@ std::string end_in_words(const SoakInterval& last) {
   return fmt::format("after {}, still running", time);
 }
 
-Table totals_table(const SoakTotals& totals) {
-  Table table{.header = {"GPU", "load", "moved", "verified", "mean GB/s", "baseline GB/s", "lowest GB/s"},
+/// "first 11 s", "first 5 min": the baseline period, up to the end of its last interval. `rates`: give the ends of
+/// intervals for files of older versions.
+std::string beginning_of(const SoakHeader& header, const SoakTotals& totals, std::span<const RateThen> rates) {
+  SoakSettings settings = header.settings;
+  if (totals.seconds > 0) settings.seconds = totals.seconds;
+  double seconds = 0;
+  for (const SoakLoadTotals& t : totals.loads) seconds = std::max(seconds, t.baseline_until.value_or(0));
+  if (seconds <= 0) {
+    seconds = soak::Tally::first_minutes(settings);
+    const auto is_over = [seconds](const RateThen& then) { return then.elapsed >= seconds; };
+    if (const auto end = std::ranges::find_if(rates, is_over); end != rates.end()) seconds = end->elapsed;
+  }
+  constexpr double kFewSeconds = 10;
+  constexpr double kInMinutes = 120;  // from which on
+  if (seconds >= kInMinutes) return fmt::format("first {:g} min", std::round(seconds / 6) / 10);
+  return fmt::format("first {:g} s", seconds < kFewSeconds ? std::round(seconds * 10) / 10 : std::round(seconds));
+}
+
+/// `beginning`: the baseline period in words.
+Table totals_table(const SoakTotals& totals, const std::string& beginning) {
+  Table table{.header = {"GPU", "load", "moved", "verified", "mean GB/s", beginning + " GB/s", "lowest GB/s"},
               .left_columns = 2,
               .gap = 2};
   const auto in_gigabytes = [](const std::optional<double>& value) {
@@ -85,30 +104,44 @@ void add_wrong(const SoakTotals& totals, List& list) {
   }
 }
 
+/// "0:01:07 to 0:01:10"; "0:01:07, for 0.2 s" where both ends would read the same.
+std::string time_text(const SoakDrop& d) {
+  const std::string from = clock_text(d.from);
+  const std::string to = clock_text(d.to);
+  return from == to ? fmt::format("{}, for {:.2g} s", from, d.to - d.from) : fmt::format("{} to {}", from, to);
+}
+
 std::string drop_text(const SoakDrop& d) {
-  return fmt::format("{} to {} ({}): GPU {}, {}: down to {}; {}", clock_text(d.from), clock_text(d.to), d.at, d.gpu,
-                     to_text(d.load), rate(d.lowest),
+  return fmt::format("{} ({}): GPU {}, {}: down to {}; {}", time_text(d), d.at, d.gpu, to_text(d.load), rate(d.lowest),
                      d.beside.empty() ? "no other monitored value changed"
                                       : fmt::format("at the same time: {}", fmt::join(d.beside, "; ")));
 }
 
-void add_drops(const SoakHeader& header, const SoakTotals& totals, List& list) {
+/// The sum of the drops' durations. The total of older files counts only the turns of the load that was low.
+double seconds_of_drops(const SoakTotals& totals) {
+  if (totals.drops.size() < totals.drop_count) return totals.drop_seconds;
+  double seconds = 0;
+  for (const SoakDrop& d : totals.drops) seconds += d.to - d.from;
+  return seconds;
+}
+
+void add_drops(const SoakHeader& header, const SoakTotals& totals, const std::string& beginning, List& list) {
   const std::string floor = format_percent_short(header.settings.floor, 6);
   const auto is_judged = [](const SoakLoadTotals& t) { return t.lowest.has_value(); };
   if (std::ranges::none_of(totals.loads, is_judged)) {
     list.items.push_back(
-        {.text = "rate drops not checked: no load ran after the baseline period of the first minutes"});
+        {.text = fmt::format("rate drops not checked: no load ran after the baseline period, the {}", beginning)});
     return;
   }
   const char* some = std::ranges::all_of(totals.loads, is_judged) ? "" : ", among loads that ran longer";
   if (totals.drop_count == 0) {
     list.items.push_back(
-        {.text = fmt::format("no rate fell below {} of its baseline in the first minutes{}", floor, some)});
+        {.text = fmt::format("no rate fell below {} of its baseline, the {}{}", floor, beginning, some)});
     return;
   }
   Item& item = list.items.emplace_back(
-      Item{.text = fmt::format("{} a rate fell below {} of its baseline in the first minutes, {:.1f} s in total",
-                               counted(totals.drop_count, "time"), floor, totals.drop_seconds)});
+      Item{.text = fmt::format("{} a rate fell below {} of its baseline, the {}; {:.1f} s in total",
+                               counted(totals.drop_count, "time"), floor, beginning, seconds_of_drops(totals))});
   for (const SoakDrop& d : totals.drops) item.below.push_back({.text = drop_text(d), .margin = 4});
   if (totals.drops.size() < totals.drop_count) {
     item.below.push_back({.text = fmt::format("and {} more", totals.drop_count - totals.drops.size()), .margin = 4});
@@ -228,11 +261,12 @@ Document document_of(const SoakHeader& header, const SoakInterval& last, std::sp
                         .strong = true},
                true);
   document.add(Sentence{.text = machine_line(header.environment) + ", begun " + header.started_at, .tone = Tone::dim});
-  document.add(totals_table(totals));
+  const std::string beginning = beginning_of(header, totals, rates);
+  document.add(totals_table(totals, beginning));
   add_charts(rates, totals, document);
   List list;
   add_wrong(totals, list);
-  add_drops(header, totals, list);
+  add_drops(header, totals, beginning, list);
   for (const SoakCounters& c : totals.counters) list.items.push_back({.text = counters_text(c)});
   for (const std::string& lost : totals.lost) list.items.push_back({.text = "a GPU failed at " + lost});
   if (!totals.resumed_at.empty()) {

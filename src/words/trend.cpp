@@ -127,6 +127,40 @@ List differences_of(const Trend& trend) {
   return list;
 }
 
+/// What is said of a file, without its name; and the files of which just that is said.
+std::vector<std::pair<std::string, std::vector<std::string>>> by_doubt(const Trend& trend) {
+  using Files = std::vector<std::string>;
+  std::vector<std::pair<std::string, Files>> all;
+  for (const std::string& warning : trend.warnings) {
+    const compare::Source* of = nullptr;
+    for (const compare::Source& run : trend.runs) {
+      const bool is_longer = of == nullptr || run.name.size() > of->name.size();  // "r.json" begins "r.json.xz"
+      if (is_longer && warning.starts_with(run.name)) of = &run;
+    }
+    const std::string said = of == nullptr ? warning : warning.substr(of->name.size());
+    const auto known = std::ranges::find_if(all, [&said](const auto& doubt) { return doubt.first == said; });
+    std::vector<std::string>& files = known != all.end() ? known->second : all.emplace_back(said, Files()).second;
+    if (of != nullptr) files.push_back(file_of(*of));
+  }
+  return all;
+}
+
+/// Each once, and below it of which files.
+List doubts_of(const Trend& trend) {
+  List list;
+  for (const auto& [said, files] : by_doubt(trend)) {
+    if (files.size() < 2) {
+      list.items.push_back({.text = (files.empty() ? "" : files.front()) + said});
+      continue;
+    }
+    const char* each =
+        said.starts_with(" ") ? ", each of which" : "";  // "r.json is incomplete", "r.json: the link ..."
+    Item& item = list.items.emplace_back(Item{.text = fmt::format("{} files{}{}", files.size(), each, said)});
+    item.below.push_back({.text = fmt::format("{}", fmt::join(files, ", ")), .tone = Tone::dim, .margin = 4});
+  }
+  return list;
+}
+
 std::string method(const Trend& trend) {
   return fmt::format(
       "a change: the medians before and after it differ by {} or more, significant at {} over all cases (Mann-Whitney "
@@ -169,8 +203,7 @@ void add_levels(const Trend::Series& series, double factor, Chart& chart) {
     chart.series.push_back(
         {.name = "",
          .points = {{static_cast<double>(part.front().run), middle}, {static_cast<double>(part.back().run), middle}},
-         .role = Chart::Series::Role::limit,
-         .like = series.measured});
+         .role = Chart::Series::Role::limit});
   }
 }
 
@@ -185,7 +218,9 @@ Chart chart_of(const Trend& trend, const Trend::Series& series, const std::strin
                     .ends = {0, static_cast<double>(trend.runs.size() - 1)}},
               .y = {.label = unit == "1" ? "" : unit},
               .shape = Chart::Shape::low};
-  Chart::Series& line = chart.series.emplace_back(Chart::Series{.name = series.measured});
+  // Beside the medians between changes a line through them would hide these.
+  const auto role = series.changes.empty() ? Chart::Series::Role::measured : Chart::Series::Role::points;
+  Chart::Series& line = chart.series.emplace_back(Chart::Series{.name = series.measured, .role = role});
   for (const Trend::Point& point : series.points) {
     const compare::Source& run = trend.runs[point.run];
     Chart::Point& shown =
@@ -220,7 +255,8 @@ void add_series(const Trend& trend, const std::vector<std::string>& names, Docum
   std::set<const Trend::Series*> shown;
   if (!all.empty()) {
     document.add(Heading{.text = "Cases that changed"}, true, Shown::elsewhere);
-    document.add(Sentence{.text = "dashed: the median between changes", .tone = Tone::dim}, false, Shown::pages);
+    document.add(Sentence{.text = "points: the runs; dashed: the median between changes", .tone = Tone::dim}, false,
+                 Shown::pages);
   }
   for (const Told& told : all) {
     if (!shown.insert(told.series).second) continue;
@@ -258,9 +294,10 @@ Document document_of(const Trend& trend) {
     document.add(differences_of(trend), true);
   }
   if (!trend.warnings.empty()) {
-    const std::string doubts = counted(trend.warnings.size(), "warning") + " about single files";
+    List list = doubts_of(trend);
+    const std::string doubts = counted(list.items.size(), "warning") + " about single files";
     document.add(Sentence{.text = doubts + "; --html lists them", .tone = Tone::notice}, true, Shown::terminal);
-    document.add(Fold{doubts, {{List(trend.warnings)}}}, true, Shown::elsewhere);
+    document.add(Fold{doubts, {{std::move(list)}}}, true, Shown::elsewhere);
   }
   add_series(trend, names, document);
   document.add(Sentence{.text = method(trend), .tone = Tone::dim}, true);

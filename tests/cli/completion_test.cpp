@@ -55,6 +55,8 @@ TEST(BashCompletion, OffersTheWordsThatAFlagTakes) {
   EXPECT_EQ(offered({"memcpy", "--dir", "h"}), Words{"h2d"});
   EXPECT_EQ(offered({"memcpy", "--dir", "=", "h2d,d"}), (Words{"h2d,d2h", "h2d,d2d"})) << "as bash splits it";
   EXPECT_TRUE(has(offered({"memcpy", "--dir", "="}), "all"));
+  EXPECT_EQ(offered({"exchange", "--pairs", "a"}), Words{"all"}) << "a word of its own";
+  EXPECT_EQ(offered({"p2p", "--pairs", ""}), Words{"all"});
   EXPECT_EQ(offered({"--color", "a"}), (Words{"auto", "always"}));
   EXPECT_EQ(offered({"--size", ""}), Words{}) << "numbers are the user's";
 }

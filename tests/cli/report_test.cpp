@@ -76,6 +76,18 @@ TEST_F(ReportCommandTest, TakesProcessesOfOneRunTogether) {
   expect_refusal(xferbench({"report", "--base", a1, a1, "--new", a2}), 2, "is there twice on one side");
 }
 
+/// Of the same numbers in each of them, the findings are as of one; but for what has no interval.
+TEST_F(ReportCommandTest, ConcludesFromTheMediansOfAllProcesses) {
+  const Arguments run{"memcpy",    "--simulate", "h200",     "--dir", "h2d",    "--size",
+                      "4K,1M,64M", "--quiet",    "--repeat", "2",     "--json", file("m.json")};
+  expect_success(xferbench(run));
+  const Outcome both = xferbench({"report", file("m-1.json"), file("m-2.json"), "--markdown", "-"});
+  expect_success(both);
+  EXPECT_TRUE(contains(both.out, "Fits: time = latency + size / rate")) << both.out;
+  EXPECT_FALSE(contains(both.out, "findings of process 1"));
+  EXPECT_FALSE(contains(xferbench({"report", file("m-1.json"), file("m-2.json"), "--html", "-"}).out, "--process"));
+}
+
 TEST_F(ReportCommandTest, ShowsHowNumbersOfOneMachineWent) {
   Arguments arguments{"report", "--html", file("t.html"), "--trend"};
   for (const char* name : {"a.json", "b.json", "c.json", "d.json"}) {

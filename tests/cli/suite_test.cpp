@@ -58,6 +58,7 @@ TEST_F(Suites, OfSeveralProcessesWriteOneFileThatIsComparedAsSeveral) {
   EXPECT_EQ(file["results"].size(), 2U);
   ASSERT_EQ(file["further_processes"].size(), 2U);
   for (const Json& process : file["further_processes"]) EXPECT_EQ(process["results"].size(), 2U);
+  EXPECT_TRUE(contains(xferbench({"report", folder_ / "base.json"}).out, "base.json (3 processes)"));
   run("new.json");
   const Outcome compared =
       xferbench({"compare", folder_ / "base.json", folder_ / "new.json", "--json", "-", "--quiet"});

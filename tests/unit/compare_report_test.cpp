@@ -154,6 +154,20 @@ TEST(CompareTable, SaysOnceWhatHoldsOfManyRows) {
   EXPECT_TRUE(mentions(text, "      of its own\n"));
 }
 
+TEST(CompareTable, OnPagesHasNoColumnsOfWhatAllRowsSayAlike) {
+  Comparison c = comparison();
+  EXPECT_TRUE(contains(to_html(document_of(c)), ">n</th>")) << "of one there is none in new";
+  c.rows.pop_back();
+  const std::string page = to_html(document_of(c));
+  EXPECT_TRUE(contains(page, "all cases: measured copy; n 10, 12")) << page;
+  EXPECT_FALSE(contains(page, ">measured</th>"));
+  EXPECT_FALSE(contains(page, ">n</th>"));
+  EXPECT_TRUE(contains(page, ">case</th>"));
+  c.rows.front().measured = "other";
+  EXPECT_TRUE(contains(to_html(document_of(c)), "all cases: n 10, 12; p"));
+  EXPECT_TRUE(contains(to_html(document_of(c)), ">measured</th>"));
+}
+
 TEST(CompareTable, ColoursVerdictsAndKeepsControlCharactersFromTheTerminal) {
   Comparison c = comparison();
   c.rows[1].key = "copy/\x1b[31mred\n";

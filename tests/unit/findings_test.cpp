@@ -262,5 +262,45 @@ TEST(Conclude, AsksEachScenarioForItsOwnResultsThatAreOkAndNobodyWhoHasNone) {
   EXPECT_TRUE(conclude(scenarios, {}).empty());
 }
 
+TEST(Conclude, AnewPutsWhatFollowsFromTheResultsInThePlaceOfFindingsUnlessTheseKnowMore) {
+  const Counting copy("copy");
+  const std::array<const Scenario*, 1> scenarios{&copy};
+  Report report;
+  report.results = {copied("h2d", "pinned", KiB, 1), copied("h2d", "pinned", MiB, 1)};
+  report.findings = {{.scenario = "copy", .kind = "winner", .text = "of one process"}};
+  ASSERT_TRUE(conclude_anew(scenarios, report));
+  ASSERT_EQ(report.findings.size(), 1U);
+  EXPECT_EQ(report.findings[0].text, "2");
+  report.findings = {{.scenario = "copy", .kind = "tune", .text = "of a search"}};
+  EXPECT_FALSE(conclude_anew(scenarios, report));
+  EXPECT_EQ(report.findings[0].text, "of a search");
+}
+
+/// As results of another version may.
+class Refusing final : public Scenario {
+ public:
+  Refusing() { descriptor_.name = "copy"; }
+  [[nodiscard]] const ScenarioDescriptor& descriptor() const override { return descriptor_; }
+  [[nodiscard]] MemoryNeeds needs(const Case&) const override { return {}; }
+  void run(const Case&, const RunContext&, Result&) const override {}
+  [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
+    results.front()->needed_metric("that is not there");
+    return {};
+  }
+
+ private:
+  ScenarioDescriptor descriptor_;
+};
+
+TEST(Conclude, AnewLeavesFindingsWhereResultsLackWhatTheScenarioNeeds) {
+  const Refusing copy;
+  const std::array<const Scenario*, 1> scenarios{&copy};
+  Report report;
+  report.results = {copied("h2d", "pinned", KiB, 1)};
+  report.findings = {{.scenario = "copy", .kind = "winner", .text = "of one process"}};
+  EXPECT_FALSE(conclude_anew(scenarios, report));
+  EXPECT_EQ(report.findings.size(), 1U);
+}
+
 }  // namespace
 }  // namespace xferbench

@@ -56,6 +56,17 @@ TEST(FleetReport, HasItsTable) {
   EXPECT_TRUE(test::mentions(every_rank, "\n  7     node1  3     32.87 GB/s   33.03 GB/s\n"));
 }
 
+TEST(FleetReport, HasNoColumnWithoutAnyText) {
+  const std::string all_paces =
+      table_of(test::fleet_report({.nodes = 1, .paces = {Pacing::all, Pacing::node, Pacing::one}}));
+  EXPECT_TRUE(test::mentions(all_paces, "one node at a time"));
+  EXPECT_FALSE(test::mentions(all_paces, "by host")) << "of a single one";
+  const std::string two_paces = table_of(test::fleet_report({.paces = {Pacing::all, Pacing::one}}));
+  EXPECT_TRUE(test::mentions(two_paces, "all / one"));
+  EXPECT_FALSE(test::mentions(two_paces, "one node at a time"));
+  EXPECT_FALSE(test::mentions(two_paces, "node / one"));
+}
+
 /// Matrices of the document, by title.
 std::map<std::string, Matrix> maps_of(const Report& report) {
   std::map<std::string, Matrix> maps;

@@ -128,6 +128,24 @@ TEST(OverlapDiagnosis, SaysHowManyTimesAsFastASuggestionShouldBe) {
   EXPECT_EQ(of_kind(said_of(one), "suggestion")->text, "try --chunks 8: the model expects it to be 2.4 times as fast");
 }
 
+TEST(OverlapDiagnosis, SaysOfWhichWorkASuggestionIs) {
+  std::vector<Result> sizes = overlaps("--size 1M,4M --streams 2,4");
+  for (Result& r : sizes) suggest(r, 0.5);
+  EXPECT_TRUE(of_kind(said_of(sizes), "suggestion")->text.starts_with("size 1 MiB: try --strategy "));
+  std::vector<Result> single = overlaps("--size 1M,4M --streams 4");
+  for (Result& r : single) suggest(r, 0.5);
+  EXPECT_TRUE(of_kind(said_of(single), "suggestion")->text.starts_with("size 1 MiB: try --strategy "));
+  std::vector<Result> alike = overlaps("--streams 2,4");
+  for (Result& r : alike) suggest(r, 0.5);
+  EXPECT_TRUE(of_kind(said_of(alike), "suggestion")->text.starts_with("try --strategy "));
+}
+
+TEST(OverlapDiagnosis, SaysWhereItTookLessThanItsParts) {
+  std::vector<Result> one = overlaps("--streams 4");
+  one[0].metrics[6].value = -10.93e-6;
+  EXPECT_TRUE(mentions(said_of(one)[0].text, "filling and draining; 10.93 us less than these add up to"));
+}
+
 TEST(OverlapDiagnosis, SuggestsNothingThatSavesLessThanIsUnexplained) {
   std::vector<Result> one = overlaps("--streams 4");
   suggest(one[0], 0.02);

@@ -237,6 +237,44 @@ TEST(RunReport, ShowsAllFindingsWhereTheseAreAskedFor) {
   }
 }
 
+TEST(RunReport, SaysWhoseFindingsAndWarningsAreOfSingleProcesses) {
+  Report report = findings();
+  report.results[0].warnings = {"drift"};
+  report.command = {"xferbench", "--process=1", "copy"};
+  const std::string pooled = to_html(document_of(report, shown(), {.processes = 3}));
+  EXPECT_FALSE(contains(pooled, "findings of"));
+  EXPECT_TRUE(contains(pooled, ">Warnings of single processes</h2>"));
+  EXPECT_TRUE(contains(pooled, "xferbench copy; begun"));
+  const std::string of_first =
+      to_terminal(document_of(report, shown(), {.processes = 3, .findings_of_first = true}), Style{});
+  const std::size_t said = of_first.find("findings of process 1 of 3:\n");
+  ASSERT_NE(said, std::string::npos) << of_first;
+  EXPECT_GT(said, of_first.find(" GB/s")) << "below the table of all";
+  EXPECT_LT(said, of_first.find("latency"));
+}
+
+TEST(RunReport, SaysWhatAFitIsAndWhichOnesArePoor) {
+  Report report = findings();
+  report.findings[1].metrics.back().value = 0.414;
+  const std::string text = table(report);
+  EXPECT_TRUE(test::mentions(text, "  Fits: time = latency + size / rate\n")) << text;
+  EXPECT_TRUE(test::mentions(text, "41.4 %, poor"));
+  EXPECT_FALSE(test::mentions(text, "1.2 %, poor"));
+  report.findings.push_back(fit_of("bidirectional", "pinned", 2e-6, 50.8));
+  EXPECT_TRUE(test::mentions(table(report), "size / rate; both ways: the rate of each direction\n"));
+}
+
+TEST(RunReport, SaysBelowATableWhatItsColumnsDoNotWhereItHasTheseColumns) {
+  ScenarioDescriptor copy = test::copy_descriptor();
+  copy.note = ScenarioDescriptor::Note{"speedup", "speedups are over something else"};
+  const std::array<const ScenarioDescriptor*, 1> scenarios{&copy};
+  Report report = report_of(three());
+  const auto text = [&] { return to_markdown(document_of(report, scenarios)); };
+  EXPECT_FALSE(contains(text(), "over something else"));
+  report.results[2].add("speedup", 2, "1");
+  EXPECT_TRUE(contains(text(), "over something else"));
+}
+
 TEST(RunReport, IsThisMarkdown) {
   for (const std::string name : {"two_scenarios", "cut_short", "simulated", "many_findings", "odd_texts"}) {
     expect_golden("run/" + name + ".md", to_markdown(document_of(report_named(name), shown())));

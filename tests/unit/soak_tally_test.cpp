@@ -7,6 +7,7 @@
 #include "paper/writers.hpp"
 #include "report/soak/soak_report.hpp"
 #include "soak/tally.hpp"
+#include "unit/support.hpp"
 #include "words/soak.hpp"
 #include "words/soak_terms.hpp"
 
@@ -109,6 +110,22 @@ TEST(SoakTally, TurnsThatAreLowOneAfterAnotherAreOneDrop) {
   EXPECT_DOUBLE_EQ(totals.drops[0].to, 14);
   EXPECT_DOUBLE_EQ(totals.drops[0].lowest, 30 * kGigabyte);
   EXPECT_DOUBLE_EQ(*totals.loads[0].lowest, 20 * kGigabyte);
+}
+
+TEST(SoakTally, DropsTakeAsLongInAllAsTheyAreOneByOne) {
+  Tally tally(settings(), {state()});
+  settle(tally);
+  tally.add(turn(30), 1, moment(11));
+  tally.add(turn(60, SoakLoad::d2h), 1, moment(12));  // between two turns of the load that is low
+  tally.add(turn(30), 1, moment(13));
+  tally.add(turn(50), 1, moment(14));
+  tally.add(turn(30), 0.5, moment(15));
+  const SoakTotals& totals = tally.so_far();
+  ASSERT_EQ(totals.drops.size(), 2U);
+  double seconds = 0;
+  for (const SoakDrop& drop : totals.drops) seconds += drop.to - drop.from;
+  EXPECT_DOUBLE_EQ(seconds, 3.5);
+  EXPECT_DOUBLE_EQ(totals.drop_seconds, seconds);
 }
 
 TEST(SoakTally, TellsWhatElseChangedWhileARateWasLow) {
@@ -224,6 +241,47 @@ TEST(SoakReport, DoesNotSayThatThereWereNoDropsBeforeItLooksForThem) {
   const SoakInterval last = tally.close(moment(5), {state()});
   EXPECT_NE(to_terminal(document_of(SoakHeader{.settings = settings()}, last), Style{}).find("rate drops not checked"),
             std::string::npos);
+}
+
+std::string said_of(const Tally& tally, const SoakSettings& settings) {
+  SoakInterval last{.elapsed = tally.so_far().elapsed};
+  last.so_far = tally.so_far();
+  return to_terminal(document_of(SoakHeader{.settings = settings}, last), Style{});
+}
+
+TEST(SoakReport, SaysHowLongTheBeginningWasThatRatesAreHeldAgainst) {
+  Tally tally(settings(), {state()});
+  tally.add(turn(50), 1, moment(1));
+  EXPECT_TRUE(test::mentions(said_of(tally, settings()), "nothing ran after the first 10 s, which"));
+  for (const double second : {6.0, 12.0}) {  // intervals end when a turn does
+    tally.add(turn(50), 1, moment(second));
+    static_cast<void>(tally.close(moment(second), {state()}));
+  }
+  tally.add(turn(50), 1, moment(13));
+  const std::string text = said_of(tally, settings());
+  EXPECT_TRUE(test::mentions(text, "  first 12 s GB/s  "));
+  EXPECT_TRUE(test::mentions(text, "no rate fell below 90 % of that of its first 12 s"));
+  SoakSettings hours = settings();
+  hours.seconds = 28800;
+  EXPECT_TRUE(test::mentions(said_of(Tally(hours, {state()}), hours), "  first 5 min GB/s  "));
+  hours.seconds = 1500;
+  EXPECT_TRUE(test::mentions(said_of(Tally(hours, {state()}), hours), "  first 2.5 min GB/s  "));
+  SoakInterval of_old_file{.elapsed = 80};
+  const std::vector<RateThen> rates{{.elapsed = 6}, {.elapsed = 11.2}, {.elapsed = 17}};
+  EXPECT_TRUE(test::mentions(to_terminal(document_of(SoakHeader{.settings = settings()}, of_old_file, rates), Style{}),
+                             "  first 11 s GB/s  "));
+}
+
+TEST(SoakReport, SaysHowLongADropWasThatBeganAndEndedInTheSameSecond) {
+  Tally tally(settings(), {state()});
+  settle(tally);
+  tally.add(turn(30), 0.2, moment(67.3));
+  tally.add(turn(50), 0.2, moment(68));
+  tally.add(turn(30), 3, moment(73));
+  const std::string text = said_of(tally, settings());
+  EXPECT_TRUE(test::mentions(text, "2 times a rate fell below 90 % of that of its first 10 s, for 3.2 s in all"));
+  EXPECT_TRUE(test::mentions(text, " 0:01:07, for 0.2 s (2026"));
+  EXPECT_TRUE(test::mentions(text, " 0:01:10 to 0:01:13 (2026"));
 }
 
 TEST(SoakReport, MetricsAreReadableAndCountUp) {

@@ -176,6 +176,29 @@ TEST(Trend, SaysWhatChangedWhenAndWhatElseDid) {
   EXPECT_TRUE(contains(page, "dashed edge"));
 }
 
+TEST(Trend, DrawsRunsAsPointsWhereMediansBetweenChangesStandBesideThem) {
+  const Document document = document_of(compare::trend(nights(24), {}));
+  const auto part = std::ranges::find_if(document.parts,
+                                         [](const Part& some) { return std::holds_alternative<Chart>(some.content); });
+  ASSERT_NE(part, document.parts.end());
+  const auto& chart = std::get<Chart>(part->content);
+  ASSERT_EQ(chart.series.size(), 3U);
+  EXPECT_EQ(chart.series[0].role, Chart::Series::Role::points);
+  EXPECT_EQ(chart.series[1].role, Chart::Series::Role::limit);
+  EXPECT_TRUE(chart.series[1].like.empty()) << "of another colour than the points";
+}
+
+TEST(Trend, SaysOnceWhatIsDoubtfulAboutManyFiles) {
+  std::vector<NamedReport> files = nights(12);
+  for (NamedReport& file : files) file.report.tool.git = "abc-dirty";
+  files[3].report.complete = false;
+  const std::string page = to_html(document_of(compare::trend(files, {})));
+  EXPECT_TRUE(contains(page, "2 doubts about single files"));
+  EXPECT_TRUE(contains(page, "12 files, each of which was made by a program with uncommitted changes (abc-dirty)"));
+  EXPECT_TRUE(contains(page, "night-00.json, night-01.json, night-02.json"));
+  EXPECT_TRUE(contains(page, "night-03.json is incomplete"));
+}
+
 TEST(Trend, SaysTheSameInWhateverOrderTheFilesCome) {
   std::vector<NamedReport> files = nights(24);
   const std::string page = to_html(document_of(compare::trend(files, {})));
