@@ -507,7 +507,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     const double limit = cached ? 0 : payload_limit(c, gpu) / 1e9;
     if (bandwidth > 1.05 * limit && limit > 0) {
       result.warnings.emplace_back(
-          "faster than the PCIe limit: this GPU is attached by another link, whose limit is unknown");
+          c.inside_gpu() ? "faster than the clock and width of the GPU's memory allow: its limit is unknown"
+                         : "faster than the PCIe limit: this GPU is attached by another link, whose limit is unknown");
     } else if (limit > 0) {
       result.add("limit", limit, "GB/s");
       result.add("of_limit", bandwidth / limit, "1");
