@@ -50,7 +50,8 @@ Command command(CommandLine& line, std::span<const std::string> arguments, std::
     throw UsageError(fmt::format("{} comes first: xferbench {}", word->get_name(), word->get_name()));
   }
   if (!line.program.empty() && name != "explain") {
-    throw UsageError(fmt::format("-- is of explain, which comes first: xferbench explain -- {}", line.program.front()));
+    throw UsageError(
+        fmt::format("-- is for explain only, which comes first: xferbench explain -- {}", line.program.front()));
   }
   return with_output(line, line.known.at(&first).make());
 }
@@ -74,7 +75,8 @@ Command parse(std::span<const std::string> arguments, Scenarios scenarios, AxisF
   const auto program = program_in(arguments);
   CommandLine line(scenarios, axis_flags);
   if (!program) return command(line, arguments, {});
-  if (program->empty()) throw UsageError("explain: there is no program behind --: xferbench explain -- ./my_app args");
+  if (program->empty())
+    throw UsageError("explain: no program after --; write one, as in xferbench explain -- ./my_app args");
   const auto own = arguments.first(arguments.size() - program->size() - 1);
   return command(line, own, {program->begin(), program->end()});
 }
@@ -115,14 +117,15 @@ void refuse_shared_files(std::span<const NamedFile> files) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto keeps = [&](const NamedFile& other) { return other.path + "~" == files[i].path; };
     if (const auto other = std::ranges::find_if(files, keeps); other != files.end()) {
-      throw UsageError(fmt::format("--{} and --{} name the same file: what was in {} may be kept as {}; choose another",
-                                   other->flag, files[i].flag, other->path, files[i].path));
+      throw UsageError(
+          fmt::format("--{} and --{} name the same file: the old {} may be kept as {}; choose another name",
+                      other->flag, files[i].flag, other->path, files[i].path));
     }
     for (std::size_t j = 0; j < i; ++j) {
       if (files[i].path != files[j].path) continue;
       const std::string both = fmt::format("--{} and --{}", files[j].flag, files[i].flag);
-      if (files[i].path != "-") throw UsageError(both + " name the same file; give them one each");
-      throw UsageError(both + " cannot both be standard output; give one of them a file");
+      if (files[i].path != "-") throw UsageError(both + " name the same file; give each its own");
+      throw UsageError(both + " cannot both be standard output; give one of them a file name");
     }
   }
 }

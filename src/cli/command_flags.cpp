@@ -20,7 +20,8 @@ std::string profile_of(const Axis& axis, const std::string& text) {
     const std::vector<Value> values = parse_axis(axis, text, flag_of(axis));
     if (values.size() == 1) return std::get<std::string>(values.front());
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{} (the path of a profile file has a / in it, or ends in .json)", error.what()));
+    throw UsageError(
+        fmt::format("{} (a profile file is recognised by a / in its path, or by .json at its end)", error.what()));
   }
   throw UsageError(fmt::format("--{} takes one value", axis.name));
 }
@@ -40,19 +41,18 @@ NumaPolicy numa_policy(const std::string& text) {
 void add_device_flags(CommandLine& line, CLI::App& app) {
   app.option_defaults()->group(kDevice);
   DeviceChoice& device = line.measuring.device;
-  line.add_value(
-      app, {.name = "gpu", .defaults = "0", .help = "number of the GPU, as CUDA counts them", .min = 0, .max = 1023},
-      "N", [&device](const Value& v) { device.gpu = static_cast<int>(std::get<std::uint64_t>(v)); });
+  line.add_value(app,
+                 {.name = "gpu", .defaults = "0", .help = "number of the GPU, in CUDA's order", .min = 0, .max = 1023},
+                 "N", [&device](const Value& v) { device.gpu = static_cast<int>(std::get<std::uint64_t>(v)); });
   CLI::Option* gpus = app.add_option_function<std::string>(
       "--gpus", [&device](const std::string& text) { device.gpus = gpu_selection(text); },
-      "several GPUs: all, the first so many (2), or these (0,3)");
+      "several GPUs: all, a number of them (2: the first two), or a list (0,3)");
   line.choices[gpus->type_name("all|N|N,N,...")] = {"all"};
   CLI::Option* numa = app.add_option_function<std::string>(
       "--numa", [&device](const std::string& text) { device.numa = numa_policy(text); },
-      "NUMA node to run on and take memory from; local is the GPU's, none leaves it to the system [local]");
+      "NUMA node for threads and host memory; local: the GPU's node; none: the system decides [local]");
   line.choices[numa->type_name("N|local|none")] = {"local", "none"};
-  Axis profile =
-      profile_axis("simulate", "use a modelled machine instead of this one; --gpu and --gpus choose among its GPUs");
+  Axis profile = profile_axis("simulate", "simulate a modelled machine; --gpu and --gpus choose among its GPUs");
   profile.implicit_value = profile.choices.front();
   const CLI::callback_t read = [profile, &device](const CLI::results_t& texts) {
     device.simulate = profile_of(profile, texts.front());
@@ -70,7 +70,7 @@ void add_sampling_flags(CommandLine& line, CLI::App& app) {
                  {.name = "ci",
                   .kind = AxisKind::real,
                   .defaults = fmt::format("{}", defaults.ci * 100),
-                  .help = "sample until the 95 % confidence interval of the median is within ± this many percent",
+                  .help = "sample until the 95 % confidence interval is within ± this many percent of the median",
                   .min = 0.001,
                   .max = 100},
                  "PERCENT", into(sampling.ci));
@@ -78,7 +78,7 @@ void add_sampling_flags(CommandLine& line, CLI::App& app) {
                  {.name = "budget",
                   .kind = AxisKind::time,
                   .defaults = fmt::format("{}s", defaults.budget),
-                  .help = "longest warm-up and sampling of a case; with tune, of all cases together",
+                  .help = "time limit for warm-up and sampling of a case; with tune, for all cases together",
                   .min = 0.001,
                   .max = 86400},
                  "TIME", into(sampling.budget));
@@ -86,63 +86,68 @@ void add_sampling_flags(CommandLine& line, CLI::App& app) {
     line.add_value(app, {.name = name, .defaults = fmt::format("{}", usual), .help = help, .max = 1e6}, "N",
                    into(target));
   };
-  add_count("min-samples", "samples to take even beyond the budget", defaults.min_samples, sampling.min_samples);
-  add_count("max-samples", "samples after which to stop", defaults.max_samples, sampling.max_samples);
+  add_count("min-samples", "least number of samples, even if they exceed the budget", defaults.min_samples,
+            sampling.min_samples);
+  add_count("max-samples", "largest number of samples", defaults.max_samples, sampling.max_samples);
   line.add_value(app, {.name = "seed", .defaults = "1", .help = "seed of the payload", .min = 0}, "N",
                  into(line.measuring.seed));
   app.add_flag_callback(
-      "--no-verify", [&line] { line.measuring.verify = false; }, "do not check results before and after timing");
-  app.add_flag("--dry-run", line.measuring.dry_run, "print the cases and touch no device");
+      "--no-verify", [&line] { line.measuring.verify = false; },
+      "do not check the output data before and after timing");
+  app.add_flag("--dry-run", line.measuring.dry_run, "print the cases without using a device");
 }
 
 void add_output_flags(CommandLine& line, CLI::App& app) {
   app.option_defaults()->group(kOutput);
   OutputFiles& files = line.measuring.files;
   Presentation& show = line.measuring.show;
-  add_file(app, "--json", "write everything as JSON, of a run with every sample; - is standard output", files.json);
-  add_file(app, "--csv", "write one row for each number, for spreadsheets, R, pandas; - is standard output", files.csv);
+  add_file(app, "--json", "write all results as JSON, with every sample of a run; - is standard output", files.json);
+  add_file(app, "--csv", "write CSV, one row per number, for spreadsheets, R, pandas; - is standard output", files.csv);
   add_file(app, "--markdown", "write the tables as Markdown; - is standard output", files.markdown);
-  add_file(app, "--html", "write the tables as a page for browsers, which needs no network; - is standard output",
-           files.html);
+  add_file(app, "--html", "write the tables as one self-contained HTML page; - is standard output", files.html);
   add_file(app, "--openmetrics",
-           "write each case's headline, of check each margin, for monitoring; - is standard output", files.openmetrics);
+           "write the headline of each case, or each margin of check, for monitoring; - is standard output",
+           files.openmetrics);
   const auto add_mode = [&line, &app](const char* name, const char* help, std::vector<std::string> words,
                                       auto& target) {
     const Axis axis{.name = name, .kind = AxisKind::choice, .defaults = "auto", .help = help, .choices = words};
     line.add_value(app, axis, "WHEN", into_enumerator(std::move(words), target));
   };
-  add_mode("color", "colours in tables (NO_COLOR is respected)", {"auto", "always", "never"}, show.color);
-  add_mode("progress", "auto: on a terminal; plain: one line for each case", {"auto", "plain", "never"}, show.progress);
-  app.add_flag("--wide", show.wide, "whole tables, however narrow the terminal is and whatever matrices show");
-  app.add_flag("--quiet", show.quiet, "no progress and no warnings on standard error");
+  add_mode("color", "colours in tables; auto respects NO_COLOR", {"auto", "always", "never"}, show.color);
+  add_mode("progress", "auto: only on a terminal; plain: one line for each case", {"auto", "plain", "never"},
+           show.progress);
+  app.add_flag("--wide", show.wide,
+               "show all columns, even if the terminal is too narrow or a matrix shows the numbers");
+  app.add_flag("--quiet", show.quiet, "print no progress and no warnings on standard error");
 }
 
 void add_whole_run_flags(CommandLine& line, CLI::App& app) {
   app.option_defaults()->group(kWholeRuns);
-  add_file(app, "--suite", "run the cases of a suite: quick, ci, full, gpus, or a file's", line.run.suite, "NAME|FILE");
-  add_file(app, "--resume", "go on with the cases that are missing in this results file", line.run.resume);
-  line.add_value(app,
-                 {.name = "turns",
-                  .flag = "passes",
-                  .defaults = "1",
-                  .help = "go through all cases this many times, so that drift spreads evenly; a suite may set it, too",
-                  .max = 100},
-                 "N", into(line.run.turns));
-  CLI::Option* repeat =
-      line.add_value(app,
-                     {.name = "repeat",
-                      .defaults = "1",
-                      .help = "do all of it in so many fresh processes, for compare; FILE.json becomes FILE-1.json ...",
-                      .max = 1000},
-                     "N", into(line.run.repeat));
+  add_file(app, "--suite", "run the cases of a suite: quick, ci, full, gpus, or a file", line.run.suite, "NAME|FILE");
+  add_file(app, "--resume", "continue a stopped run: measure the cases that this results file lacks", line.run.resume);
+  line.add_value(
+      app,
+      {.name = "turns",
+       .flag = "passes",
+       .defaults = "1",
+       .help = "measure all cases in this many passes, so that drift affects all alike; a suite may set it, too",
+       .max = 100},
+      "N", into(line.run.turns));
+  CLI::Option* repeat = line.add_value(
+      app,
+      {.name = "repeat",
+       .defaults = "1",
+       .help = "repeat the run in this many new processes, for compare; FILE.json becomes FILE-1.json ...",
+       .max = 1000},
+      "N", into(line.run.repeat));
   CLI::Option* spread = add_file(
-      app, "--spread", "with --repeat: keep how far the processes lie apart, for compare --spread", line.run.spread);
+      app, "--spread", "with --repeat: store the spread between processes, for compare --spread", line.run.spread);
   spread->needs(repeat);
   add_file(app, "--timeline",
-           "timeline of one more pass or explain's program, for ui.perfetto.dev; - is standard output",
+           "write a timeline of one extra pass, or of explain's program, for ui.perfetto.dev; - is standard output",
            line.measuring.files.timeline);
   app.add_flag("--details,--all-findings", line.measuring.show.details,
-               "all that was measured of a single case, and all that the results say together");
+               "show every measurement of a single case, and all findings");
   // Hidden: tells a process that --repeat or a suite has started which one it is.
   line.add_value(app, {.name = "process", .max = 1000}, "N", into(line.run.process))->group("");
 }
@@ -152,8 +157,8 @@ void add_fleet_flags(CommandLine& line, CLI::App& app) {
   FleetChoice& fleet = line.run.fleet;
   CLI::Option* pace = app.add_option_function<std::string>(
       "--concurrency,--pace", [&fleet](const std::string& text) { fleet.pace = paces(text); },
-      "which ranks measure at the same time: all, those of one node, or one; several to see what contention costs "
-      "[all]");
+      "which ranks measure at the same time: all, those of one node, or one; several values show the cost of "
+      "contention [all]");
   line.choices[pace->type_name("all|node|one,...")] = words(texts_of(Pacing{}));
   line.add_share(app, {.name = "threshold", .help = "ignore ranks less than this slower than their peers", .max = 100},
                  fleet.threshold);
@@ -161,32 +166,32 @@ void add_fleet_flags(CommandLine& line, CLI::App& app) {
                  {.name = "timeout",
                   .kind = AxisKind::time,
                   .defaults = fmt::format("{}s", fleet.timeout),
-                  .help = "how long a rank waits for one that does not answer",
+                  .help = "how long a rank waits for another one that does not answer",
                   .min = 0.1,
                   .max = 86400},
                  "TIME", [&fleet](const Value& v) { fleet.timeout = std::get<double>(v); });
-  app.add_flag("--share-gpus", fleet.share_gpus, "let several ranks use one GPU, which slow each other");
-  app.add_flag("--mpi", fleet.mpi, "start MPI although no launcher that is known has started the program");
+  app.add_flag("--share-gpus", fleet.share_gpus, "let several ranks use one GPU, although they slow each other down");
+  app.add_flag("--mpi", fleet.mpi, "start MPI although no known launcher (mpirun, srun) has started the program");
 }
 
 void add_contradictions(CommandLine& line, CLI::App& app) {
   constexpr std::array<std::array<const char*, 3>, 17> kContradictions{{
-      {"--gpu", "--gpus", "one is a GPU by its number, the other says which several"},
+      {"--gpu", "--gpus", "--gpu chooses one GPU, --gpus several"},
       {"--json", "--dry-run", "a dry run has no results to write"},
       {"--csv", "--dry-run", "a dry run has no results to write"},
       {"--markdown", "--dry-run", "a dry run has no results to write"},
       {"--html", "--dry-run", "a dry run has no results to write"},
-      {"--timeline", "--dry-run", "a dry run has nothing to watch"},
+      {"--timeline", "--dry-run", "a dry run executes nothing"},
       {"--openmetrics", "--dry-run", "a dry run has no results to write"},
       {"--progress", "--quiet", "a quiet run shows no progress"},
-      {"--suite", "--timeline", "run one of its commands by itself to watch it"},
-      {"--repeat", "--timeline", "run it once to watch it"},
+      {"--suite", "--timeline", "a timeline shows one command; run one of the suite's commands by itself"},
+      {"--repeat", "--timeline", "a timeline shows one process; leave --repeat out"},
       {"--repeat", "--dry-run", "a dry run has no results to repeat"},
-      {"--repeat", "--csv", "each process has results of its own, in a JSON file"},
-      {"--repeat", "--markdown", "each process has results of its own, in a JSON file"},
-      {"--repeat", "--html", "each process has results of its own, in a JSON file"},
-      {"--repeat", "--openmetrics", "each process has results of its own, in a JSON file"},
-      {"--repeat", "--details", "each process has details of its own, in a JSON file"},
+      {"--repeat", "--csv", "each process writes its own results, as JSON"},
+      {"--repeat", "--markdown", "each process writes its own results, as JSON"},
+      {"--repeat", "--html", "each process writes its own results, as JSON"},
+      {"--repeat", "--openmetrics", "each process writes its own results, as JSON"},
+      {"--repeat", "--details", "each process writes its own details, as JSON"},
       {"--details", "--dry-run", "a dry run measures nothing"},
   }};
   for (const auto& [one, other, why] : kContradictions)

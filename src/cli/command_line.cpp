@@ -16,7 +16,7 @@ CommandLine::CommandLine(Scenarios all, AxisFlags flags_of_axes)
     : scenarios(all), axis_flags(flags_of_axes), app(std::string(kSummary), "xferbench") {
   app.option_defaults()->disable_flag_override()->group(kFlags);
   app.set_help_flag("-h,--help", "this text");
-  app.add_flag("-V,--version")->description("version, build, and what was found here");
+  app.add_flag("-V,--version")->description("version, build, and the libraries found on this machine");
   app.allow_extras();  // reject_what_is_left() reports unknown words
   add_program_flags(*this);
   add_scenarios(*this);
@@ -167,7 +167,7 @@ void reject_word(const CommandLine& line, const std::string& word) {
   }
   const std::string see = fmt::format("(see xferbench {} --help)", first);
   if (first == "list")
-    throw UsageError(fmt::format("list is of what can be run, and '{0}' is a command: xferbench help {0}", word));
+    throw UsageError(fmt::format("list takes a scenario, and '{0}' is a command; write xferbench help {0}", word));
   const auto positional = named.front()->get_options([](const CLI::Option* o) { return o->get_positional(); });
   const bool takes_files = std::ranges::any_of(
       positional, [](const CLI::Option* o) { return o->get_type_name().find("FILE") != std::string::npos; });
@@ -176,8 +176,8 @@ void reject_word(const CommandLine& line, const std::string& word) {
   }
   if (first == "explain") {
     throw UsageError(
-        fmt::format("explain does not take '{}'; a program to run goes behind --, with all its arguments, "
-                    "as in xferbench explain -- ./my_app args",
+        fmt::format("explain does not take '{}'; write the program and its arguments after --, as in xferbench explain "
+                    "-- ./my_app args",
                     word));
   }
   throw UsageError(fmt::format("{} does not take '{}'; leave it out {}", first, word, see));
@@ -192,10 +192,11 @@ const Scenario& topic(const CommandLine& line, const std::string& word) {
     (scenario != nullptr ? scenarios : commands).push_back(command->get_name());
   }
   if (!word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0) {
-    throw UsageError(fmt::format("unknown scenario '{}'; values of one flag are joined by commas, as in 4K,8K", word));
+    throw UsageError(fmt::format("unknown scenario '{}'; join several values of a flag by commas, as in 4K,8K", word));
   }
   if (std::ranges::find(kListed, word) != kListed.end()) {
-    throw UsageError(fmt::format("'{0}' is neither a scenario nor a command; xferbench list {0} shows them", word));
+    throw UsageError(
+        fmt::format("'{0}' is neither a scenario nor a command; to see all {0}, write xferbench list {0}", word));
   }
   std::vector<std::string> known = scenarios;
   known.insert(known.end(), commands.begin(), commands.end());

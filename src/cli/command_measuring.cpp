@@ -77,7 +77,7 @@ void add_scenarios(CommandLine& line) {
 void finish_measuring(CommandLine& line, double budget) {
   Measuring& m = line.measuring;
   if (m.device.simulate && line.given("--numa") && m.device.numa.kind != NumaPolicy::Kind::none) {
-    throw UsageError("--numa and --simulate contradict each other: a simulated run is the same on every node");
+    throw UsageError("--numa and --simulate contradict each other: the NUMA node does not affect a simulated run");
   }
   refuse_shared_files(m.files.named());
   m.policy = policy_of(m.sampling, budget);
@@ -139,13 +139,13 @@ void refuse_gpus_for_one(const CommandLine& line, std::span<const ScenarioFlags>
   const auto uses_several = [](const Scenario& s) { return described(s).gpus != UsesGpus::one; };
   if (!line.measuring.device.gpus) return;
   refuse_unless_any(uses_several, chosen, line.scenarios, "--gpus",
-                    "is about one GPU, which --gpu chooses; these use several");
+                    "uses one GPU, which --gpu chooses; these scenarios use several");
 }
 
 /// Refuses scenarios and axis flags beside a flag (`source`) that defines the cases itself.
 void refuse_beside(const CommandLine& line, const char* source) {
   const auto reject = [source](const std::string& what) {
-    throw UsageError(fmt::format("{} says itself what is run; leave {} out", source, what));
+    throw UsageError(fmt::format("{} defines what is run; leave {} out", source, what));
   };
   for (const CLI::App* app : line.app.get_subcommands()) {
     if (line.scenario_of(*app) != nullptr) reject("'" + app->get_name() + "'");
@@ -153,9 +153,10 @@ void refuse_beside(const CommandLine& line, const char* source) {
   if (!line.shared.empty()) reject("--" + line.shared.begin()->first);
 }
 
-constexpr const char* kProgramUsage = R"(  xferbench [FLAGS]                               overlap, the pipeline
-  xferbench [FLAGS] SCENARIO [FLAGS] ...          each with its own flags; those before them hold for all
-  mpirun -n 8 xferbench ...                       the same on many GPUs and nodes, and the slow one named
+constexpr const char* kProgramUsage =
+    R"(  xferbench [FLAGS]                               measures overlap, the pipeline
+  xferbench [FLAGS] SCENARIO [FLAGS] ...          each with its own flags; flags before them apply to all
+  mpirun -n 8 xferbench ...                       on many GPUs and nodes; finds the slow ones
   xferbench COMMAND ...
 )";
 
@@ -166,12 +167,13 @@ Command run_command(CommandLine& line) {
   for (const CLI::Option* option : line.known.at(&line.app).taken) {
     if (option->count() > 0) run.flags.push_back(option->get_name().substr(2));
   }
-  if (run.process && !run.repeat && !run.suite) throw UsageError("--process is one of --repeat, or of a suite");
+  if (run.process && !run.repeat && !run.suite) throw UsageError("--process needs --repeat or --suite");
   if ((run.repeat || run.process) && (!line.measuring.files.json || line.measuring.files.json == "-")) {
-    throw UsageError("--repeat needs --json FILE: each process writes one of its own, FILE-1.json and so on");
+    throw UsageError("--repeat needs --json FILE: each process writes its own file, FILE-1.json and so on");
   }
   if (run.spread) {
-    if (*run.spread == "-") throw UsageError("--spread needs a file: it is added to when it is there");
+    if (*run.spread == "-")
+      throw UsageError("--spread needs a file name, not -: spreads are added to an existing file");
     std::vector<NamedFile> files = line.measuring.files.named();
     files.push_back({"spread", *run.spread});
     refuse_shared_files(files);
@@ -181,7 +183,7 @@ Command run_command(CommandLine& line) {
   if (!run.suite && !run.resume) {
     const std::vector<ScenarioFlags> flags = flags_of_scenarios(line, line.app);
     if (line.measuring.files.timeline) {
-      refuse_unless_any(has_timeline, flags, line.scenarios, "--timeline", "has no timeline; these have");
+      refuse_unless_any(has_timeline, flags, line.scenarios, "--timeline", "has no timeline; these scenarios have one");
     }
     refuse_gpus_for_one(line, flags);
     run.cases = plan(flags);
@@ -190,7 +192,7 @@ Command run_command(CommandLine& line) {
                                    "quiet",  "color", "progress", "wide", "details"};
   for (const std::string& flag : run.flags) {
     if (!run.resume || std::ranges::find(kOfThisPart, flag) != kOfThisPart.end()) continue;
-    throw UsageError(fmt::format("--resume goes on with the command that the file holds; leave --{} out", flag));
+    throw UsageError(fmt::format("--resume continues the command stored in the file; leave --{} out", flag));
   }
   return run;
 }
@@ -198,16 +200,16 @@ Command run_command(CommandLine& line) {
 constexpr const char* kTuneExamples = R"(Examples:
   xferbench tune --size 64M                          which streams, chunks, strategy are best for 64 MiB?
   xferbench tune --size 4G --memory-limit 1G         with at most 1 GiB of device memory
-  xferbench tune smem --intensity 48                 of another scenario; its flags: xferbench tune smem --help
+  xferbench tune smem --intensity 48                 another scenario; its flags: xferbench tune smem --help
 )";
 
 Command tune_command(CommandLine& line, TuneCommand tune) {
   constexpr double kDay = 86400;
   const auto after = line.words_after_command();
   const auto chosen = line.tune->get_subcommands();
-  if (chosen.size() + after.size() > 1) throw UsageError("tune takes one scenario at most");
+  if (chosen.size() + after.size() > 1) throw UsageError("tune takes at most one scenario");
   if (!after.empty() || (chosen.empty() && !can_tune(*line.scenarios.front()))) {
-    throw UsageError(fmt::format("{} cannot be tuned; these can: {}",
+    throw UsageError(fmt::format("{} cannot be tuned; these scenarios can: {}",
                                  after.empty() ? name_of(*line.scenarios.front()) : after.front()->get_name(),
                                  names_where(can_tune, line.scenarios)));
   }
@@ -237,24 +239,25 @@ void add_run_and_tune(CommandLine& line) {
   line.known[&line.app] = {.usage = kProgramUsage, .taken = run.taken, .make = run.make};
   const std::string footer = fmt::format("Values:\n{}\nProfiles for --simulate:\n{}\nExit codes:\n{}", value_grammar(),
                                          profile_lines(), exit_codes());
-  line.add_command("run", "measure; the word may be left out", footer, run);
+  line.add_command("run", "measure scenarios; the word run may be left out", footer, run);
   // Without flags of whole runs, since a search makes its own passes, and without monitoring: it has hundreds of cases.
   Flags of_tune = of_groups({kDevice, kSampling, kOutput});
   std::erase(of_tune, line.app.get_option("--openmetrics"));
   auto& tune = line.keep<TuneCommand>();
-  line.tune = line.add_command("tune", "find the fastest configuration for what the flags fix", kTuneExamples,
+  line.tune = line.add_command("tune", "find the fastest configuration; flags that are given stay fixed", kTuneExamples,
                                {.usage = "  xferbench tune [FLAGS] [SCENARIO [FLAGS]]\n",
                                 .taken = std::move(of_tune),
                                 .make = [&line, &tune] { return tune_command(line, tune); }});
-  line.add_value(*line.tune,
-                 {.name = "memory-limit", .kind = AxisKind::size, .help = "leave out what needs more device memory"},
-                 "SIZE", into(tune.memory_limit));
-  const Axis objective = choice_axis(
-      "objective", words(texts_of(Objective())),
-      {.defaults = "device",
-       .help = "the time to search for: device: of the GPU's work; wall: until a program that waits has the result"});
+  line.add_value(
+      *line.tune,
+      {.name = "memory-limit", .kind = AxisKind::size, .help = "skip configurations that need more device memory"},
+      "SIZE", into(tune.memory_limit));
+  const Axis objective =
+      choice_axis("objective", words(texts_of(Objective())),
+                  {.defaults = "device",
+                   .help = "time to minimise: device: makespan on the GPU; wall: time to result on the host"});
   line.add_value(*line.tune, objective, "TIME", into_enumerator(objective.choices, tune.objective));
-  line.tune->add_flag("--exhaustive", tune.exhaustive, "measure every configuration, however long it takes");
+  line.tune->add_flag("--exhaustive", tune.exhaustive, "measure every configuration, without a time limit");
   for (const Scenario* scenario : line.scenarios) {
     if (can_tune(*scenario)) add_scenario(line, *line.tune, *scenario);
   }

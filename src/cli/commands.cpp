@@ -19,7 +19,7 @@ namespace {
 CLI::Option* add_annotations(CommandLine& line, CLI::App& app, Annotations& target) {
   const Axis axis{.name = "annotations",
                   .kind = AxisKind::choice,
-                  .help = "notes for a CI system on standard error: github: a line for each thing that is wrong",
+                  .help = "write annotations for a CI system to standard error; github: one line for each problem",
                   .choices = {"github"}};
   return line.add_value(app, axis, "SYSTEM", [&target](const Value&) { target = Annotations::github; });
 }
@@ -39,30 +39,30 @@ void refuse_several_inputs(const char* command, const std::vector<std::string>& 
 // --- compare --------------------------------------------------------------------------------------------------------
 
 constexpr const char* kCompareUsage =
-    R"(  xferbench compare BASE NEW [NEW]...                two results files; several NEW are several processes
-  xferbench compare --base FILES --new FILES         several processes a side
+    R"(  xferbench compare BASE NEW [NEW]...                two results files; several NEW files count as several processes
+  xferbench compare --base FILES --new FILES         several processes on each side
   xferbench compare --across FILES                   different machines side by side
 )";
 
 constexpr const char* kCompareFooter = R"(Examples:
-  xferbench --json base.json                         before a change ...
-  xferbench --json new.json                          ... after it ...
-  xferbench compare base.json new.json               ... and what it did
+  xferbench --json base.json                         results before a change
+  xferbench --json new.json                          results after it
+  xferbench compare base.json new.json               shows what changed
   xferbench compare --base main-*.json --new pr-*.json --markdown comment.md --annotations github
   xferbench --suite ci --repeat 7 --json now.json --spread spread.json
-  xferbench compare base.json new.json --spread spread.json     single processes, judged with what is known here
+  xferbench compare base.json new.json --spread spread.json     single processes, judged with the measured spread
   xferbench compare base.json new.json --metric bandwidth --only 'memcpy/dir=h2d*'
   xferbench compare --across a100.json h100.json h200.json
 
 Verdicts:
   regressed, improved      significant over all cases, and the whole 95 % interval of new/base is beyond the threshold
-  changed                  the same of a number of which it is not known whether more is better
+  changed                  significant as above, for a number without a better direction
   same                     the whole interval lies within the threshold
-  inconclusive             neither; the line beneath says why
-  missing, new             only base has a number, or only new
+  inconclusive             no verdict; the line below says why
+  missing, new             only the base has a number, or only the new side
 
 Exit codes:
-  0 nothing regressed   1 a case regressed, or fails that did not   2 usage, or a file that cannot be read or compared
+  0 no regression   1 a case regressed or newly fails   2 wrong usage, or a file that cannot be read or compared
   4 too little data: most cases could not show a slow-down of twice the threshold, for too few processes or too much noise;
     or no case has a number on both sides; with --strict also where a case is inconclusive, changed or missing
 )";
@@ -75,13 +75,13 @@ Command compare_command(CompareCommand c, const std::vector<std::string>& files)
     if (c.across.size() < 2) throw UsageError("--across needs at least two files");
   } else if (!c.base.empty()) {
     if (!files.empty()) {
-      throw UsageError(fmt::format("compare: '{}' belongs to no side; write it after --base or --new", files[0]));
+      throw UsageError(fmt::format("compare: '{}' belongs to neither side; write it after --base or --new", files[0]));
     }
   } else if (files.size() < 2) {
     throw UsageError(
         fmt::format("compare needs two results files, as in xferbench compare base.json new.json; {} "
                     "(see xferbench compare --help)",
-                    files.empty() ? "there is none" : "there is one"));
+                    files.empty() ? "none is given" : "one is given"));
   } else {
     c.base = {files.front()};
     c.next.assign(files.begin() + 1, files.end());
@@ -96,7 +96,7 @@ void add_compare(CommandLine& line) {
   auto& compare = line.keep<CompareCommand>();
   auto& files = line.keep<std::vector<std::string>>();
   CLI::App& app =
-      *line.add_command("compare", "what changed between results files", kCompareFooter,
+      *line.add_command("compare", "show what changed between results files", kCompareFooter,
                         {.usage = kCompareUsage,
                          .taken = line.named({"--json", "--markdown", "--html", "--color", "--quiet", "--wide"}),
                          .make = [&compare, &files] { return compare_command(compare, files); }});
@@ -105,45 +105,47 @@ void add_compare(CommandLine& line) {
     return valued(app.add_option(flag, target, help), "FILES");
   };
   CLI::Option* base =
-      add_side("--base", compare.base, "several processes of the base: the medians of the files are the samples");
-  CLI::Option* next = add_side("--new", compare.next, "the same of what is compared with it");
-  CLI::Option* across = add_side("--across", compare.across, "side by side: a column for each file, the best marked");
+      add_side("--base", compare.base,
+               "base side from several processes: one file each; the medians of the files are the samples");
+  CLI::Option* next = add_side("--new", compare.next, "new side from several processes, likewise");
+  CLI::Option* across =
+      add_side("--across", compare.across, "show files side by side: one column each, the best is marked");
   base->needs(next);
   next->needs(base);
   compare::Options& options = compare.options;
   valued(app.add_option("--metric", options.metric,
-                        "a measurement or metric; else the time that a run's table shows first"),
+                        "measurement or metric to compare; default: the headline of each scenario"),
          "NAME");
-  valued(
-      app.add_option("--only", options.only, "cases whose keys match: * is anything, ? one character; may be repeated"),
-      "PATTERN")
+  valued(app.add_option("--only", options.only,
+                        "only cases whose key matches; * is any text, ? one character; may be repeated"),
+         "PATTERN")
       ->allow_extra_args(false);
   CLI::Option* threshold =
-      line.add_share(app, {.name = "threshold", .help = "changes within it do not matter", .min = 0, .max = 99.999},
+      line.add_share(app, {.name = "threshold", .help = "ignore changes that are smaller", .min = 0, .max = 99.999},
                      options.threshold);
   CLI::Option* assumed =
       line.add_share(app,
                      {.name = "assume-spread",
-                      .help = "how far processes are taken to lie apart where nothing is known; 0: nothing is taken",
+                      .help = "spread between processes to assume where none was measured; 0: assume none",
                       .min = 0,
                       .max = 100},
                      options.assumed_spread);
   CLI::Option* spread =
-      add_file(app, "--spread", "how far processes lie apart on this machine: a file of --repeat N --spread FILE",
+      add_file(app, "--spread", "spread between processes on this machine: a file written by --repeat N --spread FILE",
                compare.spread);
   CLI::Option* strict =
-      app.add_flag("--strict", options.strict, "exit code 4 where a case is inconclusive, changed or missing");
+      app.add_flag("--strict", options.strict, "exit code 4 if a case is inconclusive, changed or missing");
   CLI::Option* bootstrap =
-      app.add_flag("--bootstrap", options.bootstrap, "judge by the ratio of medians and its bootstrap interval");
+      app.add_flag("--bootstrap", options.bootstrap, "judge by the bootstrap interval of the ratio of medians");
   app.add_flag("--allow-simulated", options.allow_simulated,
                "compare simulated with real times, or different profiles");
   const Axis match{.name = "match",
                    .kind = AxisKind::choice,
-                   .help = "which ranks of mpirun or srun are compared; else by UUID where GPUs have any",
+                   .help = "how to match ranks of mpirun or srun; default: by the GPU's UUID if there is one",
                    .choices = words(texts_of(compare::Match{}))};
   line.add_value(app, match, "WHAT",
                  into_enumerator<std::optional<compare::Match>, compare::Match>(match.choices, options.match));
-  CLI::Option* all = app.add_flag("--all", compare.all, "list every case, however many there are");
+  CLI::Option* all = app.add_flag("--all", compare.all, "list every case, even if there are many");
   CLI::Option* annotations = add_annotations(line, app, compare.annotations);
   for (CLI::Option* judging : {base, next, threshold, strict, bootstrap, all, spread, assumed, annotations}) {
     line.contradict(across, judging, "--across shows files side by side and judges nothing");
@@ -158,20 +160,20 @@ constexpr const char* kReportUsage = R"(  xferbench report FILE... [--html PAGE]
 )";
 
 constexpr const char* kReportFooter = R"(Examples:
-  xferbench report results.json --html page.html                    one file: a run, of many ranks too, or a soak
+  xferbench report results.json --html page.html                    one file: a run (also of many ranks) or a soak
   xferbench report base.json new.json --html page.html              two: what changed
   xferbench report a100.json h100.json h200.json --html page.html   more: side by side
-  xferbench report --base main-*.json --new pr-*.json --html page.html   several processes a side
-  xferbench report --trend nightly/*.json --html page.html          how numbers of one machine went, where they changed
-  xferbench report results.json.xz                                  the tables, here; files may be packed with xz
-  xferbench report explain.json --html page.html                    what explain --json found, by itself
-  xferbench report results.json pipeline.json --html page.html      with timelines, which may stand alone
+  xferbench report --base main-*.json --new pr-*.json --html page.html   several processes on each side
+  xferbench report --trend nightly/*.json --html page.html          numbers of one machine over time, and where they changed
+  xferbench report results.json.xz                                  tables on the terminal; files may be compressed with xz
+  xferbench report explain.json --html page.html                    the output of explain --json, one file alone
+  xferbench report results.json pipeline.json --html page.html      with timelines; a timeline alone works, too
 
-Files NAME-1.json, NAME-2.json ... of one command and machine, as --repeat writes them, are processes of one run.
+Files NAME-1.json, NAME-2.json ... of one command and machine, as --repeat writes them, count as processes of one run.
 A page is one file that needs no network. Without --html - or --markdown - the tables go to standard output.
 
 Exit codes:
-  0 all was shown, whatever it says   2 usage, or a file that cannot be read or shown
+  0 everything was shown, whatever the verdicts   2 wrong usage, or a file that cannot be read or shown
 )";
 
 void add_report(CommandLine& line) {
@@ -183,7 +185,7 @@ void add_report(CommandLine& line) {
       report.stored.clear();
     } else if (!report.base.empty() && !report.stored.empty()) {
       throw UsageError(
-          fmt::format("report: '{}' belongs to no side; write it after --base or --new", report.stored.front()));
+          fmt::format("report: '{}' belongs to neither side; write it after --base or --new", report.stored.front()));
     } else if (report.base.empty() && report.stored.empty()) {
       throw UsageError(
           "report needs a file of results, a soak, an explanation or a timeline: "
@@ -197,7 +199,7 @@ void add_report(CommandLine& line) {
     return report;
   };
   CLI::App& app =
-      *line.add_command("report", "what stored files say, as a page or as the tables of their commands", kReportFooter,
+      *line.add_command("report", "show stored files as an HTML page or as tables", kReportFooter,
                         {.usage = kReportUsage,
                          .taken = line.named({"--markdown", "--html", "--details", "--color", "--quiet", "--wide"}),
                          .make = make});
@@ -205,12 +207,12 @@ void add_report(CommandLine& line) {
   const auto add_list = [&app](const char* flag, std::vector<std::string>& target, const char* help) {
     return valued(app.add_option(flag, target, help), "FILES");
   };
-  CLI::Option* base = add_list("--base", report.base, "several processes of the base");
-  CLI::Option* next = add_list("--new", report.next, "the same of what is compared with it");
-  CLI::Option* trend = add_list("--trend", report.trend, "many runs of one machine: where their numbers changed");
+  CLI::Option* base = add_list("--base", report.base, "base side from several processes: one file each");
+  CLI::Option* next = add_list("--new", report.next, "new side from several processes, likewise");
+  CLI::Option* trend = add_list("--trend", report.trend, "many runs of one machine: shows where their numbers changed");
   base->needs(next);
   next->needs(base);
-  for (CLI::Option* side : {base, next}) line.contradict(trend, side, "a trend compares all runs with each other");
+  for (CLI::Option* side : {base, next}) line.contradict(trend, side, "--trend compares all runs with each other");
   app.add_flag("--allow-simulated", report.allow_simulated, "show simulated results beside real ones");
 }
 
@@ -222,35 +224,35 @@ constexpr const char* kCheckFooter = R"(Examples:
   xferbench check new.json --expect mine.json --markdown comment.md
   xferbench check new.json --expect mine.json --junit check.xml     for CI servers: a test case for each expectation
   xferbench check new.json --expect mine.json --openmetrics /var/lib/prometheus/node-exporter/xferbench.prom
-  xferbench expect good-*.json -o mine.json          limits of your own, from good runs; then check against them
+  xferbench expect good-*.json -o mine.json          makes your own limits from good runs, for check
   xferbench list expectations                        names that --expect knows
 
 Columns:
-  expected, found          the limit, and the number of the case that decides, in the limit's unit
-  margin                   how far inside its limit the number is, of the limit; below 0 it is outside
+  expected, found          the limit, and the number of the deciding case, in the limit's unit
+  margin                   distance of the number from its limit, as a share of the limit; below 0: outside
 
-Below the tables: what was not measured, each with the command that would.
+Below the tables: what was not measured, each with the command that measures it.
 
 Exit codes:
-  0 every expectation that was measured holds   1 one does not, nothing was checked, or a run was cut off
-  2 usage, or a file that cannot be read
+  0 every measured expectation holds   1 one fails, nothing was checked, or a run is incomplete
+  2 wrong usage, or a file that cannot be read
 )";
 
 constexpr const char* kExpectFooter = R"(Examples:
   xferbench --suite ci --repeat 3 --json good.json                  three processes: good-1.json to good-3.json
   xferbench expect good-1.json good-2.json good-3.json -o mine.json
-  xferbench check new.json --expect mine.json                       exit code 1 where a case is slower than the limit
-  xferbench expect good.json --assume-spread 1 -o mine.json         of one run, whose spread nobody knows
+  xferbench check new.json --expect mine.json                       exit code 1 if a case is slower than its limit
+  xferbench expect good.json --assume-spread 1 -o mine.json         from one run, with an assumed spread
 
-Each case gets a limit for its headline, beyond the worst of these runs by a margin that comes from their spread: 95 of
-100 further runs that are as good keep all limits. More runs make it narrower. docs/check.md tells how.
+Each case gets a limit for its headline. The limit allows for the worst of these runs plus a margin from their spread:
+95 of 100 further runs that are as good keep all limits. More runs make the margin narrower. See docs/check.md.
 )";
 
 Command check_command(CheckCommand c) {
   if (c.results.empty()) throw UsageError("check needs a results file: xferbench check results.json --expect h200");
   refuse_several_inputs("check", c.results);
   if (c.expect.empty()) {
-    throw UsageError("check needs --expect: a file of limits, or the name of one that comes with xferbench, as h200");
+    throw UsageError("check needs --expect: a file of limits, or the name of an installed one, as in --expect h200");
   }
   return c;
 }
@@ -266,23 +268,22 @@ Command expect_command(ExpectCommand c) {
 void add_check(CommandLine& line) {
   auto& check = line.keep<CheckCommand>();
   CLI::App& app = *line.add_command(
-      "check", "whether results are within limits; exit code 1 if not", kCheckFooter,
+      "check", "check results against limits; exit code 1 if one fails", kCheckFooter,
       {.usage = "  xferbench check RESULTS... --expect FILE|NAME [FLAGS]\n",
        .taken = line.named({"--json", "--markdown", "--html", "--openmetrics", "--color", "--quiet", "--wide"}),
        .make = [&check] { return check_command(check); }});
   add_files(app, check.results);
-  valued(app.add_option("--expect", check.expect,
-                        "what to expect: a file of limits, or the name of one that comes with xferbench"),
+  valued(app.add_option("--expect", check.expect, "limits to check: a file, or the name of an installed one"),
          "FILE|NAME");
   app.add_flag("--allow-simulated", check.allow_simulated, "check simulated results, too");
-  add_file(app, "--junit", "write a test case for each expectation, as CI servers show them; - is standard output",
+  add_file(app, "--junit", "write JUnit XML for CI servers, one test case for each expectation; - is standard output",
            line.measuring.files.junit);
   add_annotations(line, app, check.annotations);
 }
 
 void add_expect(CommandLine& line) {
   auto& expect = line.keep<ExpectCommand>();
-  CLI::App& app = *line.add_command("expect", "limits for check, from runs that were good", kExpectFooter,
+  CLI::App& app = *line.add_command("expect", "make limits for check from good runs", kExpectFooter,
                                     {.usage = "  xferbench expect GOOD... [-o FILE] [FLAGS]\n",
                                      .taken = line.named({"--quiet"}),
                                      .make = [&expect] { return expect_command(expect); }});
@@ -290,42 +291,41 @@ void add_expect(CommandLine& line) {
   add_written_file(app, expect.output);
   line.add_share(app,
                  {.name = "assume-spread",
-                  .help = "how far runs spread (standard deviation) where the good ones say little of it",
+                  .help = "spread between runs (standard deviation) to assume where the good runs show too little",
                   .min = 0.01,
                   .max = 50},
                  expect.assumed_spread);
-  app.add_flag("--allow-simulated", expect.allow_simulated, "take simulated runs, too");
+  app.add_flag("--allow-simulated", expect.allow_simulated, "accept simulated runs, too");
   app.add_flag("--allow-doubtful", expect.allow_doubtful,
-               "take runs that were cut off, have failed cases, or were not verified");
+               "accept runs that are incomplete, have failed cases, or were not verified");
 }
 
 // --- calibrate, validate --------------------------------------------------------------------------------------------
 
 constexpr const char* kCalibrateFooter = R"(Examples:
-  xferbench calibrate -o mine.json                                  measures this machine (suite calibrate), some 30 s
-  xferbench --simulate mine.json --size 1G --streams 1:8            and asks what-if of it, on any machine
+  xferbench calibrate -o mine.json                                  measures this machine (suite calibrate), about 30 s
+  xferbench --simulate mine.json --size 1G --streams 1:8            uses the profile, on any machine
   xferbench --suite calibrate --repeat 3 --json c.json && xferbench calibrate c-1.json c-2.json c-3.json -o mine.json
-  xferbench overlap --simulate results.json                         a profile made of results on the way
+  xferbench overlap --simulate results.json                         makes the profile from results while it starts
 
-Each number of the profile has its interval and its source, a results file and what of it, under sources. What is
-measured is kept beside the profile, as mine.results.json, or in --json FILE. What is not measured is as in --base.
-docs/calibrate.md tells how each number follows, and how right such profiles are.
+For each number, the profile stores its confidence interval and its source (results file and measurement) under sources.
+The measured results are kept next to the profile, as mine.results.json, or in --json FILE. Numbers that are not measured
+come from --base. docs/calibrate.md explains how each number is derived, and how accurate such profiles are.
 )";
 
 constexpr const char* kValidateFooter = R"(Examples:
-  xferbench validate other-sizes.json --simulate mine.json          errors, by size and strategy
+  xferbench validate other-sizes.json --simulate mine.json          prediction errors by size and strategy
   xferbench validate grid-*.json --simulate h200 --markdown validation.md
 
-  bias, median error   median of predicted / measured - 1 of each case's headline, with its sign and without
-  regret               how much longer the one takes that is predicted to be the fastest than the one that is
-  covered              cases whose interval meets what the profile predicts between the ends of its own intervals
+  bias, median error   median over all headlines of predicted / measured - 1: signed, and absolute
+  regret               extra time of the predicted fastest case over the measured fastest
+  covered              share of cases whose interval overlaps the predicted range
 )";
 
 /// Checked before anything is measured: a profile of such a name would be refused when it is used.
 void refuse_profile_name(const std::string& name) {
   if (is_built_in_profile(name)) {
-    throw UsageError(
-        fmt::format("--name {0}: that is a built-in profile; give this one a name of its own, as my-{0}", name));
+    throw UsageError(fmt::format("--name {0}: a built-in profile has this name; choose another, as my-{0}", name));
   }
   if (name.size() > kLongestProfileWord) {
     throw UsageError(fmt::format("--name takes up to {} characters, and this has {}; give a shorter one",
@@ -337,15 +337,15 @@ Command calibrate_command(const CommandLine& line, CalibrateCommand c) {
   refuse_several_inputs("calibrate", c.results);
   refuse_profile_name(c.name);
   for (const auto& [flag, what] :
-       {std::pair{"--gpu", "chooses what is measured"}, std::pair{"--numa", "chooses where it is measured"},
-        std::pair{"--simulate", "chooses what is measured"}, std::pair{"--json", "keeps what is measured"}}) {
+       {std::pair{"--gpu", "chooses what to measure"}, std::pair{"--numa", "chooses where to measure"},
+        std::pair{"--simulate", "chooses what to measure"}, std::pair{"--json", "stores what is measured"}}) {
     if (c.results.empty() || !line.given(flag)) continue;
-    throw UsageError(
-        fmt::format("{} {}, and these results are measured already; leave it, or the files, out", flag, what));
+    throw UsageError(fmt::format(
+        "{} {}, but results files are given, so nothing is measured; leave the flag or the files out", flag, what));
   }
   c.json = line.measuring.files.json;
   if (c.json == "-") {
-    throw UsageError("--json -: what calibrate measures is kept in a file, and not on standard output; name one");
+    throw UsageError("--json -: calibrate writes its results to a file, not to standard output; give a file name");
   }
   if (c.json) refuse_shared_files(std::array{NamedFile{"json", *c.json}, NamedFile{"output", c.output}});
   c.device = line.measuring.device;
@@ -358,8 +358,7 @@ Command validate_command(const CommandLine& line, ValidateCommand c) {
   }
   refuse_several_inputs("validate", c.results);
   if (!line.measuring.device.simulate) {
-    throw UsageError(
-        "validate needs --simulate: the profile that is to predict these results, as --simulate mine.json");
+    throw UsageError("validate needs --simulate: the profile that predicts these results, as in --simulate mine.json");
   }
   c.profile = *line.measuring.device.simulate;
   return c;
@@ -368,23 +367,23 @@ Command validate_command(const CommandLine& line, ValidateCommand c) {
 void add_calibrate(CommandLine& line) {
   auto& calibrate = line.keep<CalibrateCommand>();
   CLI::App& app = *line.add_command(
-      "calibrate", "a profile for --simulate, from measurements of this machine or another", kCalibrateFooter,
+      "calibrate", "make a profile for --simulate from measurements of this machine or another", kCalibrateFooter,
       {.usage = "  xferbench calibrate [RESULTS...] [-o FILE] [FLAGS]\n",
        .taken = line.named({"--gpu", "--numa", "--simulate", "--json", "--quiet"}),
        .make = [&line, &calibrate] { return calibrate_command(line, calibrate); }});
   add_files(app, calibrate.results);
   add_written_file(app, calibrate.output);
-  valued(app.add_option("--name", calibrate.name, "what tables call the profile [calibrated]"), "NAME");
-  Axis base = profile_axis("base", "the built-in profile that has what is not measured");
+  valued(app.add_option("--name", calibrate.name, "name of the profile in tables [calibrated]"), "NAME");
+  Axis base = profile_axis("base", "built-in profile for the numbers that are not measured");
   base.defaults = calibrate.base;
   line.add_value(app, base, "PROFILE", [&calibrate](const Value& v) { calibrate.base = std::get<std::string>(v); });
-  app.add_flag("--allow-simulated", calibrate.allow_simulated, "take simulated results, too");
+  app.add_flag("--allow-simulated", calibrate.allow_simulated, "accept simulated results, too");
 }
 
 void add_validate(CommandLine& line) {
   auto& validate = line.keep<ValidateCommand>();
   CLI::App& app = *line.add_command(
-      "validate", "how right a profile is about results that it was not made of", kValidateFooter,
+      "validate", "check how well a profile predicts results that it was not made from", kValidateFooter,
       {.usage = "  xferbench validate RESULTS... --simulate PROFILE|FILE [FLAGS]\n",
        .taken = line.named({"--simulate", "--json", "--markdown", "--html", "--color", "--quiet", "--wide"}),
        .make = [&line, &validate] { return validate_command(line, validate); }});
@@ -395,45 +394,46 @@ void add_validate(CommandLine& line) {
 // --- explain --------------------------------------------------------------------------------------------------------
 
 constexpr const char* kExplainUsage =
-    R"(  xferbench explain [FLAGS] -- PROGRAM [ARGUMENTS]   runs the program, watches it, and explains what it did
-  xferbench explain [FLAGS] FOLDER                   explains a recording that was kept, on any machine
+    R"(  xferbench explain [FLAGS] -- PROGRAM [ARGUMENTS]   runs and profiles the program, and explains its transfers
+  xferbench explain [FLAGS] FOLDER                   explains a stored recording, on any machine
 )";
 
 constexpr const char* kExplainFooter = R"(Examples:
   xferbench explain -- ./my_app input.dat
-  xferbench explain --range steps --runs 3 -- python3 train.py      one NVTX range of it, the median of three runs
+  xferbench explain --range steps --runs 3 -- python3 train.py      one NVTX range, the median of three runs
   xferbench explain --json e.json --timeline t.json -- ./my_app     for report --html, and for ui.perfetto.dev
-  xferbench explain --recording run1 -- ./my_app                    keeps what was recorded ...
-  xferbench explain --mend pageable run1                            ... and asks for one thing alone
+  xferbench explain --recording run1 -- ./my_app                    stores the recording
+  xferbench explain --fix pageable run1                             the gain of one kind of fix alone
   xferbench explain --simulate -- xferbench --simulate              without a GPU
 
-The program runs once by itself and once watched by CUPTI, unchanged; what it prints stays as it is, and this program's
-answer comes after it on standard output. Ctrl-C ends the program, and what was recorded until then is explained; in its
-unwatched run it ends both.
+The program runs unchanged, once without profiling (baseline) and once profiled by CUPTI. Its output stays as it is; the
+report follows on standard output. Ctrl-C ends the profiled program, and explain reports what was recorded until then;
+in the baseline run, Ctrl-C ends both.
 
-What its copies could reach is measured on the GPU that it used, in some seconds, and kept for 30 days
-(~/.cache/xferbench); --simulate takes it from a modelled machine instead. Gains come from replaying what was recorded:
-docs/explain.md tells how, and what each finding assumes.
+The limits of copies are measured on the GPU that the program used. This takes some seconds; the limits are kept for
+30 days (~/.cache/xferbench). --simulate takes them from a modelled machine instead. Gains come from a replay of the
+recording: docs/explain.md explains the replay, and what each finding assumes.
 
 Exit codes:
-  0 the program was explained, whatever became of it   2 usage, a program that cannot be started, a damaged recording
-  with --exit-code, the program's own
+  0 the program was explained, however it ended   2 wrong usage, a program that cannot start, or a damaged recording
+  with --exit-code: the exit code of the program
 )";
 
 Command explain_command(const CommandLine& line, ExplainCommand e) {
   e.program = line.program;
   if (e.program.empty() && e.folder.empty()) {
-    throw UsageError("explain needs a program behind --, or a recording: xferbench explain -- ./my_app args");
+    throw UsageError("explain needs a program after --, or a recording: xferbench explain -- ./my_app args");
   }
   if (!e.program.empty() && !e.folder.empty()) {
-    throw UsageError(
-        fmt::format("explain takes a program or a recording, and there are both ('{}' before --)", e.folder));
+    throw UsageError(fmt::format(
+        "explain takes either a program or a recording, not both; leave out '{}' or the program after --", e.folder));
   }
   if (e.program.empty()) {
-    for (const char* flag : {"--recording", "--runs", "--no-bare", "--from", "--for", "--max-records", "--stacks",
+    for (const char* flag : {"--recording", "--runs", "--no-baseline", "--from", "--for", "--max-records", "--stacks",
                              "--exit-code", "--measure-limits"}) {
       if (line.app.get_subcommand("explain")->get_option(flag)->count() == 0) continue;
-      throw UsageError(fmt::format("{} is of a program that is run, and {} is read", flag, e.folder));
+      throw UsageError(fmt::format(
+          "{} applies only when a program runs, and {} is a stored recording; leave the flag out", flag, e.folder));
     }
   }
   e.simulate = line.measuring.device.simulate;
@@ -441,52 +441,54 @@ Command explain_command(const CommandLine& line, ExplainCommand e) {
 }
 
 void add_recording_flags(CommandLine& line, CLI::App& app, ExplainCommand& explain) {
-  add_file(app, "--recording", "keep the recording in this new folder, to be read again: xferbench explain FOLDER",
+  add_file(app, "--recording", "store the recording in this new folder; xferbench explain FOLDER reads it",
            explain.recording, "FOLDER");
   const auto add_number = [&line, &app](Axis axis, const char* argument, auto& target) {
     return line.add_value(app, axis, argument, into(target));
   };
   CLI::Option* runs = add_number({.name = "runs",
                                   .defaults = "1",
-                                  .help = "times that the program runs, once unwatched and once watched each time",
+                                  .help = "number of runs, each once as a baseline and once profiled",
                                   .max = 1000},
                                  "N", explain.runs);
   CLI::Option* no_bare = app.add_flag_callback(
-      "--no-bare", [&explain] { explain.bare = false; }, "run it only watched: what watching costs is not known then");
-  add_file(app, "--range", "explain this NVTX range, from its first to its last; else the whole program", explain.range,
-           "NAME");
+      "--no-baseline,--no-bare", [&explain] { explain.bare = false; },
+      "skip the baseline run; the profiler overhead is then unknown");
+  add_file(app, "--range", "explain this NVTX range, from its first to its last occurrence; default: the whole program",
+           explain.range, "NAME");
   const auto seconds = [](const char* name, const char* help, double least) {
     return Axis{.name = name, .kind = AxisKind::time, .help = help, .min = least, .max = 1e6};
   };
-  line.add_value(app, seconds("from", "start recording this long after a process has started", 0), "TIME",
+  line.add_value(app, seconds("from", "start recording this long after a process starts", 0), "TIME",
                  [&explain](const Value& v) { explain.from = std::get<double>(v); });
   add_number(seconds("for", "record for this long", 1e-6), "TIME", explain.seconds);
-  add_number({.name = "max-records", .defaults = "2000000", .help = "of each process, so many at most", .max = 1e9},
-             "N", explain.max_records);
-  app.add_flag("--stacks", explain.stacks, "record call stacks of the host, too: each call costs some us more");
-  app.add_flag("--exit-code", explain.exit_code, "end with the program's exit code");
-  line.contradict(runs, no_bare, "without unwatched runs there is nothing to compare watched ones with");
+  add_number(
+      {.name = "max-records", .defaults = "2000000", .help = "largest number of records per process", .max = 1e9}, "N",
+      explain.max_records);
+  app.add_flag("--stacks", explain.stacks, "record host call stacks, too; adds a few us to each call");
+  app.add_flag("--exit-code", explain.exit_code, "return the program's exit code");
+  line.contradict(runs, no_bare, "--runs repeats pairs of a baseline and a profiled run");
 }
 
 void add_explaining_flags(CommandLine& line, CLI::App& app, ExplainCommand& explain) {
   CLI::Option* limits =
-      add_file(app, "--limits", "results of --suite limits that say what this machine can do", explain.limits);
+      add_file(app, "--limits", "limits of this machine: a results file of --suite limits", explain.limits);
   CLI::Option* measure =
-      app.add_flag("--measure-limits", explain.measure_limits, "measure that anew, although it is known");
-  app.add_flag("--all", explain.all, "tell what gains little, too, and of all processes");
+      app.add_flag("--measure-limits", explain.measure_limits, "measure the limits again, even if they are known");
+  app.add_flag("--all", explain.all, "show small gains, too, and all processes");
   constexpr auto kKinds = texts_of(explain::FindingKind{});
   CLI::Option* mend = app.add_option_function<std::string>(
-      "--mend",
-      [&explain](const std::string& text) { explain.mended = enumerators<explain::FindingKind>(text, "mend"); },
-      "tell the time with just these kinds of findings mended, such as pageable,result-wait");
+      "--fix,--mend",
+      [&explain](const std::string& text) { explain.mended = enumerators<explain::FindingKind>(text, "fix"); },
+      "predict the time with only these kinds of findings fixed, such as pageable,result-wait");
   line.choices[valued(mend, "KIND,...")] = words(kKinds);
-  line.contradict(limits, measure, "limits are read or measured");
+  line.contradict(limits, measure, "--limits reads limits, --measure-limits measures them");
 }
 
 void add_explain(CommandLine& line) {
   auto& explain = line.keep<ExplainCommand>();
   CLI::App& app = *line.add_command(
-      "explain", "what the transfers of any CUDA program cost it, and what mending them gains", kExplainFooter,
+      "explain", "show what transfers cost a CUDA program, and what fixing them gains", kExplainFooter,
       {.usage = kExplainUsage,
        .taken =
            line.named({"--json", "--markdown", "--html", "--timeline", "--simulate", "--color", "--quiet", "--wide"}),
@@ -507,8 +509,8 @@ constexpr const char* kSoakFooter =
 that could not be corrected; 130 after Ctrl-C, with the verdict so far.
 
 Examples:
-  xferbench soak --for 8h --gpus all --json soak.jsonl          overnight, on all GPUs; the file grows by a line a minute
-  xferbench soak --resume soak.jsonl                            goes on after a crash or Ctrl-C
+  xferbench soak --for 8h --gpus all --json soak.jsonl          overnight, on all GPUs; adds a line to the file each minute
+  xferbench soak --resume soak.jsonl                            continues after a crash or Ctrl-C
   xferbench soak --for 20m --load h2d,d2h,both                  the link alone
   xferbench soak --for 7d --interval 5m --openmetrics /var/lib/node_exporter/textfile/xferbench.prom
 )";
@@ -521,17 +523,17 @@ Command soak_command(const CommandLine& line, SoakCommand soak) {
   soak.resume = line.run.resume;
   soak.dry_run = line.measuring.dry_run;
   if (soak.settings.size % 4096 != 0) {
-    throw UsageError(fmt::format("--size {} is no multiple of 4 KiB, which copies of a soak are",
-                                 format_size_exact(soak.settings.size)));
+    throw UsageError(
+        fmt::format("--size {} is not a multiple of 4 KiB, which soak needs", format_size_exact(soak.settings.size)));
   }
   if (soak.resume) {
     for (const char* flag : {"--interval", "--load", "--size", "--floor", "--gpu", "--gpus", "--numa", "--simulate",
                              "--seed", "--json", "--dry-run"}) {
       const CLI::Option* own = app.get_option_no_throw(flag);
       if ((own != nullptr ? own : line.app.get_option(flag))->count() == 0) continue;
-      throw UsageError(fmt::format("--resume goes on with the soak that the file holds; leave {} out", flag));
+      throw UsageError(fmt::format("--resume continues the soak stored in the file; leave {} out", flag));
     }
-    if (soak.resume == "-") throw UsageError("--resume needs a file: a soak goes on in its own");
+    if (soak.resume == "-") throw UsageError("--resume needs a file name, not -: the soak continues in its own file");
   }
   std::vector<NamedFile> files = line.measuring.files.named();
   if (soak.resume) files.push_back({"resume", *soak.resume});
@@ -542,7 +544,8 @@ Command soak_command(const CommandLine& line, SoakCommand soak) {
 void add_soak(CommandLine& line) {
   auto& soak = line.keep<SoakCommand>();
   CLI::App& app = *line.add_command(
-      "soak", "keep GPUs busy for hours, check every byte, watch rates, clocks and counters", kSoakFooter,
+      "soak", "stress GPUs and links for hours: check every byte, monitor rates, clocks and error counters",
+      kSoakFooter,
       {.usage = kSoakUsage,
        .taken = line.named({"--gpu", "--gpus", "--numa", "--simulate", "--seed", "--dry-run", "--json", "--resume",
                             "--color", "--quiet", "--openmetrics", "--markdown", "--html"}),
@@ -553,29 +556,28 @@ void add_soak(CommandLine& line) {
         app, {.name = name, .kind = AxisKind::time, .defaults = usual, .help = help, .min = 0.001, .max = kTenYears},
         "TIME", into(target));
   };
-  add_time("for", "1h", "how long, as 20min or 8h", soak.seconds);
-  add_time("interval", "60s", "time between two lines", soak.settings.interval);
+  add_time("for", "1h", "duration, as 20min or 8h", soak.seconds);
+  add_time("interval", "60s", "interval between two lines of output", soak.settings.interval);
   constexpr auto kLoads = texts_of(SoakLoad{});
   CLI::Option* load = app.add_option_function<std::string>(
       "--load",
       [&soak](const std::string& text) {
         soak.settings.loads = text == "all" ? std::vector<SoakLoad>() : enumerators<SoakLoad>(text, "load");
       },
-      "what keeps them busy, in turns; p2p from each GPU to the next [all that the machine can carry]");
+      "loads, run in turn; p2p copies from each GPU to the next [all that this machine supports]");
   line.choices[valued(load, "LOAD,...")] = words(kLoads);
   line.choices[load].emplace_back("all");
-  line.add_value(
-      app,
-      {.name = "size",
-       .kind = AxisKind::size,
-       .defaults = "256MiB",
-       .help = "of one copy; six times as much is taken of each GPU's memory, and of the host's for each GPU",
-       .min = 4096,
-       .max = 1e12},
-      "SIZE", into(soak.settings.size));
+  line.add_value(app,
+                 {.name = "size",
+                  .kind = AxisKind::size,
+                  .defaults = "256MiB",
+                  .help = "size of one copy; each GPU needs six times as much device memory and host memory",
+                  .min = 4096,
+                  .max = 1e12},
+                 "SIZE", into(soak.settings.size));
   valued(app.add_option_function<std::string>(
              "--floor", [&soak](const std::string& text) { soak.settings.floor = parse_percent(text, "--floor"); },
-             "a rate below this share of its first minutes' is told as a drop [90%]"),
+             "report a drop if a rate falls below this share of its rate in the first minutes [90%]"),
          "PERCENT");
 }
 
@@ -584,7 +586,7 @@ void add_soak(CommandLine& line) {
 /// `word`: the word after the command, if it is no command or scenario.
 Command list_command(const CommandLine& line, const std::string& word) {
   const auto after = line.words_after_command();
-  if (after.size() > 1) throw UsageError("list takes one scenario at most");
+  if (after.size() > 1) throw UsageError("list takes at most one scenario");
   for (const char* flag : {"--gpu", "--gpus", "--simulate"}) {
     if (!line.given(flag) || word == kListed.back()) continue;
     throw UsageError(fmt::format("{} does nothing here: it belongs to list {}", flag, kListed.back()));
@@ -597,8 +599,7 @@ Command list_command(const CommandLine& line, const std::string& word) {
   }
   if (const std::vector<NamedFile> files = line.measuring.files.named(); !files.empty()) {
     throw UsageError(
-        fmt::format("--{}: what a scenario has is told as help is, on standard output alone; of {} there "
-                    "are pages",
+        fmt::format("--{}: the description of a scenario goes to standard output only; files can be written for {}",
                     files.front().flag, fmt::join(kListed, ", ")));
   }
   const Scenario& about = topic(line, after.empty() ? word : after.front()->get_name());
@@ -613,7 +614,8 @@ Command help_command(const CommandLine& line, const std::string& word) {
   if (word == "help") return HelpCommand{page(line, *line.app.get_subcommand("help"))};
   if (!word.empty()) static_cast<void>(topic(line, word));
   if (after.size() > 1) {
-    throw UsageError(fmt::format("help is of one thing at a time: xferbench help {}", after.front()->get_name()));
+    throw UsageError(
+        fmt::format("help takes one scenario or command; write xferbench help {}", after.front()->get_name()));
   }
   if (after.empty()) return HelpCommand{page(line, line.app)};
   const auto inner = after.front()->get_subcommands();  // of tune: a scenario
@@ -628,7 +630,7 @@ Command completion_command(const std::string& word) {
 
 void add_information(CommandLine& line) {
   auto& word = line.keep<std::string>();
-  CLI::App* list = line.add_command("list", "what can be run, with flags, units and defaults", "",
+  CLI::App* list = line.add_command("list", "list scenarios, with their flags, units and defaults", "",
                                     {.usage = fmt::format("  xferbench list [SCENARIO|{}]\n", fmt::join(kListed, "|")),
                                      .taken = line.named({"--gpu", "--gpus", "--simulate", "--markdown", "--html"}),
                                      .make = [&line, &word] { return list_command(line, word); }});
@@ -640,23 +642,23 @@ void add_information(CommandLine& line) {
     return info;
   };
   CLI::App* facts =
-      line.add_command("info", "GPU, link and its limit, driver, host, build", "",
+      line.add_command("info", "show GPU, link and its limit, driver, host and build", "",
                        {.usage = "  xferbench info [FLAGS]\n",
                         .taken = line.named({"--gpu", "--gpus", "--numa", "--simulate", "--markdown", "--html"}),
                         .make = info_command});
-  valued(facts->add_option("--json", line.measuring.files.json, "the same as JSON; without a file to standard output"),
+  valued(facts->add_option("--json", line.measuring.files.json, "write it as JSON; without FILE to standard output"),
          "[FILE]", "-");
-  line.add_command("help", "the flags of a scenario or a command", "",
+  line.add_command("help", "show the flags of a scenario or a command", "",
                    {.usage = "  xferbench help [SCENARIO|COMMAND]\n",
                     .make = [&line, &word] { return help_command(line, word); }})
       ->add_option("TOPIC", word);
-  line.add_command("version", "version and build", "",
+  line.add_command("version", "show version and build", "",
                    {.usage = "  xferbench version\n", .make = [] { return VersionCommand{}; }});
   CLI::App* completion = line.add_command(
-      "completion", "a script that completes commands and flags", "",
+      "completion", "print a shell script that completes commands and flags", "",
       {.usage = "  xferbench completion bash|zsh|fish\n", .make = [&word] { return completion_command(word); }});
   line.choices[completion->add_option("SHELL", word)] = words(kShells);
-  line.add_command("man", "all help as a manual page", "",
+  line.add_command("man", "print all help as a manual page", "",
                    {.usage = "  xferbench man | man -l -\n", .make = [&line] { return TextCommand{manual(line)}; }});
 }
 

@@ -19,23 +19,23 @@ constexpr std::string_view kEnvironmentAndFiles = R"(.SH ENVIRONMENT
 Set to anything but an empty text: no colours, unless \-\-color asks for them.
 .TP
 .B TERM
-Where it is dumb: no colours either, and no line of progress.
+If it is dumb: no colours, and no progress line.
 .TP
 .B CUDA_VISIBLE_DEVICES
-The GPUs that \-\-gpu counts, as for every CUDA program.
+The GPUs that CUDA shows to the program; \-\-gpu numbers these.
 .TP
 .B XFERBENCH_DATA
-The folder that holds the folders expectations and suites, in place of the one that was installed.
+The folder that contains the folders expectations and suites, instead of the installed one.
 .SH FILES
 .TP
 .I PREFIX/share/xferbench/expectations/NAME.json
-Limits that check \-\-expect NAME finds by their name.
+Limits for check \-\-expect NAME.
 .TP
 .I PREFIX/share/xferbench/suites/NAME.json
-Sets of runs that \-\-suite NAME finds by their name.
+Sets of runs for \-\-suite NAME.
 .TP
 .I PREFIX/share/doc/xferbench
-The documentation (docs/README.md leads through it) and the formats of files.
+The documentation (start with docs/README.md) and the schemas of all file formats.
 )";
 
 std::string paragraph(std::string_view text) { return roff_escaped(text) + "\n"; }

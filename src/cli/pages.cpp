@@ -96,7 +96,7 @@ std::string legal(const Axis& axis) {
 std::string beside_text(MetricDeclaration::Beside beside) {
   switch (beside) {
     case MetricDeclaration::Beside::interval: return "half-width of the 95 % interval";
-    case MetricDeclaration::Beside::clock: return "the clock, where it differs between cases,";
+    case MetricDeclaration::Beside::clock: return "the clock (a column if cases differ)";
     case MetricDeclaration::Beside::p90: return "90th percentile";
     case MetricDeclaration::Beside::p99: return "99th percentile";
   }
@@ -164,7 +164,7 @@ std::vector<Section> results_of(const ScenarioDescriptor& scenario) {
         {column.header(), {column.beside ? beside_text(*column.beside) + " of " + of.name : of.help + fact_of(of)}});
   }
   // If only one case ran, a table of its measurements follows, which has these rows.
-  Section rows{"Rows of what was measured", {}};
+  Section rows{"Rows of the measurements table", {}};
   Section others{"In results files only", {}};
   for (const MetricDeclaration& metric : scenario.metrics) {
     if (!told.insert(metric.name).second) continue;
@@ -178,10 +178,10 @@ std::vector<Section> results_of(const ScenarioDescriptor& scenario) {
 
 std::string_view short_examples() {
   return R"(Examples:
-  xferbench --streams 8 --size 256M                  how close does this pipeline come to the limit?
+  xferbench --streams 8 --size 256M                  how close is this pipeline to the limit?
   xferbench tune --size 64M --json best.json         which streams, chunks, strategy are best for 64 MiB?
-  xferbench explain -- ./my_app args                 what do my program's transfers cost it, and what would help?
-  xferbench --simulate                               no GPU at hand: a modelled one, marked as such
+  xferbench explain -- ./my_app args                 what do my program's transfers cost, and what would help?
+  xferbench --simulate                               without a GPU: simulates one, and says so
 
 More: xferbench help run (flags of every run, values, exit codes), help memcpy, help tune, ...
 )";
@@ -191,7 +191,7 @@ std::string_view value_grammar() {
   return R"(  sizes   4096, 4K, 256M, 1.5G, 4KiB, 1GiB are powers of 1024; KB, MB, GB are powers of 1000
   times   3ms, 500us, 90s, 20min, 8h, 2d
   lists   1,2,4    ranges   4K:1G:x4 (times 4)   1:16:+1 (plus 1)   1:16 (doubling)
-  words   h2d,d2h; all stands for every word that the flag knows, unless the flag lists all as one of them
+  words   h2d,d2h; all means every word of the flag, unless the flag itself has a word all
   Every flag of a scenario takes lists and ranges; the cases are their product.
 )";
 }
@@ -209,7 +209,7 @@ std::string profile_lines() {
     text += fmt::format("  {:<24} {}\n", name, description);
   };
   for (const auto& [name, description] : simulated_profiles()) add(name, description);
-  add("FILE", "a profile file, which changes one of them; a / is in its path, or it ends in .json");
+  add("FILE", "a profile file, based on one of these; its path contains a / or ends in .json");
   return text;
 }
 

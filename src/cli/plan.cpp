@@ -66,7 +66,7 @@ class Product {
   void reject_alternatives() const {
     for (const Axis& axis : axes_) {
       if (!given(axis.name) || !given(axis.alternative_to)) continue;
-      throw UsageError(fmt::format("{0} and --{1} contradict each other: {0} chooses the other's value", flag_of(axis),
+      throw UsageError(fmt::format("{0} and --{1} contradict each other: both set the same value", flag_of(axis),
                                    axis.alternative_to));
     }
   }
@@ -176,7 +176,7 @@ std::string who_takes_it(const ScenarioFlags& refusing, std::span<const Scenario
     for (const ScenarioFlags& other : all) {
       const Axis* same = described(*other.scenario).axis(axis.name);
       if (same == nullptr || !takes(*same, given->second)) continue;
-      return fmt::format("; {0} takes it: write --{1} {2} behind {0}", name_of(*other.scenario), axis.name,
+      return fmt::format("; {0} takes it: write --{1} {2} after {0}", name_of(*other.scenario), axis.name,
                          given->second);
     }
   }

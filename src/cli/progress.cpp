@@ -69,7 +69,7 @@ void Progress::tuning(const TuneProgress& progress) {
   if (!due()) return;
   const std::string best = progress.best ? ", best so far " + format_seconds(*progress.best) : "";
   const std::string text =
-      progress.confirming ? fmt::format("tuning: measuring the best of {} again{}", progress.measured, best)
+      progress.confirming ? fmt::format("tuning: confirming the best of {}{}", progress.measured, best)
                           : fmt::format("tuning: measured {} of at most {}{}", progress.measured, progress.most, best);
   if (plain_) show_line(text);
   show(text);

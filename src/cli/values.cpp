@@ -197,7 +197,7 @@ class AxisParser {
 
   static Value one_line(std::string_view text) {
     if (find_control(text).bytes == 0) return std::string(text);
-    fail(fmt::format("'{}' has characters that cannot be shown (each a ? here); leave them out", printable(text)));
+    fail(fmt::format("'{}' has unprintable characters (shown as ?); leave them out", printable(text)));
   }
 
   /// "0+3", each number once.
@@ -367,8 +367,9 @@ GpuSelection gpu_selection(const std::string& text) {
   if (text == kAll || count.value_or(0) > 0) return selection;
   selection.numbers = count ? std::vector<int>() : distinct_gpus(text, ',');
   if (!selection.numbers.empty()) return selection;
-  throw UsageError(fmt::format("--gpus: '{}' {}; write all, how many (2), or which, by their numbers, each once (0,3)",
-                               text, count ? "would be no GPU at all; GPU 0 alone is --gpu 0" : "is none of that"));
+  throw UsageError(fmt::format("--gpus: '{}' {}; write all, a number of GPUs (2), or a list of different GPUs (0,3)",
+                               text,
+                               count ? "means no GPU; for GPU 0 alone write --gpu 0" : "is not a selection of GPUs"));
 }
 
 std::vector<Pacing> paces(const std::string& text) {
@@ -382,7 +383,7 @@ std::vector<Pacing> paces(const std::string& text) {
           fmt::format("--concurrency: '{}' is not one of {}{}", word, fmt::join(known, ", "), suggestion(word, known)));
     }
     const auto pace = static_cast<Pacing>(found - known.begin());
-    if (std::ranges::find(all, pace) != all.end()) throw UsageError("--concurrency: " + word + " stands there twice");
+    if (std::ranges::find(all, pace) != all.end()) throw UsageError("--concurrency: " + word + " is given twice");
     all.push_back(pace);
   }
   if (all.empty()) throw UsageError(fmt::format("--concurrency: write one or more of {}", fmt::join(known, ",")));
@@ -393,7 +394,7 @@ double parse_percent(std::string_view text, std::string_view flag) {
   const auto number = leading_number(text);
   const bool is_percent = number && (number->rest.empty() || number->rest == "%");
   if (is_percent && number->value > 0 && number->value <= 100) return number->value / 100;
-  throw UsageError(fmt::format("{}: '{}' is no share of more than 0 and up to 100 percent, as 90%", flag, text));
+  throw UsageError(fmt::format("{}: '{}' is not a percentage above 0 and up to 100, as 90%", flag, text));
 }
 
 }  // namespace xferbench::cli
