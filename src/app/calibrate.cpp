@@ -50,8 +50,8 @@ int run_suite(const cli::CalibrateCommand& command, const std::string& file) {
   if (end.given_up() != 0) return kBySignal + end.given_up();
   if (end.signal == 0 && end.exit_code > kBySignal) return end.exit_code;
   if (end.code() == static_cast<int>(ExitCode::ok) || end.code() == static_cast<int>(ExitCode::failed)) return 0;
-  const std::string what = fmt::format("measuring (xferbench --suite calibrate) ended with exit code {}", end.code());
-  if (end.code() == static_cast<int>(ExitCode::no_device)) throw NoDeviceError("there is nothing to calibrate");
+  const std::string what = fmt::format("xferbench --suite calibrate ended with exit code {}", end.code());
+  if (end.code() == static_cast<int>(ExitCode::no_device)) throw NoDeviceError("calibrate needs a usable GPU");
   if (end.code() == static_cast<int>(ExitCode::usage)) throw UsageError(what);
   throw MeasurementError(what);
 }
@@ -67,7 +67,7 @@ MeasuredHere measured_here(const cli::CalibrateCommand& command, const std::opti
   if (!kept) folder.emplace();
   const std::string file = kept.value_or(folder ? (folder->path() / "calibrate.json").string() : "");
   if (const int code = run_suite(command, file); code != 0) {
-    tell("interrupted: no profile is made" + (kept ? "; what was measured is in " + printable(*kept) : ""));
+    tell("interrupted: no profile was made" + (kept ? "; the results so far are in " + printable(*kept) : ""));
     return {.given_up = code};
   }
   return {.runs = {{kept ? printable(*kept) : "suite calibrate", read_report(file)}}};
@@ -79,7 +79,7 @@ void warn_of_failures(const std::vector<NamedReport>& runs) {
     const std::vector<Result>& results = run.report.results;
     const auto failed = std::ranges::count(results, Status::failed, &Result::status);
     if (failed == 0) continue;
-    tell(fmt::format("warning: {}: {} of {} cases failed; the profile is made of the others", run.name, failed,
+    tell(fmt::format("warning: {}: {} of {} cases failed; the profile is made from the others", run.name, failed,
                      results.size()));
   }
 }
@@ -88,10 +88,10 @@ void tell_warnings(const cli::CalibrateCommand& command, const std::vector<Named
                    const std::vector<std::string>& dropped) {
   warn_of_failures(runs);
   for (const std::string& why : dropped) {
-    tell(fmt::format("warning: left out, and taken from {}: {}", command.base, why));
+    tell(fmt::format("warning: rejected, and taken from {} instead: {}", command.base, why));
   }
   for (const std::string& missing : made.missing) {
-    tell(fmt::format("warning: taken from {}, since these results do not tell it: {}", command.base, missing));
+    tell(fmt::format("warning: not in these results, and taken from {} instead: {}", command.base, missing));
   }
   for (const std::string& remark : made.remarks) tell("warning: " + remark);
 }
@@ -101,7 +101,7 @@ std::string what_was_made(const Calibration& made, const std::string& output) {
       output == "-"
           ? "mine.json"
           : shell_word(output.find('/') == std::string::npos && !output.ends_with(".json") ? "./" + output : output);
-  return fmt::format("{} numbers of {}{}; xferbench --simulate {}", made.figures.size(),
+  return fmt::format("{} numbers of {}{} calibrated; use them with xferbench --simulate {}", made.figures.size(),
                      made.simulated ? "a simulated " : "", made.gpu, file);
 }
 
@@ -120,14 +120,15 @@ int perform(const cli::CalibrateCommand& command) {
   Calibration made = calibration_of(from.runs, command.base, simulated_too);
   const std::vector<std::string> dropped = drop_impossible(made);
   if (!command.show.quiet) tell_warnings(command, from.runs, made, dropped);
-  if (made.figures.empty()) throw InputError("these results say nothing of what a profile has");
-  const ProfileText profile{to_profile_json(made, command.name, command.base), "the profile that was made"};
+  if (made.figures.empty())
+    throw InputError("these results contain no number of a profile; measure some with xferbench --suite calibrate");
+  const ProfileText profile{to_profile_json(made, command.name, command.base), "the new profile"};
   static_cast<void>(origins_of(profile));  // throws now instead of writing a profile that is refused when it is used
   output.finish(profile.json);
   if (command.show.quiet) return 0;
   tell(what_was_made(made, command.output));
-  if (kept) tell(fmt::format("its sources are in {}", printable(*kept)));
-  if (measures && !kept) tell("what was measured is not kept; --json FILE, or -o FILE, keeps it");
+  if (kept) tell(fmt::format("the measured results are in {}", printable(*kept)));
+  if (measures && !kept) tell("the measured results are not kept; --json FILE or -o FILE keeps them");
   return 0;
 }
 

@@ -51,7 +51,7 @@ std::string text_of(const std::string& path) {
   constexpr std::size_t kMost = 256 * MiB;
   std::string text = beginning_of(path, kMost);
   if (text.size() < kMost) return text;
-  throw InputError(fmt::format("{} has more than {}, which neither a profile nor results have; name one of these",
+  throw InputError(fmt::format("{} has more than {}, too much for a profile or results; name another file",
                                printable(path), format_memory(kMost)));
 }
 
@@ -78,12 +78,12 @@ ProfileText made_of(Report report, const std::string& path) {
   // Simulated results are accepted: the profile then repeats the one that simulated them, and its tables say so.
   Calibration made = calibration_of(runs, kUsualBase, true);
   if (!made.missing.empty()) {
-    throw InputError(fmt::format("{}: these results do not tell {}; xferbench --suite calibrate measures all of it",
-                                 printable(path), fmt::join(made.missing, "; nor ")));
+    throw InputError(fmt::format("{}: these results lack {}; xferbench --suite calibrate measures everything",
+                                 printable(path), fmt::join(made.missing, "; ")));
   }
   if (const std::vector<std::string> dropped = drop_impossible(made); !dropped.empty()) {
     throw InputError(
-        fmt::format("{}: {}; xferbench calibrate makes a profile without what cannot be", printable(path), dropped[0]));
+        fmt::format("{}: {}; xferbench calibrate makes a profile without such numbers", printable(path), dropped[0]));
   }
   return {to_profile_json(made, name_after(path), kUsualBase), printable(path)};
 }
@@ -95,7 +95,7 @@ Calibration calibration_of(std::span<const NamedReport> runs, const std::string&
     return std::ranges::find(run.report.results, Status::ok, &Result::status) != run.report.results.end();
   };
   if (std::ranges::none_of(runs, has_measured)) {
-    throw InputError("none of these results was measured; xferbench --suite calibrate measures what a profile has");
+    throw InputError("none of these cases was measured; xferbench --suite calibrate measures what a profile needs");
   }
   for (const NamedReport& run : runs) require_legal_params(run.report, run.name);
   return calibrate(
@@ -106,7 +106,7 @@ std::vector<std::string> drop_impossible(Calibration& made) {
   std::vector<std::string> dropped;
   std::erase_if(made.figures, [&](const Figure& f) {
     const std::string problem = problem_of_number(f.field, f.value);
-    if (!problem.empty()) dropped.push_back(fmt::format("{} comes out as {}, by {}", f.field, problem, f.source));
+    if (!problem.empty()) dropped.push_back(fmt::format("{} is calculated as {}, from {}", f.field, problem, f.source));
     return !problem.empty();
   });
   constexpr double kMost = 1e18;  // the largest interval end that a profile file may have

@@ -147,13 +147,12 @@ int end_of(const ResumePlan& left, const StoredRun& stored) {
   const auto has_failed = [](const auto& known) { return known.second.status == Status::failed; };
   const auto failed = std::ranges::count_if(left.known, has_failed);
   if (failed == 0) {
-    tell(fmt::format("{} is complete: nothing is missing", file));
+    tell(fmt::format("{} is complete: no case is missing", file));
     return static_cast<int>(ExitCode::ok);
   }
   tell(fmt::format(
-      "{} is complete, and {} of its cases failed, which --resume leaves as they are: to measure them again, "
-      "run the command again",
-      file, failed));
+      "{} is complete; {} of its cases failed, and --resume does not repeat failed cases: run the command again", file,
+      failed));
   return static_cast<int>(ExitCode::failed);
 }
 
@@ -207,7 +206,9 @@ int perform(const cli::RunCommand& command) {
   if (auto& profile = whole.measuring.device.simulate) profile = profile_of_only_rank(*profile);
   if (whole.process) return run_once(one_process(whole));
   if (whole.is_one_of_several && !whole.measuring.show.quiet) {
-    tell("this suite is several processes where --json FILE alone is written; this is one, which says less to compare");
+    tell(
+        "only one process measures, so compare has less data; with --json FILE and no other output file, this suite "
+        "uses several processes");
   }
   return whole.repeat ? repeat(whole) : run_once(std::move(whole));
 }

@@ -49,7 +49,7 @@ int perform(const cli::CompareCommand& command) {
   JudgementFiles files(command.files, read);
   if (command.all && !files.shows_table()) {
     throw UsageError(
-        "compare: --all is of the table, which is not shown beside --json -, --markdown - or --html -; leave it out");
+        "compare: --all needs the table, which --json -, --markdown - and --html - suppress; leave --all out");
   }
   const Sides sides = read_sides(command.base, command.next);
   xferbench::compare::Options options = with_declared(command.options);

@@ -66,13 +66,15 @@ std::filesystem::path find_data(std::string_view kind, const std::string& name_o
   std::error_code unknown;
   if (!name_or_path.empty() && fs::exists(name_or_path, unknown)) return name_or_path;
   const std::vector<std::string> names = data_names(kind);
-  throw InputError(fmt::format("there is no file '{}'{}; {}{}", name_or_path,
-                               may_be_name ? fmt::format(", and none of that name in {}", folder.string()) : "",
-                               names.empty() ? fmt::format("no {} came with the program: set XFERBENCH_DATA to the "
-                                                           "folder that holds the folder {}, or give a path",
-                                                           kind, kind)
-                                             : fmt::format("there are {}", fmt::join(names, ", ")),
-                               cli::suggestion(name_or_path, names)));
+  throw InputError(fmt::format(
+      "there is no file '{}'{}; {}{}", name_or_path,
+      may_be_name ? fmt::format(", neither here nor in {}", folder.string()) : "",
+      names.empty()
+          ? fmt::format(
+                "no {} are installed: set XFERBENCH_DATA to the folder that contains the folder {}, or give a path",
+                kind, kind)
+          : fmt::format("there are {}", fmt::join(names, ", ")),
+      cli::suggestion(name_or_path, names)));
 }
 
 Labels described_data(std::string_view kind, const std::function<std::string(const std::string& path)>& describe) {

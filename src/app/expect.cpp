@@ -26,8 +26,10 @@ std::string what_was_made(const check::Derived& derived, const std::string& outp
   const std::string file = output == "-" ? "mine.json" : shell_word(output);
   const std::string least = format_percent(derived.least_margin);
   const std::string most = format_percent(derived.most_margin);
-  return fmt::format("{} limit{}, {} beyond the worst that these runs allow for; xferbench check new.json --expect {}",
-                     limits, limits == 1 ? "" : "s", least == most ? least : least + " to " + most, file);
+  return fmt::format(
+      "{} limit{}, with margins of {} from the worst value that these runs predict; use: xferbench check new.json "
+      "--expect {}",
+      limits, limits == 1 ? "" : "s", least == most ? least : least + " to " + most, file);
 }
 
 }  // namespace

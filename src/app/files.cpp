@@ -40,7 +40,7 @@ void refuse_to_overwrite(std::span<const std::string> inputs, std::span<const cl
     if (path == "-" || !fs::is_regular_file(path, unknown)) continue;
     for (const std::string& input : inputs) {
       if (!is_same(source(input), path)) continue;
-      throw UsageError(fmt::format("--{} {}: this would write over {}, which is read; write to another file", flag,
+      throw UsageError(fmt::format("--{} {}: this would overwrite {}, which is an input; write to another file", flag,
                                    path,
                                    input == "-"    ? "standard input's file"
                                    : path == input ? "a file"
@@ -53,9 +53,9 @@ void refuse_same_twice(std::span<const std::string> files) {
   for (std::size_t i = 0; i < files.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       if (!is_same(source(files[i]), source(files[j]))) continue;
-      throw UsageError(fmt::format(
-          "{} is there twice on one side{}, and each file must be a process of its own; name each file once", files[i],
-          files[i] == files[j] ? "" : fmt::format(" (as {}, too)", files[j])));
+      throw UsageError(
+          fmt::format("{} is given twice on one side{}, but each file must be a different process; name each file once",
+                      files[i], files[i] == files[j] ? "" : fmt::format(" (as {}, too)", files[j])));
     }
   }
 }

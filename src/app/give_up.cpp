@@ -27,13 +27,12 @@ bool save(const LastWords& last) {
 
 std::string what_happened(const Alarm& alarm, const std::string& rank) {
   if (alarm.kind == Alarm::Kind::stuck) {
-    constexpr const char* kLook = "this process cannot use it any more. Look at dmesg (NVRM: Xid) and nvidia-smi";
-    if (!rank.empty())
-      return fmt::format("{}: {}; {}, and run the whole fleet again", rank, stuck_reason(alarm), kLook);
-    return fmt::format("{}; {}; --resume FILE goes on with the other cases", stuck_reason(alarm), kLook);
+    constexpr const char* kLook = "this process can no longer use it. Check dmesg (NVRM: Xid) and nvidia-smi";
+    if (!rank.empty()) return fmt::format("{}: {}; {}, then run all ranks again", rank, stuck_reason(alarm), kLook);
+    return fmt::format("{}; {}; --resume FILE continues with the other cases", stuck_reason(alarm), kLook);
   }
-  return fmt::format("interrupted in the middle of {}, which would have taken longer: this case has no samples",
-                     alarm.operation.empty() ? "the host's work" : fmt::format("a call ({})", alarm.operation));
+  return fmt::format("interrupted during {} that did not return in time: this case has no samples",
+                     alarm.operation.empty() ? "host work" : fmt::format("a call ({})", alarm.operation));
 }
 
 int exit_code_of(const Alarm& alarm, const std::string& rank) {
@@ -44,7 +43,7 @@ int exit_code_of(const Alarm& alarm, const std::string& rank) {
 }  // namespace
 
 std::string stuck_reason(const Alarm& alarm) {
-  return fmt::format("the GPU is stuck: it has not come back from {} for {:.0f} s", alarm.operation, alarm.seconds);
+  return fmt::format("the GPU is stuck: {} has not returned for {:.0f} s", alarm.operation, alarm.seconds);
 }
 
 void give_up(const Alarm& alarm, const LastWords& last) {
@@ -53,7 +52,7 @@ void give_up(const Alarm& alarm, const LastWords& last) {
   try {
     last.clear();
     tell(what_happened(alarm, last.rank));
-    if (!saved) tell("its files were being written just then, and hold the last state before");
+    if (!saved) tell("the output files were being written at that moment, so they contain the previous state");
     if (saved && !last.live.owns_standard_output()) write_standard_output(last.table());
     last.live.rethrow();
   } catch (const std::exception& error) {

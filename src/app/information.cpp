@@ -69,7 +69,7 @@ int perform(const cli::InfoCommand& command) {
 namespace {
 
 Choices scenario_choices() {
-  Choices list{.below = "Flags and columns of one: xferbench list SCENARIO"};
+  Choices list{.below = "For flags and columns of a scenario: xferbench list SCENARIO"};
   for (const ScenarioDescriptor* scenario : descriptors()) {
     list.entries.emplace_back(scenario->name, scenario->summary + (list.entries.empty() ? " (the default)" : ""));
   }
@@ -79,14 +79,14 @@ Choices scenario_choices() {
 Choices suite_choices() {
   return {.title = "Suites for --suite:",
           .entries = described_data("suites", [](const std::string& path) { return read_suite(path).description; }),
-          .none = "No suites came with the program"};
+          .none = "No suites are installed"};
 }
 
 Choices expectation_choices() {
   const auto describe = [](const std::string& path) { return check::read_expectations(path).description; };
   return {.title = "Expectations for check --expect:",
           .entries = described_data("expectations", describe),
-          .none = "No expectations came with the program"};
+          .none = "No expectations are installed"};
 }
 
 Document listed(const cli::ListCommand& command) {

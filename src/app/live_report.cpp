@@ -125,7 +125,7 @@ std::vector<std::string> Record::let_fail(Result& known, Result result, std::siz
     lost = error.what();
   }
   known = std::move(result);
-  return {fmt::format("{}; the samples that {} had before it failed are lost", lost, known.config.key())};
+  return {fmt::format("{}; the samples of {} from before it failed are lost", lost, known.config.key())};
 }
 
 void Record::write(LiveFile& file, void (ResultsFile::*how)(const TextWriter&)) const {
@@ -161,7 +161,7 @@ bool Record::has_whole_journal() const {
 }
 
 std::string Record::measured_again() const {
-  return fmt::format("--resume {} measures again what it lost", json_->file.path());
+  return fmt::format("--resume {} measures the lost cases again", json_->file.path());
 }
 
 void Record::begin_journal() {
@@ -209,11 +209,12 @@ std::vector<std::string> Record::keep_journal() {
   const bool is_news = error && !journal_error_;
   if (error || journal_->has_begun()) journal_error_ = error;
   if (!is_news) return {};
-  const std::string how = has_changed_journal()
-                              ? measured_again()
-                              : fmt::format("writes the whole file as often as a tenth of the time allows{}",
-                                            journal_->has_begun() ? ", which needs room beside both" : "");
-  return {fmt::format("{}; the run goes on, and {}", error->what(), how)};
+  const std::string how =
+      has_changed_journal()
+          ? measured_again()
+          : fmt::format("rewrites the whole file from time to time, for at most a tenth of the time{}",
+                        journal_->has_begun() ? ", which needs disk space besides the file and its journal" : "");
+  return {fmt::format("{}; the run continues, and {}", error->what(), how)};
 }
 
 void Record::end_journal() {
@@ -229,11 +230,9 @@ void Record::end_journal() {
     json_->error = OutputError(fmt::format("{}; {}", json_->error->what(), measured_again()));
     return;
   }
-  const std::string has =
-      news_.empty() ? "what was measured" : fmt::format("what was measured but for {} results", news_.size());
-  json_->error = OutputError(
-      fmt::format("{}; {}{} has {}: --resume {} writes it once it can, for which a new {} needs room beside both",
-                  json_->error->what(), file, kJournalEnding, has, file, file));
+  const std::string has = news_.empty() ? "all results" : fmt::format("all results but {}", news_.size());
+  json_->error = OutputError(fmt::format("{}; {}{} contains {}: free disk space, then --resume {} writes a new {}",
+                                         json_->error->what(), file, kJournalEnding, has, file, file));
 }
 
 // --- The run --------------------------------------------------------------------------------------------------------
@@ -335,7 +334,7 @@ std::vector<std::string> LiveReport::update() {
     if (was_well && file.error) {
       news.push_back(fmt::format("{}; {}", file.error->what(), what_now(file)));
     } else if (!was_well && !file.error) {
-      news.push_back(fmt::format("{} is written again, nothing is missing", file.file.path()));
+      news.push_back(fmt::format("{} can be written again; no result is missing", file.file.path()));
     }
   }
   next_update_ = next_after(begun);
@@ -351,12 +350,12 @@ bool LiveReport::is_due(const LiveFile& file) const {
 
 /// What happens next to a file that could not be written.
 std::string LiveReport::what_now(const LiveFile& file) const {
-  const std::string goes_on = "the run goes on, and tries again after each case";
-  if (&file == json_ && record_.has_changed_journal()) return "the run goes on, and " + record_.measured_again();
+  const std::string goes_on = "the run continues, and tries again after each case";
+  if (&file == json_ && record_.has_changed_journal()) return "the run continues; " + record_.measured_again();
   if (&file != json_ || !record_.has_whole_journal()) return goes_on;
   const std::string& path = file.file.path();
-  return fmt::format("{}{} has each result, and a new {} needs room beside both: {}", path, kJournalEnding, path,
-                     goes_on);
+  return fmt::format("{}{} contains every result; a new {} needs disk space besides both: {}", path, kJournalEnding,
+                     path, goes_on);
 }
 
 void LiveReport::write_all_the_last_time() {

@@ -92,7 +92,7 @@ int wait_for(pid_t child) {
   }
   if (ended < 0) throw std::system_error(errno, std::generic_category(), "waiting for a process");
   if (WIFEXITED(status)) return WEXITSTATUS(status);
-  if (interrupted() == 0) tell(fmt::format("the process was ended by signal {}", WTERMSIG(status)));
+  if (interrupted() == 0) tell(fmt::format("the process was killed by signal {}", WTERMSIG(status)));
   return 128 + WTERMSIG(status);
 }
 
@@ -143,9 +143,10 @@ void keep_spread(const std::string& path, ResultsFile& file, const std::vector<R
   if (file.exists()) {
     const SpreadFile known = read_spread(path);
     if (!compare::of_same_gpu(known, processes.front().environment)) {
-      throw UsageError(fmt::format("--spread {} is of {} ({}), this machine has {} ({}); name another file", path,
-                                   compare::kind_of(known), known.uuid, compare::kind_of(processes.front().environment),
-                                   processes.front().environment.gpu.uuid));
+      throw UsageError(
+          fmt::format("--spread {} was measured on {} ({}), but this machine has {} ({}); name another file", path,
+                      compare::kind_of(known), known.uuid, compare::kind_of(processes.front().environment),
+                      processes.front().environment.gpu.uuid));
     }
     spread = compare::merged(known, std::move(spread));
   }
@@ -173,11 +174,11 @@ void tell_how_to_continue(const std::vector<std::string>& files, std::size_t las
   if (std::filesystem::exists(files[last - 1])) {
     tell(fmt::format("continue: xferbench --resume {}", shell_word(files[last - 1])));
   }
-  if (last > 1) tell("what the processes before it measured can be compared: xferbench compare takes several files");
+  if (last > 1) tell("the files of the earlier processes are complete: xferbench compare takes several files");
   if (last < files.size()) {
     const std::string which = last + 1 == files.size() ? fmt::format("process {}", last + 1)
                                                        : fmt::format("processes {} to {}", last + 1, files.size());
-    tell(which + " had not begun; the whole command again measures all of them anew");
+    tell(which + " did not start; running the command again measures all of them again");
   }
 }
 
@@ -194,8 +195,8 @@ void refuse_longer_repeat(const std::string& json, std::size_t processes) {
     if (error != std::errc() || number <= processes) continue;
     if (std::filesystem::path(numbered(json, number)).filename() != name) continue;
     throw UsageError(
-        fmt::format("--repeat {}: there is {}, of an earlier repeat with more processes, which would be "
-                    "taken for one of this; remove it or name another --json",
+        fmt::format("--repeat {}: {} exists, from an earlier repeat with more processes, and would be taken as one of "
+                    "these; remove it, or give another --json",
                     processes, numbered(json, number)));
   }
 }

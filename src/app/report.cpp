@@ -61,13 +61,13 @@ void refuse_other_kinds(const std::vector<std::string>& files) {
         std::filesystem::is_regular_file(file, unknown) && std::filesystem::file_size(file, unknown) == 0;
     const std::string found = is_folder            ? "is a folder"
                               : is_empty           ? "is empty"
-                              : kind == kOfSoak    ? "is a soak beside other files"
-                              : stands_alone(kind) ? "is an explanation beside other files"
-                              : kind.empty()       ? "does not begin as a file of xferbench"
+                              : kind == kOfSoak    ? "is a soak, which must be given alone"
+                              : stands_alone(kind) ? "is an explanation, which must be given alone"
+                              : kind.empty()       ? "is not a file written by xferbench"
                                                    : "is '" + kind + "'";
     throw InputError(
-        fmt::format("{} {}; report shows results (what a run writes with --json) and timelines, and a soak's or an "
-                    "explanation's file by itself; a verdict becomes a page by its own command, with --html",
+        fmt::format("{} {}; report shows results (--json of a run) and timelines, or one soak or explanation alone; "
+                    "compare, check and validate write their own pages with --html",
                     printable(file), found));
   }
 }
@@ -75,7 +75,7 @@ void refuse_other_kinds(const std::vector<std::string>& files) {
 Document document_of_soak(const std::string& file) {
   const StoredSoak soak = read_soak(file);
   if (!soak.last) {
-    throw InputError(fmt::format("{}: the soak ended before its first interval; there is nothing to show", file));
+    throw InputError(fmt::format("{}: the soak ended before its first interval, so it has no results", file));
   }
   return document_of(soak.header, *soak.last, rates_in(file));
 }

@@ -62,7 +62,7 @@ cli::RunCommand command_of(const Report& report, const std::string& file) {
     const cli::Command command = cli::parse(arguments, scenarios(), flags);
     const auto* run = std::get_if<cli::RunCommand>(&command);
     if (run == nullptr || run->measuring.dry_run || run->resume) {
-      throw UsageError("only a run can be resumed, and not a tune; run the command again");
+      throw UsageError("only a run can be resumed, not tune; run the command again");
     }
     return *run;
   };
@@ -81,36 +81,37 @@ cli::RunCommand command_of(const Report& report, const std::string& file) {
 void keep_damaged_journal(const StoredRun& run, const std::string& damage) {
   const ReplacedFile* ordinary = run.json.ordinary();
   if (ordinary == nullptr) return;
-  tell(fmt::format("{}; the journal is damaged there: it is kept as {}, and what is lost is measured again", damage,
+  tell(fmt::format("{}; the journal is damaged there: it is kept as {}, and lost cases are measured again", damage,
                    ordinary->keep_damaged_journal()));
 }
 
 }  // namespace
 
 StoredRun read_run(const std::string& file) {
-  if (file == "-") throw UsageError("--resume: standard input cannot be gone on with; name a file");
+  if (file == "-") throw UsageError("--resume: standard input cannot be resumed; name a file");
   std::error_code unknown;
   if (std::filesystem::is_directory(file, unknown)) {
-    throw UsageError(fmt::format("--resume: {} is a folder; name the results file of the run that is to go on", file));
+    throw UsageError(fmt::format("--resume: {} is a folder; name the results file of the stopped run", file));
   }
   if (const std::string first = numbered(file, 1); !std::filesystem::exists(file) && std::filesystem::exists(first)) {
-    throw UsageError(fmt::format(
-        "there is no {}, but {}, by one of the processes of --repeat: each is resumed by itself", file, first));
+    throw UsageError(
+        fmt::format("there is no {}, but there is {}, written by one of the processes of --repeat: resume each process "
+                    "by its own file",
+                    file, first));
   }
   // Locked before it is read: a process that is writing it is not disturbed, and nothing is written after the read.
   ResultsFile json(file);
   StoredReport stored = read_stored(file);
   StoredRun run{.file = file, .json = std::move(json), .report = std::move(stored.report), .command = {}};
   if (run.report.fleet) {
-    throw UsageError(
-        fmt::format("--resume: {} is of {} ranks, which measured each case together; run the command again", file,
-                    run.report.fleet->ranks.size()));
+    throw UsageError(fmt::format("--resume: {} is from {} ranks, which cannot be resumed; run the command again", file,
+                                 run.report.fleet->ranks.size()));
   }
   if (stored.journal_is_of_another_run) {
-    throw UsageError(fmt::format("--resume: {} is of another run than {}; move it away, it would be written over",
+    throw UsageError(fmt::format("--resume: {} is from another run than {} and would be overwritten; move it away",
                                  journal_of(file), file));
   }
-  if (run.report.command.empty()) throw UsageError(fmt::format("{}: it does not say what command it is of", file));
+  if (run.report.command.empty()) throw UsageError(fmt::format("{}: it does not contain its command", file));
   run.command = command_of(run.report, file);
   if (run.command.measuring.files.timeline) {
     throw UsageError(fmt::format("{}: a run with --timeline cannot be resumed", file));
@@ -125,10 +126,9 @@ void refuse_another_machine(const std::string& file, const Environment& before, 
   const Environment& now = device.capabilities().environment;
   const auto same = [&](const char* what, const std::string& then, const std::string& here) {
     if (then == here) return;
-    throw UsageError(
-        fmt::format("{} was measured with {} '{}', and here it is '{}': both do not belong into one file; "
-                    "run the command again",
-                    file, what, then, here));
+    throw UsageError(fmt::format(
+        "{} was measured with {} '{}', but here it is '{}': one file cannot contain both; run the command again", file,
+        what, then, here));
   };
   same("backend", before.backend, now.backend);
   same("profile", profile_of(before), profile_of(now));
@@ -159,8 +159,8 @@ ResumePlan what_is_left(StoredRun& stored, const std::vector<PlannedCase>& cases
     there.erase(found);
   }
   if (!there.empty()) {
-    throw UsageError(fmt::format("{} has a case that its command does not make: {}; run the command again", stored.file,
-                                 there.begin()->first));
+    throw UsageError(fmt::format("{} contains a case that its command does not produce: {}; run the command again",
+                                 stored.file, there.begin()->first));
   }
   std::vector<const Result*> known;
   for (const auto& [index, result] : left.known) known.push_back(&result);

@@ -88,7 +88,7 @@ void finish(const cli::RunCommand& command, LiveReport& live, bool cut_off) {
   }
   const std::string failure = failure_of([&] { findings = conclude(concluding, live.report().results); });
   live.finish(std::move(findings), cut_off);
-  if (!failure.empty()) tell("warning: nothing is concluded from all results together: " + failure);
+  if (!failure.empty()) tell("warning: no findings: " + failure);
   if (!command.measuring.show.quiet) print_warnings(live.report());
   if (!live.owns_standard_output()) {
     write_standard_output(shown(live.report(), command));

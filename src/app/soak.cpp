@@ -149,7 +149,7 @@ class SoakOutput {
       write();
       error.reset();
     } catch (const OutputError& failed) {
-      if (!error) tell(std::string(failed.what()) + "; the soak goes on, and tries again with the next line");
+      if (!error) tell(std::string(failed.what()) + "; the soak continues, and tries again with the next line");
       error = failed.what();
     }
   }
@@ -279,10 +279,9 @@ class Soak {
 
 [[noreturn]] void give_up_soak(const Alarm& alarm, SoakOutput& output) {
   const bool stuck = alarm.kind == Alarm::Kind::stuck;
-  const std::string reason =
-      stuck ? stuck_reason(alarm) : std::string("interrupted in the middle of a call that takes long");
+  const std::string reason = stuck ? stuck_reason(alarm) : std::string("interrupted during a call that takes long");
   try {
-    tell(reason + (stuck ? "; look at dmesg (NVRM: Xid) and nvidia-smi" : ""));
+    tell(reason + (stuck ? "; check dmesg (NVRM: Xid) and nvidia-smi" : ""));
     output.give_up(stuck ? SoakEnd::stuck : SoakEnd::interrupted, reason);
   } catch (const std::exception& error) {
     tell(error.what());
@@ -297,7 +296,7 @@ std::vector<SoakLoad> loads_for(const std::vector<SoakLoad>& asked, std::size_t 
     loads = {SoakLoad::h2d, SoakLoad::d2h, SoakLoad::both, SoakLoad::d2d, SoakLoad::kernel};
     if (gpus > 1) loads.push_back(SoakLoad::p2p);
   } else if (gpus < 2 && std::ranges::find(asked, SoakLoad::p2p) != asked.end()) {
-    throw UsageError("--load p2p needs two GPUs: give --gpus all, or leave it out");
+    throw UsageError("--load p2p needs at least two GPUs: add --gpus all, or leave p2p out");
   }
   return loads;
 }
@@ -337,9 +336,9 @@ cli::SoakCommand soak_command_of(const SoakHeader& header, const std::string& fi
     const cli::Command parsed = cli::parse(arguments, scenarios());
     if (const auto* soak = std::get_if<cli::SoakCommand>(&parsed)) return *soak;
   } catch (const UsageError& error) {
-    throw InputError(fmt::format("{}: its command is none of this xferbench: {}", file, error.what()));
+    throw InputError(fmt::format("{}: this version of xferbench does not know its command: {}", file, error.what()));
   }
-  throw InputError(fmt::format("{}: its command is no soak", file));
+  throw InputError(fmt::format("{}: its command is not soak", file));
 }
 
 /// Throws InputError if a command line with these settings would be refused.
@@ -355,7 +354,7 @@ void check_stored(const SoakSettings& settings, const std::string& file) {
   try {
     static_cast<void>(cli::parse(flags, scenarios()));
   } catch (const UsageError& error) {
-    throw InputError(fmt::format("{}: its settings are refused as flags would be: {}", file, error.what()));
+    throw InputError(fmt::format("{}: its settings are invalid: {}", file, error.what()));
   }
 }
 
@@ -367,7 +366,7 @@ int resume_soak(cli::SoakCommand command) {
   if (command.seconds) stored.header.settings.seconds = *command.seconds;
   check_stored(stored.header.settings, name);
   if (stored.last && stored.last->elapsed >= stored.header.settings.seconds) {
-    tell(fmt::format("{} is complete: nothing is missing; --for with a longer time makes it go on", name));
+    tell(fmt::format("{} is complete; --for with a longer time continues it", name));
     JudgementFiles files(command.files, {{name}});
     const Document document = document_of(stored.header, *stored.last, rates_in(name));
     files.write({.document = [&] { return document; },

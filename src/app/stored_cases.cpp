@@ -22,7 +22,7 @@ Value legal_value(const Axis& axis, const Case::Param& param) {
   const bool is_real = axis.kind == AxisKind::real || axis.kind == AxisKind::time;
   const bool whole_for_real = is_real && !std::holds_alternative<std::string>(param.value);
   if (values.size() != 1 || (values.front().index() != param.value.index() && !whole_for_real)) {
-    throw UsageError(fmt::format("{}: '{}' is no value of one case", axis.name, text));
+    throw UsageError(fmt::format("{}: '{}' is not a single value", axis.name, text));
   }
   return values.front();
 }

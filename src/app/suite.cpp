@@ -37,11 +37,12 @@ std::vector<std::string> arguments_of(const Suite& suite, const std::vector<std:
 cli::RunCommand parse_run(const std::vector<std::string>& arguments) {
   const cli::Command command = cli::parse(arguments, scenarios());
   const auto* run = std::get_if<cli::RunCommand>(&command);
-  if (run == nullptr) throw UsageError("only scenarios and their flags can be in a suite");
+  if (run == nullptr) throw UsageError("a run of a suite is a scenario with its flags");
   for (const std::string& flag : run->flags) {
     if (std::ranges::find(kSampling, flag) != kSampling.end()) continue;
-    throw UsageError(fmt::format("--{} belongs on the command line; a run has a scenario, its flags, and --{}", flag,
-                                 fmt::join(kSampling, ", --")));
+    throw UsageError(
+        fmt::format("--{} belongs on the command line; a run of a suite takes a scenario, its flags, and --{}", flag,
+                    fmt::join(kSampling, ", --")));
   }
   return *run;
 }
@@ -62,8 +63,7 @@ SamplingPolicy policy_of(const cli::SamplingChoice& asked, cli::SamplingChoice r
 void refuse_gpus_for_one(const cli::RunCommand& whole) {
   const auto uses_several = [](const PlannedCase& c) { return c.scenario->descriptor().gpus != UsesGpus::one; };
   if (!whole.measuring.device.gpus || std::ranges::any_of(whole.cases, uses_several)) return;
-  throw UsageError(fmt::format("--gpus does nothing here: all that suite {} runs is about one GPU, which --gpu chooses",
-                               *whole.suite));
+  throw UsageError(fmt::format("--gpus does nothing here: suite {} uses one GPU, which --gpu chooses", *whole.suite));
 }
 
 /// Whether a results file is the only output: each of several processes would write any other one.
@@ -93,7 +93,7 @@ cli::RunCommand with_suite(const cli::RunCommand& command) {
     try {
       const cli::RunCommand run = parse_run(arguments_of(suite, suite.runs[i]));
       for (const PlannedCase& c : run.cases) {
-        if (!keys.insert(c.config.key()).second) throw UsageError("it has a case a second time: " + c.config.key());
+        if (!keys.insert(c.config.key()).second) throw UsageError("it repeats a case: " + c.config.key());
         whole.cases.push_back({c.scenario, c.config, policy_of(command.measuring.sampling, run.measuring.sampling)});
       }
     } catch (const UsageError& error) {

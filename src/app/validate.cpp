@@ -101,22 +101,22 @@ class MeasuredCases {
  private:
   /// Returns why the result is left out; empty if it is not.
   std::string add(const Result& r) {
-    if (r.status != Status::ok) return "not measured, but failed or skipped";
+    if (r.status != Status::ok) return "failed or skipped";
     const Scenario* scenario = scenario_of(r.config);
-    if (scenario == nullptr) return "of a scenario that this program does not have";
+    if (scenario == nullptr) return "scenario unknown to this version";
     const Measurement* headline = headline_of(r, scenario->descriptor().metrics);
-    if (headline == nullptr || headline->unit != "s") return "without a time as headline";
+    if (headline == nullptr || headline->unit != "s") return "headline is not a time";
     constexpr double kLeast = 1e-12;  // seconds: a ratio to less means nothing
     constexpr double kMost = 1e12;
-    if (!(headline->median >= kLeast)) return "measured to take no time at all";
-    if (headline->median > kMost) return "measured to take longer than anything lasts";
+    if (!(headline->median >= kLeast)) return "measured time is zero";
+    if (headline->median > kMost) return "measured time is implausibly long";
     try {
       Case c = legal_case(*scenario, r.config);
-      if (!keys_.insert(r.config.key()).second) return "of a case that is there before, whose first result counts";
+      if (!keys_.insert(r.config.key()).second) return "case occurs twice; the first result counts";
       const SamplingPolicy once{.min_samples = 1, .max_samples = 1};
       all_.push_back({r.config.key(), {scenario, std::move(c), once}, headline});
     } catch (const UsageError&) {
-      return "of a case that its scenario does not have (any more)";
+      return "case unknown to this version of its scenario";
     }
     return {};
   }
@@ -183,9 +183,7 @@ std::vector<Report> read_reports(const cli::ValidateCommand& command) {
     reports.push_back(read_report(file));
     if (!reports.back().environment.simulated() || command.allow_simulated) continue;
     throw UsageError(
-        fmt::format("{} was simulated, and to predict that says nothing of any machine; --allow-simulated "
-                    "does it all the same",
-                    printable(file)));
+        fmt::format("{} is simulated, so it validates no real machine; --allow-simulated accepts it", printable(file)));
   }
   return reports;
 }
@@ -214,7 +212,8 @@ std::vector<std::string> not_held_out(const std::vector<std::string>& files, con
   for (const std::string& file : files) {
     if (!made_of.contains(name_of(printable(file)))) continue;
     sentences.push_back(
-        fmt::format("{} is not held out: the profile is made of results of this name", printable(file)));
+        fmt::format("{} is not held out: the profile was made from a file of this name; validate with other results",
+                    printable(file)));
   }
   return sentences;
 }
@@ -234,7 +233,7 @@ int perform(const cli::ValidateCommand& command) {
   validated.predictions = predictions_of(by, measured.all(), left_out);
   validated.left_out = left_out.sentences();
   if (validated.predictions.empty()) {
-    throw InputError(fmt::format("none of these results has a case that the simulated device can run{}{}",
+    throw InputError(fmt::format("the simulated device can run none of these cases{}{}",
                                  validated.left_out.empty() ? "" : ": ", fmt::join(validated.left_out, "; ")));
   }
   for (std::string& sentence : not_held_out(command.results, by.sources)) {

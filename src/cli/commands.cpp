@@ -39,7 +39,7 @@ void refuse_several_inputs(const char* command, const std::vector<std::string>& 
 // --- compare --------------------------------------------------------------------------------------------------------
 
 constexpr const char* kCompareUsage =
-    R"(  xferbench compare BASE NEW [NEW]...                two results files; several NEW files count as several processes
+    R"(  xferbench compare BASE NEW [NEW]...                compares two files; several NEW are several processes
   xferbench compare --base FILES --new FILES         several processes on each side
   xferbench compare --across FILES                   different machines side by side
 )";
@@ -62,8 +62,8 @@ Verdicts:
   missing, new             only the base has a number, or only the new side
 
 Exit codes:
-  0 no regression   1 a case regressed or newly fails   2 wrong usage, or a file that cannot be read or compared
-  4 too little data: most cases could not show a slow-down of twice the threshold, for too few processes or too much noise;
+  0 no regression   1 a case regressed or newly fails   2 wrong usage, or an unreadable or unfit file
+  4 too little data: most cases could not show a slow-down of twice the threshold (too few processes, too much noise),
     or no case has a number on both sides; with --strict also where a case is inconclusive, changed or missing
 )";
 
@@ -164,8 +164,8 @@ constexpr const char* kReportFooter = R"(Examples:
   xferbench report base.json new.json --html page.html              two: what changed
   xferbench report a100.json h100.json h200.json --html page.html   more: side by side
   xferbench report --base main-*.json --new pr-*.json --html page.html   several processes on each side
-  xferbench report --trend nightly/*.json --html page.html          numbers of one machine over time, and where they changed
-  xferbench report results.json.xz                                  tables on the terminal; files may be compressed with xz
+  xferbench report --trend nightly/*.json --html page.html          how numbers of one machine changed over time
+  xferbench report results.json.xz                                  tables on the terminal; reads files packed by xz
   xferbench report explain.json --html page.html                    the output of explain --json, one file alone
   xferbench report results.json pipeline.json --html page.html      with timelines; a timeline alone works, too
 
@@ -173,7 +173,7 @@ Files NAME-1.json, NAME-2.json ... of one command and machine, as --repeat write
 A page is one file that needs no network. Without --html - or --markdown - the tables go to standard output.
 
 Exit codes:
-  0 everything was shown, whatever the verdicts   2 wrong usage, or a file that cannot be read or shown
+  0 everything was shown, whatever the verdict   2 wrong usage, or a file that cannot be read or shown
 )";
 
 void add_report(CommandLine& line) {
@@ -309,8 +309,8 @@ constexpr const char* kCalibrateFooter = R"(Examples:
   xferbench overlap --simulate results.json                         makes the profile from results while it starts
 
 For each number, the profile stores its confidence interval and its source (results file and measurement) under sources.
-The measured results are kept next to the profile, as mine.results.json, or in --json FILE. Numbers that are not measured
-come from --base. docs/calibrate.md explains how each number is derived, and how accurate such profiles are.
+The measured results are kept next to the profile, as mine.results.json, or in --json FILE. Numbers that were not
+measured come from --base. docs/calibrate.md explains how each number is derived, and how accurate such profiles are.
 )";
 
 constexpr const char* kValidateFooter = R"(Examples:
@@ -505,11 +505,11 @@ constexpr const char* kSoakUsage = R"(  xferbench soak [--for TIME] [FLAGS]
 )";
 
 constexpr const char* kSoakFooter =
-    R"(Exit codes: 0 PASS; 1 FAIL: a wrong byte, a rate below the floor, a lost GPU, a critical error (Xid) or a memory error
-that could not be corrected; 130 after Ctrl-C, with the verdict so far.
+    R"(Exit codes: 0 PASS; 1 FAIL: a wrong byte, a rate below the floor, a lost GPU, a critical error (Xid) or a memory
+error that was not corrected; 130 after Ctrl-C, with the verdict so far.
 
 Examples:
-  xferbench soak --for 8h --gpus all --json soak.jsonl          overnight, on all GPUs; adds a line to the file each minute
+  xferbench soak --for 8h --gpus all --json soak.jsonl          overnight, on all GPUs; writes a line per minute
   xferbench soak --resume soak.jsonl                            continues after a crash or Ctrl-C
   xferbench soak --for 20m --load h2d,d2h,both                  the link alone
   xferbench soak --for 7d --interval 5m --openmetrics /var/lib/node_exporter/textfile/xferbench.prom

@@ -113,7 +113,7 @@ void tell_ending(const RecordedRun& run, std::vector<std::string>& warnings) {
   if (run.signal > 0) {
     const char* name = sigdescr_np(run.signal);
     warnings.push_back(
-        fmt::format("The program was ended by signal {} ({})", run.signal, name != nullptr ? name : "unknown"));
+        fmt::format("The program was killed by signal {} ({})", run.signal, name != nullptr ? name : "unknown"));
   }
   if (run.exit_code > 0) warnings.push_back(fmt::format("The program ended with exit code {}", run.exit_code));
 }
@@ -125,7 +125,7 @@ void compare_gpus(const explain::Explanation& all, const Report& limits, std::ve
   const std::vector<std::string>& used = all.processes.front().gpus;
   if (used.empty()) return;
   if (std::ranges::find(used, from.gpu.name) != used.end() && !from.simulated()) return;
-  warnings.push_back(fmt::format("The limits are of {}{}, and the program ran on {}", from.gpu.name,
+  warnings.push_back(fmt::format("The limits were measured on {}{}, but the program ran on {}", from.gpu.name,
                                  from.simulated() ? " (simulated)" : "", fmt::join(used, ", ")));
 }
 
@@ -166,7 +166,7 @@ Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
     all.blind = "Recording stopped at --max-records before the program used a GPU";
   }
   if (all.processes.empty() && all.blind.empty() && run.from > 0) {
-    all.blind = "Nothing of CUDA was in the time that --from and --for name";
+    all.blind = "The program made no CUDA call in the time that --from and --for select";
   }
   if (!all.processes.empty() && !all.blind.empty()) all.warnings.push_back(std::exchange(all.blind, {}));
   if (all.simulated) {  // these times are real, those of its processes are simulated

@@ -76,17 +76,17 @@ std::string measure(const std::string& file, const std::vector<std::string>& fla
   words.emplace_back("--quiet");  // its warnings are about the precision of single times
   const ProgramEnd end = run_program(words, variables, StandardOutput::dropped);
   if (end.code() == static_cast<int>(ExitCode::ok) || end.code() == static_cast<int>(ExitCode::failed)) return {};
-  return fmt::format("measuring them ended with exit code {}", end.code());
+  return fmt::format("xferbench --suite limits ended with exit code {}", end.code());
 }
 
 std::optional<Report> measured(const std::string& file, const std::vector<std::string>& flags,
                                const Variables& variables, std::vector<std::string>& warnings) {
   const std::string reason = measure(file, flags, variables);
   if (reason.empty()) return read_report(file);
-  warnings.push_back(fmt::format(
-      "What this machine can do is not known ({}): findings that need it are missing; --limits FILE names results of "
-      "xferbench --suite limits",
-      reason));
+  warnings.push_back(
+      fmt::format("The limits of this machine are unknown ({}): findings that need them are missing. Measure them with "
+                  "xferbench --suite limits --json FILE, and give --limits FILE",
+                  reason));
   return std::nullopt;
 }
 
@@ -125,11 +125,11 @@ std::optional<Report> of_gpu(const std::string& uuid, bool anew, bool quiet, std
   }
   if (const auto launch = started_by_launcher(); launch && launch->size != 1) {
     warnings.emplace_back(
-        "What this machine can do is not measured by several processes at once: run xferbench --suite limits --json "
-        "limits.json without mpirun or srun, and name the file with --limits");
+        "Several processes at once do not measure the limits of this machine: run xferbench --suite limits --json "
+        "limits.json without mpirun or srun, and give --limits limits.json");
     return std::nullopt;
   }
-  if (!quiet) tell("measuring what copies take on this GPU (about 6 s on an H200; kept for 30 days)");
+  if (!quiet) tell("measuring the limits of copies on this GPU (about 6 s on an H200; kept for 30 days)");
   const TemporaryFolder folder;
   const std::string fresh = (folder.path() / "limits.json").string();
   std::optional<Report> report = measured(fresh, {}, {{"CUDA_VISIBLE_DEVICES", uuid}}, warnings);

@@ -41,13 +41,14 @@ void refuse_what_is_no_folder(const std::string& path) {
   if (fs::is_directory(path, unknown)) return;
   if (fs::exists(path, unknown) && access(path.c_str(), X_OK) == 0) {
     throw UsageError(
-        fmt::format("{0} is a program and no recording: it goes behind --, as in xferbench explain -- {0}", path));
+        fmt::format("{0} is a program, not a recording: write it after --, as in xferbench explain -- {0}", path));
   }
   if (fs::exists(path, unknown)) {
-    throw InputError(fmt::format("{} is no recording: that is a folder, as explain --recording FOLDER makes it", path));
+    throw InputError(
+        fmt::format("{} is not a recording: a recording is a folder made by explain --recording FOLDER", path));
   }
   throw InputError(
-      fmt::format("there is no folder {}; a program to run goes behind --, as in xferbench explain -- {}", path, path));
+      fmt::format("there is no folder {}; write a program to run after --, as in xferbench explain -- {}", path, path));
 }
 
 }  // namespace
@@ -66,8 +67,8 @@ RecordingFolder read_recording_folder(const cli::ExplainCommand& command) {
     folder.limits = read_report((path / kLimitsFile).string());
   } else {
     folder.warnings.emplace_back(
-        "The recording does not say what its machine can do: --limits FILE names results of "
-        "xferbench --suite limits from there");
+        "The recording does not contain the limits of its machine: run xferbench --suite limits --json FILE there, and "
+        "give --limits FILE");
   }
   return folder;
 }

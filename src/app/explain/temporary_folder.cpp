@@ -21,8 +21,8 @@ TemporaryFolder::TemporaryFolder() {
   parent = fs::absolute(parent);  // programs that get this path may run in another folder
   std::string name = (parent / "xferbench-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {
-    throw OutputError(
-        fmt::format("cannot make a folder in {}: {}; TMPDIR names another", parent.string(), std::strerror(errno)));
+    throw OutputError(fmt::format("cannot make a folder in {}: {}; set TMPDIR to another folder", parent.string(),
+                                  std::strerror(errno)));
   }
   path_ = name;
 }

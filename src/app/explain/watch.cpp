@@ -47,8 +47,8 @@ void refuse_if_watched_already() {
   const char* other = std::getenv(kCudaVariable);
   if (other == nullptr || *other == '\0') return;
   throw UsageError(
-      fmt::format("{} is set ({}): the program would be watched by another tool, and only one can be; "
-                  "unset it, or run explain outside of that tool",
+      fmt::format("{} is set ({}): another tool would profile the program, and only one tool can; unset it, or run "
+                  "explain outside that tool",
                   kCudaVariable, other));
 }
 
@@ -56,7 +56,7 @@ void refuse_if_watched_already() {
 void make_new_folder(const fs::path& folder) {
   std::error_code failed;
   if (fs::exists(folder, failed) && !fs::is_empty(folder, failed)) {
-    throw UsageError(fmt::format("--recording {}: there is something already; name a new folder", folder.string()));
+    throw UsageError(fmt::format("--recording {}: the path exists already; name a new folder", folder.string()));
   }
   fs::create_directories(folder, failed);
   if (failed) throw OutputError(fmt::format("cannot make {}: {}", folder.string(), failed.message()));
@@ -75,10 +75,10 @@ class Runs {
   Runs(const cli::ExplainCommand& command, fs::path folder)
       : command_(command), folder_(std::move(folder)), library_(library()) {
     if (library_.empty() && !command.show.quiet) {
-      tell(fmt::format(
-          "warning: there is no library that watches CUDA programs, so only simulated runs of xferbench are "
-          "recorded; {}",
-          kHowToGetLibrary));
+      tell(
+          fmt::format("warning: the library that profiles CUDA programs is missing, so only simulated runs of "
+                      "xferbench are recorded; {}",
+                      kHowToGetLibrary));
     }
   }
 
@@ -113,8 +113,9 @@ class Runs {
     run.watched.push_back(one.end.seconds());
     one.seconds = seconds_of_range(request.folder).value_or(one.end.seconds());
     if (bare_code_ && *bare_code_ != one.end.code() && given_up_ == 0) {
-      warnings_.push_back(fmt::format("The program ended with exit code {} watched, and with {} unwatched",
-                                      one.end.code(), *bare_code_));
+      warnings_.push_back(
+          fmt::format("The program ended with exit code {} when profiled, and with {} in the baseline run",
+                      one.end.code(), *bare_code_));
     }
     all_.push_back(std::move(one));
   }
@@ -133,7 +134,7 @@ class Runs {
   /// Why only simulated runs of this program can be profiled; empty: all can.
   [[nodiscard]] std::string why_blind() const {
     if (!library_.empty()) return {};
-    return fmt::format("CUDA programs cannot be watched, as {} is not there: {}", kLibrary, kHowToGetLibrary);
+    return fmt::format("CUDA programs cannot be profiled: {} is missing; {}", kLibrary, kHowToGetLibrary);
   }
 
  private:
@@ -183,7 +184,7 @@ void keep(const RecordingFolder& folder, const Watched& one, const fs::path& to)
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(one.folder)) {
     if (fs::copy_file(entry.path(), to / entry.path().filename(), failed)) continue;
-    throw OutputError(fmt::format("cannot keep the recording in {}: {}", to.string(), failed.message()));
+    throw OutputError(fmt::format("cannot store the recording in {}: {}", to.string(), failed.message()));
   }
   ResultsFile((to / kRunFile).string()).finish(to_json(folder.run));
   if (folder.limits) ResultsFile((to / kLimitsFile).string()).finish(to_json(*folder.limits));
@@ -205,7 +206,7 @@ RecordingFolder watch(const cli::ExplainCommand& command) {
     if (runs.given_up() == 0) runs.watched(folder.run);
   }
   if (!runs.has_watched()) {
-    tell("stopped before the program was watched, in its run without; --no-bare runs it only watched");
+    tell("stopped in the baseline run, before the program was profiled; --no-baseline skips that run");
     folder.given_up = runs.given_up();
     return folder;
   }

@@ -30,7 +30,7 @@ void Deadline::watch(const std::stop_token& stop) {
     if (step_.empty()) continue;
     waited_ += kInterval.count();
     if (waited_ < limit_) continue;
-    tell(fmt::format("{}: {} has taken {:.3g} s; --timeout allows more", who_, step_, limit_));
+    tell(fmt::format("{}: {} did not end within {:.3g} s; raise --timeout to wait longer", who_, step_, limit_));
     std::_Exit(static_cast<int>(ExitCode::failed));
   }
 }

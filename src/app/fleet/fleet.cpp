@@ -143,7 +143,7 @@ void say_why(const Ending& ending, const Outcome& outcome, const std::exception&
   if (outcome.signal != 0) return tell("interrupted" + where);
   for (std::size_t i = 0; i < outcome.failures.size() && i < kMost; ++i) tell(outcome.failures[i]);
   if (outcome.failures.empty()) {
-    tell(fmt::format("{}, though all are there: one is busy for longer; raise --timeout", error.what()));
+    tell(fmt::format("{}, although all are alive: one is busy for longer; raise --timeout", error.what()));
   }
 }
 
@@ -174,7 +174,7 @@ void attempt(const std::function<void()>& step) {
   words[0] = mine;
   for (std::size_t rank = 1; rank < words.size(); ++rank) {
     if (heard.texts[rank].empty()) continue;
-    attempt([&] { json::read_text(heard.texts[rank], "what a rank said last", {&kSaidLast, &words[rank]}); });
+    attempt([&] { json::read_text(heard.texts[rank], "the last message of a rank", {&kSaidLast, &words[rank]}); });
   }
   const Outcome outcome = outcome_of(ending, heard, words, error);
   attempt([&] { keep(ending, words); });

@@ -173,8 +173,8 @@ void FleetRun::describe(Result& result, const Step& step, unsigned round) const 
                             .late_passes = step.tally.late_passes};
   if (step.tally.out_of_step > 0) {
     result.warnings.push_back(
-        fmt::format("{} passes were out of step with other ranks: some host was late again and again; bind ranks to "
-                    "processors of their own, and look for other work on the hosts",
+        fmt::format("{} passes did not start at the same time on all ranks: a host was late repeatedly; bind each rank "
+                    "to its own CPUs, and look for other load on the hosts",
                     step.tally.out_of_step));
   }
   const Measurement* headline = headline_of(result, scenario.descriptor().metrics);
@@ -189,10 +189,9 @@ void FleetRun::describe(Result& result, const Step& step, unsigned round) const 
 std::size_t FleetRun::index_of(const Result& result) const {
   const auto step = places_.find({result.config.key(), result.in_fleet->pace});
   if (step == places_.end()) {
-    throw InputError(
-        fmt::format("rank {} has a result of another case ({}) than were asked for: start all ranks with "
-                    "the same build of xferbench",
-                    result.in_fleet->rank, result.config.key()));
+    throw InputError(fmt::format(
+        "rank {} sent the result of an unexpected case ({}): start all ranks with the same build of xferbench",
+        result.in_fleet->rank, result.config.key()));
   }
   const std::size_t before = (result.in_fleet->round - 1) * steps_.size() + step->second;
   return before * everybody_.size() + static_cast<std::size_t>(result.in_fleet->rank);
@@ -204,7 +203,7 @@ void FleetRun::collect() {
   unsent_.reset();
   if (live_ != nullptr) keep(texts);
   // Files grow and disks are slow: a rank that is writing must not count as silent.
-  static_cast<void>(broadcast(member_.ranks(), "", 0, while_first_writes(patience_), "rank 0's writing of " + at_));
+  static_cast<void>(broadcast(member_.ranks(), "", 0, while_first_writes(patience_), "rank 0 writing " + at_));
 }
 
 void FleetRun::keep(const std::vector<std::string>& texts) {
@@ -224,7 +223,7 @@ void FleetRun::keep(const std::vector<std::string>& texts) {
 }
 
 std::vector<fleet::Retest> FleetRun::retests() {
-  constexpr const char* kWhat = "what is to be measured again";
+  constexpr const char* kWhat = "the list of cases to measure again";
   std::vector<fleet::Retest> again;
   if (live_ != nullptr) again = fleet::second_round(live_->report(), judging_of(command_.fleet));
   const std::string text = broadcast(member_.ranks(), json::text_of(kRetests, &again), 0, patience_, kWhat);
@@ -239,7 +238,7 @@ void FleetRun::second_round() {
     steps.push_back({.number = number, .pace = retest.pace, .ranks = retest.ranks});
   }
   if (!again.empty() && live_ != nullptr && !command_.measuring.show.quiet) {
-    progress_.tell({fmt::format("measuring {} again, where a rank looks slow, with as many good ones",
+    progress_.tell({fmt::format("measuring {} again where a rank looks slow, with as many other ranks",
                                 counted(again.size(), "case"))});
   }
   measure_all(steps, 2, 1);

@@ -98,7 +98,7 @@ constexpr json::Shape kIntroduction = json::record(kIntroductionFields);
 Introductions introduce(Communicator& mpi, Introduction mine, const Patience& patience) {
   mine.node_root = mpi.node_root();
   const std::vector<std::string> texts =
-      gather(mpi, json::text_of(kIntroduction, &mine), patience, "the introduction of all ranks");
+      gather(mpi, json::text_of(kIntroduction, &mine), patience, "the handshake of all ranks");
   Introductions all(texts.size());
   for (std::size_t i = 0; i < texts.size(); ++i) {
     all[i].place.rank = static_cast<int>(i);
@@ -161,8 +161,9 @@ std::string miscounted(const Introductions& all) {
   if (odd.empty()) return {};
   std::ranges::sort(odd);
   return fmt::format(
-      "{} {} counted otherwise on their hosts by the launcher, which says who takes which GPU, than by MPI, for which "
-      "a host is what shares memory: give containers of one host a common /dev/shm and /tmp (Docker: --ipc=host)",
+      "{} {} numbered differently on their hosts by the launcher, which assigns GPUs, and by MPI, which takes "
+      "processes with shared memory as one host: let containers of one host share /dev/shm and /tmp (Docker: "
+      "--ipc=host)",
       fleet::ranks_text(odd), odd.size() == 1 ? "is" : "are");
 }
 
@@ -187,8 +188,8 @@ std::string shared_gpu(const Introductions& all) {
   for (const auto& [uuid, ranks] : alike(all, [](const RankPlace& p) { return p.environment.gpu.uuid; })) {
     if (uuid.empty() || ranks.size() == 1) continue;
     return fmt::format(
-        "{} are on one GPU ({}) and would slow each other: start as many ranks on each host as it has "
-        "GPUs, let each rank see all of them, or allow it with --share-gpus",
+        "{} use the same GPU ({}) and would slow each other down: start as many ranks on each host as it has GPUs, let "
+        "each rank see all of these, or allow sharing with --share-gpus",
         fleet::ranks_text(ranks), uuid);
   }
   return {};
@@ -229,10 +230,9 @@ std::string different_terms(const Introductions& all) {
     const std::string& there = other->terms[i].second;
     if (here != there) parts.push_back(fmt::format("{} ({}, and {} at rank 0)", what, there, here));
   }
-  if (parts.empty()) parts.emplace_back("what it says of its command");  // a rank of another build
+  if (parts.empty()) parts.emplace_back("the description of its command");  // a rank of another build
   return fmt::format(
-      "rank {} differs from rank 0 in {}: start all ranks with the same command, of the same build of "
-      "xferbench",
+      "rank {} differs from rank 0 in {}: start all ranks with the same command and the same build of xferbench",
       other - all.begin(), fmt::join(parts, "; "));
 }
 
@@ -269,7 +269,7 @@ OwnProcess this_process() {
 }
 
 std::vector<Farewell::Neighbour> neighbours_of(Communicator& mpi, const OwnProcess& mine, const Patience& patience) {
-  constexpr const char* kWhat = "the processes of all ranks";
+  constexpr const char* kWhat = "the process numbers of all ranks";
   const std::string text = fmt::format("{} {} {}", mpi.node_root(), mine.number, mine.name_space);
   const std::vector<std::string> all = gather(mpi, text, patience, kWhat);
   std::istringstream words(broadcast(mpi, fmt::format("{}", fmt::join(all, " ")), 0, patience, kWhat));

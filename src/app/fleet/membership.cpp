@@ -26,17 +26,17 @@ namespace {
 /// Refuses flags that make no sense for many processes at once.
 void refuse_flags_of_one_process(const cli::RunCommand& command) {
   constexpr std::array<std::array<const char*, 2>, 6> kFlagsOfOne{{
-      {"gpu", "each rank takes the GPU of its number on its host; CUDA_VISIBLE_DEVICES chooses others"},
-      {"gpus", "each rank takes the GPU of its number on its host; CUDA_VISIBLE_DEVICES chooses others"},
-      {"repeat", "run mpirun or srun several times, with a file for each"},
-      {"spread", "run mpirun or srun several times, with a file for each"},
-      {"resume", "run the whole fleet again"},
-      {"timeline", "watch one GPU without a launcher"},
+      {"gpu", "each rank uses the GPU with its local rank's number; CUDA_VISIBLE_DEVICES chooses others"},
+      {"gpus", "each rank uses the GPU with its local rank's number; CUDA_VISIBLE_DEVICES chooses others"},
+      {"repeat", "run mpirun or srun several times, each with its own file"},
+      {"spread", "run mpirun or srun several times, each with its own file"},
+      {"resume", "run all ranks again"},
+      {"timeline", "trace one GPU without a launcher"},
   }};
   for (const auto& [flag, instead] : kFlagsOfOne) {
     if (std::ranges::find(command.flags, flag) == command.flags.end()) continue;
     throw UsageError(
-        fmt::format("--{} is for a single process, and mpirun or srun has started several: {}", flag, instead));
+        fmt::format("--{} is for a single process, but mpirun or srun has started several: {}", flag, instead));
   }
 }
 
@@ -49,10 +49,10 @@ std::optional<Launch> started_by_launcher() {
 void refuse_several_ranks(std::string_view command) {
   const auto launch = started_by_launcher();
   if (!launch || launch->size == 1) return;
-  throw UsageError(fmt::format(
-      "{} is for a single process, and mpirun or srun has started this one as a rank: run it without them, on "
-      "one of the hosts",
-      command));
+  throw UsageError(
+      fmt::format("{} is for a single process, but mpirun or srun has started it as a rank: run it without a launcher, "
+                  "on one of the hosts",
+                  command));
 }
 
 std::optional<Launch> launch_for(const cli::RunCommand& command) {
@@ -62,8 +62,8 @@ std::optional<Launch> launch_for(const cli::RunCommand& command) {
   const auto flag = std::ranges::find_first_of(kFlagsOfFleets, command.flags);
   if (!launch && flag != kFlagsOfFleets.end()) {
     throw UsageError(
-        fmt::format("--{} does nothing here: it is for several ranks, as mpirun -n 2 xferbench ... or srun "
-                    "starts them; --mpi starts MPI under any other launcher",
+        fmt::format("--{} does nothing here: it is for several ranks, started by mpirun -n 2 xferbench ... or srun; "
+                    "--mpi starts MPI under any other launcher",
                     *flag));
   }
   if (launch && launch->size.value_or(0) == 1 && !command.fleet.mpi && flag == kFlagsOfFleets.end())
@@ -147,8 +147,8 @@ std::optional<int> refuse_singletons(const Launch& launch, const Communicator& m
   if (launch.size.value_or(1) <= 1 || mpi.size() > 1) return {};
   if (speaks_for_all(launch)) {
     tell(fmt::format(
-        "{} has started {} ranks, and MPI ({}) knows of one only: each would measure by itself. Write srun --mpi=pmix "
-        "(srun --mpi=list says what there is), or start the ranks with the mpirun of that MPI",
+        "{} has started {} ranks, but MPI ({}) sees only one, so each would measure alone. Use srun --mpi=pmix (srun "
+        "--mpi=list shows what is available), or start the ranks with the mpirun of that MPI",
         launch.launcher, *launch.size, mpi.library()));
   }
   return static_cast<int>(ExitCode::usage);
@@ -238,7 +238,7 @@ void model_network(Member& member, const cli::Measuring& measuring) {
 
 int code_for_all(Communicator& mpi, const Problem& of_first, const Patience& patience) {
   if (of_first.code != 0) tell(of_first.text);
-  return std::stoi(broadcast(mpi, std::to_string(of_first.code), 0, patience, "what rank 0 makes of all ranks"));
+  return std::stoi(broadcast(mpi, std::to_string(of_first.code), 0, patience, "the exit code from rank 0"));
 }
 
 Member join_fleet(cli::RunCommand& command, const Launch& launch) {
