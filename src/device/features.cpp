@@ -40,29 +40,28 @@ Function function_of(const Library& library, const char* name) {
 }  // namespace
 
 std::string describe_cupti(const std::string& toolkit) {
-  if (toolkit.empty()) return "not built: timelines are estimated from events, and explain cannot watch a program";
+  if (toolkit.empty()) return "not built: timelines are estimated from events, and explain cannot profile a program";
   const Library library = open_first(cupti_places());
-  if (!library) return "not found: libcupti.so comes with the CUDA Toolkit; name its folder in LD_LIBRARY_PATH";
+  if (!library) return "not found: libcupti.so comes with the CUDA Toolkit; add its folder to LD_LIBRARY_PATH";
   const auto get_version = function_of<int (*)(std::uint32_t*)>(library, "cuptiGetVersion");
   std::uint32_t version = 0;
-  if (get_version == nullptr || get_version(&version) != 0)
-    return path_of(library) + ", which does not tell its version";
+  if (get_version == nullptr || get_version(&version) != 0) return path_of(library) + ", version unknown";
   std::uint32_t built_with = 0;
   std::from_chars(toolkit.data(), toolkit.data() + toolkit.size(), built_with);
   const std::string found = fmt::format("{}, API version {}", path_of(library), version);
   if (cuda_major_of(version) == built_with) return found;
-  return fmt::format("{}: of CUDA {}, and this program needs that of CUDA {}", found, cuda_major_of(version),
-                     built_with);
+  return fmt::format("{}: from CUDA {}, but this program needs CUDA {}", found, cuda_major_of(version), built_with);
 }
 
 std::string describe_nvrtc() {
   const Library library = open_first(nvrtc_places());
-  if (!library) return "not found: libnvrtc.so comes with the CUDA Toolkit; own kernels have to be .ptx or .cubin";
+  if (!library)
+    return "not found: libnvrtc.so comes with the CUDA Toolkit; without it, --kernel takes only .ptx and .cubin files";
   const auto get_version = function_of<int (*)(int*, int*)>(library, "nvrtcVersion");
   int major = 0;
   int minor = 0;
   if (get_version == nullptr || get_version(&major, &minor) != 0) {
-    return path_of(library) + ", which does not tell its version";
+    return path_of(library) + ", version unknown";
   }
   return fmt::format("{}, version {}.{}", path_of(library), major, minor);
 }

@@ -171,7 +171,7 @@ std::string bind_to(int node, bool yielding) {
   if (!run_on(node)) return fmt::format("NUMA node {} has no CPU that this process may run on", node);
   const bool has_libnuma = numa_available() >= 0;  // without it no other libnuma function may be called
   const std::string why = !has_libnuma                         ? "this system does not allow setting a memory policy"
-                          : yielding && has_other_policy(node) ? "a memory policy was set before, and is kept"
+                          : yielding && has_other_policy(node) ? "a memory policy is set already, and is kept"
                                                                : bind_memory(node);
   return why.empty() ? "" : fmt::format("only CPUs, not memory, are bound to NUMA node {}: {}", node, why);
 }
@@ -202,7 +202,7 @@ std::optional<int> allowed_numa_node() {
 }  // namespace
 
 std::string describe_numa() {
-  if (numa_available() < 0) return "not here: this system does not allow setting a memory policy";
+  if (numa_available() < 0) return "unavailable: this system does not allow setting a memory policy";
   const std::size_t nodes = all_nodes().size();
   return fmt::format("{} node{}", nodes, nodes == 1 ? "" : "s");
 }
@@ -240,12 +240,13 @@ std::string place_process(const NumaPolicy& policy, std::optional<int> gpu_node)
   const bool local = policy.kind == NumaPolicy::Kind::local;
   const std::vector<int> nodes = all_nodes();
   const bool only_one = nodes.size() == 1;
-  if (local && !gpu_node && !only_one) return "the GPU's NUMA node is not known";
+  if (local && !gpu_node && !only_one) return "the GPU's NUMA node is unknown";
   const int node = only_one ? nodes.front() : local ? *gpu_node : policy.node;
   std::string why = bind_to(node, local);
   if (only_one) return {};  // nothing to bind on a single node, so failures do not matter
   if (local || why.empty()) return why;
-  throw UsageError(fmt::format("--numa {}: {}; choose another node, or local to go on without", node, why));
+  throw UsageError(
+      fmt::format("--numa {}: {}; choose another node, or local, which runs without binding if it fails", node, why));
 }
 
 std::optional<int> common_node(std::span<const std::optional<int>> gpu_nodes) {
@@ -263,8 +264,8 @@ bool each_from_its_own(const NumaPolicy& policy, std::span<const std::optional<i
 
 std::string place_process(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes) {
   if (each_from_its_own(policy, gpu_nodes)) {
-    return "the GPUs are on several NUMA nodes: the process is bound to none of them, and host memory for each GPU "
-           "comes from its own";
+    return "the GPUs are on several NUMA nodes: the process is bound to none, and each GPU's host memory comes from "
+           "that GPU's node";
   }
   return place_process(policy, common_node(gpu_nodes));
 }

@@ -76,7 +76,7 @@ class HostFunction : NonCopyable {
     const std::lock_guard lock(call_->mutex_);
     if (call_->error_) std::rethrow_exception(std::exchange(call_->error_, nullptr));
     if (const char* const error = std::exchange(call_->stream_error_, nullptr)) {
-      throw DeviceError("a stream that was to call the host", error);
+      throw DeviceError("calling a host function in a stream", error);
     }
   }
 

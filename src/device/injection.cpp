@@ -33,7 +33,7 @@ std::vector<std::string_view> kinds_for(InjectedFault::Effect effect) {
 }
 
 [[noreturn]] void refuse(std::string_view text, const std::string& expected) {
-  throw UsageError(fmt::format("'{}', expected EFFECT:CALL:N, as in hang:launch:5: {}", text, expected));
+  throw UsageError(fmt::format("found '{}', expected EFFECT:CALL:N, as in hang:launch:5: {}", text, expected));
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ std::optional<InjectedFault> fault_from_environment() {
   try {
     return parse_fault(text);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{} is {}; unset it to measure without a fault", kInjectVariable, error.what()));
+    throw UsageError(fmt::format("{}: {}; unset it to measure without a fault", kInjectVariable, error.what()));
   }
 }
 
@@ -114,7 +114,7 @@ void FaultInjector::submitted(const DeviceCall& call) {
 void FaultInjector::enter(const DeviceCall& call) {
   if (is_lost(call)) {
     if (!may_throw(call.kind) && call.kind != CallKind::usable) return;
-    throw DeviceError(std::string(to_text(call.kind)), "the device is lost, by an injected fault");
+    throw DeviceError(std::string(to_text(call.kind)), "the device was lost by an injected fault");
   }
   if (!is_counted(call)) return;
   if (calls_.fetch_add(1) + 1 != fault_.nth || fault_.effect == InjectedFault::Effect::flip) return;
@@ -126,7 +126,7 @@ void FaultInjector::enter(const DeviceCall& call) {
     if (several_) lost_device_ = call.device;
     lost_ = true;
   }
-  throw DeviceError(std::string(to_text(call.kind)), "an injected fault");
+  throw DeviceError(std::string(to_text(call.kind)), "injected fault");
 }
 
 }  // namespace xferbench

@@ -406,8 +406,8 @@ class FaultAskedFor final : public FaultInjector {
   ~FaultAskedFor() override {
     if (hit()) return;
     std::array<char, 128> text{};  // fixed buffer: an allocation failure in a destructor would terminate the program
-    *fmt::format_to_n(text.data(), text.size() - 1, "warning: {}: no fault was injected, there were only {} such calls",
-                      asked_by_, calls())
+    *fmt::format_to_n(text.data(), text.size() - 1,
+                      "warning: {}: no fault was injected, because there were only {} such calls", asked_by_, calls())
          .out = '\0';
     tell(text.data());
   }

@@ -137,9 +137,9 @@ void require_whole(const KernelSource& source) {
   };
   if (image.empty()) refuse("it is empty");
   const bool is_elf = image.starts_with(ELFMAG);
-  if (!is_elf && !is_fat_binary(image) && !is_text(image)) refuse("it is neither PTX nor a cubin nor a fat binary");
+  if (!is_elf && !is_fat_binary(image) && !is_text(image)) refuse("it is not PTX, a cubin or a fat binary");
   const bool whole = is_elf ? is_whole_elf(image) : !is_fat_binary(image) || is_whole_fat_binary(image);
-  if (!whole) refuse(fmt::format("it is no whole cubin: parts of it would lie behind its {} bytes", image.size()));
+  if (!whole) refuse(fmt::format("the cubin is truncated: its parts need more than {} bytes", image.size()));
 }
 
 bool is_fat_binary(std::string_view code) { return code.starts_with(kFatBinaryMagic); }
@@ -152,9 +152,10 @@ std::string contract_of(const KernelSource& source) {
 void require_contract(std::span<const std::size_t> parameter_bytes, const KernelSource& source) {
   constexpr std::array<std::size_t, 3> kBytes{sizeof(void*), sizeof(void*), sizeof(std::size_t)};
   if (parameter_bytes.size() != kBytes.size()) {
-    throw DeviceError(fmt::format("{}: {} takes {} parameter{}", source.file, source.name, parameter_bytes.size(),
-                                  parameter_bytes.size() == 1 ? "" : "s"),
-                      contract_of(source) + ", as launches pass these three; make constants of what else it needs");
+    throw DeviceError(
+        fmt::format("{}: {} takes {} parameter{}", source.file, source.name, parameter_bytes.size(),
+                    parameter_bytes.size() == 1 ? "" : "s"),
+        contract_of(source) + ", because launches pass these three arguments; use constants for other values");
   }
   const auto [wrong, right] = std::ranges::mismatch(parameter_bytes, kBytes);
   if (wrong == parameter_bytes.end()) return;
@@ -168,7 +169,7 @@ void require_contract_in(std::string_view ptx, const KernelSource& source) {
   const auto list = parameter_list(plain, source.name);
   if (!list) {
     throw DeviceError(fmt::format("{} has no kernel {}", source.file, source.name),
-                      contract_of(source) + "; --kernel-name says which one");
+                      contract_of(source) + "; name one by --kernel-name");
   }
   require_contract(bytes_of_parameters(*list), source);
 }
@@ -176,11 +177,10 @@ void require_contract_in(std::string_view ptx, const KernelSource& source) {
 void require_grid(const OwnLaunch& launch, const std::string& kernel) {
   constexpr std::size_t kMost = 0x7FFFFFFF;  // limit of gridDim.x
   if (launch.blocks <= kMost) return;
-  throw DeviceError(
-      fmt::format("launching {} over {} elements", kernel, launch.elements),
-      fmt::format("{} blocks of {} threads are more than the {} of a grid; choose a larger --block-size, or more "
-                  "elements of each thread by {}_launch",
-                  launch.blocks, launch.block_size, kMost, kernel));
+  throw DeviceError(fmt::format("launching {} over {} elements", kernel, launch.elements),
+                    fmt::format("{} blocks of {} threads exceed the {} of a grid; choose a larger --block-size, or "
+                                "more elements per thread in {}_launch",
+                                launch.blocks, launch.block_size, kMost, kernel));
 }
 
 bool is_text(std::string_view code) {

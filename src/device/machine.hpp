@@ -21,7 +21,7 @@ class Machine : NonCopyable {
   /// The opened devices, in the order of the selection.
   [[nodiscard]] virtual std::span<Device* const> devices() const = 0;
   [[nodiscard]] Device& device(std::size_t number = 0) const {
-    if (number >= devices().size()) throw std::out_of_range("this machine was not opened with so many devices");
+    if (number >= devices().size()) throw std::out_of_range("this machine was opened with fewer devices");
     return *devices()[number];
   }
   [[nodiscard]] virtual HostRuntime& host() = 0;

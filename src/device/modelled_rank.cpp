@@ -20,10 +20,9 @@ std::string for_rank(const std::string& path, int rank, int local_rank, const st
       case 'h': made += host; break;
       case '%': made += '%'; break;
       default:
-        throw UsageError(
-            fmt::format("--simulate {}: behind % stands r (the rank), l (the rank among those of its host), "
-                        "h (the host's name) or % (for itself)",
-                        path));
+        throw UsageError(fmt::format(
+            "--simulate {}: after % write r (rank), l (local rank on its host), h (host name) or % (a percent sign)",
+            path));
     }
   }
   return made;

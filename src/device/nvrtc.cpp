@@ -35,14 +35,14 @@ class Nvrtc {
       if (library_) return;
     }
     throw DeviceError("compiling a kernel",
-                      "NVRTC cannot be loaded (libnvrtc.so); install it with CUDA's toolkit, name its folder in "
-                      "LD_LIBRARY_PATH, or give a .ptx or .cubin that nvcc has made");
+                      "NVRTC (libnvrtc.so) cannot be loaded; install the CUDA Toolkit, add its folder to "
+                      "LD_LIBRARY_PATH, or give a .ptx or .cubin file made by nvcc");
   }
 
   template <class... Arguments>
   int call(const char* name, Arguments... arguments) const {
     auto* const function = reinterpret_cast<int (*)(Arguments...)>(dlsym(library_.get(), name));
-    if (function == nullptr) throw DeviceError(name, "this libnvrtc has no such function; it needs CUDA 12 or newer");
+    if (function == nullptr) throw DeviceError(name, "this libnvrtc lacks the function; install CUDA 12 or newer");
     return function(arguments...);
   }
   void check(int status, const char* name) const {
@@ -180,8 +180,8 @@ std::string compile(const KernelSource& source) {
   }
   std::string ptx = nvrtc.bytes("nvrtcGetPTXSize", "nvrtcGetPTX", program.get());
   if (ptx.size() < 2) {
-    throw DeviceError(fmt::format("compiling {} for {} gave no code", source.file, source.arch),
-                      "leave out of --kernel-option what asks for something else, as -dlto does");
+    throw DeviceError(fmt::format("compiling {} for {} produced no code", source.file, source.arch),
+                      "remove options from --kernel-option that produce something else, such as -dlto");
   }
   require_contract_in(ptx, source);
   if (!source.arch.starts_with("sm_")) return ptx;

@@ -16,8 +16,8 @@ int gpu_of(const GpuOfProcess& process, std::size_t count) {
   if (rank < count || count == 1) return count == 1 ? 0 : process.local_rank;
   if (process.share && count > 0) return static_cast<int>(rank % count);
   throw NoDeviceError(
-      fmt::format("it has {} GPUs, and more ranks: start as many ranks on each host as it has GPUs (mpirun --map-by "
-                  "ppr:{}:node, srun --ntasks-per-node={}), or let them share with --share-gpus",
+      fmt::format("it has {} GPUs, but more ranks: start as many ranks on each host as it has GPUs (mpirun --map-by "
+                  "ppr:{}:node, srun --ntasks-per-node={}), or let ranks share GPUs with --share-gpus",
                   count, count, count));
 }
 
@@ -29,8 +29,8 @@ std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count, c
   if (selection.first || selection.numbers.empty()) {
     const std::size_t wanted = selection.first.value_or(count);
     if (wanted > count) {
-      throw NoDeviceError(
-          fmt::format("there are no {} GPUs: this machine has {}; choose fewer with --gpus{}", wanted, count, or_else));
+      throw NoDeviceError(fmt::format("there are not {} GPUs: this machine has {}; choose fewer with --gpus{}", wanted,
+                                      count, or_else));
     }
     std::vector<int> numbers(wanted);
     std::iota(numbers.begin(), numbers.end(), 0);

@@ -35,7 +35,7 @@ class CudaDevice final : public Device {
     kernels::preload_timing_kernels();
     if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) {
       throw NoDeviceError(
-          fmt::format("GPU {} (compute capability {}) cannot run this build's kernels: {}; build for it with "
+          fmt::format("GPU {} (compute capability {}) cannot run this build's kernels: {}; build xferbench for it with "
                       "the preset this-gpu",
                       gpu_.number(), environment.gpu.compute_capability, describe(status)));
     }
@@ -102,7 +102,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::optional<KernelResources> resources(const Kernel& kernel) override {
     gpu_.make_current();
     const auto resources = kernel.resources();
-    check(cudaGetLastError(), "asking for a kernel's resources");
+    check(cudaGetLastError(), "querying a kernel's resources");
     return resources;
   }
 
@@ -213,7 +213,8 @@ ClockRelation CudaDevice::relate_clocks() {
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     if (const auto relation = ask_for_its_timer()) return *relation;
   }
-  throw DeviceError("relating the clocks", "the GPU did not answer within 0.1 s, five times in a row");
+  throw DeviceError("synchronising the clocks of host and GPU",
+                    "the GPU did not answer within 0.1 s, five times in a row");
 }
 
 }  // namespace

@@ -40,13 +40,13 @@ void refuse_blocking_launches() {
   const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
   if (value == nullptr || std::string_view(value) == "0" || *value == '\0') return;
   throw UsageError(
-      "CUDA_LAUNCH_BLOCKING is set: every launch would wait for its kernel, and nothing could overlap; unset it");
+      "CUDA_LAUNCH_BLOCKING is set: every launch would wait for its kernel, so nothing could overlap; unset it");
 }
 
 void make_context(int gpu) {
   if (const cudaError_t status = cudaSetDevice(gpu); status != cudaSuccess) {
-    throw NoDeviceError(
-        fmt::format("GPU {} cannot be used: {}; is another process holding it exclusively?", gpu, describe(status)));
+    throw NoDeviceError(fmt::format("GPU {} cannot be used: {}; does another process use it in exclusive mode?", gpu,
+                                    describe(status)));
   }
   check(cudaFree(nullptr), "creating the GPU's context");
 }

@@ -287,7 +287,7 @@ void CudaStream::copy_batch(std::span<const Copy> copies) {
 #else
 
 void CudaStream::copy_batch(std::span<const Copy>) {
-  throw DeviceError("cudaMemcpyBatchAsync", "this build's CUDA Toolkit is older than 12.8 and does not have it");
+  throw DeviceError("cudaMemcpyBatchAsync", "this build's CUDA Toolkit is older than 12.8, which introduced it");
 }
 
 #endif
@@ -306,7 +306,7 @@ void* allocate_for_gate(std::span<const OpenedGpu> gpus, std::size_t bytes) {
     static_cast<void>(cudaGetLastError());
   }
   check(status, "cudaHostAlloc (gate)");
-  throw DeviceError("making a gate", "no GPU is left that can be used");
+  throw DeviceError("making a gate", "no GPU can be used any more");
 }
 
 /// A gate: one word in host memory that a waiting kernel in each held stream polls, and one word per kernel that
@@ -329,7 +329,7 @@ class CudaGate final : public GateImpl {
       open_ = false;
     }
     if (held_ == kernels::kMostHeld) {
-      throw DeviceError("closing a gate", fmt::format("it holds {} streams, as many as it can", held_));
+      throw DeviceError("closing a gate", fmt::format("it already holds {} streams, its maximum", held_));
     }
     const auto& stream = static_cast<const CudaStream&>(held);
     stream.gpu().make_current();

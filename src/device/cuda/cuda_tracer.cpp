@@ -86,12 +86,12 @@ Trace CudaTracer::stop() {
   if (events) {
     Trace trace = make_trace("events", without_overlaps(events->resolve()));
     trace.note = events->note();
-    if (trace.note.empty() && cupti_) trace.note = "its times are estimated from events: " + cupti_->refusal();
+    if (trace.note.empty() && cupti_) trace.note = "times are estimated from events: " + cupti_->refusal();
     return trace;
   }
   const auto called = [](const Activity& a) { return a.row == Activity::Row::host; };
   if (cupti_ && std::ranges::all_of(activities, called)) {
-    cupti_->refuse("CUPTI reported nothing of the GPU");  // makes the next trace use events
+    cupti_->refuse("CUPTI reported no GPU activity");  // makes the next trace use events
   }
   Trace trace = make_trace("cupti", std::move(activities));
   if (dropped > 0) trace.note = fmt::format("CUPTI lost {} records", dropped);

@@ -215,7 +215,7 @@ std::vector<Activity> activities_of(std::vector<Record> records, std::span<const
 
 /// Opens libcupti of the CUDA major version of this build; record layouts of other versions may differ.
 void* open_library(std::string& refusal) {
-  refusal = "libcupti was not found; it comes with the CUDA Toolkit (put its folder into LD_LIBRARY_PATH)";
+  refusal = "libcupti was not found; it comes with the CUDA Toolkit (add its folder to LD_LIBRARY_PATH)";
   for (const std::string& place : cupti_places()) {
     void* const handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) continue;
@@ -226,7 +226,7 @@ void* open_library(std::string& refusal) {
       refusal.clear();
       return handle;
     }
-    refusal = fmt::format("the libcupti found is of CUDA {}, this build of CUDA {}", cuda_major_of(version),
+    refusal = fmt::format("the libcupti found is from CUDA {}, but this build needs CUDA {}", cuda_major_of(version),
                           cuda_major_of(CUPTI_API_VERSION));
     dlclose(handle);
   }
@@ -240,7 +240,7 @@ CuptiTrace::CuptiTrace() {
   if (handle == nullptr) return;
   Cupti& cupti = Inbox::instance().cupti;
   if (!cupti.find_all(handle)) {
-    refusal_ = "the libcupti found lacks functions";
+    refusal_ = "the libcupti found lacks required functions";
     return;
   }
   const CUptiResult status = cupti.register_callbacks(&give_buffer, &take_buffer);
@@ -282,7 +282,7 @@ CuptiTrace::Records CuptiTrace::stop(std::span<const OpenedGpu> gpus) {
 
 #else
 
-CuptiTrace::CuptiTrace() : refusal_("this build has no CUPTI: the toolkit that built it lacks the headers") {}
+CuptiTrace::CuptiTrace() : refusal_("this build has no CUPTI: its CUDA Toolkit lacked the CUPTI headers") {}
 CuptiTrace::~CuptiTrace() = default;
 bool CuptiTrace::start() { return false; }
 CuptiTrace::Records CuptiTrace::stop(std::span<const OpenedGpu>) { return {}; }

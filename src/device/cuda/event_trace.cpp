@@ -102,11 +102,11 @@ void EventTrace::missed_graph() {
 }
 
 std::string EventTrace::note() const {
-  std::string note = lacks_graphs_ ? "events cannot see into graphs: what they replayed is missing" : "";
+  std::string note = lacks_graphs_ ? "events cannot time the nodes of graphs: these are missing" : "";
   if (bases_.size() == 1) return note;
   const double worst = std::ranges::max(bases_, {}, &Base::uncertainty).uncertainty;
-  return fmt::format("{}{}GPUs are placed beside each other by the host's clock, to about {}", note,
-                     note.empty() ? "" : "; ", format_seconds(2 * worst));
+  return fmt::format("{}{}GPUs are aligned by the host's clock, to about {}", note, note.empty() ? "" : "; ",
+                     format_seconds(2 * worst));
 }
 
 const EventTrace::Base* EventTrace::base_of(unsigned place) const {

@@ -105,11 +105,11 @@ class Library : NonCopyable {
     };
     if (cudaLibraryGetGlobal(&address, &bytes, library_, name.c_str()) != cudaSuccess) {
       static_cast<void>(cudaGetLastError());
-      if (is_there) refuse("nothing that can be read has this name, though the code has it");
+      if (is_there) refuse("the code has this name, but it is not a readable variable");
       return {};
     }
     std::array<unsigned, 3> words{};
-    if (bytes != sizeof(words)) refuse(fmt::format("it has {} bytes", bytes));
+    if (bytes != sizeof(words)) refuse(fmt::format("its size is {} bytes", bytes));
     cuda::check(cudaMemcpy(words.data(), address, bytes, cudaMemcpyDeviceToHost), ("reading " + name).c_str());
     return {.block_size = words[0], .elements_per_thread = std::max(1U, words[1]), .shared_bytes = words[2]};
   }
@@ -133,7 +133,7 @@ class CudaLoadedKernel final : public LoadedKernel {
     }
     // Also loads the kernel. Hazard: lazy loading inside a gated region would deadlock with the gate.
     cudaFuncAttributes attributes{};
-    library_.check(cudaFuncGetAttributes(&attributes, function()), "asking for the attributes of " + source.name);
+    library_.check(cudaFuncGetAttributes(&attributes, function()), "querying the attributes of " + source.name);
     best_block_size_ = best_of(static_cast<unsigned>(attributes.maxThreadsPerBlock));
   }
 

@@ -151,7 +151,7 @@ bool Memory::Allocation::is_pinned(std::size_t begin, std::size_t end) const {
 void Memory::pin(const HostView& memory) {
   const auto [holder, at] = holder_of(host_, memory.data);
   if (holder == nullptr || !is_pageable(holder->kind) || memory.bytes > holder->size() - at) {
-    throw DeviceError("registering host memory", "it is not ordinary memory of this device");
+    throw DeviceError("registering host memory", "it is not pageable memory of this device");
   }
   const std::size_t end = (at + memory.bytes + kHostPage - 1) / kHostPage * kHostPage;
   const auto next = holder->pinned.lower_bound(at);

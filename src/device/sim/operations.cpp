@@ -83,7 +83,7 @@ bool Operations::reaches(const std::byte* data) const {
 void Operations::require_own(const std::byte* data, const char* what) const {
   const auto owner = data_.memory.device_of(data);
   if (!owner || *owner == number_) return;
-  throw DeviceError(what, fmt::format("the memory is of device {} and the stream of device {}", *owner, number_));
+  throw DeviceError(what, fmt::format("the memory belongs to device {}, but the stream to device {}", *owner, number_));
 }
 
 void Operations::require_reach(const Kernel& kernel) const {
@@ -136,7 +136,7 @@ Operation Operations::copy(const Copy& c) const {
 Operation Operations::between_gpus(const Copy& c) const {
   const auto from = data_.memory.device_of(c.source);
   const auto to = data_.memory.device_of(c.destination);
-  if (!from || !to) throw DeviceError("copying between GPUs", "one end is not the memory of a GPU");
+  if (!from || !to) throw DeviceError("copying between GPUs", "source or destination is not GPU memory");
   const auto bytes = static_cast<double>(c.bytes);
   const bool sends = *from == number_;
   Operation o;
@@ -162,7 +162,7 @@ Operation Operations::batch(std::span<const Copy> copies) const {
   for (const Copy& c : copies.subspan(1)) {
     Operation o = copy(c);
     if (o.engine != batch.engine || o.uses != batch.uses) {
-      throw DeviceError("copying a batch", "the simulated device takes copies that all go the same way");
+      throw DeviceError("copying a batch", "the simulated device supports only batches of one direction");
     }
     batch.payload += o.payload;
     starts.push_back(std::move(o.on_start));

@@ -59,7 +59,7 @@ Profile h100(Profile profile) {
 
 Profile with_one_copy_engine(Profile profile) {
   profile.name = "h200-one-engine";
-  profile.description = "what if: the h200 with a single copy engine for both directions";
+  profile.description = "what-if: the h200 with one copy engine for both directions";
   profile.copy_engines = 1;
   return profile;
 }
@@ -83,7 +83,7 @@ Profile two_of(Profile profile) {
 /// two-socket servers with PCIe Gen5. NVSwitch ports accept copies from all seven other GPUs at once.
 Profile eight_of(Profile profile) {
   profile.name = "h200-x8";
-  profile.description = "what if: eight of the h200 on two sockets, NVLink between all";
+  profile.description = "what-if: eight of the h200 on two sockets, NVLink between all";
   profile.gpus = 8;
   profile.sockets = 2;
   profile.socket_memory = {.in = 150e9, .out = 150e9, .duplex_in = 45e9, .duplex_out = 130e9};

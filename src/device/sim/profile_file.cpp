@@ -160,7 +160,7 @@ void require_field(Reader& in, std::string_view name) {
   if (find_profile_field(name) != nullptr) return;
   std::vector<std::string> known;
   for (const ProfileField& field : profile_fields()) known.emplace_back(field.name);
-  in.fail(fmt::format("unknown field {}{}; docs/profile-schema.json has them all", in_quotes(name),
+  in.fail(fmt::format("unknown field {}{}; docs/profile-schema.json lists all fields", in_quotes(name),
                       suggestion(name.substr(0, kLongestProfileWord), known)));
 }
 
@@ -184,8 +184,7 @@ constexpr std::array kSourceFields{
 void check_interval(Reader& in, void* source) {
   as<Source>(source).has_interval = in.has("low");
   if (in.has("low") == in.has("high")) return;
-  in.fail(fmt::format("has '{}' alone; an interval has low and high, and a number without one has neither",
-                      in.has("low") ? "low" : "high"));
+  in.fail(fmt::format("has only '{}'; give both low and high, or neither", in.has("low") ? "low" : "high"));
 }
 constexpr Shape kSource = named("source", strict(record(kSourceFields, {}, check_interval)));
 constexpr const Shape& kAnySources = kEntriesOf<Source, &Source::name, kSource>;
@@ -214,8 +213,8 @@ constexpr Shape kClockShape = strict(record(kClockFields));
 
 using Way = ModelledRank::Way;
 constexpr std::array kWayFields{
-    field<&Way::latency, kDelay>("latency", "Of the smallest message, in seconds."),
-    field<&Way::bandwidth, kBandwidth>("bandwidth", "Bytes per second that a rank sends, and that it receives."),
+    field<&Way::latency, kDelay>("latency", "Latency of the smallest message, in seconds."),
+    field<&Way::bandwidth, kBandwidth>("bandwidth", "Bytes per second that a rank can send, and can receive."),
 };
 constexpr Shape kWay = named("way", strict(record(kWayFields)));
 
@@ -223,41 +222,43 @@ using Network = ModelledRank::Network;
 constexpr std::array kNetworkFields{
     field<&Network::within, kWay>("within", optional),
     field<&Network::between, kWay>("between", optional),
-    field<&Network::overhead, kDelay>("overhead", optional, "Seconds of the host, to begin an operation."),
-    field<&Network::jitter, kShareOfAll>("jitter", optional,
-                                         "Mean of what is added to latencies at random, as a share."),
-    field<&Network::asymmetry, kShareOfAll>("asymmetry", optional,
-                                            "Share by which messages to lower ranks take longer."),
+    field<&Network::overhead, kDelay>("overhead", optional, "Host time to start an operation, in seconds."),
+    field<&Network::jitter, kShareOfAll>("jitter", optional, "Mean random increase of latencies, as a share."),
+    field<&Network::asymmetry, kShareOfAll>(
+        "asymmetry", optional, "Share by which messages to lower ranks take longer than those to higher ranks."),
 };
 constexpr Shape kNetwork = strict(record(kNetworkFields));
 
 constexpr std::array kFileFields{
     part("schema", kSchema<kProfileVersion1>),
-    field<&Written::base, kBase>("base", "The built-in profile that is changed."),
-    field<&Written::name, kShortWord>("name", "What reports call it; not that of a built-in profile."),
+    field<&Written::base, kBase>("base", "Built-in profile that this file modifies."),
+    field<&Written::name, kShortWord>("name", "Name of the profile in reports; not that of a built-in one."),
     field<&Written::description, kShortWord>("description", optional),
-    field<&Written::gpu_name, kShortWord>("gpu", optional, "The GPU's name, where it is not the base's."),
-    field<&Written::uuid, kShortWord>("uuid", optional,
-                                      "Of several, each has its number behind it. Absent: GPUs have none."),
-    field<&Written::host, kShortWord>("host", optional, "The name of this rank's host."),
+    field<&Written::gpu_name, kShortWord>("gpu", optional, "Name of the GPU. Absent: as in the base profile."),
+    field<&Written::uuid, kShortWord>(
+        "uuid", optional, "UUID of the GPU; with several GPUs, each appends its number. Absent: GPUs have no UUID."),
+    field<&Written::host, kShortWord>("host", optional, "Name of this rank's host."),
     field<&Written::scale, kScale>(
         "scale", optional,
-        "Factors on the rates of parts of the machine. link: what copies and kernels move between the GPU and "
-        "page-locked host memory. gpu: copies and fills inside the GPU, its kernels' traffic and arithmetic, its "
-        "clock. host_memory: all that goes through the host's memory, ordinary or page-locked, and what sockets carry. "
-        "nvlink: copies and kernels from GPU to GPU."),
-    field<&Written::set, kSet>("set", optional,
-                               "Single numbers of the profile, after scale: src/device/sim/profile.hpp."),
+        "Factors for the rates of parts of the machine. link: copies and kernel accesses between the GPU and pinned "
+        "host memory. gpu: copies and fills inside the GPU, memory traffic and arithmetic of kernels, and the clock "
+        "rate. host_memory: all traffic of host memory, pageable or pinned, and between sockets. nvlink: copies and "
+        "kernel accesses from GPU to GPU."),
+    field<&Written::set, kSet>(
+        "set", optional,
+        "Single numbers of the profile, applied after scale; src/device/sim/profile.hpp explains them."),
     field<&Written::sources, kSources>(
-        "sources", optional, "Where numbers of set come from: calibrate says their intervals, and of what file."),
-    field<&Written::noise, kDeviation>("noise", optional, "Relative standard deviation of what each operation takes."),
-    field<&Written::seed>("seed", optional, "Of noise and lateness, together with the rank. 1 if absent."),
-    field<&Written::late, kLate>("late", optional, "How often a host wakes up late, and by how much."),
-    field<&Written::clock, kClockShape>("clock", optional,
-                                        "This rank's clock shows (1 + drift) t + offset at t seconds that all share."),
-    field<&Written::network, kNetwork>("network", optional, "Messages from this rank, within its node and to others."),
+        "sources", optional,
+        "Sources of the numbers in set: confidence interval and measured file, as calibrate writes them."),
+    field<&Written::noise, kDeviation>("noise", optional, "Relative standard deviation of the duration of operations."),
+    field<&Written::seed>("seed", optional, "Random seed of noise and late, combined with the rank. 1 if absent."),
+    field<&Written::late, kLate>("late", optional, "How often a host thread wakes up late, and by how much."),
+    field<&Written::clock, kClockShape>(
+        "clock", optional, "Clock of this rank: it shows (1 + drift) t + offset at the common time t, in seconds."),
+    field<&Written::network, kNetwork>("network", optional,
+                                       "Network model of messages from this rank, within its node and to other nodes."),
     field<&Written::inject, kFault>(kInjectField, optional,
-                                    "A fault of the device on purpose, as XFERBENCH_INJECT: die:launch:5."),
+                                    "Injected device fault, in the syntax of XFERBENCH_INJECT: die:launch:5."),
 };
 
 // --- Conversion and checks ------------------------------------------------------------------------------------------
@@ -287,10 +288,10 @@ Profile changed(const Written& file) {
 void check_source(Reader& in, const Written& file, const Source& source) {
   const auto of = std::ranges::find(file.set, source.name, &Named::name);
   if (of == file.set.end()) {
-    in.fail(fmt::format("sources: {} is not set; what has a source is a number of set", in_quotes(source.name)));
+    in.fail(fmt::format("sources: {} is not in set; only numbers in set have sources", in_quotes(source.name)));
   }
   if (!source.has_interval || (source.low <= of->number && of->number <= source.high)) return;
-  in.fail(fmt::format("sources: {} is set to {}, which is not from low {} to high {}; an interval has the number in it",
+  in.fail(fmt::format("sources: {} is set to {}, which is outside its interval from low {} to high {}",
                       in_quotes(source.name), of->number, source.low, source.high));
 }
 
@@ -298,20 +299,20 @@ void check_source(Reader& in, const Written& file, const Source& source) {
 void check_file(Reader& in, void* record) {
   const auto& file = as<Written>(record);
   if (std::ranges::find(profiles(), file.name, &Profile::name) != profiles().end()) {
-    in.fail(fmt::format("name: {} is a built-in profile; give this one a name of its own", in_quotes(file.name)));
+    in.fail(fmt::format("name: {} is a built-in profile; choose another name", in_quotes(file.name)));
   }
   for (const Source& source : file.sources) check_source(in, file, source);
   const Profile p = changed(file);
   if (p.sockets > p.gpus) in.fail(fmt::format("set: {} sockets, but {} GPU", p.sockets, p.gpus));
   const Capacity& between = p.between_sockets;
   const double least = std::min({between.in, between.out, between.duplex_in, between.duplex_out});
-  if (p.sockets > 1 && least <= 0) in.fail("set: two sockets, but nothing fits through the link between them");
+  if (p.sockets > 1 && least <= 0) in.fail("set: two sockets, but a capacity of 0 between them");
 }
 
 constexpr Shape kFile{.expected = "an object with schema, base and name",
                       .help =
-                          "What --simulate FILE reads, version 1: a what-if on a built-in profile of the simulated "
-                          "device. Fields are added, never renamed, removed or given another meaning.",
+                          "Profile file that --simulate FILE reads, version 1: a modification of a built-in profile of "
+                          "the simulated device. Fields are added, never renamed, removed or given another meaning.",
                       .is_object = true,
                       .fields = kFileFields,
                       .strict = true,

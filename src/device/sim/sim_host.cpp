@@ -130,7 +130,7 @@ void SimHost::wait(Condition condition) {
     throw;
   }
   if (std::exchange(self.stuck, false)) {
-    throw std::logic_error("simulated device: waiting for something that can never come");
+    throw std::logic_error("simulated device: deadlock, the host waits for work that can never finish");
   }
   if (self.abandoned) throw Abandoned{};
 }

@@ -74,7 +74,7 @@ Capabilities describe(const Profile& p, std::span<const int> gpus, std::size_t n
   return c;
 }
 
-constexpr const char* kNoLaunches = "this device has no kernels that launch kernels";
+constexpr const char* kNoLaunches = "the simulated device does not support launches from kernels";
 
 /// Whether a release waits for the GPU, as cudaFree does, because queued work may use the memory.
 enum class Waits { yes, no };
@@ -253,7 +253,7 @@ class StandIn final : public LoadedKernel {
   [[nodiscard]] const LaunchWishes& wishes() const override { return wishes_; }
   [[nodiscard]] unsigned best_block_size() const override { return 256; }
   void launch(const OwnLaunch&, void*) const override {
-    throw std::logic_error("a kernel that is simulated was launched on a GPU");
+    throw std::logic_error("a simulated kernel was launched on a real GPU");
   }
 
  private:
@@ -271,11 +271,11 @@ const LoadedKernel& SimDevice::load_kernel(const KernelSource& source) {
 }
 
 std::size_t SimDevice::reserve_device_launches(std::size_t) {
-  throw DeviceError("making room for launches from the device", kNoLaunches);
+  throw DeviceError("setting the limit of pending device launches", kNoLaunches);
 }
 
 std::size_t SimDevice::reserved_device_launches() const {
-  throw DeviceError("asking for the room for launches from the device", kNoLaunches);
+  throw DeviceError("querying the limit of pending device launches", kNoLaunches);
 }
 
 }  // namespace xferbench::sim
@@ -332,7 +332,7 @@ std::unique_ptr<Machine> open_simulated(const ProfileText& profile, const GpuSel
 
 double number_of_profile(const std::string& profile, std::string_view field) {
   const sim::ProfileField* known = sim::find_profile_field(field);
-  if (known == nullptr) throw std::logic_error("a profile has no " + std::string(field));
+  if (known == nullptr) throw std::logic_error("profile has no field " + std::string(field));
   return known->get(sim::find_profile(profile).profile);
 }
 

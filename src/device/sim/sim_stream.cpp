@@ -33,7 +33,7 @@ SimEvent::SimEvent(SimDevice& device, EventKind kind)
     : EventImpl(device), sim_(device.simulation()), timed_(kind == EventKind::timing) {}
 
 const OperationPtr& SimEvent::outside_captures(const char* what) const {
-  if (place_.capture) throw DeviceError(what, "the event belongs to a graph: it was recorded in a capture");
+  if (place_.capture) throw DeviceError(what, "the event was recorded during a capture, so it belongs to the graph");
   return operation_;
 }
 
@@ -46,18 +46,18 @@ void SimEvent::synchronize() {
 bool SimEvent::finished() {
   sim_.host.advance(sim_.profile.query_call);
   sim_.host.catch_up();
-  const OperationPtr& o = outside_captures("asking for an event");
+  const OperationPtr& o = outside_captures("querying an event");
   return !o || o->done();
 }
 
 double SimEvent::moment() const {
-  if (!timed_) throw DeviceError("elapsed time", "an event was created with timing disabled");
+  if (!timed_) throw DeviceError("elapsed time", "an event was created without timing");
   if (!operation_ || !operation_->done()) throw DeviceError("elapsed time", "an event has not completed");
   return operation_->finished;
 }
 
 double SimEvent::seconds_since(const EventImpl& earlier) const {
-  if (&earlier.device() != &device()) throw DeviceError("elapsed time", "the events are of different devices");
+  if (&earlier.device() != &device()) throw DeviceError("elapsed time", "the events belong to different devices");
   const double begun = static_cast<const SimEvent&>(earlier).moment();
   return moment() - begun;
 }
@@ -151,7 +151,8 @@ void SimStream::copy_batch(std::span<const Copy> copies) {
     return c.direction == copies.front().direction && !sim_.data.memory.pageable(c);
   };
   if (copies.empty() || !std::ranges::all_of(copies, same_way)) {
-    throw DeviceError("copying a batch", "the simulated device takes page-locked memory and one direction");
+    throw DeviceError("copying a batch",
+                      "the simulated device supports only batches of pinned memory in one direction");
   }
   const RecordedCall recorded(sim_.recorder.get(), "cudaMemcpyBatchAsync");
   Call call = call_of(copies.front());
@@ -194,7 +195,7 @@ void SimStream::flip(std::byte* at) {
 }
 
 void SimStream::call_host(CallbackApi api, HostFunction& function) {
-  refuse_in_capture("calling a function of the host");
+  refuse_in_capture("calling a host function");
   Operation before;
   const bool plain = api == CallbackApi::launch_host_func;
   const RecordedCall recorded(sim_.recorder.get(), plain ? "cudaLaunchHostFunc" : "cudaStreamAddCallback");
@@ -207,7 +208,7 @@ void SimStream::call_host(CallbackApi api, HostFunction& function) {
 }
 
 void SimStream::prefetch(const HostView&, Direction) {
-  throw DeviceError("migrating managed memory", "the simulated device has no model of it");
+  throw DeviceError("migrating managed memory", "the simulated device does not support it");
 }
 
 OperationPtr SimStream::hold(double seconds) {
@@ -226,7 +227,7 @@ void SimStream::synchronize() {
 
 void SimStream::record(EventImpl& event) {
   auto& e = static_cast<SimEvent&>(event);
-  if (&e.device() != &device_) throw DeviceError("recording an event", "it is of another device");
+  if (&e.device() != &device_) throw DeviceError("recording an event", "it belongs to another device");
   const RecordedCall recorded(sim_.recorder.get(), "cudaEventRecord");
   if (place_.capture) {  // no operation, only a position in the graph
     e.recorded_at(place_);
@@ -262,7 +263,7 @@ OperationPtr SimStream::seen_from_here(const OperationPtr& event) {
 // --- Graphs ---------------------------------------------------------------------------------------------------------
 
 void SimStream::refuse_in_capture(const char* what) const {
-  if (place_.capture) throw DeviceError(what, "it cannot be part of a graph that is being captured");
+  if (place_.capture) throw DeviceError(what, "it cannot be captured into a graph");
 }
 
 /// Waiting for an event of a capture makes this stream join the capture, or adds a dependency within it.
@@ -271,8 +272,7 @@ void SimStream::wait_in_capture(const SimEvent& event) {
   sim_.host.advance(profile_.event_call);
   if (!there.capture && !event.operation()) return;  // never recorded: nothing to wait for
   if (!there.capture || !there.capture->open || (place_.capture && place_.capture != there.capture)) {
-    throw DeviceError("waiting for an event",
-                      "work in a graph that is being captured, and work outside, cannot wait for each other");
+    throw DeviceError("waiting for an event", "captured work cannot wait for work outside the capture, or the reverse");
   }
   place_.capture = there.capture;
   for (const std::size_t tail : there.tails) {
@@ -301,7 +301,7 @@ Graph SimStream::capture(const std::function<void()>& submit) {
   device_.end(*captured);
   for (std::size_t i = 0; i < captured->nodes.size(); ++i) {
     if (captured->nodes[i].awaited || std::ranges::find(tails, i) != tails.end()) continue;
-    throw DeviceError("capturing a graph", "a stream that joined has work which the first stream does not wait for");
+    throw DeviceError("capturing a graph", "a joined stream has work that the first stream does not wait for");
   }
   return owned<GraphView>(std::make_unique<SimGraph>(device_, captured));
 }
