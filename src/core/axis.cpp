@@ -118,7 +118,7 @@ const std::string& Case::word(std::string_view axis) const { return get<std::str
 
 std::size_t Case::place_among(std::string_view axis, std::span<const std::string_view> words) const {
   const auto found = std::ranges::find(words, word(axis));
-  if (found == words.end()) throw std::logic_error(fmt::format("case {} has no legal {}", key(), axis));
+  if (found == words.end()) throw std::logic_error(fmt::format("case {} has no valid {}", key(), axis));
   return static_cast<std::size_t>(found - words.begin());
 }
 

@@ -72,9 +72,8 @@ struct MeasurementError : std::runtime_error {
   const auto* const refused = dynamic_cast<const std::system_error*>(&error);
   if (refused == nullptr || refused->code() != std::errc::resource_unavailable_try_again) return error.what();
   return std::string(error.what()) +
-         ": no thread or process can be started; allow more of them (ulimit -u, a container's pids limit) or more "
-         "memory "
-         "(ulimit -v)";
+         ": no thread or process can be started; raise the limit of processes (ulimit -u, pids limit of a container) "
+         "or of memory (ulimit -v)";
 }
 
 /// The exit code of the program if nothing catches the error.

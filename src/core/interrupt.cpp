@@ -62,7 +62,7 @@ void say(std::string_view text) {
   errno = before;
 }
 
-constexpr std::string_view kAcknowledged = "\nxferbench: stopping after this pass; again to stop now\n";
+constexpr std::string_view kAcknowledged = "\nxferbench: stopping after this pass; press Ctrl-C again to stop now\n";
 
 extern "C" void on_signal_in_words(int signal) {
   say(kAcknowledged.substr(1));

@@ -33,7 +33,7 @@ std::vector<std::string_view> kinds_for(InjectedFault::Effect effect) {
 }
 
 [[noreturn]] void refuse(std::string_view text, const std::string& expected) {
-  throw UsageError(fmt::format("found '{}', expected EFFECT:CALL:N, as in hang:launch:5: {}", text, expected));
+  throw UsageError(fmt::format("'{}', expected EFFECT:CALL:N, as in hang:launch:5: {}", text, expected));
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ std::optional<InjectedFault> fault_from_environment() {
   try {
     return parse_fault(text);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}; unset it to measure without a fault", kInjectVariable, error.what()));
+    throw UsageError(fmt::format("{} is {}; unset it to measure without a fault", kInjectVariable, error.what()));
   }
 }
 

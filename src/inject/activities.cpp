@@ -90,19 +90,19 @@ Activities* Activities::start(Recorder& recorder) {
     if (refusal.empty()) return activities;
     the_activities() = nullptr;
   }
-  recorder.note("Nothing of CUDA could be recorded: " + refusal, true);
+  recorder.note("No CUDA activity could be recorded: " + refusal, true);
   return nullptr;
 }
 
 std::string Activities::failure(CUptiResult result) const {
-  return "CUPTI says " + api_.text(result) + "; is the driver as new as the CUDA Toolkit that CUPTI is from?";
+  return "CUPTI says " + api_.text(result) + "; is the driver older than the CUDA Toolkit that provides CUPTI?";
 }
 
 std::string Activities::turn_on() {
   CUpti_SubscriberHandle subscriber = nullptr;
   CUptiResult result = api_.subscribe(&subscriber, &on_call, nullptr);
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
-    return "CUPTI is in use by another tool in this program (a profiler, compute-sanitizer); run it without that";
+    return "another tool in this program uses CUPTI (a profiler, compute-sanitizer); run it without that tool";
   }
   if (result != CUPTI_SUCCESS) return failure(result);
   if (api_.set_thread_ids != nullptr) api_.set_thread_ids(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);

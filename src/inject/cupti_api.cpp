@@ -83,17 +83,17 @@ std::vector<Place> places(const std::optional<std::string>& path) {
 }  // namespace
 
 std::optional<CuptiApi> load_cupti(const std::optional<std::string>& path, std::string& refusal) {
-  refusal = path ? "CUPTI cannot be loaded from " + *path
-                 : "CUPTI (libcupti.so) was not found: it comes with the CUDA Toolkit; put its folder into "
-                   "LD_LIBRARY_PATH";
+  refusal =
+      path ? "CUPTI cannot be loaded from " + *path
+           : "CUPTI (libcupti.so) was not found: it comes with the CUDA Toolkit; add its folder to LD_LIBRARY_PATH";
   for (const Place& place : places(path)) {
     void* const handle = dlopen(place.path.c_str(), place.flags);
     if (handle == nullptr) continue;
     std::optional<CuptiApi> api = functions_of(handle);
     if (api && cuda_major_of(api->version) == cuda_major_of(CUPTI_API_VERSION)) return api;
     if (api) {
-      refusal = "the CUPTI found is of CUDA " + std::to_string(cuda_major_of(api->version)) +
-                ", and xferbench was built with that of CUDA " + std::to_string(cuda_major_of(CUPTI_API_VERSION));
+      refusal = "the CUPTI found is from CUDA " + std::to_string(cuda_major_of(api->version)) +
+                ", but xferbench needs that of CUDA " + std::to_string(cuda_major_of(CUPTI_API_VERSION));
     } else {
       refusal = "the CUPTI found (" + place.path + ") lacks functions";
     }

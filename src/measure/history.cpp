@@ -21,7 +21,8 @@ Stop short_of_target(Stop before, Stop now) {
 
 void append(Measurement& before, const Measurement& now, double ci) {
   if (before.name != now.name) {
-    throw std::logic_error("two turns of a case sampled different things: " + before.name + " and " + now.name);
+    throw std::logic_error("two passes over a case sampled different measurements: " + before.name + " and " +
+                           now.name);
   }
   statistics::append(before, now);
   before.stop = statistics::stop_of(before.samples, ci, short_of_target(before.stop, now.stop));
@@ -30,7 +31,7 @@ void append(Measurement& before, const Measurement& now, double ci) {
 void append(Series& before, const Series& now, double ci) {
   append(before.elapsed, now.elapsed, ci);
   append(before.submit, now.submit, ci);
-  if (before.parts.size() != now.parts.size()) throw std::logic_error("two turns of a case have different parts");
+  if (before.parts.size() != now.parts.size()) throw std::logic_error("two passes over a case have different parts");
   for (std::size_t i = 0; i < now.parts.size(); ++i) append(before.parts[i], now.parts[i], ci);
   std::ranges::copy(now.stream_times, std::back_inserter(before.stream_times));
   before.checking += now.checking;
@@ -67,7 +68,8 @@ std::vector<Series> SampleHistory::continued(std::vector<Series> now) {
     return calls_.back();
   }
   std::vector<Series>& before = calls_[call];
-  if (before.size() != now.size()) throw std::logic_error("two turns of a case sampled different numbers of regions");
+  if (before.size() != now.size())
+    throw std::logic_error("two passes over a case sampled different numbers of regions");
   for (std::size_t i = 0; i < now.size(); ++i) append(before[i], now[i], ci_);
   return before;
 }

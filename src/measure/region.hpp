@@ -214,8 +214,8 @@ auto until_gate_holds(const std::string& doing, const Pass& pass) {
     if (auto result = pass()) return *std::move(result);
   }
   throw MeasurementError(doing +
-                         ": the gate that holds back the stream timed out again and again; the host is too "
-                         "busy to submit the work, or another program stops it");
+                         ": the gate that holds the stream timed out repeatedly; the host is too busy to submit the "
+                         "work, or another program stops it");
 }
 
 /// Scope for timed or traced passes: switches off data movement on a simulated machine, where such passes are not

@@ -80,7 +80,7 @@ int prepare() {
 int refuse_one_thread() {
   State& s = state();
   if (const int error = MPI_Add_error_code(MPI_ERR_OTHER, &s.one_thread_only)) return error;
-  char text[] = "this MPI was built without support of threads (MPI_THREAD_SERIALIZED)";
+  char text[] = "this MPI was built without thread support (MPI_THREAD_SERIALIZED)";
   if (const int error = MPI_Add_error_string(s.one_thread_only, text)) return error;
   return s.one_thread_only;
 }
@@ -120,7 +120,7 @@ void error_text(int error, char* text, std::size_t size) {
   if (known) {
     std::snprintf(text, size, "%s", words);
   } else {
-    std::snprintf(text, size, "error %d of MPI", error);
+    std::snprintf(text, size, "MPI error %d", error);
   }
 }
 

@@ -107,7 +107,7 @@ void Farewell::greet(const Patience& patience) {
   };
   if (ranks_.rank() != 0) greet_one(0);
   for (int rank = 1; ranks_.rank() == 0 && rank < ranks_.size(); ++rank) greet_one(rank);
-  for (const PendingPtr& one : greetings) wait_for(*one, patience, "the first words of all ranks");
+  for (const PendingPtr& one : greetings) wait_for(*one, patience, "the first messages of all ranks");
 }
 
 bool Farewell::is_gone(int rank) const { return std::ranges::find(gone_, rank) != gone_.end(); }
@@ -146,7 +146,7 @@ std::optional<std::string> Farewell::heard_of_others() {
 /// processes are then gone, but they did not die.
 std::optional<std::string> Farewell::reason_to_end() {
   if (calling_) {
-    if (is_called(Call::Kind::farewell)) return "rank 0 ends the run";
+    if (is_called(Call::Kind::farewell)) return "rank 0 has ended the run";
     if (is_called(Call::Kind::well)) return std::nullopt;  // other processes may have ended regularly by now
   } else if (auto heard = heard_of_others()) {
     return heard;

@@ -119,20 +119,20 @@ std::string text_in(int pipe) {
 std::string why_mpi_takes_no_gpu_memory(int gpu, double patience) {
   std::array<int, 2> ends{-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
-    return fmt::format("no pipe for the process that tries it: {}", strerror(errno));
+    return fmt::format("cannot create a pipe to the process that tests it: {}", strerror(errno));
   const Descriptor reading(ends[0]);
   pid_t child = -1;
   {
     const Descriptor writing(ends[1]);
     child = Spawning().start({"xferbench", kGpuProbeArgument, std::to_string(gpu)}, writing.number());
   }
-  if (child < 0) return "the process that tries it cannot be started";
+  if (child < 0) return "the process that tests it cannot be started";
   const std::optional<int> status = wait_for_end(child, patience);
-  if (!status) return fmt::format("the process that tried it did not end within {} s", patience);
-  if (WIFSIGNALED(*status)) return fmt::format("the process that tried it was ended by signal {}", WTERMSIG(*status));
+  if (!status) return fmt::format("the process that tested it did not end within {} s", patience);
+  if (WIFSIGNALED(*status)) return fmt::format("the process that tested it was killed by signal {}", WTERMSIG(*status));
   if (WEXITSTATUS(*status) == 0) return {};
   const std::string said = text_in(reading.number());
-  return said.empty() ? fmt::format("the process that tried it ended with code {}", WEXITSTATUS(*status)) : said;
+  return said.empty() ? fmt::format("the process that tested it ended with exit code {}", WEXITSTATUS(*status)) : said;
 }
 
 std::string try_gpu_memory(Communicator& alone, Device& device, double patience) {
@@ -160,7 +160,7 @@ std::string try_gpu_memory(Communicator& alone, Device& device, double patience)
   std::ranges::fill(bytes, std::byte{});
   device.copy_and_wait({host.data, destination.data, kBytes, Direction::d2h});
   for (std::size_t i = 0; i < kBytes; ++i) {
-    if (bytes[i] != expected(i)) return fmt::format("byte {} of what was received is wrong", i);
+    if (bytes[i] != expected(i)) return fmt::format("received byte {} is wrong", i);
   }
   return {};
 }

@@ -111,7 +111,7 @@ void InStep::measure_exchange() {
 void InStep::attend() {
   do {
     set_neutral();
-    exchange("waiting until all are through with it");
+    exchange("waiting until all ranks have finished");
   } while (values_[kMeasures] > 0 && !silence_);
 }
 

@@ -48,7 +48,7 @@ namespace {
 
 RankNumbers numbers_on(std::span<const int> nodes, const Communicator& ranks) {
   if (std::ssize(nodes) != ranks.size()) {
-    throw std::invalid_argument("modelled network: nodes of another number of ranks");
+    throw std::invalid_argument("modelled network: the nodes have a different number of ranks");
   }
   const auto own = nodes.begin() + ranks.rank();
   return {.rank = ranks.rank(),

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr const char* kPluginFile = "libxferbench-mpi.so";
 constexpr const char* kPluginVariable = "XFERBENCH_MPI";
 constexpr const char* kHowToGetPlugin =
-    "install the package xferbench-mpi, or build xferbench where MPI is (Debian, Ubuntu: libopenmpi-dev)";
+    "install the package xferbench-mpi, or build xferbench with MPI installed (Debian, Ubuntu: libopenmpi-dev)";
 
 // --- Finding the plug-in ---------------------------------------------------------------------------------------------
 
@@ -35,14 +35,14 @@ const xferbench_mpi_table& table_in(void* library, const std::string& file) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how POSIX hands a function over
   const auto entry = reinterpret_cast<xferbench_mpi_function>(dlsym(library, XFERBENCH_MPI_ENTRY));
   if (entry == nullptr) {
-    throw UsageError(fmt::format("{} is not the plug-in of xferbench for MPI: it has no function {}; {}", file,
+    throw UsageError(fmt::format("{} is not xferbench's plug-in for MPI: it lacks the function {}; {}", file,
                                  XFERBENCH_MPI_ENTRY, kHowToGetPlugin));
   }
   const xferbench_mpi_table* table = entry(XFERBENCH_MPI_VERSION);
   if (table == nullptr || table->version != XFERBENCH_MPI_VERSION) {
     throw UsageError(
-        fmt::format("{} is of another version than this program, which needs version {} of its functions; install "
-                    "program and plug-in of one version of xferbench",
+        fmt::format("{} is from another version of xferbench; this program needs plug-in version {}. Install program "
+                    "and plug-in from the same version",
                     file, XFERBENCH_MPI_VERSION));
   }
   return *table;
@@ -56,8 +56,8 @@ const xferbench_mpi_table& table_of_file(const std::string& file) {
   if (void* library = open_library(file)) return table_in(library, file);
   const char* reason = dlerror();
   throw UsageError(
-      fmt::format("the plug-in for MPI cannot be loaded: {}; it needs the MPI that it was built with, or "
-                  "another version of the same",
+      fmt::format("the plug-in for MPI cannot be loaded: {}; it needs the MPI library that it was built with, or "
+                  "another version of it",
                   reason != nullptr ? reason : file));
 }
 
@@ -75,8 +75,8 @@ const xferbench_mpi_table& find_table() {
   }
   if (void* library = open_library(kPluginFile)) return table_in(library, kPluginFile);
   throw UsageError(
-      fmt::format("the plug-in for MPI was not found: there is no {}, no {}, and none where the loader "
-                  "looks; {}, or name its file in {}",
+      fmt::format("the plug-in for MPI was not found: no {}, no {}, and none in the search path of the loader; {}, or "
+                  "set {} to its file",
                   places[0].string(), places[1].string(), kHowToGetPlugin, kPluginVariable));
 }
 

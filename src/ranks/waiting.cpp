@@ -53,7 +53,7 @@ class Waiting {
 
   [[nodiscard]] std::string in_words(const std::string& what) const {
     return fmt::format("{}: other ranks did not answer within {:.3g} s{}", what, waited_.count(),
-                       after_interrupt_ ? ", and this one was asked to stop" : "");
+                       after_interrupt_ ? " after this rank was interrupted" : "");
   }
 
  private:

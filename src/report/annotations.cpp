@@ -73,7 +73,7 @@ std::vector<std::string> github_lines(const std::vector<Annotation>& annotations
       }
       lines.push_back(line_of({.weight = weight,
                                .title = "xferbench: and more",
-                               .message = fmt::format("{} more, which are in the table", all - kMostOfAStep + 1)}));
+                               .message = fmt::format("{} more, see the table", all - kMostOfAStep + 1)}));
       break;
     }
   }

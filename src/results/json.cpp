@@ -32,15 +32,15 @@ using enum Rule;
 // --- The tool and the machine ---------------------------------------------------------------------------------------
 
 constexpr std::array kBuildFields{
-    field<&Tool::compiler>("compiler", "C++ compiler and its version."),
-    field<&Tool::cuda>("cuda", if_known, "Version of the CUDA toolkit; absent in a build without CUDA."),
+    field<&Tool::compiler>("compiler", "Name and version of the C++ compiler."),
+    field<&Tool::cuda>("cuda", if_known, "Version of the CUDA Toolkit; absent in a build without CUDA."),
     field<&Tool::type>("type", if_known, "CMake's build type: Release, Debug, ..."),
 };
 constexpr Shape kBuild = record(kBuildFields);
 
 constexpr std::array kToolFields{
     field<&Tool::version>("version", "Its version: 0.1.0."),
-    field<&Tool::git>("git", if_known, "The commit it was built from; absent outside a git checkout."),
+    field<&Tool::git>("git", if_known, "Commit of the build; absent outside a git checkout."),
     part("build", kBuild),
 };
 constexpr Shape kTool = record(kToolFields, "The program that measured.");
@@ -49,69 +49,73 @@ using Pcie = Environment::Pcie;
 constexpr std::array kPcieFields{
     field<&Pcie::generation>("generation"),
     field<&Pcie::width>("width", "Number of lanes."),
-    field<&Pcie::source>("source", "Where they were read: nvml, sysfs or profile."),
-    field<&Pcie::max_generation>("max_generation", if_known, "The highest generation that the GPU can do."),
-    field<&Pcie::max_width>("max_width", if_known, "The largest number of lanes that the GPU can use."),
-    field<&Pcie::under_load>("under_load", optional,
-                             "Read while copies were in flight; else they are the largest that both ends can do."),
-    field<&Pcie::max_payload>("max_payload", if_known,
-                              "Bytes of payload in one packet. Absent where it could not be read: limits assume 256."),
-    field<&Pcie::max_read_request>("max_read_request", if_known,
-                                   "Bytes that the GPU may ask for at once. Absent: limits assume 256."),
+    field<&Pcie::source>("source", "Source of these numbers: nvml, sysfs or profile."),
+    field<&Pcie::max_generation>("max_generation", if_known, "Highest generation that the GPU supports."),
+    field<&Pcie::max_width>("max_width", if_known, "Largest number of lanes that the GPU supports."),
+    field<&Pcie::under_load>(
+        "under_load", optional,
+        "True: generation and width were read during copies. False: they are the maximum that both ends support."),
+    field<&Pcie::max_payload>(
+        "max_payload", if_known,
+        "Largest payload of a packet, in bytes. Absent if it could not be read: limits then assume 256."),
+    field<&Pcie::max_read_request>(
+        "max_read_request", if_known,
+        "Largest read request of the GPU, in bytes. Absent if it could not be read: limits then assume 256."),
 };
-constexpr Shape kPcie = record(kPcieFields, "The PCI Express link to the host.");
+constexpr Shape kPcie = record(kPcieFields, "PCI Express link between GPU and host.");
 
 using Gpu = Environment::Gpu;
 constexpr Shape kArchitecture = like(kWord, R"(^[0-9]+\.[0-9]+$)");
 constexpr std::array kGpuFields{
     field<&Gpu::name>("name"),
-    field<&Gpu::index>("index", if_known, "Its number as CUDA counts GPUs."),
-    field<&Gpu::uuid>("uuid", if_known, "The one GPU in the world."),
-    field<&Gpu::pci_bus_id>("pci_bus_id", if_known, "Where it is: domain:bus:device.function."),
-    field<&Gpu::compute_capability, kArchitecture>("compute_capability", if_known, "Its architecture's version: 9.0."),
+    field<&Gpu::index>("index", if_known, "Number of the GPU in CUDA's order."),
+    field<&Gpu::uuid>("uuid", if_known, "Unique identifier of the GPU."),
+    field<&Gpu::pci_bus_id>("pci_bus_id", if_known, "PCI address: domain:bus:device.function."),
+    field<&Gpu::compute_capability, kArchitecture>("compute_capability", if_known, "Compute capability, such as 9.0."),
     field<&Gpu::multiprocessors>("multiprocessors", if_known, "Number of streaming multiprocessors."),
     field<&Gpu::memory_bytes>("memory_bytes", if_known),
-    field<&Gpu::l2_bytes>("l2_bytes", if_known, "Size of its L2 cache, in bytes."),
-    field<&Gpu::copy_engines>("copy_engines", if_known, "Number of engines that copy beside kernels."),
-    field<&Gpu::max_sm_clock_hz>("max_sm_clock_hz", if_known, "Highest clock rate of its multiprocessors, in Hz."),
-    field<&Gpu::memory_bandwidth>("memory_bandwidth", if_known,
-                                  "Bytes per second, read plus written, by clock and width."),
-    field<&Gpu::ecc>("ecc", if_known, "Whether error correction of its memory is on."),
+    field<&Gpu::l2_bytes>("l2_bytes", if_known, "Size of the L2 cache, in bytes."),
+    field<&Gpu::copy_engines>("copy_engines", if_known, "Number of copy engines."),
+    field<&Gpu::max_sm_clock_hz>("max_sm_clock_hz", if_known, "Highest clock rate of the multiprocessors, in Hz."),
+    field<&Gpu::memory_bandwidth>(
+        "memory_bandwidth", if_known,
+        "Theoretical memory bandwidth from clock rate and bus width: bytes read plus written per second."),
+    field<&Gpu::ecc>("ecc", if_known, "Whether memory error correction (ECC) is on."),
     field<&Gpu::pcie, kPcie>("pcie", if_known),
-    field<&Gpu::numa_node>("numa_node", if_known, "The NUMA node that it is attached to."),
-    field<&Gpu::bridges>("bridges", if_known, "PCI addresses on its way to the processor, the nearest first."),
-    field<&Gpu::nvlinks>("nvlinks", if_known, "Number of its NVLinks that are up."),
-    field<&Gpu::nvlink_bandwidth>("nvlink_bandwidth", if_known, "Bytes per second of all together, each way."),
-    field<&Gpu::mig>("mig", if_known, "It is a part of a divided GPU (MIG), and shares links and memory with others."),
+    field<&Gpu::numa_node>("numa_node", if_known, "NUMA node that the GPU is attached to."),
+    field<&Gpu::bridges>("bridges", if_known, "PCI bridges from the GPU to the CPU, the nearest first."),
+    field<&Gpu::nvlinks>("nvlinks", if_known, "Number of active NVLinks."),
+    field<&Gpu::nvlink_bandwidth>("nvlink_bandwidth", if_known,
+                                  "Bytes per second of all NVLinks together, in each direction."),
+    field<&Gpu::mig>("mig", if_known, "The device is a MIG instance: it shares links and memory with other instances."),
 };
-constexpr Shape kGpu = named("gpu", record(kGpuFields, "The GPU, or the one that is modelled."));
+constexpr Shape kGpu = named("gpu", record(kGpuFields, "The GPU, or the modelled GPU of a simulated run."));
 
 using PeerLink = Environment::PeerLink;
 constexpr std::array kPeerLinkFields{
-    field<&PeerLink::from>("from", "Number of the GPU as CUDA counts them."),
-    field<&PeerLink::to>("to", "Number of the other."),
-    field<&PeerLink::access>("access", "Whether the GPU can reach the other's memory directly."),
-    field<&PeerLink::atomics>("atomics", "Whether it can do atomic operations there, too."),
+    field<&PeerLink::from>("from", "Number of the first GPU in CUDA's order."),
+    field<&PeerLink::to>("to", "Number of the peer GPU."),
+    field<&PeerLink::access>("access", "Whether the first GPU can access the peer's memory directly."),
+    field<&PeerLink::atomics>("atomics", "Whether it supports atomic operations on the peer's memory."),
     field<&PeerLink::nvlinks>("nvlinks", if_known,
-                              "That lead there, through switches too. Absent: the way is the PCI bus."),
-    field<&PeerLink::bandwidth>("nvlink_bandwidth", if_known, "Bytes per second that those carry together."),
+                              "Number of NVLinks to the peer, also through switches. Absent: the path is PCIe."),
+    field<&PeerLink::bandwidth>("nvlink_bandwidth", if_known, "Bytes per second of these NVLinks together."),
 };
-constexpr Shape kPeerLink =
-    record(kPeerLinkFields, "The way from one GPU to another, which may differ from the way back.");
+constexpr Shape kPeerLink = record(kPeerLinkFields, "Path from one GPU to another. The reverse path may differ.");
 
 using Host = Environment::Host;
 constexpr std::array kHostFields{
-    field<&Host::cpu>("cpu", if_known, "Model of the processor."),
+    field<&Host::cpu>("cpu", if_known, "Model of the CPU."),
     field<&Host::logical_cpus>("logical_cpus", if_known, "Number of logical processors."),
-    field<&Host::memory_bytes>("memory_bytes", if_known, "Size of the host's memory, in bytes."),
+    field<&Host::memory_bytes>("memory_bytes", if_known, "Size of host memory, in bytes."),
     field<&Host::kernel>("kernel", if_known),
-    field<&Host::numa_node>("numa_node", if_known, "That the process ran on, if it was a single one."),
-    field<&Host::gpu_numa_node>("gpu_numa_node", if_known, "That the GPU is attached to, or all of several."),
+    field<&Host::numa_node>("numa_node", if_known, "NUMA node that the process ran on, if there was only one."),
+    field<&Host::gpu_numa_node>("gpu_numa_node", if_known, "NUMA node that the GPU, or all GPUs, are attached to."),
     field<&Host::numa_policy>("numa_policy", if_known,
-                              "What --numa asked for: local, node, none. Absent in simulated runs."),
-    field<&Host::numa_note>("numa_note", if_known, "Why the process was not bound as asked, or not its memory."),
+                              "Policy of --numa: local, node or none. Absent in simulated runs."),
+    field<&Host::numa_note>("numa_note", if_known, "Why the process or its memory was not bound as requested."),
 };
-constexpr Shape kHost = record(kHostFields, "The machine around the GPU.");
+constexpr Shape kHost = record(kHostFields, "The host.");
 
 using Label = Labels::value_type;
 constexpr Shape kLabel{.expected = "a text",
@@ -148,20 +152,22 @@ constexpr Shape kProfileChange{.expected = "a number or a text",
 constexpr const Shape& kProfileChanges = kEntriesOf<ProfileChange, &ProfileChange::name, kProfileChange>;
 
 constexpr std::array kEnvironmentFields{
-    field<&Environment::backend, kBackend>("backend", "Times of a simulated GPU are no measurements."),
-    field<&Environment::profile>("profile", if_known, "The simulated GPU's profile; only with the simulated backend."),
-    field<&Environment::profile_base>("profile_base", if_known,
-                                      "That a profile file changes; absent where the profile is built in."),
+    field<&Environment::backend, kBackend>("backend",
+                                           "cuda or simulated. Times of a simulated GPU are not measurements."),
+    field<&Environment::profile>("profile", if_known, "Profile of the simulated GPU; only with the simulated backend."),
+    field<&Environment::profile_base>(
+        "profile_base", if_known, "Built-in profile that the profile file modifies; absent for a built-in profile."),
     field<&Environment::profile_changes, kProfileChanges>(
-        "profile_changes", if_known, "By the names of the profile file's fields, such as scale.link."),
+        "profile_changes", if_known, "Values in the profile file, by field name, such as scale.link."),
     field<&Environment::gpu, kGpu>("gpu", "The GPU, or the first of several."),
-    field<&Environment::gpus, kListOf<Gpu, kGpu>>("gpus", if_known, "Of a run on several, in the order asked for."),
-    field<&Environment::links, kListOf<PeerLink, kPeerLink>>("links", if_known,
-                                                             "Between every two of several GPUs, each way."),
+    field<&Environment::gpus, kListOf<Gpu, kGpu>>("gpus", if_known,
+                                                  "All GPUs of a run with several, in the requested order."),
+    field<&Environment::links, kListOf<PeerLink, kPeerLink>>(
+        "links", if_known, "Paths between each pair of several GPUs, in both directions."),
     field<&Environment::driver>("driver", if_known, "Version of the GPU driver."),
     field<&Environment::runtime>("runtime", if_known, "Version of the CUDA runtime."),
     field<&Environment::host, kHost>("host"),
-    field<&Environment::variables, kVariables>("variables", "Of the environment, that change what CUDA does."),
+    field<&Environment::variables, kVariables>("variables", "Environment variables that affect CUDA."),
 };
 constexpr std::array kEnvironmentTies{Tie{.field = "backend",
                                           .word = "simulated",
@@ -172,16 +178,18 @@ constexpr Shape kEnvironment = named("environment", tied(record(kEnvironmentFiel
 // --- Measurements ---------------------------------------------------------------------------------------------------
 
 constexpr std::array kWarmupFields{
-    field<&Measurement::warmup_runs>("runs", "Number of untimed or discarded runs."),
-    field<&Measurement::warmup_converged>("converged", "Whether their times had settled within 1 %."),
+    field<&Measurement::warmup_runs>("runs", "Number of runs that were not timed or were discarded."),
+    field<&Measurement::warmup_converged>("converged", "Whether the times of these runs became stable within 1 %."),
 };
-constexpr Shape kWarmup = record(kWarmupFields, "What ran before the first sample.");
+constexpr Shape kWarmup = record(kWarmupFields, "Warm-up before the first sample.");
 
 constexpr std::array kOutliersFields{
-    field<&Measurement::outliers_mild>("mild", "Beyond 1.5 interquartile ranges, not severe."),
-    field<&Measurement::outliers_severe>("severe", "Beyond 3 interquartile ranges."),
+    field<&Measurement::outliers_mild>(
+        "mild", "Samples more than 1.5 interquartile ranges outside the quartiles, but not severe."),
+    field<&Measurement::outliers_severe>("severe", "Samples more than 3 interquartile ranges outside the quartiles."),
 };
-constexpr Shape kOutliers = record(kOutliersFields, "Samples beyond Tukey's fences; they are counted and kept.");
+constexpr Shape kOutliers =
+    record(kOutliersFields, "Number of outliers by Tukey's fences. Outliers stay in the samples.");
 
 /// The number of samples, stored next to them to detect files that were cut by hand.
 constexpr Shape kSampleCount{
@@ -238,36 +246,40 @@ constexpr std::array kMeasurementTies{
 };
 
 constexpr std::array kMeasurementFields{
-    field<&Measurement::name>("name", "What was timed; name and gpu are unique within a result."),
-    field<&Measurement::gpu>("gpu", if_known, "Index of the one GPU that it is of. Absent where it is of the case."),
-    field<&Measurement::clock>("clock",
-                               "What timed it: GPU events, gated: with all work queued beforehand; the host's steady "
-                               "clock; the calling thread's CPU time; the GPU's own counters."),
-    field<&Measurement::unit>("unit", "Unit of all its numbers: s is seconds."),
-    samples_field("samples", "Every sample in the order taken, in the measurement's unit. None is ever removed."),
+    field<&Measurement::name>("name", "Name of the measurement; name and gpu together are unique within a result."),
+    field<&Measurement::gpu>("gpu", if_known,
+                             "Index of the measured GPU. Absent if the measurement belongs to the whole case."),
+    field<&Measurement::clock>(
+        "clock",
+        "Clock that timed it. event: GPU events. event-gated: GPU events, with all work queued before the GPU starts. "
+        "host: the host's steady clock. cpu: CPU time of the calling thread. device: counters of the GPU."),
+    field<&Measurement::unit>("unit", "Unit of the numbers, such as s for seconds."),
+    samples_field("samples", "All samples in the order taken, in the measurement's unit. No sample is removed."),
     part("n", kSampleCount),
     summary<&Measurement::min>("min"),
     summary<&Measurement::median>("median"),
     summary<&Measurement::max>("max"),
-    field<&Measurement::ci95, kInterval>("ci95", if_known, "Of the median; absent below six samples."),
-    field<&Measurement::p90>("p90", if_known, "Absent below 10 samples."),
-    field<&Measurement::p99>("p99", if_known, "Absent below 100 samples."),
+    field<&Measurement::ci95, kInterval>("ci95", if_known,
+                                         "95 % confidence interval of the median; absent below 6 samples."),
+    field<&Measurement::p90>("p90", if_known, "90th percentile; absent below 10 samples."),
+    field<&Measurement::p99>("p99", if_known, "99th percentile; absent below 100 samples."),
     field<&Measurement::stop>(
         "stop",
-        "Why sampling ended. ci: the interval was narrow enough. interrupted: by Ctrl-C or a wrong output. others: all "
-        "that sampling goes on for was narrow enough, and this was not; older files say ci."),
-    field<&Measurement::batch, kWhole<unsigned, 1>>("batch", "Repetitions in one sample, which is their mean."),
+        "Why sampling ended. ci: the confidence interval was narrow enough. interrupted: by Ctrl-C or wrong output "
+        "data. others: the intervals that decide were narrow enough, this one was not (older files say ci)."),
+    field<&Measurement::batch, kWhole<unsigned, 1>>("batch",
+                                                    "Number of repetitions in one sample. The sample is their mean."),
     part("warmup", kWarmup),
     part("outliers", kOutliers),
     field<&Measurement::gate_timeouts>("gate_timeouts", if_known,
-                                       "Samples taken again as the host submitted too slowly."),
+                                       "Number of samples repeated because the host submitted work too slowly."),
     field<&Measurement::checked>(
-        "checked", if_known, "Timed passes whose output was checked right behind them; absent where none is to be."),
-    field<&Measurement::flags, kFlagsOfSamples>("flags", "What is remarkable about the samples: drift, throttled, ..."),
+        "checked", if_known,
+        "Number of timed passes whose output was verified directly afterwards; absent if none is verified this way."),
+    field<&Measurement::flags, kFlagsOfSamples>("flags", "Flags of unusual samples: drift, throttled, ..."),
 };
 constexpr Shape kMeasurement =
-    tied(on_one_line(record(kMeasurementFields, "Samples of one thing, and what the statistics say of them.",
-                            check_measurement)),
+    tied(on_one_line(record(kMeasurementFields, "Samples of one quantity, with their statistics.", check_measurement)),
          kMeasurementTies);
 
 /// For sending between processes: includes what files leave out.
@@ -297,7 +309,8 @@ constexpr const Shape& kMeasurementsAs = kListOf<Measurement, measurement, kMost
 constexpr std::array kMetricFields{
     field<&Metric::value, kNumber>("value"),
     field<&Metric::unit>(
-        "unit", "GB/s is 10^9 bytes of payload per second, 1 a ratio, s seconds, B bytes; else what is counted."),
+        "unit",
+        "GB/s: 10^9 bytes of payload per second. 1: a ratio. s: seconds. B: bytes. Other units name what is counted."),
 };
 constexpr Shape kMetric = named("metric", record(kMetricFields));
 bool is_number(const Metric& metric) { return std::isfinite(metric.value); }
@@ -320,7 +333,7 @@ constexpr Shape kMetricsOfCase = of_case(like(kEntriesOf<Metric, &Metric::name, 
 /// The metrics of single GPUs: a list, since all GPUs use the same names. Result::metrics holds both kinds.
 constexpr std::array kGpuMetricFields{
     field<&Metric::name, kName>("name"),
-    field<&Metric::gpu>("gpu", "Its index."),
+    field<&Metric::gpu>("gpu", "Index of the GPU."),
     field<&Metric::value, kNumber>("value"),
     field<&Metric::unit>("unit"),
 };
@@ -370,20 +383,22 @@ constexpr Shape kParam{.expected = "a number or a text",
 
 constexpr const Shape& kXids = kListOf<std::uint64_t, kWhole<std::uint64_t>>;
 constexpr std::array kHealthFields{
-    field<&Health::ecc_corrected>("ecc_corrected", if_known, "Errors of memory since the driver was loaded."),
-    field<&Health::ecc_uncorrected>("ecc_uncorrected", if_known, "Those that could not be corrected: data was lost."),
-    field<&Health::pcie_replays>("pcie_replays", if_known, "Packets that the link had to send again."),
-    field<&Health::link_generation>("link_generation", if_known, "At that moment: an idle link trains down."),
+    field<&Health::ecc_corrected>("ecc_corrected", if_known, "Corrected memory errors since the driver was loaded."),
+    field<&Health::ecc_uncorrected>("ecc_uncorrected", if_known, "Uncorrected memory errors: data was lost."),
+    field<&Health::pcie_replays>("pcie_replays", if_known, "Packets that the link had to resend."),
+    field<&Health::link_generation>("link_generation", if_known,
+                                    "Generation at that moment. An idle link drops to a lower generation."),
     field<&Health::link_width>("link_width", if_known),
-    field<&Health::throttle>("throttle", if_known, "Why clocks are below what they could be: idle, power-cap, ..."),
-    field<&Health::power>("power", if_known, "Watts that the GPU takes, as its sensor averages them."),
-    field<&Health::temperature>("temperature", if_known, "Of the chip, in degrees Celsius."),
-    field<&Health::temperature_limit>("temperature_limit", if_known, "At which the chip slows itself down."),
-    field<&Health::xids, kXids>("xids", if_known, "Critical errors that the driver told of since the look before."),
+    field<&Health::throttle>("throttle", if_known, "Throttle reasons: idle, power-cap, ..."),
+    field<&Health::power>("power", if_known, "Power draw of the GPU in watts, averaged by its sensor."),
+    field<&Health::temperature>("temperature", if_known, "Temperature of the chip, in degrees Celsius."),
+    field<&Health::temperature_limit>("temperature_limit", if_known, "Temperature at which the chip throttles."),
+    field<&Health::xids, kXids>("xids", if_known,
+                                "Critical errors (Xid) that the driver reported since the previous reading."),
 };
-constexpr Shape kHealth = named(
-    "health",
-    on_one_line(record(kHealthFields, "Counters and states of a GPU at one moment. What is not known is absent.")));
+constexpr Shape kHealth =
+    named("health",
+          on_one_line(record(kHealthFields, "Counters and states of a GPU at one moment. Unknown values are absent.")));
 constexpr std::array kHealthRecordFields{
     field<&HealthRecord::before, kHealth>("before"),
     field<&HealthRecord::after, kHealth>("after"),
@@ -408,83 +423,95 @@ constexpr const Shape& kMoments = kListOf<double, kNumber, std::numeric_limits<s
 
 constexpr std::array kInFleetFields{
     field<&InFleet::rank>("rank"),
-    field<&InFleet::pace>("pace", "Who measured at once: all ranks, those of one node, or one rank."),
-    field<&InFleet::round, kWhole<unsigned, 1>>("round", "2: again, by those suspected and as many good ones."),
+    field<&InFleet::pace>("pace", "Ranks that measured at the same time: all, those of one node, or one."),
+    field<&InFleet::round, kWhole<unsigned, 1>>(
+        "round", "1: first measurement. 2: repeated by suspected ranks and as many others."),
     field<&InFleet::path>("path",
-                          "What its speed is that of: copies to and from the host, what stays on the GPU, both. "
-                          "Earlier versions wrote link for mixed."),
-    field<&InFleet::clock_uncertainty>("clocks_off_by", "How far their common clock was off, in seconds."),
-    field<&InFleet::passes>("passes", if_known, "All in step, with the warm-up; absent where it is not known."),
-    field<&InFleet::void_passes>("void_passes", "Those of them that were repeated because a rank was late."),
-    field<&InFleet::late_passes>("late_passes", "Those of them in which this rank was."),
-    field<&InFleet::begins, kMoments>("begins", if_known,
-                                      "Passes of the first number, from the moment agreed for each."),
+                          "Hardware that the speed depends on. link: the path to the host. gpu: the GPU alone. mixed: "
+                          "both (link in older files)."),
+    field<&InFleet::clock_uncertainty>("clocks_off_by", "Uncertainty of the ranks' common clock, in seconds."),
+    field<&InFleet::passes>("passes", if_known, "Number of synchronised passes, warm-up included; absent if unknown."),
+    field<&InFleet::void_passes>("void_passes", "Number of these passes that were repeated because a rank was late."),
+    field<&InFleet::late_passes>("late_passes", "Number of these passes in which this rank was late."),
+    field<&InFleet::begins, kMoments>(
+        "begins", if_known,
+        "Start times of the passes of the first measurement, relative to the agreed start of each pass."),
     field<&InFleet::ends, kMoments>("ends", if_known),
 };
-constexpr Shape kInFleet = record(kInFleetFields, "Key, pace, rank and round tell results of a fleet apart.");
+constexpr Shape kInFleet =
+    record(kInFleetFields, "Rank that measured. Key, pace, rank and round identify a result of a fleet.");
 
 /// The fields of a result, with one of the two shapes of measurements.
 template <const Shape& measurement>
 constexpr std::array kResultFieldsWith{
     case_field<&StoredCase::scenario, &Case::scenario, kWord>("scenario"),
-    case_field<&StoredCase::key, &Case::key, kKey>("key", "The same for the same case in every run on every machine."),
+    case_field<&StoredCase::key, &Case::key, kKey>(
+        "key", "Identifier of the case. The same case has the same key in every run on every machine."),
     case_field<&StoredCase::params, &Case::params, kEntriesOf<Param, &Param::name, kParam>>(
-        "params", "Of each axis that applies; sizes in bytes."),
+        "params", "Value of each axis of the case; sizes in bytes."),
     field<&Result::in_fleet, kInFleet>("fleet", if_known),
-    field<&Result::gpus, kListOf<int, kWhole<int>>>("gpus", if_known, "Indices of those that took part, of several."),
-    field<&Result::status>("status", "failed: a wrong byte or an error: no number may be trusted. skipped: not run."),
-    field<&Result::reason, kText>("reason", "Why it failed or was skipped; empty where all is well."),
-    field<&Result::warnings>("warnings", "Sentences for people: what is doubtful about the numbers and what to do."),
+    field<&Result::gpus, kListOf<int, kWhole<int>>>("gpus", if_known,
+                                                    "Indices of the GPUs used, if there are several."),
+    field<&Result::status>("status",
+                           "failed: a wrong byte or an error, so no number can be trusted. skipped: not run."),
+    field<&Result::reason, kText>("reason", "Why the case failed or was skipped; otherwise empty."),
+    field<&Result::warnings>("warnings",
+                             "Warnings about the numbers, each a sentence that says what is wrong and what to do."),
     field<&Result::measurements, kMeasurementsAs<measurement>>(
-        "measurements", "The first is what the case is about. A failed case keeps what it had."),
+        "measurements", "All measurements. The first is the main one. A failed case keeps those it had."),
     field<&Result::metrics, kMetricsOfCase>("metrics", "Numbers derived from the measurements, by name."),
-    metrics_of_gpus("gpu_metrics",
-                    "Of single GPUs among several; each has the same names. Absent where there are none."),
+    metrics_of_gpus(
+        "gpu_metrics",
+        "Metrics of single GPUs, if there are several; each GPU has the same names. Absent if there are none."),
     field<&Result::labels, kLabels>(
         "labels", optional,
-        "Findings that are words. limited_by: link, kernel. limit_set_by: kernel, or the arrangement of both copies "
-        "that is the limit (absent in older files: whole). suggestion: flags that should make it faster."),
-    field<&Result::health, kHealthRecord>("health", if_known,
-                                          "Around the case, or its last turn; absent where nothing is known."),
+        "Results that are words. limited_by: link or kernel. limit_set_by: kernel, or the arrangement of both copies "
+        "that sets the limit (absent in older files: whole). suggestion: flags that should make the case faster."),
+    field<&Result::health, kHealthRecord>(
+        "health", if_known, "State of the GPU before and after the case, or its last pass; absent if unknown."),
 };
 constexpr std::array kResultTies{
     Tie{.field = "status", .word = "ok", .empty = {"reason"}, .else_filled = {"reason"}},
     Tie{.field = "status", .word = "skipped", .empty = {"measurements", "metrics", "gpu_metrics"}},
 };
 constexpr Shape kResult =
-    tied(record(kResultFieldsWith<kMeasurement>, "One case: what was asked, what came of it and what was measured."),
+    tied(record(kResultFieldsWith<kMeasurement>, "Result of one case: its parameters, status and measurements."),
          kResultTies);
 
 constexpr std::array kFindingFields{
     field<&Finding::scenario>("scenario"),
-    field<&Finding::kind, kName>("kind", "What is said: fit, crossover, winner, ..."),
-    field<&Finding::labels, kLabels>("labels", "What it is said of: values of axes, and words of its kind."),
-    field<&Finding::metrics, kMetrics>("metrics", "Its numbers, by name."),
-    field<&Finding::text>("text", if_known, "For people; absent where the numbers are all."),
-    field<&Finding::detail>("detail", if_known, "Others sum it up; reports show it where all are asked for."),
+    field<&Finding::kind, kName>("kind", "Kind of the finding: fit, crossover, winner, ..."),
+    field<&Finding::labels, kLabels>("labels",
+                                     "Axis values that the finding applies to, and words that its kind defines."),
+    field<&Finding::metrics, kMetrics>("metrics", "Numbers of the finding, by name."),
+    field<&Finding::text>("text", if_known, "The finding as a sentence; absent if the numbers say it all."),
+    field<&Finding::detail>("detail", if_known,
+                            "A detail, summed up by other findings. Reports show it with --all-findings."),
 };
 constexpr Shape kFinding =
-    record(kFindingFields, "What several results of one scenario say together, such as a fit over sizes.");
+    record(kFindingFields, "A conclusion from several results of one scenario, such as a fit over sizes.");
 
 // --- Declarations ---------------------------------------------------------------------------------------------------
 
 using Declaration = MetricDeclaration;
 constexpr std::array kDeclarationFields{
     field<&Declaration::name>("name"),
-    field<&Declaration::kind>("kind", "Samples, a number made of samples, or a word."),
+    field<&Declaration::kind>("kind", "measurement: samples. metric: a number derived from samples. label: a word."),
     field<&Declaration::unit>("unit", if_known, "Absent for a label."),
     field<&Declaration::better>("better"),
     field<&Declaration::headline>("headline",
-                                  "Whether a case is about it: of several the first that it has samples of."),
-    field<&Declaration::heading, kText>("heading", "Of its column in tables; empty: it has none."),
-    field<&Declaration::format>("format", "Of that column's cells."),
+                                  "Whether this is the headline of a case. Of several, the first that has samples."),
+    field<&Declaration::heading, kText>("heading", "Heading of the column in tables; empty: no column."),
+    field<&Declaration::format>("format", "Format of the column's cells."),
     field<&Declaration::help, kText>("help"),
     field<&Declaration::beside, kListOf<Declaration::Beside, kOneOf<Declaration::Beside>>>(
         "beside", if_known,
-        "Further columns. interval: half its width; a metric's ends are the metrics NAME_low and NAME_high."),
+        "Additional columns. interval: half-width of the confidence interval; for a metric, from the metrics NAME_low "
+        "and NAME_high."),
 };
-constexpr Shape kDeclaration = on_one_line(
-    record(kDeclarationFields, "What results of a scenario may have. A measurement and a metric may share a name."));
+constexpr Shape kDeclaration = on_one_line(record(
+    kDeclarationFields,
+    "Declaration of a measurement, metric or label of a scenario. A measurement and a metric may share a name."));
 constexpr const Shape& kDeclarations = kListOf<Declaration, kDeclaration>;
 
 /// An object keyed by the names of scenarios.
@@ -511,24 +538,25 @@ constexpr Shape kMetricsDeclared{.expected = "an object",
 
 constexpr std::array kRankFields{
     field<&RankPlace::rank>("rank"),
-    field<&RankPlace::node>("node", "Counted in the order of their lowest ranks."),
-    field<&RankPlace::local_rank>("local_rank", "Its number among those of its node."),
+    field<&RankPlace::node>("node", "Number of the node, in the order of the lowest rank of each."),
+    field<&RankPlace::local_rank>("local_rank", "Local rank on its node."),
     field<&RankPlace::host>("host"),
-    field<&RankPlace::tool>("tool", if_known, "The program's version and commit."),
+    field<&RankPlace::tool>("tool", if_known, "Version and commit of xferbench."),
     field<&RankPlace::environment, kEnvironment>("environment"),
 };
-constexpr Shape kRank = record(kRankFields, "One process of a fleet: where it ran and on what.");
+constexpr Shape kRank = record(kRankFields, "One rank: its host and hardware.");
 
 constexpr std::size_t kMostRanks = 1'000'000;
 constexpr const Shape& kRankNumbers = kListOf<int, kWhole<int>, kMostRanks>;
 
 constexpr std::array kFlaggedFields{
-    field<&Flagged::what>("what", "What is slow; rank: it is gone."),
-    field<&Flagged::ranks, kRankNumbers>("ranks", "On which it shows; of a pair, who sends and who receives."),
-    field<&Flagged::name>("name", "Which it is, for people."),
-    field<&Flagged::text>("text", "What is known of it: a sentence without its full stop."),
-    field<&Flagged::shortfall>("shortfall", if_known, "The largest share by which it is below its group's middle."),
-    field<&Flagged::tests>("tests", if_known, "Cases with their paces in which it shows."),
+    field<&Flagged::what>("what", "Kind of the slow part. rank: the rank is missing."),
+    field<&Flagged::ranks, kRankNumbers>("ranks", "Affected ranks; of a pair, the sender and the receiver."),
+    field<&Flagged::name>("name", "Readable name of the part."),
+    field<&Flagged::text>("text", "Description, as a sentence without a full stop."),
+    field<&Flagged::shortfall>("shortfall", if_known,
+                               "Largest shortfall from the median of its peer group, as a share."),
+    field<&Flagged::tests>("tests", if_known, "Cases, with their concurrency, in which the part is slow."),
 };
 constexpr Shape kFlagged = record(kFlaggedFields, "A part that is slower than its peers, or a rank that is missing.");
 
@@ -536,32 +564,33 @@ constexpr Shape kFlagged = record(kFlaggedFields, "A part that is slower than it
 void check_ranks(Reader& in, std::vector<RankPlace>& ranks) {
   const auto wrong = std::ranges::adjacent_find(ranks, std::ranges::greater_equal{}, &RankPlace::rank);
   if (wrong == ranks.end()) return;
-  in.fail(fmt::format("rank {} comes before rank {}, expected each rank once, in their order", wrong->rank,
+  in.fail(fmt::format("rank {} comes before rank {}, expected each rank once, in ascending order", wrong->rank,
                       std::next(wrong)->rank));
 }
 
 constexpr std::array kJudgementFields{
-    field<&FleetJudgement::tests>("tests", "Tests that could say something."),
-    field<&FleetJudgement::judged>("judged", "Of these, those with sure clocks and ranks to compare."),
-    field<&FleetJudgement::unresolved>("unresolved", "Suspicions that no second round decided."),
+    field<&FleetJudgement::tests>("tests", "Number of tests that could find a slow part."),
+    field<&FleetJudgement::judged>("judged", "Number of these with exact enough clocks and peers to compare."),
+    field<&FleetJudgement::unresolved>("unresolved", "Number of suspicions that the second round did not decide."),
 };
-constexpr Shape kJudgement = record(
-    kJudgementFields, "Tests are cases at a pace, transfers with all partners together. Absent where none was made.");
+constexpr Shape kJudgement = record(kJudgementFields,
+                                    "Summary of the comparison of ranks. A test is one case at one concurrency; "
+                                    "transfers with all partners count as one. Absent without tests.");
 
 constexpr std::array kFleetFields{
-    field<&Fleet::mpi>("mpi", "The MPI library and its version."),
-    field<&Fleet::clock_uncertainty>("clocks_off_by", "The largest of all ranks and cases, in seconds."),
-    field<&Fleet::missing, kRankNumbers>("missing", "Ranks that did not answer any more."),
+    field<&Fleet::mpi>("mpi", "Name and version of the MPI library."),
+    field<&Fleet::clock_uncertainty>("clocks_off_by", "Largest clock uncertainty of all ranks and cases, in seconds."),
+    field<&Fleet::missing, kRankNumbers>("missing", "Ranks that stopped answering."),
     field<&Fleet::flagged, kListOf<Flagged, kFlagged, kMostRanks>>(
         "flagged", "Parts that are slower than their peers, and missing ranks."),
     field<&Fleet::differences>("differences", Rule::optional,
-                               "In what ranks differ, such as drivers. Absent in older files."),
-    field<&Fleet::notes>("notes", "What limits the judgement."),
+                               "Differences between ranks, such as drivers. Absent in older files."),
+    field<&Fleet::notes>("notes", "Limitations of the comparison."),
     field<&Fleet::judgement, kJudgement>("judgement", if_known),
     field<&Fleet::ranks, kListOf<RankPlace, kRank, kMostRanks, check_ranks>>("ranks"),
 };
-constexpr Shape kFleet = record(
-    kFleetFields, "The ranks of a run under mpirun or srun, and what is judged of them; absent of a single process.");
+constexpr Shape kFleet =
+    record(kFleetFields, "Ranks of a run under mpirun or srun, and findings about them; absent for a single process.");
 
 // --- The file -------------------------------------------------------------------------------------------------------
 
@@ -588,8 +617,9 @@ void check_report(Reader& in, void* whole) {
       report.results, [&](const Result& result) { return result.in_fleet.has_value() != report.fleet.has_value(); });
   if (differs == report.results.end()) return;
   const auto index = differs - report.results.begin();
-  in.fail(report.fleet ? fmt::format("results[{}] has no 'fleet', expected the rank that measured it", index)
-                       : fmt::format("results[{}] is of a rank, but the file has no 'fleet' that says which", index));
+  in.fail(report.fleet
+              ? fmt::format("results[{}] has no 'fleet', expected the rank that measured it", index)
+              : fmt::format("results[{}] belongs to a rank, but the file has no 'fleet' that lists ranks", index));
 }
 
 constexpr Shape kResults = named("results", kListOf<Result, kResult, kMostResults>);
@@ -604,36 +634,34 @@ constexpr std::size_t kMostProcesses = 100;
 
 constexpr std::array kReportFields{
     part("schema", kSchema<kVersion1>),
-    field<&Report::complete>("complete", "Whether every case ran to its end; false while the run goes on."),
+    field<&Report::complete>("complete", "Whether every case finished; false during the run."),
     field<&Report::verified>("verified", optional,
-                             "False where --no-verify was given, for a part of it or all. Absent in older files."),
-    field<&Report::started_at, kTime>("started_at", "When the run began: ISO 8601, UTC."),
+                             "False if all or a part of the run used --no-verify. Absent in older files."),
+    field<&Report::started_at, kTime>("started_at", "Start of the run: ISO 8601, UTC."),
     field<&Report::tool, kTool>("tool"),
     field<&Report::command, kRawTexts>("command", "The command line: xferbench and its arguments as given."),
     field<&Report::environment, kEnvironment>("environment"),
-    field<&Report::metrics_declared, kMetricsDeclared>(
-        "metrics_declared", optional,
-        "What results may have, by scenario, in the order of columns; absent in older files."),
+    field<&Report::metrics_declared, kMetricsDeclared>("metrics_declared", optional,
+                                                       "Declarations of measurements, metrics and labels, by scenario, "
+                                                       "in the order of columns; absent in older files."),
     field<&Report::results, kResults>(
-        "results",
-        "One for each case, of a fleet for each case, rank, pace and round, in the order in which they ran."),
+        "results", "One result per case; for a fleet, one per case, rank, pace and round. In the order of execution."),
     field<&Report::fleet, kFleet>("fleet", if_known),
     field<&Report::findings, kListOf<Finding, kFinding, kMostResults>>(
-        "findings", optional, "What results say together; empty while the run goes on."),
-    field<&Report::resumed_at, kTimes>("resumed_at", if_known, "When a run that had been stopped went on, each time."),
+        "findings", optional, "Findings from all results; empty during the run."),
+    field<&Report::resumed_at, kTimes>("resumed_at", if_known, "Times at which a stopped run was resumed."),
     field<&Report::further_processes, kListOf<FurtherProcess, kFurther, kMostProcesses>>(
         "further_processes", if_known,
-        "Of a suite that takes several processes: what all but the first measured. compare takes each as a file of its "
-        "own; all else in this file is of the first."),
+        "Results of all processes but the first, for a suite that uses several processes. compare takes each as a "
+        "separate file. All other fields belong to the first process."),
 };
-constexpr Shape kReport = expecting(
-    record(
-        kReportFields,
-        "What xferbench --json writes, version 1: fields are added, never renamed, removed or given another meaning. "
-        "What is unknown is absent: never 0, null or a text. measurement.md and the pages in scenarios/ say how every "
-        "number is made.",
-        check_report),
-    "a results file, as xferbench --json writes it");
+constexpr Shape kReport =
+    expecting(record(kReportFields,
+                     "Results file that xferbench --json writes, version 1. Fields are added, never renamed, removed "
+                     "or given another meaning. Unknown values are absent, never 0, null or a text. measurement.md and "
+                     "the pages in scenarios/ explain how each number is measured.",
+                     check_report),
+              "a results file of xferbench --json");
 
 /// In a journal, identities may occur several times: a case is appended again when more is known about it.
 constexpr Shape kJournal = expecting(record(kReportFields), "a journal of xferbench");
@@ -771,10 +799,9 @@ Report read_report(const std::string& path) {
   }
   StoredReport stored = read_stored(path);
   if (!stored.damage.empty() && !stored.report.complete && !stored.report.fleet) {
-    tell(
-        fmt::format("{}; the journal is damaged there, and its results behind that are lost where {} does not have "
-                    "them: --resume {} measures those again",
-                    stored.damage, path, path));
+    tell(fmt::format(
+        "{}; the journal is damaged there, and later results that {} lacks are lost: --resume {} measures them again",
+        stored.damage, path, path));
   }
   return std::move(stored.report);
 }

@@ -68,14 +68,15 @@ class Source : public std::streambuf {
     lines_ += static_cast<std::size_t>(std::count(eback(), egptr(), '\n'));
     setg(nullptr, nullptr, nullptr);
     if (++pieces_ > kMostPieces) {
-      throw InputError(fmt::format("{}:{}: a text, a number or blanks of more than 1 MiB", name_, line()));
+      throw InputError(fmt::format("{}:{}: a text, a number or white space longer than 1 MiB", name_, line()));
     }
     errno = 0;
     const std::size_t size = next_piece();
     if (std::ferror(file_) != 0) throw InputError(fmt::format("cannot read {}: {}", name_, std::strerror(errno)));
     if (bytes_ == 0) refuse_compressed({piece_.data(), size});
     bytes_ += size;
-    if (bytes_ > kMostBytes) throw InputError(fmt::format("{}: more than 4 GiB; nobody writes that", name_));
+    if (bytes_ > kMostBytes)
+      throw InputError(fmt::format("{}: larger than 4 GiB; xferbench writes no such file", name_));
     setg(piece_.data(), piece_.data(), piece_.data() + size);
     ended_ = size == 0;
     return size == 0 ? traits_type::eof() : traits_type::to_int_type(piece_[0]);
@@ -100,7 +101,8 @@ class Source : public std::streambuf {
                                                                         {"\x28\xb5\x2f\xfd", "zstd -d"}};
     for (const auto& [magic, command] : kKinds) {
       if (!begins.starts_with(magic)) continue;
-      throw InputError(fmt::format("{} is compressed; {} puts the JSON beside it, which can be read", name_, command));
+      throw InputError(
+          fmt::format("{} is compressed; {} unpacks it to a file that xferbench can read", name_, command));
     }
   }
 
@@ -183,7 +185,7 @@ void Reader::refuse_more_than(std::size_t most, std::size_t entries) const {
 void Reader::refuse_twice(std::vector<std::string_view> names) const {
   std::ranges::sort(names);
   const auto twice = std::ranges::adjacent_find(names);
-  if (twice != names.end()) fail(fmt::format("{} is there twice", in_quotes(*twice)));
+  if (twice != names.end()) fail(fmt::format("{} occurs twice", in_quotes(*twice)));
 }
 
 void Reader::refuse_unknown(std::string_view found, std::string_view word,
@@ -197,8 +199,10 @@ void Reader::account_for(std::size_t bytes, std::size_t besides) {
   constexpr std::size_t kFree = 12 << 20;
   taken_ += bytes;
   if (taken_ + besides <= kFree + 2 * source_.bytes()) return;
-  fail(fmt::format("the values up to here take {} MiB of memory, more than twice their text; nobody writes that",
-                   (taken_ + besides) >> 20U));
+  fail(
+      fmt::format("the values up to here take {} MiB of memory, more than twice the size of their text; xferbench "
+                  "writes no such file",
+                  (taken_ + besides) >> 20U));
 }
 
 std::string Reader::kept(std::string text) {
@@ -265,7 +269,7 @@ class Events : public Reader {
   /// The parser needed more than the file has: the file is empty or cut off.
   [[noreturn]] void refuse_end() const {
     if (!begun_) fail(fmt::format("found the end of the file, expected {}", whole_.shape->expected));
-    fail("the file ends here, in the middle: it is cut off, so its end is missing; copy or make it again");
+    fail("the file is truncated here; copy or create it again");
   }
 
   bool single(const Single& found) {
@@ -295,7 +299,7 @@ class Events : public Reader {
     for (std::size_t i = 0; i < shape->fields.size(); ++i) {
       const Field& field = shape->fields[i];
       if (field.name != step.name) continue;
-      if ((step.seen >> i & 1U) != 0) fail("this field is there twice");
+      if ((step.seen >> i & 1U) != 0) fail("this field occurs twice");
       step.seen |= std::uint64_t{1} << i;
       return {field.shape, field.into(object)};
     }

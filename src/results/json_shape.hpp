@@ -303,7 +303,7 @@ inline constexpr Shape kText{
 /// Read without changes.
 inline constexpr Shape kRawText{
     .expected = "a text", .take = take_raw_text, .give = give_as<std::string>, .types = {"string"}};
-inline constexpr Shape kWord = within(kText, "a text that says something", 1);
+inline constexpr Shape kWord = within(kText, "a text that is not empty", 1);
 /// ISO 8601, UTC.
 inline constexpr std::string_view kTimePattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$";
 inline constexpr Shape kTime = like(kWord, kTimePattern);
@@ -348,7 +348,7 @@ inline constexpr Shape kSchema{.expected = "a text",
                                      const std::string found = in.as_text();
                                      if (found == schema) return;
                                      in.fail("found " + in_quotes(found) + ", expected " + in_quotes(schema) +
-                                             ": a file of another kind or of another version of xferbench");
+                                             ": a file of another kind, or from another version of xferbench");
                                    },
                                .give = [](const void*) -> Single { return schema; },
                                .words = [] { return std::vector<std::string_view>{schema}; }};

@@ -26,7 +26,7 @@ void write_to(int descriptor, const std::string& path, const TextWriter& write_t
   write_text([&](std::string_view piece) {
     const int error = file_io::write(descriptor, piece);
     if (error == EPIPE && descriptor == STDOUT_FILENO)
-      throw ClosedPipeError("cannot write standard output: its reader has gone");
+      throw ClosedPipeError("cannot write standard output: its reader has closed it");
     if (error != 0) fail(path, error);
   });
 }
@@ -34,7 +34,7 @@ void write_to(int descriptor, const std::string& path, const TextWriter& write_t
 /// Appends to a file that cannot be replaced; its present contents are not ours.
 void append_to(const std::string& path, const TextWriter& write_text) {
   const Descriptor file = file_io::open_to_append(path);
-  if (!file && errno == ENXIO) throw OutputError(fmt::format("cannot write {}: nobody reads from this pipe", path));
+  if (!file && errno == ENXIO) throw OutputError(fmt::format("cannot write {}: no process reads from this pipe", path));
   if (!file) fail(path, errno);
   write_to(file.number(), path, write_text);
 }

@@ -21,28 +21,32 @@ void check_times(Reader& in, void* run) {
 
 constexpr std::array kFields{
     part("schema", kSchema<kRecordingVersion1>),
-    field<&RecordedRun::command, kRawTexts>("command", "Words of the program's command line."),
+    field<&RecordedRun::command, kRawTexts>("command", "Command line of the program."),
     field<&RecordedRun::started_at, kTime>("started_at"),
-    field<&RecordedRun::version>("version", "Of xferbench."),
-    field<&RecordedRun::range>("range", if_known, "NVTX range that was asked for; absent: the whole program."),
-    field<&RecordedRun::from>("from", if_known, "Seconds from a process's start to that of recording; absent: 0."),
-    field<&RecordedRun::pid>("pid", "Of the run that was kept, as all that follows."),
-    field<&RecordedRun::begin>("begin", "In nanoseconds of CLOCK_MONOTONIC, as the recordings have it."),
+    field<&RecordedRun::version>("version", "Version of xferbench."),
+    field<&RecordedRun::range>("range", if_known, "NVTX range of --range; absent: the whole program."),
+    field<&RecordedRun::from>("from", if_known,
+                              "Seconds from the start of a process to the start of recording; absent: 0."),
+    field<&RecordedRun::pid>("pid", "Process of the stored run. The following fields belong to the same run."),
+    field<&RecordedRun::begin>("begin", "Nanoseconds of CLOCK_MONOTONIC, as in the recordings."),
     field<&RecordedRun::end>("end"),
-    field<&RecordedRun::bare, kSecondsOfRuns>("bare", if_known, "Of each run of the whole program, unwatched."),
-    field<&RecordedRun::watched, kSecondsOfRuns>("watched", if_known, "Of each run of the whole program, watched."),
-    field<&RecordedRun::bare_range, kSecondsOfRuns>("bare_range", if_known, "Of the range, unwatched."),
-    field<&RecordedRun::exit_code, kWhole<int, 0, kMostCode>>("exit_code", if_known,
-                                                              "Absent: 0, or ended by a signal."),
-    field<&RecordedRun::signal, kWhole<int, 0, kMostCode>>("signal", if_known, "That ended it; absent: none."),
+    field<&RecordedRun::bare, kSecondsOfRuns>("bare", if_known, "Wall time of each baseline run of the whole program."),
+    field<&RecordedRun::watched, kSecondsOfRuns>("watched", if_known,
+                                                 "Wall time of each profiled run of the whole program."),
+    field<&RecordedRun::bare_range, kSecondsOfRuns>("bare_range", if_known,
+                                                    "Wall time of the range in each baseline run."),
+    field<&RecordedRun::exit_code, kWhole<int, 0, kMostCode>>(
+        "exit_code", if_known, "Exit code of the program; absent: 0, or killed by a signal."),
+    field<&RecordedRun::signal, kWhole<int, 0, kMostCode>>("signal", if_known,
+                                                           "Signal that killed the program; absent: none."),
 };
-constexpr Shape kRecordedRun = expecting(
-    record(kFields,
-           "run.json in a folder that xferbench explain --recording FOLDER makes, version 1: how the program was run "
-           "whose processes the files *.xfrec are of. Fields are added, never renamed, removed or given another "
-           "meaning.",
-           check_times),
-    "an object with schema, command and times");
+constexpr Shape kRecordedRun =
+    expecting(record(kFields,
+                     "run.json in a folder of xferbench explain --recording FOLDER, version 1: how the program ran. "
+                     "The files *.xfrec next to it are recordings of its processes. Fields are added, never renamed, "
+                     "removed or given another meaning.",
+                     check_times),
+              "an object with schema, command and times");
 
 }  // namespace
 

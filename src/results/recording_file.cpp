@@ -26,7 +26,7 @@ class Blocks {
     if (!file_) throw InputError(fmt::format("cannot read {}: {}", path_, std::strerror(errno)));
     struct stat status {};
     if (fstat(file_.number(), &status) != 0 || !S_ISREG(status.st_mode)) {
-      throw InputError(fmt::format("{} is no ordinary file; recordings are", path_));
+      throw InputError(fmt::format("{} is not a regular file, as a recording must be", path_));
     }
   }
 
@@ -75,9 +75,9 @@ class Reader {
 
   Recording read() {
     const auto header = as<FileHeader>(blocks_.take(sizeof(FileHeader)), "a header");
-    if (header.magic != kMagic) fail("this is no recording: it does not begin as one");
+    if (header.magic != kMagic) fail("this is not a recording: its first bytes differ");
     if (header.version != kVersion) {
-      fail(fmt::format("found version {} of recordings, expected {}", header.version, kVersion));
+      fail(fmt::format("found recording version {}, expected {}", header.version, kVersion));
     }
     while (next()) {
     }
@@ -113,7 +113,7 @@ class Reader {
     }
     const auto payload = blocks_.take(header.bytes);
     if (payload.size() < header.bytes) return torn();
-    if (r_.end) fail("found more behind the record that says that the recording ends");
+    if (r_.end) fail("found more data after the record that ends the recording");
     take(header.type, payload);
     return true;
   }
@@ -150,12 +150,12 @@ class Reader {
   // --- What records refer to ---
 
   NameId known(NameId id) const {
-    if (id >= r_.names.size()) fail(fmt::format("found name {}, which was not given before", id));
+    if (id >= r_.names.size()) fail(fmt::format("found name {}, which is not defined before", id));
     return id;
   }
 
   void possible(Time time) const {
-    if (time > kLastTime) fail(fmt::format("found a time of {} ns, which is no time", time));
+    if (time > kLastTime) fail(fmt::format("found an invalid time of {} ns", time));
   }
 
   void in_order(Time begin, Time end) const {
@@ -165,7 +165,7 @@ class Reader {
 
   template <class Enumeration>
   void at_most(Enumeration found, Enumeration last, const char* what) const {
-    if (found > last) fail(fmt::format("found {} as {}, which is not known", static_cast<unsigned>(found), what));
+    if (found > last) fail(fmt::format("found {} as {}, which is unknown", static_cast<unsigned>(found), what));
   }
 
   void take_name(std::span<const std::byte> payload) {
@@ -214,7 +214,7 @@ class Reader {
   void take_call(const Call& call) {
     in_order(call.begin, call.end);
     known(call.name);
-    if (call.stack >= r_.stacks.size()) fail(fmt::format("found stack {}, which was not given before", call.stack));
+    if (call.stack >= r_.stacks.size()) fail(fmt::format("found stack {}, which is not defined before", call.stack));
     r_.calls.push_back(call);
   }
 

@@ -93,7 +93,7 @@ void ReplacedFile::hold() {
     if (!file) fail(errno);
     if (take_hold_of(std::move(file))) return;
   }
-  refuse("others replace it all the time");
+  refuse("other programs keep replacing it");
 }
 
 bool ReplacedFile::take_hold_of(Descriptor file) {
@@ -116,11 +116,11 @@ void ReplacedFile::refuse_what_would_be_lost(const struct stat& status) const {
   const bool has_backup = fstatat(folder_.number(), backup.c_str(), &kept, AT_SYMLINK_NOFOLLOW) == 0;
   // A process killed while it kept the previous file leaves it under both names.
   const nlink_t names = has_backup && is_same_file(status, kept) ? 2 : 1;
-  if (status.st_nlink > names) refuse("it has hard links, which would go on naming what it is now");
-  if (status.st_uid != geteuid() && geteuid() != 0) refuse("it belongs to another user, and would not any more");
+  if (status.st_nlink > names) refuse("it has hard links, which would keep the old content");
+  if (status.st_uid != geteuid() && geteuid() != 0) refuse("it belongs to another user, and would change its owner");
   if (previous_ == Previous::dropped) return;
-  if (backup.size() > NAME_MAX) refuse("its name is too long to keep it as FILE~");
-  if (has_backup && S_ISDIR(kept.st_mode)) refuse(fmt::format("it is to be kept as {}~, which is a folder", path_));
+  if (backup.size() > NAME_MAX) refuse("its name is too long for a backup FILE~");
+  if (has_backup && S_ISDIR(kept.st_mode)) refuse(fmt::format("its backup would be {}~, which is a folder", path_));
 }
 
 // --- A state --------------------------------------------------------------------------------------------------------
@@ -197,7 +197,7 @@ void ReplacedFile::put_in_place(Temporary& temporary) {
     constexpr unsigned kUnlessThere = RENAME_NOREPLACE;
     const int folder = folder_.number();
     if (renameat2(folder, temporary.name.c_str(), folder, name_.c_str(), kUnlessThere) == 0) return;
-    if (errno == EEXIST) refuse("another program has just made it");
+    if (errno == EEXIST) refuse("another program has just created it");
     if (errno != EINVAL && errno != ENOSYS) fail(errno);
   }
   if (held_ && keeps) keep_previous();
@@ -277,7 +277,7 @@ std::string ReplacedFile::keep_damaged_journal() const {
     if (errno != EEXIST)
       throw OutputError(fmt::format("cannot keep {} as {}: {}", journal, kept, std::strerror(errno)));
   }
-  throw OutputError(fmt::format("there are {} damaged journals beside {}: move them away", kMostKept, path_));
+  throw OutputError(fmt::format("there are {} damaged journals next to {}: move them away", kMostKept, path_));
 }
 
 Descriptor ReplacedFile::put_journal(const TextWriter& write) const {
@@ -285,7 +285,7 @@ Descriptor ReplacedFile::put_journal(const TextWriter& write) const {
   try {
     struct stat there {};
     const bool taken = fstatat(folder_.number(), name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
-    if (taken && !has_journal()) refuse("something else has the name of its journal");
+    if (taken && !has_journal()) refuse("another file has the name of its journal");
     Temporary temporary = make_temporary();
     try {
       write_state(temporary, write);

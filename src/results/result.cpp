@@ -100,7 +100,7 @@ namespace {
 template <class T>
 const T& needed(const T* found, const Result& result, std::string_view what, std::string_view name) {
   if (found != nullptr) return *found;
-  throw InputError(fmt::format("{} has no {} '{}', which every such result of {} has", result.config.key(), what, name,
+  throw InputError(fmt::format("{} has no {} '{}', which every result of {} must have", result.config.key(), what, name,
                                result.config.scenario()));
 }
 

@@ -37,7 +37,7 @@ class Samples {
   }
   [[nodiscard]] bool are_put_away() const { return put_away_ > 0; }
   [[nodiscard]] const std::vector<double>& held() const {
-    if (put_away_ > 0) throw std::logic_error("samples are asked for that are in a file and no more in memory");
+    if (put_away_ > 0) throw std::logic_error("the samples are in a file, not in memory");
     return held_;
   }
   /// For reading into.

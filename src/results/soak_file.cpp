@@ -36,11 +36,12 @@ constexpr const Shape& kAmounts = kListOf<double, kAmount>;
 constexpr const Shape& kWholeNumbers = kListOf<std::uint64_t, kWhole<std::uint64_t>>;
 
 constexpr std::array kSoakSettingsFields{
-    field<&SoakSettings::seconds>("seconds", "That it is to last, all parts of it together."),
-    field<&SoakSettings::interval>("interval", "Seconds between two lines."),
-    field<&SoakSettings::floor, kShareOfRate>("floor", "Share of the first minutes' rate below which it drops."),
+    field<&SoakSettings::seconds>("seconds", "Planned duration of all parts together, in seconds."),
+    field<&SoakSettings::interval>("interval", "Interval between two lines, in seconds."),
+    field<&SoakSettings::floor, kShareOfRate>(
+        "floor", "A rate below this share of the rate in the first minutes counts as a drop."),
     field<&SoakSettings::loads, kSoakLoads>("loads"),
-    field<&SoakSettings::size>("size", "Of one copy, in bytes."),
+    field<&SoakSettings::size>("size", "Size of one copy, in bytes."),
     field<&SoakSettings::seed>("seed"),
 };
 constexpr Shape kSoakSettings = record(kSoakSettingsFields);
@@ -55,24 +56,25 @@ constexpr std::array kSoakHeaderFields{
 };
 constexpr Shape kSoakHeader =
     named("header", on_one_line(expecting(record(kSoakHeaderFields, "The first line."),
-                                          "the first line of a soak's file, as xferbench soak --json writes it")));
+                                          "the first line of a file of xferbench soak --json")));
 
 constexpr std::array kSoakWrongFields{
-    field<&SoakWrong::gpu>("gpu", "Whose work it was; of p2p the GPU that receives."),
+    field<&SoakWrong::gpu>("gpu", "GPU whose load found it; for p2p the receiving GPU."),
     field<&SoakWrong::load>("load"),
-    field<&SoakWrong::memory>("memory", "Where the wrong data lies: 'GPU 0' or 'host'."),
-    field<&SoakWrong::address>("address", "Of the first wrong byte."),
-    field<&SoakWrong::offset>("offset", "Of it in its buffer; of its word where 'found' is '?'."),
+    field<&SoakWrong::memory>("memory", "Memory with the wrong data: 'GPU 0' or 'host'."),
+    field<&SoakWrong::address>("address", "Address of the first wrong byte."),
+    field<&SoakWrong::offset>("offset", "Offset of the first wrong byte in its buffer; of its word if 'found' is '?'."),
     field<&SoakWrong::last>("last", "Offset of the last wrong byte's word."),
     field<&SoakWrong::bytes>("bytes"),
     field<&SoakWrong::bits>("bits"),
-    field<&SoakWrong::expected>("expected", "The first wrong word, in hexadecimal."),
-    field<&SoakWrong::found>("found", "'?' where much was wrong, or it was right when read again."),
+    field<&SoakWrong::expected>("expected", "Expected value of the first wrong word, in hexadecimal."),
+    field<&SoakWrong::found>(
+        "found", "Found value of that word; '?' if many words were wrong, or if it was right when read again."),
     field<&SoakWrong::pattern>("pattern"),
     field<&SoakWrong::elapsed>("elapsed"),
     field<&SoakWrong::at, kTime>("at"),
 };
-constexpr Shape kSoakWrong = record(kSoakWrongFields, "Memory that does not hold what it should: one buffer, once.");
+constexpr Shape kSoakWrong = record(kSoakWrongFields, "Wrong data in one buffer, found by one check.");
 
 constexpr std::array kSoakDropFields{
     field<&SoakDrop::gpu>("gpu"),
@@ -81,45 +83,44 @@ constexpr std::array kSoakDropFields{
     field<&SoakDrop::to>("to"),
     field<&SoakDrop::lowest>("lowest"),
     field<&SoakDrop::at, kTime>("at"),
-    field<&SoakDrop::beside>("beside", if_known, "What else changed in these intervals."),
+    field<&SoakDrop::beside>("beside", if_known, "Other changes in these intervals."),
 };
-constexpr Shape kSoakDrop =
-    record(kSoakDropFields, "A time in which a load of a GPU was slower than the floor allows.");
+constexpr Shape kSoakDrop = record(kSoakDropFields, "Period in which a load of a GPU was slower than the floor.");
 
 constexpr std::array kSoakRateFields{
     field<&SoakRate::load>("load"),       field<&SoakRate::median>("median"), field<&SoakRate::lowest>("lowest"),
     field<&SoakRate::highest>("highest"), field<&SoakRate::turns>("turns"),
 };
-constexpr Shape kSoakRate = record(kSoakRateFields, "A load in one interval: rates of its turns, in bytes per second.");
+constexpr Shape kSoakRate =
+    record(kSoakRateFields, "Rates of the passes of a load in one interval, in bytes per second.");
 
 constexpr std::array kSoakClocksFields{
     field<&Clocks::sm>("sm", if_known),
     field<&Clocks::memory>("memory", if_known),
 };
-constexpr Shape kSoakClocks = record(kSoakClocksFields, "In hertz. What is not known is absent.");
+constexpr Shape kSoakClocks = record(kSoakClocksFields, "Clock rates in hertz. Unknown values are absent.");
 
 constexpr std::array kSoakGpuFields{
     field<&SoakGpu::gpu>("gpu"),
     field<&SoakGpu::rates, kListOf<SoakRate, kSoakRate>>("rates"),
     field<&SoakGpu::health, kHealthLine>("health"),
     field<&SoakGpu::clocks, kSoakClocks>("clocks"),
-    field<&SoakGpu::changes>("changes", if_known, "What changed for the worse in the interval, in sentences."),
+    field<&SoakGpu::changes>("changes", if_known, "Changes for the worse in the interval, as sentences."),
 };
-constexpr Shape kSoakGpu = record(kSoakGpuFields, "A GPU at the end of an interval.");
+constexpr Shape kSoakGpu = record(kSoakGpuFields, "State of a GPU at the end of an interval.");
 
 constexpr std::array kSoakLoadTotalsFields{
     field<&SoakLoadTotals::gpu>("gpu"),
     field<&SoakLoadTotals::load>("load"),
     field<&SoakLoadTotals::moved>("moved"),
-    field<&SoakLoadTotals::verified>("verified", "Bytes of these that were compared with what they should be."),
-    field<&SoakLoadTotals::busy>("busy", "Seconds in which they moved."),
-    field<&SoakLoadTotals::wrong>("wrong", optional, "Bytes of these that were not what they should be."),
-    field<&SoakLoadTotals::first, kAmounts>("first", optional,
-                                            "Medians of intervals, until the first minutes are over."),
-    field<&SoakLoadTotals::baseline>("baseline", if_known, "Their median, once these minutes are over."),
+    field<&SoakLoadTotals::verified>("verified", "Bytes of these that were verified."),
+    field<&SoakLoadTotals::busy>("busy", "Seconds spent moving them."),
+    field<&SoakLoadTotals::wrong>("wrong", optional, "Bytes of these that were wrong."),
+    field<&SoakLoadTotals::first, kAmounts>("first", optional, "Median rates of the intervals in the first minutes."),
+    field<&SoakLoadTotals::baseline>("baseline", if_known, "Median of these rates, after the first minutes."),
     field<&SoakLoadTotals::baseline_until>("baseline_until", if_known,
-                                           "Seconds into the soak at which they were over: the end of an interval."),
-    field<&SoakLoadTotals::lowest>("lowest", if_known, "Rate of a turn behind the first minutes."),
+                                           "End of the first minutes, in seconds since the start of the soak."),
+    field<&SoakLoadTotals::lowest>("lowest", if_known, "Lowest rate of a pass after the first minutes."),
 };
 constexpr Shape kSoakLoadTotals = record(kSoakLoadTotalsFields);
 
@@ -134,11 +135,11 @@ constexpr std::array kSoakCountersFields{
     field<&SoakCounters::hottest, kNumber>("hottest", if_known),
 };
 constexpr Shape kSoakCounters =
-    record(kSoakCountersFields, "How far they have moved since the beginning. What is not known is absent.");
+    record(kSoakCountersFields, "Increase of the counters since the start. Unknown values are absent.");
 
 constexpr std::array kSoakTotalsFields{
     field<&SoakTotals::elapsed>("elapsed"),
-    field<&SoakTotals::seconds>("seconds", if_known, "That it is to last, if not as the header says."),
+    field<&SoakTotals::seconds>("seconds", if_known, "Planned duration in seconds, if it differs from the header."),
     field<&SoakTotals::loads, kListOf<SoakLoadTotals, kSoakLoadTotals>>("loads"),
     field<&SoakTotals::counters, kListOf<SoakCounters, kSoakCounters>>("counters"),
     field<&SoakTotals::wrong_bytes>("wrong_bytes"),
@@ -147,16 +148,17 @@ constexpr std::array kSoakTotalsFields{
     field<&SoakTotals::drop_count>("drop_count"),
     field<&SoakTotals::drop_seconds>("drop_seconds"),
     field<&SoakTotals::drops, kListOf<SoakDrop, kSoakDrop, SoakTotals::kMostKept>>("drops"),
-    field<&SoakTotals::lost_count>("lost_count", if_known, "Times that a GPU that failed or hung ended it."),
+    field<&SoakTotals::lost_count>("lost_count", if_known,
+                                   "Number of times that the soak ended because a GPU failed or hung."),
     field<&SoakTotals::lost>("lost", if_known),
     field<&SoakTotals::resumed_at, kListOf<std::string, kTimeOrNone>>("resumed_at", if_known),
 };
-constexpr Shape kSoakTotals = record(kSoakTotalsFields, "What all of it comes to up to this line.");
+constexpr Shape kSoakTotals = record(kSoakTotalsFields, "Totals up to this line.");
 
 constexpr std::array kSoakIntervalFields{
     field<&SoakInterval::at, kTime>("at"),
-    field<&SoakInterval::elapsed>("elapsed", "Seconds into the soak."),
-    field<&SoakInterval::memory>("memory", "Bytes of the process that are in memory."),
+    field<&SoakInterval::elapsed>("elapsed", "Seconds since the start of the soak."),
+    field<&SoakInterval::memory>("memory", "Resident memory of the process, in bytes."),
     field<&SoakInterval::gpus, kListOf<SoakGpu, kSoakGpu>>("gpus"),
     field<&SoakInterval::so_far, kSoakTotals>("so_far"),
     field<&SoakInterval::end>("end"),
@@ -164,7 +166,7 @@ constexpr std::array kSoakIntervalFields{
 };
 constexpr Shape kSoakIntervalLine =
     named("interval", on_one_line(expecting(record(kSoakIntervalFields, "Each further line."),
-                                            "a line of a soak's file, as xferbench soak --json writes it")));
+                                            "a line of a file of xferbench soak --json")));
 
 }  // namespace
 
@@ -172,9 +174,10 @@ std::string to_json(const SoakHeader& header) { return text_of(kSoakHeader, &hea
 std::string to_json(const SoakInterval& interval) { return text_of(kSoakIntervalLine, &interval); }
 
 std::string soak_schema() {
-  return schema_of({&kSoakHeader, &kSoakIntervalLine},
-                   "A line of xferbench soak --json, version 1: JSON Lines, each a document of its own. Fields are "
-                   "added within version 1, never renamed. Rates are in bytes per second, times in seconds.");
+  return schema_of(
+      {&kSoakHeader, &kSoakIntervalLine},
+      "One line of xferbench soak --json, version 1. The file is JSON Lines: each line is a JSON document. Fields are "
+      "added within version 1, never renamed. Rates are in bytes per second, times in seconds.");
 }
 
 SoakHeader parse_soak_header(std::string_view text, std::string_view name) {
@@ -197,7 +200,7 @@ constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 
 void lock_for_writing(const std::string& path, const Descriptor& file) {
   if (!file_io::lock(file.number())) {
-    cannot_write(path, "another xferbench is writing it: wait for its end; name another file");
+    cannot_write(path, "another xferbench is writing it; wait until it ends, or name another file");
   }
 }
 
@@ -234,10 +237,7 @@ StoredSoak stored_in(const std::string& path, const Descriptor& file, std::uint6
   const std::string head = read_part(path, file, 0, kLongestLine);
   const std::size_t first = head.find('\n');
   if (first == std::string::npos) {
-    throw InputError(
-        fmt::format("{}: there is no whole line in it, expected a soak's file, as xferbench soak --json "
-                    "writes it",
-                    path));
+    throw InputError(fmt::format("{}: found no complete line, expected a file of xferbench soak --json", path));
   }
   StoredSoak stored{.header = parse_soak_header(std::string_view(head).substr(0, first), path)};
   const auto last = last_line(path, file, first + 1, static_cast<std::uint64_t>(status.st_size));
@@ -291,7 +291,7 @@ SoakFile SoakFile::go_on(const std::string& path, StoredSoak& stored) {
   if (!file && errno == ENOENT) throw InputError(fmt::format("there is no file {}", path));
   if (!file) cannot_write(path, std::strerror(errno));
   if (!file_io::is_ordinary(file.number()))
-    cannot_write(path, "it is no ordinary file, and a soak goes on in its own; name another file");
+    cannot_write(path, "it is not a regular file, as --resume needs; name another file");
   lock_for_writing(path, file);
   SoakFile soak(path, std::move(file));
   stored = stored_in(path, soak.file_, soak.bytes_);
@@ -329,7 +329,7 @@ std::string SoakFile::restore() {
     const auto last = last_line(path_, readable, 0, size);
     cut(path_, file_, bytes_ = last ? last->end : 0);
     if (!last) append(first_);
-    return fmt::format("{} was cut by another program: some of its lines are lost", path_);
+    return fmt::format("{} was truncated by another program: some of its lines are lost", path_);
   }
   SoakFile again = create(path_);
   again.first_ = first_;

@@ -16,7 +16,7 @@ constexpr std::size_t kMostCases = 10'000'000;  // as in a results file
 
 constexpr std::array kCaseSpreadFields{
     field<&CaseSpread::key>("key"),
-    field<&CaseSpread::measured>("measured", "The measurement whose medians were looked at."),
+    field<&CaseSpread::measured>("measured", "Measurement whose medians were compared."),
     field<&CaseSpread::processes, kWhole<std::size_t, 2>>("processes"),
     field<&CaseSpread::spread>("spread", "Standard deviation of the medians' logarithms: 0.01 is about 1 %."),
 };
@@ -26,16 +26,16 @@ constexpr std::array kSpreadFields{
     part("schema", kSchema<kSpreadVersion1>),
     field<&SpreadFile::updated_at, kTime>("updated_at"),
     field<&SpreadFile::gpu>("gpu"),
-    field<&SpreadFile::uuid>("uuid", if_known, "Of the GPU; absent where it has none."),
-    field<&SpreadFile::profile>("profile", if_known, "Of the simulated device; absent for a real one."),
+    field<&SpreadFile::uuid>("uuid", if_known, "UUID of the GPU; absent if it has none."),
+    field<&SpreadFile::profile>("profile", if_known, "Profile of the simulated device; absent for a real one."),
     field<&SpreadFile::cases, kListOf<CaseSpread, kCaseSpread, kMostCases>>("cases"),
 };
-constexpr Shape kSpreadFile = expecting(
-    record(kSpreadFields,
-           "What xferbench --repeat N --spread FILE keeps and compare --spread FILE reads, version 1: how far "
-           "processes of one machine lie apart that measure the same case. Fields are added, never renamed, "
-           "removed or given another meaning."),
-    "a file of spreads, as xferbench --repeat N --spread writes it");
+constexpr Shape kSpreadFile =
+    expecting(record(kSpreadFields,
+                     "Spread file that xferbench --repeat N --spread FILE writes and compare --spread FILE reads, "
+                     "version 1: the spread between processes that measure the same case on one machine. Fields are "
+                     "added, never renamed, removed or given another meaning."),
+              "a spread file of xferbench --repeat N --spread");
 
 }  // namespace
 

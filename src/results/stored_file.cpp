@@ -71,14 +71,14 @@ int unpack(const std::string& path, const Descriptor& packed, std::FILE* text) {
   while (const std::size_t size = std::fread(piece.data(), 1, piece.size(), xz.get())) {
     bytes += size;
     if (bytes > most) {
-      throw InputError(fmt::format("{}: its {} bytes are more than {} MiB when they are unpacked; nobody writes that",
+      throw InputError(fmt::format("{}: its {} bytes unpack to more than {} MiB; xferbench writes no such file",
                                    printable(path), status.st_size, most >> 20));
     }
     if (std::fwrite(piece.data(), 1, size, text) != size) break;
   }
   if (std::fflush(text) != 0) {
-    throw InputError(fmt::format("cannot unpack {}: no room for it in the folder for temporary files ({})",
-                                 printable(path), std::strerror(errno)));
+    throw InputError(fmt::format("cannot unpack {}: no space in the folder for temporary files ({})", printable(path),
+                                 std::strerror(errno)));
   }
   return pclose(xz.release());
 }
@@ -95,14 +95,12 @@ Descriptor unpacked(const std::string& path) {
   const int end = unpack(path, packed, text.get());
   constexpr int kNotFound = 127;  // exit code of a shell
   if (WIFEXITED(end) && WEXITSTATUS(end) == kNotFound) {
-    throw InputError(
-        fmt::format("{} is packed with xz, and there is no xz here to unpack it: install it (xz-utils), "
-                    "or run xz -dk where there is one, and name what that writes",
-                    printable(path)));
+    throw InputError(fmt::format(
+        "{} is compressed with xz, but xz is not installed: install xz-utils, or unpack the file elsewhere with xz -dk",
+        printable(path)));
   }
   if (end != 0) {
-    throw InputError(
-        fmt::format("{}: xz cannot unpack it: it is damaged or cut off; xz -t tells more", printable(path)));
+    throw InputError(fmt::format("{}: xz cannot unpack it: it is damaged or truncated; see xz -t", printable(path)));
   }
   return Descriptor(fcntl(fileno(text.get()), F_DUPFD_CLOEXEC, 0));
 }

@@ -23,7 +23,7 @@ constexpr Shape kRun{.expected = "a command line, such as \"memcpy --size 1M,64M
                        auto& into = as<std::vector<std::string>>(run);
                        for (std::string word; words >> word;) in.one_more(into, kMostEntries) = in.kept(word);
                        in.give_back_spare(into);
-                       if (into.empty()) in.fail("found no words, expected a command line");
+                       if (into.empty()) in.fail("found nothing, expected a command line");
                      }};
 
 void check_runs(Reader& in, std::vector<std::vector<std::string>>& runs) {

@@ -19,7 +19,7 @@ constexpr std::array kErrorsFields{
     field<&Errors::cases>("cases"),
     field<&Errors::bias, kNumber>("bias", "Median of predicted / measured - 1."),
     field<&Errors::median>("median", "Median of |predicted / measured - 1|."),
-    field<&Errors::p95>("p95", "What 95 % of these errors do not exceed."),
+    field<&Errors::p95>("p95", "95th percentile of these errors."),
 };
 constexpr Shape kErrors = named("errors", record(kErrorsFields));
 
@@ -36,19 +36,20 @@ constexpr std::array kGroupFields{
     field<&Group::name>("name"),
     field<&Group::all, kErrors>("errors"),
     field<&Group::kinds, kKinds>("kinds"),
-    field<&Group::fastest>("fastest", "Key of the case that was measured fastest."),
+    field<&Group::fastest>("fastest", "Key of the fastest case by measurement."),
     field<&Group::predicted_fastest>("predicted_fastest"),
-    field<&Group::regret>("regret", "How much longer than the fastest the predicted fastest takes."),
-    field<&Group::coverage>("coverage", if_known, "Share of cases whose interval meets `between`."),
+    field<&Group::regret>("regret", "Extra time of the predicted fastest case over the measured fastest, as a share."),
+    field<&Group::coverage>("coverage", if_known, "Share of cases whose confidence interval overlaps `between`."),
 };
 constexpr Shape kGroup = record(kGroupFields);
 
 constexpr std::array kCaseFields{
     field<&Prediction::key>("key"),
-    field<&Prediction::measured>("measured", "Seconds: the headline's median."),
+    field<&Prediction::measured>("measured", "Median of the headline, in seconds."),
     field<&Prediction::predicted>("predicted"),
-    field<&Prediction::interval, kInterval>("ci95", if_known, "Of the measured median."),
-    field<&Prediction::between, kInterval>("between", if_known, "At the ends of the profile's intervals."),
+    field<&Prediction::interval, kInterval>("ci95", if_known, "95 % confidence interval of the measured median."),
+    field<&Prediction::between, kInterval>("between", if_known,
+                                           "Predictions with the profile's numbers at the ends of their intervals."),
 };
 constexpr Shape kCase = record(kCaseFields);
 
@@ -73,11 +74,11 @@ constexpr std::array kToldFields{
     field<&Told::errors, kErrors>("errors"),
     field<&Told::groups, kListOf<Group, kGroup>>("groups"),
     of_validated<&Validated::predictions, kListOf<Prediction, kCase>>("cases"),
-    of_validated<&Validated::left_out, kTexts>("left_out", "What was not predicted, in sentences."),
+    of_validated<&Validated::left_out, kTexts>("left_out", "Results that were not predicted, as sentences."),
 };
 constexpr Shape kTold = on_many_lines(
     record(kToldFields,
-           "What xferbench validate --json writes, version 1: how right a profile of the simulated device is about "
+           "File that xferbench validate --json writes, version 1: how well a profile of the simulated device predicts "
            "results. Fields are added, never renamed, removed or given another meaning."));
 
 }  // namespace

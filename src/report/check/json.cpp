@@ -21,7 +21,7 @@ constexpr std::string_view kVersion1 = "xferbench-check/1";
 
 constexpr std::array kNumberFields{
     field<&Metric::value, kNumber>("value"),
-    field<&Metric::unit, kText>("unit", "As results have it: s, GB/s, 1 for ratios."),
+    field<&Metric::unit, kText>("unit", "Unit, as in results: s, GB/s, 1 for ratios."),
 };
 constexpr Shape kMetric = named("number", record(kNumberFields));
 
@@ -41,18 +41,22 @@ constexpr Field of_row(std::string_view name, Rule rule = required, std::string_
 
 constexpr std::array kCheckFields{
     of_row<&Row::name, kText>("name"),
-    of_row<&Row::expected, kText>("expected", required, "The limits in words: at least 52 GB/s."),
-    of_row<&Row::verdict>("verdict", required, "no case: one should have the number. not measured: none has to."),
-    of_row<&Row::cases>("cases", required, "That were looked at."),
-    of_row<&Row::found, kMetric>("found", if_known, "Of the case that decides, or the median of all."),
-    of_row<&Row::shown>("shown", if_known, "In the unit of the limit: 55.03 GB/s, 95.51 % (55.03 GB/s)."),
-    of_row<&Row::limit, kMetric>("nearest_limit", if_known, "Of two the nearer; a share as an amount."),
-    of_row<&Row::margin, kNumber>("margin", if_known, "Share of the limit by which it is inside; below 0: outside."),
-    of_row<&Row::key>("case", if_known, "That decides, of fleets with pace and rank."),
-    of_row<&Row::place>("place", if_known, "Of fleets, where that was measured: for people."),
+    of_row<&Row::expected, kText>("expected", required, "The limits as text, such as at least 52 GB/s."),
+    of_row<&Row::verdict>("verdict", required,
+                          "Verdict. no case: no case has the number, but one should. not measured: no case has the "
+                          "number, and none has to."),
+    of_row<&Row::cases>("cases", required, "Number of checked cases."),
+    of_row<&Row::found, kMetric>("found", if_known, "Number of the deciding case, or the median of all cases."),
+    of_row<&Row::shown>("shown", if_known, "The number in the unit of the limit: 55.03 GB/s, 95.51 % (55.03 GB/s)."),
+    of_row<&Row::limit, kMetric>("nearest_limit", if_known,
+                                 "The limit; the nearer one if there are two. A share is converted to an amount."),
+    of_row<&Row::margin, kNumber>("margin", if_known,
+                                  "Distance of the number from the limit, as a share of the limit; below 0: outside."),
+    of_row<&Row::key>("case", if_known, "Key of the deciding case; for fleets with pace and rank."),
+    of_row<&Row::place>("place", if_known, "For fleets: where it was measured, as text."),
     of_row<&Row::note>("note", if_known, "Why there is no number."),
-    of_row<&Row::command>("command", if_known, "What would measure it, where no case matches."),
-    field<&Check::results, kText>("results", "The file that it is about."),
+    of_row<&Row::command>("command", if_known, "Command that measures it, if no case matches."),
+    field<&Check::results, kText>("results", "Results file of this check."),
 };
 constexpr Shape kCheck = record(kCheckFields);
 
@@ -84,7 +88,8 @@ constexpr std::array kFileFields{
     field<&Said::verified>("verified"),
     field<&Said::all_hold>("all_hold"),
     field<&Said::note>("note", if_known),
-    field<&Said::injected_fault>("injected_fault", if_known, "Given on purpose: no measurements."),
+    field<&Said::injected_fault>("injected_fault", if_known,
+                                 "Fault injected on purpose: the numbers are not measurements."),
 };
 constexpr Shape kFile = record(kFileFields);
 
@@ -98,20 +103,21 @@ constexpr Field of_all(std::string_view name, Rule rule, std::string_view help) 
 
 constexpr std::array kAllFields{
     part("schema", kSchema<kVersion1>),
-    of_all<&Said::results, kText>("results", required, "The results file; of several their names, joined by commas."),
+    of_all<&Said::results, kText>("results", required, "The results file, or several names joined by commas."),
     field<&All::expectations, kText>("expectations", "The file of expectations."),
-    of_all<&Said::gpu, kText>("gpu", required, "The GPU's name; of several files each name once, joined by commas."),
+    of_all<&Said::gpu, kText>("gpu", required,
+                              "Name of the GPU; for several files, the different names joined by commas."),
     of_all<&Said::simulated>("simulated", required, "Whether any file is simulated."),
-    of_all<&Said::complete>("complete", required, "Whether every file is of a run that came to its end."),
-    of_all<&Said::verified>("verified", required, "Whether no file is of a run with --no-verify."),
-    of_all<&Said::all_hold>("all_hold", required, "Whether every file passes: exit code 0."),
-    field<&All::checks, kListOf<Check, kCheck>>("checks", "One for each expectation, file after file."),
-    of_all<&Said::note>("note", if_known, "Of the first file that is not complete: the command that goes on with it."),
-    field<&All::files, kListOf<Said, kFile>>("files", "One for each results file, in the order given."),
+    of_all<&Said::complete>("complete", required, "Whether the run of every file is complete."),
+    of_all<&Said::verified>("verified", required, "Whether no run used --no-verify."),
+    of_all<&Said::all_hold>("all_hold", required, "Whether every file passes (exit code 0)."),
+    field<&All::checks, kListOf<Check, kCheck>>("checks", "One entry for each expectation, file by file."),
+    of_all<&Said::note>("note", if_known, "Command that continues the first incomplete run."),
+    field<&All::files, kListOf<Said, kFile>>("files", "One entry for each results file, in the given order."),
 };
 constexpr Shape kAll = on_many_lines(record(kAllFields,
-                                            "What xferbench check --json writes, version 1. Fields are added, never "
-                                            "renamed or removed. What is unknown is absent."));
+                                            "File that xferbench check --json writes, version 1. Fields are added, "
+                                            "never renamed or removed. Unknown values are absent."));
 
 Said said_of(const Checked& checked) {
   return {.results = checked.results,

@@ -60,7 +60,7 @@ TestCase case_of(const check::Row& row) {
   if (row.verdict == not_measured) {
     return {.name = row.name,
             .element = "skipped",
-            .message = row.command.empty() ? about(row) : "not measured; measure it: " + row.command};
+            .message = row.command.empty() ? about(row) : "not measured; to measure it: " + row.command};
   }
   return {.name = row.name,
           .element = "failure",
@@ -74,7 +74,7 @@ std::vector<TestCase> cases_of(const check::Checked& checked) {
   for (const check::Row& row : checked.rows) cases.push_back(case_of(row));
   if (!checked.complete) {
     cases.push_back(
-        {.name = "the run came to its end", .element = "error", .type = "incomplete", .message = incomplete(checked)});
+        {.name = "the run is complete", .element = "error", .type = "incomplete", .message = incomplete(checked)});
   }
   if (nothing_was_checked(checked)) {
     cases.push_back(

@@ -18,8 +18,7 @@ using openmetrics::Family;
 using openmetrics::Sample;
 
 Family results_info() {
-  return {
-      .name = "xferbench_check_results", .type = openmetrics::Type::info, .help = "A results file that was checked."};
+  return {.name = "xferbench_check_results", .type = openmetrics::Type::info, .help = "A checked results file."};
 }
 
 /// One sample for each expectation that has a margin.
@@ -38,13 +37,14 @@ void add_margins(Family& margins, const Checked& checked) {
 
 std::string to_check_openmetrics(AllChecked all) {
   Family info = results_info();
-  Family passes{.name = "xferbench_check_passes", .help = "1 where all expectations of the file hold, as exit code 0."};
-  Family complete{.name = "xferbench_check_complete", .help = "1 where the file's run came to its end, else 0."};
-  Family verdicts{.name = "xferbench_check_expectations", .help = "Expectations with this verdict."};
+  Family passes{.name = "xferbench_check_passes",
+                .help = "1 if all expectations of the file hold (exit code 0), else 0."};
+  Family complete{.name = "xferbench_check_complete", .help = "1 if the run of the file is complete, else 0."};
+  Family verdicts{.name = "xferbench_check_expectations", .help = "Number of expectations with this verdict."};
   Family margins{.name = "xferbench_check_margin",
                  .unit = "ratio",
-                 .help = "How far the number is inside its limit, as a share of the limit; below 0 it is outside."};
-  Family measured{.name = "xferbench_check_measured_timestamp", .unit = "seconds", .help = "When the run was started."};
+                 .help = "Distance of the number from its limit, as a share of the limit; below 0: outside."};
+  Family measured{.name = "xferbench_check_measured_timestamp", .unit = "seconds", .help = "Start of the run."};
   std::map<std::string, const Checked*> files;  // by name; of a file given twice, only the first
   for (const Checked& checked : all) files.emplace(checked.results, &checked);
   for (const auto& [results, checked] : files) {

@@ -26,12 +26,13 @@ constexpr Shape kIntervalOf{
     .give = [](const void* options) -> Single { return kIntervals[as<Options>(options).bootstrap ? 1 : 0]; },
     .words = words_of<kIntervals>};
 constexpr std::array kOptionsFields{
-    field<&Options::threshold>("threshold", "A share: 0.03 is 3 %."),
+    field<&Options::threshold>("threshold", "Threshold as a share: 0.03 is 3 %."),
     part("interval", kIntervalOf),
     field<&Options::metric, kText>("metric", if_known),
     field<&Options::only>("only"),
     field<&Options::strict>("strict", optional),
-    field<&Options::assumed_spread>("assumed_spread", optional, "Between processes, a share; 0: nothing was assumed."),
+    field<&Options::assumed_spread>("assumed_spread", optional,
+                                    "Assumed spread between processes, as a share; 0: none was assumed."),
 };
 constexpr Shape kOptions = on_one_line(record(kOptionsFields));
 constexpr std::size_t kOfAcross = 4;  // number of options that `across` has, from the first on
@@ -42,8 +43,8 @@ constexpr std::array kSourceFields{
     field<&Source::started_at, kText>("started_at"),
     field<&Source::gpu, kText>("gpu"),
     field<&Source::version, kText>("version"),
-    field<&Source::verified>("verified", optional, "False where the file was measured with --no-verify."),
-    field<&Source::fault>("fault_injected", if_known, "The fault that its device was given on purpose."),
+    field<&Source::verified>("verified", optional, "False if the run used --no-verify."),
+    field<&Source::fault>("fault_injected", if_known, "Fault that was injected on purpose."),
 };
 constexpr Shape kSource = named("source", record(kSourceFields));
 constexpr const Shape& kSources = kListOf<Source, kSource>;
@@ -72,9 +73,10 @@ constexpr Shape kExitCode{
     .types = {"integer"}};
 constexpr std::array kOutcomeFields{
     field<&Outcome::code, kExitCode>("exit_code"),
-    field<&Outcome::because, kText>("because", "Why the exit code is what it is."),
-    field<&Outcome::least_slowdown, kNumber>("least_slowdown", if_known,
-                                             "That would have been called, in the middle of the cases: 0.06 is 6 %."),
+    field<&Outcome::because, kText>("because", "Reason of the exit code."),
+    field<&Outcome::least_slowdown, kNumber>(
+        "least_slowdown", if_known,
+        "Smallest slow-down that would have been detected, median over the cases: 0.06 is 6 %."),
 };
 constexpr Shape kOutcome = record(kOutcomeFields);
 
@@ -82,7 +84,7 @@ constexpr std::array kDifferenceFields{field<&Difference::what, kText>("what"), 
                                        field<&Difference::next, kText>("new")};
 constexpr Shape kDifference = record(kDifferenceFields);
 
-constexpr std::array kSideFields{field<&Side::n>("n", "Samples; with several files a side, files."),
+constexpr std::array kSideFields{field<&Side::n>("n", "Number of samples, or of files if a side has several."),
                                  field<&Side::median, kNumber>("median")};
 constexpr Shape kSide = named("side", record(kSideFields));
 
@@ -99,27 +101,33 @@ bool was_tested(const Row& row) { return row.test != TestUsed::none; }
 bool has_spread(const Row& row) { return row.spread.has_value(); }
 
 constexpr std::array kRowFields{
-    field<&Row::key, kText>("key", "Of the case; of fleets with the pace and the rank or the GPU's UUID behind it."),
-    field<&Row::place>("place", if_known, "Of fleets, where it was measured: for people."),
-    field<&Row::measured, kText>("measured", "Empty for a case that fails now and had no number in base."),
+    field<&Row::key, kText>("key",
+                            "Key of the case; for fleets followed by the pace, and by the rank or the GPU's UUID."),
+    field<&Row::place>("place", if_known, "For fleets: where it was measured, as text."),
+    field<&Row::measured, kText>(
+        "measured", "Name of the compared number; empty for a case that fails now and had no number in base."),
     field<&Row::unit, kText>("unit"),
     field<&Row::better, kBetter>("better"),
     field<&Row::verdict>("verdict"),
-    field<&Row::failed>("failed", if_known, "It fails in new and did not in base."),
+    field<&Row::failed>("failed", if_known, "The case fails in new, but not in base."),
     field<&Row::base, kSide>("base", if_known),
     field<&Row::next, kSide>("new", if_known),
-    field<&Row::ratio, kNumber>("ratio", if_known, "New over base."),
-    field<&Row::interval, kInterval>("ratio_ci95", if_known, "With the spread between processes."),
-    field<&Row::within, kInterval>("ratio_ci95_within", if_known, "Of one process a side: by their samples alone."),
-    field_where<&Row::test, was_tested>("test", "What decided; absent where there are too few numbers for any test."),
-    field<&Row::p>("p", if_known, "Two-sided, of that test."),
-    field<&Row::p_holm>("p_holm", if_known, "Adjusted for all cases that were tested."),
-    field<&Row::spread>("spread", if_known, "Between processes, as it is taken: 0.01 is about 1 %."),
-    field<&Row::spread_seen>("spread_seen", if_known, "The same, as several processes alone show it."),
-    field_where<&Row::spread_from, has_spread>("spread_from", "known: from a file. measured: by several processes."),
-    field<&Row::least_found, kInterval>("least_found", if_known, "Ratios next to 1 that these runs would have called."),
-    field<&Row::identical>("identical", if_known, "The very same samples on both sides."),
-    field<&Row::reason>("reason", if_known, "Why the verdict is what it is; absent where it is same."),
+    field<&Row::ratio, kNumber>("ratio", if_known, "New median over base median."),
+    field<&Row::interval, kInterval>("ratio_ci95", if_known,
+                                     "95 % confidence interval of the ratio, with the spread between processes."),
+    field<&Row::within, kInterval>("ratio_ci95_within", if_known,
+                                   "The same interval from the samples alone, for one process a side."),
+    field_where<&Row::test, was_tested>("test", "Statistical test; absent if there are too few numbers."),
+    field<&Row::p>("p", if_known, "Two-sided p-value of the test."),
+    field<&Row::p_holm>("p_holm", if_known, "p-value adjusted for the number of tests (Holm)."),
+    field<&Row::spread>("spread", if_known, "Spread between processes that the verdict uses: 0.01 is about 1 %."),
+    field<&Row::spread_seen>("spread_seen", if_known, "Spread between the compared processes alone."),
+    field_where<&Row::spread_from, has_spread>(
+        "spread_from", "Source of the spread. known: a spread file. measured: several processes."),
+    field<&Row::least_found, kInterval>("least_found", if_known,
+                                        "Ratios nearest to 1 that these runs would have detected."),
+    field<&Row::identical>("identical", if_known, "Both sides have identical samples."),
+    field<&Row::reason>("reason", if_known, "Reason of the verdict; absent if it is same."),
     field<&Row::notes>("notes"),
 };
 constexpr Shape kRow = on_one_line(record(kRowFields));
@@ -128,16 +136,17 @@ constexpr std::string_view kCompare = "compare";
 constexpr std::array kComparisonFields{
     part("schema", kSchema<kVersion1>),
     part("mode", kMode<kCompare>),
-    field<&Comparison::simulated, kText>("simulated", if_known, "The profile, where a side is simulated."),
-    field<&Comparison::match>("matched_by", if_known, "Of fleets: what told their ranks apart."),
+    field<&Comparison::simulated, kText>("simulated", if_known, "Profile, if a side is simulated."),
+    field<&Comparison::match>("matched_by", if_known, "For fleets: what the ranks were matched by."),
     field<&Comparison::options, kOptions>("options"),
     field<&Comparison::base, kSources>("base"),
     field<&Comparison::next, kSources>("new"),
-    part("summary", kSummary, required, "Cases of each verdict, and not_compared: with a number on neither side."),
+    part("summary", kSummary, required, "Number of cases with each verdict. not_compared: no number on either side."),
     field<&Comparison::outcome, kOutcome>("outcome", optional),
     field<&Comparison::differences, kListOf<Difference, kDifference>>("differences"),
     field<&Comparison::warnings>("warnings"),
-    field<&Comparison::failing, kTexts>("failing_on_both_sides", if_known, "Cases, each with its reason."),
+    field<&Comparison::failing, kTexts>("failing_on_both_sides", if_known,
+                                        "Cases that fail on both sides, each with its reason."),
     field<&Comparison::rows, kListOf<Row, kRow>>("cases"),
 };
 constexpr Shape kComparison = named("comparison", record(kComparisonFields));
@@ -146,7 +155,8 @@ constexpr Shape kComparison = named("comparison", record(kComparisonFields));
 
 constexpr std::array kCellFields{
     field<&Across::Cell::median, kNumber>("median"), field<&Across::Cell::ci95, kInterval>("ci95", if_known),
-    field<&Across::Cell::best>("best", "The best, or its interval overlaps that of the best.")};
+    field<&Across::Cell::best>("best",
+                               "True for the best number, and for those whose interval overlaps its interval.")};
 constexpr Shape kCell = [] {
   Shape cell = record(kCellFields);
   cell.types = {"null"};
@@ -167,7 +177,7 @@ constexpr std::array kAcrossRowFields{
     field<&Across::Row::measured, kText>("measured"),
     field<&Across::Row::unit, kText>("unit"),
     field<&Across::Row::better, kBetter>("better"),
-    field<&Across::Row::cells, kCells>("cells", "One for each column; null where that file has no number."),
+    field<&Across::Row::cells, kCells>("cells", "One entry for each column; null if the file has no number."),
 };
 constexpr Shape kAcrossRow = on_one_line(record(kAcrossRowFields));
 
@@ -175,7 +185,7 @@ constexpr std::string_view kAcrossMode = "across";
 constexpr std::array kAcrossFields{
     part("schema", kSchema<kVersion1>),
     part("mode", kMode<kAcrossMode>),
-    field<&Across::simulated, kText>("simulated", if_known, "The profile, where a side is simulated."),
+    field<&Across::simulated, kText>("simulated", if_known, "Profile, if a side is simulated."),
     field<&Across::options, kAcrossOptions>("options"),
     field<&Across::columns>("columns"),
     field<&Across::sources, kSources>("sources"),
@@ -191,8 +201,8 @@ std::string to_json(const Across& across) { return text_of(kAcross, &across); }
 
 std::string compare_schema() {
   return schema_of({&kComparison, &kAcross},
-                   "What xferbench compare --json writes, version 1. Fields are added, never renamed, removed or given "
-                   "another meaning. What is unknown is absent. compare.md says how it is judged.");
+                   "File that xferbench compare --json writes, version 1. Fields are added, never renamed, removed or "
+                   "given another meaning. Unknown values are absent. compare.md explains the verdicts.");
 }
 
 }  // namespace xferbench

@@ -33,21 +33,23 @@ constexpr std::array kCurveFields{
 constexpr Shape kCurve = record(kCurveFields);
 
 constexpr std::array kLimitTimesFields{
-    field<&LimitTimes::copy_call>("copy_call", if_known, "On the host, of an asynchronous copy."),
-    field<&LimitTimes::launch_call>("launch_call", if_known, "On the host, of a kernel."),
-    field<&LimitTimes::kernel_start>("kernel_start", if_known, "From a launch's call to the kernel's begin."),
-    field<&LimitTimes::wake>("wake", if_known, "From the end of a kernel to that of the call that waits for it."),
-    field<&LimitTimes::handover>("handover", if_known, "From an operation to the next that waits for it."),
-    field<&LimitTimes::graph_call>("graph_call", if_known, "On the host, of a small graph's launch."),
-    field<&LimitTimes::graph_node>("graph_node", if_known, "On the device, for an empty kernel more in a graph."),
-    field<&LimitTimes::pin_per_byte>("pin_per_byte", if_known, "To register and unregister memory again."),
+    field<&LimitTimes::copy_call>("copy_call", if_known, "Host time to submit an asynchronous copy."),
+    field<&LimitTimes::launch_call>("launch_call", if_known, "Host time to launch a kernel."),
+    field<&LimitTimes::kernel_start>("kernel_start", if_known, "Time from the launch call to the start of the kernel."),
+    field<&LimitTimes::wake>("wake", if_known,
+                             "Time from the end of a kernel to the return of the call that waits for it."),
+    field<&LimitTimes::handover>("handover", if_known,
+                                 "Time from the end of an operation to the start of the one that waits for it."),
+    field<&LimitTimes::graph_call>("graph_call", if_known, "Host time to launch a small graph."),
+    field<&LimitTimes::graph_node>("graph_node", if_known, "GPU time that one more empty kernel adds to a graph."),
+    field<&LimitTimes::pin_per_byte>("pin_per_byte", if_known, "Time to register and unregister memory, per byte."),
 };
 constexpr Shape kLimitTimes =
-    on_one_line(record(kLimitTimesFields, "What else this machine takes, as far as it was measured."));
+    on_one_line(record(kLimitTimesFields, "Other costs on this machine, as far as they were measured."));
 
 constexpr std::array kRunsFields{
-    field<&Explanation::bare_runs, kSeconds>("bare", "The whole program, each time that it ran unwatched."),
-    field<&Explanation::watched_runs, kSeconds>("watched", "The same watched."),
+    field<&Explanation::bare_runs, kSeconds>("bare", "Wall time of each baseline run of the whole program."),
+    field<&Explanation::watched_runs, kSeconds>("watched", "Wall time of each profiled run of the whole program."),
 };
 constexpr Shape kRuns = on_one_line(record(kRunsFields));
 
@@ -62,35 +64,36 @@ constexpr Shape kWatching{.expected = kNumber.expected,
 
 /// Absent if there is no baseline run.
 constexpr Field watching_field() {
-  Field only = part("watched_over_bare", kWatching, if_known, "How many times as long it took watched.");
+  Field only = part("watched_over_bare", kWatching, if_known, "Profiler overhead: profiled time over baseline time.");
   only.from = [](const void* stretch, bool) -> const void* {
     return as<Stretch>(stretch).watching() ? stretch : nullptr;
   };
   return only;
 }
 constexpr std::array kStretchFields{
-    field<&Stretch::range>("range", if_known, "Its name; absent: the whole program."),
-    field<&Stretch::times>("times", "How often the range was there; all count together."),
-    field<&Stretch::seconds>("seconds", "Wall time, watched."),
-    field<&Stretch::bare>("bare", if_known, "Unwatched, the median. Gains are relative to it, where it is known."),
+    field<&Stretch::range>("range", if_known, "Name of the NVTX range; absent: the whole program."),
+    field<&Stretch::times>("times", "Number of times the range occurred. All are added up."),
+    field<&Stretch::seconds>("seconds", "Wall time of the profiled run."),
+    field<&Stretch::bare>("bare", if_known,
+                          "Median wall time of the baseline runs. Gains are relative to it, if it is known."),
     watching_field(),
-    field<&Stretch::replayed>("replayed", if_known, "What the replay says of the recording with nothing changed."),
+    field<&Stretch::replayed>("replayed", if_known, "Time that the replay predicts for the unchanged recording."),
 };
 constexpr Shape kStretch =
-    on_one_line(record(kStretchFields, "What is explained: the whole program, or a range of NVTX."));
+    on_one_line(record(kStretchFields, "The explained part: the whole program, or an NVTX range."));
 
 constexpr std::array kCountsFields{
     field<&Counts::copies>("copies"),
     field<&Counts::kernels>("kernels"),
     field<&Counts::fills>("fills"),
-    field<&Counts::calls>("calls", "Of CUDA, that copy, launch, allocate or wait."),
-    field<&Counts::waits>("waits", "Those among them that wait for the GPU."),
-    field<&Counts::graph_nodes>("graph_nodes", "Copies, kernels and fills that were nodes of a graph."),
+    field<&Counts::calls>("calls", "CUDA calls that copy, launch, allocate or wait."),
+    field<&Counts::waits>("waits", "Calls of these that wait for the GPU."),
+    field<&Counts::graph_nodes>("graph_nodes", "Copies, kernels and fills that were graph nodes."),
 };
 constexpr Shape kCounts = on_one_line(record(kCountsFields));
 
 constexpr Shape kShares{.expected = "an object",
-                        .help = "Where the stretch's time went, in seconds that add up to it.",
+                        .help = "Breakdown of the wall time, in seconds. The parts add up to it.",
                         .is_object = true,
                         .entry = [](Reader&, void* into, std::string_view name) -> Target {
                           const auto kind = std::ranges::find(explained::kShareKinds, name, &ShareKind::field);
@@ -119,88 +122,94 @@ constexpr std::array kTrafficFields{
     field<&Traffic::smallest>("smallest", "Bytes of the smallest copy."),
     field<&Traffic::largest>("largest"),
     field<&Traffic::count>("count"),
-    field<&Traffic::bytes>("bytes", "Of all together."),
-    field<&Traffic::seconds>("seconds", "The sum of their times."),
-    field<&Traffic::busy>("busy_seconds", "In which at least one of them ran."),
-    field<&Traffic::reachable>("reachable_seconds", if_known, "Of this machine, for just these sizes one by one."),
-    field<&Traffic::pinned>("pinned_seconds", if_known, "The same from and to pinned memory."),
+    field<&Traffic::bytes>("bytes", "Bytes of all copies together."),
+    field<&Traffic::seconds>("seconds", "Sum of the copy times."),
+    field<&Traffic::busy>("busy_seconds", "Time in which at least one of these copies ran."),
+    field<&Traffic::reachable>("reachable_seconds", if_known,
+                               "Time of these copies at this machine's limit, one after the other."),
+    field<&Traffic::pinned>("pinned_seconds", if_known, "The same limit with pinned memory."),
 };
 constexpr Shape kTraffic = on_one_line(record(kTrafficFields));
 
 constexpr std::array kPlaceFields{
-    field<&Place::call>("call", if_known, "Of CUDA."),
-    field<&Place::range>("range", if_known, "The innermost range of NVTX around it."),
-    field<&Place::kernel_before>("kernel_before", if_known, "In the same stream."),
+    field<&Place::call>("call", if_known, "CUDA call."),
+    field<&Place::range>("range", if_known, "Innermost NVTX range around it."),
+    field<&Place::kernel_before>("kernel_before", if_known, "Kernel before it in the same stream."),
     field<&Place::kernel_after>("kernel_after", if_known),
-    field<&Place::stack>("stack", if_known, "Of the host, the innermost first, where it was recorded."),
+    field<&Place::stack>("stack", if_known, "Host call stack, the innermost frame first, if recorded."),
 };
-constexpr Shape kPlace = record(kPlaceFields, "Where in the program most of it comes from.");
+constexpr Shape kPlace = record(kPlaceFields, "Place in the program that causes most of it.");
 
 constexpr std::array kFindingFields{
     field<&Finding::kind>("kind"),
-    field<&Finding::what, kText>("what", "What was found: a sentence, as the next two."),
-    field<&Finding::mend, kText>("mend", "What to do."),
-    field<&Finding::assumption, kText>("assumption", "Under which the gain holds."),
+    field<&Finding::what, kText>("what", "What was found, as a sentence."),
+    field<&Finding::mend, kText>("mend", "How to fix it, as a sentence."),
+    field<&Finding::assumption, kText>("assumption", "Assumption under which the gain holds, as a sentence."),
     field<&Finding::place, kPlace>("place"),
     field<&Finding::count>("count"),
     field<&Finding::bytes>("bytes"),
-    field<&Finding::each_size>("each_size", if_known, "Of each copy, where all are of one size."),
-    field<&Finding::at_most>("at_most", "The gain may be less."),
-    field<&Finding::seconds_after>("seconds_after", if_known, "The stretch with this mended alone."),
-    field<&Finding::seconds_after_all>("seconds_after_all", if_known, "With all findings before it mended, too."),
+    field<&Finding::each_size>("each_size", if_known, "Size of each copy, if all have the same size."),
+    field<&Finding::at_most>("at_most", "The gain is an upper bound."),
+    field<&Finding::seconds_after>("seconds_after", if_known, "Predicted time with only this finding fixed."),
+    field<&Finding::seconds_after_all>("seconds_after_all", if_known,
+                                       "Predicted time with this finding and all before it fixed."),
 };
 constexpr Shape kFinding = record(kFindingFields);
 
 constexpr std::array kCopyFields{
     field<&CopyPoint::kind>("kind"),
     field<&CopyPoint::host>("memory"),
-    field<&CopyPoint::bytes>("bytes", "Of each."),
-    field<&CopyPoint::seconds>("seconds", "What each took, on average."),
-    field<&CopyPoint::count>("count", "Copies of this kind and size that took about as long."),
+    field<&CopyPoint::bytes>("bytes", "Size of each copy."),
+    field<&CopyPoint::seconds>("seconds", "Average time of a copy."),
+    field<&CopyPoint::count>("count", "Number of copies of this kind and size with about the same time."),
 };
 constexpr Shape kCopy = on_one_line(record(kCopyFields));
 
 constexpr std::array kSpanFields{
-    field<&TimelineSpan::track>("track", "inside: copies inside the GPU and fills. managed: pages touched."),
-    field<&TimelineSpan::device>("device", "Of what ran on one."),
-    field<&TimelineSpan::number>("number", "Of the stream, or of the thread."),
+    field<&TimelineSpan::track>(
+        "track", "inside: copies inside the GPU, and fills. managed: page migrations of managed memory."),
+    field<&TimelineSpan::device>("device", "GPU, for operations on a GPU."),
+    field<&TimelineSpan::number>("number", "Number of the stream or host thread."),
     field<&TimelineSpan::name, kText>("name"),
     field<&TimelineSpan::bytes>("bytes"),
-    field<&TimelineSpan::begin, kNumber>("begin", "From the beginning of the stretch."),
+    field<&TimelineSpan::begin, kNumber>("begin", "Seconds since the start of the explained part."),
     field<&TimelineSpan::end, kNumber>("end"),
 };
 constexpr Shape kSpan = on_one_line(record(kSpanFields));
 constexpr std::array kTimelineFields{
-    field<&Timeline::from, kNumber>("from", "From the beginning of the stretch."),
+    field<&Timeline::from, kNumber>("from", "Seconds since the start of the explained part."),
     field<&Timeline::to, kNumber>("to"),
-    field<&Timeline::spans, kListOf<TimelineSpan, kSpan>>("spans", "All that began in it, by begin."),
+    field<&Timeline::spans, kListOf<TimelineSpan, kSpan>>("spans",
+                                                          "All operations that start in this period, by start time."),
 };
 constexpr Shape kTimeline =
-    record(kTimelineFields, "What ran when in the first part of the stretch; --timeline writes all of it.");
+    record(kTimelineFields, "Timeline of the first operations of the explained part; --timeline writes all.");
 
 constexpr std::array kProcessFields{
     field<&ProcessExplanation::pid>("pid"),
     field<&ProcessExplanation::command, kText>("command"),
-    field<&ProcessExplanation::gpus>("gpus", "Names of those that it used."),
-    field<&ProcessExplanation::ending>("ending", if_known, "How recording ended, where the process went on."),
-    field<&ProcessExplanation::notes>("notes", "What limits what is said here."),
+    field<&ProcessExplanation::gpus>("gpus", "Names of the GPUs that the process used."),
+    field<&ProcessExplanation::ending>("ending", if_known, "Why recording ended before the process did."),
+    field<&ProcessExplanation::notes>("notes", "Limitations of this analysis."),
     field<&ProcessExplanation::stretch, kStretch>("stretch"),
     field<&ProcessExplanation::counts, kCounts>("counts"),
     field<&ProcessExplanation::shares, kShares>("shares"),
     field<&ProcessExplanation::traffic, kListOf<Traffic, kTraffic>>(
-        "traffic", "By direction, memory and class of size, most time first."),
-    field<&ProcessExplanation::withheld>("withheld", if_known, "Why no gains are told; absent where they are."),
-    field<&ProcessExplanation::findings, kListOf<Finding, kFinding>>("findings", "The largest gain first."),
-    field<&ProcessExplanation::small_findings>("small_findings", "Left out, as they gain less than least_share."),
-    field<&ProcessExplanation::least_share>("least_share", "Of the wall time, for which a gain is told."),
-    field<&ProcessExplanation::together, kSeconds>("together",
-                                                   "With the first two findings mended, the first three, and so on."),
-    field<&ProcessExplanation::seconds_mended>("seconds_mended", if_known, "With just the kinds that were asked for."),
-    field<&ProcessExplanation::mended>("mended", if_known, "The kinds that were asked for."),
-    field<&ProcessExplanation::mended_at_most>("mended_at_most", if_known, "That gain may be less."),
-    field<&ProcessExplanation::mended_missing>("mended_missing", if_known, "Asked for, and nothing was found."),
-    field<&ProcessExplanation::cloud, kListOf<CopyPoint, kCopy>>("cloud",
-                                                                 "Of very many sizes the rarest are left out."),
+        "traffic", "Copies by direction, memory and size class, the most time first."),
+    field<&ProcessExplanation::withheld>("withheld", if_known, "Why no gains are given; absent if they are."),
+    field<&ProcessExplanation::findings, kListOf<Finding, kFinding>>("findings", "Findings, the largest gain first."),
+    field<&ProcessExplanation::small_findings>("small_findings",
+                                               "Number of findings left out, because they gain less than least_share."),
+    field<&ProcessExplanation::least_share>("least_share", "Smallest reported gain, as a share of the wall time."),
+    field<&ProcessExplanation::together, kSeconds>(
+        "together", "Predicted times with the first two findings fixed, the first three, and so on."),
+    field<&ProcessExplanation::seconds_mended>("seconds_mended", if_known,
+                                               "Predicted time with only the kinds of --fix fixed."),
+    field<&ProcessExplanation::mended>("mended", if_known, "Kinds of --fix."),
+    field<&ProcessExplanation::mended_at_most>("mended_at_most", if_known, "The gain of --fix is an upper bound."),
+    field<&ProcessExplanation::mended_missing>("mended_missing", if_known, "Kinds of --fix without a finding."),
+    field<&ProcessExplanation::cloud, kListOf<CopyPoint, kCopy>>(
+        "cloud", "Copy times by size. If there are very many sizes, the rarest are left out."),
     field<&ProcessExplanation::timeline, kTimeline>("timeline"),
 };
 /// The fields, preceded by a one-sentence answer, as on the terminal.
@@ -220,30 +229,29 @@ constexpr Shape kProcess{
     .known =
         [] {
           return std::vector<Known>{
-              {"answer", helped(kText, "What transfers cost and what mending gains, in a sentence for people."),
-               required}};
+              {"answer", helped(kText, "Summary as a sentence: what transfers cost and what fixes gain."), required}};
         }};
 
 // --- All ------------------------------------------------------------------------------------------------------------
 
 constexpr std::array kExplanationFields{
     part("schema", kSchema<kExplanationSchema>),
-    field<&Explanation::command>("command", "The program's; empty where it is not known."),
-    field<&Explanation::simulated>("simulated", "Whether the recording is of a simulated device."),
-    field<&Explanation::blind>("blind", if_known,
-                               "Why nothing could be recorded: whether a GPU was used is not known."),
-    field<&Explanation::profile>("profile", if_known, "Of the simulated device."),
-    field<&Explanation::limits_of>("limits_of", if_known, "Whose limits, and when they were measured."),
-    field<&Explanation::limits, kListOf<LimitCurve, kCurve>>("limits", "What one copy takes on this machine."),
+    field<&Explanation::command>("command", "Command line of the program; empty if unknown."),
+    field<&Explanation::simulated>("simulated", "Whether the recording is from a simulated device."),
+    field<&Explanation::blind>("blind", if_known, "Why nothing was recorded. It is unknown whether a GPU was used."),
+    field<&Explanation::profile>("profile", if_known, "Profile of the simulated device."),
+    field<&Explanation::limits_of>("limits_of", if_known, "Machine of the limits, and the time of measurement."),
+    field<&Explanation::limits, kListOf<LimitCurve, kCurve>>("limits", "Time of one copy on this machine, by size."),
     field<&Explanation::limit_times, kLimitTimes>("limit_times", optional),
     part("runs", kRuns),
     field<&Explanation::warnings>("warnings"),
-    field<&Explanation::processes, kListOf<ProcessExplanation, kProcess>>("processes",
-                                                                          "That used a GPU, the longest first."),
+    field<&Explanation::processes, kListOf<ProcessExplanation, kProcess>>(
+        "processes", "Processes that used a GPU, the longest first."),
 };
-constexpr Shape kExplanation = record(kExplanationFields,
-                                      "What xferbench explain --json writes, version 1. Fields are added, never "
-                                      "renamed or removed. What is unknown is absent. Times are seconds, sizes bytes.");
+constexpr Shape kExplanation =
+    record(kExplanationFields,
+           "File that xferbench explain --json writes, version 1. Fields are added, never renamed or removed. Unknown "
+           "values are absent. Times are in seconds, sizes in bytes.");
 
 }  // namespace
 

@@ -79,14 +79,14 @@ std::vector<Family> about_run(const Report& report) {
   std::ranges::move(openmetrics::labels_of(trust_of(report)), std::back_inserter(labels));
   Family info{.name = "xferbench_run",
               .type = openmetrics::Type::info,
-              .help = "The run that the numbers are of.",
+              .help = "The run that measured the numbers.",
               .samples = {{.labels = std::move(labels), .value = 1}}};
-  Family started{.name = "xferbench_run_started_timestamp", .unit = "seconds", .help = "When the run was started."};
+  Family started{.name = "xferbench_run_started_timestamp", .unit = "seconds", .help = "Start of the run."};
   if (const auto moment = parse_utc(report.started_at)) started.samples = {{.value = static_cast<double>(*moment)}};
   Family complete{.name = "xferbench_run_complete",
-                  .help = "1 where every case has had its chance, 0 where the run was cut off.",
+                  .help = "1 if the run is complete, 0 if it was stopped.",
                   .samples = {{.value = report.complete ? 1.0 : 0.0}}};
-  Family cases{.name = "xferbench_run_cases", .help = "Cases with this status."};
+  Family cases{.name = "xferbench_run_cases", .help = "Number of cases with this status."};
   for (const std::string_view status : texts_of(Status{})) {
     const auto count =
         std::ranges::count_if(report.results, [&](const Result& result) { return to_text(result.status) == status; });

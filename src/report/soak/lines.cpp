@@ -84,16 +84,16 @@ std::string soak_plan(const SoakSettings& settings) {
   std::vector<std::string_view> loads;
   for (const SoakLoad load : settings.loads) loads.push_back(to_text(load));
   return fmt::format(
-      "for {}, a line each {}, copies of {}: {}", duration_text(settings.seconds), duration_text(settings.interval),
+      "for {}, one line every {}, copies of {}: {}", duration_text(settings.seconds), duration_text(settings.interval),
       format_size_readable(settings.size),
-      loads.empty() ? "all loads that the machine can carry" : fmt::format("{}", fmt::join(loads, ", ")));
+      loads.empty() ? "all loads that this machine supports" : fmt::format("{}", fmt::join(loads, ", ")));
 }
 
 std::string soak_heading(const SoakHeader& header, const Style& style) {
   const SoakSettings& s = header.settings;
   std::string text;
   for (const std::string& alarm : trust_of(header.environment, true, true).alarms()) text += style.notice(alarm) + "\n";
-  text += fmt::format("{}, for {}, a line each {}, copies of {}, rates in GB/s\n\n", header.environment.gpu.name,
+  text += fmt::format("{}, for {}, one line every {}, copies of {}, rates in GB/s\n\n", header.environment.gpu.name,
                       duration_text(s.seconds), duration_text(s.interval), format_size_readable(s.size));
   std::string heads = fmt::format("{:>9} {:>3}", "time", "GPU");
   for (const SoakLoad load : s.loads) heads += fmt::format(" {:>7}", to_text(load));

@@ -58,11 +58,10 @@ std::optional<double> number(const std::optional<unsigned>& count) {
 void add_loads(std::vector<Family>& all, const SoakInterval& last) {
   const SoakTotals& totals = last.so_far;
   using T = const SoakLoadTotals&;
-  all.push_back(of_loads("xferbench_soak_moved", Type::counter, "bytes", "Bytes that a load has moved.", totals,
+  all.push_back(of_loads("xferbench_soak_moved", Type::counter, "bytes", "Bytes moved by a load.", totals,
                          [](T t) { return std::optional(static_cast<double>(t.moved)); }));
-  all.push_back(of_loads("xferbench_soak_verified", Type::counter, "bytes",
-                         "Bytes of these that were compared with what they should be.", totals,
-                         [](T t) { return std::optional(static_cast<double>(t.verified)); }));
+  all.push_back(of_loads("xferbench_soak_verified", Type::counter, "bytes", "Bytes of these that were verified.",
+                         totals, [](T t) { return std::optional(static_cast<double>(t.verified)); }));
   Family rate{"xferbench_soak_rate", Type::gauge, "bytes_per_second", "Median rate of a load in the last interval."};
   Family lowest{"xferbench_soak_lowest_rate", Type::gauge, "bytes_per_second",
                 "Lowest rate of a load in the last interval."};
@@ -75,7 +74,7 @@ void add_loads(std::vector<Family>& all, const SoakInterval& last) {
   all.push_back(std::move(rate));
   all.push_back(std::move(lowest));
   all.push_back(of_loads("xferbench_soak_first_rate", Type::gauge, "bytes_per_second",
-                         "Rate of a load in the first minutes, which later ones are held against.", totals,
+                         "Rate of a load in the first minutes, the reference for later rates.", totals,
                          [](T t) { return t.baseline; }));
 }
 
@@ -83,28 +82,29 @@ void add_state(std::vector<Family>& all, const SoakInterval& last) {
   using G = const SoakGpu&;
   all.push_back(of_gpus("xferbench_soak_temperature", Type::gauge, "celsius", "Temperature of the chip.", last.gpus,
                         [](G g) { return g.health.temperature; }));
-  all.push_back(of_gpus("xferbench_soak_power", Type::gauge, "watts", "Power that the GPU takes.", last.gpus,
+  all.push_back(of_gpus("xferbench_soak_power", Type::gauge, "watts", "Power draw of the GPU.", last.gpus,
                         [](G g) { return g.health.power; }));
-  all.push_back(of_gpus("xferbench_soak_sm_clock", Type::gauge, "hertz", "Clock of the multiprocessors.", last.gpus,
-                        [](G g) { return g.clocks.sm; }));
-  all.push_back(of_gpus("xferbench_soak_memory_clock", Type::gauge, "hertz", "Clock of the memory.", last.gpus,
+  all.push_back(of_gpus("xferbench_soak_sm_clock", Type::gauge, "hertz", "Clock rate of the multiprocessors.",
+                        last.gpus, [](G g) { return g.clocks.sm; }));
+  all.push_back(of_gpus("xferbench_soak_memory_clock", Type::gauge, "hertz", "Clock rate of the memory.", last.gpus,
                         [](G g) { return g.clocks.memory; }));
-  all.push_back(of_gpus("xferbench_soak_link_generation", Type::gauge, "", "Generation of the PCI Express link now.",
-                        last.gpus, [](G g) { return number(g.health.link_generation); }));
-  all.push_back(of_gpus("xferbench_soak_link_width", Type::gauge, "", "Lanes of the PCI Express link now.", last.gpus,
+  all.push_back(of_gpus("xferbench_soak_link_generation", Type::gauge, "",
+                        "Current generation of the PCI Express link.", last.gpus,
+                        [](G g) { return number(g.health.link_generation); }));
+  all.push_back(of_gpus("xferbench_soak_link_width", Type::gauge, "",
+                        "Current number of lanes of the PCI Express link.", last.gpus,
                         [](G g) { return number(g.health.link_width); }));
 }
 
 void add_counters(std::vector<Family>& all, const SoakTotals& totals) {
   using C = const SoakCounters&;
-  all.push_back(of_gpus("xferbench_soak_pcie_replays", Type::counter, "", "Packets that the link has sent again.",
+  all.push_back(of_gpus("xferbench_soak_pcie_replays", Type::counter, "", "Packets that the link had to resend.",
                         totals.counters, [](C c) { return number(c.pcie_replays); }));
-  all.push_back(of_gpus("xferbench_soak_ecc_corrected", Type::counter, "", "Errors of memory that were corrected.",
-                        totals.counters, [](C c) { return number(c.ecc_corrected); }));
-  all.push_back(of_gpus("xferbench_soak_ecc_uncorrected", Type::counter, "",
-                        "Errors of memory that could not be corrected.", totals.counters,
-                        [](C c) { return number(c.ecc_uncorrected); }));
-  all.push_back(of_gpus("xferbench_soak_xids", Type::counter, "", "Critical errors that the driver told of (Xid).",
+  all.push_back(of_gpus("xferbench_soak_ecc_corrected", Type::counter, "", "Corrected memory errors.", totals.counters,
+                        [](C c) { return number(c.ecc_corrected); }));
+  all.push_back(of_gpus("xferbench_soak_ecc_uncorrected", Type::counter, "", "Uncorrected memory errors.",
+                        totals.counters, [](C c) { return number(c.ecc_uncorrected); }));
+  all.push_back(of_gpus("xferbench_soak_xids", Type::counter, "", "Critical errors that the driver reported (Xid).",
                         totals.counters, [](C c) { return std::optional(static_cast<double>(c.xid_count)); }));
 }
 
@@ -120,20 +120,21 @@ std::vector<Family> soak_metrics(const SoakHeader& header, const SoakInterval& l
   Labels labels{
       {"version", header.tool.version}, {"device", header.environment.gpu.name}, {"started_at", header.started_at}};
   std::ranges::move(openmetrics::labels_of(trust_of(header.environment, true, true)), std::back_inserter(labels));
-  all.push_back({"xferbench_soak", Type::info, "", "What is soaked.", {{std::move(labels), 1}}});
+  all.push_back({"xferbench_soak", Type::info, "", "The tested machine.", {{std::move(labels), 1}}});
   add_loads(all, last);
   add_state(all, last);
   add_counters(all, totals);
-  all.push_back(of_all("xferbench_soak_wrong", Type::counter, "bytes", "Bytes that were not what they should be.",
-                       static_cast<double>(totals.wrong_bytes)));
+  all.push_back(
+      of_all("xferbench_soak_wrong", Type::counter, "bytes", "Wrong bytes.", static_cast<double>(totals.wrong_bytes)));
   all.push_back(of_all("xferbench_soak_drops", Type::counter, "",
-                       "Times that a rate fell below the floor of its first minutes.",
+                       "Times that a rate fell below the floor, a share of its rate in the first minutes.",
                        static_cast<double>(totals.drop_count)));
-  all.push_back(of_all("xferbench_soak_elapsed", Type::gauge, "seconds", "How long it has gone on.", last.elapsed));
   all.push_back(
-      of_all("xferbench_soak_well", Type::gauge, "", "1 as long as all is well.", soak::is_well(totals) ? 1 : 0));
-  all.push_back(
-      of_all("xferbench_soak_running", Type::gauge, "", "1 while it goes on.", last.end == SoakEnd::goes_on ? 1 : 0));
+      of_all("xferbench_soak_elapsed", Type::gauge, "seconds", "Time since the start of the soak.", last.elapsed));
+  all.push_back(of_all("xferbench_soak_well", Type::gauge, "", "1 as long as the verdict is PASS, else 0.",
+                       soak::is_well(totals) ? 1 : 0));
+  all.push_back(of_all("xferbench_soak_running", Type::gauge, "", "1 while the soak runs, else 0.",
+                       last.end == SoakEnd::goes_on ? 1 : 0));
   return all;
 }
 

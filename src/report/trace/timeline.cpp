@@ -219,7 +219,7 @@ std::string time_axis(const Scale& scale) {
 }
 
 std::string source_in_words(const std::string& source) {
-  if (source == "cupti") return "engine times by CUPTI";
+  if (source == "cupti") return "times by CUPTI";
   if (source == "events") return "estimated from events";
   return source == "simulated" ? "simulated, exact" : source;
 }
@@ -230,7 +230,7 @@ std::string occupancy_text(const Trace& trace, Row row, double makespan) {
   std::string text = fmt::format("{} {} busy", to_text(row), format_percent(share));
   if (gaps.count == 0) return text + ", no gaps";
   if (gaps.count == 1) return text + fmt::format(", 1 gap of {}", format_seconds(gaps.total));
-  return text + fmt::format(", {} gaps, {} in all", gaps.count, format_seconds(gaps.total));
+  return text + fmt::format(", {} gaps, {} in total", gaps.count, format_seconds(gaps.total));
 }
 
 /// Busy time and gaps of each engine that was used; empty if none was.
@@ -245,7 +245,8 @@ std::string engines_text(const Trace& trace, double makespan) {
 
 std::string summary_lines(const Trace& trace, const std::vector<std::string>& gpus) {
   const std::string by_events =
-      trace.event_makespan > 0 ? fmt::format(" ({} by events around it)", format_seconds(trace.event_makespan)) : "";
+      trace.event_makespan > 0 ? fmt::format(" ({} by events around the pass)", format_seconds(trace.event_makespan))
+                               : "";
   std::string text = fmt::format("  {}: makespan {}{}, concurrency {:.2f}", source_in_words(trace.source),
                                  format_seconds(model::makespan(trace)), by_events, model::concurrency(trace));
   const double kernels = model::kernel_concurrency(trace);
@@ -328,8 +329,8 @@ std::string to_gantts(const Report& report, const Style& style, Glyphs glyphs) {
             to_gantt(*r.trace, columns, style, glyphs, gpu_names(report.environment));
   }
   if (traced > kMost) {
-    text += fmt::format("\n  {} cases were traced; the charts of the first {} are above, all are in the file\n", traced,
-                        kMost);
+    text += fmt::format("\n  {} cases were traced; above are the charts of the first {}, the file contains all\n",
+                        traced, kMost);
   }
   return text;
 }
