@@ -351,7 +351,7 @@ bool LiveReport::is_due(const LiveFile& file) const {
 /// What happens next to a file that could not be written.
 std::string LiveReport::what_now(const LiveFile& file) const {
   const std::string goes_on = "the run continues, and tries again after each case";
-  if (&file == json_ && record_.has_changed_journal()) return "the run continues; " + record_.measured_again();
+  if (&file == json_ && record_.has_changed_journal()) return "the run continues, and " + record_.measured_again();
   if (&file != json_ || !record_.has_whole_journal()) return goes_on;
   const std::string& path = file.file.path();
   return fmt::format("{}{} contains every result; a new {} needs disk space besides both: {}", path, kJournalEnding,

@@ -59,7 +59,7 @@ TEST_F(Calibrating, KeepsWhatItMeasuresBesideTheProfileWhichNamesIt) {
   EXPECT_EQ(o.exit_code, 0) << o.err;
   expect_valid_results(path("mine.results.json"));
   expect_sources_begin(path("mine.json"), path("mine.results.json"));
-  EXPECT_TRUE(contains(o.err, "its sources are in " + path("mine.results.json"))) << o.err;
+  EXPECT_TRUE(contains(o.err, "the measured results are in " + path("mine.results.json"))) << o.err;
   expect_usable(path("mine.json"));
   xferbench({"calibrate", "--simulate", "-o", path("mine.json"), "--quiet"}, with());
   EXPECT_TRUE(std::filesystem::exists(path("mine.results.json~"))) << "as those of any run, earlier ones are kept";
@@ -72,7 +72,7 @@ TEST_F(Calibrating, KeepsItWhereItIsTold) {
   write_file(path("profile.json"), told.out);
   expect_sources_begin(path("profile.json"), path("kept.json"));
   const Outcome nowhere = xferbench({"calibrate", "--simulate"}, with());
-  EXPECT_TRUE(contains(nowhere.err, "what was measured is not kept")) << nowhere.err;
+  EXPECT_TRUE(contains(nowhere.err, "the measured results are not kept")) << nowhere.err;
   EXPECT_TRUE(contains(nowhere.out, "\"suite calibrate: memcpy")) << nowhere.out;
 }
 
@@ -86,7 +86,7 @@ TEST_F(Calibrating, RefusesWhatItCouldNotDoBeforeItMeasures) {
   refuses({"--name", std::string(101, 'x')}, "--name takes up to 100 characters");
   refuses({"--json", "-"}, "name one");
   refuses({"-o", path("a.json"), "--json", path("a.json")}, "--json and --output name the same file");
-  refuses({path("a.json"), "--json", path("b.json")}, "--json keeps what is measured");
+  refuses({path("a.json"), "--json", path("b.json")}, "--json stores what is measured");
 }
 
 TEST_F(Calibrating, MeasuresOnTheNodeThatIsAskedFor) {
@@ -113,7 +113,7 @@ TEST_F(Calibrating, EndsAsItsUserWantsIt) {
   process.send(SIGINT);
   const Outcome o = process.wait();
   EXPECT_EQ(o.exit_code, 130) << o.err;
-  EXPECT_TRUE(contains(o.err, "interrupted: no profile is made; what was measured is in ")) << o.err;
+  EXPECT_TRUE(contains(o.err, "interrupted: no profile was made; the results so far are in ")) << o.err;
   EXPECT_FALSE(std::filesystem::exists(path("mine.json")));
 }
 
@@ -167,12 +167,13 @@ TEST_F(Calibrating, WritesNoNumberThatAProfileCannotHave) {
   write_file(path("odd.json"), results.dump());
   const Outcome o = xferbench({"calibrate", path("odd.json"), "--allow-simulated", "-o", path("p.json")});
   EXPECT_EQ(o.exit_code, 0) << o.err;
-  EXPECT_TRUE(contains(o.err, "taken from h200: h2d_overhead comes out as -3e-06, expected one from 0 to 1 (seconds)"))
+  EXPECT_TRUE(contains(
+      o.err, "taken from h200 instead: h2d_overhead is calculated as -3e-06, expected one from 0 to 1 (seconds)"))
       << o.err;
-  EXPECT_TRUE(contains(o.err, "memory_bytes comes out as 1000")) << o.err;
+  EXPECT_TRUE(contains(o.err, "memory_bytes is calculated as 1000")) << o.err;
   EXPECT_FALSE(read_json(path("p.json"))["set"].contains("h2d_overhead"));
   expect_usable(path("p.json"));
-  expect_refusal(xferbench({"info", "--simulate", path("odd.json")}), 2, "comes out as");
+  expect_refusal(xferbench({"info", "--simulate", path("odd.json")}), 2, "is calculated as");
 }
 
 TEST_F(Calibrating, RefusesParamsThatNoCaseHas) {

@@ -68,7 +68,7 @@ TEST(Check, TakesSeveralFilesWithATableForEachAndOneExitCode) {
   EXPECT_EQ(bad.exit_code, 1);
   EXPECT_TRUE(contains(bad.out, "2 files: 1 passes, 1 fails: ")) << bad.out;
   EXPECT_TRUE(contains(read_file(folder / "c.md"), "**2 files: 1 passes, 1 fails: ")) << bad.out;
-  expect_refusal(xferbench({"check", quick(), quick(), "--expect", "h200"}), 2, "is there twice");
+  expect_refusal(xferbench({"check", quick(), quick(), "--expect", "h200"}), 2, "is given twice");
   xferbench({"check", quick(), "--expect", "h200", "--json", folder / "one.json"});
   EXPECT_TRUE(keeps_to("check-schema.json", folder / "one.json"));
 }
@@ -98,7 +98,7 @@ TEST(Check, SaysWhatIsWrongInOneLine) {
   const TemporaryFolder folder;
   write_file(folder / "good.json", expecting(R"({"metric": "bandwidth", "at_least": "1 GB/s"})"));
   expect_refusal(xferbench({"check", measured(), "--expect", folder / "good.json", "--json", folder / "good.json"}), 2,
-                 "which is read; write to another file");
+                 "which is an input; write to another file");
   write_file(folder / "e.json", "{\"schema\": \"xferbench-expect/1\",\n \"expct\": []}");
   expect_refusal(xferbench({"check", measured(), "--expect", folder / "e.json"}), 2,
                  "e.json:2: expct: unknown field 'expct'");
@@ -162,7 +162,7 @@ TEST(Expect, KeepsWhatWasThere) {
   write_file(folder / "mine.json", "precious");
   expect_refusal(xferbench({"expect", folder / "none.json", "-o", folder / "mine.json"}), 2, "none.json");
   EXPECT_EQ(read_file(folder / "mine.json"), "precious");
-  expect_refusal(xferbench({"expect", folder / "good.json", folder / "good.json"}), 2, "is there twice");
+  expect_refusal(xferbench({"expect", folder / "good.json", folder / "good.json"}), 2, "is given twice");
 }
 
 }  // namespace

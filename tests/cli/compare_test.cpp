@@ -128,7 +128,7 @@ TEST_F(Compare, IsJudgedByASpreadThatARepeatKept) {
   expect_success(xferbench(repeat));  // a second run adds to the existing file
   EXPECT_EQ(read_json(spread)["cases"].size(), 4U);
   expect_refusal(compare_by_default({a, b, "--spread", a}), 2, "xferbench-spread/1");
-  expect_refusal(compare_by_default({a, b, "--spread", spread, "--json", spread}), 2, "which is read");
+  expect_refusal(compare_by_default({a, b, "--spread", spread, "--json", spread}), 2, "which is an input");
   expect_refusal(xferbench({"--simulate", "--spread", spread}), 2, "--repeat");
   Json other = kept;
   other["profile"] = "pcie4";
@@ -152,8 +152,8 @@ TEST_F(Compare, WritesMarkdownAndJson) {
 TEST_F(Compare, RefusesTheSameProcessTwiceOnASide) {
   const std::string a = write("a.json", scaled(1, 1));
   const std::string b = write("b.json", scaled(1.1, 1));
-  expect_refusal(compare({"--base", a, b, a, "--new", b}), 2, "a.json is there twice on one side");
-  expect_refusal(compare({a, b, file("./b.json")}), 2, "is there twice on one side (as ");
+  expect_refusal(compare({"--base", a, b, a, "--new", b}), 2, "a.json is given twice on one side");
+  expect_refusal(compare({a, b, file("./b.json")}), 2, "is given twice on one side (as ");
 }
 
 TEST_F(Compare, ShowsColumnsInTheOrderOfTheFiles) {
@@ -170,8 +170,8 @@ TEST_F(Compare, ShowsColumnsInTheOrderOfTheFiles) {
 
 TEST_F(Compare, SaysWhereAllMeansNothing) {
   const std::string a = write("a.json", scaled(1, 1));
-  expect_refusal(compare({a, a, "--all", "--json", "-"}), 2, "--all is of the table");
-  expect_refusal(compare({a, a, "--all", "--markdown", "-"}), 2, "--all is of the table");
+  expect_refusal(compare({a, a, "--all", "--json", "-"}), 2, "--all needs the table");
+  expect_refusal(compare({a, a, "--all", "--markdown", "-"}), 2, "--all needs the table");
   EXPECT_EQ(compare({a, a, "--all", "--json", file("o.json")}).exit_code, 0);
 }
 
@@ -187,7 +187,7 @@ TEST_F(Compare, WarnsUnlessQuiet) {
 TEST_F(Compare, RefusesFilesThatItCannotRead) {
   const std::string a = write("a.json", scaled(1, 1));
   write_file(file("bad.json"), "hello\n");
-  expect_refusal(compare({a, file("bad.json")}), 2, "expected a results file, as xferbench --json writes it");
+  expect_refusal(compare({a, file("bad.json")}), 2, "expected a results file of xferbench --json");
   expect_refusal(compare({file("bad.json"), a}), 2, "bad.json");
   expect_refusal(compare({a, file("absent.json")}), 2, "No such file or directory");
   expect_refusal(compare({a, file("")}), 2, "Is a directory");

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kNoLibrary = "there is no library that watches CUDA programs";
+constexpr const char* kNoLibrary = "the library that profiles CUDA programs is missing";
 
 /// Lines on standard error, without the warning that a build without CUPTI's headers cannot record.
 std::vector<std::string> said(const Outcome& outcome) {
@@ -135,7 +135,7 @@ TEST_F(Explain, EndsWellWhateverBecomesOfTheProgram) {
   EXPECT_TRUE(contains(failed.out, "The program ended with exit code 3")) << failed.out;
   const Outcome crashed = explain_script("kill -SEGV $$");
   EXPECT_EQ(crashed.exit_code, 0);
-  EXPECT_TRUE(contains(crashed.out, "The program was ended by signal 11 (Segmentation fault)")) << crashed.out;
+  EXPECT_TRUE(contains(crashed.out, "The program was killed by signal 11 (Segmentation fault)")) << crashed.out;
 }
 
 TEST_F(Explain, PassesTheExitCodeOnWhereItIsAskedTo) {
@@ -147,7 +147,8 @@ TEST_F(Explain, PassesTheExitCodeOnWhereItIsAskedTo) {
 TEST_F(Explain, SaysWhereWatchingChangedTheExitCode) {
   const Outcome o = explain_script("test -z \"$XFERBENCH_RECORD_FOLDER\"");
   EXPECT_EQ(o.exit_code, 0);
-  EXPECT_TRUE(contains(o.out, "The program ended with exit code 1 watched, and with 0 unwatched")) << o.out;
+  EXPECT_TRUE(contains(o.out, "The program ended with exit code 1 when profiled, and with 0 in the baseline run"))
+      << o.out;
 }
 
 TEST_F(Explain, SaysSoKindlyWhereNoGpuWasUsed) {
@@ -163,7 +164,7 @@ TEST_F(Explain, RefusesAProgramThatIsWatchedAlready) {
   Options options = this->options();
   options.environment["CUDA_INJECTION64_PATH"] = "/opt/tool.so";
   expect_refusal(xferbench({"explain", "--", "echo", "here"}, options), 2,
-                 "CUDA_INJECTION64_PATH is set (/opt/tool.so): the program would be watched by another tool");
+                 "CUDA_INJECTION64_PATH is set (/opt/tool.so): another tool would profile the program");
 }
 
 // --- Signals --------------------------------------------------------------------------------------------------------
@@ -178,7 +179,7 @@ TEST_F(Explain, PassesSignalsOnAndExplainsWhatThereIs) {
   process.send(SIGTERM);
   const Outcome o = process.wait();
   EXPECT_EQ(o.exit_code, 0) << o.err;
-  EXPECT_TRUE(contains(o.out, "The program was ended by signal 15 (Terminated)")) << o.out;
+  EXPECT_TRUE(contains(o.out, "The program was killed by signal 15 (Terminated)")) << o.out;
 }
 
 TEST_F(Explain, DoesNotStartAgainWhatItsUserGaveUp) {
@@ -190,8 +191,8 @@ TEST_F(Explain, DoesNotStartAgainWhatItsUserGaveUp) {
   EXPECT_EQ(o.exit_code, 130);
   EXPECT_EQ(o.out, "");
   ASSERT_EQ(said(o).size(), 1U) << o.err;
-  EXPECT_TRUE(contains(said(o)[0], "stopped before the program was watched")) << o.err;
-  EXPECT_TRUE(contains(said(o)[0], "--no-bare")) << o.err;
+  EXPECT_TRUE(contains(said(o)[0], "stopped in the baseline run, before the program was profiled")) << o.err;
+  EXPECT_TRUE(contains(said(o)[0], "--no-baseline")) << o.err;
 }
 
 TEST_F(Explain, DoesNotHoldTheTimeToWhichItsUserCutAProgramAgainstAWholeOne) {
@@ -211,20 +212,21 @@ TEST_F(Explain, RefusesWhatContradictsItself) {
   const auto refused = [&](const Arguments& arguments, const std::string& message) {
     expect_refusal(xferbench(arguments, options()), 2, message);
   };
-  refused({"explain"}, "explain needs a program behind --, or a recording");
-  refused({"explain", "--"}, "there is no program behind --");
-  refused({"explain", "folder", "--", "true"}, "explain takes a program or a recording, and there are both");
-  refused({"explain", "--runs", "2", "folder"}, "--runs is of a program that is run, and folder is read");
-  refused({"explain", "--no-bare", "folder"}, "--no-bare is of a program that is run");
+  refused({"explain"}, "explain needs a program after --, or a recording");
+  refused({"explain", "--"}, "no program after --");
+  refused({"explain", "folder", "--", "true"}, "explain takes either a program or a recording, not both");
+  refused({"explain", "--runs", "2", "folder"},
+          "--runs applies only when a program runs, and folder is a stored recording");
+  refused({"explain", "--no-bare", "folder"}, "--no-baseline applies only when a program runs");
   refused({"explain", "--for", "0", "--", "true"}, "--for: 0 is too small");
   refused({"explain", "--from", "-1", "--", "true"}, "--from");
   refused({"explain", "--runs", "0", "--", "true"}, "--runs: 0 is too small");
   refused({"explain", "--max-records", "0", "--", "true"}, "--max-records: 0 is too small");
-  refused({"explain", "--no-bare", "--runs", "2", "--", "true"}, "--runs");
+  refused({"explain", "--no-baseline", "--runs", "2", "--", "true"}, "--runs");
   refused({"explain", "--limits", "a", "--measure-limits", "--", "true"}, "--limits");
-  refused({"explain", "--mend", "pageble", "folder"}, "did you mean 'pageable'?");
+  refused({"explain", "--fix", "pageble", "folder"}, "did you mean 'pageable'?");
   refused({"explain", "--size", "4M", "--", "true"}, "--size");
-  refused({"--json", "explain", "--simulate", "--", "true"}, "-- is of explain, which comes first");
+  refused({"--json", "explain", "--simulate", "--", "true"}, "-- is for explain only, which comes first");
 }
 
 TEST_F(Explain, SaysThatAProgramGoesBehindTheDashes) {
@@ -232,7 +234,7 @@ TEST_F(Explain, SaysThatAProgramGoesBehindTheDashes) {
   expect_refusal(explain({"./my_app", "args"}), 2, "explain does not take 'args'; a program to run goes behind --");
   expect_refusal(explain({"./not-here"}), 2, "there is no folder ./not-here; a program to run goes behind --");
   write_file(folder_ / "text", "x");
-  expect_refusal(explain({folder_ / "text"}), 2, "is no recording: that is a folder");
+  expect_refusal(explain({folder_ / "text"}), 2, "is not a recording: a recording is a folder");
 }
 
 TEST_F(Explain, HelpsWithoutRunningAnything) {
@@ -300,7 +302,8 @@ TEST_F(Explain, OfAStoredRecordingSaysTheSame) {
 
 TEST_F(Explain, WarnsOfLimitsOfAnotherGpu) {
   const Outcome o = explain({recorded()});
-  EXPECT_TRUE(contains(o.out, "The limits are of NVIDIA H200 (simulated), and the program ran on Made GPU")) << o.out;
+  EXPECT_TRUE(contains(o.out, "The limits were measured on NVIDIA H200 (simulated), but the program ran on Made GPU"))
+      << o.out;
 }
 
 TEST_F(Explain, KeepsTheRunInTheMiddleOfSeveral) {
@@ -368,14 +371,14 @@ TEST_F(Explain, WritesOverNothingThatItReads) {
   const fs::path recording = recorded();
   for (const char* file : {"run.json", "limits.json"}) {
     const std::string before = read_file(recording / file);
-    expect_refusal(explain({recording, "--json", recording / file}), 2, "write over");
+    expect_refusal(explain({recording, "--json", recording / file}), 2, "overwrite");
     EXPECT_EQ(read_file(recording / file), before);
   }
   const fs::path own = recording / "explain.json";
   for (int i = 0; i < 2; ++i) EXPECT_EQ(explain({recording, "--json", own}).exit_code, 0) << "which is nobody's input";
   const Outcome again = explain({"--recording", recording}, {"true"});
   EXPECT_EQ(again.exit_code, 2);
-  EXPECT_TRUE(contains(again.err, "there is something already; name a new folder")) << again.err;
+  EXPECT_TRUE(contains(again.err, "the path exists already; name a new folder")) << again.err;
 }
 
 TEST_F(Explain, RefusesDamagedRecordings) {
@@ -424,8 +427,8 @@ TEST_F(Explain, GoesOnWithoutLimitsWhereTheyCannotBeMeasured) {
   hidden.environment["CUDA_VISIBLE_DEVICES"] = "-1";
   const Outcome o = xferbench({"explain", "--", XFERBENCH_MADE_PROGRAM}, hidden);
   EXPECT_EQ(o.exit_code, 0) << o.err;
-  EXPECT_TRUE(contains(o.err, "measuring what copies take on this GPU")) << o.err;
-  EXPECT_TRUE(contains(o.out, "What this machine can do is not known")) << o.out;
+  EXPECT_TRUE(contains(o.err, "measuring the limits of copies on this GPU")) << o.err;
+  EXPECT_TRUE(contains(o.out, "The limits of this machine are unknown")) << o.out;
 }
 
 TEST_F(Explain, MeasuresOnceAndKeepsIt) {
@@ -443,13 +446,13 @@ TEST_F(Explain, MeasuresOnceAndKeepsIt) {
   EXPECT_EQ(o.exit_code, 0) << o.err;
   EXPECT_EQ(said(o), std::vector<std::string>()) << "nothing is measured";
   EXPECT_TRUE(contains(o.out, "1. pageable: ")) << o.out;
-  EXPECT_TRUE(contains(explain({"--measure-limits"}, program).err, "measuring what copies take on this GPU"));
+  EXPECT_TRUE(contains(explain({"--measure-limits"}, program).err, "measuring the limits of copies on this GPU"));
   EXPECT_EQ(said(explain({}, program)), std::vector<std::string>()) << "what cannot be measured again is still kept";
   kept["started_at"] = "2020-01-01T00:00:00Z";
   write_file(file, kept.dump());
-  EXPECT_TRUE(contains(explain({}, program).err, "measuring what copies take on this GPU")) << "it is old";
+  EXPECT_TRUE(contains(explain({}, program).err, "measuring the limits of copies on this GPU")) << "it is old";
   write_file(file, "{");
-  EXPECT_TRUE(contains(explain({}, program).err, "measuring what copies take on this GPU")) << "it is damaged";
+  EXPECT_TRUE(contains(explain({}, program).err, "measuring the limits of copies on this GPU")) << "it is damaged";
 }
 
 TEST_F(Explain, MeasuresNothingAsOneOfSeveralRanks) {
@@ -458,7 +461,7 @@ TEST_F(Explain, MeasuresNothingAsOneOfSeveralRanks) {
   ranks.environment["OMPI_COMM_WORLD_RANK"] = "1";
   const Outcome o = xferbench({"explain", "--", XFERBENCH_MADE_PROGRAM}, ranks);
   EXPECT_EQ(o.exit_code, 0) << o.err;
-  EXPECT_TRUE(contains(o.out, "is not measured by several processes at once")) << o.out;
+  EXPECT_TRUE(contains(o.out, "Several processes at once do not measure the limits of this machine")) << o.out;
   EXPECT_EQ(said(o), std::vector<std::string>());
 }
 

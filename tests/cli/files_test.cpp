@@ -91,7 +91,7 @@ TEST_P(Outputs, AreNothingThatIsRead) {
   for (const std::string& flag : GetParam().flags) {
     if (std::ranges::count(GetParam().command, "IN") == 0) continue;
     for (const char* read : {"in.json", "link.json"}) {
-      expect_refusal(with({flag, in_ / read}), 2, "which is read; write to another file");
+      expect_refusal(with({flag, in_ / read}), 2, "which is an input; write to another file");
     }
   }
   EXPECT_EQ(read_file(in_ / "in.json"), before);
@@ -125,7 +125,7 @@ TEST(NamedPipe, AsOutputThatNobodyReadsCostsNeitherTheRunNorItsTable) {
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   const Outcome o = xferbench(small_run({"--json", pipe}));
   EXPECT_EQ(o.exit_code, 2);
-  EXPECT_EQ(o.err, "xferbench: cannot write " + pipe + ": nobody reads from this pipe\n");
+  EXPECT_EQ(o.err, "xferbench: cannot write " + pipe + ": no process reads from this pipe\n");
   EXPECT_EQ(o.out, xferbench(small_run()).out);
   const std::string json = folder / "r.json";
   expect_success(xferbench(small_run({"--json", json, "--quiet"})));

@@ -77,7 +77,7 @@ TEST(Help, FitsATerminal) {
   std::vector<Arguments> commands{
       {"--help"}, {"list"}, {"help", "run"}, {"help", "compare"}, {"help", "explain"}, {"tune", "overlap", "-h"}};
   for (const std::string& line : lines(xferbench({"list"}).out)) {
-    if (line.starts_with("Flags and") || line.empty()) break;
+    if (line.starts_with("For flags and") || line.empty()) break;
     commands.push_back({"list", line.substr(0, line.find(' '))});
   }
   EXPECT_GT(commands.size(), 8U);
@@ -162,7 +162,7 @@ TEST(Info, AndListsArePagesWhereThatIsAskedFor) {
   const Outcome markdown = xferbench({"list", "suites", "--markdown", "-"});
   expect_success(markdown);
   EXPECT_TRUE(contains(markdown.out, "\n| quick | Is this machine well?")) << markdown.out;
-  expect_refusal(xferbench({"list", "memcpy", "--html", page}), 2, "is told as help is");
+  expect_refusal(xferbench({"list", "memcpy", "--html", page}), 2, "goes to standard output only");
   expect_refusal(xferbench({"list", "suites", "--simulate"}), 2, "it belongs to list gpus");
 }
 

@@ -25,7 +25,7 @@ bool wait_for_cases(const std::filesystem::path& file, std::size_t count) {
   return until([&] { return finished_cases(file) >= count; });
 }
 
-constexpr const char* kAcknowledged = "xferbench: stopping after this pass; again to stop now";
+constexpr const char* kAcknowledged = "xferbench: stopping after this pass; press Ctrl-C again to stop now";
 
 class Interrupt : public testing::Test {
  protected:

@@ -62,13 +62,13 @@ TEST_F(ResultsOfARun, OfALostDeviceKeepsItsExitCodeOnceResumed) {
   EXPECT_EQ(xferbench({"--resume", file_, "--quiet"}).exit_code, 1) << "the case that failed stays as it is";
   const Outcome nothing_left = xferbench({"--resume", file_, "--quiet"});
   EXPECT_EQ(nothing_left.exit_code, 1) << "a script that resumes until all is well must not take it for that";
-  EXPECT_TRUE(contains(nothing_left.err, "is complete, and 1 of its cases failed")) << nothing_left.err;
+  EXPECT_TRUE(contains(nothing_left.err, "is complete; 1 of its cases failed")) << nothing_left.err;
 }
 
 TEST_F(ResultsOfARun, AreSaidToHaveNoFaultWhereItsCallWasNeverReached) {
   const Outcome o = xferbench(talkative_run(file_), with_fault("lose:record:100000000"));
   EXPECT_EQ(o.exit_code, 0);
-  EXPECT_NE(o.err.find("no fault was injected, there were only "), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("no fault was injected, because there were only "), std::string::npos) << o.err;
 }
 
 // The wait policy is restored after a case, outside of any case. Once, a device lost at that moment was noticed only by

@@ -72,8 +72,8 @@ TEST_F(ReportCommandTest, TakesProcessesOfOneRunTogether) {
   EXPECT_EQ(sides.exit_code, 0) << sides.err;
   EXPECT_EQ(sides.out, two.out);
   expect_refusal(xferbench({"report", "--base", a1}), 2, "--base requires --new");
-  expect_refusal(xferbench({"report", a1, "--base", a2, "--new", a1}), 2, "belongs to no side");
-  expect_refusal(xferbench({"report", "--base", a1, a1, "--new", a2}), 2, "is there twice on one side");
+  expect_refusal(xferbench({"report", a1, "--base", a2, "--new", a1}), 2, "belongs to neither side");
+  expect_refusal(xferbench({"report", "--base", a1, a1, "--new", a2}), 2, "is given twice on one side");
 }
 
 /// Of the same numbers in each of them, the findings are as of one; but for what has no interval.
@@ -106,7 +106,7 @@ TEST_F(ReportCommandTest, ShowsHowNumbersOfOneMachineWent) {
   expect_refusal(xferbench({"report", "--trend", file("a.json"), file("e.json")}), 2,
                  "a trend needs one machine: pass the files of each machine separately");
   expect_refusal(xferbench({"report", "--trend", file("a.json"), "--base", file("b.json"), "--new", file("c.json")}), 2,
-                 "a trend compares all runs with each other");
+                 "--trend compares all runs with each other");
 }
 
 TEST_F(ReportCommandTest, ShowsASoak) {
@@ -116,7 +116,7 @@ TEST_F(ReportCommandTest, ShowsASoak) {
   EXPECT_TRUE(contains(o.out, "PASS: complete after")) << o.out;
   expect_page(read_file(file("s.html")), "PASS: complete after");
   EXPECT_EQ(xferbench({"report", packed("s.jsonl")}).out, o.out);
-  expect_refusal(xferbench({"report", file("s.jsonl"), file("r.json")}), 2, "is a soak beside other files");
+  expect_refusal(xferbench({"report", file("s.jsonl"), file("r.json")}), 2, "is a soak, which must be given alone");
 }
 
 TEST_F(ReportCommandTest, DrawsTimelinesAloneAndBesideResults) {
@@ -139,7 +139,7 @@ TEST_F(ReportCommandTest, ShowsAnExplanation) {
   expect_success(o);
   EXPECT_TRUE(contains(o.out, "Transfers take")) << o.out;
   expect_page(read_file(file("e.html")), "<figcaption>Where the time went</figcaption>");
-  expect_refusal(xferbench({"report", stored, file("r.json")}), 2, "is an explanation beside other files");
+  expect_refusal(xferbench({"report", stored, file("r.json")}), 2, "is an explanation, which must be given alone");
 }
 
 TEST_F(ReportCommandTest, SaysWhichFilesItUnderstands) {
@@ -148,10 +148,10 @@ TEST_F(ReportCommandTest, SaysWhichFilesItUnderstands) {
   expect_refusal(xferbench({"report", file("c.json")}), 2,
                  "c.json is 'xferbench-compare/1'; report shows results (what a run writes with --json) and timelines");
   std::filesystem::copy_file("/bin/true", file("true"));
-  expect_refusal(xferbench({"report", file("true")}), 2, "does not begin as a file of xferbench");
+  expect_refusal(xferbench({"report", file("true")}), 2, "is not a file written by xferbench");
   expect_refusal(xferbench({"report"}), 2, "report needs a file of results");
   expect_refusal(xferbench({"report", file("missing.json")}), 2, "cannot read");
-  expect_refusal(xferbench({"report", r, "--html", r}), 2, "which is read; write to another file");
+  expect_refusal(xferbench({"report", r, "--html", r}), 2, "which is an input; write to another file");
   expect_refusal(xferbench({"report", r, "--html", "-", "--markdown", "-"}), 2, "cannot both be standard output");
 }
 
@@ -169,10 +169,10 @@ TEST_F(ReportCommandTest, RefusesPackedFilesThatAreDamagedOrBombsAndSaysWhereXzI
   const std::string xz = packed("r.json");
   Options without_xz;
   without_xz.environment["PATH"] = "/nowhere";
-  expect_refusal(xferbench({"report", xz}, without_xz), 2, "there is no xz here to unpack it: install it");
+  expect_refusal(xferbench({"report", xz}, without_xz), 2, "but xz is not installed: install xz-utils");
   std::filesystem::resize_file(xz, std::filesystem::file_size(xz) / 2);
   for (const char* command : {"report", "expect"}) {
-    expect_refusal(xferbench({command, xz}), 2, "xz cannot unpack it: it is damaged or cut off");
+    expect_refusal(xferbench({command, xz}), 2, "xz cannot unpack it: it is damaged or truncated");
   }
   { const std::ofstream bomb(file("b.json")); }
   std::filesystem::resize_file(file("b.json"), std::uintmax_t{100} << 20);

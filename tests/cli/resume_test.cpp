@@ -82,7 +82,7 @@ TEST_F(Resume, OfACompleteFileMeasuresNothingAndLeavesItAsItIs) {
   const std::string before = read_file(file_);
   const Outcome o = xferbench({"--resume", file_});
   EXPECT_EQ(o.exit_code, 0);
-  EXPECT_TRUE(contains(o.err, "nothing is missing")) << o.err;
+  EXPECT_TRUE(contains(o.err, "no case is missing")) << o.err;
   EXPECT_EQ(read_file(file_), before);
 }
 
@@ -137,9 +137,9 @@ TEST_F(Resume, RefusesWhatDoesNotBelongTogether) {
   refused("/environment/gpu/name", "NVIDIA GTX 970", "was measured with GPU 'NVIDIA GTX 970'");
   refused("/tool/version", "0.0.1", "was measured with xferbench '0.0.1'");
   refused("/environment/variables/CUDA_DEVICE_MAX_CONNECTIONS", "1", "was measured with CUDA variables");
-  refused("/command", Json::array({"xferbench", "tune", "--simulate"}), "not a tune");
+  refused("/command", Json::array({"xferbench", "tune", "--simulate"}), "not tune");
   refused("/command", Json::array({"xferbench", "--nonsense"}), "its command cannot be resumed");
-  refused("/results/0/key", "overlap/size=1B", "has a case that its command does not make: overlap/size=1B");
+  refused("/results/0/key", "overlap/size=1B", "contains a case that its command does not produce: overlap/size=1B");
   write_file(file_, "no JSON");
   expect_refusal(xferbench({"--resume", file_}), 2, file_.filename().string());
   expect_refusal(xferbench({"--resume", folder_ / "none.json"}), 2, "none.json");
@@ -185,7 +185,7 @@ TEST_F(Resume, RefusesResultsThatNothingCanBeConcludedFrom) {
 
 TEST_F(Resume, TakesItsCommandFromTheFile) {
   expect_refusal(xferbench({"--resume", "x.json", "--json", "y.json"}), 2,
-                 "--resume goes on with the command that the file holds; leave --json out");
+                 "--resume continues the command stored in the file; leave --json out");
   write_file(folder_ / "r-1.json", "{}");
   expect_refusal(xferbench({"--resume", folder_ / "r.json"}), 2, "by one of the processes of --repeat");
   expect_refusal(xferbench({"memcpy", "--resume", "x.json"}), 2, "--resume says itself what is run");

@@ -122,10 +122,9 @@ TEST_F(Suites, WhatIsWrongWithOneIsSaidWithItsPlace) {
   refused(R"("runs": ["memcpy --size 1X"])", "runs[0] (memcpy --size 1X): --size: ");
   refused(R"("runs": ["latency", "nothing"])", "runs[1] (nothing): 'nothing' is neither a scenario nor a command");
   refused(R"("runs": ["memcpy --json x.json"])", "--json belongs on the command line");
-  refused(R"("runs": ["tune overlap"])", "only scenarios and their flags can be in a suite");
+  refused(R"("runs": ["tune overlap"])", "a run of a suite is a scenario with its flags");
   refused(R"("runs": ["--suite quick"])", "runs[0] (--suite quick)");
-  refused(R"("runs": ["memcpy --size 1M", "memcpy --size 2M,1M"])",
-          "runs[1] (memcpy --size 2M,1M): it has a case a second time");
+  refused(R"("runs": ["memcpy --size 1M", "memcpy --size 2M,1M"])", "runs[1] (memcpy --size 2M,1M): it repeats a case");
   refused(R"("runs": [])", "runs: found none, expected command lines");
 }
 
@@ -155,9 +154,8 @@ TEST_F(Suites, OneThatIsNotThereIsNamedBesideThoseThatAre) {
 }
 
 TEST_F(Suites, SayThemselvesWhatIsRun) {
-  expect_refusal(xferbench({"memcpy", "--suite", "quick"}), 2, "--suite says itself what is run; leave 'memcpy' out");
-  expect_refusal(xferbench({"--suite", "quick", "--size", "3"}), 2,
-                 "--suite says itself what is run; leave --size out");
+  expect_refusal(xferbench({"memcpy", "--suite", "quick"}), 2, "--suite defines what is run; leave 'memcpy' out");
+  expect_refusal(xferbench({"--suite", "quick", "--size", "3"}), 2, "--suite defines what is run; leave --size out");
 }
 
 // --- Progress -------------------------------------------------------------------------------------------------------
@@ -233,7 +231,7 @@ TEST_F(Repeat, EndsWithItsProcessWhenItIsToldTo) {
   EXPECT_EQ(o.exit_code, 143) << o.err;
   EXPECT_EQ(read_json(folder_ / "r-1.json")["complete"], false) << "the process was told, too, and wrote what it had";
   EXPECT_FALSE(std::filesystem::exists(folder_ / "r-2.json"));
-  const std::string once = "stopping after this pass; again to stop now\n";
+  const std::string once = "stopping after this pass; press Ctrl-C again to stop now\n";
   EXPECT_TRUE(contains(o.err, once)) << o.err;
   EXPECT_EQ(o.err.find(once), o.err.rfind(once)) << "by the one that a terminal tells";
   EXPECT_TRUE(contains(o.err, "xferbench: continue: xferbench --resume " + (folder_ / "r-1.json").string() + "\n"))

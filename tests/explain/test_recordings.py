@@ -40,9 +40,9 @@ class Recordings(unittest.TestCase):
     @classmethod
     @functools.cache  # cached: all tests need the same answers
     def explained(cls, name):
-        """Explains a recording with --mend for the example's fixes, which changes no other part of the answer."""
+        """Explains a recording with --fix for the example's fixes, which changes no other part of the answer."""
         mends = [",".join(example.mends) for example in cls.examples if example.name == name and example.mends]
-        words = [PROGRAM, "explain", "--quiet", "--json", "-", *(["--mend", *mends] if mends else []), cls.root / name]
+        words = [PROGRAM, "explain", "--quiet", "--json", "-", *(["--fix", *mends] if mends else []), cls.root / name]
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
         if done.returncode != 0:
             raise AssertionError(done.stderr)

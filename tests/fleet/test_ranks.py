@@ -86,7 +86,7 @@ class OnOneHost(Ranks):
             os.kill(run.ranks()[0], signal.SIGINT)
             outcome = run.finish(20)
         self.assertLess(time.monotonic() - begin, 10)
-        self.assertIn("asked to stop", next(line["said"] for line in lines_of(outcome) if line["rank"] == 0))
+        self.assertIn("interrupted", next(line["said"] for line in lines_of(outcome) if line["rank"] == 0))
 
     def test_nothing_is_left_of_one_that_hangs(self):
         with hosts.start(2, None, [RANKS_CHECK, "silent", "50"], environment=WITH_PLUGIN) as run:

@@ -137,9 +137,9 @@ TEST_F(GpuOwnKernel, OfWhichAPartIsMissingIsRefusedBeforeADriverReadsIt) {
     EXPECT_NE(r.reason.find("mine.cubin: " + why), std::string::npos) << r.reason;
   };
   refused("", "it is empty");
-  refused(std::string("\x01\0junk", 6), "it is neither PTX nor a cubin nor a fat binary");
-  refused(whole.substr(0, whole.size() / 2), "it is no whole cubin");
-  refused(whole.substr(0, whole.size() - 1), "it is no whole cubin");
+  refused(std::string("\x01\0junk", 6), "it is not PTX, a cubin or a fat binary");
+  refused(whole.substr(0, whole.size() / 2), "the cubin is truncated");
+  refused(whole.substr(0, whole.size() - 1), "the cubin is truncated");
 }
 
 TEST_F(GpuOwnKernel, InPtxThatDoesNotAssembleIsToldWithTheLine) {
@@ -191,7 +191,7 @@ TEST_F(GpuOwnKernel, WhoseWishesCannotBeReadIsRefused) {
         << r.reason;
   };
   refused("namespace mine { __constant__ unsigned right_launch[3] = {256, 4, 0}; }\n",
-          "nothing that can be read has this name, though the code has it");
+          "the code has this name, but it is not a readable variable");
   refused("extern \"C\" __constant__ unsigned right_launch[2] = {256, 4};\n", "it has 8 bytes");
 }
 

@@ -74,14 +74,14 @@ class Explained(unittest.TestCase):
 
     def test_explains_what_a_killed_process_left(self):
         said, output = self.explain("killed")
-        self.assertIn("The program was ended by signal 9 (Killed)", output)
+        self.assertIn("The program was killed by signal 9 (Killed)", output)
         self.assertIn("half second", said["processes"][0]["ending"])
 
     def test_does_not_say_of_a_program_that_it_used_no_gpu_where_it_cannot_know(self):
         said, output = self.explain("seven", FAKE_CUPTI_BUSY="1")
         self.assertEqual(said["processes"], [])
         self.assertTrue(output.startswith("worked\nworked\nNothing was recorded"), output)
-        self.assertIn("CUPTI is in use by another tool", said["blind"])
+        self.assertIn("another tool in this program uses CUPTI", said["blind"])
         self.assertIn(said["blind"], " ".join(output.split()))
 
     def test_leaves_a_program_without_cuda_alone(self):

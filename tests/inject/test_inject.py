@@ -192,7 +192,7 @@ class Troubles(Lives):
     def assert_notes(self, recording, text):
         self.assertEqual([note.failure for note in recording.note], [1])
         self.assertIn(text, recording.note[0].text)
-        self.assertRegex(recording.note[0].text, r"^Nothing of CUDA could be recorded: ")
+        self.assertRegex(recording.note[0].text, r"^No CUDA activity could be recorded: ")
         self.assertEqual(recording.copy, [])
         self.assert_ends(recording, EXIT)
 
@@ -206,7 +206,7 @@ class Troubles(Lives):
         self.assert_notes(self.live_once("seven", FAKE_CUPTI_VERSION="150000"), "of CUDA 15")
 
     def test_cupti_in_use(self):
-        self.assert_notes(self.live_once("seven", FAKE_CUPTI_BUSY="1"), "in use by another tool")
+        self.assert_notes(self.live_once("seven", FAKE_CUPTI_BUSY="1"), "another tool in this program uses CUPTI")
         self.assertEqual(self.logged("cuptiActivityRegisterCallbacks"), [], "that would take the other tool's records")
         self.assertEqual(self.logged("cuptiActivityEnable"), [])
 

@@ -221,7 +221,7 @@ class Debian(InBare):
         self.assertIn("2 ranks", ranks)
 
     def explains(self):
-        missing = "there is no library that watches CUDA programs"
+        missing = "the library that profiles CUDA programs is missing"
         self.assertIn(missing, self.system.run("xferbench explain -- /bin/true").stderr)
         self.install(named("xferbench-inject"))
         self.assertNotIn(missing, self.system.run("xferbench explain -- /bin/true").stderr)

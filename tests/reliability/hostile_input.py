@@ -176,7 +176,7 @@ def full_disk(setting, tally, run):
         tally.expect(late is not None and late <= 2, f"full disk: told after {told} cases, of which {saved} are saved")
         said = outcome.err.splitlines()
         cases = sum(line.startswith(_CASE_LINE) for line in said)
-        tally.expect(told is not None and told < cases and b"the run goes on" in outcome.err,
+        tally.expect(told is not None and told < cases and b"the run continues" in outcome.err,
                      "full disk: not told while cases were still to come")
         tally.expect(said and b"cannot write" in said[-1], lambda: f"full disk: not told at the end: {how(outcome)}")
         tally.expect(outcome.out.count(b"\n") > cases, "full disk: the table lacks cases")

@@ -66,7 +66,7 @@ class Calibrate(unittest.TestCase):
     def test_results_that_do_not_tell_enough_are_no_profile(self):
         short = run("overlap", "--simulate", str(support.RESULTS / "h200-memcpy-sizes.json"), "--size", "1M")
         self.assertEqual(short.returncode, 2, short.stderr)
-        self.assertIn("these results do not tell the cost of a pipeline's operations", short.stderr)
+        self.assertIn("these results lack the cost of a pipeline's operations", short.stderr)
 
     def test_a_results_file_is_a_profile_where_it_has_enough(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -118,13 +118,13 @@ class Validate(unittest.TestCase):
 
     def test_what_a_profile_is_made_of_is_not_held_out(self):
         told = validated(STORED, "h200-quick.json")
-        self.assertIn("h200-quick.json is not held out: the profile is made of results of this name", told["left_out"])
+        self.assertIn("h200-quick.json is not held out: the profile was made from a file of this name", told["left_out"])
 
     def test_says_what_it_cannot_do(self):
         for arguments, said in [
             (["h200-overlap.json"], "validate needs --simulate"),
             (["--simulate", "h200"], "validate needs results of a machine"),
-            (["h200-smem.json", "--simulate", "h200"], "none of these results has a case"),
+            (["h200-smem.json", "--simulate", "h200"], "the simulated device can run none of these cases"),
             (["missing.json", "--simulate", "h200"], "missing.json"),
             (["h200-overlap.json", "--simulate", "missing.json"], "cannot read missing.json: No such file"),
         ]:

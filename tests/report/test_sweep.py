@@ -35,7 +35,7 @@ class Sweep(support.Folder):
 
         again = self.sweep(*sweep, *SIMULATED)
         self.assertEqual(again.returncode, 0, again.stderr)
-        self.assertIn("nothing is missing", again.stderr)
+        self.assertIn("no case is missing", again.stderr)
         self.assert_measured(out)
 
         whole = json.loads((out / "sweep.json").read_text(encoding="utf-8"))

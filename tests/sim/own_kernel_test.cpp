@@ -345,10 +345,8 @@ TEST(OwnKernelFlags, AreRefusedWhereTheyDoNotFit) {
          "--balance does nothing here: it belongs to --kernel fma,vector-add,sincos; leave it out");
   refuse("overlap --blocks 1",
          "--blocks does nothing here: it belongs to --kernel fma,vector-add,sincos; leave it out");
-  refuse("overlap --kernel fma",
-         "--kernel-file and --kernel contradict each other: --kernel-file chooses the other's value");
-  refuse("callback --work 3",
-         "--kernel-file and --work contradict each other: --kernel-file chooses the other's value");
+  refuse("overlap --kernel fma", "--kernel-file and --kernel contradict each other: both set the same value");
+  refuse("callback --work 3", "--kernel-file and --work contradict each other: both set the same value");
 }
 
 TEST(OwnKernelFlags, NeedAFileAndAName) {
@@ -452,8 +450,8 @@ TEST(OwnKernelLaunches, HaveNoMoreBlocksThanAGridHas) {
     ADD_FAILURE() << "there is no such grid";
   } catch (const DeviceError& error) {
     EXPECT_STREQ(error.what(),
-                 "launching mine over 8589934589 elements: 2147483648 blocks of 1 threads are more than the 2147483647 "
-                 "of a grid; choose a larger --block-size, or more elements of each thread by mine_launch");
+                 "launching mine over 8589934589 elements: 2147483648 blocks of 1 threads exceed the 2147483647 "
+                 "of a grid; choose a larger --block-size, or more elements per thread in mine_launch");
   }
 }
 

@@ -32,7 +32,7 @@ TEST(GithubAnnotations, AreTenOfAWeightAtMostAndTheLastCountsTheRest) {
   const Lines lines = github_lines(notes);
   ASSERT_EQ(lines.size(), 11U);
   EXPECT_EQ(lines[8], "::error title=t::m");
-  EXPECT_EQ(lines[9], "::error title=xferbench%3A and more::6 more, which are in the table");
+  EXPECT_EQ(lines[9], "::error title=xferbench%3A and more::6 more, see the table");
   EXPECT_EQ(lines[10], "::warning title=w::m");
 }
 

@@ -37,7 +37,7 @@ TEST(Calibrated, DropsWhatNoProfileCanHave) {
                   {.field = "d2h_rate", .value = 5e10, .interval = Interval{1, kInfinite}, .source = "a.json: b"}};
   const std::vector<std::string> dropped = drop_impossible(made);
   ASSERT_EQ(dropped.size(), 2U);
-  EXPECT_EQ(dropped[0], "h2d_rate comes out as -1, expected one from 1000 to 1e+18 (per second), by a.json: b");
+  EXPECT_EQ(dropped[0], "h2d_rate is calculated as -1, expected one from 1000 to 1e+18 (per second), from a.json: b");
   ASSERT_EQ(made.figures.size(), 1U);
   EXPECT_FALSE(made.figures[0].interval) << "JSON has no infinities";
 }

@@ -62,7 +62,7 @@ TEST(CheckJunit, HasATestCaseForEachExpectation) {
       <failure type="no case" message="memcpy/dir=h2d">expected at least 52 GB/s; memcpy/dir=h2d</failure>
     </testcase>
     <testcase name="d2h" classname="check.h200.node-1" time="0">
-      <skipped>not measured; measure it: xferbench memcpy --dir d2h</skipped>
+      <skipped>not measured; to measure it: xferbench memcpy --dir d2h</skipped>
     </testcase>
     <system-out>1 passed, 1 failed, 1 without a matching case, 1 not measured</system-out>
     <system-err></system-err>
@@ -76,7 +76,7 @@ TEST(CheckJunit, IsRedWhereverTheExitCodeIsNotZero) {
   one.rows = {row("h2d", Verdict::holds)};
   EXPECT_FALSE(contains(junit_of(one), "<error")) << "which passes";
   one.complete = false;
-  EXPECT_TRUE(mentions(junit_of(one), "<testcase name=\"the run came to its end\""));
+  EXPECT_TRUE(mentions(junit_of(one), "<testcase name=\"the run is complete\""));
   EXPECT_TRUE(mentions(junit_of(one), "tests=\"2\" failures=\"0\" errors=\"1\""));
   one.complete = true;
   one.rows = {row("d2h", Verdict::not_measured)};

@@ -287,7 +287,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"lst"}, {"did you mean 'list'?"}}, Mistake{{"tun"}, {"did you mean 'tune'?"}},
                     Mistake{{"mover", "8K"}, {"'8K'", "joined by commas"}}, Mistake{{""}, {"'' is neither"}},
                     Mistake{{"list", "movr"}, {"did you mean 'mover'?"}},
-                    Mistake{{"list", "mover", "cutter"}, {"list", "one scenario at most"}},
+                    Mistake{{"list", "mover", "cutter"}, {"list", "at most one scenario"}},
                     Mistake{{"info", "mover"}, {"info does not take 'mover'"}},
                     Mistake{{"man", "mover"}, {"man does not take 'mover'"}},
                     Mistake{{"version", "1"}, {"version does not take '1'"}}, Mistake{{"help", "nosuch"}, {"'nosuch'"}},
@@ -295,7 +295,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"completion", "zhs"}, {"bash, zsh", "did you mean 'zsh'?"}},
                     Mistake{{"completion"}, {"completion: a value is missing", "bash"}},
                     Mistake{{"tune", "mover"}, {"mover", "these can: cutter"}},
-                    Mistake{{"tune", "cutter", "mover"}, {"tune", "one scenario at most"}}));
+                    Mistake{{"tune", "cutter", "mover"}, {"tune", "at most one scenario"}}));
 
 INSTANTIATE_TEST_SUITE_P(
     UnknownFlags, Mistakes,
@@ -389,8 +389,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"expect", "a", "--assume-spread", "0"}, {"--assume-spread: 0 is too small"}},
                     Mistake{{"help", "movr"}, {"scenarios are cutter, mover", "commands are run, tune", "'mover'?"}},
                     Mistake{{"help", "suites"}, {"xferbench list suites"}},
-                    Mistake{{"help", "mover", "cutter"}, {"one thing at a time"}},
-                    Mistake{{"list", "tune"}, {"'tune' is a command: xferbench help tune"}},
+                    Mistake{{"help", "mover", "cutter"}, {"one scenario or command"}},
+                    Mistake{{"list", "tune"}, {"'tune' is a command; write xferbench help tune"}},
                     Mistake{{"version", "x"}, {"version does not take 'x'; leave it out"}},
                     Mistake{{"info", "mover"}, {"info does not take 'mover'; leave it out"}},
                     Mistake{{"compare", "mover", "cutter"}, {"a file of that name is ./"}},
@@ -439,7 +439,7 @@ TEST(RunFlags, OfATimelineNeedAScenarioThatHasOne) {
   EXPECT_TRUE(mentions(message_of<UsageError>([&] {
                          timeline({"memcpy", "--timeline", "x"});
                        }),
-                       "memcpy has no timeline; these have: overlap"));
+                       "memcpy has no timeline; these scenarios have one: overlap"));
 }
 
 TEST(RunFlags, OfSamplingMoveTheOtherLimitOutOfTheWay) {
@@ -510,7 +510,7 @@ TEST(Commands, ListExplainsColumnsAndWhatElseResultsHave) {
                      "  time       from the call to the end [copy: s, lower is better]\n"
                      "  +-         half-width of the 95 % interval of copy\n"
                      "  of limit   close to the limit [of_limit: a ratio, higher is better]\n"
-                     "\nRows of what was measured:\n"
+                     "\nRows of the measurements table:\n"
                      "  half       the first half [s, lower is better]\n"
                      "\nIn results files only:\n"
                      "  suggestion what to try [a word]\n"))

@@ -48,7 +48,7 @@ TEST_F(DataFiles, APathIsTakenAsItIs) {
 }
 
 TEST_F(DataFiles, WhatIsNotThereIsAnsweredWithWhatIs) {
-  EXPECT_EQ(refusal("h20"), "there is no file 'h20', and none of that name in " + (root_ / "expectations").string() +
+  EXPECT_EQ(refusal("h20"), "there is no file 'h20', neither here nor in " + (root_ / "expectations").string() +
                                 "; there are a100, h200; did you mean 'h200'?");
   EXPECT_EQ(refusal("no/such.json"), "there is no file 'no/such.json'; there are a100, h200");
   EXPECT_NE(refusal("", "nothing").find("set XFERBENCH_DATA"), std::string::npos);

@@ -20,7 +20,8 @@ TEST(DeadlineDeathTest, NamesTheStepThatHangs) {
         deadline.begin("starting MPI", 0.2);
         wait(30);
       },
-      testing::ExitedWithCode(1), "rank 3 on host a: starting MPI has taken 0.2 s; --timeout allows more");
+      testing::ExitedWithCode(1),
+      "rank 3 on host a: starting MPI did not end within 0.2 s; raise --timeout to wait longer");
 }
 
 TEST(Deadline, LetsGoWhoIsInTime) {

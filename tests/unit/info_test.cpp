@@ -28,14 +28,14 @@ TEST(InfoOnNuma, SaysWhereTheProcessIsAndWhatWasNotPossible) {
     std::string note;
     const char* text;
   };
-  const std::string unknown = "the GPU's NUMA node is not known";
+  const std::string unknown = "the GPU's NUMA node is unknown";
   for (const Told& t : {Told{{}, {}, "", ""},
                         {1, {}, "", "1"},
                         {1, 1, "", "1, the GPU's"},
                         {1, 0, "", "1; the GPU's is 0"},
                         {{}, 0, "", "no single node; the GPU's is 0"},
-                        {{}, {}, unknown, "no single node (the GPU's NUMA node is not known)"},
-                        {0, {}, unknown, "0 (the GPU's NUMA node is not known)"}}) {
+                        {{}, {}, unknown, "no single node (the GPU's NUMA node is unknown)"},
+                        {0, {}, unknown, "0 (the GPU's NUMA node is unknown)"}}) {
     Environment::Host host;
     host.numa_node = t.node;
     host.gpu_numa_node = t.gpus;

@@ -113,11 +113,11 @@ TEST(Introductions, SayWhereALauncherCountsOtherwiseThanMpi) {
   EXPECT_EQ(differences_where_counted({{}, {}, {}, {}}, 2), Differences{}) << "MPI alone has counted";
   const Differences apart = differences_where_counted({0, 1, 2, 3}, 1);
   ASSERT_EQ(apart.size(), 1U) << "a container for each rank";
-  EXPECT_TRUE(has(apart.front(), "ranks 1 to 3 are counted otherwise")) << apart.front();
+  EXPECT_TRUE(has(apart.front(), "ranks 1 to 3 are numbered differently")) << apart.front();
   EXPECT_TRUE(has(apart.front(), "/dev/shm")) << apart.front();
   const Differences together = differences_where_counted({0, 1, 0, 0}, 2);
   ASSERT_EQ(together.size(), 1U) << "two ranks of one node take its first GPU";
-  EXPECT_TRUE(has(together.front(), "ranks 2 and 3 are counted otherwise")) << together.front();
+  EXPECT_TRUE(has(together.front(), "ranks 2 and 3 are numbered differently")) << together.front();
 }
 
 /// For each of four ranks, the ranks whose processes it watches.

@@ -395,8 +395,9 @@ TEST_F(LongRun, OnAFullDiskSaysSoOnceAndKeepsWhatItHas) {
   }
   EXPECT_FALSE(told.empty());
   EXPECT_LE(told.size(), 3U) << "not after each case";
-  const bool is_named = std::ranges::any_of(
-      told, [](const std::string& line) { return mentions(line, "r.json.journal") && mentions(line, "needs room"); });
+  const bool is_named = std::ranges::any_of(told, [](const std::string& line) {
+    return mentions(line, "r.json.journal") && mentions(line, "needs disk space");
+  });
   EXPECT_TRUE(is_named) << told.front();
   report.finish({});  // the disk has space again
   EXPECT_EQ(read_back().results, parse_report(to_json(of_cases(begun(), kMany)), "whole").results);
@@ -409,12 +410,12 @@ TEST_F(LongRun, WhoseJournalAnotherProgramCutDoesNotClaimThatItHasTheResults) {
   std::vector<std::string> news;
   for (std::uint64_t i = kMany; news.empty() && i < 100 * kMany; ++i) news = report.put(i, sampled(i));
   ASSERT_EQ(news.size(), 1U) << "when the file is to be written whole";
-  EXPECT_TRUE(mentions(news[0], "the run goes on, and --resume ")) << news[0];
+  EXPECT_TRUE(mentions(news[0], "the run continues, and --resume ")) << news[0];
   EXPECT_EQ(news[0].find("tries again"), std::string::npos) << news[0];
   report.finish({});
   const std::string told = message_of<OutputError>([&] { report.rethrow(); });
   EXPECT_TRUE(mentions(told, "r.json.journal has been changed by another program; --resume ")) << told;
-  EXPECT_EQ(told.find("has what was measured"), std::string::npos) << told;
+  EXPECT_EQ(told.find("contains all results"), std::string::npos) << told;
 }
 
 TEST_F(LongRun, ThatCannotWriteItsFileInTheEndLeavesItsJournal) {
@@ -424,7 +425,7 @@ TEST_F(LongRun, ThatCannotWriteItsFileInTheEndLeavesItsJournal) {
     const test::FilesLimitedTo limit(64 << 10);
     report.finish({});
   }
-  EXPECT_TRUE(mentions(message_of<OutputError>([&] { report.rethrow(); }), "r.json.journal has what was measured"));
+  EXPECT_TRUE(mentions(message_of<OutputError>([&] { report.rethrow(); }), "r.json.journal contains all results"));
   EXPECT_EQ(read_back().results.size(), kMany);
 }
 

@@ -40,7 +40,7 @@ TEST(KernelParameters, AreTheThreeThatALaunchPasses) {
   EXPECT_EQ(
       error_of(of_types(".u64", ",\n\t.param .f32 twice_param_3")),
       "mine.ptx: twice takes 4 parameters: it must be declared as extern \"C\" __global__ void twice(const T* in, "
-      "T* out, size_t n), as launches pass these three; make constants of what else it needs");
+      "T* out, size_t n), because launches pass these three arguments; use constants for other values");
   EXPECT_TRUE(error_of(ptx("\t.param .u64 twice_param_0")).starts_with("mine.ptx: twice takes 1 parameter: "));
   EXPECT_TRUE(error_of(ptx("")).starts_with("mine.ptx: twice takes 0 parameters: "));
   EXPECT_TRUE(error_of(".visible .entry twice .maxntid 256, 1, 1 {}").starts_with("mine.ptx: twice takes 0 "));
@@ -100,7 +100,7 @@ struct Elf {
   }
 };
 
-const std::string kCutOff = "loading mine.cubin: it is no whole cubin: parts of it would lie behind its ";
+const std::string kCutOff = "loading mine.cubin: the cubin is truncated: its parts need more than ";
 
 TEST(KernelImages, ThatAreWholeAreTaken) { EXPECT_EQ(error_of(Elf().image(), "mine.cubin"), "taken"); }
 
@@ -137,9 +137,8 @@ TEST(KernelImages, OfSeveralArchitecturesAreWholeOrRefused) {
 
 TEST(KernelImages, OfAnotherKindAreRefused) {
   EXPECT_EQ(error_of(""), "loading mine.ptx: it is empty; compile it again, or name the .cu file");
-  EXPECT_EQ(
-      error_of(std::string("PK\x03\x04\0\0junk", 10), "mine.cubin"),
-      "loading mine.cubin: it is neither PTX nor a cubin nor a fat binary; compile it again, or name the .cu file");
+  EXPECT_EQ(error_of(std::string("PK\x03\x04\0\0junk", 10), "mine.cubin"),
+            "loading mine.cubin: it is not PTX, a cubin or a fat binary; compile it again, or name the .cu file");
   EXPECT_TRUE(error_of("no code at all").starts_with("mine.ptx has no kernel twice"));
   EXPECT_EQ(error_of(of_types(".u64") + std::string(1, '\0')), "taken") << "as NVRTC ends it";
 }

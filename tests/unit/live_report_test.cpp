@@ -110,9 +110,9 @@ TEST_F(Live, IsGivenUpInTheWordsOfAProcessAloneOrOfARank) {
     const Alarm alarm{Alarm::Kind::stuck, "synchronize_stream", 30};
     give_up(alarm, {.live = report, .cases = {}, .table = [] { return std::string(); }, .clear = [] {}, .rank = rank});
   };
-  EXPECT_EXIT(give_up_as(""), testing::ExitedWithCode(6), "the GPU is stuck.*--resume FILE goes on");
+  EXPECT_EXIT(give_up_as(""), testing::ExitedWithCode(6), "the GPU is stuck.*--resume FILE continues");
   EXPECT_EXIT(give_up_as("rank 0 (a)"), testing::ExitedWithCode(1),
-              "rank 0 .a.: the GPU is stuck.*run the whole fleet again");
+              "rank 0 .a.: the GPU is stuck.*run all ranks again");
 }
 
 }  // namespace

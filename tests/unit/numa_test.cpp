@@ -101,7 +101,7 @@ TEST(Numa, BoundMemoryIsNoMoreThanTheMachineHas) {
 TEST(Numa, AGpuOnAnUnknownNodeIsNoReasonToStop) {
   in_a_thread([] {
     const std::string note = place_process({Kind::local}, std::nullopt);
-    EXPECT_TRUE(note.empty() || note == "the GPU's NUMA node is not known") << note;
+    EXPECT_TRUE(note.empty() || note == "the GPU's NUMA node is unknown") << note;
   });
 }
 

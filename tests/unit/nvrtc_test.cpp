@@ -131,7 +131,7 @@ TEST_F(Compiling, RefusesAKernelWithOtherParametersThanALaunchPasses) {
   };
   EXPECT_EQ(error_with("const float*, float*, size_t, float"),
             "mine.cu: twice takes 4 parameters: it must be declared as extern \"C\" __global__ void twice(const T* in, "
-            "T* out, size_t n), as launches pass these three; make constants of what else it needs");
+            "T* out, size_t n), because launches pass these three arguments; use constants for other values");
   EXPECT_TRUE(error_with("const float*, float*").starts_with("mine.cu: twice takes 2 parameters"));
   EXPECT_TRUE(error_with("const float*, float*, unsigned").starts_with("mine.cu: parameter 3 of twice has 4 bytes"));
 }
@@ -146,8 +146,9 @@ TEST_F(Compiling, SaysWhereAnOptionLeavesNoCode) {
   KernelSource source = source_of(kTwice);
   source.options.emplace_back("-dlto");
   EXPECT_EQ(error_of(source),
-            "compiling mine.cu for sm_90 gave no code: leave out of --kernel-option what asks for something else, as "
-            "-dlto does");
+            "compiling mine.cu for sm_90 produced no code: remove options from --kernel-option that produce something "
+            "else, such "
+            "as -dlto");
 }
 
 TEST_F(Compiling, FindsHeadersBesideTheFile) {

@@ -265,7 +265,7 @@ TEST_F(Output, OfTwoThatWouldMakeTheFileOnlyOneDoes) {
   ResultsFile first(file().string());
   ResultsFile second(file().string());
   first.update(of("first"));
-  EXPECT_TRUE(mentions(message_of<OutputError>([&] { second.update(of("second")); }), "just made it"));
+  EXPECT_TRUE(mentions(message_of<OutputError>([&] { second.update(of("second")); }), "just created it"));
   EXPECT_EQ(read_file(file()), "first");
   EXPECT_EQ(files(), 1);
 }

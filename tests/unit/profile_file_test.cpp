@@ -159,7 +159,7 @@ TEST(ProfileFile, SaysWhatIsWrongWithIt) {
   expect_refused_profile(R"(, "scale": {"lnk": 1})", {"unknown part 'lnk'", "did you mean 'link'"});
   expect_refused_profile(R"(, "set": {"h2drate": 1})", {"unknown field 'h2drate'", "did you mean 'h2d_rate'"});
   expect_refused_profile(R"(, "set": {"noise": 1})", {"unknown field 'noise'"});
-  expect_refused_profile(R"(, "set": {"h2d_rate": 1e9, "h2d_rate": 2e9})", {"'h2d_rate' is there twice"});
+  expect_refused_profile(R"(, "set": {"h2d_rate": 1e9, "h2d_rate": 2e9})", {"'h2d_rate' occurs twice"});
   expect_refused_profile(R"(, "late": {"probability": 1})", {"late", "has no 'seconds'"});
   expect_refused_profile(R"(, "network": {"within": {"latency": 1}})", {"has no 'bandwidth'"});
   expect_refused_profile(R"(, "name": "again")", {"twice"});
@@ -177,7 +177,7 @@ TEST(ProfileFile, WantsIntervalsThatHoldTheirNumbers) {
   expect_refused_profile(source(R"("low": 4e10, )"), {"has 'low' alone"});
   expect_refused_profile(source(R"("low": 6e10, "high": 4e10, )"),
                          {"'h2d_rate'", "not from low 60000000000 to high 4"});
-  expect_refused_profile(source(R"("low": 5.1e10, "high": 6e10, )"), {"an interval has the number in it"});
+  expect_refused_profile(source(R"("low": 5.1e10, "high": 6e10, )"), {"which is outside its interval"});
   EXPECT_TRUE(parse_profile(profile_with(source("")), "p").uncertain.empty());
   const sim::ProfileFile known = parse_profile(profile_with(source(R"("low": 4e10, "high": 6e10, )")), "p");
   ASSERT_EQ(known.uncertain.size(), 1U);
@@ -224,7 +224,7 @@ TEST(ProfileFile, HoldsNumbersToTheirLimits) {
 
 TEST(ProfileFile, IsRefusedWhereItsNumbersContradictEachOther) {
   expect_refused_profile(R"(, "set": {"sockets": 2})", {"2 sockets, but 1 GPU"});
-  expect_refused_profile(R"(, "set": {"sockets": 2, "gpus": 2})", {"link between them"});
+  expect_refused_profile(R"(, "set": {"sockets": 2, "gpus": 2})", {"capacity of 0 between them"});
 }
 
 TEST(ProfileFile, MayNestAsItLikesWhereItIsRefused) {

@@ -50,9 +50,9 @@ TEST(RecordedRun, KnowsHowLongItTook) { EXPECT_NEAR(whole_run().seconds(), 0.053
 TEST(RecordedRun, SaysWhatIsWrongWithIt) {
   expect_refused("", "expected an object");
   expect_refused("[]", "found a list");
-  expect_refused(to_json(whole_run()).substr(0, 40), "the file ends here");
+  expect_refused(to_json(whole_run()).substr(0, 40), "the file is truncated here");
   expect_refused(run_with("schema", "xferbench/1"), "expected 'xferbench-recording/1'");
-  expect_refused(run_with("schema", "xferbench-recording/2"), "of another version of xferbench");
+  expect_refused(run_with("schema", "xferbench-recording/2"), "from another version of xferbench");
   expect_refused(run_with("command", "a b"), "command: found 'a b', expected a list");
   expect_refused(run_with("command", {1}), "command[0]: found the number 1");
   expect_refused(run_with("pid", -1), "pid: found the number -1");

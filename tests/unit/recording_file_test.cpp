@@ -201,8 +201,8 @@ TEST_F(RecordingFile, IsReadInBlocksThatItsRecordsDoNotFit) {
 TEST_F(RecordingFile, OfAnotherKindIsRefused) {
   expect_refused("", "a header");
   expect_refused("{}", "a header");
-  expect_refused("{\"a\": \"results file, and no recording\"}", "does not begin as one");
-  expect_refused(Bytes({.version = 2}), "found version 2 of recordings, expected 1");
+  expect_refused("{\"a\": \"results file, and no recording\"}", "its first bytes differ");
+  expect_refused(Bytes({.version = 2}), "found recording version 2, expected 1");
   EXPECT_THROW(read_recording(folder_.path().string()), InputError);
   EXPECT_THROW(read_recording((folder_ / "none.xfrec").string()), InputError);
 }
@@ -230,19 +230,19 @@ TEST_F(RecordingFile, WithNamesThatAreNotInOrderIsRefused) {
   expect_refused(Bytes().add(Type::name, Name{1, 9}, "eight   "), "longer than its record");
   expect_refused(Bytes().add(Type::name, Name{1, 0xffffffff}, "eight   "), "longer than its record");
   const auto with = [](auto type, const auto& record) { return Bytes().process().add(type, record).name(1, "late"); };
-  expect_refused(with(Type::call, Call{.begin = 1, .end = 2, .name = 1}), "name 1, which was not given before");
-  expect_refused(with(Type::kernel, Kernel{.on = {.begin = 1, .end = 2}, .name = 1}), "not given before");
-  expect_refused(with(Type::range, Range{.begin = 1, .name = 1}), "not given before");
-  expect_refused(with(Type::range, Range{.begin = 1, .domain = 1}), "not given before");
-  expect_refused(with(Type::device, Device{.name = 1}), "not given before");
-  expect_refused(with(Type::device, Device{.uuid = 1}), "not given before");
-  expect_refused(with(Type::note, Note{.text = 0xffffffff}), "not given before");
-  expect_refused(Bytes().add(Type::process, Process{.pid = kPid, .profile = 3}), "not given before");
+  expect_refused(with(Type::call, Call{.begin = 1, .end = 2, .name = 1}), "name 1, which is not defined before");
+  expect_refused(with(Type::kernel, Kernel{.on = {.begin = 1, .end = 2}, .name = 1}), "not defined before");
+  expect_refused(with(Type::range, Range{.begin = 1, .name = 1}), "not defined before");
+  expect_refused(with(Type::range, Range{.begin = 1, .domain = 1}), "not defined before");
+  expect_refused(with(Type::device, Device{.name = 1}), "not defined before");
+  expect_refused(with(Type::device, Device{.uuid = 1}), "not defined before");
+  expect_refused(with(Type::note, Note{.text = 0xffffffff}), "not defined before");
+  expect_refused(Bytes().add(Type::process, Process{.pid = kPid, .profile = 3}), "not defined before");
 }
 
 TEST_F(RecordingFile, WithStacksThatAreNotInOrderIsRefused) {
   expect_refused(Bytes().process().stack(2, {}), "found stack 2, expected 1");
-  expect_refused(Bytes().process().stack(1, {1}), "name 1, which was not given before");
+  expect_refused(Bytes().process().stack(1, {1}), "name 1, which is not defined before");
   expect_refused(Bytes().process().add(Type::stack, Stack{1, 0xffffffff}), "longer than its record");
   expect_refused(Bytes().process().add(Type::call, Call{.begin = 1, .end = 2, .stack = 1}), "stack 1, which was not");
   EXPECT_EQ(read(Bytes().process().stack(1, {})).stacks.size(), 2U);
@@ -265,18 +265,18 @@ TEST_F(RecordingFile, ThatEndsBeforeItBeginsIsRefused) {
 
 TEST_F(RecordingFile, OfTimesThatAreNoneIsRefused) {
   constexpr Time kNever = std::numeric_limits<Time>::max();
-  expect_refused(Bytes().process().add(Type::call, Call{.begin = 5, .end = kNever}), "which is no time");
-  expect_refused(Bytes().process().add(Type::copy, Copy{.on = {.begin = 5, .end = kNever}}), "which is no time");
-  expect_refused(Bytes().process().add(Type::range, Range{.begin = kNever}), "which is no time");
-  expect_refused(Bytes().process().add(Type::end, End{.time = kNever}), "which is no time");
-  expect_refused(Bytes().add(Type::process, Process{.pid = kPid, .begin = kNever}), "which is no time");
-  expect_refused(Bytes().add(Type::process, Process{.pid = kPid, .loaded = kNever}), "which is no time");
+  expect_refused(Bytes().process().add(Type::call, Call{.begin = 5, .end = kNever}), "found an invalid time");
+  expect_refused(Bytes().process().add(Type::copy, Copy{.on = {.begin = 5, .end = kNever}}), "found an invalid time");
+  expect_refused(Bytes().process().add(Type::range, Range{.begin = kNever}), "found an invalid time");
+  expect_refused(Bytes().process().add(Type::end, End{.time = kNever}), "found an invalid time");
+  expect_refused(Bytes().add(Type::process, Process{.pid = kPid, .begin = kNever}), "found an invalid time");
+  expect_refused(Bytes().add(Type::process, Process{.pid = kPid, .loaded = kNever}), "found an invalid time");
 }
 
 TEST_F(RecordingFile, WithKindsThatNobodyKnowsIsRefused) {
   const auto refused = [this](auto type, auto record, const std::function<void(decltype(record)&)>& change) {
     change(record);
-    expect_refused(Bytes().process().add(type, record), "which is not known");
+    expect_refused(Bytes().process().add(type, record), "which is unknown");
   };
   refused(Type::copy, kCopy, [](Copy& c) { c.kind = static_cast<CopyKind>(6); });
   refused(Type::copy, kCopy, [](Copy& c) { c.source = static_cast<Memory>(6); });
@@ -286,11 +286,11 @@ TEST_F(RecordingFile, WithKindsThatNobodyKnowsIsRefused) {
   refused(Type::synchronization, Synchronization{}, [](Synchronization& s) { s.kind = static_cast<SyncKind>(5); });
   refused(Type::migration, Migration{}, [](Migration& m) { m.kind = static_cast<CopyKind>(6); });
   refused(Type::end, End{}, [](End& e) { e.reason = static_cast<EndReason>(4); });
-  expect_refused(Bytes().add(Type::process, Process{.pid = kPid, .backend = static_cast<Backend>(2)}), "not known");
+  expect_refused(Bytes().add(Type::process, Process{.pid = kPid, .backend = static_cast<Backend>(2)}), "unknown");
 }
 
 TEST_F(RecordingFile, ThatGoesOnBehindItsEndIsRefused) {
-  expect_refused(Bytes().process().add(Type::end, End{}).add(Type::copy, kCopy), "found more behind");
+  expect_refused(Bytes().process().add(Type::end, End{}).add(Type::copy, kCopy), "found more data after");
 }
 
 }  // namespace

@@ -558,10 +558,10 @@ TEST(ResultsFile, HasEachNumberOfAGpuOnce) {
   const auto complaint_of = [&report] { return complaint(to_json(report)); };
   EXPECT_EQ(complaint_of(), "");
   report.results[0].measurements[2].gpu = 0;
-  expect_says(complaint_of(), "results[0].measurements: 'copy of GPU 0' is there twice");
+  expect_says(complaint_of(), "results[0].measurements: 'copy of GPU 0' occurs twice");
   report.results[0] = on_two_gpus();
   report.results[0].metrics[1].gpu = 0;
-  expect_says(complaint_of(), "results[0].gpu_metrics: 'bandwidth of GPU 0' is there twice");
+  expect_says(complaint_of(), "results[0].gpu_metrics: 'bandwidth of GPU 0' occurs twice");
 }
 
 // --- Fleets ---------------------------------------------------------------------------------------------------------
@@ -657,10 +657,10 @@ constexpr Damage kDamages[]{
     {"[0.001,0.003]", "[0.003,0.001]", "ci95: found low above high"},
     {"[0.001,0.003]", "[0.003]", "ci95: expected two numbers"},
     {"[0.001,0.003]", "[1,2,3]", "ci95[2]: more than 2 entries"},
-    {"\"call\"", "\"copy\"", "results[0].measurements: 'copy' is there twice"},
+    {"\"call\"", "\"copy\"", "results[0].measurements: 'copy' occurs twice"},
     {"\"complete\": true", "\"complete\": 1", "complete: found the number 1, expected true or false"},
-    {"\"complete\": true", "\"complete\": true, \"complete\": true", "complete: this field is there twice"},
-    {"\"size\":268435456", "\"size\":1,\"size\":2", "results[0].params: 'size' is there twice"},
+    {"\"complete\": true", "\"complete\": true, \"complete\": true", "complete: this field occurs twice"},
+    {"\"size\":268435456", "\"size\":1,\"size\":2", "results[0].params: 'size' occurs twice"},
     {"\"key\"", "\"kez\"", "results[0]: has no 'key'"},
     {"\"backend\": \"simulated\"", "\"backend\": \"guessed\"", "environment.backend: found 'guessed'"},
     {"\"warnings\": [", "\"warnings\": [[[[[", "results[0].warnings[0]: found a list, expected a text"},
@@ -690,7 +690,7 @@ TEST(ResultsFile, HasLinesThatMessagesName) {
 TEST(ResultsFile, ThatIsEmptySaysOnceWhatWasExpected) {
   for (const char* text : {"", " ", "\n\n"}) {
     const std::string message = complaint(text);
-    expect_says(message, "found the end of the file, expected a results file, as xferbench --json writes it");
+    expect_says(message, "found the end of the file, expected a results file of xferbench --json");
     EXPECT_EQ(message.find("expected"), message.rfind("expected")) << message;
   }
   const std::string other = complaint("hello");
@@ -698,7 +698,7 @@ TEST(ResultsFile, ThatIsEmptySaysOnceWhatWasExpected) {
 }
 
 TEST(ResultsFile, IsNotWhatElseIsThere) {
-  const char* const kWhatItShouldBe = "expected a results file, as xferbench --json writes it";
+  const char* const kWhatItShouldBe = "expected a results file of xferbench --json";
   for (const std::string& text : {std::string(), std::string("hello"), std::string("\0\x7F ELF", 6), std::string("[1]"),
                                   std::string("5"), std::string(1'000'000, '[')}) {
     expect_says(complaint(text), kWhatItShouldBe);
@@ -716,7 +716,8 @@ TEST(ResultsFile, NeverBreaksTheReaderHoweverItIsCutOff) {
   const std::string text = to_json(rich_report());
   const std::size_t end = text.rfind('}');
   for (std::size_t size = 0; size <= end; ++size) {
-    expect_says(complaint(text.substr(0, size)), size == 0 ? "found the end of the file, expected a" : "it is cut off");
+    expect_says(complaint(text.substr(0, size)),
+                size == 0 ? "found the end of the file, expected a" : "the file is truncated");
   }
   EXPECT_EQ(complaint(text), "");
 }
@@ -733,17 +734,17 @@ TEST(ResultsFile, IsNotFollowedWhereItNestsWithoutEnd) {
 }
 
 TEST(ResultsFile, HasNoTextsNamesAndNumbersThatNobodyWrites) {
-  expect_says(complaint("{\"schema\": \"" + times(2'000'000, "x") + "\"}"), "more than 1 MiB");
-  expect_says(complaint("{\"later\": " + times(2'000'000, "1") + "}"), "more than 1 MiB");
+  expect_says(complaint("{\"schema\": \"" + times(2'000'000, "x") + "\"}"), "longer than 1 MiB");
+  expect_says(complaint("{\"later\": " + times(2'000'000, "1") + "}"), "longer than 1 MiB");
   expect_says(complaint("{\"schema\": \"" + times(1'000'000, "x") + "\"}"), "xxx...xxx");
-  expect_says(complaint("{\"schema\": \"" + times(1'000'000, "x")), "it is cut off");
+  expect_says(complaint("{\"schema\": \"" + times(1'000'000, "x")), "the file is truncated");
   std::string names = "\"limited_by\":\"link\"";
   for (int i = 0; i < 20'000; ++i) names += ",\"" + std::to_string(i) + "\":\"\"";
   expect_says(complaint_with("\"limited_by\":\"link\"", names), "results[0].labels.9999: more than 10000 entries");
 }
 
 TEST(ResultsFile, TakesLittleMoreMemoryThanItsText) {
-  const std::string says = "MiB of memory, more than twice their text";
+  const std::string says = "MiB of memory, more than twice the size of their text";
   const std::string flags = R"({"name":"m","clock":"cpu","unit":"s","samples":[],"n":0,"stop":"ci","batch":1,
     "warmup":{"runs":0,"converged":true},"outliers":{"mild":0,"severe":0},"flags":[)";
   const std::string many = flags + times(9'999, "\"\",") + "\"\"]},";
@@ -758,7 +759,7 @@ TEST(ResultsFile, ThatCannotBeReadSaysWhy) {
   EXPECT_EQ(complaint_of("/"), "cannot read /: Is a directory");
   const std::string stored = std::string(XFERBENCH_SOURCE_DIR) + "/docs/results/h200-calibrate.json.xz";
   EXPECT_EQ(test::message_of<InputError>([&] { static_cast<void>(read_stored(stored)); }),
-            stored + " is compressed; xz -dk puts the JSON beside it, which can be read")
+            stored + " is compressed; xz -dk unpacks it to a file that xferbench can read")
       << "as a run that goes on would write over it";
   expect_says(complaint_of("/dev/null"), "expected a results file");
   expect_says(complaint_of("/dev/zero"), "/dev/zero:1: ");

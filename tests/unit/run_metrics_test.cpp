@@ -45,23 +45,23 @@ std::string text_of(const Report& report) {
 TEST(RunOpenMetrics, HasTheHeadlineOfEachCaseAndWhatTheRunWas) {
   EXPECT_EQ(text_of(report()),
             R"(# TYPE xferbench_run_info gauge
-# HELP xferbench_run_info The run that the numbers are of.
+# HELP xferbench_run_info The run that measured the numbers.
 xferbench_run_info{version="0.1.0",gpu="NVIDIA H200",driver="580.1",simulated="no",verified="yes",injected_fault=""} 1
 # TYPE xferbench_run_started_timestamp_seconds gauge
 # UNIT xferbench_run_started_timestamp_seconds seconds
-# HELP xferbench_run_started_timestamp_seconds When the run was started.
+# HELP xferbench_run_started_timestamp_seconds Start of the run.
 xferbench_run_started_timestamp_seconds 1795255200
 # TYPE xferbench_run_complete gauge
-# HELP xferbench_run_complete 1 where every case has had its chance, 0 where the run was cut off.
+# HELP xferbench_run_complete 1 if the run is complete, 0 if it was stopped.
 xferbench_run_complete 1
 # TYPE xferbench_run_cases gauge
-# HELP xferbench_run_cases Cases with this status.
+# HELP xferbench_run_cases Number of cases with this status.
 xferbench_run_cases{status="ok"} 2
 xferbench_run_cases{status="failed"} 0
 xferbench_run_cases{status="skipped"} 0
 # TYPE xferbench_copy_copy_seconds gauge
 # UNIT xferbench_copy_copy_seconds seconds
-# HELP xferbench_copy_copy_seconds Of a case of copy, the median: a copy
+# HELP xferbench_copy_copy_seconds Median of a case of copy: a copy
 xferbench_copy_copy_seconds{case="copy/dir=h2d"} 0.005
 xferbench_copy_copy_seconds{case="copy/dir=d2h"} 0.004
 # EOF

@@ -210,7 +210,7 @@ TEST_F(SoakFileTest, AFileThatWasCutGoesOnWithItsFirstLineAndWhatIsLeft) {
   for (const std::size_t left : {std::size_t{0}, to_json(header()).size() / 2, to_json(header()).size() + 9}) {
     file.append(first);
     fs::resize_file(path(), left);
-    EXPECT_EQ(file.restore(), path() + " was cut by another program: some of its lines are lost") << left;
+    EXPECT_EQ(file.restore(), path() + " was truncated by another program: some of its lines are lost") << left;
     EXPECT_EQ(text(), to_json(header())) << left;
   }
 }

@@ -51,7 +51,7 @@ TEST(SuiteFile, SaysWhatIsWrongWithIt) {
   expect_refused_suite(suite_of(R"("runs": [])"), "runs: found none, expected command lines");
   expect_refused_suite(suite_of(R"("runs": "a")"), "runs: found 'a', expected a list");
   expect_refused_suite(suite_of(R"("runs": ["a", 3])"), "runs[1]: found the number 3, expected a command line");
-  expect_refused_suite(suite_of(R"("runs": ["a", "  "])"), "runs[1]: found no words, expected a command line");
+  expect_refused_suite(suite_of(R"("runs": ["a", "  "])"), "runs[1]: found nothing, expected a command line");
   expect_refused_suite(suite_of(R"("turns": 0, "runs": ["a"])"),
                        "turns: found the number 0, expected a whole number from 1 to 100");
   expect_refused_suite(suite_of(R"("turns": 1.5, "runs": ["a"])"),

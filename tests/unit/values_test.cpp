@@ -85,7 +85,7 @@ TEST(Texts, AreAnythingThatCanBeShown) {
   const Axis option{.name = "option", .kind = AxisKind::text, .example = "-O3"};
   EXPECT_EQ(values<std::string>(option, "-DX=1 -O3,a:b,all"), (Words{"-DX=1 -O3", "a:b", "all"}));
   expect_refused(option, {""}, "a value is missing; write one like -O3");
-  expect_refused(option, {"a\nb", "a\x1b[2J"}, "has characters that cannot be shown");
+  expect_refused(option, {"a\nb", "a\x1b[2J"}, "has unprintable characters");
 }
 
 TEST(Files, KeepTheirSlashesOutOfKeys) {

@@ -59,7 +59,7 @@ std::vector<Family> headlines(const Report& report, const ScenarioDescriptor& sc
     const BaseUnit unit = base_unit_of(declared.unit);
     Family family{.name = "xferbench_" + name_part(scenario.name) + "_" + name_part(declared.name),
                   .unit = std::string(unit.base),
-                  .help = "Of a case of " + scenario.name + ", the median: " + declared.help};
+                  .help = "Median of a case of " + scenario.name + ": " + declared.help};
     std::set<std::string> seen;  // if a case occurs twice, only its first number is used
     for (const Result& result : report.results) {
       if (result.config.scenario() != scenario.name || result.status != Status::ok) continue;
