@@ -26,7 +26,7 @@ require_usable_path() {
   for character in ';' '#' '"' \\ '[' ']' '|' '<' '>' $'\n'; do
     [[ $root == *"$character"* ]] || continue
     if [[ $character == $'\n' ]]; then character='a line break'; fi
-    die "nothing was installed or built: CMake cannot build in a folder whose name has $character in it;" \
+    die "nothing was installed or built: CMake cannot build in a folder whose name contains $character;" \
       "clone into a folder without it (this one is ${root@Q})"
   done
 }
@@ -34,7 +34,7 @@ require_usable_path() {
 # Describes what a preset builds.
 describe_preset() {
   case $1 in
-    simulator) echo "the simulated device only, as no GPU can be used here," ;;
+    simulator) echo "the simulated device only, because no GPU can be used here," ;;
     this-gpu) echo "for this machine's GPU" ;;
     release | package) echo "for every GPU architecture, which takes minutes," ;;
     *) echo "preset $1" ;;

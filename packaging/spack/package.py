@@ -5,13 +5,13 @@ from spack.package import *
 
 
 class Xferbench(CMakePackage, CudaPackage):
-    """Measures every way to move bytes between host and NVIDIA GPU, and pipelines that copy, work and copy back, and
-    sets each beside its limit, measured in the same run."""
+    """Measures how fast data moves between host and NVIDIA GPU, and how well pipelines overlap copies with kernels.
+    Compares each result with its limit, which is measured in the same run."""
 
     version("main")
 
     variant("mpi", default=True, description="The plug-in for runs under mpirun and srun")
-    variant("python", default=True, description="What xferbench-validate-results needs")
+    variant("python", default=True, description="Python and jsonschema, for xferbench-validate-results")
 
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")

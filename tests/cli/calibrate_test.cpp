@@ -82,7 +82,7 @@ TEST_F(Calibrating, RefusesWhatItCouldNotDoBeforeItMeasures) {
     arguments.insert(arguments.end(), more.begin(), more.end());
     expect_refusal(xferbench(arguments), 2, message);
   };
-  refuses({"--name", "h200"}, "--name h200: that is a built-in profile");
+  refuses({"--name", "h200"}, "--name h200: a built-in profile has this name");
   refuses({"--name", std::string(101, 'x')}, "--name takes up to 100 characters");
   refuses({"--json", "-"}, "name one");
   refuses({"-o", path("a.json"), "--json", path("a.json")}, "--json and --output name the same file");

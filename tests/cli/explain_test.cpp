@@ -230,9 +230,10 @@ TEST_F(Explain, RefusesWhatContradictsItself) {
 }
 
 TEST_F(Explain, SaysThatAProgramGoesBehindTheDashes) {
-  expect_refusal(explain({"/bin/sh"}), 2, "/bin/sh is a program and no recording: it goes behind --");
-  expect_refusal(explain({"./my_app", "args"}), 2, "explain does not take 'args'; a program to run goes behind --");
-  expect_refusal(explain({"./not-here"}), 2, "there is no folder ./not-here; a program to run goes behind --");
+  expect_refusal(explain({"/bin/sh"}), 2, "/bin/sh is a program, not a recording: write it after --");
+  expect_refusal(explain({"./my_app", "args"}), 2,
+                 "explain does not take 'args'; write the program and its arguments after --");
+  expect_refusal(explain({"./not-here"}), 2, "there is no folder ./not-here; write a program to run after --");
   write_file(folder_ / "text", "x");
   expect_refusal(explain({folder_ / "text"}), 2, "is not a recording: a recording is a folder");
 }

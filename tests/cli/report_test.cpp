@@ -146,7 +146,7 @@ TEST_F(ReportCommandTest, SaysWhichFilesItUnderstands) {
   const std::string r = file("r.json");
   EXPECT_EQ(xferbench({"compare", r, r, "--json", file("c.json")}).exit_code, 0);
   expect_refusal(xferbench({"report", file("c.json")}), 2,
-                 "c.json is 'xferbench-compare/1'; report shows results (what a run writes with --json) and timelines");
+                 "c.json is 'xferbench-compare/1'; report shows results (--json of a run) and timelines");
   std::filesystem::copy_file("/bin/true", file("true"));
   expect_refusal(xferbench({"report", file("true")}), 2, "is not a file written by xferbench");
   expect_refusal(xferbench({"report"}), 2, "report needs a file of results");
@@ -176,7 +176,7 @@ TEST_F(ReportCommandTest, RefusesPackedFilesThatAreDamagedOrBombsAndSaysWhereXzI
   }
   { const std::ofstream bomb(file("b.json")); }
   std::filesystem::resize_file(file("b.json"), std::uintmax_t{100} << 20);
-  expect_refusal(xferbench({"report", packed("b.json")}), 2, "are more than 64 MiB when they are unpacked");
+  expect_refusal(xferbench({"report", packed("b.json")}), 2, "unpack to more than 64 MiB");
 }
 
 TEST_F(ReportCommandTest, EveryCommandWithTablesHasAPage) {

@@ -188,7 +188,7 @@ TEST_F(Resume, TakesItsCommandFromTheFile) {
                  "--resume continues the command stored in the file; leave --json out");
   write_file(folder_ / "r-1.json", "{}");
   expect_refusal(xferbench({"--resume", folder_ / "r.json"}), 2, "by one of the processes of --repeat");
-  expect_refusal(xferbench({"memcpy", "--resume", "x.json"}), 2, "--resume says itself what is run");
+  expect_refusal(xferbench({"memcpy", "--resume", "x.json"}), 2, "--resume defines what is run");
   expect_refusal(xferbench({"--resume", folder_.path()}), 2, " is a folder; name the results file");
 }
 

@@ -226,7 +226,7 @@ TEST_F(SoakCommandTest, ADryRunSaysWhatWouldBeDone) {
 TEST_F(SoakCommandTest, SaysWhatIsWrongWithTheCommand) {
   expect_refusal(xferbench(soak({"--for", "soon"})), 2, "--for: 'soon' is no time");
   expect_refusal(xferbench(soak({"--for", "0s"})), 2, "--for: '0s' is no time");
-  expect_refusal(xferbench(soak({"--floor", "101%"})), 2, "--floor: '101%' is no share");
+  expect_refusal(xferbench(soak({"--floor", "101%"})), 2, "--floor: '101%' is not a percentage");
   expect_refusal(xferbench(soak({"--load", "h2d,hd2"})), 2, "'hd2' is not one of");
   expect_refusal(xferbench(soak({"--load", "p2p"})), 2, "--load p2p needs at least two GPUs");
   expect_refusal(xferbench({"soak", "--simulate", "--size", "5000"}), 2, "not a multiple of 4 KiB");

@@ -41,7 +41,7 @@ class Installed(unittest.TestCase):
 
     def test_programs_need_glibc_and_nothing_else(self):
         if not PORTABLE:
-            self.skipTest("this build needs libraries of this machine: XFERBENCH_PORTABLE is off")
+            self.skipTest("XFERBENCH_PORTABLE is off: this build needs the shared libraries of this machine")
         found = [path for path in self.folder.rglob("*") if not path.is_symlink() and elf.is_elf(path)]
         self.assertTrue(found)
         for path in found:

@@ -68,7 +68,7 @@ def interrupted(setting, tally, call, nth):
         tally.expect(code == 130, f"{what}: {code} instead of 130")
         tally.expect(seconds < SOON, f"{what}: {seconds:.1f} s")
         earlier_cases_are_there(tally, file, what)
-        told = f"in the middle of a call ({call})" in (folder / "said").read_text(encoding="utf-8")
+        told = f"during a call ({call})" in (folder / "said").read_text(encoding="utf-8")
         tally.expect(told, f"{what}: it does not say in which call it was")
         reasons = [case["reason"] for case in (read_json(file) or {"results": []})["results"]]
         met = reasons.count("interrupted before its first samples")

@@ -108,7 +108,7 @@ class Small(support.Folder):
         (self.site / "mine.txt").write_text("precious", encoding="utf-8")
         outcome = make(self.root, self.site)
         self.assertEqual(outcome.returncode, 2)
-        self.assertIn("is not empty and no site", outcome.stderr)
+        self.assertIn("is not empty and not a site", outcome.stderr)
         self.assertEqual((self.site / "mine.txt").read_text(encoding="utf-8"), "precious")
         (self.site / "mine.txt").unlink()
         self.assertEqual(make(self.root, self.site).returncode, 0)

@@ -43,7 +43,7 @@ class Sweep(support.Folder):
         (out / "sweep.json").write_text(json.dumps(cut), encoding="utf-8")
         rest = self.sweep(*sweep, *SIMULATED)
         self.assertEqual(rest.returncode, 0, rest.stderr)
-        self.assertIn("goes on where it was", rest.stderr)
+        self.assertIn("which continues", rest.stderr)
         self.assert_measured(out)
         found = json.loads((out / "sweep.json").read_text(encoding="utf-8"))["results"]
         self.assertEqual([one["key"] for one in found], [one["key"] for one in whole["results"]])
@@ -122,7 +122,7 @@ class Sweep(support.Folder):
         (self.folder / "file").write_text("", encoding="utf-8")
         outcome = self.sweep("-o", "file/out", *SIMULATED)
         self.assertEqual(outcome.returncode, 2)
-        self.assertIn("cannot be made", outcome.stderr)
+        self.assertIn("cannot be created", outcome.stderr)
 
 
 if __name__ == "__main__":

@@ -379,7 +379,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"compare", "--base", "a"}, {"--base", "--new", "compare --help"}},
                     Mistake{{"compare", "a", "--across", "b", "--strict"}, {"--across", "--strict", "contradict"}},
                     Mistake{{"compare", "a"}, {"two results files", "there is one"}},
-                    Mistake{{"compare", "a", "--base", "b", "--new", "c"}, {"'a' belongs to no side"}},
+                    Mistake{{"compare", "a", "--base", "b", "--new", "c"}, {"'a' belongs to neither side"}},
                     Mistake{{"compare", "a", "b", "--threshold", "100"}, {"--threshold"}},
                     Mistake{{"check", "a", "--expect", "h200", "--gpu", "0"}, {"check does not take --gpu"}},
                     Mistake{{"check", "a"}, {"--expect"}}, Mistake{{"check", "--expect", "a"}, {"results file"}},

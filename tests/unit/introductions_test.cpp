@@ -80,8 +80,7 @@ TEST(Introductions, NameInWhatCommandsDiffer) {
               c.fleet.pace = {Pacing::all, Pacing::one};
             }),
             "rank 2 differs from rank 0 in --concurrency (all,one, and all at rank 0): start all ranks with the same "
-            "command, "
-            "of the same build of xferbench");
+            "command and the same build of xferbench");
   EXPECT_TRUE(has(refusal_after([](cli::RunCommand& c) { c.turns = 3; }), "--passes (3, and 1 at rank 0)"));
   EXPECT_TRUE(has(refusal_after([](cli::RunCommand& c) { c.measuring.seed = 7; }), "--seed (7, and 1 at rank 0)"));
   EXPECT_TRUE(has(refusal_after([](cli::RunCommand& c) { c.measuring.policy.min_samples = 99; }), "--min-samples"));

@@ -616,7 +616,7 @@ TEST(FleetsFile, SaysOfEveryResultWhoseItIs) {
   report.results[1].in_fleet.reset();
   expect_says(complaint(to_json(report)), "results[1] has no 'fleet', expected the rank");
   report.fleet.reset();
-  expect_says(complaint(to_json(report)), "results[0] is of a rank, but the file has no 'fleet'");
+  expect_says(complaint(to_json(report)), "results[0] belongs to a rank, but the file has no 'fleet'");
 }
 
 TEST(FleetsFile, HasRanksInTheirOrderByWhichTheyAreLookedUp) {

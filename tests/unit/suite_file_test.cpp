@@ -37,7 +37,7 @@ TEST(SuiteFile, GoesThroughItsCasesOnceIfItDoesNotSay) {
 
 TEST(SuiteFile, SaysWhatIsWrongWithIt) {
   expect_refused_suite("", "expected an object");
-  expect_refused_suite(R"({"schema": )", "s.json:1: schema: the file ends here");
+  expect_refused_suite(R"({"schema": )", "s.json:1: schema: the file is truncated here");
   expect_refused_suite("[]", "found a list, expected an object");
   expect_refused_suite(R"({"schema": "xferbench/1", "description": "d", "runs": ["a"]})",
                        "schema: found 'xferbench/1', expected 'xferbench-suite/1'");
