@@ -15,7 +15,7 @@ namespace xferbench::cli {
 CommandLine::CommandLine(Scenarios all, AxisFlags flags_of_axes)
     : scenarios(all), axis_flags(flags_of_axes), app(std::string(kSummary), "xferbench") {
   app.option_defaults()->disable_flag_override()->group(kFlags);
-  app.set_help_flag("-h,--help", "this text");
+  app.set_help_flag("-h,--help", "show this help");
   app.add_flag("-V,--version")->description("version, build, and the libraries found on this machine");
   app.allow_extras();  // reject_what_is_left() reports unknown words
   add_program_flags(*this);

@@ -213,7 +213,7 @@ void add_report(CommandLine& line) {
   base->needs(next);
   next->needs(base);
   for (CLI::Option* side : {base, next}) line.contradict(trend, side, "--trend compares all runs with each other");
-  app.add_flag("--allow-simulated", report.allow_simulated, "show simulated results beside real ones");
+  app.add_flag("--allow-simulated", report.allow_simulated, "accept simulated results, too");
 }
 
 // --- check, expect --------------------------------------------------------------------------------------------------

@@ -225,6 +225,7 @@ TEST_F(Explain, RefusesWhatContradictsItself) {
   refused({"explain", "--no-baseline", "--runs", "2", "--", "true"}, "--runs");
   refused({"explain", "--limits", "a", "--measure-limits", "--", "true"}, "--limits");
   refused({"explain", "--fix", "pageble", "folder"}, "did you mean 'pageable'?");
+  refused({"explain", "--mend", "pageble", "folder"}, "--fix: 'pageble' is not one of");  // the older name
   refused({"explain", "--size", "4M", "--", "true"}, "--size");
   refused({"--json", "explain", "--simulate", "--", "true"}, "-- is for explain only, which comes first");
 }
