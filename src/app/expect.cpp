@@ -27,9 +27,8 @@ std::string what_was_made(const check::Derived& derived, const std::string& outp
   const std::string least = format_percent(derived.least_margin);
   const std::string most = format_percent(derived.most_margin);
   return fmt::format(
-      "{} limit{}, with margins of {} from the worst value that these runs predict; use: xferbench check new.json "
-      "--expect {}",
-      limits, limits == 1 ? "" : "s", least == most ? least : least + " to " + most, file);
+      "{} limit{}, {} beyond the worst of these runs; check results with xferbench check new.json --expect {}", limits,
+      limits == 1 ? "" : "s", least == most ? least : least + " to " + most, file);
 }
 
 }  // namespace

@@ -252,10 +252,9 @@ void add_run_and_tune(CommandLine& line) {
       *line.tune,
       {.name = "memory-limit", .kind = AxisKind::size, .help = "skip configurations that need more device memory"},
       "SIZE", into(tune.memory_limit));
-  const Axis objective =
-      choice_axis("objective", words(texts_of(Objective())),
-                  {.defaults = "device",
-                   .help = "time to minimise: device: makespan on the GPU; wall: time to result on the host"});
+  const Axis objective = choice_axis(
+      "objective", words(texts_of(Objective())),
+      {.defaults = "device", .help = "time to minimise: device: time on the GPU; wall: time to result, on the host"});
   line.add_value(*line.tune, objective, "TIME", into_enumerator(objective.choices, tune.objective));
   line.tune->add_flag("--exhaustive", tune.exhaustive, "measure every configuration, without a time limit");
   for (const Scenario* scenario : line.scenarios) {

@@ -244,7 +244,7 @@ constexpr const char* kExpectFooter = R"(Examples:
   xferbench check new.json --expect mine.json                       exit code 1 if a case is slower than its limit
   xferbench expect good.json --assume-spread 1 -o mine.json         from one run, with an assumed spread
 
-Each case gets a limit for its headline. The limit allows for the worst of these runs plus a margin from their spread:
+Each case gets a limit for its headline: the worst of these runs plus a margin that comes from their spread, so that
 95 of 100 further runs that are as good keep all limits. More runs make the margin narrower. See docs/check.md.
 )";
 

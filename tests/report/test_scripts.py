@@ -230,10 +230,10 @@ class Setup(Scripts):
         outcome = self.set_up("--build-tests", **NOTHING_INSTALLED)
         self.assertEqual((outcome.returncode, outcome.stdout), (0, ""), outcome.stderr)
         lines = outcome.stderr.splitlines()
-        announced = next(line for line in lines if "installed now, by: " in line)
+        announced = next(line for line in lines if "installing them by: " in line)
         missing = next(line for line in lines if "packages are missing: " in line).split(": ")[-1].split()
         self.assertIn("libgtest-dev", missing)
-        commands = announced.split("installed now, by: ")[1].split(" && ")
+        commands = announced.split("installing them by: ")[1].split(" && ")
         self.assertTrue(commands[1].endswith(" ".join(missing)))
         done = [line.removeprefix("done: ") for line in lines if line.startswith("done: ")]
         as_root = [line for line in done if line.startswith("sudo ")]  # empty for root
