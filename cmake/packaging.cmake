@@ -88,20 +88,20 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "xferbench-inject, xferbench-mpi")
 # Package lists show the first line of each description. Without this CPack would put the project's summary before it.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_DEBIAN_PROGRAM_DESCRIPTION
-"transfers between host and NVIDIA GPUs, beside their limits
-Measures every way to move bytes between host and GPU, and pipelines that
-copy, work and copy back, and sets each beside its limit, measured in the
-same run.
+"benchmark of transfers between host and NVIDIA GPUs
+Measures how fast data moves between host and GPU, and how well pipelines
+overlap copies with kernels. Compares each result with its limit, which is
+measured in the same run.
 
-Without a GPU it simulates one. Brings suites of measurements, what is
-expected of known GPUs, and makes pages of results.")
+Without a GPU it simulates one. Contains suites of measurements and limits
+for known GPUs, and writes reports as HTML pages.")
 set(CPACK_DEBIAN_MPI_DESCRIPTION
 "runs of xferbench under mpirun and srun
-The library that xferbench loads where it runs as several processes under
-Open MPI: on all GPUs of a cluster at once, and between its hosts.")
+The plug-in that xferbench loads when Open MPI starts it as several
+processes: measures all GPUs of a cluster at once, and between its hosts.")
 set(CPACK_DEBIAN_INJECT_DESCRIPTION
 "records the transfers of CUDA programs for xferbench explain
-The library that xferbench explain loads into a CUDA program, to say what
-the program's transfers cost it and what it would gain without each fault.")
+The library that xferbench explain loads into a CUDA program, to report what
+the program's transfers cost and what fixing them gains.")
 
 include(CPack)

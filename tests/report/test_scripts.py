@@ -204,7 +204,7 @@ class Folders(Scripts):
                 shutil.copy(support.ROOT / "CMakeLists.txt", root)
                 outcome = self.run_in(root, cmake, "-S", root, "-B", self.folder / f"build-{number}")
                 self.assertEqual(outcome.returncode, 1)
-                self.assertIn(f"A folder whose name has {character} in it", outcome.stderr)
+                self.assertIn(f"CMake cannot build in a folder whose name contains {character}", outcome.stderr)
                 self.assertNotIn("compiler", outcome.stdout + outcome.stderr)
 
 
