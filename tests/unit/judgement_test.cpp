@@ -177,7 +177,7 @@ TEST(Warnings, OfARunComparedWithItself) {
   EXPECT_TRUE(says(self.warnings, "are the same run"));
   EXPECT_EQ(self.count(Verdict::same), 3U);
   EXPECT_FALSE(self.rows[0].interval.has_value()) << "of what was not measured twice";
-  EXPECT_TRUE(mentions(self.outcome.because, "the very same samples"));
+  EXPECT_TRUE(mentions(self.outcome.because, "identical samples"));
   EXPECT_EQ(self.outcome.code, ExitCode::ok);
   EXPECT_FALSE(says(self.warnings, "assumed"));
   EXPECT_FALSE(says(compare::compare(all.first(1), all.last(1), {}).warnings, "the same run"));
