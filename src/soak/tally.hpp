@@ -58,6 +58,7 @@ class Tally {
   struct Series {
     std::vector<double> rates{};         // of the turns of this interval
     bool is_low = false;                 // whether the last of these rates was too low
+    double low_until = 0;                // seconds into the soak at which the current drop has ended so far
     std::optional<std::size_t> kept{};   // index of the current drop, if it is among those kept
     std::optional<std::size_t> noted{};  // index of the last drop in this interval
   };
