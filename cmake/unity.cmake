@@ -10,7 +10,7 @@ function(compile_rooms_together target)
     "^src/(run|results)"
     "^src/(app|fleet|ranks)"
     "^src/(cli|explain/findings)"
-    "^src/words/(compare|compared|soak|soak_terms|trend|validation)[.]"
+    "^src/words/(compare|compare_text|soak|soak_terms|trend|validation)[.]"
     "^src/words"
     "^src/paper/(markdown|terminal_)"
     "^src/paper"

@@ -67,16 +67,16 @@ void OwnKernel::compute_part(std::size_t offset, std::span<std::byte> result) co
 }
 
 OwnLaunch OwnKernel::launch_shape() const {
-  const LaunchWishes& wishes = loaded_->wishes();
-  const unsigned chosen = wishes.block_size != 0 ? wishes.block_size : loaded_->best_block_size();
+  const LaunchRequest& launch_request = loaded_->launch_request();
+  const unsigned chosen = launch_request.block_size != 0 ? launch_request.block_size : loaded_->best_block_size();
   const unsigned block = args_.block_size != 0 ? args_.block_size : chosen;
-  const std::size_t per_block = std::size_t{block} * wishes.elements_per_thread;
+  const std::size_t per_block = std::size_t{block} * launch_request.elements_per_thread;
   const OwnLaunch launch{.in = args_.in,
                          .out = args_.out,
                          .elements = args_.elements,
                          .blocks = (args_.elements + per_block - 1) / per_block,
                          .block_size = block,
-                         .shared_bytes = wishes.shared_bytes};
+                         .shared_bytes = launch_request.shared_bytes};
   require_grid(launch, *name_);
   return launch;
 }

@@ -13,7 +13,7 @@ constexpr std::size_t kWord = sizeof(std::uint32_t);
 
 }  // namespace
 
-void SoakFound::add(std::uint64_t index, std::uint32_t expected, std::uint32_t is) {
+void SoakErrors::add(std::uint64_t index, std::uint32_t expected, std::uint32_t is) {
   if (words < kExamples) examples[words] = {index, expected, is};
   ++words;
   bytes += differing_bytes(expected ^ is);
@@ -23,7 +23,7 @@ void SoakFound::add(std::uint64_t index, std::uint32_t expected, std::uint32_t i
 }
 
 void SoakCheck::compute(std::span<std::byte> result) const {
-  SoakFound found = *args_.found;
+  SoakErrors found = *args_.found;
   args_.part.for_each(0, args_.bytes, [&](std::size_t begin, std::size_t end) {
     for (std::size_t at = begin; at < end; at += kWord) {
       std::uint32_t is = 0;

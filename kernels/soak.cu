@@ -15,9 +15,9 @@ using Vector = uint4;
 __device__ std::size_t thread_index() { return static_cast<std::size_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 
 /// Records one wrong word. Errors are rare, so this is not optimized.
-__device__ void note(SoakFound& found, std::uint64_t index, std::uint32_t expected, std::uint32_t is) {
+__device__ void note(SoakErrors& found, std::uint64_t index, std::uint32_t expected, std::uint32_t is) {
   const unsigned long long before = atomicAdd(&found.words, 1ULL);
-  if (before < SoakFound::kExamples) found.examples[before] = {index, expected, is};
+  if (before < SoakErrors::kExamples) found.examples[before] = {index, expected, is};
   atomicAdd(&found.bytes, static_cast<unsigned long long>(differing_bytes(expected ^ is)));
   atomicAdd(&found.bits, static_cast<unsigned long long>(__popc(expected ^ is)));
   atomicMax(&found.not_first, static_cast<unsigned long long>(~index));
@@ -25,7 +25,7 @@ __device__ void note(SoakFound& found, std::uint64_t index, std::uint32_t expect
 }
 
 __global__ void __launch_bounds__(kThreads)
-    check(const Vector* data, std::size_t vectors, SoakWords words, SoakFound* found) {
+    check(const Vector* data, std::size_t vectors, SoakWords words, SoakErrors* found) {
   const std::size_t i = thread_index();
   if (i >= vectors) return;
   const Vector vector = data[i];
@@ -44,7 +44,7 @@ constexpr unsigned kSteps = 4;
 
 /// `factor` and `inverse` multiply to 1 (mod 2^32). They are kernel arguments, because a compiler that knew them would
 /// remove both steps.
-__device__ std::uint32_t there_and_back(std::uint32_t x, std::uint32_t factor, std::uint32_t inverse) {
+__device__ std::uint32_t multiply_and_undo(std::uint32_t x, std::uint32_t factor, std::uint32_t inverse) {
 #pragma unroll
   for (unsigned step = 0; step < kSteps; ++step) x = (x ^ (x >> 16)) * factor;
 #pragma unroll
@@ -60,10 +60,10 @@ __global__ void __launch_bounds__(kThreads)
   const std::size_t i = thread_index();
   if (i >= vectors) return;
   Vector v = source[i];
-  v.x = there_and_back(v.x, factor, inverse);
-  v.y = there_and_back(v.y, factor, inverse);
-  v.z = there_and_back(v.z, factor, inverse);
-  v.w = there_and_back(v.w, factor, inverse);
+  v.x = multiply_and_undo(v.x, factor, inverse);
+  v.y = multiply_and_undo(v.y, factor, inverse);
+  v.z = multiply_and_undo(v.z, factor, inverse);
+  v.w = multiply_and_undo(v.w, factor, inverse);
   destination[i] = v;
 }
 

@@ -59,7 +59,7 @@ struct SoakWords {
 };
 
 /// Wrong words found by checks. In device memory; all zero before the first check.
-struct SoakFound {
+struct SoakErrors {
   static constexpr unsigned kExamples = 4;
   struct Example {
     std::uint64_t index = 0;
@@ -93,7 +93,7 @@ class SoakCheck final : public Kernel {
     const std::byte* data = nullptr;
     std::size_t bytes = 0;
     SoakWords words{};
-    SoakFound* found = nullptr;
+    SoakErrors* found = nullptr;
     PayloadPart part{};  ///< the part that was transferred; used on a simulated device only
   };
   explicit SoakCheck(const Args& args) : args_(args) {}
@@ -101,7 +101,7 @@ class SoakCheck final : public Kernel {
   [[nodiscard]] std::string_view name() const override { return "soak-check"; }
   [[nodiscard]] KernelCost cost() const override { return {.bytes = args_.bytes}; }
   [[nodiscard]] std::span<std::byte> output() const override {
-    return std::as_writable_bytes(std::span<SoakFound>(args_.found, 1));
+    return std::as_writable_bytes(std::span<SoakErrors>(args_.found, 1));
   }
   void compute(std::span<std::byte> result) const override;
   [[nodiscard]] std::optional<std::vector<std::span<const std::byte>>> reads() const override;

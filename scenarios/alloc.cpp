@@ -14,9 +14,9 @@
 #include "device/pages.hpp"
 #include "measure/pattern.hpp"
 #include "model/transfer.hpp"
+#include "run/finding_text.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
-#include "run/wording.hpp"
 #include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
@@ -70,7 +70,7 @@ bool is_huge(const Kind& kind) {
   return kind.host == HostMemory::pageable_huge || kind.host == HostMemory::registered_huge;
 }
 /// Whether the memory is page-locked, so that its cost must be recovered by faster copies.
-bool must_pay(const Kind& kind) { return kind.origin == Origin::driver || kind.origin == Origin::in_place; }
+bool needs_break_even(const Kind& kind) { return kind.origin == Origin::driver || kind.origin == Origin::in_place; }
 
 /// One cycle: allocate memory until it is usable, then free it. Nothing is left to check after a pass.
 class Cycle {
@@ -244,13 +244,13 @@ class Alloc final : public ScenarioOf<alloc_case> {
     if (c.kind.origin == Origin::managed) return {.host = c.size, .device = c.size, .managed = c.size};
     if (is_on_device(c.kind)) return {.host = c.size, .device = c.size};
     // The timed allocations, plus source (pinned and ordinary) and destination buffers of the two copies.
-    return must_pay(c.kind) ? MemoryNeeds{.host = 3 * c.size, .device = 2 * c.size}
-                            : MemoryNeeds{.host = 2 * c.size, .device = c.size};
+    return needs_break_even(c.kind) ? MemoryNeeds{.host = 3 * c.size, .device = 2 * c.size}
+                                    : MemoryNeeds{.host = 2 * c.size, .device = c.size};
   }
 
   void measure(const AllocCase& c, const RunContext& bench, Result& result) const override {
     if (is_huge(c.kind)) warn_of_small_pages(bench.device, c.size, result);
-    must_pay(c.kind) ? run_with_copies(c, bench, result) : run_alone(c, bench, result);
+    needs_break_even(c.kind) ? run_with_copies(c, bench, result) : run_alone(c, bench, result);
   }
 
   /// One finding per page-locked kind, for its largest size: the number of copies after which it pays off.
@@ -261,11 +261,11 @@ class Alloc final : public ScenarioOf<alloc_case> {
       std::ranges::copy_if(results, std::back_inserter(of_kind), [&](const Result* r) {
         return &alloc_case(r->config).kind == &kind && r->metric("ready") != nullptr;
       });
-      if (of_kind.empty() || !must_pay(kind)) continue;
+      if (of_kind.empty() || !needs_break_even(kind)) continue;
       const auto size = [](const Result* r) { return alloc_case(r->config).size; };
       findings.push_back(finding_of(**std::ranges::max_element(of_kind, {}, size)));
     }
-    show_many_as_rows(findings, "break-even", 1);
+    fold_into_rows(findings, "break-even", 1);
     return findings;
   }
 
@@ -363,7 +363,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
     Finding finding{.kind = "break-even",
                     .labels = {{"memory", std::string(c.kind.name)},
                                {"size", format_size_exact(c.size)},
-                               {"outcome", outcome_text(found)}},
+                               {"outcome", outcome_label(found)}},
                     .text = text_of(c, found)};
     add_copies(found, "break_even_copies", finding);
     return finding;

@@ -16,8 +16,8 @@
 
 #include "core/units.hpp"
 #include "kernels/delay.hpp"
+#include "run/finding_text.hpp"
 #include "run/scenario.hpp"
-#include "run/wording.hpp"
 #include "scenarios/common/transfer.hpp"
 
 namespace xferbench {
@@ -153,7 +153,7 @@ class CopyInFlight {
                                std::function<void(LapTimer&)> steps) {
     return {.name = name,
             .clock = Clock::host,
-            .reset = [this] { put_in_flight(); },
+            .reset = [this] { submit_copies(); },
             .check = [this] { transfer_->check(); },
             .parts = std::move(parts),
             .steps = std::move(steps)};
@@ -162,7 +162,7 @@ class CopyInFlight {
   /// Runs right before the clock starts. Waits first, because a kernel in another stream can outlast its copy, and
   /// kernels would pile up. The launch returns at about the time the kernel starts, so the copy is issued while nearly
   /// all of the kernel is still to run.
-  void put_in_flight() {
+  void submit_copies() {
     device_.synchronize();
     if (kernel_) (in_own_stream_ ? stream_ : other_stream_).launch(*kernel_);
   }
@@ -190,7 +190,7 @@ struct Way {
 
 /// Drops ambiguous sizes: for a copy of microseconds the call is a large share of the completion even if it does not
 /// block. Such a size is clear only if a larger copy surely returned early.
-void forget_what_is_unclear(Way& way) {
+void drop_unclear(Way& way) {
   constexpr double kSurelyEarly = 0.2;
   constexpr double kSurelyBlocked = 0.8;
   std::uint64_t early_up_to = 0;
@@ -221,7 +221,7 @@ std::vector<Way> ways_of(std::span<const Result* const> results) {
     if (!is_new) size->second = std::min(size->second, blocked->value);
   }
   for (Way& way : ways) {
-    if (!way.with_kernel) forget_what_is_unclear(way);
+    if (!way.with_kernel) drop_unclear(way);
   }
   return ways;
 }
@@ -313,7 +313,7 @@ std::string calls_text(std::span<const Way* const> ways) {
 
 /// One finding per group of ways with the same behaviour, each way becoming a detail. Nothing if there are only a few
 /// ways.
-std::vector<Finding> summed_up(const std::vector<Way>& ways) {
+std::vector<Finding> summary_finding(const std::vector<Way>& ways) {
   constexpr std::size_t kFew = 4;
   std::vector<std::pair<std::string, std::vector<const Way*>>> alike;
   for (const Way& way : ways) {
@@ -363,7 +363,7 @@ class Async final : public ScenarioOf<async_case> {
 
   [[nodiscard]] std::vector<Finding> conclude(std::span<const Result* const> results) const override {
     const std::vector<Way> ways = ways_of(results);
-    std::vector<Finding> findings = summed_up(ways);
+    std::vector<Finding> findings = summary_finding(ways);
     const bool in_short = !findings.empty();
     for (const Way& way : ways) {
       findings.push_back(finding_of(way));

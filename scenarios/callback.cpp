@@ -23,9 +23,9 @@
 #include "measure/timer_on_host.hpp"
 #include "model/bounds.hpp"
 #include "model/relation.hpp"
+#include "run/finding_text.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
-#include "run/wording.hpp"
 #include "scenarios/common/chunked_work.hpp"
 
 namespace xferbench {
@@ -63,8 +63,8 @@ CallbackCase callback_case(const Case& c) {
           .consumers = c.count("consumers")};
 }
 
-bool by_helper(Method method) { return method == Method::event_sync || method == Method::poll; }
-bool by_driver(Method method) { return method == Method::host_func || method == Method::stream_callback; }
+bool uses_helper_thread(Method method) { return method == Method::event_sync || method == Method::poll; }
+bool uses_driver_thread(Method method) { return method == Method::host_func || method == Method::stream_callback; }
 
 /// Sum of a chunk's 4-byte words, including a partial last word; reads every byte of the payload's part. word(offset,
 /// bytes) returns the word at an offset in the payload, of which `bytes` belong to the chunk.
@@ -120,12 +120,12 @@ class Consumers : NonCopyable {
   /// wrong; look() throws if no further chunk can arrive. Rethrows the error given to fail().
   void wait_for_all(const std::function<void()>& look) {
     constexpr double kSlowest = 100e6;  // bytes per second, a lower bound for one consumer
-    const double patience = 1 + static_cast<double>(payload_.output(payload_.chunks().back()).size_bytes()) / kSlowest;
+    const double timeout = 1 + static_cast<double>(payload_.output(payload_.chunks().back()).size_bytes()) / kSlowest;
     for (std::size_t consumed = 0; consumed < sums_.size(); ++consumed) {
-      if (done_->take(patience)) continue;
+      if (done_->take(timeout)) continue;
       rethrow();
       look();  // waits for the GPU, which may be slower than expected
-      if (done_->take(patience)) continue;
+      if (done_->take(timeout)) continue;
       rethrow();
       throw MeasurementError("the GPU has finished, but the CPU stage was not notified of all chunks");
     }
@@ -182,7 +182,7 @@ class ConsumedPipeline : NonCopyable {
       finished_.push_back(device_.make_event(EventKind::ordering));
       callbacks_.emplace_back([this, i] { notice(i); });
     }
-    if (by_helper(c.method)) {
+    if (uses_helper_thread(c.method)) {
       const bool polls = c.method == Method::poll;
       watcher_ = device_.host().start_thread([this, polls] { watch(polls); });
     }
@@ -206,7 +206,7 @@ class ConsumedPipeline : NonCopyable {
   Region pipeline(Method method, std::string name) {
     Region r{.name = std::move(name), .clock = Clock::host};
     r.check = [this, method] { check(method, "its output"); };
-    if (!by_helper(method) && !by_driver(method)) {
+    if (!uses_helper_thread(method) && !uses_driver_thread(method)) {
       r.submit = [this, method] { run(method); };
       r.batchable = false;  // like the pipelines that it is compared with
       return r;
@@ -280,10 +280,10 @@ class ConsumedPipeline : NonCopyable {
     payload_.launch(i, stream);
     payload_.copy_out(i, stream);
     stream.stamp(stamps() + i);
-    if (by_driver(method)) {
+    if (uses_driver_thread(method)) {
       const bool plain = method == Method::host_func;
       stream.call_host(plain ? CallbackApi::launch_host_func : CallbackApi::stream_add_callback, callbacks_[i]);
-    } else if (by_helper(method)) {
+    } else if (uses_helper_thread(method)) {
       stream.record(finished_[i]);
       recorded_->post(i);
     }
@@ -475,13 +475,13 @@ std::vector<Finding> Callback::conclude(std::span<const Result* const> results) 
       methods.emplace_back(kMethods[static_cast<std::size_t>(method)]);
     }
     if (rivals.size() < 2) return;
-    const model::Front front = front_of(rivals, measurement);
+    const model::Leaders front = leaders_of(rivals, measurement);
     const Metric& best = rivals[front.places.front()]->needed_metric(metric);
     findings.push_back(
         {.kind = "winner",
-         .labels = {{"method", ahead_text(front, methods)}, {"outcome", outcome_text(front)}},
+         .labels = {{"method", leaders_text(front, methods)}, {"outcome", outcome_label(front)}},
          .metrics = {best},
-         .text = fmt::format("{}: {} ({})", what, told_apart(front, methods, "is the quickest", "are equally quick"),
+         .text = fmt::format("{}: {} ({})", what, ranking_text(front, methods, "is the quickest", "are equally quick"),
                              format_seconds(best.value))});
   };
   tell("notification_p50", "notification", "notification");

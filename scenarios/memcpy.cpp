@@ -18,9 +18,9 @@
 #include "measure/statistics.hpp"
 #include "measure/worker.hpp"
 #include "model/pcie.hpp"
+#include "run/finding_text.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
-#include "run/wording.hpp"
 #include "scenarios/common/link_traffic.hpp"
 #include "scenarios/common/transfer.hpp"
 
@@ -69,7 +69,7 @@ MemcpyCase memcpy_case(const Case& c) {
 }
 
 /// Measurement of one direction while the other is busy throughout; indexed like MemcpyCase::directions.
-constexpr std::array<const char*, 2> kBeside{"h2d-beside", "d2h-beside"};
+constexpr std::array<const char*, 2> kConcurrent{"h2d-beside", "d2h-beside"};
 
 /// The transfers of one case, as regions.
 class Copies {
@@ -103,11 +103,11 @@ class Copies {
 
   /// One region per direction: its copy, in the first stream, while a copy of twice the size runs in the other
   /// direction and outlasts it. Only for both directions at once, timed by events.
-  std::vector<Region> beside_a_longer_one() {
+  std::vector<Region> overlapped_by_longer_copy() {
     std::vector<Region> regions;
     for (std::size_t i = 0; i < transfers_.size(); ++i) {
       const std::size_t other = 1 - i;
-      Region r = checked_region(kBeside[i]);
+      Region r = checked_region(kConcurrent[i]);
       r.clock = Clock::event_gated;
       r.streams = {streams_[i], streams_[other]};
       r.operations = 2;
@@ -184,7 +184,7 @@ class Copies {
 Measurement stream_measurement(const Series& series, std::string name, std::size_t stream) {
   std::vector<double> samples;
   for (const auto& times : series.stream_times) samples.push_back(times[stream]);
-  return of_same_passes(series, std::move(name), std::move(samples));
+  return series_of_same_passes(series, std::move(name), std::move(samples));
 }
 
 /// Limit of --back-to-back: so many copies in both directions fit behind a gate, so no sample has fewer than requested.
@@ -232,14 +232,14 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     if (bench.verify) verify(copies.transfers(), bench.machine, region, run_once);
     std::vector<Region> regions{region};
     // With the host's clock a pass already is the time to result.
-    if (region.clock != Clock::host) regions.push_back(wall_of(region));
+    if (region.clock != Clock::host) regions.push_back(wall_region(region));
     if (region.clock == Clock::event_gated && c.both_ways()) {
-      std::ranges::move(copies.beside_a_longer_one(), std::back_inserter(regions));
+      std::ranges::move(copies.overlapped_by_longer_copy(), std::back_inserter(regions));
     }
     const std::vector<Series> series = bench.sample(std::move(regions));
     report(c, bench.device.capabilities().environment.gpu, series.front(), result);
     report_wall(series, result);
-    report_beside(c.transfer.bytes, series, result);
+    report_concurrent(c.transfer.bytes, series, result);
     if (bench.verifies_again()) verify(copies.transfers(), bench.machine, region, run_at_full_speed);
     if (c.is_registered()) report_pinning(c, bench, result);
     if (!c.inside_gpu() && !c.is_managed()) report_link_traffic(bench, region, payload_of(c), result);
@@ -253,9 +253,9 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     for (const Result* r : results) alike[but_host(*r)].push_back(r);
     const std::vector<std::string> axes = axes_of_registered(results);
     for (const Result* r : results) {
-      if (auto finding = when_pinning_pays(*r, axes, alike[but_host(*r)])) findings.push_back(std::move(*finding));
+      if (auto finding = pinning_break_even(*r, axes, alike[but_host(*r)])) findings.push_back(std::move(*finding));
     }
-    show_many_as_rows(findings, "break-even", 1);
+    fold_into_rows(findings, "break-even", 1);
     return findings;
   }
 
@@ -387,8 +387,8 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
 
   /// Compares copies from memory pinned in place with the same copies from pageable memory. `axes`: labels of the
   /// finding. Nothing if there is no such result.
-  static std::optional<Finding> when_pinning_pays(const Result& registered, std::span<const std::string> axes,
-                                                  std::span<const Result* const> all) {
+  static std::optional<Finding> pinning_break_even(const Result& registered, std::span<const std::string> axes,
+                                                   std::span<const Result* const> all) {
     const Metric* pinning = registered.metric("pinning");
     if (pinning == nullptr) return std::nullopt;
     const MemcpyCase c = memcpy_case(registered.config);
@@ -405,7 +405,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
         found.outcome == model::BreakEven::Outcome::pays ? fmt::format(", against {}", to_text(ordinary)) : "";
     Finding f{.kind = "break-even", .labels = labels_of(registered.config, axes)};
     f.labels.emplace_back("against", to_text(ordinary));
-    f.labels.emplace_back("outcome", outcome_text(found));
+    f.labels.emplace_back("outcome", outcome_label(found));
     f.text = fmt::format("{} {}{}", what, break_even_text(found, to_text(ordinary)), against);
     add_copies(found, "copies", f);
     return f;
@@ -485,9 +485,9 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     }
   }
 
-  static void report_beside(std::size_t size, std::span<const Series> series, Result& result) {
+  static void report_concurrent(std::size_t size, std::span<const Series> series, Result& result) {
     for (const Series& s : series) {
-      if (std::ranges::find(kBeside, s.elapsed.name) == kBeside.end() || s.stream_times.empty()) continue;
+      if (std::ranges::find(kConcurrent, s.elapsed.name) == kConcurrent.end() || s.stream_times.empty()) continue;
       Measurement m = stream_measurement(s, s.elapsed.name, 0);
       if (m.samples.empty()) continue;
       m.auxiliary = true;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/commands.hpp"
-#include "app/fleet/membership.hpp"
+#include "app/fleet/rank_session.hpp"
 #include "app/process.hpp"
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
@@ -23,16 +23,16 @@ int complain(std::string_view what, xferbench::ExitCode code) noexcept {
 
 /// Of what is wrong with the command, which every rank under mpirun or srun finds: one of them says it.
 int complain_once(const char* what) noexcept {
-  const auto launch = xferbench::app::started_by_launcher();
-  if (!launch || xferbench::app::speaks_for_all(*launch)) xferbench::tell(what);
+  const auto launch = xferbench::app::launch_from_environment();
+  if (!launch || xferbench::app::may_print(*launch)) xferbench::tell(what);
   return static_cast<int>(xferbench::ExitCode::usage);
 }
 
 /// Of a file, which may be there on other hosts: each rank speaks for itself.
 int complain_here(const char* what) {
-  const auto launch = xferbench::app::started_by_launcher();
+  const auto launch = xferbench::app::launch_from_environment();
   const bool alone = !launch || launch->size.value_or(2) == 1;
-  xferbench::tell(alone ? what : fmt::format("{}: {}", xferbench::app::speaker(*launch), what));
+  xferbench::tell(alone ? what : fmt::format("{}: {}", xferbench::app::rank_label(*launch), what));
   return static_cast<int>(xferbench::ExitCode::usage);
 }
 

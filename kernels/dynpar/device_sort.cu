@@ -76,13 +76,13 @@ __device__ void sort_part(const SortArgs& args, const SortSegment& segment) {
 // --- Partitioning ----------------------------------------------------------------------------------------------------
 
 /// The keys that one thread holds, and which of them lie inside the segment.
-struct Held {
+struct RegisterKeys {
   std::uint32_t key[kKeysPerThread];
   bool there[kKeysPerThread];
 };
 
-__device__ Held load_keys(const std::uint32_t* from, std::uint32_t count, std::uint32_t block) {
-  Held held;
+__device__ RegisterKeys load_keys(const std::uint32_t* from, std::uint32_t count, std::uint32_t block) {
+  RegisterKeys held;
 #pragma unroll
   for (unsigned k = 0; k < kKeysPerThread; ++k) {
     const std::uint32_t i = block * kPartitionTile + k * kThreads + threadIdx.x;
@@ -95,7 +95,7 @@ __device__ Held load_keys(const std::uint32_t* from, std::uint32_t count, std::u
 /// Writes the keys for which wanted(key) is true to positions reserved for them: each warp reserves positions of its
 /// block, and each block reserves positions of `counter`. All threads of the block must call it.
 template <class Wanted, class Place>
-__device__ void write_side(const Held& held, std::uint32_t* counter, Wanted wanted, Place place) {
+__device__ void write_side(const RegisterKeys& held, std::uint32_t* counter, Wanted wanted, Place place) {
   __shared__ std::uint32_t in_block;
   __shared__ std::uint32_t base;
   constexpr unsigned kAll = 0xFFFFFFFF;
@@ -152,7 +152,7 @@ __device__ void partition_part(const SortArgs& args, const SortSegment& segment,
   std::uint32_t* last_key = to + segment.count - 1;
   SortCounters& counters = args.counters[counters_of(segment.first)];
   const std::uint32_t pivot = pivot_for_block(from, segment.count);
-  const Held held = load_keys(from, segment.count, block);
+  const RegisterKeys held = load_keys(from, segment.count, block);
   write_side(
       held, &counters.less, [=](std::uint32_t key) { return key < pivot; }, [=](std::uint32_t n) { return to + n; });
   write_side(

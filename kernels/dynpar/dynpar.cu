@@ -74,11 +74,11 @@ void Children::preload() const { load(leaf, node, tree_root, chain_link, chain_r
 
 void Children::launch(void* cuda_stream) const {
   const auto stream = static_cast<cudaStream_t>(cuda_stream);
-  if (way_ == LaunchWay::tail_chain) {
+  if (way_ == LaunchMode::tail_chain) {
     chain_root<<<1, 1, 0, stream>>>(args_);
   } else {
-    const std::uint32_t children = way_ == LaunchWay::none ? 0 : args_.tree.width(0);
-    tree_root<<<1, launchers_, 0, stream>>>(args_, children, way_ == LaunchWay::tail);
+    const std::uint32_t children = way_ == LaunchMode::none ? 0 : args_.tree.width(0);
+    tree_root<<<1, launchers_, 0, stream>>>(args_, children, way_ == LaunchMode::tail);
   }
 }
 

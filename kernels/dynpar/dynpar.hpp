@@ -134,7 +134,7 @@ class Child final : public Kernel {
 };
 
 /// How the first kernel and the children launch further kernels.
-enum class LaunchWay {
+enum class LaunchMode {
   none,             ///< no launches: only the first kernel runs
   fire_and_forget,  ///< each kernel launches its children of the tree with fire-and-forget
   tail,             ///< each kernel tail-launches its children of the tree, which run one after another
@@ -145,13 +145,13 @@ enum class LaunchWay {
 class Children final : public Kernel {
  public:
   /// The `launchers` threads of the first kernel share its launches.
-  Children(LaunchWay way, const ChildrenArgs& args, unsigned launchers = 1)
+  Children(LaunchMode way, const ChildrenArgs& args, unsigned launchers = 1)
       : way_(way), args_(args), launchers_(launchers) {}
 
   [[nodiscard]] std::string_view name() const override { return "children"; }
   [[nodiscard]] KernelCost cost() const override { return {.bytes = output().size()}; }
   [[nodiscard]] std::span<std::byte> output() const override {
-    return std::as_writable_bytes(std::span(args_.slots, way_ == LaunchWay::none ? 0 : args_.tree.children()));
+    return std::as_writable_bytes(std::span(args_.slots, way_ == LaunchMode::none ? 0 : args_.tree.children()));
   }
   void compute(std::span<std::byte> result) const override {
     for (std::uint32_t i = 0; i < result.size() / sizeof(std::uint32_t); ++i) {
@@ -165,7 +165,7 @@ class Children final : public Kernel {
 #endif
 
  private:
-  LaunchWay way_;
+  LaunchMode way_;
   ChildrenArgs args_;
   [[maybe_unused]] unsigned launchers_;  // used on a GPU only
 };

@@ -40,7 +40,7 @@ __device__ bool threads_needed(const SmemWork& w, const Place& place) {
 /// Reads the share's vectors of a tile from its slot, from `first` on; rows that the engine did not load come from
 /// global memory.
 template <unsigned kVectors, class Engine>
-__device__ void take_from_slot(const SmemWork& w, const uint4* slot, const Place& place, const Share& share,
+__device__ void take_from_slot(const SmemWork& w, const uint4* slot, const Place& place, const ThreadSlice& share,
                                unsigned first, uint4 (&vectors)[kVectors]) {
 #pragma unroll
   for (unsigned i = 0; i < kVectors; ++i) vectors[i] = slot[Engine::place(w, share.index(w, first + i))];
@@ -53,8 +53,8 @@ __device__ void take_from_slot(const SmemWork& w, const uint4* slot, const Place
 
 /// Writes the vectors back to the slot, and stores to global memory those that the engine does not store.
 template <unsigned kVectors, class Engine>
-__device__ void put_into_slot(const SmemWork& w, uint4* slot, const Place& place, const Share& share, unsigned first,
-                              const uint4 (&vectors)[kVectors]) {
+__device__ void put_into_slot(const SmemWork& w, uint4* slot, const Place& place, const ThreadSlice& share,
+                              unsigned first, const uint4 (&vectors)[kVectors]) {
 #pragma unroll
   for (unsigned i = 0; i < kVectors; ++i) slot[Engine::place(w, share.index(w, first + i))] = vectors[i];
   if (place.whole || !w.copies) return;
@@ -68,8 +68,8 @@ __device__ void put_into_slot(const SmemWork& w, uint4* slot, const Place& place
 /// The threads' work on a tile in its slot. Results go to global memory, or back to the slot for asynchronous stores.
 /// Calls loaded() when this thread has read all of its vectors.
 template <SmemType kType, unsigned kVectors, class Engine, class Loaded>
-__device__ void work_on_slot(const SmemWork& w, uint4* slot, const Place& place, const Share& share, std::uint32_t& sum,
-                             const Loaded& loaded) {
+__device__ void work_on_slot(const SmemWork& w, uint4* slot, const Place& place, const ThreadSlice& share,
+                             std::uint32_t& sum, const Loaded& loaded) {
   for (unsigned group = 0; group < w.groups; ++group) {
     uint4 vectors[kVectors];
     const unsigned first = group * kVectors;
@@ -107,7 +107,7 @@ __device__ void run_ring(const SmemWork& w, const Engine& engine, uint4* memory)
   for (unsigned s = 0; s < w.stages; ++s) fill(s, feed.at(s));
 
   const bool stores_lag = w.async_store && w.stages > 1;
-  const Share share(w, threadIdx.x);
+  const ThreadSlice share(w, threadIdx.x);
   unsigned slot = 0;
   unsigned before = w.stages - 1;  // the slot of the previous iteration
   unsigned parity = 0;

@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kMaxThreads) cp_async_kernel(const SmemWork w)
   __shared__ std::uint32_t ring[Feed::kRing];
   const unsigned ahead = w.stages - 1;  // tiles in flight while one is worked on
   Feed feed(w, ring, w.stages > 2 ? w.stages - 2 : 0);
-  const Share theirs(w, neighbour(w));
+  const ThreadSlice theirs(w, neighbour(w));
   const unsigned slot_vectors = w.tile_bytes / kVector;
   for (unsigned k = 0; k < ahead; ++k) {
     load_tile<kBytes>(w, slots + k * slot_vectors, feed.at(k));

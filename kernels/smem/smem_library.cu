@@ -19,7 +19,8 @@ using namespace tile;
 using Pipeline = cuda::pipeline<cuda::thread_scope_block>;
 
 /// Loads this thread's vectors of a tile as one pipeline stage; the stage is empty past the last tile.
-__device__ void load_stage(const SmemWork& w, Pipeline& pipeline, uint4* slot, std::uint32_t tile, const Share& share) {
+__device__ void load_stage(const SmemWork& w, Pipeline& pipeline, uint4* slot, std::uint32_t tile,
+                           const ThreadSlice& share) {
   pipeline.producer_acquire();  // waits until all threads have released the slot
   if (w.copies && tile < w.tiles) {
     const Place place = place_of(w, tile);
@@ -48,8 +49,8 @@ __global__ void __launch_bounds__(kMaxThreads) pipeline_kernel(const SmemWork w)
   __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, kStages> state;
   Pipeline pipeline = cuda::make_pipeline(cg::this_thread_block(), &state);
   Feed feed(w, ring, kStages - 1);
-  const Share mine(w, threadIdx.x);
-  const Share theirs(w, neighbour(w));
+  const ThreadSlice mine(w, threadIdx.x);
+  const ThreadSlice theirs(w, neighbour(w));
   const unsigned slot_vectors = w.tile_bytes / kVector;
   for (unsigned k = 0; k < kStages; ++k) load_stage(w, pipeline, slots + k * slot_vectors, feed.at(k), mine);
   unsigned slot = 0;
@@ -130,7 +131,7 @@ __global__ void __launch_bounds__(kMaxThreads, 1) cg_kernel(const SmemWork w) {
   const unsigned ahead = w.stages - 1;
   const unsigned calls = w.is_array ? 1 : w.tile_rows;  // per tile
   Feed feed(w, ring, w.stages > 2 ? w.stages - 2 : 0);
-  const Share theirs(w, neighbour(w));
+  const ThreadSlice theirs(w, neighbour(w));
   const unsigned slot_vectors = w.tile_bytes / kVector;
   for (unsigned k = 0; k < ahead; ++k) load_tile(w, block, slots + k * slot_vectors, feed.at(k));
   unsigned slot = 0;

@@ -14,7 +14,7 @@ template <SmemType kType, unsigned kVectors>
 __global__ void __launch_bounds__(kMaxThreads) direct_kernel(const SmemWork w) {
   __shared__ std::uint32_t ring[Feed::kRing];
   Feed feed(w, ring, 0);
-  const Share share(w, threadIdx.x);
+  const ThreadSlice share(w, threadIdx.x);
   std::uint32_t sum = 0;
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
@@ -41,8 +41,8 @@ __global__ void __launch_bounds__(kMaxThreads) sync_kernel(const SmemWork w) {
   extern __shared__ uint4 slot[];
   __shared__ std::uint32_t ring[Feed::kRing];
   Feed feed(w, ring, 0);
-  const Share mine(w, threadIdx.x);
-  const Share theirs(w, neighbour(w));
+  const ThreadSlice mine(w, threadIdx.x);
+  const ThreadSlice theirs(w, neighbour(w));
   std::uint32_t sum = 0;
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
@@ -69,8 +69,8 @@ __global__ void __launch_bounds__(kMaxThreads) prefetch_kernel(const SmemWork w)
   extern __shared__ uint4 slot[];
   __shared__ std::uint32_t ring[Feed::kRing];
   Feed feed(w, ring, 0);
-  const Share mine(w, threadIdx.x);
-  const Share theirs(w, neighbour(w));
+  const ThreadSlice mine(w, threadIdx.x);
+  const ThreadSlice theirs(w, neighbour(w));
   uint4 next[kVectors] = {};
   if (feed.at(0) < w.tiles) load_all(w, place_of(w, feed.at(0)), mine, 0, next);
   std::uint32_t sum = 0;

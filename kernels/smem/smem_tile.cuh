@@ -54,16 +54,16 @@ __device__ inline std::uint32_t valid_bytes(const SmemWork& w, std::uint32_t row
 }
 
 /// Whether `row` is the last row of an array and shorter than the others.
-__device__ inline bool is_cut_short(const SmemWork& w, std::uint32_t row) {
+__device__ inline bool is_partial(const SmemWork& w, std::uint32_t row) {
   return row + 1 == w.rows && w.last_row_bytes != w.row_bytes;
 }
 
 // --- Vectors of a thread.
 
 /// The vectors of a tile that one thread works on; `first` is the index of the first of them in the tile.
-class Share {
+class ThreadSlice {
  public:
-  __device__ Share(const SmemWork& w, std::uint32_t first)
+  __device__ ThreadSlice(const SmemWork& w, std::uint32_t first)
       : first_(first),
         row_((first * kVector) >> w.width_log2),
         column_((first * kVector) & ((1U << w.width_log2) - 1)),
@@ -122,7 +122,7 @@ __device__ inline void store_part(std::byte* to, const uint4& vector, std::uint3
 }
 
 /// Loads vector n of the share; bytes outside of the payload are zero.
-__device__ inline uint4 load(const SmemWork& w, const Place& place, const Share& share, unsigned n) {
+__device__ inline uint4 load(const SmemWork& w, const Place& place, const ThreadSlice& share, unsigned n) {
   const std::byte* from = w.in + place.offset + share.offset(w, n);
   const std::uint32_t valid = share.valid(w, place, n);
   return valid == kVector ? *reinterpret_cast<const uint4*>(from) : load_part(from, valid);
@@ -132,7 +132,7 @@ __device__ inline uint4 load(const SmemWork& w, const Place& place, const Share&
 /// that the compiler cannot skip work. Whole tiles have a separate path, here and in emit_all: checks per vector would
 /// cost as much as a tenth of the arithmetic.
 template <unsigned kVectors>
-__device__ void load_all(const SmemWork& w, const Place& place, const Share& share, unsigned first,
+__device__ void load_all(const SmemWork& w, const Place& place, const ThreadSlice& share, unsigned first,
                          uint4 (&vectors)[kVectors]) {
   if (!w.copies) {
 #pragma unroll
@@ -163,10 +163,10 @@ __device__ inline std::uint32_t sum_words(const uint4& v, std::uint32_t valid) {
 // --- Arithmetic.
 
 template <SmemType kType>
-struct Lane;
+struct ElementTraits;
 
 template <>
-struct Lane<SmemType::f32> {
+struct ElementTraits<SmemType::f32> {
   using Value = float;
   __device__ static Value of(std::uint32_t bits) { return __uint_as_float(bits); }
   __device__ static std::uint32_t bits(Value value) { return __float_as_uint(value); }
@@ -176,7 +176,7 @@ struct Lane<SmemType::f32> {
 };
 
 template <>
-struct Lane<SmemType::f16> {
+struct ElementTraits<SmemType::f16> {
   using Value = __half2;
   __device__ static Value of(std::uint32_t bits) { return __halves2half2(low(bits), high(bits)); }
   __device__ static std::uint32_t bits(Value value) {
@@ -194,7 +194,7 @@ struct Lane<SmemType::f16> {
 /// Applies the arithmetic to kVectors vectors: 4 * kVectors independent chains of dependent steps.
 template <SmemType kType, unsigned kVectors>
 __device__ void compute(uint4 (&vectors)[kVectors], const SmemWork& w) {
-  using L = Lane<kType>;
+  using L = ElementTraits<kType>;
   if (!w.halve && w.intensity == 0) return;
   typename L::Value v[4 * kVectors];
 #pragma unroll
@@ -224,7 +224,7 @@ __device__ void compute(uint4 (&vectors)[kVectors], const SmemWork& w) {
 // --- Output.
 
 /// Stores the payload bytes of vector n of the share.
-__device__ inline void store(const SmemWork& w, const Place& place, const Share& share, unsigned n,
+__device__ inline void store(const SmemWork& w, const Place& place, const ThreadSlice& share, unsigned n,
                              const uint4& vector) {
   std::byte* to = w.out + place.offset + share.offset(w, n);
   const std::uint32_t valid = share.valid(w, place, n);
@@ -237,7 +237,7 @@ __device__ inline void store(const SmemWork& w, const Place& place, const Share&
 
 /// Stores the vectors from `first` on or, for read, adds them to the thread's sum.
 template <unsigned kVectors>
-__device__ void emit_all(const SmemWork& w, const Place& place, const Share& share, unsigned first,
+__device__ void emit_all(const SmemWork& w, const Place& place, const ThreadSlice& share, unsigned first,
                          const uint4 (&vectors)[kVectors], std::uint32_t& sum) {
   if (w.reads) {
 #pragma unroll
@@ -271,7 +271,7 @@ __device__ inline void finish_sum(const SmemWork& w, std::uint32_t sum) {
 
 /// The work on a tile in shared memory, at `slot`.
 template <SmemType kType, unsigned kVectors>
-__device__ void work_on_shared(const SmemWork& w, const uint4* slot, const Place& place, const Share& share,
+__device__ void work_on_shared(const SmemWork& w, const uint4* slot, const Place& place, const ThreadSlice& share,
                                std::uint32_t& sum) {
   for (unsigned group = 0; group < w.groups; ++group) {
     uint4 vectors[kVectors];

@@ -44,7 +44,7 @@ struct TensorEngine {
   // The tensor maps leave out an array's last row if it is shorter, as a tensor is a rectangle. Tensor stores write
   // whole vectors: an H200 overwrites the padding after a row that ends within one. So the map for stores ends before
   // it.
-  __device__ static bool brings(const SmemWork& w, std::uint32_t row) { return !is_cut_short(w, row); }
+  __device__ static bool brings(const SmemWork& w, std::uint32_t row) { return !is_partial(w, row); }
   __device__ static bool takes(const SmemWork& w, std::uint32_t row, std::uint32_t column) {
     return brings(w, row) && column + kVector <= w.row_bytes;
   }
@@ -52,7 +52,7 @@ struct TensorEngine {
     const bool has_last_row = place.row + w.tile_rows >= w.rows;
     const std::uint32_t whole_vectors = w.row_bytes / kVector * kVector;
     const bool has_row_ends = place.column + (1U << w.width_log2) > whole_vectors;
-    return !(has_last_row && is_cut_short(w, w.rows - 1)) && !(has_row_ends && whole_vectors != w.row_bytes);
+    return !(has_last_row && is_partial(w, w.rows - 1)) && !(has_row_ends && whole_vectors != w.row_bytes);
   }
 };
 
@@ -82,7 +82,7 @@ struct Slots {
 };
 
 /// Position in the ring, and the parity of its barriers' current phase.
-struct Turn {
+struct RingPosition {
   unsigned slot = 0;
   unsigned parity = 0;
   __device__ void next(unsigned stages) {
@@ -96,7 +96,7 @@ template <class Engine>
 __device__ void load_tiles(const SmemWork& w, const Engine& engine, const Slots& slots) {
   const bool dynamic = w.queue != nullptr;
   std::uint32_t tile = dynamic ? take(w) : blockIdx.x;
-  for (Turn turn;; turn.next(w.stages)) {
+  for (RingPosition turn;; turn.next(w.stages)) {
     const std::uint32_t after = !dynamic ? tile + gridDim.x : tile < w.tiles ? take(w) : tile;
     ptx::mbarrier_wait(&slots.empty[turn.slot], turn.parity ^ 1);  // passes at once on the first use of a slot
     slots.tiles[turn.slot] = tile;
@@ -113,14 +113,14 @@ __device__ void load_tiles(const SmemWork& w, const Engine& engine, const Slots&
 
 template <SmemType kType, unsigned kVectors, class Engine>
 __device__ void consume_tiles(const SmemWork& w, const Slots& slots) {
-  const Share share(w, threadIdx.x);
+  const ThreadSlice share(w, threadIdx.x);
   const bool leader = threadIdx.x % kWarp == 0;
   const auto arrive = [&](std::uint64_t* barrier) {
     __syncwarp();  // the leader arrives for the whole warp
     if (leader) ptx::mbarrier_arrive(barrier);
   };
   std::uint32_t sum = 0;
-  for (Turn turn;; turn.next(w.stages)) {
+  for (RingPosition turn;; turn.next(w.stages)) {
     ptx::mbarrier_wait(&slots.full[turn.slot], turn.parity);
     // Only the leader reads it, because only the leader's arrival allows the loader to overwrite it.
     const std::uint32_t tile = __shfl_sync(0xFFFFFFFF, leader ? slots.tiles[turn.slot] : 0, 0);
@@ -147,7 +147,7 @@ __device__ void store_tiles(const SmemWork& w, const Engine& engine, const Slots
     if (before < w.stages) ptx::mbarrier_arrive(&slots.empty[before]);
     before = w.stages;
   };
-  for (Turn turn;; turn.next(w.stages)) {
+  for (RingPosition turn;; turn.next(w.stages)) {
     if (!ptx::mbarrier_ended(&slots.worked[turn.slot], turn.parity)) {
       ptx::bulk_wait_read<0>();
       give_back();

@@ -93,12 +93,13 @@ Fit fit_of(std::span<const NamedReport> runs, std::string_view direction, std::s
 // --- Single measurements -------------------------------------------------------------------------------------------
 
 /// Derives a figure from the median of a measurement.
-Tell by_median(std::string measurement, std::function<double(const Result&, double)> figure) {
-  return [measurement = std::move(measurement), figure = std::move(figure)](const Result& r) -> std::optional<Told> {
+FigureReader by_median(std::string measurement, std::function<double(const Result&, double)> figure) {
+  return [measurement = std::move(measurement),
+          figure = std::move(figure)](const Result& r) -> std::optional<FigureValue> {
     const Measurement* m = r.measurement(measurement);
     if (m == nullptr || m->samples.empty()) return std::nullopt;
     const auto by = [&](double seconds) { return figure(r, seconds); };
-    return Told{by(m->median), measurement, changed(m->ci95, by)};
+    return FigureValue{by(m->median), measurement, changed(m->ci95, by)};
   };
 }
 

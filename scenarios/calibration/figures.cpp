@@ -50,21 +50,21 @@ void Figures::add(std::string field, double value, std::optional<Interval> inter
   into_.figures.push_back({std::move(field), value, interval, std::move(source)});
 }
 
-void Figures::add(std::span<const Found> from, std::string field, const Tell& tell) {
+void Figures::add(std::span<const Found> from, std::string field, const FigureReader& tell) {
   std::vector<Found> used;
-  std::vector<Told> all;
+  std::vector<FigureValue> all;
   for (const Found& f : from) {
-    auto told = tell(*f.result);
-    if (!told) continue;
+    auto reading = tell(*f.result);
+    if (!reading) continue;
     used.push_back(f);
-    all.push_back(*std::move(told));
+    all.push_back(*std::move(reading));
   }
   if (all.empty()) return;
   std::vector<double> values;
   Interval interval{all.front().value, all.front().value};
-  for (const Told& told : all) {
-    const Interval own = told.interval.value_or(Interval{told.value, told.value});
-    values.push_back(told.value);
+  for (const FigureValue& reading : all) {
+    const Interval own = reading.interval.value_or(Interval{reading.value, reading.value});
+    values.push_back(reading.value);
     interval = {std::min(interval.low, own.low), std::max(interval.high, own.high)};
   }
   std::string what = all.front().what;

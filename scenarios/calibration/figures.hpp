@@ -35,12 +35,12 @@ double bytes_of(const Result& r);
 std::optional<Interval> changed(const std::optional<Interval>& interval, const std::function<double(double)>& by);
 
 /// A figure derived from one result; `what` names the metric or measurement used.
-struct Told {
+struct FigureValue {
   double value = 0;
   std::string what;
   std::optional<Interval> interval{};
 };
-using Tell = std::function<std::optional<Told>(const Result&)>;
+using FigureReader = std::function<std::optional<FigureValue>(const Result&)>;
 
 /// Collects figures. The first value added for a field wins.
 class Figures {
@@ -50,7 +50,7 @@ class Figures {
   /// `field` of sim::Profile, in its unit. Ignores values that are not finite.
   void add(std::string field, double value, std::optional<Interval> interval, std::string source);
   /// Adds the median over all results; its interval covers the intervals of all of them.
-  void add(std::span<const Found> from, std::string field, const Tell& tell);
+  void add(std::span<const Found> from, std::string field, const FigureReader& tell);
   [[nodiscard]] bool has(std::string_view field) const { return find(field) != nullptr; }
   /// The figure if there is one, else the base profile's value.
   [[nodiscard]] double known(std::string_view field) const;

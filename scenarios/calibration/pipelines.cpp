@@ -25,28 +25,28 @@ std::vector<Found> pipelines(std::span<const NamedReport> runs) {
   return found;
 }
 
-Tell metric(std::string name) {
-  return [name = std::move(name)](const Result& r) -> std::optional<Told> {
+FigureReader metric(std::string name) {
+  return [name = std::move(name)](const Result& r) -> std::optional<FigureValue> {
     const Metric* found = r.metric(name);
-    return found == nullptr ? std::nullopt : std::optional(Told{found->value, name});
+    return found == nullptr ? std::nullopt : std::optional(FigureValue{found->value, name});
   };
 }
 
 /// Slow-down of a copy while the other direction is busy. overlap omits the metric if there is none: factor 1.
-Tell factor(const std::string& direction, std::string_view of) {
+FigureReader factor(const std::string& direction, std::string_view of) {
   return [there = metric(direction + "_per_operation"),
-          own = metric(fmt::format("{}_duplex_{}", direction, of))](const Result& r) -> std::optional<Told> {
+          own = metric(fmt::format("{}_duplex_{}", direction, of))](const Result& r) -> std::optional<FigureValue> {
     const auto cost = there(r);
     if (!cost) return std::nullopt;
-    return own(r).value_or(Told{1, cost->what + " without a duplex factor"});
+    return own(r).value_or(FigureValue{1, cost->what + " without a duplex factor"});
   };
 }
 
 /// Older results contain only the mean of the three hand-overs.
-Tell handover(std::string name) {
+FigureReader handover(std::string name) {
   return [own = metric(std::move(name)), mean = metric("hand_over")](const Result& r) {
-    const auto told = own(r);
-    return told ? told : mean(r);
+    const auto reading = own(r);
+    return reading ? reading : mean(r);
   };
 }
 
@@ -73,18 +73,18 @@ std::optional<double> seconds_of_work(const Result& r) {
 }
 
 /// Memory traffic in bytes per second, if there is so little arithmetic that the kernel must be memory-bound.
-std::optional<Told> traffic_rate(const Result& r) {
+std::optional<FigureValue> traffic_rate(const Result& r) {
   const auto seconds = seconds_of_work(r);
   if (!seconds || r.value("work") > 2) return std::nullopt;
-  return Told{2 * bytes_of(r) / *seconds, "kernel"};
+  return FigureValue{2 * bytes_of(r) / *seconds, "kernel"};
 }
 
 /// Arithmetic operations per second, if the kernel takes clearly longer than its memory traffic would.
-std::optional<Told> arithmetic_rate(const Result& r, double memory_rate) {
+std::optional<FigureValue> arithmetic_rate(const Result& r, double memory_rate) {
   constexpr double kClearly = 1.3;
   const auto seconds = seconds_of_work(r);
   if (!seconds || *seconds * memory_rate < kClearly * 2 * bytes_of(r)) return std::nullopt;
-  return Told{bytes_of(r) / sizeof(float) * r.value("work") / *seconds, "kernel, work"};
+  return FigureValue{bytes_of(r) / sizeof(float) * r.value("work") / *seconds, "kernel, work"};
 }
 
 /// Keeps kernels with little arithmetic, as in pipelines: much more of it hides the latency of operands better.
@@ -129,9 +129,9 @@ void add_pipelines(std::span<const NamedReport> runs, Figures& figures) {
   figures.add(from, "copy_to_kernel", handover("hand_over_at_kernel"));
   figures.add(from, "kernel_to_copy", handover("hand_over_at_kernel"));
   figures.add(from, "copy_to_copy", handover("hand_over_between_copies"));
-  figures.add(from, "order_cost", [](const Result& r) -> std::optional<Told> {
+  figures.add(from, "order_cost", [](const Result& r) -> std::optional<FigureValue> {
     if (r.metric("hand_over") == nullptr || r.metric("event_hand_over") == nullptr) return std::nullopt;
-    return Told{std::max(0.0, r.value("event_hand_over") - r.value("hand_over")), "event_hand_over - hand_over"};
+    return FigureValue{std::max(0.0, r.value("event_hand_over") - r.value("hand_over")), "event_hand_over - hand_over"};
   });
   add_kernels(all, figures);
   if (!figures.has("h2d_duplex_rate") || !figures.has("copy_to_kernel")) {

@@ -122,7 +122,7 @@ const ChaseLog& PointerChase::pass(kernels::ChaseTimes times, kernels::ChaseBloc
 }
 
 Region PointerChase::region() {
-  return in_steps("pass", {{.name = kLatency, .clock = Clock::device, .decides = true}}, [this](LapTimer& laps) {
+  return stepped_region("pass", {{.name = kLatency, .clock = Clock::device, .decides = true}}, [this](LapTimer& laps) {
     const ChaseLog& log = pass();
     clock_rate_ = clock_rate_of(log);
     for (const std::uint32_t cycles : log.hops) laps.add(0, cycles / clock_rate_);
@@ -135,7 +135,7 @@ Region PointerChase::region_of_all_multiprocessors() {
   };
   const std::vector parts{part(kLatency, true), part(kNearest, false), part(kFarthest, false)};
   const unsigned blocks = std::max(1U, device_.capabilities().environment.gpu.multiprocessors);
-  return in_steps("passes", parts, [this, blocks](LapTimer& laps) {
+  return stepped_region("passes", parts, [this, blocks](LapTimer& laps) {
     std::set<std::uint32_t> walkers;
     std::vector<double> hops;  // mean seconds per hop, one value per block
     for (unsigned i = 0; i < blocks; ++i) {

@@ -112,10 +112,10 @@ std::size_t ChildrenRun::rival_streams() const {
   return at_once ? std::min<std::size_t>(kRivalStreams, spec_.children) : own_streams();
 }
 
-kernels::LaunchWay ChildrenRun::way() const {
-  if (spec_.launch == ChildLaunch::fire_and_forget) return kernels::LaunchWay::fire_and_forget;
-  if (spec_.launch != ChildLaunch::tail) return kernels::LaunchWay::none;
-  return spec_.tree ? kernels::LaunchWay::tail : kernels::LaunchWay::tail_chain;
+kernels::LaunchMode ChildrenRun::way() const {
+  if (spec_.launch == ChildLaunch::fire_and_forget) return kernels::LaunchMode::fire_and_forget;
+  if (spec_.launch != ChildLaunch::tail) return kernels::LaunchMode::none;
+  return spec_.tree ? kernels::LaunchMode::tail : kernels::LaunchMode::tail_chain;
 }
 
 std::optional<std::size_t> ChildrenRun::room() const { return room_ ? std::optional(room_->granted()) : std::nullopt; }
@@ -133,7 +133,7 @@ Region ChildrenRun::region(std::string name, With with, std::function<void()> su
 
 Region ChildrenRun::pass(std::string name, With with) {
   const StreamView root = streams_.front();
-  const kernels::LaunchWay launched = with == With::children ? way() : kernels::LaunchWay::none;
+  const kernels::LaunchMode launched = with == With::children ? way() : kernels::LaunchMode::none;
   const Graph& graph = with == With::children ? graph_ : empty_graph_;
   switch (spec_.launch) {
     case ChildLaunch::host: break;

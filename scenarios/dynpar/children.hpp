@@ -100,7 +100,7 @@ class ChildrenRun : NonCopyable {
  private:
   enum class With { children, no_children };
   [[nodiscard]] Region region(std::string name, With with, std::function<void()> submit) const;
-  [[nodiscard]] kernels::LaunchWay way() const;
+  [[nodiscard]] kernels::LaunchMode way() const;
   Region pass(std::string name, With with);
   void submit_by_host(std::size_t most_streams, With with);
   void fork(std::size_t streams);

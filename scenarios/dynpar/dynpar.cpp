@@ -13,9 +13,9 @@
 
 #include "core/units.hpp"
 #include "model/transfer.hpp"
+#include "run/finding_text.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
-#include "run/wording.hpp"
 #include "scenarios/dynpar/children.hpp"
 #include "scenarios/dynpar/sort.hpp"
 
@@ -200,7 +200,7 @@ Finding winner_of(const std::vector<const Result*>& ways) {
     names.push_back(way_of(children_of(*r)));
     after.push_back(fmt::format("{} takes {}", names.back(), format_seconds(times.back().value)));
   }
-  const model::Front front = model::front_of(times);
+  const model::Leaders front = model::leaders_of(times);
   const bool won = front.decided();
   const Result& first = *ways.front();
   std::vector<std::string> axes{"shape", "depth", "children", "work"};
@@ -208,7 +208,7 @@ Finding winner_of(const std::vector<const Result*>& ways) {
   Finding f{.kind = won ? "winner" : (front.equal ? "alike" : "undecided"),
             .labels = labels_of(first.config, axes),
             .metrics = {{kMakespan, first.median(kMakespan), "s"}}};
-  f.text = fmt::format("{}: {}", task_of(children_of(first)), told_apart(front, names, "is the fastest"));
+  f.text = fmt::format("{}: {}", task_of(children_of(first)), ranking_text(front, names, "is the fastest"));
   f.text += won ? fmt::format(", in {}; {}", format_seconds(times.front().value),
                               fmt::join(std::span(after).subspan(1), ", "))
                 : fmt::format(": {}", fmt::join(after, ", "));
@@ -231,7 +231,7 @@ void conclude_sorts(std::span<const Result* const> results, std::vector<Finding>
     const DynparCase c = dynpar_case(r->config);
     const std::string_view keys = kSortKeysNames[static_cast<std::size_t>(c.keys)];
     const std::string trips_text = fmt::format("{:.0f} round trip{}", trips->value, trips->value == 1 ? "" : "s");
-    const std::string beside = beside_text(model::estimate_of(*r, kMakespan), model::estimate_of(*r, kByHost));
+    const std::string beside = ratio_text(model::estimate_of(*r, kMakespan), model::estimate_of(*r, kByHost));
     findings.push_back(
         {.kind = "sort",
          .labels = {{"keys", std::string(keys)}, {"size", format_size(c.bytes)}, {"beside_host", beside}},
@@ -285,7 +285,7 @@ class Dynpar final : public ScenarioOf<dynpar_case> {
     conclude_winners(children, findings);
     conclude_sorts(of_task(results, true), findings);
     constexpr std::size_t kMostSentences = 3;
-    for (const char* kind : {"per-child", "sort"}) show_many_as_rows(findings, kind, kMostSentences);
+    for (const char* kind : {"per-child", "sort"}) fold_into_rows(findings, kind, kMostSentences);
     return findings;
   }
 };

@@ -37,10 +37,11 @@ std::size_t round_count(const ExchangeCase& c, int ranks) {
 
 /// Splits the transfers of a turn into groups that run concurrently. With both ways, a transfer stands for both
 /// directions of a pair.
-std::vector<model::Matching> in_groups(const model::Matching& transfers, Pacing pace, std::span<const int> nodes) {
-  if (pace == Pacing::all) return {transfers};
+std::vector<model::Matching> in_groups(const model::Matching& transfers, RankConcurrency pace,
+                                       std::span<const int> nodes) {
+  if (pace == RankConcurrency::all) return {transfers};
   std::vector<model::Matching> groups;
-  if (pace == Pacing::one) {
+  if (pace == RankConcurrency::one) {
     for (const model::Pair& transfer : transfers) groups.push_back({transfer});
     return groups;
   }
@@ -116,12 +117,12 @@ MemoryNeeds exchange_memory(const ExchangeCase& c) {
   return {.host = 2 * c.bytes + slots, .device = of_gpu};
 }
 
-ExchangePart to_and_fro(const ExchangePart& part) {
+ExchangePart round_trip(const ExchangePart& part) {
   const std::optional<int> other = part.to ? part.to : part.from;
   return {.to = other, .from = other};
 }
 
-std::vector<ExchangePart> turns_of(const model::Matching& matching, bool both_ways, Pacing pace,
+std::vector<ExchangePart> turns_of(const model::Matching& matching, bool both_ways, RankConcurrency pace,
                                    std::span<const int> nodes, int rank) {
   std::vector<ExchangePart> turns;
   const auto add = [&](const model::Matching& transfers) {

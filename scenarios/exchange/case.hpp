@@ -62,12 +62,12 @@ struct ExchangePart {
 };
 
 /// A round trip within the same turn: both ends send and receive.
-ExchangePart to_and_fro(const ExchangePart& part);
+ExchangePart round_trip(const ExchangePart& part);
 
 /// The turns of a round from the view of one rank; all ranks have the same number of turns. Without both_ways the two
 /// ends of a pair send in different turns, so each receives in one turn. `pace` says which pairs run concurrently: all,
 /// those whose sender is on the same node, or one.
-std::vector<ExchangePart> turns_of(const model::Matching& matching, bool both_ways, Pacing pace,
+std::vector<ExchangePart> turns_of(const model::Matching& matching, bool both_ways, RankConcurrency pace,
                                    std::span<const int> nodes, int rank);
 
 /// The partner of this rank, if it has one.

@@ -21,7 +21,7 @@
 #include "ranks/gpu_probe.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/exchange/case.hpp"
-#include "scenarios/exchange/end.hpp"
+#include "scenarios/exchange/endpoint.hpp"
 #include "scenarios/exchange/partner.hpp"
 #include "scenarios/exchange/plan.hpp"
 
@@ -38,7 +38,7 @@ constexpr const char* kMpiAlone = "mpi";
 constexpr const char* kMpiInSlots = "mpi-in-slots";
 
 /// The regions of every turn: the exchange, and the stages that limit it.
-std::vector<Region> regions_of(const ExchangeAtWork& at, const ExchangePlan& plan) {
+std::vector<Region> regions_of(const ActiveExchange& at, const ExchangePlan& plan) {
   return exchange_regions(at, [&](const ExchangePart& part, std::vector<Region>& regions) {
     // Only the turn in which this rank receives bears the name of the result, by which pass times are recorded.
     const char* name = part.from ? "exchange" : part.to ? "sent" : "of-others";
@@ -48,16 +48,17 @@ std::vector<Region> regions_of(const ExchangeAtWork& at, const ExchangePlan& pla
     ExchangeCopies(at.c.both_ways, 1).add(at, part, regions);
     regions.push_back(at.end.messages(kMpiAlone, part, {at.c.bytes, 1}, at.c.bytes));
     if (at.c.method != ExchangeMethod::pipeline) return;
-    regions.push_back(at.end.messages(kMpiInSlots, part, plan.shape, at.c.bytes, ExchangeEnd::Through::slots));
+    regions.push_back(
+        at.end.messages(kMpiInSlots, part, plan.shape, at.c.bytes, ExchangeEndpoint::MessageMemory::slots));
   });
 }
 
-void verify(const ExchangeAtWork& at, std::span<const Region> regions, VerifiedRun run) {
+void verify(const ActiveExchange& at, std::span<const Region> regions, VerifiedRun run) {
   const std::size_t per_turn = regions.size() / at.turns.size();
   for (std::size_t turn = 0; turn < at.turns.size(); ++turn) {
     const std::span<const Region> of_turn = regions.subspan(turn * per_turn, per_turn);
     at.end.verify(of_turn.front(), at.turns[turn], run);
-    if (has_latency(at.c)) at.end.verify(of_turn[1], to_and_fro(at.turns[turn]), run);
+    if (has_latency(at.c)) at.end.verify(of_turn[1], round_trip(at.turns[turn]), run);
   }
 }
 
@@ -68,7 +69,7 @@ Measurement named(Measurement m, const char* name) {
 }
 
 /// Adds the stages measured alone, and the exchange's efficiency relative to the slowest of them.
-void report_limits(const ExchangeAtWork& at, const ExchangeSamples& samples, double seconds, Result& result) {
+void report_limits(const ActiveExchange& at, const ExchangeSamples& samples, double seconds, Result& result) {
   const ExchangeCopies copies(at.c.both_ways, 1);
   const Measurement& mpi = samples.received(kMpiAlone).elapsed;
   double least_mpi = mpi.median;
@@ -96,7 +97,7 @@ void report_limits(const ExchangeAtWork& at, const ExchangeSamples& samples, dou
   result.labels.emplace_back("limited_by", slowest->first);
 }
 
-void report(const ExchangeAtWork& at, const ExchangePlan& plan, const ExchangeSamples& samples, Result& result) {
+void report(const ActiveExchange& at, const ExchangePlan& plan, const ExchangeSamples& samples, Result& result) {
   const Series& own = samples.received();
   result.measurements = {own.elapsed};
   if (!all_sampled(samples.all())) return;
@@ -118,17 +119,17 @@ void report(const ExchangeAtWork& at, const ExchangePlan& plan, const ExchangeSa
 }
 
 void measure_pair(const ExchangeCase& c, const RunContext& bench, const model::Matching& matching, Partner& partner,
-                  std::unique_ptr<ExchangeEnd>& end, Result& result) {
+                  std::unique_ptr<ExchangeEndpoint>& end, Result& result) {
   const FleetContext& fleet = *bench.fleet;
   partner.together([&] {
-    end = std::make_unique<ExchangeEnd>(c, bench, partner);
+    end = std::make_unique<ExchangeEndpoint>(c, bench, partner);
     if (bench.needs_data()) end->prepare();
   });
-  const ExchangeAtWork at{c, bench, partner, *end,
+  const ActiveExchange at{c, bench, partner, *end,
                           turns_of(matching, c.both_ways, fleet.pace, fleet.nodes, fleet.ranks.rank())};
   const ExchangePlan plan = plan_exchange(at);
   if (bench.stopped()) return;
-  end->forget_past_regions();
+  end->release_unused_memory();
   const std::vector<Region> regions = regions_of(at, plan);
   if (bench.verify) verify(at, regions, run_once);
   const ExchangeSamples samples(at, bench.sample(regions));
@@ -161,7 +162,7 @@ std::string reason_against_memory(const ExchangeCase& c, const RunContext& bench
 std::string reason_against_direct(const RunContext& bench) {
   const int gpu = bench.device.capabilities().environment.number_of(bench.device.number());
   const std::string& reason = bench.memo->remember<std::string>(
-      "exchange direct", [&] { return why_mpi_takes_no_gpu_memory(gpu, kGpuProbePatience); });
+      "exchange direct", [&] { return why_mpi_takes_no_gpu_memory(gpu, kGpuProbeTimeout); });
   return reason.empty() ? reason : "MPI cannot use GPU memory: " + reason;
 }
 
@@ -215,14 +216,14 @@ class Exchange final : public ScenarioOf<exchange_case> {
     Partner partner(*bench.fleet, *other);
     if (auto reason = reason_against_ends(c, bench, partner)) return skip(result, *reason);
     result.labels = {{kFromRank, std::to_string(*other)}, {kToRank, std::to_string(ranks.rank())}};
-    std::unique_ptr<ExchangeEnd> end;
+    std::unique_ptr<ExchangeEndpoint> end;
     try {
       partner.together([&] { measure_pair(c, bench, matching, partner, end, result); });
-    } catch (const RanksSilentError&) {
-      keep_for_good(end);
+    } catch (const RankTimeoutError&) {
+      leak(end);
       throw;
     } catch (const CommunicationError&) {
-      keep_for_good(end);
+      leak(end);
       throw;
     }
   }
@@ -233,7 +234,7 @@ class Exchange final : public ScenarioOf<exchange_case> {
 
  private:
   /// Leaks the buffers on purpose, because MPI may still access them.
-  static void keep_for_good(std::unique_ptr<ExchangeEnd>& end) {
+  static void leak(std::unique_ptr<ExchangeEndpoint>& end) {
     // NOLINTNEXTLINE(bugprone-unused-return-value): leaks on purpose
     static_cast<void>(end.release());
   }

@@ -12,9 +12,9 @@
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "model/transfer.hpp"
+#include "run/finding_text.hpp"
 #include "run/findings.hpp"
-#include "run/wording.hpp"
-#include "scenarios/exchange/end.hpp"
+#include "scenarios/exchange/endpoint.hpp"
 
 namespace xferbench {
 

@@ -17,10 +17,10 @@ constexpr std::uint64_t kLongestMessage = std::uint64_t{1} << 30;  // MPI counts
 constexpr int kExchangeTag = 100;
 
 /// Waits while nothing moves: spins briefly, then yields the processor to other ranks, and finally throws
-/// RanksSilentError.
-class Standstill {
+/// RankTimeoutError.
+class ProgressTimeout {
  public:
-  explicit Standstill(const FlowWaiting& waiting) : waiting_(waiting) {}
+  explicit ProgressTimeout(const FlowWaiting& waiting) : waiting_(waiting) {}
 
   void note_progress() { asked_ = 0; }
 
@@ -35,11 +35,11 @@ class Standstill {
     }
     const double waited = seconds(now - since_);
     if (waited < kSpinning) return;
-    if (waiting_.patience.idle) waiting_.patience.idle();
+    if (waiting_.timeout.idle) waiting_.timeout.idle();
     if (interrupted() != 0 && !std::exchange(told_, true)) told_at_ = now;
-    const bool told_long_ago = told_ && seconds(now - told_at_) > waiting_.patience.after_interrupt;
-    if (told_long_ago || waited > waiting_.patience.seconds) {
-      throw RanksSilentError(fmt::format("{}: no data sent or received for {:.3g} s", waiting_.what, waited));
+    const bool told_long_ago = told_ && seconds(now - told_at_) > waiting_.timeout.after_interrupt;
+    if (told_long_ago || waited > waiting_.timeout.seconds) {
+      throw RankTimeoutError(fmt::format("{}: no data sent or received for {:.3g} s", waiting_.what, waited));
     }
     sched_yield();
   }
@@ -56,8 +56,8 @@ class Standstill {
   Moment told_at_{};
 };
 
-bool all_over(std::span<Flow* const> flows) {
-  return std::ranges::all_of(flows, [](const Flow* flow) { return flow->over(); });
+bool all_done(std::span<Flow* const> flows) {
+  return std::ranges::all_of(flows, [](const Flow* flow) { return flow->is_done(); });
 }
 
 }  // namespace
@@ -85,9 +85,9 @@ void CopyStage::start(std::size_t chunk) {
 }
 
 bool CopyStage::finished(std::size_t chunk) {
-  bool over = false;
-  guarded([&] { over = event(chunk).finished(); });
-  return over || failure_;
+  bool is_done = false;
+  guarded([&] { is_done = event(chunk).finished(); });
+  return is_done || failure_;
 }
 
 void CopyStage::wait(std::size_t chunk, const FlowWaiting&) {
@@ -125,11 +125,11 @@ bool MessageStage::finished(std::size_t chunk) {
 }
 
 void MessageStage::wait(std::size_t chunk, const FlowWaiting& waiting) {
-  for (const PendingPtr& part : parts(chunk)) wait_for(*part, waiting.patience, waiting.what);
+  for (const PendingPtr& part : parts(chunk)) wait_for(*part, waiting.timeout, waiting.what);
   parts(chunk).clear();
 }
 
-void MessageStage::get_on() {
+void MessageStage::make_progress() {
   // One MPI call makes progress on all pending messages.
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     if (parts(oldest_ + i).empty()) continue;
@@ -160,16 +160,16 @@ void Flow::take_step() {
   if (left_ - 1 + depth_ < chunks_) first_.start(left_ - 1 + depth_);
 }
 
-bool Flow::go_on() {
+bool Flow::try_step() {
   if (!awaited().finished(awaited_chunk())) {
-    if (second_ != nullptr) (awaits_second() ? first_ : *second_).get_on();
+    if (second_ != nullptr) (awaits_second() ? first_ : *second_).make_progress();
     return false;
   }
   take_step();
   return true;
 }
 
-void Flow::wait_and_go_on(const FlowWaiting& waiting) {
+void Flow::wait_and_step(const FlowWaiting& waiting) {
   awaited().wait(awaited_chunk(), waiting);
   take_step();
 }
@@ -189,23 +189,23 @@ namespace {
 void take_due_step(std::span<Flow* const> flows, const FlowWaiting& waiting) {
   Flow* next = nullptr;
   for (Flow* flow : flows) {
-    if (!flow->over() && (next == nullptr || flow->due() < next->due())) next = flow;
+    if (!flow->is_done() && (next == nullptr || flow->due() < next->due())) next = flow;
   }
-  next->wait_and_go_on(waiting);
+  next->wait_and_step(waiting);
 }
 
 }  // namespace
 
 void drive(std::span<Flow* const> flows, const FlowWaiting& waiting) {
   for (Flow* flow : flows) flow->begin();
-  Standstill standstill(waiting);
-  while (!all_over(flows)) {
+  ProgressTimeout standstill(waiting);
+  while (!all_done(flows)) {
     if (waiting.in_order) {
       take_due_step(flows, waiting);
       continue;
     }
     bool moved = false;
-    for (Flow* flow : flows) moved = (!flow->over() && flow->go_on()) || moved;
+    for (Flow* flow : flows) moved = (!flow->is_done() && flow->try_step()) || moved;
     moved ? standstill.note_progress() : standstill.look();
   }
 }

@@ -13,7 +13,7 @@
 #include "core/non_copyable.hpp"
 #include "device/device.hpp"
 #include "ranks/communicator.hpp"
-#include "ranks/waiting.hpp"
+#include "ranks/timed_collectives.hpp"
 
 namespace xferbench {
 
@@ -28,7 +28,7 @@ struct Chunks {
 };
 
 /// i modulo count, without a division in the common case i < count, as a division is slow compared to a small message.
-inline std::size_t around(std::size_t i, std::size_t count) { return i < count ? i : i % count; }
+inline std::size_t wrap_slot(std::size_t i, std::size_t count) { return i < count ? i : i % count; }
 
 /// A ring of consecutive slots, each of `chunk` bytes.
 struct Slots {
@@ -36,7 +36,7 @@ struct Slots {
   std::uint64_t chunk = 0;
   std::size_t count = 1;
 
-  [[nodiscard]] std::byte* at(std::size_t i) const { return data + around(i, count) * chunk; }
+  [[nodiscard]] std::byte* at(std::size_t i) const { return data + wrap_slot(i, count) * chunk; }
 };
 
 /// How the host waits for stages.
@@ -44,7 +44,7 @@ struct FlowWaiting {
   /// True for a simulated machine. There, polling a message would advance simulated time, so results would depend on
   /// the order of polls; steps are awaited in a fixed order instead.
   bool in_order = false;
-  Patience patience{};
+  Timeout timeout{};
   std::string what{};  ///< for error messages
 };
 
@@ -58,7 +58,7 @@ class Stage : NonCopyable {
   [[nodiscard]] virtual bool finished(std::size_t chunk) = 0;
   virtual void wait(std::size_t chunk, const FlowWaiting& waiting) = 0;
   /// Makes progress on started chunks, if that needs the host.
-  virtual void get_on() {}
+  virtual void make_progress() {}
   [[nodiscard]] virtual bool is_message() const { return false; }
 };
 
@@ -85,7 +85,7 @@ class CopyStage final : public Stage {
       failure_ = std::current_exception();
     }
   }
-  [[nodiscard]] EventView event(std::size_t chunk) const { return events_[around(chunk, events_.size())]; }
+  [[nodiscard]] EventView event(std::size_t chunk) const { return events_[wrap_slot(chunk, events_.size())]; }
 
   Direction direction_;
   std::byte* on_gpu_;
@@ -105,13 +105,13 @@ class MessageStage final : public Stage {
   void start(std::size_t chunk) override;
   [[nodiscard]] bool finished(std::size_t chunk) override;
   void wait(std::size_t chunk, const FlowWaiting& waiting) override;
-  void get_on() override;
+  void make_progress() override;
   [[nodiscard]] bool is_message() const override { return true; }
 
  private:
   /// The messages of one chunk: one, unless it is longer than MPI allows.
   using Parts = std::vector<PendingPtr>;
-  [[nodiscard]] Parts& parts(std::size_t chunk) { return parts_[around(chunk, parts_.size())]; }
+  [[nodiscard]] Parts& parts(std::size_t chunk) { return parts_[wrap_slot(chunk, parts_.size())]; }
 
   Communicator& ranks_;
   Way way_;
@@ -130,11 +130,11 @@ class Flow {
 
   /// Starts the first chunks, as many as there are slots.
   void begin();
-  [[nodiscard]] bool over() const { return left_ == chunks_; }
+  [[nodiscard]] bool is_done() const { return left_ == chunks_; }
   /// Takes the next step if possible, without blocking. Returns whether it did.
-  bool go_on();
+  bool try_step();
   /// Blocks until the next step is possible, then takes it.
-  void wait_and_go_on(const FlowWaiting& waiting);
+  void wait_and_step(const FlowWaiting& waiting);
   /// Estimated time of the next step, in units of a message's duration since the start, assuming that messages take
   /// longer than copies. With FlowWaiting::in_order both ends always wait for the flow that is due first, which avoids
   /// a deadlock between them.
@@ -158,7 +158,7 @@ class Flow {
   std::size_t left_ = 0;    // chunks that have finished both stages
 };
 
-/// Runs all flows to the end. Throws RanksSilentError if nothing moves for longer than the timeout.
+/// Runs all flows to the end. Throws RankTimeoutError if nothing moves for longer than the timeout.
 void drive(std::span<Flow* const> flows, const FlowWaiting& waiting);
 
 }  // namespace xferbench

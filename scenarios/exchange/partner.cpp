@@ -27,8 +27,8 @@ std::vector<double> Partner::exchange(const std::vector<double>& mine) {
         fleet_.ranks.receive(rank_, kPartnerTag, std::as_writable_bytes(std::span(both->other)));
     const PendingPtr sent = fleet_.ranks.send(rank_, kPartnerTag, std::as_bytes(std::span(both->mine)));
     const std::string what = fmt::format("synchronizing with rank {}", rank_);
-    wait_for(*sent, fleet_.patience, what);
-    wait_for(*received, fleet_.patience, what);
+    wait_for(*sent, fleet_.timeout, what);
+    wait_for(*received, fleet_.timeout, what);
   } catch (...) {
     failed_ = true;
     fleet_.ranks.keep(both);
@@ -64,7 +64,7 @@ void Partner::agree(bool mine) {
 void Partner::within_pass(const std::function<void()>& work) {
   try {
     work();
-  } catch (const RanksSilentError&) {
+  } catch (const RankTimeoutError&) {
     throw;
   } catch (const CommunicationError&) {
     throw;
@@ -77,7 +77,7 @@ void Partner::together(const std::function<void()>& work) {
   std::exception_ptr own;
   try {
     work();
-  } catch (const RanksSilentError&) {
+  } catch (const RankTimeoutError&) {
     failed_ = true;  // the other end does not answer any more
     throw;
   } catch (const CommunicationError&) {

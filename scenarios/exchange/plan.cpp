@@ -18,7 +18,7 @@ constexpr std::uint64_t kTinyBytes = 4 * KiB;
 constexpr double kShareOfBudget = 0.1;  // share of a case's time budget for each preliminary measurement
 
 /// Samples each region a few times. Collective: all ranks must call it.
-ExchangeSamples a_few(const ExchangeAtWork& at, std::vector<Region> regions) {
+ExchangeSamples few_samples(const ActiveExchange& at, std::vector<Region> regions) {
   SamplingPolicy few = at.bench.policy;
   few.min_samples = few.max_samples = kFewSamples;
   few.budget *= kShareOfBudget;
@@ -42,7 +42,7 @@ ExchangeCopies::ExchangeCopies(bool both_ways, std::size_t in_pieces) : pieces(i
   h2d_region = (both_ways ? "copies" : "h2d-alone") + suffix;
 }
 
-void ExchangeCopies::add(const ExchangeAtWork& at, const ExchangePart& part, std::vector<Region>& regions) const {
+void ExchangeCopies::add(const ActiveExchange& at, const ExchangePart& part, std::vector<Region>& regions) const {
   const bool at_once = d2h_region == h2d_region;
   regions.push_back(at.end.copies(d2h_region, part, true, at_once, at.c.bytes, pieces));
   if (!at_once) regions.push_back(at.end.copies(h2d_region, part, false, true, at.c.bytes, pieces));
@@ -59,20 +59,20 @@ const Measurement& ExchangeCopies::h2d(const ExchangeSamples& samples) const {
 namespace {
 
 /// Measures the input of the model; takes the slower of both ends, so both get the same values.
-model::ExchangeStages measure_stages(const ExchangeAtWork& at) {
+model::ExchangeStages measure_stages(const ActiveExchange& at) {
   const std::uint64_t bytes = at.c.bytes;
   const std::uint64_t piece = std::max<std::uint64_t>(1, bytes / kFitPieces);
   const std::uint64_t tiny = std::min(bytes, kTinyBytes);
   const ExchangeCopies one(at.c.both_ways, 1);
   const ExchangeCopies many(at.c.both_ways, kFitPieces);
   const ExchangeSamples samples =
-      a_few(at, exchange_regions(at, [&](const ExchangePart& part, auto& regions) {
-              regions.push_back(at.end.exchange("tiny", part, {tiny, 1}, tiny));
-              one.add(at, part, regions);
-              many.add(at, part, regions);
-              regions.push_back(at.end.messages("messages", part, {bytes, 1}, bytes));
-              regions.push_back(at.end.messages("messages-in-pieces", part, {piece, kFitPieces}, bytes));
-            }));
+      few_samples(at, exchange_regions(at, [&](const ExchangePart& part, auto& regions) {
+                    regions.push_back(at.end.exchange("tiny", part, {tiny, 1}, tiny));
+                    one.add(at, part, regions);
+                    many.add(at, part, regions);
+                    regions.push_back(at.end.messages("messages", part, {bytes, 1}, bytes));
+                    regions.push_back(at.end.messages("messages-in-pieces", part, {piece, kFitPieces}, bytes));
+                  }));
   if (at.bench.stopped()) return {};
   const std::vector<double> t = at.partner.largest(
       {one.d2h(samples).median, many.d2h(samples).median, samples.received("messages").elapsed.median,
@@ -111,13 +111,14 @@ std::vector<model::ExchangeShape> with_others(const model::ExchangeShape& shape,
 }
 
 /// The shape that was fastest, taking the slower end of the pair as its time.
-model::ExchangeShape fastest_of(const ExchangeAtWork& at, const std::vector<model::ExchangeShape>& shapes) {
+model::ExchangeShape fastest_of(const ActiveExchange& at, const std::vector<model::ExchangeShape>& shapes) {
   const auto name = [](std::size_t i) { return "shape-" + std::to_string(i); };
-  const ExchangeSamples samples = a_few(at, exchange_regions(at, [&](const ExchangePart& part, auto& regions) {
-                                          for (std::size_t i = 0; i < shapes.size(); ++i) {
-                                            regions.push_back(at.end.exchange(name(i), part, shapes[i], at.c.bytes));
-                                          }
-                                        }));
+  const ExchangeSamples samples =
+      few_samples(at, exchange_regions(at, [&](const ExchangePart& part, auto& regions) {
+                    for (std::size_t i = 0; i < shapes.size(); ++i) {
+                      regions.push_back(at.end.exchange(name(i), part, shapes[i], at.c.bytes));
+                    }
+                  }));
   if (at.bench.stopped()) return shapes.front();
   std::vector<double> times;
   for (std::size_t i = 0; i < shapes.size(); ++i) times.push_back(samples.received(name(i)).elapsed.median);
@@ -125,7 +126,7 @@ model::ExchangeShape fastest_of(const ExchangeAtWork& at, const std::vector<mode
   return shapes[static_cast<std::size_t>(std::ranges::min_element(times) - times.begin())];
 }
 
-ExchangePlan plan_host(const ExchangeAtWork& at) {
+ExchangePlan plan_host(const ActiveExchange& at) {
   const model::ExchangeShape& given = at.c.shape;
   const std::uint64_t bytes = at.c.bytes;
   const auto shape = [&](std::uint64_t chunk, std::size_t depth) {
@@ -139,7 +140,7 @@ ExchangePlan plan_host(const ExchangeAtWork& at) {
 
 }  // namespace
 
-ExchangePlan plan_exchange(const ExchangeAtWork& at) {
+ExchangePlan plan_exchange(const ActiveExchange& at) {
   const model::ExchangeShape& given = at.c.shape;
   const std::uint64_t bytes = at.c.bytes;
   if (at.c.method == ExchangeMethod::host) return plan_host(at);

@@ -16,7 +16,7 @@
 #include "model/exchange.hpp"
 #include "run/scenario.hpp"
 #include "scenarios/exchange/case.hpp"
-#include "scenarios/exchange/end.hpp"
+#include "scenarios/exchange/endpoint.hpp"
 #include "scenarios/exchange/partner.hpp"
 
 namespace xferbench {
@@ -25,11 +25,11 @@ namespace xferbench {
 inline constexpr std::uint64_t kLargestSmallExchange = 64 << 10;
 
 /// Everything that one rank needs to run a case. Holds references to its arguments.
-struct ExchangeAtWork {
+struct ActiveExchange {
   const ExchangeCase& c;
   const RunContext& bench;
   Partner& partner;
-  ExchangeEnd& end;
+  ExchangeEndpoint& end;
   std::vector<ExchangePart> turns{};
 
   /// Index of the turn in which this rank receives, or sends.
@@ -50,7 +50,7 @@ struct ExchangeAtWork {
 /// Creates the regions of all turns, the same number for each turn, in order. Creation may fail at one end (it
 /// allocates memory) while the other has begun to measure, so both ends agree that it succeeded.
 template <class OfTurn>
-std::vector<Region> exchange_regions(const ExchangeAtWork& at, const OfTurn& of_turn) {
+std::vector<Region> exchange_regions(const ActiveExchange& at, const OfTurn& of_turn) {
   std::vector<Region> regions;
   at.partner.together([&] {
     for (const ExchangePart& part : at.turns) of_turn(part, regions);
@@ -61,7 +61,7 @@ std::vector<Region> exchange_regions(const ExchangeAtWork& at, const OfTurn& of_
 /// The samples of regions from exchange_regions().
 class ExchangeSamples {
  public:
-  ExchangeSamples(const ExchangeAtWork& at, std::vector<Series> series)
+  ExchangeSamples(const ActiveExchange& at, std::vector<Series> series)
       : at_(at), series_(std::move(series)), per_turn_(series_.size() / at.turns.size()) {}
 
   [[nodiscard]] std::span<const Series> all() const { return series_; }
@@ -74,7 +74,7 @@ class ExchangeSamples {
  private:
   [[nodiscard]] const Series& named(std::size_t turn, std::string_view name) const;
 
-  const ExchangeAtWork& at_;
+  const ActiveExchange& at_;
   std::vector<Series> series_;
   std::size_t per_turn_;
 };
@@ -83,7 +83,7 @@ class ExchangeSamples {
 /// with both copies at once.
 struct ExchangeCopies {
   ExchangeCopies(bool both_ways, std::size_t in_pieces);
-  void add(const ExchangeAtWork& at, const ExchangePart& part, std::vector<Region>& regions) const;
+  void add(const ActiveExchange& at, const ExchangePart& part, std::vector<Region>& regions) const;
   /// This rank's copies.
   [[nodiscard]] const Measurement& d2h(const ExchangeSamples& samples) const;
   [[nodiscard]] const Measurement& h2d(const ExchangeSamples& samples) const;
@@ -99,6 +99,6 @@ struct ExchangePlan {
   std::optional<model::ExchangeStages> stages{};
 };
 /// Collective: all ranks must call it.
-ExchangePlan plan_exchange(const ExchangeAtWork& at);
+ExchangePlan plan_exchange(const ActiveExchange& at);
 
 }  // namespace xferbench

@@ -14,8 +14,8 @@
 #include "core/units.hpp"
 #include "model/relation.hpp"
 #include "results/metric_names.hpp"
+#include "run/finding_text.hpp"
 #include "run/scenario.hpp"
-#include "run/wording.hpp"
 #include "scenarios/common/chase.hpp"
 #include "scenarios/latency/operations.hpp"
 

@@ -58,7 +58,7 @@ class Counter {
 
 /// Times a call plus the wait for the work that it submits, with the call as a part.
 Region call_and_wait(StreamView stream, std::function<void()> call) {
-  return in_steps(kLatency, {{.name = kHostCall}}, [stream, call = std::move(call)](LapTimer& laps) {
+  return stepped_region(kLatency, {{.name = kHostCall}}, [stream, call = std::move(call)](LapTimer& laps) {
     call();
     laps.lap(0);
     stream.synchronize();
@@ -118,8 +118,8 @@ double EmptyLaunch::stamp_once() {
 }
 
 Region EmptyLaunch::stamped() {
-  Region r = in_steps("stamped", {{.name = kKernelStart, .clock = Clock::device}},
-                      [this](LapTimer& laps) { laps.add(0, stamp_once()); });
+  Region r = stepped_region("stamped", {{.name = kKernelStart, .clock = Clock::device}},
+                            [this](LapTimer& laps) { laps.add(0, stamp_once()); });
   r.reset = [this] {
     if (timer_.refresh()) stamp_once();
   };
@@ -213,7 +213,7 @@ Region KernelWait::region() {
   const std::vector<Region::Part> parts{{.name = kLatency, .clock = Clock::device, .decides = true},
                                         {.name = "waited"},
                                         {.name = "cpu", .clock = Clock::cpu}};
-  Region r = in_steps("pass", parts, [this](LapTimer& laps) {
+  Region r = stepped_region("pass", parts, [this](LapTimer& laps) {
     const Pass p = pass();
     laps.add(0, p.latency);
     laps.add(1, p.waited);
@@ -264,7 +264,7 @@ Region StreamCrossing::region(const char* name, const char* part, std::function<
     if (after < before) throw VerificationError("event-wait: work started before the event that it waits for");
     laps.add(0, 1e-9 * static_cast<double>(after - before));
   };
-  return in_steps(name, {{.name = part, .clock = Clock::device, .decides = true}}, pass);
+  return stepped_region(name, {{.name = part, .clock = Clock::device, .decides = true}}, pass);
 }
 
 }  // namespace xferbench

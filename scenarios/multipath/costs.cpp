@@ -135,7 +135,7 @@ model::RelayCosts helper_costs(const RunContext& bench, Leg& leg, const LinkTime
 }
 
 /// Time of tiny copies over all own links at once, which is nearly all overhead.
-double time_of_little(const RunContext& bench, MultipathPayload& payload) {
+double small_transfer_time(const RunContext& bench, MultipathPayload& payload) {
   OwnLinks links(payload, {kTiny, std::vector<std::uint64_t>(payload.helpers().size(), kTiny)});
   return median_of(bench, links.region());
 }
@@ -164,7 +164,7 @@ model::RelayPaths measure_paths(const RunContext& bench, const MultipathCase& c)
   const model::RelaySplit split = model::even_relay_split(helpers, evenly, payload.bytes(), kPartAlignment);
   OwnLinks links(payload, split);
   const Series own_links = sample_few(bench, {links.region()}, kSamples).front();
-  const double little = time_of_little(bench, payload);
+  const double little = small_transfer_time(bench, payload);
   std::vector<std::unique_ptr<Leg>> legs;
   std::uint64_t offset = split.direct;
   for (std::size_t i = 0; i < helpers; ++i) {

@@ -11,8 +11,8 @@
 
 #include "core/units.hpp"
 #include "model/relation.hpp"
+#include "run/finding_text.hpp"
 #include "run/findings.hpp"
-#include "run/wording.hpp"
 
 namespace xferbench {
 
@@ -41,7 +41,7 @@ Finding gained(const Result& r, const std::string& prefix, bool may_be_fewer) {
                                           : fmt::format("the link{} of", one ? "" : "s");
     text += fmt::format("{} through {} {} at {} GB/s, through its own link alone at {} GB/s: {}", moves, links,
                         gpus_named(c.via), format_significant(rate), format_significant(r.value("direct_bandwidth")),
-                        beside_text(model::estimate_of(r, "multipath"), model::estimate_of(r, "direct")));
+                        ratio_text(model::estimate_of(r, "multipath"), model::estimate_of(r, "direct")));
     text += fmt::format("; meanwhile {} {} busy, with {} MiB of buffers{}", gpus_named(c.via),
                         c.via.size() > 1 ? "are" : "is", format_significant(r.value("helper_memory")),
                         c.via.size() > 1 ? " each" : "");

@@ -105,7 +105,8 @@ class Multipath final : public ScenarioOf<multipath_case> {
       verify_way(direct, directly, bench.machine, run_once);
       verify_way(links, own_links, bench.machine, run_once);
     }
-    const std::array series = bench.sample(std::array{relayed, wall_of(relayed), directly, own_links}, bench.policy);
+    const std::array series =
+        bench.sample(std::array{relayed, wall_region(relayed), directly, own_links}, bench.policy);
     add_measurements(series, result);
     if (!all_sampled(series)) return;
     report(c, chosen, series, result);

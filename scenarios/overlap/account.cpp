@@ -131,7 +131,7 @@ void derive(const OverlapCase& o, unsigned copy_engines, Result& result) {
   warn(o, result);
 }
 
-void derive_beside_one_gpu(const OverlapCase& o, Result& result) {
+void derive_versus_one_gpu(const OverlapCase& o, Result& result) {
   const double one = 2e-9 * static_cast<double>(o.work.bytes * o.work.rounds) / result.median("one-gpu");
   result.add("one_gpu_bandwidth", one, "GB/s");
   result.add("of_one_gpu", result.value("bandwidth") / one, "1");

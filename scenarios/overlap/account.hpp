@@ -12,7 +12,7 @@ namespace xferbench {
 /// Adds which kernel ran: the amount of work of a built-in one, or the labels of a user's kernel.
 void add_kernel(const ChunkedWork& work, bool verified, Result& result);
 
-/// Declares the series of Region::repeated_alike, which derive() compares with the makespan.
+/// Declares the series of Region::same_batch, which derive() compares with the makespan.
 std::span<const MetricDeclaration> alike_metrics();
 
 /// Adds bandwidths, limit and efficiency, and warnings about unreliable ones, from the measurements of pipeline and
@@ -20,7 +20,7 @@ std::span<const MetricDeclaration> alike_metrics();
 void derive(const OverlapCase& o, unsigned copy_engines, Result& result);
 
 /// Adds the comparison with measurement one-gpu: the case's payload on the first GPU alone, through its own link.
-void derive_beside_one_gpu(const OverlapCase& o, Result& result);
+void derive_versus_one_gpu(const OverlapCase& o, Result& result);
 
 /// Adds the predictions of the pipeline model. `o`: with the payload of one GPU, the one that the costs are of. Adds
 /// nothing after Ctrl-C.

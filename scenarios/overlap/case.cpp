@@ -153,7 +153,7 @@ OverlapCase overlap_case(const Case& c) {
   o.pipeline.breadth_first = c.is("issue", "breadth");
   o.pipeline.batch = c.count_or("batch", 1);
   o.pipeline.blocks = static_cast<unsigned>(c.count_or("blocks", 0));
-  if (o.through_neighbours()) o.pipeline.helper_slots = c.count_or("slots", o.pipeline.helper_slots);
+  if (o.uses_peer_relay()) o.pipeline.helper_slots = c.count_or("slots", o.pipeline.helper_slots);
   const bool has_chunks = word.strategy != Strategy::serial && word.strategy != Strategy::zero_copy;
   o.work = {.bytes = c.count("size"),
             .chunks = c.count_or("chunks", 1),
@@ -174,10 +174,10 @@ OverlapCase overlap_case(const Case& c) {
 }
 
 std::vector<Case> expand_overlap(const Case& c, const GpusOfRun& gpus) {
-  const bool through_neighbours = overlap_case(c).through_neighbours();
-  if (gpus.count() < 2 || !(gpus.asked_for || c.has("split") || through_neighbours)) return {c};
+  const bool uses_peer_relay = overlap_case(c).uses_peer_relay();
+  if (gpus.count() < 2 || !(gpus.asked_for || c.has("split") || uses_peer_relay)) return {c};
   Case on_all = c;
-  if (!c.has("split") && !through_neighbours)
+  if (!c.has("split") && !uses_peer_relay)
     on_all.set(choice_axis("split", words(kSplits), {}), std::string(kSplits.front()));
   on_all.set(gpus_axis("gpus", {}, {}), gpus_text(gpus.numbers()));
   return {on_all};

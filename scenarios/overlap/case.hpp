@@ -43,7 +43,7 @@ struct OverlapCase {
     return sizes_kernels && pipeline.strategy == Strategy::streams && !pipeline.graph;
   }
   /// One GPU computes, the others relay chunks.
-  [[nodiscard]] bool through_neighbours() const { return pipeline.strategy == Strategy::multipath; }
+  [[nodiscard]] bool uses_peer_relay() const { return pipeline.strategy == Strategy::multipath; }
 };
 OverlapCase overlap_case(const Case& c);
 

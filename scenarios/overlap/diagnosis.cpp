@@ -12,8 +12,8 @@
 
 #include "core/units.hpp"
 #include "model/relation.hpp"
+#include "run/finding_text.hpp"
 #include "run/findings.hpp"
-#include "run/wording.hpp"
 
 namespace xferbench {
 
@@ -106,14 +106,14 @@ bool is_serial(const Result& r) { return overlap_case(r.config).pipeline.strateg
 /// Results with the same work, ranked.
 struct Ranking {
   std::span<const Result* const> results;
-  Rivals called;
-  model::Front front;                       // by the makespan on the device
-  std::optional<model::Front> to_result{};  // by the time to result, if all results have it
+  ComparedResults called;
+  model::Leaders front;                       // by the makespan on the device
+  std::optional<model::Leaders> to_result{};  // by the time to result, if all results have it
 
   Ranking(std::span<const Result* const> alike, std::span<const std::string> axes)
-      : results(alike), called(rivals_of(alike, axes)), front(front_of(alike, "pipeline")) {
+      : results(alike), called(compared_results(alike, axes)), front(leaders_of(alike, "pipeline")) {
     const auto has_wall = [](const Result* r) { return r->metric(kTimeToResult) != nullptr; };
-    if (std::ranges::all_of(results, has_wall)) to_result = front_of(results, kWall);
+    if (std::ranges::all_of(results, has_wall)) to_result = leaders_of(results, kWall);
   }
   [[nodiscard]] const Result& best() const { return *results[front.places.front()]; }
   [[nodiscard]] const std::string& name_of(const Result& r) const {
@@ -138,16 +138,16 @@ struct Ranking {
 /// The fastest of several results.
 Finding fastest(const Ranking& ranking) {
   const Result& best = ranking.best();
-  std::string text =
-      fmt::format("{}{}: {}", ranking.called.common, told_apart(ranking.front, ranking.called.names, "is the fastest"),
-                  format_seconds(best.value("makespan")));
+  std::string text = fmt::format("{}{}: {}", ranking.called.common,
+                                 ranking_text(ranking.front, ranking.called.names, "is the fastest"),
+                                 format_seconds(best.value("makespan")));
   if (is_serial(best) && ranking.front.decided()) {
     text += "; no measured pipeline beats plain serial";
   } else if (best.metric("time_unexplained") == nullptr && !is_serial(best)) {
     text += "; the model does not cover it";
   }
   return {.kind = "fastest",
-          .labels = {{"case", best.config.key()}, {"outcome", outcome_text(ranking.front)}},
+          .labels = {{"case", best.config.key()}, {"outcome", outcome_label(ranking.front)}},
           .metrics = {best.needed_metric("makespan")},
           .text = std::move(text)};
 }
@@ -185,18 +185,18 @@ std::optional<Finding> fastest_to_result(const Ranking& ranking) {
   if (std::ranges::any_of(ranking.to_result->places, ahead)) return std::nullopt;
   const Result& best = *ranking.results[ranking.to_result->places.front()];
   const double behind = by_device.value(kTimeToResult) / best.value(kTimeToResult) - 1;
-  return Finding{
-      .kind = "fastest-to-result",
-      .labels = {{"case", best.config.key()}, {"outcome", outcome_text(*ranking.to_result)}},
-      .metrics = {best.needed_metric(kTimeToResult)},
-      .text = fmt::format("{}by time to result {}: {}; {}, the fastest by makespan, takes {}, {} more",
-                          ranking.called.common, told_apart(*ranking.to_result, ranking.called.names, "is the fastest"),
-                          format_seconds(best.value(kTimeToResult)), ranking.name_of(by_device),
-                          format_seconds(by_device.value(kTimeToResult)), format_percent(behind))};
+  return Finding{.kind = "fastest-to-result",
+                 .labels = {{"case", best.config.key()}, {"outcome", outcome_label(*ranking.to_result)}},
+                 .metrics = {best.needed_metric(kTimeToResult)},
+                 .text = fmt::format("{}by time to result {}: {}; {}, the fastest by makespan, takes {}, {} more",
+                                     ranking.called.common,
+                                     ranking_text(*ranking.to_result, ranking.called.names, "is the fastest"),
+                                     format_seconds(best.value(kTimeToResult)), ranking.name_of(by_device),
+                                     format_seconds(by_device.value(kTimeToResult)), format_percent(behind))};
 }
 
 /// Comparison with the same work without overlap, sampled interleaved. Nothing if the pipeline is faster.
-std::optional<Finding> beside_serial(const Result& r, const std::string& prefix) {
+std::optional<Finding> versus_serial(const Result& r, const std::string& prefix) {
   if (is_serial(r)) return std::nullopt;
   const model::Estimate serial = model::estimate_of(r, "serial");
   const model::Estimate pipeline = model::estimate_of(r, "pipeline");
@@ -207,7 +207,7 @@ std::optional<Finding> beside_serial(const Result& r, const std::string& prefix)
   f.text = prefix;
   if (relation == model::Relation::faster) {
     f.text += fmt::format("plain serial wins: without any overlap the same work is {} ({})",
-                          beside_text(serial, pipeline), format_seconds(serial.value));
+                          ratio_text(serial, pipeline), format_seconds(serial.value));
   } else if (relation == model::Relation::equal) {
     f.text += "overlap gains nothing: plain serial is equally fast (within 1 %)";
   } else {
@@ -219,7 +219,7 @@ std::optional<Finding> beside_serial(const Result& r, const std::string& prefix)
 }
 
 /// Comparison of all GPUs with the first one alone, sampled interleaved.
-std::optional<Finding> beside_one_gpu(const Result& r, const std::string& prefix) {
+std::optional<Finding> versus_one_gpu(const Result& r, const std::string& prefix) {
   const Metric* times = r.metric("of_one_gpu");
   if (times == nullptr) return std::nullopt;
   const OverlapCase c = overlap_case(r.config);
@@ -261,8 +261,8 @@ void add_findings_of(const Ranking& ranking, bool alone, std::vector<Finding>& f
   const std::string prefix = prefix_of(best);
   if (ranking.results.size() > 1) add(fastest(ranking));
   if (ranking.to_result) add(fastest_to_result(ranking));
-  add(beside_serial(best, prefix));
-  add(beside_one_gpu(best, prefix));
+  add(versus_serial(best, prefix));
+  add(versus_one_gpu(best, prefix));
   add_diagnosis(ranking, alone, prefix_of, findings);
   if (ranking.to_result) add(to_result_of(best, prefix));
 }
@@ -280,7 +280,7 @@ std::vector<Finding> diagnose(std::span<const Result* const> results) {
     add_findings_of(Ranking(alike, axes), measured.size() == 1, findings);
   }
   constexpr std::size_t kFew = 2;
-  for (const char* kind : {"diagnosis", "suggestion", "to-result"}) show_many_as_rows(findings, kind, kFew);
+  for (const char* kind : {"diagnosis", "suggestion", "to-result"}) fold_into_rows(findings, kind, kFew);
   return findings;
 }
 

@@ -24,10 +24,10 @@
 #include "scenarios/overlap/account.hpp"
 #include "scenarios/overlap/case.hpp"
 #include "scenarios/overlap/gpu_begin.hpp"
+#include "scenarios/overlap/multi_gpu.hpp"
+#include "scenarios/overlap/peer_relay.hpp"
 #include "scenarios/overlap/pipelines.hpp"
-#include "scenarios/overlap/several.hpp"
 #include "scenarios/overlap/stages.hpp"
-#include "scenarios/overlap/through_neighbours.hpp"
 
 namespace xferbench {
 
@@ -165,18 +165,18 @@ class Overlap final : public ScenarioOf<overlap_case> {
                       work.chunks, kMostChunks));
     }
     if (auto reason = ChunkedWork::skip_reason(work, can)) return reason;
-    if (c.through_neighbours()) {
-      if (auto reason = reason_against_neighbours(c, can)) return reason;
+    if (c.uses_peer_relay()) {
+      if (auto reason = reason_against_peer_relay(c, can)) return reason;
     } else if (c.split) {
-      if (auto reason = reason_against_several(c, can)) return reason;
+      if (auto reason = reason_against_multi_gpu(c, can)) return reason;
     }
     if (can == nullptr || can->batch_copies || pipeline.strategy != Strategy::batch) return std::nullopt;
     return SkipReason::unavailable("cudaMemcpyBatchAsync needs a toolkit and a driver of CUDA 12.8 or newer");
   }
 
   [[nodiscard]] MemoryNeeds memory_needs(const OverlapCase& c) const override {
-    if (c.through_neighbours()) return needs_of_neighbours(c);
-    return c.split ? needs_of_several(c) : ChunkedWork::needs(c.work);
+    if (c.uses_peer_relay()) return peer_relay_needs(c);
+    return c.split ? multi_gpu_needs(c) : ChunkedWork::needs(c.work);
   }
 
   [[nodiscard]] std::vector<Case> expand(const Case& c, const GpusOfRun& gpus) const override {
@@ -192,8 +192,8 @@ class Overlap final : public ScenarioOf<overlap_case> {
   }
 
   void measure(const OverlapCase& c, const RunContext& bench, Result& result) const override {
-    if (c.through_neighbours()) return measure_through_neighbours(c, bench, result);
-    if (c.split) return measure_on_several(c, bench, result);
+    if (c.uses_peer_relay()) return measure_peer_relay(c, bench, result);
+    if (c.split) return measure_multi_gpu(c, bench, result);
     OverlapCase o = c;
     o.work.seed = bench.seed;
     ChunkedWork work(bench.device, o.work);
@@ -208,16 +208,16 @@ class Overlap final : public ScenarioOf<overlap_case> {
     const Series joined = sample_few(bench, {fork_join(work, *pipeline)}, kCalibrating).front();
 
     Region gated = checked_region_of(*pipeline, work, "pipeline");
-    gated.repeated_alike = true;
-    std::vector<Region> regions{gated,        wall_of(gated), stages.h2d(),          stages.kernel(),
-                                stages.d2h(), stages.both(),  stages.both_chunked(), stages.serial()};
+    gated.same_batch = true;
+    std::vector<Region> regions{gated,        wall_region(gated), stages.h2d(),          stages.kernel(),
+                                stages.d2h(), stages.both(),      stages.both_chunked(), stages.serial()};
     // The last three need no warm-up of their own: single copies and kernels have warmed up everything that they use.
     for (std::size_t i = regions.size() - 3; i < regions.size(); ++i) regions[i].warmed_by_another = true;
     std::optional<CutPipeline> one_round;
     if (o.work.rounds > 1) {
       one_round.emplace(one_round_of(bench.device, o, work));
       regions.push_back(checked_region_of(*one_round->pipeline, *one_round->work, "one-round"));
-      regions.back().repeated_alike = true;
+      regions.back().same_batch = true;
       use_common_clock({&regions.front(), &regions.back()});
     }
     const std::vector<Series> series = bench.sample(std::move(regions));

@@ -39,7 +39,7 @@ std::vector<OnGpu> PartsOnGpus::works() const {
 std::vector<Region> PartsOnGpus::stages() const {
   std::vector<std::vector<Region>> of_gpus;
   for (const auto& part : parts_) of_gpus.push_back(part->stages.all());
-  return at_once_on_all(std::move(of_gpus));
+  return concurrent_on_all_gpus(std::move(of_gpus));
 }
 
 Region PartsOnGpus::pipelines() const {

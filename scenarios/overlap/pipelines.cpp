@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "scenarios/overlap/through_neighbours.hpp"
+#include "scenarios/overlap/peer_relay.hpp"
 
 namespace xferbench {
 
@@ -295,7 +295,7 @@ std::unique_ptr<Pipeline> make_pipeline(Device& device, ChunkedWork& work, const
     case Strategy::engines:
     case Strategy::double_buffer:
     case Strategy::batch: return std::make_unique<Engines>(device, work, shape);
-    case Strategy::multipath: return std::make_unique<ThroughNeighbours>(device, work, shape, helpers);
+    case Strategy::multipath: return std::make_unique<PeerRelay>(device, work, shape, helpers);
     case Strategy::zero_copy: break;
   }
   return zero_copy(device, work, operations_of(work.shape(), shape), shape.blocks);

@@ -144,7 +144,7 @@ class OverlapSpace final : public Tunable {
     for (Region& r : regions) {
       r.warmed_by_another = bench_.verify;  // verification has already run them
       r.batch = passes_;
-      r.repeated_alike = false;  // `batch` already makes them alike
+      r.same_batch = false;  // `batch` already makes them alike
     }
     const std::vector<Series> series = sample_few(bench_, std::move(regions), kSamples);
     if (!stages_.empty() && !all_sampled(series)) return;  // Ctrl-C: keep the earlier measurements

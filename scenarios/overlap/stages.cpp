@@ -34,11 +34,11 @@ Stages::Stages(Device& device, ChunkedWork& work)
       default_stream_(device.make_stream(StreamKind::legacy_default)),
       streams_{device.make_stream(StreamKind::nonblocking), device.make_stream(StreamKind::nonblocking)} {}
 
-/// repeated_alike, because the limit derived from it is compared with the pipeline.
+/// same_batch, because the limit derived from it is compared with the pipeline.
 Region Stages::alone(const char* name, StageOfAll stage) {
   Region r =
       gated(name, {streams_[0]}, work_.operations_for_all(), [this, stage = std::move(stage)] { stage(streams_[0]); });
-  r.repeated_alike = true;
+  r.same_batch = true;
   return r;
 }
 
@@ -67,7 +67,7 @@ Region Stages::both(const char* name, std::size_t parts) {
     work_.copy_all_out(streams_[1], parts);
   });
   r.per_stream = true;
-  r.repeated_alike = true;
+  r.same_batch = true;
   r.check = [this] {
     if (work_.holds_all_output()) work_.check_stages("output on the host");
     work_.check_stage_input("input on the device");
@@ -113,7 +113,7 @@ void Stages::verify_serial() {
   work_.check("serial");
 }
 
-std::vector<Region> at_once_on_all(std::vector<std::vector<Region>> of_gpus) {
+std::vector<Region> concurrent_on_all_gpus(std::vector<std::vector<Region>> of_gpus) {
   if (of_gpus.size() == 1) return std::move(of_gpus.front());
   std::vector<Region> together;
   for (std::size_t i = 0; i < of_gpus.front().size(); ++i) {
@@ -141,7 +141,7 @@ std::optional<Measurement> at_both_rates(std::span<const Series> series) {
     times.push_back(model::time_at_both_rates(h2d[i], d2h[i], ends[0], ends[1]));
   }
   if (times.empty()) return std::nullopt;
-  Measurement m = of_same_passes(*both, kAtBothRates, std::move(times));
+  Measurement m = series_of_same_passes(*both, kAtBothRates, std::move(times));
   m.auxiliary = true;
   return m;
 }
@@ -470,7 +470,7 @@ StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> a
     of_gpus.push_back(std::make_unique<CostRegions>(*device, *work, kMostBytes));
     regions.push_back(std::move(of_gpus.back()->all()));
   }
-  std::vector<Region> together = at_once_on_all(std::move(regions));
+  std::vector<Region> together = concurrent_on_all_gpus(std::move(regions));
   for (Region& r : together) r.warmed_by_another = true;
   std::vector<Series> series = sample_few(bench, together, kSamples);
   for (int more = 1; more < attempts && is_disturbed(series); ++more) {

@@ -58,7 +58,7 @@ class Stages {
 
 /// Combines the regions of several GPUs: the first regions of all GPUs into one, then the second ones, and so on. With
 /// one GPU, returns its regions.
-std::vector<Region> at_once_on_all(std::vector<std::vector<Region>> of_gpus);
+std::vector<Region> concurrent_on_all_gpus(std::vector<std::vector<Region>> of_gpus);
 
 /// model::time_at_both_rates() for each round. Nothing if the end of each direction is not known, as with several GPUs.
 /// `series`: samples of the regions of Stages.

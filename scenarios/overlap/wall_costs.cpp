@@ -22,7 +22,7 @@ WallCosts measure_wall_costs(const RunContext& bench, ChunkedWork& work, const S
   const Stream stream = bench.device.make_stream(StreamKind::nonblocking);
   const Region launch{.name = "launch", .streams = {stream}, .submit = [&] { work.launch_empty(stream); }};
   const std::array sampled =
-      sample_few(bench, std::array{wall_of(launch), begin_of_few.region(), begin_of_many.region()}, kSamples);
+      sample_few(bench, std::array{wall_region(launch), begin_of_few.region(), begin_of_many.region()}, kSamples);
   if (!all_sampled(sampled)) return {};
   const auto& [wall, of_few, of_many] = sampled;
   const double kernel = costs.in_stream.kernel.per_operation;

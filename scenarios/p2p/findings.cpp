@@ -16,11 +16,11 @@
 #include "core/error.hpp"
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
-#include "model/odd_ones.hpp"
+#include "model/group_outliers.hpp"
 #include "model/relation.hpp"
 #include "results/metric_names.hpp"
+#include "run/finding_text.hpp"
 #include "run/findings.hpp"
-#include "run/wording.hpp"
 
 namespace xferbench {
 
@@ -284,7 +284,7 @@ Metric judged(const Of& of) {
 }
 
 /// Outliers among the pairs with the same limit.
-void add_odd_pairs(const All& all, std::vector<Finding>& findings) {
+void add_outlier_pairs(const All& all, std::vector<Finding>& findings) {
   const std::vector<std::string> axes = axes_of_ways(all);
   const auto way_and_limit = [](const Of& of) {
     return fmt::format("{} {}", beside(of.result->config, {"from", "to"}), of.result->value("limit"));
@@ -296,7 +296,7 @@ void add_odd_pairs(const All& all, std::vector<Finding>& findings) {
       times.push_back(of.time());
       values.push_back(judged(of).value);
     }
-    for (const std::size_t odd : model::odd_ones(times)) {
+    for (const std::size_t odd : model::group_outliers(times)) {
       const Metric own = judged(group[odd]);
       const double median = statistics::median(values);
       const Case& config = group[odd].result->config;
@@ -328,13 +328,13 @@ std::vector<Finding> p2p_findings(std::span<const Result* const> results) {
     if (sizes_in(copies) > 1) add_sizes(copies, findings);
     add_choices(largest(copies), findings);
     add_asymmetries(largest(copies), findings);
-    add_odd_pairs(largest(copies), findings);
+    add_outlier_pairs(largest(copies), findings);
   }
   if (!reads.empty()) {
     add_asymmetries(reads, findings);
-    add_odd_pairs(reads, findings);
+    add_outlier_pairs(reads, findings);
   }
-  show_many_as_rows(findings, "odd-pair", 2);
+  fold_into_rows(findings, "odd-pair", 2);
   return findings;
 }
 

@@ -11,8 +11,8 @@
 #include "core/units.hpp"
 #include "model/in_flight.hpp"
 #include "model/relation.hpp"
+#include "run/finding_text.hpp"
 #include "run/findings.hpp"
-#include "run/wording.hpp"
 
 namespace xferbench {
 
@@ -59,15 +59,15 @@ void add_best(const Results& work, const std::vector<std::string>& axes, std::ve
                         .metrics = {best->needed_metric("bandwidth"), best->needed_metric("memory_traffic"),
                                     best->needed_metric("vs_d2d")}});
   }
-  const Rivals called = rivals_of(work, axes, description);
-  const model::Front front = front_of(work, "smem");
+  const ComparedResults called = compared_results(work, axes, description);
+  const model::Leaders front = leaders_of(work, "smem");
   const Result& best = *work[front.places.front()];
   findings.push_back(
       {.kind = "winner",
-       .labels = {{"case", best.config.key()}, {"outcome", outcome_text(front)}},
+       .labels = {{"case", best.config.key()}, {"outcome", outcome_label(front)}},
        .metrics = {best.needed_metric("memory_traffic")},
        .text = fmt::format("{}{}: {} GB/s of memory traffic, {} times a copy by cudaMemcpyAsync", called.common,
-                           told_apart(front, called.names, "is the fastest"),
+                           ranking_text(front, called.names, "is the fastest"),
                            format_significant(best.value("memory_traffic")), factor_text(best.value("vs_d2d")))});
 }
 
@@ -107,7 +107,7 @@ std::optional<Finding> enough_stages(Results alike, std::optional<double> latenc
                                      const std::vector<std::string>& axes) {
   std::ranges::sort(alike, {}, stages_of);
   if (alike.size() < 3) return std::nullopt;  // two results are no sweep
-  const model::Front front = front_of(alike, "smem");
+  const model::Leaders front = leaders_of(alike, "smem");
   const std::size_t fewest = std::ranges::min(front.places);  // the best is not significantly faster than this
   const Result& enough = *alike[fewest];
   const Result& best = *alike[front.places.front()];
@@ -157,7 +157,7 @@ std::vector<Finding> diagnose_smem(std::span<const Result* const> results) {
     add_best(work, axes, findings);
     add_stages(work, axes, findings);
   }
-  show_many_as_rows(findings, "stages", 3);
+  fold_into_rows(findings, "stages", 3);
   return findings;
 }
 

@@ -22,7 +22,7 @@ constexpr double kTaper = 1.25;
 
 /// The value of a choice axis; its first word if the case does not have the axis.
 template <class Enumeration>
-Enumeration first_unless_named(const Case& c, std::string_view axis, std::span<const std::string_view> words) {
+Enumeration first_unless_given(const Case& c, std::string_view axis, std::span<const std::string_view> words) {
   return c.has(axis) ? c.one_of<Enumeration>(axis, words) : Enumeration{};
 }
 
@@ -38,11 +38,11 @@ StagingCase staging_case(const Case& c) {
           .threads = c.count_or("threads", 0),
           .slot = c.count_or("slot", 0),
           .slots = c.count_or("slots", 0),
-          .crew = first_unless_named<StagingCrew>(c, "crew", kStagingCrews),
-          .sizes = first_unless_named<ChunkSizes>(c, "chunk-sizes", kChunkSizes),
-          .stores = first_unless_named<StagingStores>(c, "stores", kStagingStores),
+          .crew = first_unless_given<StagingWorkers>(c, "crew", kStagingWorkers),
+          .sizes = first_unless_given<ChunkSizes>(c, "chunk-sizes", kChunkSizes),
+          .stores = first_unless_given<StagingStores>(c, "stores", kStagingStores),
           .slot_memory = host_memory(c.has("slot-memory") ? c.word("slot-memory") : kSlotMemory.front()),
-          .idle = first_unless_named<Worker::Idle>(c, "idle", kStagingIdle)};
+          .idle = first_unless_given<Worker::Idle>(c, "idle", kStagingIdle)};
 }
 
 std::size_t StagingCase::chunk_bytes() const {
@@ -69,11 +69,11 @@ std::uint64_t StagingCase::ring_bytes() const {
 
 std::string StagingCase::describe_method() const {
   const std::string_view name = kStagingMethods[static_cast<std::size_t>(method)];
-  if (!has_crew()) return std::string(name);
+  if (!has_workers()) return std::string(name);
   const bool pins = method == StagingMethod::register_chunks;
   std::string text = fmt::format("{} threads{}, {} {} of {}", threads, pins ? " that pin" : "", slots,
                                  pins ? "chunks" : "slots", format_size(chunk_bytes()));
-  if (crew != StagingCrew::apart) text += works_together() ? " together" : " in one stream";
+  if (crew != StagingWorkers::apart) text += works_together() ? " together" : " in one stream";
   if (sizes != ChunkSizes::equal) text += fmt::format(", {}", kChunkSizes[static_cast<std::size_t>(sizes)]);
   if (slot_memory != HostMemory::pinned) text += fmt::format(", {}", to_text(slot_memory));
   if (stores == StagingStores::streaming) text += ", streaming stores";
@@ -103,7 +103,7 @@ std::vector<Axis> staging_axes() {
                .defaults = "3",
                .help = "slots per thread, with --crew together in all; register-chunks: chunks pinned at once",
                .max = 1024}),
-      of_slots(choice_axis("crew", words(kStagingCrews),
+      of_slots(choice_axis("crew", words(kStagingWorkers),
                            {.help = "apart: slots and a stream for each thread; one-stream: one stream for all; "
                                     "together: all threads fill one slot after the other; default: apart"})),
       of_crew(choice_axis("chunk-sizes", words(kChunkSizes),

@@ -27,12 +27,12 @@ enum class StagingMethod {
 inline constexpr std::array<std::string_view, 4> kStagingMethods{"direct", "register", "threads", "register-chunks"};
 
 /// How the threads share slots and streams.
-enum class StagingCrew {
+enum class StagingWorkers {
   apart,       ///< each thread has its own slots and stream
   one_stream,  ///< each thread has its own slots; all copies are in one stream
   together,    ///< all threads fill or empty one slot at a time; all copies are in one stream
 };
-inline constexpr std::array<std::string_view, 3> kStagingCrews{"apart", "one-stream", "together"};
+inline constexpr std::array<std::string_view, 3> kStagingWorkers{"apart", "one-stream", "together"};
 
 /// How chunk sizes change over the payload: equal, small at the start, small at the end, small at both ends.
 enum class ChunkSizes { equal, growing, shrinking, tapered };
@@ -64,17 +64,17 @@ struct StagingCase {
   // their defaults.
   std::size_t threads = 0;
   std::size_t slot = 0;   ///< bytes, as requested
-  std::size_t slots = 0;  ///< per thread; with StagingCrew::together in all
-  StagingCrew crew = StagingCrew::apart;
+  std::size_t slots = 0;  ///< per thread; with StagingWorkers::together in all
+  StagingWorkers crew = StagingWorkers::apart;
   ChunkSizes sizes = ChunkSizes::equal;
   StagingStores stores = StagingStores::cached;
   HostMemory slot_memory = HostMemory::pinned;
   Worker::Idle idle = Worker::Idle::sleep;
 
-  [[nodiscard]] bool has_crew() const {
+  [[nodiscard]] bool has_workers() const {
     return method == StagingMethod::threads || method == StagingMethod::register_chunks;
   }
-  [[nodiscard]] bool works_together() const { return crew == StagingCrew::together; }
+  [[nodiscard]] bool works_together() const { return crew == StagingWorkers::together; }
   /// Number of chunks that are filled or emptied at once.
   [[nodiscard]] std::size_t abreast() const { return works_together() ? 1 : threads; }
   /// Bytes of a chunk: a slot, or less if the payload is too small to give every thread two, but not so small that the

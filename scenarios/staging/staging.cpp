@@ -16,11 +16,11 @@
 #include "measure/pattern.hpp"
 #include "model/bounds.hpp"
 #include "model/relation.hpp"
+#include "run/finding_text.hpp"
 #include "run/findings.hpp"
 #include "run/scenario.hpp"
-#include "run/wording.hpp"
 #include "scenarios/staging/case.hpp"
-#include "scenarios/staging/crew.hpp"
+#include "scenarios/staging/worker_pool.hpp"
 
 namespace xferbench {
 
@@ -39,7 +39,7 @@ class StagedTransfer {
         stream_(device_.make_stream(StreamKind::nonblocking)) {
     payload_.part = device_.payload_part(payload_.host);
     static_cast<void>(device_.payload_part(payload_.pinned));  // has the same size, so the result is the same
-    if (c.has_crew()) crew_ = make_crew(device_, payload_, c);
+    if (c.has_workers()) workers_ = make_worker_pool(device_, payload_, c);
   }
 
   Region region(StagingMethod method, const char* name) {
@@ -47,7 +47,7 @@ class StagedTransfer {
       case StagingMethod::direct: return timed(name, [this] { copy_and_wait(payload_.host.data); });
       case StagingMethod::in_place: return in_place(name);
       case StagingMethod::threads:
-      case StagingMethod::register_chunks: return timed(name, [this] { crew_->carry(); });
+      case StagingMethod::register_chunks: return timed(name, [this] { workers_->transfer_payload(); });
     }
     return {};
   }
@@ -122,7 +122,7 @@ class StagedTransfer {
   std::uint64_t seed_;
   StagedPayload payload_;
   Stream stream_;
-  std::unique_ptr<Crew> crew_;
+  std::unique_ptr<WorkerPool> workers_;
 };
 
 class Staging final : public ScenarioOf<staging_case> {
@@ -216,7 +216,7 @@ std::vector<Finding> Staging::conclude(std::span<const Result* const> results) c
     if (those.size() < 2) continue;
     std::vector<std::string> methods;
     for (const Result* r : those) methods.push_back(staging_case(r->config).describe_method());
-    const model::Front front = front_of(those, "staging");
+    const model::Leaders front = leaders_of(those, "staging");
     const Result& best = *those[front.places.front()];
     const StagingCase c = staging_case(best.config);
     const std::string size = format_size_exact(c.size, " ");
@@ -225,12 +225,12 @@ std::vector<Finding> Staging::conclude(std::span<const Result* const> results) c
          .labels = {{"dir", c.dir},
                     {"host", c.host},
                     {"size", size},
-                    {"fastest", ahead_text(front, methods)},
-                    {"outcome", outcome_text(front)}},
+                    {"fastest", leaders_text(front, methods)},
+                    {"outcome", outcome_label(front)}},
          .metrics = {best.needed_metric("bandwidth"), best.needed_metric("of_pinned")},
          .text = fmt::format("{}, {} memory, {}: {}: {} GB/s, {} of a copy of pinned memory", c.dir, c.host, size,
-                             told_apart(front, methods, "is the fastest"), format_significant(best.value("bandwidth")),
-                             format_percent(best.value("of_pinned"))),
+                             ranking_text(front, methods, "is the fastest"),
+                             format_significant(best.value("bandwidth")), format_percent(best.value("of_pinned"))),
          .row = true});
   }
   return findings;

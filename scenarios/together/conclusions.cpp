@@ -15,8 +15,8 @@
 #include "measure/region.hpp"
 #include "model/contention.hpp"
 #include "model/relation.hpp"
+#include "run/finding_text.hpp"
 #include "run/findings.hpp"
-#include "run/wording.hpp"
 
 namespace xferbench {
 
@@ -56,7 +56,7 @@ struct Measured {
   std::vector<int> gpus;
   std::vector<model::Estimate> alone;  ///< rate of each member alone, bytes per second; empty unless all were measured
   bool too_short = false;  ///< starting and joining the GPUs is a large part of the time, so nothing can be decided
-  model::AtOnce rates;
+  model::ConcurrentRates rates;
 };
 
 std::optional<Measured> measured_of(const Result& result) {
@@ -102,7 +102,7 @@ class Situation {
 
   [[nodiscard]] std::vector<Finding> findings() {
     std::vector<Finding> all;
-    std::vector<model::PairAtOnce> pairs;
+    std::vector<model::ConcurrentPair> pairs;
     const bool two = gpus_.size() == 2;
     for (const Measured& m : groups_) {
       if (m.gpus.size() != 2 || m.alone.size() != 2) continue;
@@ -136,7 +136,7 @@ class Situation {
 
   [[nodiscard]] Finding of_pair(const Measured& m) const {
     const Sharing sharing = model::sharing_of(m.rates);
-    const model::Estimate part = model::part_of_alone(m.rates);
+    const model::Estimate part = model::fraction_of_alone(m.rates);
     Finding f = finding("shares");
     f.labels.emplace_back("a", fmt::format("{}", m.gpus[0]));
     f.labels.emplace_back("b", fmt::format("{}", m.gpus[1]));
@@ -182,9 +182,9 @@ class Situation {
   /// Pairs that share no bottleneck, and pairs for which that is unknown.
   [[nodiscard]] std::string rest_text(const model::Contention& c) const {
     std::string text;
-    if (c.nothing_across() && c.bottlenecks().size() > 1 && c.independent().empty()) {
+    if (c.independent_across() && c.bottlenecks().size() > 1 && c.independent().empty()) {
       text += "; these groups share no bottleneck with each other";
-    } else if (c.nothing_across() && !c.independent().empty()) {
+    } else if (c.independent_across() && !c.independent().empty()) {
       text += fmt::format("; GPU{} no bottleneck with any other GPU",
                           c.independent().size() == 1 ? fmt::format(" {} shares", names(c.independent()))
                                                       : fmt::format("s {} share", names(c.independent())));
@@ -283,7 +283,7 @@ class Situation {
     f.metrics.push_back({"bandwidth", bandwidth / 1e9, "GB/s"});
     f.text = fmt::format("{}: GPUs {} at once get {}", words_, gpus_in_words(group.gpus), rate_text(bandwidth));
     if (group.alone.empty()) return f;
-    const model::Estimate part = model::part_of_alone(group.rates);
+    const model::Estimate part = model::fraction_of_alone(group.rates);
     const double times = part.value * static_cast<double>(group.alone.size());
     f.metrics.push_back({"together_over_alone", part.value, "1"});
     f.text +=
@@ -302,9 +302,9 @@ class Situation {
       if (!m.alone.empty() && std::ranges::all_of(m.gpus, in_group)) growing.push_back(&m);
     }
     std::ranges::stable_sort(growing, {}, [](const Measured* m) { return m->gpus.size(); });
-    std::vector<model::AtOnce> rates;
+    std::vector<model::ConcurrentRates> rates;
     for (const Measured* m : growing) rates.push_back(m->rates);
-    const auto first = model::first_that_shares(rates);
+    const auto first = model::first_shared_group(rates);
     if (!first) return {};
     const Measured& m = *growing[*first];
     const char* const what = no_two ? "a limit that no pair reaches" : "a bottleneck";
@@ -331,7 +331,7 @@ Finding own_against_shared(const Result& own, const Result& shared, const std::v
   f.labels.emplace_back("outcome", kOutcomes[static_cast<std::size_t>(relation)]);
   if (time.value > 0) f.metrics.push_back({"own_over_shared", other.value / time.value, "1"});
   const auto size = std::ranges::find(f.labels, "size", &std::pair<std::string, std::string>::first);
-  const std::string words = beside_text(time, other);
+  const std::string words = ratio_text(time, other);
   f.text = fmt::format("{}{}, GPUs {}: ", in_words(c.pattern), size == f.labels.end() ? "" : ", " + size->second,
                        gpus_in_words(c.gpus));
   switch (relation) {

@@ -83,7 +83,7 @@ void GroupCopies::find_members() {
 }
 
 void GroupCopies::Payload::poison(std::size_t offset, std::size_t bytes) const {
-  pattern::poison_stretch({host.data, host.bytes}, offset, bytes, part);
+  pattern::poison_range({host.data, host.bytes}, offset, bytes, part);
 }
 
 void GroupCopies::prepare() {

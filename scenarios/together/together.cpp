@@ -9,8 +9,8 @@
 
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
+#include "run/finding_text.hpp"
 #include "run/scenario.hpp"
-#include "run/wording.hpp"
 #include "scenarios/common/peer_access.hpp"
 #include "scenarios/together/case.hpp"
 #include "scenarios/together/copies.hpp"
@@ -29,7 +29,7 @@ Measurement direction_of(const Series& series, std::string name, const GroupCopi
     }
     samples.push_back(last);
   }
-  return of_same_passes(series, std::move(name), std::move(samples));
+  return series_of_same_passes(series, std::move(name), std::move(samples));
 }
 
 void report_directions(const TogetherCase& c, const Series& series, const GroupCopies& copies, Result& result) {

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "app/calibrated.hpp"
 #include "app/commands.hpp"
 #include "app/explain/run_program.hpp"
 #include "app/explain/temporary_folder.hpp"
 #include "app/files.hpp"
+#include "app/profile_input.hpp"
 #include "core/error.hpp"
 #include "core/printable.hpp"
 #include "core/shell.hpp"
@@ -96,7 +96,7 @@ void tell_warnings(const cli::CalibrateCommand& command, const std::vector<Named
   for (const std::string& remark : made.remarks) tell("warning: " + remark);
 }
 
-std::string what_was_made(const Calibration& made, const std::string& output) {
+std::string output_text(const Calibration& made, const std::string& output) {
   const std::string file =
       output == "-"
           ? "mine.json"
@@ -118,7 +118,7 @@ int perform(const cli::CalibrateCommand& command) {
   if (from.given_up != 0) return from.given_up;
   const bool simulated_too = command.allow_simulated || command.device.simulate.has_value();
   Calibration made = calibration_of(from.runs, command.base, simulated_too);
-  const std::vector<std::string> dropped = drop_impossible(made);
+  const std::vector<std::string> dropped = drop_invalid_figures(made);
   if (!command.show.quiet) tell_warnings(command, from.runs, made, dropped);
   if (made.figures.empty())
     throw InputError("these results contain no number of a profile; measure some with xferbench --suite calibrate");
@@ -126,7 +126,7 @@ int perform(const cli::CalibrateCommand& command) {
   static_cast<void>(origins_of(profile));  // throws now instead of writing a profile that is refused when it is used
   output.finish(profile.json);
   if (command.show.quiet) return 0;
-  tell(what_was_made(made, command.output));
+  tell(output_text(made, command.output));
   if (kept) tell(fmt::format("the measured results are in {}", printable(*kept)));
   if (measures && !kept) tell("the measured results are not kept; --json FILE or -o FILE keeps them");
   return 0;

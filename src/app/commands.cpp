@@ -12,9 +12,9 @@
 #include <optional>
 #include <string>
 
+#include "app/abort_run.hpp"
 #include "app/fleet/fleet.hpp"
-#include "app/fleet/membership.hpp"
-#include "app/give_up.hpp"
+#include "app/fleet/rank_session.hpp"
 #include "app/live_report.hpp"
 #include "app/repeat.hpp"
 #include "app/resume.hpp"
@@ -60,15 +60,15 @@ KnownResults given_up(const std::vector<PlannedCase>& cases, const std::vector<s
 }
 
 /// Runs the cases that have no result yet.
-void run_with_progress(const cli::RunCommand& command, const std::vector<std::size_t>& missing, WatchedMachine& watched,
-                       LiveReport& live) {
+void run_with_progress(const cli::RunCommand& command, const std::vector<std::size_t>& missing,
+                       MonitoredMachine& monitored, LiveReport& live) {
   std::vector<PlannedCase> cases;
   for (const std::size_t i : missing) cases.push_back(command.cases[i]);
   const cli::Measuring& measuring = command.measuring;
   const std::size_t turns = command.turns.value_or(1);
   cli::Progress progress(measuring.show.progress, cases.size(), turns);
-  const RunContext bench{*watched.machine,
-                         watched.device(),
+  const RunContext bench{*monitored.machine,
+                         monitored.device(),
                          measuring.policy,
                          measuring.seed,
                          measuring.verify,
@@ -88,11 +88,11 @@ void run_with_progress(const cli::RunCommand& command, const std::vector<std::si
           },
       .keeps = true,
   };
-  const auto watch = watched.watchdog.watch([&](const Alarm& alarm) {
-    give_up(alarm, {.live = live,
-                    .cases = given_up(cases, missing, at, alarm),
-                    .table = [&] { return shown(live.report(), command); },
-                    .clear = [&] { progress.clear(); }});
+  const auto watch = monitored.watchdog.watch([&](const Alarm& alarm) {
+    abort_run(alarm, {.live = live,
+                      .cases = given_up(cases, missing, at, alarm),
+                      .table = [&] { return shown(live.report(), command); },
+                      .clear = [&] { progress.clear(); }});
   });
   run_cases(cases, bench, observer, turns);
 }
@@ -104,21 +104,21 @@ std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {
 }
 
 /// With --repeat, the parent process has already acknowledged the signal.
-Acknowledge acknowledged_by(const cli::RunCommand& command) {
+Acknowledge acknowledgement_of(const cli::RunCommand& command) {
   return command.process || command.measuring.show.quiet ? Acknowledge::no : Acknowledge::yes;
 }
 
 /// Runs the missing cases, finishes the report and returns the exit code.
-int measure(const cli::RunCommand& command, const std::vector<std::size_t>& missing, WatchedMachine& watched,
+int measure(const cli::RunCommand& command, const std::vector<std::size_t>& missing, MonitoredMachine& monitored,
             LiveReport& live) {
-  install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends, acknowledged_by(command));
-  run_with_progress(command, missing, watched, live);
+  install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends, acknowledgement_of(command));
+  run_with_progress(command, missing, monitored, live);
   finish(command, live);
   return exit_code(live.report());
 }
 
 int run_once(cli::RunCommand command) {
-  WatchedMachine machine(command.measuring.device, scenarios_of(command.cases));
+  MonitoredMachine machine(command.measuring.device, scenarios_of(command.cases));
   expand(command, machine.environment());
   refuse_if_none_can_run(command, *machine.machine);
   Report report = begin_report(command.measuring, machine.device(), scenarios_of(command.cases));
@@ -160,15 +160,15 @@ int resume(const cli::RunCommand& command) {
   StoredRun stored = read_run(*command.resume);
   cli::RunCommand whole = command_to_resume(stored, command);
   expand(whole, stored.report.environment);
-  ResumePlan left = what_is_left(stored, whole.cases);
+  ResumePlan left = resume_plan(stored, whole.cases);
   const auto nothing_is_missing = [&] { return left.missing.empty() && stored.report.complete; };
   if (nothing_is_missing()) return end_of(left, stored);
-  WatchedMachine machine(whole.measuring.device, scenarios_of(whole.cases));
+  MonitoredMachine machine(whole.measuring.device, scenarios_of(whole.cases));
   refuse_another_machine(stored.file, stored.report.environment, stored.report.tool, machine.device());
-  leave_skipped(left, whole.cases, *machine.machine, whole.measuring.verify);
+  drop_still_skipped(left, whole.cases, *machine.machine, whole.measuring.verify);
   if (nothing_is_missing()) return end_of(left, stored);
   LiveReport live(continue_report(stored, machine.device(), scenarios_of(whole.cases)), whole.measuring.files,
-                  document_for(whole), Continued{std::move(stored.json), std::move(left.known)});
+                  document_for(whole), ResumedRun{std::move(stored.json), std::move(left.known)});
   return measure(whole, left.missing, machine, live);
 }
 
@@ -198,12 +198,12 @@ int dry_run(const cli::RunCommand& command) {
 
 int perform(const cli::RunCommand& command) {
   const std::optional<Launch> launch = launch_for(command);
-  if (command.measuring.dry_run) return launch && !speaks_for_all(*launch) ? 0 : dry_run(command);
+  if (command.measuring.dry_run) return launch && !may_print(*launch) ? 0 : dry_run(command);
   if (command.resume) return resume(command);
   cli::RunCommand whole = with_suite(command);
   refuse_more_turns_than_samples(whole);
   if (launch) return run_in_fleet(whole, *launch);
-  if (auto& profile = whole.measuring.device.simulate) profile = profile_of_only_rank(*profile);
+  if (auto& profile = whole.measuring.device.simulate) profile = profile_of_single_rank(*profile);
   if (whole.process) return run_once(one_process(whole));
   if (whole.is_one_of_several && !whole.measuring.show.quiet) {
     tell(

@@ -12,7 +12,7 @@
 #include "report/compare/compare_report.hpp"
 #include "results/spread_file.hpp"
 #include "words/compare.hpp"
-#include "words/compared.hpp"
+#include "words/compare_text.hpp"
 
 namespace xferbench::app {
 
@@ -44,17 +44,17 @@ int show_across(const cli::CompareCommand& command) {
 int perform(const cli::CompareCommand& command) {
   if (!command.across.empty()) return show_across(command);
   std::vector<std::string> read = command.base;
-  read.insert(read.end(), command.next.begin(), command.next.end());
+  read.insert(read.end(), command.new_side.begin(), command.new_side.end());
   if (command.spread) read.push_back(*command.spread);
   JudgementFiles files(command.files, read);
   if (command.all && !files.shows_table()) {
     throw UsageError(
         "compare: --all needs the table, which --json -, --markdown - and --html - suppress; leave --all out");
   }
-  const Sides sides = read_sides(command.base, command.next);
+  const Sides sides = read_sides(command.base, command.new_side);
   xferbench::compare::Options options = with_declared(command.options);
   if (command.spread) options.known_spreads = read_spread(*command.spread);
-  const auto comparison = xferbench::compare::compare(sides.base, sides.next, options);
+  const auto comparison = xferbench::compare::compare(sides.base, sides.new_side, options);
   if (!command.show.quiet) {
     warn(comparison.warnings);
     std::vector<std::string> differences;

@@ -21,7 +21,7 @@ namespace xferbench::app {
 
 namespace {
 
-std::string what_was_made(const check::Derived& derived, const std::string& output) {
+std::string output_text(const check::Derived& derived, const std::string& output) {
   const std::size_t limits = derived.expectations.all.size();
   const std::string file = output == "-" ? "mine.json" : shell_word(output);
   const std::string least = format_percent(derived.least_margin);
@@ -47,7 +47,7 @@ int perform(const cli::ExpectCommand& command) {
   output.finish(to_expect_json(derived.expectations));
   if (command.show.quiet) return 0;
   for (const std::string& warning : derived.warnings) tell("warning: " + warning);
-  tell(what_was_made(derived, command.output));
+  tell(output_text(derived, command.output));
   return 0;
 }
 

@@ -75,11 +75,11 @@ std::vector<NamedReport> read_reports(const std::vector<std::string>& files) {
   return reports;
 }
 
-Sides read_sides(const std::vector<std::string>& base, const std::vector<std::string>& next) {
+Sides read_sides(const std::vector<std::string>& base, const std::vector<std::string>& new_side) {
   refuse_same_twice(base);
-  refuse_same_twice(next);
+  refuse_same_twice(new_side);
   std::vector<std::string> files = base;
-  files.insert(files.end(), next.begin(), next.end());
+  files.insert(files.end(), new_side.begin(), new_side.end());
   std::vector<NamedReport> all = read_reports(files);
   const auto behind_base = all.begin() + static_cast<std::ptrdiff_t>(base.size());
   std::vector<NamedReport> of_next(std::make_move_iterator(behind_base), std::make_move_iterator(all.end()));
@@ -87,8 +87,8 @@ Sides read_sides(const std::vector<std::string>& base, const std::vector<std::st
   return {by_process(std::move(all)), by_process(std::move(of_next))};
 }
 
-std::vector<RateThen> rates_in(const std::string& file) {
-  std::vector<RateThen> rates;
+std::vector<RateSample> rates_in(const std::string& file) {
+  std::vector<RateSample> rates;
   for_each_interval(file, [&rates](const SoakInterval& interval) { keep_rates(rates, interval); });
   return rates;
 }

@@ -30,12 +30,12 @@ std::vector<NamedReport> read_reports(const std::vector<std::string>& files);
 /// twice.
 struct Sides {
   std::vector<NamedReport> base;
-  std::vector<NamedReport> next;
+  std::vector<NamedReport> new_side;
 };
-Sides read_sides(const std::vector<std::string>& base, const std::vector<std::string>& next);
+Sides read_sides(const std::vector<std::string>& base, const std::vector<std::string>& new_side);
 
 /// The rates in a soak's file in order of time, for charts. Throws InputError.
-std::vector<RateThen> rates_in(const std::string& file);
+std::vector<RateSample> rates_in(const std::string& file);
 
 void warn(const std::vector<std::string>& warnings);
 

@@ -128,11 +128,11 @@ int perform(const cli::CompleteCommand& command) {
 }
 
 int perform(const cli::GpuProbeCommand& command) {
-  alarm(static_cast<unsigned>(kGpuProbePatience));  // ends this process if MPI hangs and no parent is left to end it
+  alarm(static_cast<unsigned>(kGpuProbeTimeout));  // ends this process if MPI hangs and no parent is left to end it
   const std::unique_ptr<Machine> machine = open_gpus({.numbers = {command.gpu}});
   // The same order as in a run: the GPU first, so that MPI finds it in use.
   const std::unique_ptr<Communicator> alone = start_mpi();
-  const std::string reason = try_gpu_memory(*alone, machine->device(), kGpuProbePatience);
+  const std::string reason = try_gpu_memory(*alone, machine->device(), kGpuProbeTimeout);
   if (!reason.empty()) write_standard_output(reason + "\n");
   return static_cast<int>(reason.empty() ? ExitCode::ok : ExitCode::failed);
 }

@@ -52,7 +52,7 @@ std::optional<OutputError> error_of(const Action& action, const What& what) {
 
 /// After Ctrl-C all remaining cases are skipped at once, and finish() writes them together: writing the files for each
 /// would keep the user waiting for minutes.
-bool waits_for_the_end(const Result& result) { return interrupted() != 0 && result.status == Status::skipped; }
+bool written_at_end(const Result& result) { return interrupted() != 0 && result.status == Status::skipped; }
 
 /// The files grow with every case, so writing them may take at most a tenth of the time.
 LiveClock::time_point next_after(LiveClock::time_point begun) {
@@ -60,14 +60,14 @@ LiveClock::time_point next_after(LiveClock::time_point begun) {
   return now + 9 * (now - begun);
 }
 
-bool loses_nothing(const Result& before, const Result& now) {
+bool keeps_all_samples(const Result& before, const Result& now) {
   return samples_of(now) >= samples_of(before) || (now.status == Status::ok && ran_to_its_end(now));
 }
 
 }  // namespace
 
-Result without_loss(const Result& before, const Result& now) {
-  if (loses_nothing(before, now)) return now;
+Result keep_more_samples(const Result& before, const Result& now) {
+  if (keeps_all_samples(before, now)) return now;
   Result kept = before;
   if (now.status != Status::failed) return kept;
   kept.status = now.status;
@@ -84,8 +84,8 @@ std::size_t Record::place_of(std::size_t index) const {
 bool Record::has(std::size_t index) const { return std::ranges::binary_search(indexes_, index); }
 
 std::vector<std::string> Record::insert(std::size_t index, Result result) {
-  if (!needs_samples_) result.put_samples_away();
-  const bool is_news = !waits_for_the_end(result);
+  if (!needs_samples_) result.release_samples();
+  const bool is_news = !written_at_end(result);
   std::vector<std::string> lost;
   const std::size_t place = place_of(index);
   if (!has(index)) {
@@ -93,13 +93,13 @@ std::vector<std::string> Record::insert(std::size_t index, Result result) {
     if (indexes_.size() == indexes_.capacity()) indexes_.reserve(2 * indexes_.size() + 1);
     report.results.insert(report.results.begin() + static_cast<std::ptrdiff_t>(place), std::move(result));
     indexes_.insert(indexes_.begin() + static_cast<std::ptrdiff_t>(place), index);
-  } else if (Result& before = report.results[place]; loses_nothing(before, result)) {
+  } else if (Result& before = report.results[place]; keeps_all_samples(before, result)) {
     before = std::move(result);
   } else if (result.status == Status::failed) {
-    lost = let_fail(before, std::move(result), index);
+    lost = mark_failed(before, std::move(result), index);
   }
   ++changes_;
-  if (journal_ && is_news) news_.insert(index);
+  if (journal_ && is_news) unsaved_.insert(index);
   return lost;
 }
 
@@ -109,15 +109,15 @@ void Record::replace(std::vector<Result> results) {
 }
 
 /// Marks a known case as failed and keeps its earlier samples. Returns a message if they cannot be read any more.
-std::vector<std::string> Record::let_fail(Result& known, Result result, std::size_t index) {
+std::vector<std::string> Record::mark_failed(Result& known, Result result, std::size_t index) {
   std::string lost;
   try {
     Result before = known;
-    if (known.has_samples_put_away() && journal_ && journal_->has(index)) {  // else no file has the samples
+    if (known.has_released_samples() && journal_ && journal_->has(index)) {  // else no file has the samples
       before = journal_->result(index);
       before.config = known.config;  // the file stores no kinds
     }
-    known = without_loss(before, result);
+    known = keep_more_samples(before, result);
     return {};
   } catch (const std::bad_alloc&) {
     lost = "out of memory";
@@ -144,7 +144,7 @@ void Record::write(LiveFile& file, void (ResultsFile::*how)(const TextWriter&)) 
 
 void Record::write_json_to(const Report& whole, const Sink& sink) const {
   write_json(whole, sink, [this](const Result& result) -> std::optional<std::string> {
-    if (!result.has_samples_put_away()) return std::nullopt;
+    if (!result.has_released_samples()) return std::nullopt;
     return journal_->text(indexes_[static_cast<std::size_t>(&result - report.results.data())]);
   });
 }
@@ -166,17 +166,17 @@ std::string Record::measured_again() const {
 
 void Record::begin_journal() {
   journal_->begin(report, indexes_);
-  news_.clear();
-  for (Result& result : report.results) result.put_samples_away();
+  unsaved_.clear();
+  for (Result& result : report.results) result.release_samples();
 }
 
-void Record::put_news_into_journal() {
-  while (!news_.empty()) {
-    const std::size_t index = *news_.begin();
+void Record::append_to_journal() {
+  while (!unsaved_.empty()) {
+    const std::size_t index = *unsaved_.begin();
     Result& result = report.results[place_of(index)];
     journal_->append(index, result);
-    result.put_samples_away();
-    news_.erase(index);
+    result.release_samples();
+    unsaved_.erase(index);
   }
 }
 
@@ -196,8 +196,8 @@ std::vector<std::string> Record::keep_journal() {
   const bool may_take_time = begun >= next_journal_;
   const auto go_on = [&] {
     if (journal_->has_begun()) {
-      put_news_into_journal();
-      if (journal_->is_mostly_old()) begin_journal();
+      append_to_journal();
+      if (journal_->needs_compaction()) begin_journal();
     } else if (may_take_time) {
       begin_journal();
     }
@@ -221,7 +221,7 @@ void Record::end_journal() {
   if (!journal_ || !journal_->has_begun()) return;
   if (!json_->error) return journal_->remove();
   const auto last_try = [this] {  // to append what failed before
-    put_news_into_journal();
+    append_to_journal();
     journal_->synchronize();
   };
   static_cast<void>(error_of(last_try, [] { return std::string(); }));
@@ -230,7 +230,7 @@ void Record::end_journal() {
     json_->error = OutputError(fmt::format("{}; {}", json_->error->what(), measured_again()));
     return;
   }
-  const std::string has = news_.empty() ? "all results" : fmt::format("all results but {}", news_.size());
+  const std::string has = unsaved_.empty() ? "all results" : fmt::format("all results but {}", unsaved_.size());
   json_->error = OutputError(fmt::format("{}; {}{} contains {}: free disk space, then --resume {} writes a new {}",
                                          json_->error->what(), file, kJournalEnding, has, file, file));
 }
@@ -238,7 +238,7 @@ void Record::end_journal() {
 // --- The run --------------------------------------------------------------------------------------------------------
 
 LiveReport::LiveReport(Report report, const cli::OutputFiles& files, const ToDocument& document,
-                       std::optional<Continued> continued, Growth growth)
+                       std::optional<ResumedRun> continued, WriteMode write_mode)
     : record_(std::move(report)) {
   std::vector<cli::NamedFile> opened;
   const auto add = [&](const char* flag, ResultsFile file, Writer writer) {
@@ -269,7 +269,7 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, const ToDoc
     if (file.follows && !file.file.exists()) record_.write(file, &ResultsFile::update);
   }
   rethrow();
-  if (growth == Growth::as_a_whole || record_.report.fleet) return;
+  if (write_mode == WriteMode::rewrite_all || record_.report.fleet) return;
   if (json_ == nullptr && !files.html) record_.forget_samples();
   if (json_ == nullptr || json_->file.ordinary() == nullptr) return;
   record_.allow_journal(*json_);
@@ -300,7 +300,7 @@ std::vector<std::string> LiveReport::put(std::size_t index, const Result& result
 std::vector<std::string> LiveReport::put(KnownResults results) {
   const auto lock = locked();
   const bool waits =
-      interrupted() != 0 && std::ranges::all_of(results, waits_for_the_end, &KnownResults::value_type::second);
+      interrupted() != 0 && std::ranges::all_of(results, written_at_end, &KnownResults::value_type::second);
   std::vector<std::string> news;
   for (auto& [index, result] : results) {
     std::ranges::move(record_.insert(index, std::move(result)), std::back_inserter(news));
@@ -332,7 +332,7 @@ std::vector<std::string> LiveReport::update() {
     const bool was_well = !file.error;
     record_.write(file, &ResultsFile::update);
     if (was_well && file.error) {
-      news.push_back(fmt::format("{}; {}", file.error->what(), what_now(file)));
+      news.push_back(fmt::format("{}; {}", file.error->what(), recovery_hint(file)));
     } else if (!was_well && !file.error) {
       news.push_back(fmt::format("{} can be written again; no result is missing", file.file.path()));
     }
@@ -349,7 +349,7 @@ bool LiveReport::is_due(const LiveFile& file) const {
 }
 
 /// What happens next to a file that could not be written.
-std::string LiveReport::what_now(const LiveFile& file) const {
+std::string LiveReport::recovery_hint(const LiveFile& file) const {
   const std::string goes_on = "the run continues, and tries again after each case";
   if (&file == json_ && record_.has_changed_journal()) return "the run continues, and " + record_.measured_again();
   if (&file != json_ || !record_.has_whole_journal()) return goes_on;
@@ -358,7 +358,7 @@ std::string LiveReport::what_now(const LiveFile& file) const {
                      path, goes_on);
 }
 
-void LiveReport::write_all_the_last_time() {
+void LiveReport::write_final() {
   for (LiveFile& file : files_) record_.write(file, &ResultsFile::finish);
   record_.end_journal();
 }
@@ -369,15 +369,15 @@ void LiveReport::finish(std::vector<Finding> findings, bool cut_off) {
   const auto lock = locked();
   record_.report.complete = !cut_off && is_complete(record_.report);
   record_.report.findings = std::move(findings);
-  write_all_the_last_time();
+  write_final();
 }
 
 bool LiveReport::abandon(const KnownResults& last) {
-  constexpr std::chrono::seconds kPatience{10};
+  constexpr std::chrono::seconds kTimeout{10};
   constexpr std::chrono::milliseconds kBetweenTries{5};
   std::unique_lock lock(mutex_, std::defer_lock);
   // Not a timed mutex: ThreadSanitizer does not see its lock (pthread_mutex_clocklock).
-  for (const auto end = LiveClock::now() + kPatience; !lock.try_lock();) {
+  for (const auto end = LiveClock::now() + kTimeout; !lock.try_lock();) {
     if (LiveClock::now() > end) return false;
     std::this_thread::sleep_for(kBetweenTries);
   }
@@ -391,7 +391,7 @@ bool LiveReport::abandon(const KnownResults& last) {
     }
   }
   record_.report.complete = false;
-  write_all_the_last_time();
+  write_final();
   return true;
 }
 

@@ -50,7 +50,7 @@ class Record {
 
   Report report;  ///< results are in the order of their cases
 
-  /// Adds the result of case `index`, or updates it as without_loss() does.
+  /// Adds the result of case `index`, or updates it as keep_more_samples() does.
   [[nodiscard]] std::vector<std::string> insert(std::size_t index, Result result);
   void replace(std::vector<Result> results);
   [[nodiscard]] bool has(std::size_t index) const;
@@ -77,36 +77,36 @@ class Record {
 
  private:
   [[nodiscard]] std::size_t place_of(std::size_t index) const;
-  [[nodiscard]] std::vector<std::string> let_fail(Result& known, Result result, std::size_t index);
+  [[nodiscard]] std::vector<std::string> mark_failed(Result& known, Result result, std::size_t index);
   [[nodiscard]] bool needs_journal() const;
-  void put_news_into_journal();
+  void append_to_journal();
 
   std::vector<std::size_t> indexes_;  // case index of each result, ascending
   std::size_t changes_ = 0;
   bool needs_samples_ = true;
   LiveFile* json_ = nullptr;
   std::optional<Journal> journal_;      // of `json_`, if it can have one
-  std::set<std::size_t> news_;          // case indexes whose current result is not in the journal
+  std::set<std::size_t> unsaved_;       // case indexes whose current result is not in the journal
   LiveClock::time_point next_journal_;  // when the journal is synchronized to the disk, or begun again
   std::optional<OutputError> journal_error_;
 };
 
 /// The result to keep for a case that is measured again: never with fewer samples than before, unless the case has now
 /// run to its end.
-[[nodiscard]] Result without_loss(const Result& before, const Result& now);
+[[nodiscard]] Result keep_more_samples(const Result& before, const Result& now);
 
 using ToDocument = std::function<Document(const Report&)>;
 
 /// The state of an interrupted run: its file, locked before it was read, and its results.
-struct Continued {
+struct ResumedRun {
   ResultsFile json;
   KnownResults known;
 };
 
 /// How new results change the file.
-enum class Growth {
-  by_cases,    ///< earlier results stay as they are: only new ones need be written
-  as_a_whole,  ///< later results change earlier ones: the whole file is written again
+enum class WriteMode {
+  append_cases,  ///< earlier results stay as they are: only new ones need be written
+  rewrite_all,   ///< later results change earlier ones: the whole file is written again
 };
 
 /// All files except the timeline and OpenMetrics are updated during the run; those two are written at the end. A file
@@ -124,7 +124,7 @@ class LiveReport {
   /// if two are the same or both are standard output. Missing files are created at once, so that a run that is killed
   /// in its first case can be resumed. The files always hold at least the results of `continued`.
   LiveReport(Report report, const cli::OutputFiles& files, const ToDocument& document,
-             std::optional<Continued> continued = std::nullopt, Growth growth = Growth::by_cases);
+             std::optional<ResumedRun> continued = std::nullopt, WriteMode write_mode = WriteMode::append_cases);
 
   [[nodiscard]] const Report& report() const { return record_.report; }
   /// Whether a file is standard output, where the table must not go then.
@@ -154,9 +154,9 @@ class LiveReport {
 
  private:
   [[nodiscard]] bool is_due(const LiveFile& file) const;
-  [[nodiscard]] std::string what_now(const LiveFile& file) const;
+  [[nodiscard]] std::string recovery_hint(const LiveFile& file) const;
   [[nodiscard]] std::vector<std::string> update();
-  void write_all_the_last_time();
+  void write_final();
   /// Locks for the measuring thread. Once the run is abandoned, this blocks forever: the process is about to end, and a
   /// later write would destroy its final files.
   [[nodiscard]] std::unique_lock<std::mutex> locked();

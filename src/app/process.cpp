@@ -19,28 +19,28 @@ namespace xferbench {
 namespace {
 
 /// Whether an allocation of this thread ever failed.
-bool& was_refused_memory() {
+bool& allocation_failed() {
   thread_local bool refused = false;
   return refused;
 }
 
 [[noreturn]] void note_and_throw() {
-  was_refused_memory() = true;
+  allocation_failed() = true;
   throw std::bad_alloc();
 }
 
 /// If optimised code inlines a noexcept function, an exception that leaves it ends the program uncaught, and its type
 /// cannot be read. Then a failed allocation of this thread is the only evidence.
-bool is_want_of_memory() {
+bool is_out_of_memory() {
   const std::type_info* caught = abi::__cxa_current_exception_type();
   if (caught != nullptr) return *caught == typeid(std::bad_alloc);
-  return std::uncaught_exceptions() > 0 && was_refused_memory();
+  return std::uncaught_exceptions() > 0 && allocation_failed();
 }
 
 /// The terminate handler. Libraries allocate in noexcept functions (CLI11's get_option_no_throw), so main could not
 /// catch std::bad_alloc there.
-[[noreturn]] void end_for_want_of_memory() {
-  if (!is_want_of_memory()) {
+[[noreturn]] void exit_out_of_memory() {
+  if (!is_out_of_memory()) {
     __gnu_cxx::__verbose_terminate_handler();
     std::abort();
   }
@@ -60,7 +60,7 @@ ProcessSetup::ProcessSetup() {
   pipe_ends_it_ = std::signal(SIGPIPE, SIG_IGN) != SIG_IGN;
   std::signal(SIGXFSZ, SIG_IGN);
   std::set_new_handler(note_and_throw);
-  std::set_terminate(end_for_want_of_memory);
+  std::set_terminate(exit_out_of_memory);
 }
 
 void ProcessSetup::end_by_closed_pipe() const {

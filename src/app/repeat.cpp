@@ -44,7 +44,7 @@ sigset_t stop_signals() {
 
 /// Ends the child if the parent was interrupted since the fork: exec would discard that, and the parent forwards a
 /// signal only once.
-void end_if_told_already() {
+void exit_if_signalled() {
   for (const int signal : {SIGINT, SIGTERM}) {
     if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
   }
@@ -54,7 +54,7 @@ void end_if_told_already() {
 /// Runs the same command line with --process in front: after -- it would not be a flag.
 [[noreturn]] void exec_child(std::size_t number, const std::vector<std::string>& arguments) {
   constexpr int kCannotRun = 127;  // the shell's exit code for it
-  end_if_told_already();
+  exit_if_signalled();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   std::signal(SIGTTOU, SIG_IGN);  // a terminal may send it to background processes that write
   const sigset_t stop = stop_signals();
@@ -138,7 +138,7 @@ std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
 }
 
 /// Adds the variation between these processes to the spread file. Throws UsageError if the file is of another GPU.
-void keep_spread(const std::string& path, ResultsFile& file, const std::vector<Report>& processes) {
+void save_spread(const std::string& path, ResultsFile& file, const std::vector<Report>& processes) {
   SpreadFile spread = compare::spread_between(processes);
   if (file.exists()) {
     const SpreadFile known = read_spread(path);
@@ -154,7 +154,7 @@ void keep_spread(const std::string& path, ResultsFile& file, const std::vector<R
 }
 
 void report(const cli::RunCommand& command, const std::vector<Report>& processes, std::optional<ResultsFile>& spread) {
-  if (spread) keep_spread(*command.spread, *spread, processes);
+  if (spread) save_spread(*command.spread, *spread, processes);
   const std::vector<RepeatedCase> cases = cases_of(processes);
   write_standard_output(
       to_terminal(document_of(processes.front(), cases, processes.size()), style_of(command.measuring.show)));
@@ -170,7 +170,7 @@ void show_failures(std::vector<Result>& first, std::vector<Result>& further) {
 }
 
 /// Called after process number `last`, from 1, was interrupted. Each process is resumed separately.
-void tell_how_to_continue(const std::vector<std::string>& files, std::size_t last) {
+void print_resume_hint(const std::vector<std::string>& files, std::size_t last) {
   if (std::filesystem::exists(files[last - 1])) {
     tell(fmt::format("continue: xferbench --resume {}", shell_word(files[last - 1])));
   }
@@ -216,7 +216,7 @@ std::string numbered(const std::string& file, std::size_t number) {
   return path.replace_extension().string() + fmt::format("-{}", number) + extension;
 }
 
-Report put_together(std::vector<Report> processes) {
+Report merge_processes(std::vector<Report> processes) {
   Report all = std::move(processes.front());
   std::erase_if(all.command, [](const std::string& word) { return word.starts_with("--process="); });
   for (Report& one : std::span(processes).subspan(1)) {
@@ -257,7 +257,7 @@ int repeat(const cli::RunCommand& command) {
     }
     const int ended = run_process(i, command.measuring.arguments);
     if (interrupted() != 0) {
-      if (!command.measuring.show.quiet) tell_how_to_continue(files, i);
+      if (!command.measuring.show.quiet) print_resume_hint(files, i);
       return 128 + interrupted();
     }
     if (!could_run(ended)) return ended;
@@ -266,7 +266,7 @@ int repeat(const cli::RunCommand& command) {
   std::vector<Report> processes;
   for (const std::string& file : files) processes.push_back(read_report(file));
   if (command.into_one_file) {
-    ResultsFile(json).finish(to_json(put_together(processes)));
+    ResultsFile(json).finish(to_json(merge_processes(processes)));
     for (const std::string& file : files) std::filesystem::remove(file);
   }
   report(command, processes, spread);

@@ -16,7 +16,7 @@ int repeat(const cli::RunCommand& command);
 
 /// Merges the results of all processes of a suite into one file; by_process() splits it again. A case that failed in
 /// any process is marked as failed in the results of the first, for readers that look only there.
-Report put_together(std::vector<Report> processes);
+Report merge_processes(std::vector<Report> processes);
 
 /// The command of one of the processes; --process is its number.
 cli::RunCommand one_process(const cli::RunCommand& command);

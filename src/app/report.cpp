@@ -81,7 +81,7 @@ Document document_of_soak(const std::string& file) {
 }
 
 Document compared(const cli::ReportCommand& command, const Sides& sides, const xferbench::compare::Options& options) {
-  const auto comparison = xferbench::compare::compare(sides.base, sides.next, options);
+  const auto comparison = xferbench::compare::compare(sides.base, sides.new_side, options);
   if (!command.show.quiet) warn(comparison.warnings);
   return document_of(comparison, command.show.wide, false);
 }
@@ -134,7 +134,7 @@ Shows always(Document document) {
 /// findings from these.
 Shows shown_of_run(const cli::ReportCommand& command, xferbench::compare::Processes processes) {
   const std::size_t count = processes.size();
-  NamedReport whole = xferbench::compare::as_one_run(std::move(processes));
+  NamedReport whole = xferbench::compare::pooled_run(std::move(processes));
   Report report = with_axes(std::move(whole.report));
   const bool of_first = count > 1 && !conclude_anew(scenarios(), report);
   return [report = std::move(report), of = std::move(whole.name), count, of_first,
@@ -156,7 +156,7 @@ Shows shown_of_runs(const cli::ReportCommand& command, const std::vector<std::st
   }
   if (runs.size() == 1) return shown_of_run(command, std::move(runs.front()));
   std::vector<NamedReport> whole;
-  for (auto& run : runs) whole.push_back(xferbench::compare::as_one_run(std::move(run)));
+  for (auto& run : runs) whole.push_back(xferbench::compare::pooled_run(std::move(run)));
   const auto table = xferbench::compare::across(whole, options);
   if (!command.show.quiet) warn(table.warnings);
   return always(document_of(table));
@@ -170,7 +170,7 @@ Shows shown_by(const cli::ReportCommand& command, const Stored& stored) {
     refuse_same_twice(command.trend);
     return always(document_of(xferbench::compare::trend(read_reports(command.trend), options)));
   }
-  if (!command.base.empty()) return always(compared(command, read_sides(command.base, command.next), options));
+  if (!command.base.empty()) return always(compared(command, read_sides(command.base, command.new_side), options));
   if (stored.judged.empty()) return always(document_of_timelines(stored));
   const std::string& first = stored.judged.front();
   if (stored.kind == kOfSoak) return always(document_of_soak(first));
@@ -190,7 +190,7 @@ Document with_timelines(Document document, const Stored& stored) {
 
 int perform(const cli::ReportCommand& command) {
   std::vector<std::string> inputs = command.stored;
-  for (const auto* some : {&command.base, &command.next, &command.trend}) {
+  for (const auto* some : {&command.base, &command.new_side, &command.trend}) {
     inputs.insert(inputs.end(), some->begin(), some->end());
   }
   JudgementFiles files(command.files, inputs);

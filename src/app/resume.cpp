@@ -145,7 +145,7 @@ void refuse_another_machine(const std::string& file, const Environment& before, 
   same("build type", tool.type, this_tool().type);
 }
 
-ResumePlan what_is_left(StoredRun& stored, const std::vector<PlannedCase>& cases) {
+ResumePlan resume_plan(StoredRun& stored, const std::vector<PlannedCase>& cases) {
   std::map<std::string, Result*, std::less<>> there;
   for (Result& result : stored.report.results) there[result.config.key()] = &result;
   ResumePlan left;
@@ -168,7 +168,7 @@ ResumePlan what_is_left(StoredRun& stored, const std::vector<PlannedCase>& cases
   return left;
 }
 
-void leave_skipped(ResumePlan& left, const std::vector<PlannedCase>& cases, Machine& machine, bool verify) {
+void drop_still_skipped(ResumePlan& left, const std::vector<PlannedCase>& cases, Machine& machine, bool verify) {
   std::set<std::size_t> stay;
   for (const auto& [index, result] : left.known) {
     if (result.status != Status::skipped) continue;

@@ -38,10 +38,10 @@ struct ResumePlan {
 
 /// Moves the results out of `stored`. Throws UsageError if the file has cases that its command no longer has,
 /// InputError if its results allow no conclusion.
-ResumePlan what_is_left(StoredRun& stored, const std::vector<PlannedCase>& cases);
+ResumePlan resume_plan(StoredRun& stored, const std::vector<PlannedCase>& cases);
 
 /// Removes from `missing` the cases whose reason to be skipped still holds on this device.
-void leave_skipped(ResumePlan& left, const std::vector<PlannedCase>& cases, Machine& machine, bool verify);
+void drop_still_skipped(ResumePlan& left, const std::vector<PlannedCase>& cases, Machine& machine, bool verify);
 
 /// The report of the whole run without results. Its start is that of the first part.
 Report continue_report(const StoredRun& stored, const Device& device, Descriptors scenarios);

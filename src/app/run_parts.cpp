@@ -17,7 +17,7 @@
 
 namespace xferbench::app {
 
-std::string how_to_continue(const cli::RunCommand& command, const Report& report) {
+std::string resume_hint(const cli::RunCommand& command, const Report& report) {
   const cli::OutputFiles& files = command.measuring.files;
   const std::optional<std::string>& file = command.resume ? command.resume : files.json;
   // A fleet cannot be resumed.
@@ -46,7 +46,7 @@ std::string shown(const Report& report, const cli::RunCommand& command) {
   const Document document = document_of(report, descriptors(),
                                         {.details = command.measuring.show.details,
                                          .every_row = style.every_row,
-                                         .next = report.complete ? "" : how_to_continue(command, report)});
+                                         .next = report.complete ? "" : resume_hint(command, report)});
   return to_terminal(document, style) + to_gantts(report, style, glyphs());
 }
 
@@ -92,8 +92,7 @@ void finish(const cli::RunCommand& command, LiveReport& live, bool cut_off) {
   if (!command.measuring.show.quiet) print_warnings(live.report());
   if (!live.owns_standard_output()) {
     write_standard_output(shown(live.report(), command));
-  } else if (const std::string next = how_to_continue(command, live.report());
-             !live.report().complete && !next.empty()) {
+  } else if (const std::string next = resume_hint(command, live.report()); !live.report().complete && !next.empty()) {
     tell(next);
   }
   live.rethrow();

@@ -15,7 +15,7 @@
 namespace xferbench::app {
 
 /// "continue: xferbench --resume FILE"; empty if there is no file that can be resumed.
-std::string how_to_continue(const cli::RunCommand& command, const Report& report);
+std::string resume_hint(const cli::RunCommand& command, const Report& report);
 
 /// The output of a run: its table, how to continue if it was interrupted, and its timelines.
 std::string shown(const Report& report, const cli::RunCommand& command);

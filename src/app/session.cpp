@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "app/calibrated.hpp"
+#include "app/profile_input.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/standard_error.hpp"
@@ -27,7 +27,7 @@ GpuSelection gpus_for(const cli::DeviceChoice& choice, Descriptors scenarios) {
 
 std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice, const GpuSelection& gpus) {
   if (!choice.simulate) return open_gpus(gpus, choice.numa);
-  if (const auto text = profile_read_here(*choice.simulate)) return open_simulated(*text, gpus, choice.rank);
+  if (const auto text = load_profile(*choice.simulate)) return open_simulated(*text, gpus, choice.rank);
   return open_simulated(*choice.simulate, gpus, choice.rank);
 }
 

@@ -24,8 +24,8 @@ GpuSelection gpus_for(const cli::DeviceChoice& choice, Descriptors scenarios);
 std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice, const GpuSelection& gpus);
 
 /// A machine with a watchdog that notices if its GPU does not answer.
-struct WatchedMachine {
-  WatchedMachine(const cli::DeviceChoice& choice, Descriptors scenarios)
+struct MonitoredMachine {
+  MonitoredMachine(const cli::DeviceChoice& choice, Descriptors scenarios)
       : machine(intercept(open_machine(choice, gpus_for(choice, scenarios)), watchdog.observer())) {}
 
   Watchdog watchdog;

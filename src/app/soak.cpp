@@ -14,10 +14,10 @@
 #include <variant>
 #include <vector>
 
+#include "app/abort_run.hpp"
 #include "app/commands.hpp"
 #include "app/files.hpp"
-#include "app/fleet/membership.hpp"
-#include "app/give_up.hpp"
+#include "app/fleet/rank_session.hpp"
 #include "app/resume.hpp"
 #include "app/session.hpp"
 #include "core/error.hpp"
@@ -172,7 +172,7 @@ class SoakOutput {
   std::optional<std::string> new_file_;  // to be created in begin()
   std::optional<SoakFile> file_;
   std::optional<SoakInterval> last_;
-  std::vector<RateThen> rates_;  // for the chart on the page
+  std::vector<RateSample> rates_;  // for the chart on the page
   Output metrics_;
   Output markdown_;
   Output page_;
@@ -199,9 +199,9 @@ class Soak {
     closed_ = before_;
     try {
       auto round = static_cast<std::uint64_t>(before_);  // a resumed soak begins with other data than before
-      while (before_end() && interrupted() == 0) go_round(round++);
+      while (before_end() && interrupted() == 0) run_round(round++);
     } catch (const DeviceError& error) {
-      tally_.lose(now(), error.what());
+      tally_.record_loss(now(), error.what());
       return end(SoakEnd::lost, error.what());
     }
     return interrupted() != 0 ? end(SoakEnd::interrupted, {}) : end(SoakEnd::complete, {});
@@ -219,14 +219,14 @@ class Soak {
   [[nodiscard]] Moment now() const { return {before_ + machine_.host().now() - begun_, utc_now()}; }
   [[nodiscard]] bool before_end() const { return now().elapsed < settings_.seconds; }
 
-  void go_round(std::uint64_t round) {
-    keep([&](std::vector<soak::TurnOfGpu>& turns) { stage_.begin_round(round, turns); });
+  void run_round(std::uint64_t round) {
+    keep([&](std::vector<soak::GpuTurn>& turns) { stage_.begin_round(round, turns); });
     for (const SoakLoad load : settings_.loads) {
       if (interrupted() != 0) break;
       // Each load runs at least once, however short the time.
       const double seconds = std::clamp(settings_.seconds - now().elapsed, 0.0, turn_seconds());
-      const auto look = [this] { soak::add_look(looks_, states_of(machine_)); };
-      keep([&](std::vector<soak::TurnOfGpu>& turns) { stage_.run(load, seconds, turns, look); });
+      const auto look = [this] { soak::add_health(looks_, states_of(machine_)); };
+      keep([&](std::vector<soak::GpuTurn>& turns) { stage_.run(load, seconds, turns, look); });
     }
     if (now().elapsed - closed_ >= settings_.interval && before_end()) close(SoakEnd::goes_on, {});
   }
@@ -234,11 +234,11 @@ class Soak {
   /// Adds the work of `act` to the tally, even if an error ends it: what was wrong before may be the reason.
   template <class Do>
   void keep(const Do& act) {
-    std::vector<soak::TurnOfGpu> turns;
+    std::vector<soak::GpuTurn> turns;
     const double before = now().elapsed;
     const auto add = [&] {
       const Moment moment = now();
-      for (const soak::TurnOfGpu& turn : turns) tally_.add(turn, moment.elapsed - before, moment);
+      for (const soak::GpuTurn& turn : turns) tally_.add(turn, moment.elapsed - before, moment);
     };
     try {
       act(turns);
@@ -252,7 +252,7 @@ class Soak {
 
   void close(SoakEnd how, const std::string& reason) {
     const Moment moment = now();
-    soak::add_look(looks_, states_of(machine_));
+    soak::add_health(looks_, states_of(machine_));
     SoakInterval interval = tally_.close(moment, std::exchange(looks_, {}));
     interval.memory = resident_bytes();
     interval.end = how;
@@ -277,7 +277,7 @@ class Soak {
   soak::Tally tally_;
 };
 
-[[noreturn]] void give_up_soak(const Alarm& alarm, SoakOutput& output) {
+[[noreturn]] void abort_soak(const Alarm& alarm, SoakOutput& output) {
   const bool stuck = alarm.kind == Alarm::Kind::stuck;
   const std::string reason = stuck ? stuck_reason(alarm) : std::string("interrupted during a call that takes long");
   try {
@@ -301,8 +301,8 @@ std::vector<SoakLoad> loads_for(const std::vector<SoakLoad>& asked, std::size_t 
   return loads;
 }
 
-int soak_with(const cli::SoakCommand& command, SoakHeader header, WatchedMachine& watched, std::optional<SoakFile> file,
-              std::optional<SoakInterval> last) {
+int soak_with(const cli::SoakCommand& command, SoakHeader header, MonitoredMachine& monitored,
+              std::optional<SoakFile> file, std::optional<SoakInterval> last) {
   const SoakSettings settings = header.settings;
   std::optional<SoakTotals> before;
   if (last) before = last->so_far;
@@ -315,16 +315,16 @@ int soak_with(const cli::SoakCommand& command, SoakHeader header, WatchedMachine
   SoakOutput output(command, std::move(header), std::move(file), std::move(last));
   install_interrupt_handlers(output.has_file() ? HangUp::ignored : HangUp::ends,
                              command.show.quiet ? Acknowledge::no : Acknowledge::yes);
-  Soak soak(*watched.machine, settings, std::move(before), output);
+  Soak soak(*monitored.machine, settings, std::move(before), output);
   output.begin();
   SoakEnd end{};
   {
-    const auto watch = watched.watchdog.watch([&](const Alarm& alarm) { give_up_soak(alarm, output); });
+    const auto watch = monitored.watchdog.watch([&](const Alarm& alarm) { abort_soak(alarm, output); });
     end = soak.run();
   }
   output.finish();
   if (end == SoakEnd::interrupted) return 128 + interrupted();
-  const bool well = end == SoakEnd::complete && soak::is_well(soak.totals());
+  const bool well = end == SoakEnd::complete && soak::is_healthy(soak.totals());
   return static_cast<int>(well ? ExitCode::ok : ExitCode::failed);
 }
 
@@ -372,14 +372,14 @@ int resume_soak(cli::SoakCommand command) {
     files.write({.document = [&] { return document; },
                  .style = style_of(command.show),
                  .openmetrics = [&] { return openmetrics::to_text(soak_metrics(stored.header, *stored.last)); }});
-    return static_cast<int>(soak::is_well(stored.last->so_far) ? ExitCode::ok : ExitCode::failed);
+    return static_cast<int>(soak::is_healthy(stored.last->so_far) ? ExitCode::ok : ExitCode::failed);
   }
   const cli::SoakCommand begun = soak_command_of(stored.header, name);
   if (!command.files.openmetrics) command.files.openmetrics = begun.files.openmetrics;
-  WatchedMachine watched(begun.device, {});
-  refuse_another_machine(name, stored.header.environment, stored.header.tool, watched.device());
-  stored.header.settings.loads = loads_for(stored.header.settings.loads, watched.machine->devices().size());
-  return soak_with(command, std::move(stored.header), watched, std::move(file), std::move(stored.last));
+  MonitoredMachine monitored(begun.device, {});
+  refuse_another_machine(name, stored.header.environment, stored.header.tool, monitored.device());
+  stored.header.settings.loads = loads_for(stored.header.settings.loads, monitored.machine->devices().size());
+  return soak_with(command, std::move(stored.header), monitored, std::move(file), std::move(stored.last));
 }
 
 int dry_soak(const cli::SoakCommand& command) {
@@ -395,14 +395,14 @@ int perform(const cli::SoakCommand& command) {
   refuse_several_ranks("soak");
   if (command.dry_run) return dry_soak(command);
   if (command.resume) return resume_soak(command);
-  WatchedMachine watched(command.device, {});
+  MonitoredMachine monitored(command.device, {});
   SoakHeader header{
-      .started_at = utc_now(), .command = whole_command(command.arguments), .environment = watched.environment()};
+      .started_at = utc_now(), .command = whole_command(command.arguments), .environment = monitored.environment()};
   header.environment.variables = cuda_variables();
   header.settings = command.settings;
   header.settings.seconds = command.seconds.value_or(header.settings.seconds);
-  header.settings.loads = loads_for(command.settings.loads, watched.machine->devices().size());
-  return soak_with(command, std::move(header), watched, {}, {});
+  header.settings.loads = loads_for(command.settings.loads, monitored.machine->devices().size());
+  return soak_with(command, std::move(header), monitored, {}, {});
 }
 
 }  // namespace xferbench::app

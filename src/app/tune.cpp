@@ -5,9 +5,9 @@
 #include <functional>
 #include <memory>
 
+#include "app/abort_run.hpp"
 #include "app/commands.hpp"
-#include "app/fleet/membership.hpp"
-#include "app/give_up.hpp"
+#include "app/fleet/rank_session.hpp"
 #include "app/live_report.hpp"
 #include "app/session.hpp"
 #include "cli/progress.hpp"
@@ -21,13 +21,13 @@ namespace xferbench::app {
 
 namespace {
 
-Tuned tune_with_progress(const cli::TuneCommand& command, WatchedMachine& watched, std::span<const Case> space,
+Tuned tune_with_progress(const cli::TuneCommand& command, MonitoredMachine& monitored, std::span<const Case> space,
                          LiveReport& live, const std::function<std::string()>& table) {
   const Scenario& scenario = *command.cases.front().scenario;
   const cli::Measuring& measuring = command.measuring;
   cli::Progress progress(measuring.show.progress, space.size());
-  const RunContext bench{.machine = *watched.machine,
-                         .device = watched.device(),
+  const RunContext bench{.machine = *monitored.machine,
+                         .device = monitored.device(),
                          .policy = measuring.policy,
                          .seed = measuring.seed,
                          .verify = measuring.verify,
@@ -37,11 +37,11 @@ Tuned tune_with_progress(const cli::TuneCommand& command, WatchedMachine& watche
       .progress = [&progress](const TuneProgress& p) { progress.tuning(p); },
       .measured = [&](const std::vector<Result>& results) { progress.tell(live.replace(results)); }};
   const auto command_of = [&](const Case& c) { return cli::command_line(command, {&scenario, c}); };
-  const auto watch = watched.watchdog.watch([&](const Alarm& alarm) {
-    give_up(alarm, {.live = live, .cases = {}, .table = table, .clear = [&] { progress.clear(); }});
+  const auto watch = monitored.watchdog.watch([&](const Alarm& alarm) {
+    abort_run(alarm, {.live = live, .cases = {}, .table = table, .clear = [&] { progress.clear(); }});
   });
   return xferbench::tune(scenario, space, bench, command_of, observer,
-                         command.exhaustive ? Thoroughness::exhaustive : Thoroughness::guided);
+                         command.exhaustive ? SearchMode::exhaustive : SearchMode::guided);
 }
 
 Report with_fastest(const Report& report) {
@@ -71,7 +71,7 @@ int perform(const cli::TuneCommand& command) {
   if (command.measuring.dry_run) return dry_tune(command);
   const cli::Measuring& measuring = command.measuring;
   const ScenarioDescriptor& scenario = command.cases.front().scenario->descriptor();
-  WatchedMachine machine(measuring.device, std::array{&scenario});
+  MonitoredMachine machine(measuring.device, std::array{&scenario});
   const GpusOfRun gpus{machine.environment(), measuring.device.gpus.has_value()};
   const std::vector<Case> space =
       feasible(expanded(command.cases, gpus), *machine.machine, measuring.verify, command.memory_limit);
@@ -80,7 +80,7 @@ int perform(const cli::TuneCommand& command) {
   LiveReport live(
       begin_report(measuring, machine.device(), shown), measuring.files,
       [&shown](const Report& report) { return document_of(with_fastest(report), shown); }, std::nullopt,
-      Growth::as_a_whole);
+      WriteMode::rewrite_all);
   install_interrupt_handlers(live.has_file() ? HangUp::ignored : HangUp::ends,
                              measuring.show.quiet ? Acknowledge::no : Acknowledge::yes);
   const auto table = [&] {

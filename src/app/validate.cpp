@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/calibrated.hpp"
 #include "app/commands.hpp"
 #include "app/files.hpp"
+#include "app/profile_input.hpp"
 #include "app/session.hpp"
 #include "app/stored_cases.hpp"
 #include "core/error.hpp"
@@ -56,7 +56,7 @@ Predictors open_predictors(const std::string& profile, const GpuSelection& gpus)
 }
 
 /// Counts results that are not predicted, by reason.
-class LeftOut {
+class ExcludedCases {
  public:
   void add(const std::string& why) {
     const auto known = std::ranges::find(numbers_, why, &std::pair<std::string, std::size_t>::first);
@@ -88,7 +88,7 @@ struct Measured {
 /// All measured cases, each once: the first file that has a case counts.
 class MeasuredCases {
  public:
-  MeasuredCases(const std::vector<Report>& reports, LeftOut& left_out) {
+  MeasuredCases(const std::vector<Report>& reports, ExcludedCases& left_out) {
     for (const Report& report : reports) {
       for (const Result& r : report.results) {
         const std::string why_not = add(r);
@@ -151,7 +151,7 @@ std::vector<std::string> names_of_work(const std::vector<Measured>& all) {
 }
 
 std::vector<validation::Prediction> predictions_of(const Predictors& by, const std::vector<Measured>& all,
-                                                   LeftOut& left_out) {
+                                                   ExcludedCases& left_out) {
   const auto middle = predicted_by(*by.middle, all);
   std::vector<std::optional<double>> fastest(all.size());
   std::vector<std::optional<double>> slowest(all.size());
@@ -227,7 +227,7 @@ int perform(const cli::ValidateCommand& command) {
   JudgementFiles files(command.files, inputs);
   const std::vector<Report> reports = read_reports(command);
   const Predictors by = open_predictors(command.profile, gpus_of(reports));
-  LeftOut left_out;
+  ExcludedCases left_out;
   const MeasuredCases measured(reports, left_out);
   Validated validated{.profile = command.profile, .files = command.results, .predictions = {}, .left_out = {}};
   validated.predictions = predictions_of(by, measured.all(), left_out);

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "app/commands.hpp"
-#include "app/fleet/membership.hpp"
+#include "app/fleet/rank_session.hpp"
 #include "core/printable.hpp"
 #include "device/features.hpp"
 #include "device/host.hpp"
@@ -39,7 +39,7 @@ int perform(const cli::VersionCommand& /*command*/) {
   text += line("CUPTI", describe_cupti(build::kCupti));
   text += line("NVRTC", describe_nvrtc());
   // A rank may be one of thousands, so a command that does not measure leaves MPI alone there.
-  text += line("MPI", started_by_launcher() ? "not checked under mpirun or srun" : describe_mpi());
+  text += line("MPI", launch_from_environment() ? "not checked under mpirun or srun" : describe_mpi());
   text += line("NUMA", describe_numa());
   write_standard_output(text);
   return 0;

@@ -80,11 +80,11 @@ bool meets(const Case::Param& param, const Wanted& wanted, Effort& effort) {
 }
 
 /// Conditions name it like an axis, but results of fleets do not have it among the params of their cases.
-constexpr std::string_view kPaceAxis = "pace";
+constexpr std::string_view kConcurrencyAxis = "pace";
 
 bool meets(const Result& result, const Condition& condition, Effort& effort) {
   effort.spend(result.config.params().size());
-  if (result.in_fleet && condition.axis == kPaceAxis) {
+  if (result.in_fleet && condition.axis == kConcurrencyAxis) {
     return std::ranges::any_of(condition.any_of, [&](const Wanted& wanted) {
       return effort.matches(wanted.text, to_text(result.in_fleet->pace));
     });
@@ -203,7 +203,7 @@ class Judge {
       if (lacking_.empty()) row.command = command();
       return row;
     }
-    if (e_.aggregate == Aggregate::every) judge_lacking();
+    if (e_.aggregate == Aggregate::every) judge_missing();
     row.cases = judged_.size();
     if (e_.aggregate == Aggregate::median && std::ranges::none_of(judged_, has_note)) {
       decide_by_median(row);
@@ -248,7 +248,7 @@ class Judge {
   }
 
   /// An expectation of every case fails for a case without the number.
-  void judge_lacking() {
+  void judge_missing() {
     for (const Result* result : lacking_) {
       judged_.push_back({.result = result, .note = fmt::format("has no '{}'", e_.number)});
     }
@@ -311,7 +311,7 @@ class Judge {
       if (!e_.scenario.empty() && !effort_.matches(e_.scenario, result.config.scenario())) continue;
       effort_.spend(kOfName * result.config.params().size());
       for (const Case::Param& param : result.config.params()) axes.insert(param.name);
-      if (result.in_fleet) axes.emplace(kPaceAxis);
+      if (result.in_fleet) axes.emplace(kConcurrencyAxis);
     }
     const std::vector<std::string> known(axes.begin(), axes.end());
     for (const Condition& condition : e_.where) {
@@ -324,7 +324,7 @@ class Judge {
   /// The command that would measure the number on the device of these results.
   [[nodiscard]] std::string command() const {
     const Environment& environment = report_.environment;
-    const std::string command = command_that_measures(e_, scenarios_);
+    const std::string command = measuring_command(e_, scenarios_);
     if (command.empty() || !environment.simulated()) return command;
     return command + " --simulate " + shell_word(simulated_by(report_));
   }

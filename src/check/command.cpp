@@ -23,13 +23,13 @@ using Words = std::vector<std::string>;
 bool has(const Words& words, const std::string& word) { return std::ranges::find(words, word) != words.end(); }
 
 /// What an expectation asks of cases, in its conditions or in its pattern of keys.
-struct Wish {
+struct RequestedValues {
   std::string scenario;  ///< pattern
   std::vector<Condition> where;
 };
 
-Wish wish_of(const Expectation& e) {
-  Wish wish{e.scenario, e.where};
+RequestedValues requested_values(const Expectation& e) {
+  RequestedValues wish{e.scenario, e.where};
   if (e.cases.empty()) return wish;
   const Words parts = split(e.cases, '/');  // memcpy/dir=h2d/host=pinned*
   if (wish.scenario.empty()) wish.scenario = parts.front();
@@ -80,7 +80,7 @@ Words values_for(const Axis& axis, const Condition& condition) {
   return values;
 }
 
-bool wants_anything(const Condition& condition) {
+bool has_requests(const Condition& condition) {
   return std::ranges::any_of(condition.any_of, [](const Wanted& wanted) { return wanted.text == "*"; });
 }
 
@@ -98,7 +98,7 @@ class ScenarioFlags {
       }
       const Axis* axis = scenario_.axis(condition.axis);
       if (axis == nullptr) return false;
-      const bool any = wants_anything(condition);
+      const bool any = has_requests(condition);
       const Words values = any ? Words{} : values_for(*axis, condition);
       if (!any && values.empty()) return false;
       if (!any) values_[axis->name] = values;
@@ -120,7 +120,7 @@ class ScenarioFlags {
   /// Sets --gpus to the first GPUs that are wanted: a run has only one selection of GPUs.
   bool set_gpus(const Condition& condition) {
     if (scenario_.gpus != UsesGpus::one_or_several) return false;
-    if (wants_anything(condition)) gpus_ = "all";
+    if (has_requests(condition)) gpus_ = "all";
     for (const Wanted& wanted : condition.any_of) {
       const std::vector<int> numbers = gpu_numbers(wanted.text);
       if (gpus_.empty() && numbers.size() > 1 && gpus_text(numbers) == wanted.text) gpus_ = gpus_text(numbers, ',');
@@ -154,8 +154,8 @@ bool declares(const ScenarioDescriptor& scenario, const Expectation& e) { return
 
 }  // namespace
 
-std::string command_that_measures(const Expectation& e, Descriptors scenarios) {
-  const Wish wish = wish_of(e);
+std::string measuring_command(const Expectation& e, Descriptors scenarios) {
+  const RequestedValues wish = requested_values(e);
   for (const ScenarioDescriptor* scenario : scenarios) {
     if (!wish.scenario.empty() && !matches(wish.scenario, scenario->name)) continue;
     if (!declares(*scenario, e)) continue;

@@ -11,6 +11,6 @@ namespace xferbench::check {
 /// "xferbench memcpy --dir h2d --host pinned --size 64MiB": it measures at least one case that the expectation
 /// concerns. Of a list of words it takes all, of a bound such as >=64MiB the bound, of several choices of --gpus the
 /// first. Empty if no scenario has such cases.
-std::string command_that_measures(const Expectation& e, Descriptors scenarios);
+std::string measuring_command(const Expectation& e, Descriptors scenarios);
 
 }  // namespace xferbench::check

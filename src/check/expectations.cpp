@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "results/json_shape.hpp"
+#include "results/json_codec.hpp"
 
 namespace xferbench::check {
 
@@ -29,7 +29,7 @@ Quantity quantity(Reader& in) {
   in.fail(fmt::format("found {}, expected a number with its unit, such as \"52 GB/s\"", in_quotes(in.as_text())));
 }
 
-constexpr Shape kShare{.expected = "a share, such as 0.85 or \"85 %\"",
+constexpr Codec kShare{.expected = "a share, such as 0.85 or \"85 %\"",
                        .take =
                            [](Reader& in, void* share) {
                              as<Quantity>(share) = quantity(in);
@@ -53,7 +53,7 @@ constexpr std::array kLimitFields{
 };
 
 /// An amount, or {"of": "link", "share": 0.85}.
-constexpr Shape kLimit{.expected = "a number, a text such as \"52 GB/s\", or a share of another number",
+constexpr Codec kLimit{.expected = "a number, a text such as \"52 GB/s\", or a share of another number",
                        .help = "A number, a number with its unit (52 GB/s, 10us, 85 %), or a share of another number.",
                        .take =
                            [](Reader& in, void* limit) {
@@ -92,14 +92,14 @@ Wanted wanted(Reader& in) {
   return {text, static_cast<Bound>(bound - kBounds.begin()), quantity->value};
 }
 
-constexpr Shape kWanted{.expected = "a text or a number",
+constexpr Codec kWanted{.expected = "a text or a number",
                         .help = "A word or pattern (h2d, registered*), an amount (256MiB, 3), or a bound (>=256MiB).",
                         .take = [](Reader& in, void* into) { as<Wanted>(into) = wanted(in); },
                         .types = {"string", "number"},
                         .least = 1};
 
 /// One value, or a list of them.
-constexpr Shape kCondition{
+constexpr Codec kCondition{
     .expected = "a text, a number, or a list of them",
     .help = "Required value of an axis, or a list of allowed values.",
     .take = [](Reader& in, void* condition) { as<Condition>(condition).any_of.push_back(wanted(in)); },
@@ -117,7 +117,7 @@ constexpr Shape kCondition{
 constexpr std::array kCaseFields{field<&Expectation::scenario>("scenario", optional)};
 
 /// "memcpy/dir=h2d/*", or {"scenario": "memcpy", "dir": "h2d", "size": ">=256MiB"}.
-constexpr Shape kCase{
+constexpr Codec kCase{
     .expected = "a pattern for keys, or an object with scenario and axes",
     .take = [](Reader& in, void* e) { as<Expectation>(e).cases = in.as_text(); },
     .is_object = true,
@@ -183,7 +183,7 @@ constexpr std::array kExpectationFields{
 };
 constexpr std::array kExpectationChoices{Choice{{"at_least", "at_most"}},
                                          Choice{.of = {"metric", "measurement"}, .only_one = true}};
-constexpr Shape kExpectation{.expected = "an object",
+constexpr Codec kExpectation{.expected = "an object",
                              .is_object = true,
                              .fields = kExpectationFields,
                              .strict = true,
@@ -193,7 +193,7 @@ constexpr Shape kExpectation{.expected = "an object",
 void check_some(Reader& in, std::vector<Expectation>& all) {
   if (all.empty()) in.fail("the list is empty; add at least one expectation");
 }
-constexpr Shape kExpectations = some(kListOf<Expectation, kExpectation, kMostExpectations, check_some>);
+constexpr Codec kExpectations = some(kListOf<Expectation, kExpectation, kMostExpectations, check_some>);
 
 constexpr std::array kFileFields{
     part("schema", kSchema<kVersion1>),
@@ -203,7 +203,7 @@ constexpr std::array kFileFields{
                               "Pattern for the GPU's name, such as NVIDIA H200*. Results of other GPUs are refused."),
     field<&Expectations::all, kExpectations>("expect"),
 };
-constexpr Shape kFile =
+constexpr Codec kFile =
     strict(expecting(record(kFileFields,
                             "File that xferbench check --expect reads, version 1: absolute limits for results. An "
                             "unknown field is an error, so that a typo cannot disable a limit."),

@@ -53,7 +53,7 @@ constexpr std::array kUnits{
     Unit{"TB", 1e12, "B"},
 };
 
-std::string_view without_blanks(std::string_view text) {
+std::string_view without_spaces(std::string_view text) {
   const std::size_t first = text.find_first_not_of(' ');
   return first == std::string_view::npos ? "" : text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
@@ -101,11 +101,11 @@ std::string written(const Quantity& limit) {
 }
 
 std::optional<Quantity> parse_quantity(std::string_view text) {
-  text = without_blanks(text);
+  text = without_spaces(text);
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || !std::isfinite(value)) return std::nullopt;
-  return in_base_unit(value, without_blanks(text.substr(static_cast<std::size_t>(end - text.data()))));
+  return in_base_unit(value, without_spaces(text.substr(static_cast<std::size_t>(end - text.data()))));
 }
 
 }  // namespace xferbench::check

@@ -39,7 +39,7 @@ Command command(CommandLine& line, std::span<const std::string> arguments, std::
   if (mistake) throw UsageError(*mistake);
   const auto named = line.app.get_subcommands();
   const CLI::App& first = named.empty() || line.scenario_of(*named.front()) != nullptr ? line.app : *named.front();
-  reject_what_is_left(line);
+  reject_leftover_words(line);
   reject_unused_flags(line, first);
   const std::string& name = first.get_name();
   const bool takes_scenarios = &first == &line.app || name == "run" || name == "tune" || name == "list";

@@ -88,11 +88,11 @@ struct Measuring {
 
 /// Options of a run by many ranks, under mpirun or srun.
 struct FleetChoice {
-  bool mpi = false;                       ///< start MPI although no launcher has started the program
-  std::vector<Pacing> pace{Pacing::all};  ///< each once
-  bool share_gpus = false;                ///< several ranks may be on one GPU
-  double timeout = 60;                    ///< seconds that a rank waits for another one before it gives up
-  double threshold = 0.03;                ///< a relative shortfall up to this is ignored
+  bool mpi = false;                                         ///< start MPI although no launcher has started the program
+  std::vector<RankConcurrency> pace{RankConcurrency::all};  ///< each once
+  bool share_gpus = false;                                  ///< several ranks may be on one GPU
+  double timeout = 60;      ///< seconds that a rank waits for another one before it gives up
+  double threshold = 0.03;  ///< a relative shortfall up to this is ignored
 };
 
 struct RunCommand {
@@ -120,9 +120,9 @@ struct TuneCommand {
 };
 
 struct CompareCommand {
-  std::vector<std::string> base;    ///< files; "-" is standard input
-  std::vector<std::string> next;    ///< the same
-  std::vector<std::string> across;  ///< files to show side by side, instead of the two above
+  std::vector<std::string> base;      ///< files; "-" is standard input
+  std::vector<std::string> new_side;  ///< the same
+  std::vector<std::string> across;    ///< files to show side by side, instead of the two above
   compare::Options options;
   std::optional<std::string> spread;  ///< file of known spreads between processes
   bool all = false;                   ///< list every case
@@ -133,8 +133,8 @@ struct CompareCommand {
 
 struct ReportCommand {
   std::vector<std::string> stored{};  ///< "-" is standard input; empty with `base` or `trend`
-  std::vector<std::string> base{};    ///< processes that `next` is compared with
-  std::vector<std::string> next{};
+  std::vector<std::string> base{};    ///< processes that `new_side` is compared with
+  std::vector<std::string> new_side{};
   std::vector<std::string> trend{};  ///< many runs of one machine over time
   bool allow_simulated = false;      ///< simulated results may stand beside real ones
   OutputFiles files;                 ///< markdown and html
@@ -183,23 +183,23 @@ struct ValidateCommand {
 
 /// Profiles a program or reads a recording of one, and explains where its time goes.
 struct ExplainCommand {
-  std::vector<std::string> program;          ///< command line of the program to profile; empty: read `folder`
-  std::string folder;                        ///< of the recording to read
-  std::optional<std::string> recording;      ///< folder that keeps the recording; absent: it is not kept
-  std::size_t runs = 1;                      ///< number of unprofiled runs, and of profiled ones
-  bool bare = true;                          ///< run it unprofiled too, for comparison
-  std::optional<std::string> range;          ///< NVTX range to explain; absent: the whole program
-  double from = 0;                           ///< seconds after the program's start at which recording begins
-  std::optional<double> seconds;             ///< duration of the recording; absent: to the end
-  std::uint64_t max_records = 2'000'000;     ///< per process
-  bool stacks = false;                       ///< record call stacks of the host
-  bool exit_code = false;                    ///< return the program's exit code
-  std::optional<std::string> limits;         ///< results with the machine's limits; absent: measure or use cached ones
-  bool measure_limits = false;               ///< measure the limits again, even if they are cached
-  bool all = false;                          ///< show findings of little gain and all processes too
-  std::vector<explain::FindingKind> mended;  ///< also predict the time with just these fixed
-  std::optional<std::string> simulate;       ///< profile of the simulated device whose limits apply
-  OutputFiles files;                         ///< json, markdown, html and timeline
+  std::vector<std::string> program;         ///< command line of the program to profile; empty: read `folder`
+  std::string folder;                       ///< of the recording to read
+  std::optional<std::string> recording;     ///< folder that keeps the recording; absent: it is not kept
+  std::size_t runs = 1;                     ///< number of unprofiled runs, and of profiled ones
+  bool baseline = true;                     ///< run it unprofiled too, for comparison
+  std::optional<std::string> range;         ///< NVTX range to explain; absent: the whole program
+  double from = 0;                          ///< seconds after the program's start at which recording begins
+  std::optional<double> seconds;            ///< duration of the recording; absent: to the end
+  std::uint64_t max_records = 2'000'000;    ///< per process
+  bool stacks = false;                      ///< record call stacks of the host
+  bool exit_code = false;                   ///< return the program's exit code
+  std::optional<std::string> limits;        ///< results with the machine's limits; absent: measure or use cached ones
+  bool measure_limits = false;              ///< measure the limits again, even if they are cached
+  bool all = false;                         ///< show findings of little gain and all processes too
+  std::vector<explain::FindingKind> fixed;  ///< also predict the time with just these fixed
+  std::optional<std::string> simulate;      ///< profile of the simulated device whose limits apply
+  OutputFiles files;                        ///< json, markdown, html and timeline
   Presentation show;
 };
 

@@ -159,7 +159,7 @@ void add_fleet_flags(CommandLine& line, CLI::App& app) {
       "--concurrency,--pace", [&fleet](const std::string& text) { fleet.pace = paces(text); },
       "which ranks measure at the same time: all, those of one node, or one; several values show the cost of "
       "contention [all]");
-  line.choices[pace->type_name("all|node|one,...")] = words(texts_of(Pacing{}));
+  line.choices[pace->type_name("all|node|one,...")] = words(texts_of(RankConcurrency{}));
   line.add_share(app, {.name = "threshold", .help = "ignore ranks less than this slower than their peers", .max = 100},
                  fleet.threshold);
   line.add_value(app,

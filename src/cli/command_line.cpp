@@ -17,7 +17,7 @@ CommandLine::CommandLine(Scenarios all, AxisFlags flags_of_axes)
   app.option_defaults()->disable_flag_override()->group(kFlags);
   app.set_help_flag("-h,--help", "show this help");
   app.add_flag("-V,--version")->description("version, build, and the libraries found on this machine");
-  app.allow_extras();  // reject_what_is_left() reports unknown words
+  app.allow_extras();  // reject_leftover_words() reports unknown words
   add_program_flags(*this);
   add_scenarios(*this);
   add_run_and_tune(*this);
@@ -151,7 +151,7 @@ namespace {
 
 }  // namespace
 
-void reject_what_is_left(const CommandLine& line) {
+void reject_leftover_words(const CommandLine& line) {
   for (const std::string& argument : line.app.remaining()) {
     if (argument.size() > 1 && argument.starts_with("-")) reject_flag(line, argument);
     reject_word(line, argument);

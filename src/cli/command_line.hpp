@@ -95,7 +95,7 @@ void add_commands(CommandLine& line);
 
 // All throw UsageError: for unknown words and flags, for a word in the wrong place, for flags of the program that the
 // command does not take, and for options of measuring that contradict each other.
-void reject_what_is_left(const CommandLine& line);
+void reject_leftover_words(const CommandLine& line);
 void reject_word(const CommandLine& line, const std::string& word);
 void reject_unused_flags(const CommandLine& line, const CLI::App& command);
 void finish_measuring(CommandLine& line, double budget);

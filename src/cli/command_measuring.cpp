@@ -31,7 +31,7 @@ void add_shared_axes(CommandLine& line) {
   std::set<std::string> added;  // CLI11 would search all flags for each new one
   for (const CLI::Option* option : line.app.get_options()) added.insert(option->get_name());
   for (const Scenario* scenario : line.scenarios) {
-    for (const Axis& axis : described(*scenario).axes) {
+    for (const Axis& axis : descriptor_of(*scenario).axes) {
       if (!added.insert("--" + axis.name).second) continue;
       const CLI::callback_t read = [&line, name = axis.name](const CLI::results_t& texts) {
         const Scenario* behind = line.scenario_of(line.innermost());
@@ -49,7 +49,7 @@ void add_shared_axes(CommandLine& line) {
 }
 
 void add_scenario(CommandLine& line, CLI::App& parent, const Scenario& scenario) {
-  const auto& about = described(scenario);
+  const auto& about = descriptor_of(scenario);
   CLI::App* app = parent.add_subcommand(about.name, about.summary);
   const std::string before = &parent == &line.app ? "" : parent.get_name() + " ";
   line.known[app] = {.usage = fmt::format("  xferbench {}{} [FLAGS]\n", before, about.name), .scenario = &scenario};
@@ -95,7 +95,7 @@ std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI
     AxisTexts texts;
     for (const CLI::Option* option : app->get_options()) {
       if (option->count() == 0) continue;
-      const auto& axes = described(*scenario).axes;
+      const auto& axes = descriptor_of(*scenario).axes;
       const auto axis = std::ranges::find(axes, option->get_name(), flag_of);
       if (axis != axes.end()) texts[axis->name] = fmt::format("{}", fmt::join(option->results(), ","));
     }
@@ -115,10 +115,10 @@ std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI
   return all;
 }
 
-bool has_timeline(const Scenario& scenario) { return described(scenario).has_timeline; }
+bool has_timeline(const Scenario& scenario) { return descriptor_of(scenario).has_timeline; }
 
 /// "overlap, smem": the scenarios for which `holds` is true.
-std::string names_where(bool (*holds)(const Scenario&), Scenarios all) {
+std::string names_matching(bool (*holds)(const Scenario&), Scenarios all) {
   std::vector<std::string> names;
   for (const Scenario* scenario : all) {
     if (holds(*scenario)) names.push_back(name_of(*scenario));
@@ -132,11 +132,11 @@ void refuse_unless_any(bool (*holds)(const Scenario&), std::span<const ScenarioF
                        const char* flag, const char* but) {
   if (std::ranges::any_of(chosen, [&](const ScenarioFlags& f) { return holds(*f.scenario); })) return;
   throw UsageError(fmt::format("{} does nothing here: {} {}: {}", flag, name_of(*chosen.front().scenario), but,
-                               names_where(holds, all)));
+                               names_matching(holds, all)));
 }
 
 void refuse_gpus_for_one(const CommandLine& line, std::span<const ScenarioFlags> chosen) {
-  const auto uses_several = [](const Scenario& s) { return described(s).gpus != UsesGpus::one; };
+  const auto uses_several = [](const Scenario& s) { return descriptor_of(s).gpus != UsesGpus::one; };
   if (!line.measuring.device.gpus) return;
   refuse_unless_any(uses_several, chosen, line.scenarios, "--gpus",
                     "uses one GPU, which --gpu chooses; these scenarios use several");
@@ -211,14 +211,14 @@ Command tune_command(CommandLine& line, TuneCommand tune) {
   if (!after.empty() || (chosen.empty() && !can_tune(*line.scenarios.front()))) {
     throw UsageError(fmt::format("{} cannot be tuned; these scenarios can: {}",
                                  after.empty() ? name_of(*line.scenarios.front()) : after.front()->get_name(),
-                                 names_where(can_tune, line.scenarios)));
+                                 names_matching(can_tune, line.scenarios)));
   }
   finish_measuring(line, tune.exhaustive ? kDay : SamplingPolicy().budget);
   tune.measuring = line.measuring;
   const std::vector<ScenarioFlags> flags = flags_of_scenarios(line, *line.tune);
   refuse_gpus_for_one(line, flags);
   tune.cases = plan(flags, true);
-  for (const Axis& axis : described(*flags.front().scenario).axes) {
+  for (const Axis& axis : descriptor_of(*flags.front().scenario).axes) {
     if (flags.front().texts.contains(axis.name)) tune.given.push_back(axis.name);
   }
   return tune;

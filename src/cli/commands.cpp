@@ -84,10 +84,10 @@ Command compare_command(CompareCommand c, const std::vector<std::string>& files)
                     files.empty() ? "none is given" : "one is given"));
   } else {
     c.base = {files.front()};
-    c.next.assign(files.begin() + 1, files.end());
+    c.new_side.assign(files.begin() + 1, files.end());
   }
   std::vector<std::string> inputs;
-  for (const auto* some : {&c.base, &c.next, &c.across}) inputs.insert(inputs.end(), some->begin(), some->end());
+  for (const auto* some : {&c.base, &c.new_side, &c.across}) inputs.insert(inputs.end(), some->begin(), some->end());
   refuse_several_inputs("compare", inputs);
   return c;
 }
@@ -107,11 +107,11 @@ void add_compare(CommandLine& line) {
   CLI::Option* base =
       add_side("--base", compare.base,
                "base side from several processes: one file each; the medians of the files are the samples");
-  CLI::Option* next = add_side("--new", compare.next, "new side from several processes, likewise");
+  CLI::Option* new_side = add_side("--new", compare.new_side, "new side from several processes, likewise");
   CLI::Option* across =
       add_side("--across", compare.across, "show files side by side: one column each, the best is marked");
-  base->needs(next);
-  next->needs(base);
+  base->needs(new_side);
+  new_side->needs(base);
   compare::Options& options = compare.options;
   valued(app.add_option("--metric", options.metric,
                         "measurement or metric to compare; default: the headline of each scenario"),
@@ -147,7 +147,7 @@ void add_compare(CommandLine& line) {
                  into_enumerator<std::optional<compare::Match>, compare::Match>(match.choices, options.match));
   CLI::Option* all = app.add_flag("--all", compare.all, "list every case, even if there are many");
   CLI::Option* annotations = add_annotations(line, app, compare.annotations);
-  for (CLI::Option* judging : {base, next, threshold, strict, bootstrap, all, spread, assumed, annotations}) {
+  for (CLI::Option* judging : {base, new_side, threshold, strict, bootstrap, all, spread, assumed, annotations}) {
     line.contradict(across, judging, "--across shows files side by side and judges nothing");
   }
 }
@@ -192,7 +192,7 @@ void add_report(CommandLine& line) {
           "xferbench report results.json --html page.html");
     }
     std::vector<std::string> inputs;
-    for (const auto* some : {&report.stored, &report.base, &report.next, &report.trend}) {
+    for (const auto* some : {&report.stored, &report.base, &report.new_side, &report.trend}) {
       inputs.insert(inputs.end(), some->begin(), some->end());
     }
     refuse_several_inputs("report", inputs);
@@ -208,11 +208,11 @@ void add_report(CommandLine& line) {
     return valued(app.add_option(flag, target, help), "FILES");
   };
   CLI::Option* base = add_list("--base", report.base, "base side from several processes: one file each");
-  CLI::Option* next = add_list("--new", report.next, "new side from several processes, likewise");
+  CLI::Option* new_side = add_list("--new", report.new_side, "new side from several processes, likewise");
   CLI::Option* trend = add_list("--trend", report.trend, "many runs of one machine: shows where their numbers changed");
-  base->needs(next);
-  next->needs(base);
-  for (CLI::Option* side : {base, next}) line.contradict(trend, side, "--trend compares all runs with each other");
+  base->needs(new_side);
+  new_side->needs(base);
+  for (CLI::Option* side : {base, new_side}) line.contradict(trend, side, "--trend compares all runs with each other");
   app.add_flag("--allow-simulated", report.allow_simulated, "accept simulated results, too");
 }
 
@@ -452,7 +452,7 @@ void add_recording_flags(CommandLine& line, CLI::App& app, ExplainCommand& expla
                                   .max = 1000},
                                  "N", explain.runs);
   CLI::Option* no_bare = app.add_flag_callback(
-      "--no-baseline,--no-bare", [&explain] { explain.bare = false; },
+      "--no-baseline,--no-bare", [&explain] { explain.baseline = false; },
       "skip the baseline run; the profiler overhead is then unknown");
   add_file(app, "--range", "explain this NVTX range, from its first to its last occurrence; default: the whole program",
            explain.range, "NAME");
@@ -477,11 +477,11 @@ void add_explaining_flags(CommandLine& line, CLI::App& app, ExplainCommand& expl
       app.add_flag("--measure-limits", explain.measure_limits, "measure the limits again, even if they are known");
   app.add_flag("--all", explain.all, "show small gains, too, and all processes");
   constexpr auto kKinds = texts_of(explain::FindingKind{});
-  CLI::Option* mend = app.add_option_function<std::string>(
+  CLI::Option* fix = app.add_option_function<std::string>(
       "--fix,--mend",
-      [&explain](const std::string& text) { explain.mended = enumerators<explain::FindingKind>(text, "fix"); },
+      [&explain](const std::string& text) { explain.fixed = enumerators<explain::FindingKind>(text, "fix"); },
       "predict the time with only these kinds of findings fixed, such as pageable,result-wait");
-  line.choices[valued(mend, "KIND,...")] = words(kKinds);
+  line.choices[valued(fix, "KIND,...")] = words(kKinds);
   line.contradict(limits, measure, "--limits reads limits, --measure-limits measures them");
 }
 
@@ -604,7 +604,7 @@ Command list_command(const CommandLine& line, const std::string& word) {
   }
   const Scenario& about = topic(line, after.empty() ? word : after.front()->get_name());
   HelpCommand help{page(line, *line.app.get_subcommand(name_of(about)))};
-  help.page.results = results_of(described(about));
+  help.page.results = results_of(descriptor_of(about));
   return help;
 }
 

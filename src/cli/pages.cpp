@@ -93,12 +93,12 @@ std::string legal(const Axis& axis) {
   return fmt::format("{} to {}", bound_text(axis, axis.min), bound_text(axis, axis.max));
 }
 
-std::string beside_text(MetricDeclaration::Beside beside) {
-  switch (beside) {
-    case MetricDeclaration::Beside::interval: return "half-width of the 95 % interval";
-    case MetricDeclaration::Beside::clock: return "the clock (a column if cases differ)";
-    case MetricDeclaration::Beside::p90: return "90th percentile";
-    case MetricDeclaration::Beside::p99: return "99th percentile";
+std::string companion_text(MetricDeclaration::Companion companion) {
+  switch (companion) {
+    case MetricDeclaration::Companion::interval: return "half-width of the 95 % interval";
+    case MetricDeclaration::Companion::clock: return "the clock (a column if cases differ)";
+    case MetricDeclaration::Companion::p90: return "90th percentile";
+    case MetricDeclaration::Companion::p99: return "99th percentile";
   }
   return "";
 }
@@ -134,7 +134,7 @@ std::string placeholder(const Axis& axis) {
   return axis.implicit_value.empty() ? word : "[" + word + "]";
 }
 
-std::string what_it_needs(const Axis& axis) {
+std::string requirements_text(const Axis& axis) {
   const std::string flag = "--" + axis.only_with_axis;
   return axis.only_with_values.empty() ? flag : fmt::format("{} {}", flag, fmt::join(axis.only_with_values, ","));
 }
@@ -149,7 +149,7 @@ std::string description_of(const Axis& axis) {
   if (!axis.tuning.empty()) text += "\ntune tries " + axis.tuning + (axis.tuned_without ? " and the default" : "");
   text += "\n" + legal(axis);
   if (!axis.only_with_axis.empty()) {
-    text += fmt::format("; only with {}", what_it_needs(axis));
+    text += fmt::format("; only with {}", requirements_text(axis));
   }
   return text;
 }
@@ -161,7 +161,8 @@ std::vector<Section> results_of(const ScenarioDescriptor& scenario) {
     const MetricDeclaration& of = *column.of;
     told.insert(of.name);
     columns.entries.push_back(
-        {column.header(), {column.beside ? beside_text(*column.beside) + " of " + of.name : of.help + fact_of(of)}});
+        {column.header(),
+         {column.companion ? companion_text(*column.companion) + " of " + of.name : of.help + fact_of(of)}});
   }
   // If only one case ran, a table of its measurements follows, which has these rows.
   Section rows{"Rows of the measurements table", {}};

@@ -59,7 +59,7 @@ std::string roff_escaped(std::string_view line);
 /// How help writes the value of the axis: "SIZES", or "[WORDS]" if it may be left out.
 std::string placeholder(const Axis& axis);
 /// "--strategy batch" or "--kernel-file": without that flag this axis has no effect.
-std::string what_it_needs(const Axis& axis);
+std::string requirements_text(const Axis& axis);
 /// Purpose and default of the axis; further lines say what tune tries and which values are legal.
 std::string description_of(const Axis& axis);
 

@@ -35,7 +35,7 @@ class Product {
  public:
   /// `tuning`: as for plan().
   Product(const ScenarioFlags& flags, bool tuning)
-      : scenario_(*flags.scenario), axes_(described(scenario_).axes), texts_(flags.texts), tuning_(tuning) {
+      : scenario_(*flags.scenario), axes_(descriptor_of(scenario_).axes), texts_(flags.texts), tuning_(tuning) {
     reject_alternatives();
     cases_.push_back({&scenario_, Case(name_of(scenario_))});
     for (const Axis& axis : axes_) {
@@ -131,7 +131,7 @@ class Product {
       if (!given(axis.name)) continue;
       if (std::ranges::any_of(cases_, [&](const PlannedCase& c) { return c.config.has(axis.name); })) continue;
       throw UsageError(
-          fmt::format("{} does nothing here: it belongs to {}; leave it out", flag_of(axis), what_it_needs(axis)));
+          fmt::format("{} does nothing here: it belongs to {}; leave it out", flag_of(axis), requirements_text(axis)));
     }
   }
 
@@ -144,7 +144,9 @@ class Product {
 
 }  // namespace
 
-bool has_axis(const Scenario& scenario, const std::string& name) { return described(scenario).axis(name) != nullptr; }
+bool has_axis(const Scenario& scenario, const std::string& name) {
+  return descriptor_of(scenario).axis(name) != nullptr;
+}
 
 std::string lacks(const Scenario& scenario, const std::string& axis, std::span<const Scenario* const> all) {
   std::vector<std::string> owners;
@@ -152,7 +154,7 @@ std::string lacks(const Scenario& scenario, const std::string& axis, std::span<c
     if (has_axis(*s, axis)) owners.push_back(name_of(*s));
   }
   std::vector<std::string> own;
-  for (const Axis& a : described(scenario).axes) own.push_back(flag_of(a));
+  for (const Axis& a : descriptor_of(scenario).axes) own.push_back(flag_of(a));
   return fmt::format("{} has no --{}, which belongs to {}; {} has {}", name_of(scenario), axis, fmt::join(owners, ", "),
                      name_of(scenario), fmt::join(own, " "));
 }
@@ -169,12 +171,12 @@ bool takes(const Axis& axis, const std::string& text) {
 
 /// If one scenario does not take a value, names another of the chosen ones that does. A flag after a scenario applies
 /// to that one alone, which surprises users who name both scenarios first. Empty if there is none.
-std::string who_takes_it(const ScenarioFlags& refusing, std::span<const ScenarioFlags> all) {
-  for (const Axis& axis : described(*refusing.scenario).axes) {
+std::string scenarios_with_flag(const ScenarioFlags& refusing, std::span<const ScenarioFlags> all) {
+  for (const Axis& axis : descriptor_of(*refusing.scenario).axes) {
     const auto given = refusing.texts.find(axis.name);
     if (given == refusing.texts.end() || takes(axis, given->second)) continue;
     for (const ScenarioFlags& other : all) {
-      const Axis* same = described(*other.scenario).axis(axis.name);
+      const Axis* same = descriptor_of(*other.scenario).axis(axis.name);
       if (same == nullptr || !takes(*same, given->second)) continue;
       return fmt::format("; {0} takes it: write --{1} {2} after {0}", name_of(*other.scenario), axis.name,
                          given->second);
@@ -192,7 +194,7 @@ std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tun
       std::ranges::move(Product(flags, tuning).cases(), std::back_inserter(cases));
     } catch (const UsageError& error) {
       if (scenarios.size() == 1) throw;
-      throw UsageError(name_of(*flags.scenario) + ": " + error.what() + who_takes_it(flags, scenarios));
+      throw UsageError(name_of(*flags.scenario) + ": " + error.what() + scenarios_with_flag(flags, scenarios));
     }
     if (cases.size() > kMostCases) refuse_so_many();
   }
@@ -236,7 +238,7 @@ std::vector<std::string> flags_of(const DeviceChoice& device) {
 
 std::string command_line(const TuneCommand& command, const PlannedCase& planned) {
   std::vector<std::string> words{"xferbench", planned.config.scenario()};
-  for (const Axis& axis : described(*planned.scenario).axes) {
+  for (const Axis& axis : descriptor_of(*planned.scenario).axes) {
     const Case::Param* param = planned.config.find(axis.name);
     if (param == nullptr) continue;
     const bool given = std::ranges::find(command.given, axis.name) != command.given.end();

@@ -19,8 +19,8 @@ struct ScenarioFlags {
   AxisTexts texts;
 };
 
-inline const ScenarioDescriptor& described(const Scenario& scenario) { return scenario.descriptor(); }
-inline std::string name_of(const Scenario& scenario) { return described(scenario).name; }
+inline const ScenarioDescriptor& descriptor_of(const Scenario& scenario) { return scenario.descriptor(); }
+inline std::string name_of(const Scenario& scenario) { return descriptor_of(scenario).name; }
 bool has_axis(const Scenario& scenario, const std::string& name);
 
 /// "memcpy has no --streams, which belongs to overlap; memcpy has --dir ...".

@@ -372,9 +372,9 @@ GpuSelection gpu_selection(const std::string& text) {
                                count ? "means no GPU; for GPU 0 alone write --gpu 0" : "is not a selection of GPUs"));
 }
 
-std::vector<Pacing> paces(const std::string& text) {
-  const std::vector<std::string> known = words(texts_of(Pacing{}));
-  std::vector<Pacing> all;
+std::vector<RankConcurrency> paces(const std::string& text) {
+  const std::vector<std::string> known = words(texts_of(RankConcurrency{}));
+  std::vector<RankConcurrency> all;
   std::istringstream list(text);
   for (std::string word; std::getline(list, word, ',');) {
     const auto found = std::ranges::find(known, word);
@@ -382,7 +382,7 @@ std::vector<Pacing> paces(const std::string& text) {
       throw UsageError(
           fmt::format("--concurrency: '{}' is not one of {}{}", word, fmt::join(known, ", "), suggestion(word, known)));
     }
-    const auto pace = static_cast<Pacing>(found - known.begin());
+    const auto pace = static_cast<RankConcurrency>(found - known.begin());
     if (std::ranges::find(all, pace) != all.end()) throw UsageError("--concurrency: " + word + " is given twice");
     all.push_back(pace);
   }

@@ -39,6 +39,6 @@ GpuSelection gpu_selection(const std::string& text);
 double parse_percent(std::string_view text, std::string_view flag);
 
 /// "all,one": concurrencies of a fleet (--pace), each once, in that order. Throws UsageError.
-std::vector<Pacing> paces(const std::string& text);
+std::vector<RankConcurrency> paces(const std::string& text);
 
 }  // namespace xferbench::cli

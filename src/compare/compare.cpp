@@ -70,20 +70,20 @@ bool has_flag(const SideValues& side, std::string_view flag) {
 }
 
 /// Notes flags of the samples that make a comparison doubtful.
-void add_flags(const SideValues& base, const SideValues& next, std::vector<std::string>& notes) {
+void add_flags(const SideValues& base, const SideValues& new_side, std::vector<std::string>& notes) {
   for (const char* flag : {"throttled", "drift", "bimodal", "not-warm", "gate-timeout", "slow-first"}) {
     const bool in_base = has_flag(base, flag);
-    const bool in_next = has_flag(next, flag);
+    const bool in_next = has_flag(new_side, flag);
     if (!in_base && !in_next) continue;
     notes.push_back(fmt::format("{} in {}", flag, !in_next ? "base" : in_base ? "both" : "new"));
   }
 }
 
-bool identical(const SideValues& base, const SideValues& next) {
+bool identical(const SideValues& base, const SideValues& new_side) {
   const auto same = [](const Value& a, const Value& b) {
     return a.measurement != nullptr && b.measurement != nullptr && a.measurement->samples == b.measurement->samples;
   };
-  return std::ranges::equal(base.values, next.values, same);
+  return std::ranges::equal(base.values, new_side.values, same);
 }
 
 std::uint64_t seed_of(std::string_view key) {
@@ -110,45 +110,45 @@ class Comparer {
     const SideValues base = values_of(in_base, name, comparison_.options);
     // The headline of base is what new must have, too.
     const bool about = !base.values.empty() && base.values.front().measurement != nullptr;
-    const SideValues next =
+    const SideValues new_side =
         values_of(in_next, about ? std::string(base.values.front().name) : name, comparison_.options);
-    const bool fails_now = next.failed && !base.failed;
-    if (base.values.empty() && next.values.empty() && !fails_now) {
+    const bool fails_now = new_side.failed && !base.failed;
+    if (base.values.empty() && new_side.values.empty() && !fails_now) {
       ++comparison_.not_compared;
-      if (next.failed) comparison_.failing.push_back(fmt::format("{} ({})", c.identity, next.reason));
+      if (new_side.failed) comparison_.failing.push_back(fmt::format("{} ({})", c.identity, new_side.reason));
       return;
     }
     Row& row = comparison_.rows.emplace_back();
     row.key = c.identity;
     row.failed = fails_now;
-    name_number(row, c, base, next);
+    name_number(row, c, base, new_side);
     if (!base.values.empty()) row.base = side(base);
-    if (fails_now || (!base.values.empty() && (next.values.empty() || next.failed))) {
+    if (fails_now || (!base.values.empty() && (new_side.values.empty() || new_side.failed))) {
       row.verdict = Verdict::missing;
-      const std::string now = is_in(in_next) ? "in new " + next.reason : "not in new";
+      const std::string now = is_in(in_next) ? "in new " + new_side.reason : "not in new";
       row.reason = base.reason.empty() ? now : fmt::format("in base {}, {}", base.reason, now);
     } else if (base.values.empty()) {
       row.verdict = Verdict::added;
-      row.next = side(next);
+      row.new_side = side(new_side);
       row.reason = is_in(in_base) ? "in base " + base.reason : "not in base";
     } else {
-      row.next = side(next);
-      note(row, base, next);
+      row.new_side = side(new_side);
+      note(row, base, new_side);
     }
   }
 
   /// Tests the numbers of all rows and fills in the results.
-  void weigh_all() {
+  void test_all_cases() {
     MannWhitney ranks;
     pool();
-    Weighing how{.cases = pending_.size(),
-                 .threshold = comparison_.options.threshold,
-                 .bootstrap = comparison_.options.bootstrap};
+    TestSettings how{.cases = pending_.size(),
+                     .threshold = comparison_.options.threshold,
+                     .bootstrap = comparison_.options.bootstrap};
     for (const Pending& pending : pending_) {
       Row& row = comparison_.rows[pending.row];
-      how.before = spread_before(row, pending.base.size() + pending.next.size() > 2);
+      how.before = prior_spread(row, pending.base.size() + pending.new_side.size() > 2);
       how.seed = seed_of(row.key);
-      const Evidence found = weigh(ranks, pending.base, pending.next, how);
+      const ChangeEvidence found = test_change(ranks, pending.base, pending.new_side, how);
       row.test = found.test;
       row.ratio = found.ratio;
       row.interval = found.interval;
@@ -156,13 +156,13 @@ class Comparer {
       row.p = found.p;
       row.spread = found.spread;
       row.spread_from = found.spread_from;
-      row.spread_seen = found.seen;
-      row.least_found = found.least_found;
+      row.observed_spread = found.seen;
+      row.detectable_ratios = found.detectable_ratios;
       if (row.identical) {  // the same samples: there is nothing to test
         row.interval.reset();
         row.within.reset();
         row.p.reset();
-        row.least_found.reset();
+        row.detectable_ratios.reset();
         row.test = TestUsed::none;
       }
       if (!found.ratio) row.notes.emplace_back("has no ratio: a number is 0 or negative");
@@ -171,12 +171,12 @@ class Comparer {
 
  private:
   /// Sets the name of the number that is compared; if no side has one, of the number that was asked for.
-  void name_number(Row& row, const SameCase& c, const SideValues& base, const SideValues& next) const {
-    if (base.values.empty() && next.values.empty()) {
+  void name_number(Row& row, const SameCase& c, const SideValues& base, const SideValues& new_side) const {
+    if (base.values.empty() && new_side.values.empty()) {
       row.measured = comparison_.options.metric.value_or("");
       return;
     }
-    const Value& shown = (base.values.empty() ? next : base).values.front();
+    const Value& shown = (base.values.empty() ? new_side : base).values.front();
     const Result* first = *std::ranges::find_if(c.results, [](const Result* result) { return result != nullptr; });
     row.measured = shown.name;
     row.unit = shown.unit;
@@ -192,42 +192,43 @@ class Comparer {
     return {medians.size(), statistics::median(medians)};
   }
 
-  void note(Row& row, const SideValues& base, const SideValues& next) {
+  void note(Row& row, const SideValues& base, const SideValues& new_side) {
     const auto incomplete = [&](const SideValues& values, std::size_t files, const char* name) {
       if (values.values.size() < files) {
         row.notes.push_back(fmt::format("in {} of {} files of {}", values.values.size(), files, name));
       }
     };
     incomplete(base, base_files_, "base");
-    incomplete(next, next_files_, "new");
+    incomplete(new_side, next_files_, "new");
     const Measurement* a = base.values.front().measurement;
-    const Measurement* b = next.values.front().measurement;
+    const Measurement* b = new_side.values.front().measurement;
     if (a != nullptr && b != nullptr && a->clock != b->clock) {
       row.notes.push_back(fmt::format("clock {} in base and {} in new", to_text(a->clock), to_text(b->clock)));
     }
-    add_flags(base, next, row.notes);
+    add_flags(base, new_side, row.notes);
     const auto other_unit = [&row](const Value& v) { return v.unit != row.unit; };
-    if (std::ranges::any_of(base.values, other_unit) || std::ranges::any_of(next.values, other_unit)) {
+    if (std::ranges::any_of(base.values, other_unit) || std::ranges::any_of(new_side.values, other_unit)) {
       row.notes.emplace_back("units differ");
       return;
     }
-    row.identical = identical(base, next);
-    pending_.push_back({comparison_.rows.size() - 1, numbers_of(base), numbers_of(next)});
-    if (base_files_ == 1 && next_files_ == 1) note_dependence(row, pending_.back().base[0], pending_.back().next[0]);
+    row.identical = identical(base, new_side);
+    pending_.push_back({comparison_.rows.size() - 1, numbers_of(base), numbers_of(new_side)});
+    if (base_files_ == 1 && next_files_ == 1)
+      note_dependence(row, pending_.back().base[0], pending_.back().new_side[0]);
   }
 
   /// Notes how autocorrelation and drift weaken the samples of one process a side.
-  static void note_dependence(Row& row, const ProcessNumber& base, const ProcessNumber& next) {
-    if (inflation(base.sample, next.sample) > 1) {
+  static void note_dependence(Row& row, const ProcessNumber& base, const ProcessNumber& new_side) {
+    if (inflation(base.sample, new_side.sample) > 1) {
       row.notes.push_back(fmt::format("autocorrelated samples: effective sample sizes {:.0f} and {:.0f}",
-                                      base.sample.effective_size, next.sample.effective_size));
+                                      base.sample.effective_size, new_side.sample.effective_size));
     }
-    if (const double drift = std::max(base.drift, next.drift); drift > 0) {
+    if (const double drift = std::max(base.drift, new_side.drift); drift > 0) {
       row.notes.push_back(fmt::format("drift of {} is counted as spread", format_percent(drift)));
     }
   }
 
-  [[nodiscard]] SpreadBefore spread_before(const Row& row, bool several_processes) const {
+  [[nodiscard]] PriorSpread prior_spread(const Row& row, bool several_processes) const {
     const auto known = known_spreads_.find({row.key, row.measured});
     if (known != known_spreads_.end()) {
       return {known->second->spread, static_cast<double>(known->second->processes - 1), SpreadSource::known};
@@ -240,10 +241,10 @@ class Comparer {
   /// Estimates the spread of all cases together. With an assumed spread of 0, only a case's own processes count.
   void pool() {
     if (comparison_.options.assumed_spread <= 0) return;
-    std::vector<SeenVariance> all;
+    std::vector<ObservedVariance> all;
     for (const Pending& pending : pending_) {
       if (comparison_.rows[pending.row].identical) continue;
-      if (const auto seen = seen_variance(pending.base, pending.next)) all.push_back(*seen);
+      if (const auto seen = observed_variance(pending.base, pending.new_side)) all.push_back(*seen);
     }
     if (const auto seen = pooled(all)) {
       pooled_ = {std::sqrt(seen->value), seen->freedom, SpreadSource::measured, true};
@@ -254,7 +255,7 @@ class Comparer {
   struct Pending {
     std::size_t row;
     std::vector<ProcessNumber> base;
-    std::vector<ProcessNumber> next;
+    std::vector<ProcessNumber> new_side;
   };
 
   Comparison& comparison_;
@@ -262,7 +263,7 @@ class Comparer {
   std::size_t next_files_;
   std::map<std::pair<std::string_view, std::string_view>, const CaseSpread*> known_spreads_;
   std::vector<Pending> pending_;
-  std::optional<SpreadBefore> pooled_{};
+  std::optional<PriorSpread> pooled_{};
 };
 
 /// Throws UsageError if the spreads are of another kind of GPU; warns if they are of another GPU of the same kind.
@@ -284,9 +285,10 @@ void check_spreads(const Files& files, Comparison& comparison) {
 }
 
 /// Warns if the same run is on both sides.
-void warn_of_same_runs(std::span<const NamedReport> base, std::span<const NamedReport> next, Comparison& comparison) {
+void warn_of_same_runs(std::span<const NamedReport> base, std::span<const NamedReport> new_side,
+                       Comparison& comparison) {
   for (const NamedReport& a : base) {
-    for (const NamedReport& b : next) {
+    for (const NamedReport& b : new_side) {
       if (a.report.started_at != b.report.started_at || a.report.results != b.report.results) continue;
       // Once only, if files hold several processes.
       add_new(comparison.warnings,
@@ -301,28 +303,28 @@ std::size_t Comparison::count(Verdict verdict) const {
   return static_cast<std::size_t>(std::ranges::count(rows, verdict, &Row::verdict));
 }
 
-std::optional<double> Row::least_slowdown() const {
+std::optional<double> Row::detectable_slowdown() const {
   if (identical) return 0;
-  if (!least_found) return std::nullopt;
-  const double more = least_found->high - 1;
-  const double less = 1 - least_found->low;
+  if (!detectable_ratios) return std::nullopt;
+  const double more = detectable_ratios->high - 1;
+  const double less = 1 - detectable_ratios->low;
   if (better == Better::neither) return std::max(more, less);
   return better == Better::lower ? more : less;
 }
 
-Comparison compare(std::span<const NamedReport> base, std::span<const NamedReport> next, const Options& options) {
-  const Files files = files_of({base, next});
+Comparison compare(std::span<const NamedReport> base, std::span<const NamedReport> new_side, const Options& options) {
+  const Files files = files_of({base, new_side});
   check_medians(files);
   Comparison comparison;
   comparison.options = options;
   comparison.options.metrics_declared = all_declared(files, options);
   comparison.base = sources_of(base);
-  comparison.next = sources_of(next);
+  comparison.new_side = sources_of(new_side);
   comparison.simulated = check_simulated(files, options);
-  comparison.differences = differences(base, next);
+  comparison.differences = differences(base, new_side);
   comparison.warnings = doubts_of(files);
   check_spreads(files, comparison);
-  warn_of_same_runs(base, next, comparison);
+  warn_of_same_runs(base, new_side, comparison);
   comparison.match = matching(files, options);
   comparison.matched = matched_text(files, base.size(), comparison.match);
   const std::vector<SameCase> cases = cases_of(files, options, comparison.match);
@@ -331,9 +333,9 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
   };
   if (std::ranges::none_of(cases, on_both)) {
     throw UsageError(fmt::format("{} and {} have no case in common: for example, {} is only in one of them",
-                                 base.front().name, next.front().name, cases.front().identity));
+                                 base.front().name, new_side.front().name, cases.front().identity));
   }
-  Comparer comparer(comparison, base.size(), next.size());
+  Comparer comparer(comparison, base.size(), new_side.size());
   for (const SameCase& c : cases) {
     const std::size_t before = comparison.rows.size();
     comparer.add(c);
@@ -341,10 +343,10 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
       comparison.rows.back().place = place_of(files, c, base.size(), comparison.match);
   }
   // A case that fails now has a row without a number; that must not hide a misspelt metric.
-  const auto has_number = [](const Row& row) { return row.base || row.next; };
+  const auto has_number = [](const Row& row) { return row.base || row.new_side; };
   const bool numberless = std::ranges::none_of(comparison.rows, has_number);
   if (comparison.rows.empty() || (numberless && options.metric)) refuse_numberless(files, options);
-  comparer.weigh_all();
+  comparer.test_all_cases();
   judge(comparison);
   return comparison;
 }

@@ -88,31 +88,31 @@ struct Row {
   Verdict verdict = Verdict::inconclusive;
   bool failed = false;  ///< fails in new and did not in base
   std::optional<Side> base;
-  std::optional<Side> next;
+  std::optional<Side> new_side;
   std::optional<double> ratio;       ///< new / base
   std::optional<Interval> interval;  ///< 95 % interval of the ratio, with the spread between processes
   std::optional<Interval> within;    ///< with one process a side: the interval for these two processes alone
   TestUsed test = TestUsed::none;
-  std::optional<double> p;            ///< of the test, before the adjustment
-  std::optional<double> p_holm;       ///< adjusted for all cases that were tested
-  std::optional<double> spread;       ///< relative spread between processes that the test used
-  std::optional<double> spread_seen;  ///< relative spread that several processes alone show
+  std::optional<double> p;                ///< of the test, before the adjustment
+  std::optional<double> p_holm;           ///< adjusted for all cases that were tested
+  std::optional<double> spread;           ///< relative spread between processes that the test used
+  std::optional<double> observed_spread;  ///< relative spread that several processes alone show
   SpreadSource spread_from = SpreadSource::assumed;
   /// The smallest changes that these runs would have detected, as ratios below and above 1.
-  std::optional<Interval> least_found;
+  std::optional<Interval> detectable_ratios;
   bool identical = false;          ///< exactly the same samples on both sides
   std::string reason;              ///< why the verdict is what it is; empty for `same`
   std::vector<std::string> notes;  ///< doubts about its numbers
 
   /// The smallest detectable change for the worse, as a share; in either direction if neither one is better.
-  [[nodiscard]] std::optional<double> least_slowdown() const;
+  [[nodiscard]] std::optional<double> detectable_slowdown() const;
 };
 
 /// A fact about the machine, the program or the command that differs between the sides.
 struct Difference {
   std::string what;
   std::string base;
-  std::string next;
+  std::string new_side;
 };
 
 struct Source {
@@ -129,15 +129,15 @@ struct Source {
 /// The overall result.
 struct Outcome {
   ExitCode code = ExitCode::ok;
-  std::string because;                     ///< why the code is what it is: a sentence without its full stop
-  std::optional<double> least_slowdown{};  ///< detectable in the median case on both sides
-  std::vector<std::string> reach{};        ///< lines about the detectable slow-down and the spread between processes
+  std::string because;                          ///< why the code is what it is: a sentence without its full stop
+  std::optional<double> detectable_slowdown{};  ///< detectable in the median case on both sides
+  std::vector<std::string> reach{};  ///< lines about the detectable slow-down and the spread between processes
 };
 
 struct Comparison {
   Options options;
   std::vector<Source> base;
-  std::vector<Source> next;
+  std::vector<Source> new_side;
   std::optional<std::string> simulated;  ///< the profile, if at least one side is simulated
   std::optional<Match> match{};          ///< of fleets: how ranks are matched
   std::string matched{};                 ///< the same as a sentence without its full stop
@@ -149,13 +149,13 @@ struct Comparison {
   Outcome outcome;
 
   [[nodiscard]] std::size_t count(Verdict verdict) const;
-  [[nodiscard]] bool several_files() const { return base.size() > 1 || next.size() > 1; }
+  [[nodiscard]] bool several_files() const { return base.size() > 1 || new_side.size() > 1; }
 };
 
 /// Several files on a side are several processes, whose medians are the samples. Throws UsageError if the files cannot
 /// be compared: real with simulated times, nothing in common, no case that the options leave, spreads of another kind
 /// of GPU; InputError if a median is not that of its samples.
-Comparison compare(std::span<const NamedReport> base, std::span<const NamedReport> next, const Options& options);
+Comparison compare(std::span<const NamedReport> base, std::span<const NamedReport> new_side, const Options& options);
 
 /// A table of different machines side by side.
 struct Across {
@@ -183,7 +183,7 @@ struct Across {
 Across across(std::span<const NamedReport> reports, const Options& options);
 
 /// Differences between the machines, programs and commands of two sides that could explain a change.
-std::vector<Difference> differences(std::span<const NamedReport> base, std::span<const NamedReport> next);
+std::vector<Difference> differences(std::span<const NamedReport> base, std::span<const NamedReport> new_side);
 
 /// Doubts about a whole file: it is incomplete, was made by a debug build or from sources that were not committed, or
 /// its link runs below its maximum.

@@ -149,11 +149,11 @@ std::string joined(const std::set<std::string>& values) {
 
 }  // namespace
 
-std::vector<Difference> differences(std::span<const NamedReport> base, std::span<const NamedReport> next) {
+std::vector<Difference> differences(std::span<const NamedReport> base, std::span<const NamedReport> new_side) {
   std::vector<std::string> order;
   std::set<std::string> seen;
   auto of_base = values_of(base, order, seen);
-  auto of_next = values_of(next, order, seen);
+  auto of_next = values_of(new_side, order, seen);
   std::vector<Difference> found;
   for (const std::string& what : order) {
     if (of_base[what] != of_next[what]) found.push_back({what, joined(of_base[what]), joined(of_next[what])});

@@ -46,7 +46,7 @@ double freedom_of(const Sample& sample) { return std::max(1.0, sample.effective_
 Variance of_drift(const ProcessNumber& number) { return {square(number.drift), kFreedomOfDrift}; }
 
 /// Both sides take the spread from the same source, so each has half of its degrees of freedom.
-Variance of_spread(const SpreadBefore& before) { return {square(before.spread), before.degrees_of_freedom / 2}; }
+Variance of_spread(const PriorSpread& before) { return {square(before.spread), before.degrees_of_freedom / 2}; }
 
 /// The variance of the processes' medians as their own samples show it, drift included.
 Variance own_variance(Numbers numbers) {
@@ -73,7 +73,7 @@ double mean_log(Numbers numbers) {
 
 /// The variance of one process's number: the mean of what the processes show and of what was expected, weighted by
 /// degrees of freedom. It is at least what the processes' own samples imply.
-Variance process_variance(Numbers numbers, const SpreadBefore& before) {
+Variance process_variance(Numbers numbers, const PriorSpread& before) {
   const Variance own = own_variance(numbers);
   const Variance spread = of_spread(before);
   const Variance expected =
@@ -112,7 +112,7 @@ double drift_of(std::span<const double> samples) {
 }
 
 /// Fills in what follows from a difference of logarithms and its variance.
-void conclude_by_t(Evidence& evidence, double log_ratio, const Variance& of_difference, const Weighing& how) {
+void conclude_by_t(ChangeEvidence& evidence, double log_ratio, const Variance& of_difference, const TestSettings& how) {
   const double error = std::sqrt(of_difference.value);
   const double freedom = of_difference.freedom > 0 ? of_difference.freedom : 1e6;
   const double half = model::student_quantile(kInterval, freedom) * error;
@@ -123,28 +123,28 @@ void conclude_by_t(Evidence& evidence, double log_ratio, const Variance& of_diff
   const double significant = model::student_quantile(kSignificant / static_cast<double>(how.cases), freedom) * error;
   const double more = std::max(significant, std::log(1 + how.threshold) + half);
   const double less = std::max(significant, -std::log(1 - how.threshold) + half);
-  evidence.least_found = Interval{std::exp(-less), std::exp(more)};
+  evidence.detectable_ratios = Interval{std::exp(-less), std::exp(more)};
 }
 
 /// One process a side: the samples show the error of each median, but nothing shows the spread between processes.
-Evidence weigh_two_processes(MannWhitney& ranks, const ProcessNumber& base, const ProcessNumber& next,
-                             const Weighing& how) {
-  Evidence evidence;
-  if (base.sample.sorted.empty() || next.sample.sorted.empty()) {
-    if (base.median > 0 && next.median > 0) evidence.ratio = next.median / base.median;
+ChangeEvidence test_two_processes(MannWhitney& ranks, const ProcessNumber& base, const ProcessNumber& new_side,
+                                  const TestSettings& how) {
+  ChangeEvidence evidence;
+  if (base.sample.sorted.empty() || new_side.sample.sorted.empty()) {
+    if (base.median > 0 && new_side.median > 0) evidence.ratio = new_side.median / base.median;
     return evidence;
   }
   const auto estimate =
-      how.bootstrap ? bootstrap(base.sample, next.sample, how.seed) : shift(ranks, base.sample, next.sample);
+      how.bootstrap ? bootstrap(base.sample, new_side.sample, how.seed) : shift(ranks, base.sample, new_side.sample);
   if (!estimate) return evidence;
   evidence.ratio = estimate->ratio;
   evidence.within = estimate->interval;
   if (!estimate->interval || !(estimate->interval->low > 0)) return evidence;
   const double error = std::log(estimate->interval->high / estimate->interval->low) / (2 * kNormal95);
-  const Variance of_samples{square(error), freedom_of(base.sample) + freedom_of(next.sample)};
+  const Variance of_samples{square(error), freedom_of(base.sample) + freedom_of(new_side.sample)};
   const Variance spread = of_spread(how.before);
-  conclude_by_t(evidence, std::log(estimate->ratio), sum({of_samples, of_drift(base), of_drift(next), spread, spread}),
-                how);
+  conclude_by_t(evidence, std::log(estimate->ratio),
+                sum({of_samples, of_drift(base), of_drift(new_side), spread, spread}), how);
   evidence.spread = how.before.spread;
   evidence.spread_from = how.before.source;
   return evidence;
@@ -153,9 +153,9 @@ Evidence weigh_two_processes(MannWhitney& ranks, const ProcessNumber& base, cons
 /// The variance of the processes around the middle of their own side, at least `least` for each side; nullopt with one
 /// process a side.
 template <class Least>
-std::optional<SeenVariance> variance_within(Numbers base, Numbers next, const Least& least) {
-  SeenVariance seen;
-  for (const Numbers side : {base, next}) {
+std::optional<ObservedVariance> variance_within(Numbers base, Numbers new_side, const Least& least) {
+  ObservedVariance seen;
+  for (const Numbers side : {base, new_side}) {
     if (side.size() < 2) continue;
     const double own = static_cast<double>(side.size() - 1);
     seen.value += own * std::max(log_variance(medians_of(side)), least(side));
@@ -166,28 +166,29 @@ std::optional<SeenVariance> variance_within(Numbers base, Numbers next, const Le
   return seen;
 }
 
-std::optional<double> seen_spread(Numbers base, Numbers next) {
-  const auto seen = variance_within(base, next, [](Numbers) { return 0.0; });
+std::optional<double> spread_observed(Numbers base, Numbers new_side) {
+  const auto seen = variance_within(base, new_side, [](Numbers) { return 0.0; });
   return seen ? std::optional(std::sqrt(seen->value)) : std::nullopt;
 }
 
-Evidence weigh_by_welch(Numbers base, Numbers next, const Weighing& how) {
-  Evidence evidence;
+ChangeEvidence test_by_welch(Numbers base, Numbers new_side, const TestSettings& how) {
+  ChangeEvidence evidence;
   Variance of_base = process_variance(base, how.before);
-  Variance of_next = process_variance(next, how.before);
+  Variance of_next = process_variance(new_side, how.before);
   // A single process does not show the spread of its side, so it takes that of the other side if that is larger.
   const auto borrow = [](Numbers numbers, Variance& own, const Variance& other) {
     if (numbers.size() == 1 && other.value > own.value) own = other;
   };
   borrow(base, of_base, of_next);
-  borrow(next, of_next, of_base);
+  borrow(new_side, of_next, of_base);
   const auto of_mean = [](Numbers numbers, const Variance& v) {
     return Variance{v.value / static_cast<double>(numbers.size()), v.freedom};
   };
-  conclude_by_t(evidence, mean_log(next) - mean_log(base), sum({of_mean(base, of_base), of_mean(next, of_next)}), how);
+  conclude_by_t(evidence, mean_log(new_side) - mean_log(base),
+                sum({of_mean(base, of_base), of_mean(new_side, of_next)}), how);
   evidence.spread = std::sqrt((of_base.value + of_next.value) / 2);
   evidence.spread_from = SpreadSource::measured;
-  evidence.seen = seen_spread(base, next);
+  evidence.seen = spread_observed(base, new_side);
   return evidence;
 }
 
@@ -203,11 +204,12 @@ Sample scaled(Sample sample, double factor) {
 }
 
 /// The smallest factor, from `least` on, that makes two samples that do not differ significantly different.
-double least_significant(MannWhitney& ranks, const Sample& base, const Sample& next, double least, std::size_t cases) {
+double least_significant(MannWhitney& ranks, const Sample& base, const Sample& new_side, double least,
+                         std::size_t cases) {
   constexpr double kMost = 1e6;
   constexpr double kClose = 1e-4;
   const auto significant = [&](double factor) {
-    return ranks.p_value(base, scaled(next, factor)) * static_cast<double>(cases) <= kSignificant;
+    return ranks.p_value(base, scaled(new_side, factor)) * static_cast<double>(cases) <= kSignificant;
   };
   double low = least;
   if (significant(low)) return low;
@@ -220,48 +222,48 @@ double least_significant(MannWhitney& ranks, const Sample& base, const Sample& n
   return high;
 }
 
-Evidence weigh_by_ranks(MannWhitney& ranks, Numbers base, Numbers next, const Weighing& how) {
-  Evidence evidence;
+ChangeEvidence test_by_ranks(MannWhitney& ranks, Numbers base, Numbers new_side, const TestSettings& how) {
+  ChangeEvidence evidence;
   const Sample a = sample_of_medians(base);
-  const Sample b = sample_of_medians(next);
+  const Sample b = sample_of_medians(new_side);
   const auto estimate = how.bootstrap ? bootstrap(a, b, how.seed) : shift(ranks, a, b);
   if (!estimate) return evidence;
   evidence.test = TestUsed::ranks;
   evidence.ratio = estimate->ratio;
   evidence.interval = estimate->interval;
   evidence.p = ranks.p_value(a, b);
-  evidence.seen = seen_spread(base, next);
+  evidence.seen = spread_observed(base, new_side);
   evidence.spread = evidence.seen;
   evidence.spread_from = SpreadSource::measured;
   if (!estimate->interval) return evidence;
   const Sample level = scaled(b, 1 / estimate->ratio);
   const double more = (1 + how.threshold) * estimate->ratio / estimate->interval->low;
   const double less = estimate->interval->high / estimate->ratio / (1 - how.threshold);
-  evidence.least_found = Interval{1 / least_significant(ranks, level, a, less, how.cases),
-                                  least_significant(ranks, a, level, more, how.cases)};
+  evidence.detectable_ratios = Interval{1 / least_significant(ranks, level, a, less, how.cases),
+                                        least_significant(ranks, a, level, more, how.cases)};
   return evidence;
 }
 
 }  // namespace
 
-std::optional<std::size_t> processes_needed(double spread, double sought, const Weighing& how) {
+std::optional<std::size_t> processes_needed(double spread, double sought, const TestSettings& how) {
   constexpr std::size_t kMost = 30;
   for (std::size_t processes = 2; processes <= kMost; ++processes) {
     const double weight_shown = static_cast<double>(processes - 1);
     const double weight_before = how.before.degrees_of_freedom / 2;
     const double freedom = weight_shown + weight_before;
     const double variance = (weight_before * square(how.before.spread) + weight_shown * square(spread)) / freedom;
-    Evidence evidence;
+    ChangeEvidence evidence;
     conclude_by_t(evidence, 0, {2 * variance / static_cast<double>(processes), 2 * freedom}, how);
-    if (evidence.least_found->high <= 1 + sought) return processes;
+    if (evidence.detectable_ratios->high <= 1 + sought) return processes;
   }
   return std::nullopt;
 }
 
-std::optional<SeenVariance> seen_variance(Numbers base, Numbers next) {
+std::optional<ObservedVariance> observed_variance(Numbers base, Numbers new_side) {
   const auto above_zero = [](const ProcessNumber& n) { return n.median > 0; };
-  if (!std::ranges::all_of(base, above_zero) || !std::ranges::all_of(next, above_zero)) return std::nullopt;
-  return variance_within(base, next, [](Numbers side) { return own_variance(side).value; });
+  if (!std::ranges::all_of(base, above_zero) || !std::ranges::all_of(new_side, above_zero)) return std::nullopt;
+  return variance_within(base, new_side, [](Numbers side) { return own_variance(side).value; });
 }
 
 ProcessNumber process_number(std::span<const double> in_run_order) {
@@ -279,13 +281,13 @@ ProcessNumber process_number(std::span<const double> in_run_order) {
   return number;
 }
 
-Evidence weigh(MannWhitney& ranks, Numbers base, Numbers next, const Weighing& how) {
-  if (base.size() == 1 && next.size() == 1) return weigh_two_processes(ranks, base[0], next[0], how);
+ChangeEvidence test_change(MannWhitney& ranks, Numbers base, Numbers new_side, const TestSettings& how) {
+  if (base.size() == 1 && new_side.size() == 1) return test_two_processes(ranks, base[0], new_side[0], how);
   const auto above_zero = [](const ProcessNumber& n) { return n.median > 0; };
-  if (!std::ranges::all_of(base, above_zero) || !std::ranges::all_of(next, above_zero)) return {};
-  const bool enough = std::min(base.size(), next.size()) >= kEnoughForRanks;
-  const bool can_decide = least_p(base.size(), next.size()) * static_cast<double>(how.cases) <= kSignificant;
-  return enough && can_decide ? weigh_by_ranks(ranks, base, next, how) : weigh_by_welch(base, next, how);
+  if (!std::ranges::all_of(base, above_zero) || !std::ranges::all_of(new_side, above_zero)) return {};
+  const bool enough = std::min(base.size(), new_side.size()) >= kEnoughForRanks;
+  const bool can_decide = least_p(base.size(), new_side.size()) * static_cast<double>(how.cases) <= kSignificant;
+  return enough && can_decide ? test_by_ranks(ranks, base, new_side, how) : test_by_welch(base, new_side, how);
 }
 
 }  // namespace xferbench::compare

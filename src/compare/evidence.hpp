@@ -30,7 +30,7 @@ struct ProcessNumber {
 ProcessNumber process_number(std::span<const double> in_run_order);
 
 /// The spread between processes that is expected before the numbers of a case are looked at.
-struct SpreadBefore {
+struct PriorSpread {
   double spread = 0;              ///< standard deviation of the logarithms of processes' medians
   double degrees_of_freedom = 0;  ///< certainty, as of so many processes plus one; 0: no spread is assumed
   SpreadSource source = SpreadSource::assumed;
@@ -38,15 +38,15 @@ struct SpreadBefore {
 };
 
 /// Settings of the tests.
-struct Weighing {
+struct TestSettings {
   std::size_t cases = 1;  ///< number of cases that are tested together
   double threshold = 0;
-  SpreadBefore before{};
+  PriorSpread before{};
   bool bootstrap = false;
   std::uint64_t seed = 0;  ///< of the bootstrap
 };
 
-struct Evidence {
+struct ChangeEvidence {
   TestUsed test = TestUsed::none;
   std::optional<double> ratio;  ///< new / base; absent if a number is not above 0
   std::optional<Interval> interval;
@@ -56,21 +56,22 @@ struct Evidence {
   std::optional<double> seen;    ///< between processes, as they alone show it
   SpreadSource spread_from = SpreadSource::assumed;
   /// The smallest changes that would have been detected, as ratios below and above 1.
-  std::optional<Interval> least_found;
+  std::optional<Interval> detectable_ratios;
 };
 
 /// The number of processes a side that would detect a slow-down of `sought` (a share) at this spread; nullopt if even
 /// thirty would not.
-std::optional<std::size_t> processes_needed(double spread, double sought, const Weighing& how);
+std::optional<std::size_t> processes_needed(double spread, double sought, const TestSettings& how);
 
 /// The variance between the processes of a case, at least what their own samples imply; nullopt if no side has two
 /// processes.
-std::optional<SeenVariance> seen_variance(std::span<const ProcessNumber> base, std::span<const ProcessNumber> next);
+std::optional<ObservedVariance> observed_variance(std::span<const ProcessNumber> base,
+                                                  std::span<const ProcessNumber> new_side);
 
 /// Chooses a test that can decide. With four processes on each side it is Mann-Whitney, if significance is possible
 /// among so many cases. Else it is Welch's t on the logarithms of the processes' numbers; each side's variance is
 /// estimated from its processes and from the expected spread (`how.before`).
-Evidence weigh(MannWhitney& ranks, std::span<const ProcessNumber> base, std::span<const ProcessNumber> next,
-               const Weighing& how);
+ChangeEvidence test_change(MannWhitney& ranks, std::span<const ProcessNumber> base,
+                           std::span<const ProcessNumber> new_side, const TestSettings& how);
 
 }  // namespace xferbench::compare

@@ -119,13 +119,13 @@ std::string matched_text(const Files& files, std::size_t base_files, std::option
   if (!match) return {};
   const auto middle = files.begin() + static_cast<std::ptrdiff_t>(base_files);
   const auto base = places_of({files.begin(), middle}, *match);
-  const auto next = places_of({middle, files.end()}, *match);
+  const auto new_side = places_of({middle, files.end()}, *match);
   std::size_t both = 0;
   std::size_t other_place = 0;
   std::size_t other_gpu = 0;
   for (const auto& [name, place] : base) {
-    const auto found = next.find(name);
-    if (found == next.end()) continue;
+    const auto found = new_side.find(name);
+    if (found == new_side.end()) continue;
     ++both;
     const RankPlace& now = *found->second;
     if (place->rank != now.rank || place->host != now.host) ++other_place;
@@ -134,7 +134,7 @@ std::string matched_text(const Files& files, std::size_t base_files, std::option
   std::string text =
       fmt::format("ranks matched by {}: {} on both sides", match == Match::uuid ? "GPU UUID" : "rank number", both);
   if (base.size() > both) text += fmt::format(", {} only in base", base.size() - both);
-  if (next.size() > both) text += fmt::format(", {} only in new", next.size() - both);
+  if (new_side.size() > both) text += fmt::format(", {} only in new", new_side.size() - both);
   if (other_place > 0) text += fmt::format(", {} with another rank number or host", other_place);
   if (other_gpu > 0) text += fmt::format(", {} with another GPU", other_gpu);
   return text;

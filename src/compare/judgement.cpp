@@ -26,7 +26,7 @@ double rounded_down(double share) {
 
 std::string cases_text(std::size_t count) { return counted(count, "case"); }
 
-bool on_both_sides(const Row& row) { return row.base && row.next && row.verdict != Verdict::missing; }
+bool on_both_sides(const Row& row) { return row.base && row.new_side && row.verdict != Verdict::missing; }
 
 // --- Each case ------------------------------------------------------------------------------------------------------
 
@@ -48,7 +48,7 @@ Verdict verdict_of(const Row& row, double threshold) {
 /// Why nothing could be tested.
 std::string reason_without_test(const Row& row) {
   if (!row.ratio) return "";  // a note says that a number is not above 0
-  const std::size_t fewer = std::min(row.base->n, row.next->n);
+  const std::size_t fewer = std::min(row.base->n, row.new_side->n);
   if (row.interval || fewer == 1) return "one number per file has no spread; compare several processes (--repeat)";
   return fmt::format("too few samples ({}); use --repeat 7", fewer);
 }
@@ -115,20 +115,20 @@ std::string remedy(const Comparison& comparison, double sought) {
 }
 
 /// Whether most cases could not have shown a slow-down of `sought`.
-bool is_blind(const Comparison& comparison, double sought) {
+bool is_underpowered(const Comparison& comparison, double sought) {
   std::size_t compared = 0;
   std::size_t found = 0;
   for (const Row& row : comparison.rows) {
     if (!on_both_sides(row)) continue;
     ++compared;
-    const auto least = row.least_slowdown();
+    const auto least = row.detectable_slowdown();
     if (least && *least <= sought) ++found;
   }
   return 2 * found < compared;
 }
 
-std::string blind_text(const Comparison& comparison, double sought) {
-  const auto& least = comparison.outcome.least_slowdown;
+std::string underpowered_text(const Comparison& comparison, double sought) {
+  const auto& least = comparison.outcome.detectable_slowdown;
   const std::string middle_case =
       least ? fmt::format("; in half of the cases only {} or more is detectable", percent(*least)) : std::string();
   return fmt::format("too little data to detect a slow-down of {} (twice the threshold) in most cases{}; {}",
@@ -171,9 +171,9 @@ Outcome outcome_of(const Comparison& comparison) {
   } else if (std::ranges::none_of(comparison.rows, on_both_sides)) {
     outcome.code = ExitCode::undecided;
     outcome.because = "no case has a number on both sides, so nothing was compared" + in_brackets;
-  } else if (is_blind(comparison, sought)) {
+  } else if (is_underpowered(comparison, sought)) {
     outcome.code = ExitCode::undecided;
-    outcome.because = blind_text(comparison, sought);
+    outcome.because = underpowered_text(comparison, sought);
   } else if (comparison.options.strict && !undecided.empty()) {
     outcome.code = ExitCode::undecided;
     outcome.because = undecided + ": --strict requires a verdict for every case";
@@ -214,7 +214,7 @@ void warn_of_common_shift(Comparison& comparison) {
 
 /// "2 % in the middle case, at most 4.1 %"; empty if no row has the number.
 template <class Number>
-std::string middle_and_most(const std::vector<Row>& rows, const Number& number) {
+std::string median_and_max(const std::vector<Row>& rows, const Number& number) {
   const std::optional<double> of_middle = middle(rows, number);
   if (!of_middle) return "";
   double most = 0;
@@ -223,22 +223,22 @@ std::string middle_and_most(const std::vector<Row>& rows, const Number& number) 
   return fmt::format("{} in the median case, {} in the worst case", percent(*of_middle), percent(most));
 }
 
-std::vector<std::string> reach_of(const Comparison& comparison) {
+std::vector<std::string> detectability_text(const Comparison& comparison) {
   std::vector<std::string> lines;
-  const auto least = [](const Row& row) { return row.identical ? std::nullopt : row.least_slowdown(); };
-  if (const std::string text = middle_and_most(comparison.rows, least); !text.empty()) {
+  const auto least = [](const Row& row) { return row.identical ? std::nullopt : row.detectable_slowdown(); };
+  if (const std::string text = median_and_max(comparison.rows, least); !text.empty()) {
     lines.push_back("smallest detectable slow-down: " + text);
   }
   const auto add_spread = [&](const char* how, const auto& number) {
-    const std::string text = middle_and_most(comparison.rows, number);
+    const std::string text = median_and_max(comparison.rows, number);
     if (!text.empty()) lines.push_back(fmt::format("spread between processes, {}: {}", how, text));
   };
   const auto from = [](SpreadSource source) {
     return [source](const Row& row) { return row.spread_from == source && !row.identical ? row.spread : std::nullopt; };
   };
-  add_spread("measured", [](const Row& row) { return row.identical ? std::nullopt : row.spread_seen; });
+  add_spread("measured", [](const Row& row) { return row.identical ? std::nullopt : row.observed_spread; });
   const bool weighed = std::ranges::any_of(comparison.rows, [](const Row& row) {
-    return row.test == TestUsed::welch && row.spread_seen && row.spread != row.spread_seen;
+    return row.test == TestUsed::welch && row.observed_spread && row.spread != row.observed_spread;
   });
   if (weighed) add_spread("used (combined with all cases, --spread or --assume-spread)", from(SpreadSource::measured));
   add_spread("known", from(SpreadSource::known));
@@ -296,8 +296,9 @@ void judge(Comparison& comparison) {
   warn_of_missing(comparison);
   warn_of_failing(comparison);
   warn_of_common_shift(comparison);
-  comparison.outcome.least_slowdown = middle(comparison.rows, [](const Row& row) { return row.least_slowdown(); });
-  comparison.outcome.reach = reach_of(comparison);
+  comparison.outcome.detectable_slowdown =
+      middle(comparison.rows, [](const Row& row) { return row.detectable_slowdown(); });
+  comparison.outcome.reach = detectability_text(comparison);
   comparison.outcome = outcome_of(comparison);
 }
 

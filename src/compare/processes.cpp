@@ -48,7 +48,7 @@ std::vector<std::string> command_of(const Report& report) {
   return words;
 }
 
-bool begun_soon_after(const Report& one, const Report& other) {
+bool started_soon_after(const Report& one, const Report& other) {
   constexpr double kLongest = 3600;  // seconds
   const auto first = parse_utc(one.started_at);
   const auto next = parse_utc(other.started_at);
@@ -61,7 +61,7 @@ bool of_same_run(const NamedReport& one, const NamedReport& other) {
          !other.report.fleet && one.report.tool.version == other.report.tool.version &&
          one.report.tool.git == other.report.tool.git && command_of(one.report) == command_of(other.report) &&
          of_same_machine(one.report.environment, other.report.environment) &&
-         begun_soon_after(one.report, other.report);
+         started_soon_after(one.report, other.report);
 }
 
 /// 95 % interval of the mean of the logarithms; nullopt for a single median and for one that is not above 0.
@@ -141,7 +141,7 @@ std::vector<Processes> runs_of(std::vector<NamedReport> files) {
   return runs;
 }
 
-NamedReport as_one_run(Processes processes) {
+NamedReport pooled_run(Processes processes) {
   if (processes.size() == 1) return std::move(processes.front());
   std::vector<const Report*> reports;
   for (const NamedReport& process : processes) reports.push_back(&process.report);

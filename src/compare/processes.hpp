@@ -26,6 +26,6 @@ std::vector<Processes> runs_of(std::vector<NamedReport> files);
 /// The run as one report whose samples are the processes' medians. Each measurement has Student's 95 % interval of
 /// their logarithms, each metric is the median. A case that failed in one process has failed. A single process is
 /// returned as it is.
-NamedReport as_one_run(Processes processes);
+NamedReport pooled_run(Processes processes);
 
 }  // namespace xferbench::compare

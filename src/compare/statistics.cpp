@@ -260,31 +260,31 @@ double inverse_trigamma(double value) {
 
 }  // namespace
 
-std::optional<SeenVariance> pooled(std::span<const SeenVariance> cases) {
+std::optional<ObservedVariance> pooled(std::span<const ObservedVariance> cases) {
   constexpr std::size_t kFewest = 5;
   constexpr double kLeastFreedom = 30;  // of all cases: with fewer, their agreement is chance
   constexpr double kLeast = 1e-8;       // 0.01 % squared: better agreement is chance, or simulated
   if (cases.size() < kFewest) return std::nullopt;
   const auto n = static_cast<double>(cases.size());
   // The logarithm of each variance, without the bias of its few degrees of freedom.
-  const auto level = [least = kLeast](const SeenVariance& c) {
+  const auto level = [least = kLeast](const ObservedVariance& c) {
     return std::log(std::max(c.value, least)) - digamma(c.freedom / 2) + std::log(c.freedom / 2);
   };
   double mean = 0;
   double by_chance = 0;
   double all = 0;
-  for (const SeenVariance& c : cases) {
+  for (const ObservedVariance& c : cases) {
     mean += level(c) / n;
     by_chance += trigamma(c.freedom / 2) / n;
     all += c.freedom;
   }
   if (all < kLeastFreedom) return std::nullopt;
   double squares = 0;
-  for (const SeenVariance& c : cases) squares += (level(c) - mean) * (level(c) - mean);
+  for (const ObservedVariance& c : cases) squares += (level(c) - mean) * (level(c) - mean);
   const double between = squares / (n - 1) - by_chance;
   // The expected spread must not be more certain than all cases together.
   const double freedom = between > 0 ? std::min(all, 2 * inverse_trigamma(between)) : all;
-  return SeenVariance{std::exp(mean + digamma(freedom / 2) - std::log(freedom / 2)), freedom};
+  return ObservedVariance{std::exp(mean + digamma(freedom / 2) - std::log(freedom / 2)), freedom};
 }
 
 }  // namespace xferbench::compare

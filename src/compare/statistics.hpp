@@ -77,7 +77,7 @@ std::optional<Estimate> bootstrap(const Sample& base, const Sample& next, std::u
 
 /// The variance of the logarithms of processes' medians, around the middle of each side, and its degrees of freedom,
 /// above 0.
-struct SeenVariance {
+struct ObservedVariance {
   double value = 0;
   double freedom = 0;
 };
@@ -87,6 +87,6 @@ struct SeenVariance {
 /// cases' variances are taken to be drawn from a scaled inverse chi-squared distribution. Its scale is the value. Its
 /// degrees of freedom are few if the spreads of the cases differ much. nullopt with fewer than five cases, or fewer
 /// than 30 degrees of freedom in all.
-std::optional<SeenVariance> pooled(std::span<const SeenVariance> cases);
+std::optional<ObservedVariance> pooled(std::span<const ObservedVariance> cases);
 
 }  // namespace xferbench::compare

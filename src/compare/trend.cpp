@@ -19,7 +19,7 @@ namespace {
 using Values = std::span<const double>;
 
 constexpr std::size_t kLeastPart = 2;  // runs on each side of a cut
-constexpr std::size_t kBeside = 12;    // runs on each side of a cut, for the test of neighbours
+constexpr std::size_t kMargin = 12;    // runs on each side of a cut, for the test of neighbours
 
 /// Ranks from 1 on; equal values share the mean of their ranks.
 std::vector<double> ranks_of(Values values) {
@@ -113,15 +113,15 @@ std::vector<ChangeFinder::Cut> ChangeFinder::cuts(Values values, std::size_t fro
 /// Compares the runs next to each cut. p is adjusted for all cuts.
 std::optional<ChangeFinder::Cut> ChangeFinder::most_different_neighbours(Values values) {
   std::optional<Cut> most;
-  for (std::size_t at = kBeside; at + kBeside <= values.size(); ++at) {
+  for (std::size_t at = kMargin; at + kMargin <= values.size(); ++at) {
     const double p =
-        test_.p_value(independent(values.subspan(at - kBeside, kBeside)), independent(values.subspan(at, kBeside)));
+        test_.p_value(independent(values.subspan(at - kMargin, kMargin)), independent(values.subspan(at, kMargin)));
     if (!most || p < most->p) most = {at, p};
   }
   if (!most) return most;
-  const std::size_t begin = most->at - kBeside;
-  return Cut{begin + best_cut(values.subspan(begin, 2 * kBeside)),
-             most->p * static_cast<double>(values.size() - 2 * kBeside + 1)};
+  const std::size_t begin = most->at - kMargin;
+  return Cut{begin + best_cut(values.subspan(begin, 2 * kMargin)),
+             most->p * static_cast<double>(values.size() - 2 * kMargin + 1)};
 }
 
 /// The p-value: how often a series of `n` values without a change has a statistic so large.
@@ -144,7 +144,7 @@ double ChangeFinder::by_chance(std::size_t n, double statistic) {
   return static_cast<double>(1 + as_large) / static_cast<double>(1 + known.size());
 }
 
-std::optional<std::size_t> ChangeFinder::runs_to_be_sure(std::size_t before) {
+std::optional<std::size_t> ChangeFinder::runs_to_confirm(std::size_t before) {
   const auto sum = static_cast<double>(before * (before + 1)) / 2;  // clearest: all before are less than all after
   for (std::size_t after = kLeastPart; after <= 30; ++after) {
     const std::size_t n = before + after;
@@ -160,12 +160,12 @@ std::optional<bool> Trend::Series::is_worse(const Change& change) const {
 
 namespace {
 
-std::string described(const Environment& e) {
+std::string machine_text(const Environment& e) {
   const std::string of = e.simulated() ? ", simulated by profile " + e.profile_text() : "";
   return fmt::format("{}{}{}", e.gpu.name, e.gpu.uuid.empty() ? "" : " " + e.gpu.uuid, of);
 }
 
-void refuse_what_makes_no_trend(std::span<const NamedReport> files) {
+void require_trend_inputs(std::span<const NamedReport> files) {
   const NamedReport& first = files.front();
   for (const NamedReport& file : files) {
     if (file.report.fleet) {
@@ -173,20 +173,20 @@ void refuse_what_makes_no_trend(std::span<const NamedReport> files) {
                                    file.report.fleet->ranks.size()));
     }
     if (!of_same_machine(first.report.environment, file.report.environment)) {
-      throw UsageError(
-          fmt::format("{} is not from the same machine as {} ({}, not {}); a trend needs one machine: pass the files "
-                      "of each machine separately",
-                      file.name, first.name, described(file.report.environment), described(first.report.environment)));
+      throw UsageError(fmt::format(
+          "{} is not from the same machine as {} ({}, not {}); a trend needs one machine: pass the files "
+          "of each machine separately",
+          file.name, first.name, machine_text(file.report.environment), machine_text(first.report.environment)));
     }
   }
 }
 
 /// Merges processes into runs, in the order in which they began.
-std::vector<NamedReport> in_order_of_time(std::vector<NamedReport> files) {
+std::vector<NamedReport> sorted_by_time(std::vector<NamedReport> files) {
   std::ranges::stable_sort(files, {},
                            [](const NamedReport& file) { return std::pair(file.report.started_at, file.name); });
   std::vector<NamedReport> runs;
-  for (Processes& processes : runs_of(std::move(files))) runs.push_back(as_one_run(std::move(processes)));
+  for (Processes& processes : runs_of(std::move(files))) runs.push_back(pooled_run(std::move(processes)));
   std::ranges::stable_sort(runs, {}, [](const NamedReport& run) { return run.report.started_at; });
   return runs;
 }
@@ -211,9 +211,9 @@ Trend::Series series_of(const SameCase& c, const Options& options) {
 }  // namespace
 
 Trend trend(std::vector<NamedReport> files, const Options& options) {
-  refuse_what_makes_no_trend(files);
+  require_trend_inputs(files);
   check_medians(files_of({files}));
-  const std::vector<NamedReport> runs = in_order_of_time(std::move(files));
+  const std::vector<NamedReport> runs = sorted_by_time(std::move(files));
   if (runs.size() < kFewestRuns) {
     throw UsageError(fmt::format("a trend needs at least {} runs, but there are {}", kFewestRuns, runs.size()));
   }
@@ -238,7 +238,7 @@ Trend trend(std::vector<NamedReport> files, const Options& options) {
                                     differences(std::span(runs).subspan(run - 1, 1), std::span(runs).subspan(run, 1)));
     }
   }
-  trend.runs_to_be_sure = finder.runs_to_be_sure(std::max(kFewestRuns, runs.size() - 3));
+  trend.runs_to_confirm = finder.runs_to_confirm(std::max(kFewestRuns, runs.size() - 3));
   return trend;
 }
 

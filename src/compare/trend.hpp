@@ -45,7 +45,7 @@ class ChangeFinder {
 
   /// How many runs after a change are sure to show it, if it is larger than the noise; fewer may by luck. nullopt if
   /// thirty would be too few.
-  std::optional<std::size_t> runs_to_be_sure(std::size_t before);
+  std::optional<std::size_t> runs_to_confirm(std::size_t before);
 
  private:
   struct Cut {
@@ -87,7 +87,7 @@ struct Trend {
   std::vector<Series> series{};            ///< of cases that several runs have
   /// Other differences between a run at which something changed and the run before it, by the index of the run.
   std::map<std::size_t, std::vector<Difference>> differences{};
-  std::optional<std::size_t> runs_to_be_sure{};
+  std::optional<std::size_t> runs_to_confirm{};
 };
 
 /// Files may be processes of one run. Throws UsageError if they are of fleets, of several machines, or of too few runs;

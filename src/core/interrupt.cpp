@@ -98,7 +98,7 @@ void install_interrupt_handlers(HangUp hang_up, Acknowledge acknowledge) {
 
 int interrupted() { return g_asked.load().signal; }
 
-KeptHandlers::KeptHandlers() {
+SavedSignalHandlers::SavedSignalHandlers() {
   std::array<std::pair<int, struct sigaction>, 2> kept{{{SIGINT, {}}, {SIGTERM, {}}}};
   for (auto& [signal, action] : kept) sigaction(signal, nullptr, &action);
   thread_ = std::jthread([kept](const std::stop_token& stop) {

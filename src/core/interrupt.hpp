@@ -25,9 +25,9 @@ int interrupted();
 
 /// While an object lives, a thread reinstalls the handlers of SIGINT and SIGTERM every millisecond. NVRTC installs its
 /// own handlers while it compiles, and those end the process with exit code 4.
-class KeptHandlers {
+class SavedSignalHandlers {
  public:
-  KeptHandlers();
+  SavedSignalHandlers();
 
  private:
   std::jthread thread_;

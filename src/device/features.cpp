@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "device/nvrtc.hpp"
-#include "recording/cupti_places.hpp"
+#include "recording/cupti_paths.hpp"
 
 namespace xferbench {
 
@@ -41,7 +41,7 @@ Function function_of(const Library& library, const char* name) {
 
 std::string describe_cupti(const std::string& toolkit) {
   if (toolkit.empty()) return "not built: timelines are estimated from events, and explain cannot profile a program";
-  const Library library = open_first(cupti_places());
+  const Library library = open_first(cupti_paths());
   if (!library) return "not found: libcupti.so comes with the CUDA Toolkit; add its folder to LD_LIBRARY_PATH";
   const auto get_version = function_of<int (*)(std::uint32_t*)>(library, "cuptiGetVersion");
   std::uint32_t version = 0;
@@ -54,7 +54,7 @@ std::string describe_cupti(const std::string& toolkit) {
 }
 
 std::string describe_nvrtc() {
-  const Library library = open_first(nvrtc_places());
+  const Library library = open_first(nvrtc_paths());
   if (!library)
     return "not found: libnvrtc.so comes with the CUDA Toolkit; without it, --kernel takes only .ptx and .cubin files";
   const auto get_version = function_of<int (*)(int*, int*)>(library, "nvrtcVersion");

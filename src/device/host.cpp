@@ -254,7 +254,7 @@ std::optional<int> common_node(std::span<const std::optional<int>> gpu_nodes) {
   return !gpu_nodes.empty() && std::ranges::all_of(gpu_nodes, is_first) ? gpu_nodes.front() : std::nullopt;
 }
 
-bool each_from_its_own(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes) {
+bool bind_each_to_own_node(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes) {
   std::set<int> known;
   for (const std::optional<int>& node : gpu_nodes) {
     if (node) known.insert(*node);
@@ -263,7 +263,7 @@ bool each_from_its_own(const NumaPolicy& policy, std::span<const std::optional<i
 }
 
 std::string place_process(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes) {
-  if (each_from_its_own(policy, gpu_nodes)) {
+  if (bind_each_to_own_node(policy, gpu_nodes)) {
     return "the GPUs are on several NUMA nodes: the process is bound to none, and each GPU's host memory comes from "
            "that GPU's node";
   }

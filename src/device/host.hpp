@@ -43,7 +43,7 @@ std::optional<int> common_node(std::span<const std::optional<int>> gpu_nodes);
 
 /// Whether host memory for each GPU must come from that GPU's own node: true for Kind::local with GPUs on different
 /// nodes.
-bool each_from_its_own(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes);
+bool bind_each_to_own_node(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes);
 
 /// Scope in which the calling thread allocates from the node. No effect without a node, if a memory policy was
 /// already set, or if the system does not permit policies.

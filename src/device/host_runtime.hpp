@@ -28,8 +28,8 @@ class Channel : NonCopyable {
   /// Callable from any thread, including driver threads that run host functions.
   virtual void post(std::uint64_t message) = 0;
   /// Waits for a message: spins for a while, then sleeps. Returns nothing once the channel is closed and empty, or
-  /// after a timeout of `patience` seconds. A simulated channel throws std::logic_error instead of timing out.
-  virtual std::optional<std::uint64_t> take(double patience) = 0;
+  /// after a timeout of `timeout` seconds. A simulated channel throws std::logic_error instead of timing out.
+  virtual std::optional<std::uint64_t> take(double timeout) = 0;
   std::optional<std::uint64_t> take() { return take(std::numeric_limits<double>::infinity()); }
   /// Ends the channel and wakes all waiting threads.
   virtual void close() = 0;

@@ -24,14 +24,14 @@ namespace {
 
 /// Scope of one call: the constructor reports enter(), the destructor leave(). The DeviceCall is built in place,
 /// because copying it would cost more than the rest of the interception.
-class Within : NonCopyable {
+class CallScope : NonCopyable {
  public:
-  explicit Within(CallObserver& observer, CallKind kind, Device* device = nullptr, double expected = 0,
-                  std::span<const Copy> copies = {}, const Kernel* kernel = nullptr, StreamImpl* stream = nullptr)
+  explicit CallScope(CallObserver& observer, CallKind kind, Device* device = nullptr, double expected = 0,
+                     std::span<const Copy> copies = {}, const Kernel* kernel = nullptr, StreamImpl* stream = nullptr)
       : observer_(observer), call_{kind, expected, copies, kernel, stream, device} {
     observer_.enter(call_);
   }
-  ~Within() { observer_.leave(call_, progress_); }
+  ~CallScope() { observer_.leave(call_, progress_); }
 
   void submitted() const { observer_.submitted(call_); }
   /// Stores the answer of an event query: an unfinished event is no progress.
@@ -46,11 +46,11 @@ class Within : NonCopyable {
 /// A call scope with a pointer to the target. A call through operator-> of a temporary lies within the scope, because
 /// the temporary lives until the end of the full expression.
 template <class Target>
-class Through : public Within {
+class ForwardedCall : public CallScope {
  public:
   template <class... Arguments>
-  explicit Through(Target& target, CallObserver& observer, const Arguments&... of_call)
-      : Within(observer, of_call...), target_(target) {}
+  explicit ForwardedCall(Target& target, CallObserver& observer, const Arguments&... of_call)
+      : CallScope(observer, of_call...), target_(target) {}
   Target* operator->() const { return &target_; }
 
  private:
@@ -94,7 +94,7 @@ struct Interception {
 /// Reports an owner's release, which may wait for the device, as one call.
 template <class Owner>
 void give_back(CallObserver& observer, Owner& owner, CallKind kind = CallKind::destroy, double seconds = 0) noexcept {
-  const Within within(observer, kind, nullptr, seconds);
+  const CallScope scope(observer, kind, nullptr, seconds);
   owner = Owner();
 }
 
@@ -120,8 +120,8 @@ class InterceptedEvent final : public EventImpl {
   }
 
  private:
-  [[nodiscard]] Through<EventImpl> call(CallKind kind) const {
-    return Through(inner_.impl(), observer_, kind, &inner_.device());
+  [[nodiscard]] ForwardedCall<EventImpl> call(CallKind kind) const {
+    return ForwardedCall(inner_.impl(), observer_, kind, &inner_.device());
   }
 
   CallObserver& observer_;
@@ -208,7 +208,7 @@ class InterceptedStream final : public StreamImpl {
   }
 
   [[nodiscard]] Graph capture(const std::function<void()>& submit) override {
-    const auto within = submission(CallKind::capture);
+    const auto scope = submission(CallKind::capture);
     calls_.captured = 0;
     calls_.capturing = true;  // only one capture at a time
     const OnExit captured([this] { calls_.capturing = false; });
@@ -217,16 +217,18 @@ class InterceptedStream final : public StreamImpl {
         std::make_unique<InterceptedGraph>(device(), calls_, std::move(graph), calls_.captured.load()));
   }
   [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) override {
-    const auto within = submission(CallKind::allocate_in_stream, static_cast<double>(bytes) / kPageRate);
+    const auto scope = submission(CallKind::allocate_in_stream, static_cast<double>(bytes) / kPageRate);
     return with_observer(calls_, inner_.impl().allocate(bytes));
   }
   void synchronize() override { submission(CallKind::synchronize_stream)->synchronize(); }
 
  private:
-  [[nodiscard]] Through<StreamImpl> submission(CallKind kind, double seconds = 0, std::span<const Copy> copies = {},
-                                               const Kernel* kernel = nullptr) {
+  [[nodiscard]] ForwardedCall<StreamImpl> submission(CallKind kind, double seconds = 0,
+                                                     std::span<const Copy> copies = {},
+                                                     const Kernel* kernel = nullptr) {
     calls_.submitted(seconds);
-    return Through(inner_.impl(), calls_.observer, kind, &inner_.device(), seconds, copies, kernel, &inner_.impl());
+    return ForwardedCall(inner_.impl(), calls_.observer, kind, &inner_.device(), seconds, copies, kernel,
+                         &inner_.impl());
   }
 
   Interception& calls_;
@@ -240,12 +242,12 @@ class InterceptedGate final : public GateImpl {
 
   void close(StreamImpl& stream) override {
     StreamImpl& inner = InterceptedStream::inner(stream);
-    const Within within(observer_, CallKind::close_gate, &inner.device(), 0, {}, nullptr, &inner);
+    const CallScope scope(observer_, CallKind::close_gate, &inner.device(), 0, {}, nullptr, &inner);
     inner_.close(StreamView(inner));
   }
-  [[nodiscard]] bool wait_until_held(double patience) override {
-    const Within within(observer_, CallKind::wait_until_held);
-    return inner_.wait_until_held(patience);
+  [[nodiscard]] bool wait_until_held(double timeout) override {
+    const CallScope scope(observer_, CallKind::wait_until_held);
+    return inner_.wait_until_held(timeout);
   }
   // Not reported: both only access a word of memory.
   void open() noexcept override { inner_.open(); }
@@ -275,7 +277,7 @@ class InterceptedDevice final : public Device {
     }
   }
   [[nodiscard]] Health health() noexcept override {
-    const auto within = call(CallKind::health);
+    const auto scope = call(CallKind::health);
     Health health = inner_.health();
     calls_.observer.adjust(health);
     return health;
@@ -284,28 +286,28 @@ class InterceptedDevice final : public Device {
   [[nodiscard]] Clocks clocks() noexcept override { return call(CallKind::health)->clocks(); }
 
   [[nodiscard]] std::optional<LinkBytes> link_bytes() noexcept override {
-    const auto within = call(CallKind::health);
+    const auto scope = call(CallKind::health);
     std::optional<LinkBytes> bytes = inner_.link_bytes();
     calls_.observer.adjust(bytes);
     return bytes;
   }
 
   [[nodiscard]] Stream make_stream(StreamKind kind) override {
-    const auto within = call(CallKind::make_stream);
+    const auto scope = call(CallKind::make_stream);
     return owned<StreamView>(std::make_unique<InterceptedStream>(*this, calls_, inner_.make_stream(kind)));
   }
   [[nodiscard]] Event make_event(EventKind kind) override {
-    const auto within = call(CallKind::make_event);
+    const auto scope = call(CallKind::make_event);
     return owned<EventView>(std::make_unique<InterceptedEvent>(*this, calls_, inner_.make_event(kind)));
   }
 
   using Device::allocate_host;
   [[nodiscard]] DeviceBuffer allocate_device(std::size_t bytes) override {
-    const auto within = call(CallKind::allocate_device, static_cast<double>(bytes) / kPageRate);
+    const auto scope = call(CallKind::allocate_device, static_cast<double>(bytes) / kPageRate);
     return with_observer(calls_, inner_.allocate_device(bytes));
   }
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind, Prefault faults) override {
-    const auto within = call(CallKind::allocate_host, static_cast<double>(bytes) / kPageRate);
+    const auto scope = call(CallKind::allocate_host, static_cast<double>(bytes) / kPageRate);
     return with_observer(calls_, inner_.allocate_host(bytes, kind, faults));
   }
   PayloadPart payload_part(const HostView& host) override { return inner_.payload_part(host); }
@@ -313,7 +315,7 @@ class InterceptedDevice final : public Device {
     call(CallKind::set_peer_access)->set_peer_access(static_cast<InterceptedDevice&>(peer).inner_, on);
   }
   [[nodiscard]] Registration register_host(const HostView& memory) override {
-    const auto within = call(CallKind::register_host, static_cast<double>(memory.bytes) / kPageRate);
+    const auto scope = call(CallKind::register_host, static_cast<double>(memory.bytes) / kPageRate);
     return std::make_unique<InterceptedMemory<Registration>>(calls_, memory.bytes, inner_.register_host(memory));
   }
 
@@ -341,8 +343,8 @@ class InterceptedDevice final : public Device {
   [[nodiscard]] std::optional<double> sm_clock_hz() override { return call(CallKind::measure_clock)->sm_clock_hz(); }
 
  private:
-  [[nodiscard]] Through<Device> call(CallKind kind, double seconds = 0, std::span<const Copy> copies = {}) const {
-    return Through(inner_, calls_.observer, kind, &inner_, seconds, copies);
+  [[nodiscard]] ForwardedCall<Device> call(CallKind kind, double seconds = 0, std::span<const Copy> copies = {}) const {
+    return ForwardedCall(inner_, calls_.observer, kind, &inner_, seconds, copies);
   }
 
   Interception& calls_;
@@ -356,8 +358,8 @@ class InterceptedTracer final : public Tracer {
  public:
   InterceptedTracer(CallObserver& observer, Tracer& inner) : observer_(observer), inner_(inner) {}
 
-  void start() override { Through(inner_, observer_, CallKind::start_trace)->start(); }
-  [[nodiscard]] Trace stop() override { return Through(inner_, observer_, CallKind::stop_trace)->stop(); }
+  void start() override { ForwardedCall(inner_, observer_, CallKind::start_trace)->start(); }
+  [[nodiscard]] Trace stop() override { return ForwardedCall(inner_, observer_, CallKind::stop_trace)->stop(); }
   void begin_range(const char* name) override { inner_.begin_range(name); }
   void end_range() override { inner_.end_range(); }
 
@@ -382,7 +384,7 @@ class InterceptedMachine final : public Machine {
   [[nodiscard]] Tracer& tracer() override { return tracer_; }
   using Machine::make_gate;
   [[nodiscard]] Gate make_gate(double timeout) override {
-    const Within within(calls_.observer, CallKind::make_gate);
+    const CallScope scope(calls_.observer, CallKind::make_gate);
     return owned<GateView>(std::make_unique<InterceptedGate>(calls_, inner_->make_gate(timeout)));
   }
   void set_data_movement(bool on) override { inner_->set_data_movement(calls_.observer.moves_data(on)); }
@@ -397,13 +399,13 @@ class InterceptedMachine final : public Machine {
 };
 
 /// A fault that the user requested; warns at the end if it has not happened.
-class FaultAskedFor final : public FaultInjector {
+class RequestedFault final : public FaultInjector {
  public:
-  FaultAskedFor(const InjectedFault& fault, Machine& machine, const char* asked_by)
+  RequestedFault(const InjectedFault& fault, Machine& machine, const char* asked_by)
       : FaultInjector(fault), asked_by_(asked_by) {
     prepare(machine);
   }
-  ~FaultAskedFor() override {
+  ~RequestedFault() override {
     if (hit()) return;
     std::array<char, 128> text{};  // fixed buffer: an allocation failure in a destructor would terminate the program
     *fmt::format_to_n(text.data(), text.size() - 1,
@@ -421,8 +423,8 @@ class FaultAskedFor final : public FaultInjector {
 // The fault is injected beneath the observing wrapper, so that observers see its effects.
 std::unique_ptr<Machine> with_fault(std::unique_ptr<Machine> machine, const InjectedFault& fault,
                                     const char* asked_by) {
-  auto asked_for = std::make_unique<FaultAskedFor>(fault, *machine, asked_by);
-  FaultAskedFor& observer = *asked_for;
+  auto asked_for = std::make_unique<RequestedFault>(fault, *machine, asked_by);
+  RequestedFault& observer = *asked_for;
   return std::make_unique<InterceptedMachine>(std::move(machine), observer, std::move(asked_for));
 }
 

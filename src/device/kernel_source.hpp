@@ -21,7 +21,7 @@ struct KernelSource {
 };
 
 /// Launch parameters that the kernel's file requests (docs/own-kernels.md).
-struct LaunchWishes {
+struct LaunchRequest {
   unsigned block_size = 0;           ///< threads per block; 0: no preference
   unsigned elements_per_thread = 1;  ///< elements that each thread processes
   unsigned shared_bytes = 0;         ///< dynamic shared memory per block, in bytes
@@ -45,7 +45,7 @@ class LoadedKernel : NonCopyable {
   /// True on a simulated device: only the kernel's duration is modelled, and another kernel of the same shape
   /// computes the result in its place.
   [[nodiscard]] virtual bool has_stand_in() const = 0;
-  [[nodiscard]] virtual const LaunchWishes& wishes() const = 0;
+  [[nodiscard]] virtual const LaunchRequest& launch_request() const = 0;
   /// Block size, in threads, with the best occupancy on the device.
   [[nodiscard]] virtual unsigned best_block_size() const = 0;
   /// Launches on a cudaStream_t. Does not check errors; callers use cudaGetLastError. Must not be called if

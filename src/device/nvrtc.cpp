@@ -30,7 +30,7 @@ using Program = struct nvrtcProgram_st*;
 class Nvrtc {
  public:
   Nvrtc() {
-    for (const std::string& place : nvrtc_places()) {
+    for (const std::string& place : nvrtc_paths()) {
       library_.reset(dlopen(place.c_str(), RTLD_NOW));
       if (library_) return;
     }
@@ -100,7 +100,7 @@ int run_compiler(const Nvrtc& nvrtc, Program program, const std::vector<std::str
   std::vector<const char*> words;
   words.reserve(options.size());
   for (const std::string& option : options) words.push_back(option.c_str());
-  const KeptHandlers kept;
+  const SavedSignalHandlers kept;
   return nvrtc.call("nvrtcCompileProgram", program, static_cast<int>(words.size()),
                     static_cast<const char* const*>(words.data()));
 }
@@ -133,7 +133,7 @@ std::optional<CompileError> error_in(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> nvrtc_places() {
+std::vector<std::string> nvrtc_paths() {
   std::vector<std::string> places;
   for (const char* folder : {"", "/usr/local/cuda/lib64/"}) {
     for (const char* name : {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"}) {

@@ -52,7 +52,7 @@ class RealChannel final : public Channel {
   }
 
   using Channel::take;
-  std::optional<std::uint64_t> take(double patience) override {
+  std::optional<std::uint64_t> take(double timeout) override {
     const auto begun = Clock::now();
     for (;;) {
       const std::uint32_t seen = changes_.load(std::memory_order_acquire);
@@ -65,7 +65,7 @@ class RealChannel final : public Channel {
         }
         if (closed_) return std::nullopt;
       }
-      if (!changed(seen, begun, patience)) return std::nullopt;
+      if (!changed(seen, begun, timeout)) return std::nullopt;
     }
   }
 
@@ -85,17 +85,17 @@ class RealChannel final : public Channel {
 
   /// Waits for a change; false after the timeout. Waking a sleeping thread takes tens of microseconds, in a virtual
   /// machine hundreds, so it spins for the first 2 ms.
-  bool changed(std::uint32_t seen, Clock::time_point begun, double patience) {
+  bool changed(std::uint32_t seen, Clock::time_point begun, double timeout) {
     constexpr double kAwake = 2e-3;
     const auto waited = [begun] { return std::chrono::duration<double>(Clock::now() - begun).count(); };
     const auto unchanged = [&] { return changes_.load(std::memory_order_acquire) == seen; };
-    while (unchanged() && waited() < std::min(kAwake, patience)) {
+    while (unchanged() && waited() < std::min(kAwake, timeout)) {
     }
-    if (patience == std::numeric_limits<double>::infinity()) {
+    if (timeout == std::numeric_limits<double>::infinity()) {
       changes_.wait(seen, std::memory_order_acquire);
       return true;
     }
-    while (unchanged() && waited() < patience) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (unchanged() && waited() < timeout) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     return !unchanged();
   }
 

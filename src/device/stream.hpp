@@ -121,7 +121,7 @@ using Stream = Owned<StreamView>;
 class GateImpl : public Resource {
  public:
   virtual void close(StreamImpl& stream) = 0;
-  [[nodiscard]] virtual bool wait_until_held(double patience) = 0;
+  [[nodiscard]] virtual bool wait_until_held(double timeout) = 0;
   virtual void open() noexcept = 0;
   [[nodiscard]] virtual bool timed_out() const = 0;
 };
@@ -134,9 +134,9 @@ class GateView : public View<GateImpl> {
   /// Work enqueued to `stream` after this waits for open(). One gate can hold streams of several devices. Closing an
   /// open gate arms it again.
   void close(StreamView stream) const { impl().close(stream.impl()); }
-  /// Waits until every closed stream has reached the gate, so that open() releases all of them at once. `patience`:
+  /// Waits until every closed stream has reached the gate, so that open() releases all of them at once. `timeout`:
   /// timeout in seconds of the host's clock. False on timeout.
-  [[nodiscard]] bool wait_until_held(double patience) const { return impl().wait_until_held(patience); }
+  [[nodiscard]] bool wait_until_held(double timeout) const { return impl().wait_until_held(timeout); }
   /// Releases all streams. No effect if the gate holds none.
   void open() const noexcept { impl().open(); }
   /// Whether the gate opened by its own timeout since it was armed. Valid once its streams have passed it.

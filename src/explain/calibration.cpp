@@ -10,7 +10,7 @@
 #include <queue>
 #include <vector>
 
-#include "explain/usual.hpp"
+#include "explain/typical_value.hpp"
 
 namespace xferbench::explain {
 
@@ -83,13 +83,13 @@ void set_work_of_copies(Program& program, const std::vector<Index>& copies) {
 
 /// Whether two overlapping kernels ran concurrently for at least half of the shorter one. A shorter overlap is only the
 /// tail of a kernel that fills the GPU and the first blocks of the next.
-bool ran_side_by_side(const Operation& before, const Operation& o) {
+bool ran_concurrently(const Operation& before, const Operation& o) {
   const double both = std::min(before.end, o.end) - o.begin;
   return 2 * both >= std::min(before.end - before.begin, o.end - o.begin);
 }
 
 /// Operations are sorted by begin, so a kernel overlaps an earlier one if it begins before the latest end so far.
-void find_kernels_side_by_side(Program& program) {
+void find_concurrent_kernels(Program& program) {
   std::map<std::uint32_t, Index> latest;  // per device: the kernel with the latest end so far
   for (Index i = 0; i < program.operations.size(); ++i) {
     Operation& o = program.operations[i];
@@ -97,7 +97,7 @@ void find_kernels_side_by_side(Program& program) {
     const auto [found, first] = latest.try_emplace(o.device, i);
     if (first) continue;
     Operation& other = program.operations[found->second];
-    if (o.begin < other.end && ran_side_by_side(other, o)) {
+    if (o.begin < other.end && ran_concurrently(other, o)) {
       o.side_by_side = other.side_by_side = true;
     } else if (o.begin < other.end) {
       o.work = o.end - other.end;  // excludes the overlap with the tail of the other kernel
@@ -129,7 +129,7 @@ void set_work(Program& program) {
     if (direction_of(o)) copies[o.device].push_back(i);
   }
   for (const auto& [device, of_device] : copies) set_work_of_copies(program, of_device);
-  find_kernels_side_by_side(program);
+  find_concurrent_kernels(program);
   program.kernels_at_once = kernels_at_once(program);
 }
 
@@ -137,7 +137,7 @@ void set_work(Program& program) {
 
 /// Default time from the end of an operation to the begin of the next in its stream, by CUPTI's timestamps, if the
 /// recording has no sample. Smaller than Costs::handover, which kernels measure with their own clock.
-constexpr double kUsualHandover = 1e-6;
+constexpr double kTypicalHandover = 1e-6;
 
 // --- Delays and handovers of operations -----------------------------------------------------------------------------
 
@@ -186,7 +186,7 @@ constexpr double kShortHandover = 2e-6;
 constexpr double kLongDelay = 12e-6;
 
 /// Whether the operation began when it did because the prerequisite that was met at `by` delayed it.
-bool was_held_up(const Operation& o, const Cause& cause, std::optional<double> by) {
+bool was_delayed_by(const Operation& o, const Cause& cause, std::optional<double> by) {
   if (!by || *by <= cause.called) return false;
   const double since = o.begin - *by;
   if (since < 0 || since > kLongHandover) return false;
@@ -195,8 +195,8 @@ bool was_held_up(const Operation& o, const Cause& cause, std::optional<double> b
 
 void set_delays(Program& program, const Costs& costs) {
   const std::vector<std::optional<double>> free = engine_free_times(program);
-  Usual<std::pair<Engine, bool>> delays(costs.start);
-  Usual<Engine> handovers(kUsualHandover);
+  TypicalValue<std::pair<Engine, bool>> delays(costs.start);
+  TypicalValue<Engine> handovers(kTypicalHandover);
   std::vector<Cause> causes;
   for (Index i = 0; i < program.operations.size(); ++i) {
     const Operation& o = program.operations[i];
@@ -204,7 +204,7 @@ void set_delays(Program& program, const Costs& costs) {
     if (o.is_join) continue;
     if (was_free(o, cause)) {
       delays.see({o.engine, o.in_graph}, o.begin - cause.called);
-    } else if (was_held_up(o, cause, cause.dependency)) {
+    } else if (was_delayed_by(o, cause, cause.dependency)) {
       handovers.see(o.engine, o.begin - *cause.dependency);
     }
   }
@@ -218,8 +218,8 @@ void set_delays(Program& program, const Costs& costs) {
     const double usual_handover = std::min(handovers.of(o.engine), kShortHandover);
     const double called = std::max(0., o.begin - cause.called);
     const double since = cause.dependency ? std::max(0., o.begin - *cause.dependency) : usual_handover;
-    const bool by_engine = was_held_up(o, cause, cause.engine);
-    const bool by_dependency = was_held_up(o, cause, cause.dependency);
+    const bool by_engine = was_delayed_by(o, cause, cause.engine);
+    const bool by_dependency = was_delayed_by(o, cause, cause.dependency);
     o.handover = by_dependency ? since : std::min(usual_handover, since);
     o.delay = by_dependency || by_engine ? std::min(usual_delay, called) : called;
   }
@@ -238,8 +238,8 @@ std::optional<double> waited_until(const Program& program, const HostCall& call)
 }
 
 void set_own_times(Program& program, const Costs& costs) {
-  Usual<Index> own(costs.launch);
-  Usual<CudaCallKind> wakes(costs.wake);
+  TypicalValue<Index> own(costs.launch);
+  TypicalValue<CudaCallKind> wakes(costs.wake);
   for (const HostCall& call : program.calls) {
     const auto until = waited_until(program, call);
     if (!until) {

@@ -15,7 +15,7 @@
 namespace xferbench::explain {
 
 /// Input of the functions that look for faults.
-struct Evidence {
+struct AnalysisInput {
   const Recording& recording;
   const Window& window;
   const Program& program;  ///< the part of the recording in the window, without profiler overhead
@@ -24,7 +24,7 @@ struct Evidence {
 };
 
 /// One possible fix.
-struct Mend {
+struct Fix {
   std::string text;        ///< what to do, as a sentence
   std::string assumption;  ///< what the gain assumes, as a sentence
   /// Applies the fix to a program: the one of the evidence, or one with other fixes already applied.
@@ -32,40 +32,40 @@ struct Mend {
 };
 
 struct Candidate {
-  Finding finding;          ///< without fix, assumption and times
-  std::vector<Mend> mends;  ///< alternatives; only the best one is reported
+  Finding finding;         ///< without fix, assumption and times
+  std::vector<Fix> fixes;  ///< alternatives; only the best one is reported
 };
 
-std::vector<Candidate> pageable_copies(const Evidence& evidence);
-std::vector<Candidate> small_copies(const Evidence& evidence);
-std::vector<Candidate> slow_copies(const Evidence& evidence);
-std::vector<Candidate> blocking_copies(const Evidence& evidence);
-std::vector<Candidate> waits(const Evidence& evidence);
-std::vector<Candidate> copies_and_kernels_in_turn(const Evidence& evidence);
-std::vector<Candidate> launch_bound_stretches(const Evidence& evidence);
-std::vector<Candidate> setup_in_stretch(const Evidence& evidence);
-std::vector<Candidate> default_stream(const Evidence& evidence);
-std::vector<Candidate> managed_memory(const Evidence& evidence);
+std::vector<Candidate> pageable_copies(const AnalysisInput& input);
+std::vector<Candidate> small_copies(const AnalysisInput& input);
+std::vector<Candidate> slow_copies(const AnalysisInput& input);
+std::vector<Candidate> blocking_copies(const AnalysisInput& input);
+std::vector<Candidate> waits(const AnalysisInput& input);
+std::vector<Candidate> copies_and_kernels_in_turn(const AnalysisInput& input);
+std::vector<Candidate> launch_bound_sequences(const AnalysisInput& input);
+std::vector<Candidate> setup_in_window(const AnalysisInput& input);
+std::vector<Candidate> default_stream(const AnalysisInput& input);
+std::vector<Candidate> managed_memory(const AnalysisInput& input);
 
 /// The candidates of all functions above.
-std::vector<Candidate> candidates(const Evidence& evidence);
+std::vector<Candidate> candidates(const AnalysisInput& input);
 
 // --- Shared helpers --------------------------------------------------------------------------------------------------
 
 /// Where most of these operations come from.
-Place place_of_operations(const Evidence& evidence, std::span<const Index> operations);
-Place place_of_calls(const Evidence& evidence, std::span<const Index> calls);
+Place place_of_operations(const AnalysisInput& input, std::span<const Index> operations);
+Place place_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 
 /// A finding with an upper bound as its gain, and with the count and place of these operations.
-Candidate of_operations(const Evidence& evidence, FindingKind kind, std::span<const Index> operations);
-Candidate of_calls(const Evidence& evidence, FindingKind kind, std::span<const Index> calls);
+Candidate of_operations(const AnalysisInput& input, FindingKind kind, std::span<const Index> operations);
+Candidate of_calls(const AnalysisInput& input, FindingKind kind, std::span<const Index> calls);
 
 /// "64 copies of 4 MiB", "96 copies of 4 KiB to 2 MiB".
 std::string copies_in_words(const Program& program, std::span<const Index> operations);
 std::uint64_t bytes_of(const Program& program, std::span<const Index> operations);
 
 /// Total duration of these calls in the replay, in seconds.
-double time_of_calls(const Evidence& evidence, std::span<const Index> calls);
+double time_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 
 /// Makes a call wait for nothing and take `own` seconds.
 void make_asynchronous(HostCall& call, double own);

@@ -79,85 +79,86 @@ std::vector<std::string> gpus_of(const Recording& r, const Program& p) {
 constexpr double kMostVariation = 0.25;
 
 /// The program without profiler overhead, if there is a baseline run. Disables gains if the runs differ too much.
-Program unwatched_program(ProcessExplanation& told, const Program& program) {
-  const Stretch& stretch = told.stretch;
-  if (!stretch.bare) return program;
-  Unwatched unwatched = without_watching(program, *stretch.replayed, *stretch.bare);
-  const double rest = std::abs(unwatched.seconds / *stretch.bare - 1);
+Program unprofiled_program(ProcessExplanation& analysis, const Program& program) {
+  const WindowSummary& window_summary = analysis.window_summary;
+  if (!window_summary.baseline) return program;
+  UnprofiledProgram unprofiled = without_profiling(program, *window_summary.replayed, *window_summary.baseline);
+  const double rest = std::abs(unprofiled.seconds / *window_summary.baseline - 1);
   if (rest > kMostVariation) {
-    told.withheld = fmt::format(
+    analysis.gains_unavailable = fmt::format(
         "profiled run {}, baseline run {}, and profiler overhead explains {} of the difference: the runs vary too much "
         "(--runs 5 takes the median of five)",
-        format_seconds(stretch.seconds), format_seconds(*stretch.bare),
-        unwatched.per_call > 0 ? "at most " + format_seconds(stretch.seconds - unwatched.seconds) : "nothing");
+        format_seconds(window_summary.seconds), format_seconds(*window_summary.baseline),
+        unprofiled.per_call > 0 ? "at most " + format_seconds(window_summary.seconds - unprofiled.seconds) : "nothing");
   } else if (rest > kReplayTolerance) {
-    told.notes.push_back(
+    analysis.notes.push_back(
         fmt::format("Without profiler overhead, the profiled run would have taken {}; the baseline run took {}. The "
                     "runs vary by that much. Gains are relative to the baseline",
-                    format_seconds(unwatched.seconds), format_seconds(*stretch.bare)));
+                    format_seconds(unprofiled.seconds), format_seconds(*window_summary.baseline)));
   }
-  return std::move(unwatched.program);
+  return std::move(unprofiled.program);
 }
 
-/// Whether the replay reproduces the recorded time; if not, `withheld` gets the reason.
-bool can_be_replayed(ProcessExplanation& told, const Program& program) {
+/// Whether the replay reproduces the recorded time; if not, `gains_unavailable` gets the reason.
+bool can_be_replayed(ProcessExplanation& analysis, const Program& program) {
   try {
-    told.stretch.replayed = replay(program).seconds;
-    told.withheld = reason_to_withhold(told.stretch);
+    analysis.window_summary.replayed = replay(program).seconds;
+    analysis.gains_unavailable = why_gains_unavailable(analysis.window_summary);
   } catch (const InputError& error) {
-    told.withheld = error.what();
+    analysis.gains_unavailable = error.what();
   }
-  return told.withheld.empty();
+  return analysis.gains_unavailable.empty();
 }
 
-/// `evidence` has the program without profiler overhead.
-void tell_gains(ProcessExplanation& told, const Evidence& evidence, const Options& options) {
-  const Stretch& stretch = told.stretch;
-  const Program& program = evidence.program;
-  const std::vector<Candidate> all = candidates(evidence);
-  if (!options.mended.empty()) {
-    const Chosen chosen = chosen_mended(program, stretch.reference(), all, options.mended);
-    for (const FindingKind kind : options.mended) told.mended.emplace_back(to_text(kind));
-    told.seconds_mended = chosen.seconds;
-    told.mended_at_most = chosen.at_most;
-    for (const FindingKind kind : chosen.missing) told.mended_missing.emplace_back(to_text(kind));
+/// `input` has the program without profiler overhead.
+void add_gains(ProcessExplanation& analysis, const AnalysisInput& input, const Options& options) {
+  const WindowSummary& window_summary = analysis.window_summary;
+  const Program& program = input.program;
+  const std::vector<Candidate> all = candidates(input);
+  if (!options.fixed.empty()) {
+    const Chosen chosen = chosen_fixes(program, window_summary.reference(), all, options.fixed);
+    for (const FindingKind kind : options.fixed) analysis.fixed.emplace_back(to_text(kind));
+    analysis.seconds_fixed = chosen.seconds;
+    analysis.fixed_at_most = chosen.at_most;
+    for (const FindingKind kind : chosen.missing) analysis.fixes_missing.emplace_back(to_text(kind));
   }
-  Gains gains = gains_of(program, stretch.reference(), all, told.least_share);
-  told.findings = std::move(gains.findings);
-  told.together = std::move(gains.together);
-  told.small_findings = gains.left_out;
+  Gains gains = gains_of(program, window_summary.reference(), all, analysis.least_share);
+  analysis.findings = std::move(gains.findings);
+  analysis.together = std::move(gains.together);
+  analysis.small_findings = gains.left_out;
 }
 
 }  // namespace
 
-ProcessExplanation explain(const Recording& r, const Costs& costs, const std::vector<double>& bare,
-                           std::optional<double> watched, const Options& options) {
+ProcessExplanation explain(const Recording& r, const Costs& costs, const std::vector<double>& baseline,
+                           std::optional<double> profiled, const Options& options) {
   Window window = window_of(r, options.range);
-  if (!options.range && watched) {
-    window.end = std::max(window.end, window.begin + static_cast<recording::Time>(std::max(0., *watched) * 1e9));
+  if (!options.range && profiled) {
+    window.end = std::max(window.end, window.begin + static_cast<recording::Time>(std::max(0., *profiled) * 1e9));
   }
   const Program program = program_of(r, window, costs);
-  ProcessExplanation told{.pid = r.process.pid, .command = std::string(r.name(r.process.command))};
-  told.gpus = gpus_of(r, program);
-  told.ending = ending_of(r);
-  told.notes = notes_of(r);
-  told.stretch = {.range = options.range.value_or(""), .times = window.times, .seconds = program.seconds};
-  if (!bare.empty()) told.stretch.bare = statistics::median(bare);
-  told.counts = counts_of(program);
-  told.shares = shares_of(program, told.stretch.bare);
-  told.traffic = traffic_of(program, costs);
+  ProcessExplanation analysis{.pid = r.process.pid, .command = std::string(r.name(r.process.command))};
+  analysis.gpus = gpus_of(r, program);
+  analysis.ending = ending_of(r);
+  analysis.notes = notes_of(r);
+  analysis.window_summary = {.range = options.range.value_or(""), .times = window.times, .seconds = program.seconds};
+  if (!baseline.empty()) analysis.window_summary.baseline = statistics::median(baseline);
+  analysis.counts = counts_of(program);
+  analysis.shares = shares_of(program, analysis.window_summary.baseline);
+  analysis.traffic = traffic_of(program, costs);
   constexpr std::size_t kMostPoints = 2000;
-  told.cloud = cloud_of(program, kMostPoints);
+  analysis.cloud = cloud_of(program, kMostPoints);
   constexpr std::size_t kMostSpans = 2000;
-  told.timeline = timeline_of(r, window, kMostSpans);
-  if (!can_be_replayed(told, program)) return told;
-  const Program unwatched = unwatched_program(told, program);
-  if (!told.withheld.empty()) return told;
-  told.least_share = std::max(options.least_share, noise_of(bare));
-  const Replay replayed = replay(unwatched);
-  if (told.stretch.bare) told.shares = shares_unwatched(unwatched, replayed, program.seconds, *told.stretch.bare);
-  tell_gains(told, {r, window, unwatched, costs, replayed}, options);
-  return told;
+  analysis.timeline = timeline_of(r, window, kMostSpans);
+  if (!can_be_replayed(analysis, program)) return analysis;
+  const Program unprofiled = unprofiled_program(analysis, program);
+  if (!analysis.gains_unavailable.empty()) return analysis;
+  analysis.least_share = std::max(options.least_share, noise_of(baseline));
+  const Replay replayed = replay(unprofiled);
+  if (analysis.window_summary.baseline)
+    analysis.shares = shares_unprofiled(unprofiled, replayed, program.seconds, *analysis.window_summary.baseline);
+  add_gains(analysis, {r, window, unprofiled, costs, replayed}, options);
+  return analysis;
 }
 
 }  // namespace xferbench::explain

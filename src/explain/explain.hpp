@@ -17,13 +17,13 @@ inline constexpr double kLeastOfAll = 0.001;
 struct Options {
   std::optional<std::string> range{};  ///< NVTX range to analyze; none: the whole program
   double least_share = 0.01;           ///< of the wall time; findings that gain less are left out
-  std::vector<FindingKind> mended{};   ///< report the time with only these fixed; empty: do not
+  std::vector<FindingKind> fixed{};    ///< report the time with only these fixed; empty: do not
 };
 
-/// Analyzes one process. `bare`: seconds that the window took in each run without the profiler. `watched`: wall time of
-/// the whole process with the profiler in seconds, if it was measured from outside. Throws InputError if the range does
-/// not exist.
-ProcessExplanation explain(const Recording& recording, const Costs& costs, const std::vector<double>& bare,
-                           std::optional<double> watched, const Options& options);
+/// Analyzes one process. `baseline`: seconds that the window took in each run without the profiler. `profiled`: wall
+/// time of the whole process with the profiler in seconds, if it was measured from outside. Throws InputError if the
+/// range does not exist.
+ProcessExplanation explain(const Recording& recording, const Costs& costs, const std::vector<double>& baseline,
+                           std::optional<double> profiled, const Options& options);
 
 }  // namespace xferbench::explain

@@ -16,16 +16,16 @@ namespace xferbench::explain {
 
 /// Breakdown of the wall time of the analyzed window; the parts add up to it.
 struct Shares {
-  double kernels = 0;   ///< kernels without concurrent copies; includes fills and copies within GPU memory
-  double copies = 0;    ///< copies without concurrent kernels
-  double both = 0;      ///< kernels and copies at the same time
-  double waiting = 0;   ///< GPU idle while the program waits for it
-  double calls = 0;     ///< GPU idle during other CUDA calls
-  double loading = 0;   ///< GPU idle during CUDA start-up, code loading, allocation or pinning
-  double program = 0;   ///< GPU idle while the program runs its own code
-  double watching = 0;  ///< profiler overhead, as far as it is known
+  double kernels = 0;    ///< kernels without concurrent copies; includes fills and copies within GPU memory
+  double copies = 0;     ///< copies without concurrent kernels
+  double both = 0;       ///< kernels and copies at the same time
+  double waiting = 0;    ///< GPU idle while the program waits for it
+  double calls = 0;      ///< GPU idle during other CUDA calls
+  double loading = 0;    ///< GPU idle during CUDA start-up, code loading, allocation or pinning
+  double program = 0;    ///< GPU idle while the program runs its own code
+  double profiling = 0;  ///< profiler overhead, as far as it is known
   [[nodiscard]] double total() const {
-    return kernels + copies + both + waiting + calls + loading + program + watching;
+    return kernels + copies + both + waiting + calls + loading + program + profiling;
   }
 };
 
@@ -77,7 +77,7 @@ constexpr auto texts_of(FindingKind) {
 struct Finding {
   FindingKind kind = FindingKind::pageable;
   std::string what{};        ///< what was found, with count and sizes, as a sentence
-  std::string mend{};        ///< what to do, as a sentence
+  std::string fix{};         ///< what to do, as a sentence
   std::string assumption{};  ///< what the gain assumes, as a sentence
   Place place{};
   std::size_t count = 0;
@@ -92,18 +92,18 @@ struct Finding {
 };
 
 /// The part of the program that is analyzed.
-struct Stretch {
+struct WindowSummary {
   std::string range{};               ///< NVTX range; empty: the whole program
   std::size_t times = 1;             ///< occurrences of the range; they are analyzed together
   double seconds = 0;                ///< with the profiler
-  std::optional<double> bare{};      ///< without the profiler: the median of the baseline runs
+  std::optional<double> baseline{};  ///< without the profiler: the median of the baseline runs
   std::optional<double> replayed{};  ///< duration of the replay without changes
-  /// Gains are relative to this: `bare` if it is known, else `seconds`.
-  [[nodiscard]] double reference() const { return bare.value_or(seconds); }
+  /// Gains are relative to this: `baseline` if it is known, else `seconds`.
+  [[nodiscard]] double reference() const { return baseline.value_or(seconds); }
   /// Slow-down factor of the profiler; nothing without a baseline run.
-  [[nodiscard]] std::optional<double> watching() const {
-    if (!bare || *bare <= 0) return std::nullopt;
-    return seconds / *bare;
+  [[nodiscard]] std::optional<double> profiling() const {
+    if (!baseline || *baseline <= 0) return std::nullopt;
+    return seconds / *baseline;
   }
 };
 
@@ -165,12 +165,12 @@ struct ProcessExplanation {
   std::vector<std::string> gpus{};  ///< names of those that it used
   std::string ending{};  ///< a sentence if the recording ended before the process, or the process ended abnormally
   std::vector<std::string> notes{};  ///< limitations of this analysis, as sentences
-  Stretch stretch{};
+  WindowSummary window_summary{};
   Counts counts{};
   Shares shares{};
   std::vector<Traffic> traffic{};
   /// Why gains are unavailable; empty if they are available.
-  std::string withheld{};
+  std::string gains_unavailable{};
   std::vector<Finding> findings{};  ///< sorted by gain, largest first
   std::size_t small_findings = 0;   ///< left out because they gain less than `least_share`
   double least_share = 0.01;        ///< of the wall time
@@ -178,10 +178,10 @@ struct ProcessExplanation {
   std::vector<double> together{};
   /// Duration of the window with only the requested kinds fixed. Nothing if none of them was found, or gains are
   /// unavailable.
-  std::optional<double> seconds_mended{};
-  std::vector<std::string> mended{};          ///< the requested kinds
-  bool mended_at_most = false;                ///< `seconds_mended` may be larger
-  std::vector<std::string> mended_missing{};  ///< requested kinds without a finding
+  std::optional<double> seconds_fixed{};
+  std::vector<std::string> fixed{};          ///< the requested kinds
+  bool fixed_at_most = false;                ///< `seconds_fixed` may be larger
+  std::vector<std::string> fixes_missing{};  ///< requested kinds without a finding
   std::vector<CopyPoint> cloud{};
   Timeline timeline{};
 };
@@ -212,13 +212,13 @@ struct LimitTimes {
 struct Explanation {
   std::vector<std::string> command{};  ///< command line of the analyzed program
   bool simulated = false;
-  std::string blind{};      ///< why nothing was recorded, as a sentence; GPU use is then unknown
+  std::string no_trace{};   ///< why nothing was recorded, as a sentence; GPU use is then unknown
   std::string profile{};    ///< of the simulated device, if simulated
   std::string limits_of{};  ///< source of the limits: "NVIDIA H200, driver 580.95, measured 2026-11-23"; empty: unknown
   std::vector<LimitCurve> limits{};
   LimitTimes limit_times{};
-  std::vector<double> bare_runs{};  ///< whole program without the profiler, seconds per run
-  std::vector<double> watched_runs{};
+  std::vector<double> baseline_runs{};  ///< whole program without the profiler, seconds per run
+  std::vector<double> profiled_runs{};
   std::vector<std::string> warnings{};
   std::vector<ProcessExplanation> processes{};  ///< those that used a GPU, longest use first
 };

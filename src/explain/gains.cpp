@@ -23,9 +23,9 @@ namespace {
 constexpr double kMostPerCall = 2e-6;
 
 /// Subtracts the overhead, but always leaves a part of the time.
-double less(double seconds, double watching) {
+double less(double seconds, double profiling) {
   constexpr double kLeastLeft = 0.3;
-  return seconds <= 0 ? seconds : std::max(kLeastLeft * seconds, seconds - watching);
+  return seconds <= 0 ? seconds : std::max(kLeastLeft * seconds, seconds - profiling);
 }
 
 /// Half of the overhead of a call comes before the operations it enqueues, half after those it waits for. On the
@@ -43,17 +43,17 @@ Program lightened(Program program, double per_call) {
   return program;
 }
 
-/// Searches by bisection for the overhead per call with which the replay takes `bare` seconds.
-Unwatched without_costs(const Program& program, double replayed, double bare) {
-  Unwatched best{.program = program, .seconds = replayed};
+/// Searches by bisection for the overhead per call with which the replay takes `baseline` seconds.
+UnprofiledProgram without_costs(const Program& program, double replayed, double baseline) {
+  UnprofiledProgram best{.program = program, .seconds = replayed};
   double low = 0;
   double high = kMostPerCall;
   constexpr int kSteps = 5;
-  for (int step = 0; step < kSteps && replayed > bare && low < high; ++step) {
+  for (int step = 0; step < kSteps && replayed > baseline && low < high; ++step) {
     const double per_call = step == 0 ? high : (low + high) / 2;  // usually even the maximum is not enough
     Program lighter = lightened(program, per_call);
     const double seconds = replay(lighter).seconds;
-    const bool still_over = seconds >= bare;
+    const bool still_over = seconds >= baseline;
     if (still_over || best.per_call == 0) best = {std::move(lighter), seconds, per_call};
     (still_over ? low : high) = per_call;
   }
@@ -61,17 +61,17 @@ Unwatched without_costs(const Program& program, double replayed, double bare) {
 }
 
 /// Attributes the remaining difference to varying copies (or else kernels), by a factor between 0.5 and 2.
-void vary_operations(Unwatched& unwatched, double bare, bool copies) {
-  Program& program = unwatched.program;
+void vary_operations(UnprofiledProgram& unprofiled, double baseline, bool copies) {
+  Program& program = unprofiled.program;
   const auto varies = [copies](const Operation& o) { return o.varies && o.is_copy == copies; };
   double taken = 0;
   for (const Operation& o : program.operations) taken += varies(o) ? o.work : 0;
   if (taken <= 0) return;
-  const double factor = std::clamp(1 + (bare - unwatched.seconds) / taken, 0.5, 2.);
+  const double factor = std::clamp(1 + (baseline - unprofiled.seconds) / taken, 0.5, 2.);
   for (Operation& o : program.operations) {
     if (varies(o)) o.work *= factor;
   }
-  unwatched.seconds = replay(program).seconds;
+  unprofiled.seconds = replay(program).seconds;
 }
 
 Program with_host_times(Program program, double factor) {
@@ -84,23 +84,23 @@ Program with_host_times(Program program, double factor) {
 
 /// Attributes the remaining difference to host time, by a factor between 0.5 and 2: GPU operations take the same time
 /// in each run.
-void vary_host(Unwatched& unwatched, double bare) {
+void vary_host(UnprofiledProgram& unprofiled, double baseline) {
   constexpr double kClose = 0.002;
-  if (std::abs(unwatched.seconds / bare - 1) <= kClose) return;
-  const Program before = unwatched.program;
-  double low = unwatched.seconds > bare ? 0.5 : 1;
-  double high = unwatched.seconds > bare ? 1 : 2;
+  if (std::abs(unprofiled.seconds / baseline - 1) <= kClose) return;
+  const Program before = unprofiled.program;
+  double low = unprofiled.seconds > baseline ? 0.5 : 1;
+  double high = unprofiled.seconds > baseline ? 1 : 2;
   constexpr int kSteps = 6;
-  for (int step = 0; step < kSteps && std::abs(unwatched.seconds / bare - 1) > kClose; ++step) {
+  for (int step = 0; step < kSteps && std::abs(unprofiled.seconds / baseline - 1) > kClose; ++step) {
     const double factor = (low + high) / 2;
-    unwatched.program = with_host_times(before, factor);
-    unwatched.seconds = replay(unwatched.program).seconds;
-    (unwatched.seconds > bare ? high : low) = factor;
+    unprofiled.program = with_host_times(before, factor);
+    unprofiled.seconds = replay(unprofiled.program).seconds;
+    (unprofiled.seconds > baseline ? high : low) = factor;
   }
 }
 
 /// Durations of the program with each alternative fix of a candidate. Infinite: the fix is impossible there.
-struct Tried {
+struct FixTrial {
   std::vector<double> times{};
   std::size_t best = 0;
   [[nodiscard]] double seconds() const { return times[best]; }
@@ -120,9 +120,9 @@ double busiest(const Program& program) {
 
 /// Duration with the fix; infinite if the changed program would deadlock. The caller multiplies it by `scale` to
 /// correct the replay's error. The busy time of the engines is exact, so it is divided by `scale` here.
-double seconds_with(const Program& program, const Mend& mend, double scale) {
+double seconds_with(const Program& program, const Fix& fix, double scale) {
   Program changed = program;
-  mend.apply(changed);
+  fix.apply(changed);
   try {
     return std::max(replay(changed).seconds, busiest(changed) / scale);
   } catch (const InputError&) {
@@ -130,12 +130,12 @@ double seconds_with(const Program& program, const Mend& mend, double scale) {
   }
 }
 
-Tried tried(const Program& program, const Candidate& candidate, double scale) {
+FixTrial tried(const Program& program, const Candidate& candidate, double scale) {
   std::vector<std::future<double>> running;
-  for (const Mend& mend : candidate.mends) {
-    running.push_back(std::async(seconds_with, std::cref(program), std::cref(mend), scale));
+  for (const Fix& fix : candidate.fixes) {
+    running.push_back(std::async(seconds_with, std::cref(program), std::cref(fix), scale));
   }
-  Tried all;
+  FixTrial all;
   for (std::future<double>& time : running) all.times.push_back(time.get());
   all.best = static_cast<std::size_t>(std::ranges::min_element(all.times) - all.times.begin());
   return all;
@@ -152,22 +152,22 @@ class Sequence {
         reference_(reference) {}
 
   /// Reports the candidate if it gains at least `least_share`, alone or after the fixes before it.
-  void try_next(const Candidate& candidate, const Tried& alone, double least_share, Gains& gains) {
-    const Tried here = gains.findings.empty() ? alone : tried(program_, candidate, scale_);
+  void try_next(const Candidate& candidate, const FixTrial& alone, double least_share, Gains& gains) {
+    const FixTrial here = gains.findings.empty() ? alone : tried(program_, candidate, scale_);
     const double gain_here = seconds_ - here.seconds();
     if (std::max(unchanged_ - alone.seconds(), gain_here) < least_share * unchanged_) {
       ++gains.left_out;
       return;
     }
-    const std::size_t mend = gain_here > 0 ? here.best : alone.best;  // the fix to report, with its own times
-    const double after = std::min(alone.times[mend], unchanged_);     // some fixes help only after others
+    const std::size_t fix = gain_here > 0 ? here.best : alone.best;  // the fix to report, with its own times
+    const double after = std::min(alone.times[fix], unchanged_);     // some fixes help only after others
     if (gain_here > 0) {
-      candidate.mends[mend].apply(program_);
+      candidate.fixes[fix].apply(program_);
       seconds_ = here.seconds();
     }
     Finding& finding = gains.findings.emplace_back(candidate.finding);
-    finding.mend = candidate.mends[mend].text;
-    finding.assumption = candidate.mends[mend].assumption;
+    finding.fix = candidate.fixes[fix].text;
+    finding.assumption = candidate.fixes[fix].assumption;
     finding.seconds_after = after * scale_;
     finding.seconds_after_all = seconds_ * scale_;
     finding.share = std::max(unchanged_ - after, gain_here) * scale_ / reference_;
@@ -184,34 +184,34 @@ class Sequence {
 
 }  // namespace
 
-std::string reason_to_withhold(const Stretch& stretch) {
-  if (!stretch.replayed) return "the recording cannot be replayed";
-  const double replay_error = std::abs(*stretch.replayed - stretch.seconds) / stretch.seconds;
+std::string why_gains_unavailable(const WindowSummary& window_summary) {
+  if (!window_summary.replayed) return "the recording cannot be replayed";
+  const double replay_error = std::abs(*window_summary.replayed - window_summary.seconds) / window_summary.seconds;
   if (replay_error > kReplayTolerance) {
     return fmt::format(
         "the unchanged replay takes {}, the program took {}: a difference of {} is above the limit of {}",
-        format_seconds(*stretch.replayed), format_seconds(stretch.seconds), format_percent(replay_error),
+        format_seconds(*window_summary.replayed), format_seconds(window_summary.seconds), format_percent(replay_error),
         format_percent(kReplayTolerance));
   }
   return {};
 }
 
-Unwatched without_watching(const Program& program, double replayed, double bare) {
-  Unwatched unwatched = without_costs(program, replayed, bare);
+UnprofiledProgram without_profiling(const Program& program, double replayed, double baseline) {
+  UnprofiledProgram unprofiled = without_costs(program, replayed, baseline);
   const auto waits_for_pages = [](const Operation& o) { return o.varies && !o.is_copy; };
   if (std::ranges::any_of(program.operations, waits_for_pages)) {
     // CUPTI's counters slow page migration: kernels that wait take up to twice as long, the host a quarter more (H200).
-    vary_operations(unwatched, bare, false);
-    vary_host(unwatched, bare);
+    vary_operations(unprofiled, baseline, false);
+    vary_host(unprofiled, baseline);
   }
-  vary_operations(unwatched, bare, true);
-  vary_host(unwatched, bare);
-  return unwatched;
+  vary_operations(unprofiled, baseline, true);
+  vary_host(unprofiled, baseline);
+  return unprofiled;
 }
 
 Gains gains_of(const Program& program, double reference, const std::vector<Candidate>& candidates, double least_share) {
   const double unchanged = replay(program).seconds;
-  std::vector<Tried> alone;
+  std::vector<FixTrial> alone;
   for (const Candidate& candidate : candidates) alone.push_back(tried(program, candidate, reference / unchanged));
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -222,19 +222,19 @@ Gains gains_of(const Program& program, double reference, const std::vector<Candi
   return gains;
 }
 
-Chosen chosen_mended(const Program& program, double reference, const std::vector<Candidate>& candidates,
-                     const std::vector<FindingKind>& kinds) {
+Chosen chosen_fixes(const Program& program, double reference, const std::vector<Candidate>& candidates,
+                    const std::vector<FindingKind>& kinds) {
   Chosen chosen{.missing = kinds};
   const double scale = reference / replay(program).seconds;
-  Program mended = program;
+  Program fixed = program;
   for (const Candidate& candidate : candidates) {
     const FindingKind kind = candidate.finding.kind;
     if (std::ranges::find(kinds, kind) == kinds.end()) continue;
-    const Tried all = tried(mended, candidate, scale);
+    const FixTrial all = tried(fixed, candidate, scale);
     if (!std::isfinite(all.seconds())) continue;
     std::erase(chosen.missing, kind);
     chosen.at_most = chosen.at_most || candidate.finding.at_most;
-    candidate.mends[all.best].apply(mended);
+    candidate.fixes[all.best].apply(fixed);
     chosen.seconds = all.seconds() * scale;
   }
   return chosen;

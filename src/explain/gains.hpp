@@ -14,18 +14,18 @@ namespace xferbench::explain {
 inline constexpr double kReplayTolerance = 0.03;
 
 /// Why gains are unavailable; empty if they are available.
-std::string reason_to_withhold(const Stretch& stretch);
+std::string why_gains_unavailable(const WindowSummary& window_summary);
 
 /// Estimate of the program without profiler overhead, made from a profiled run.
-struct Unwatched {
+struct UnprofiledProgram {
   Program program{};
   double seconds = 0;   ///< duration of its replay
   double per_call = 0;  ///< profiler overhead removed from each call, in seconds
 };
-/// Changes the program until its replay takes `bare` seconds. First, it removes the profiler overhead of calls and
+/// Changes the program until its replay takes `baseline` seconds. First, it removes the profiler overhead of calls and
 /// operations, within bounds. It attributes the rest to copies of pageable memory, then to host time. If kernels wait
 /// for managed pages, they and host time come before copies. Other GPU operations keep their recorded times.
-Unwatched without_watching(const Program& program, double replayed, double bare);
+UnprofiledProgram without_profiling(const Program& program, double replayed, double baseline);
 
 struct Gains {
   std::vector<Finding> findings{};  ///< sorted by gain, largest first
@@ -45,7 +45,7 @@ struct Chosen {
 };
 
 /// Applies the best fix for each of these kinds.
-Chosen chosen_mended(const Program& program, double reference, const std::vector<Candidate>& candidates,
-                     const std::vector<FindingKind>& kinds);
+Chosen chosen_fixes(const Program& program, double reference, const std::vector<Candidate>& candidates,
+                    const std::vector<FindingKind>& kinds);
 
 }  // namespace xferbench::explain

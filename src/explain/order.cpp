@@ -18,7 +18,7 @@ Order::Order(Program& program)
     return groups.try_emplace(context, static_cast<Index>(groups_.size())).first->second;
   };
   for (Index s = 0; s < program.streams.size(); ++s) {
-    const StreamOf& stream = program.streams[s];
+    const StreamInfo& stream = program.streams[s];
     indexes_[{stream.context, stream.stream}] = s;
     join_group(s, 0);
     join_group(s, group_of(contexts_, stream.context));
@@ -87,7 +87,7 @@ std::optional<Index> Order::graph_predecessor(const Operation& o) {
 
 /// The legacy default stream waits for all blocking streams of its context, and they wait for it.
 void Order::depend_on_legacy(Operation& o) {
-  const StreamOf& own = program_.streams[o.stream];
+  const StreamInfo& own = program_.streams[o.stream];
   if (own.flag == StreamFlag::blocking) {
     const auto found = legacy_.find(own.context);
     if (found != legacy_.end()) depend(o, found->second, true);
@@ -132,7 +132,7 @@ Index Order::join(const Point& point, Index owner) {
 Point Order::point_of(Index stream) {
   Point point = streams_[stream].held;
   add(point, streams_[stream].tail);
-  const StreamOf& own = program_.streams[stream];
+  const StreamInfo& own = program_.streams[stream];
   const auto blocking = blocking_.find(own.context);
   if (own.flag != StreamFlag::legacy || blocking == blocking_.end()) return point;
   for (const Index other : point_of(groups_[blocking->second])) add(point, other);

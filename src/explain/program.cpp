@@ -77,8 +77,8 @@ class Builder {
     add_operations();
     index_records();
     Order order(program_);
-    for (const std::uint32_t correlation : earlier_) carry_out_earlier(correlation, order);
-    for (Index c = 0; c < program_.calls.size(); ++c) carry_out(c, order);
+    for (const std::uint32_t correlation : earlier_) execute_earlier(correlation, order);
+    for (Index c = 0; c < program_.calls.size(); ++c) execute(c, order);
     order.enqueue_without_call(program_.seconds);
     order.add_joins();
     add_end();
@@ -159,7 +159,7 @@ class Builder {
       made->bytes = fill.bytes;
     }
     std::ranges::stable_sort(program_.operations, {}, &Operation::begin);
-    find_what_varies();
+    find_varying_operations();
     for (Index i = 0; i < program_.operations.size(); ++i) {
       const Operation& o = program_.operations[i];
       if (o.call != kNone) program_.calls[o.call].operations.push_back(i);
@@ -171,7 +171,7 @@ class Builder {
     return std::min(1.F, static_cast<float>(multiprocessors) / static_cast<float>(std::max(1U, kernel.grid)));
   }
 
-  void find_what_varies() {
+  void find_varying_operations() {
     for (Operation& o : program_.operations) o.varies = o.is_copy && o.host == Memory::pageable;
     for (const recording::Migration& m : r_.migrations) {
       const Index kernel = m.bytes == 0 ? kNone : kernel_at(program_, m.device, seconds(m.begin));
@@ -237,7 +237,7 @@ class Builder {
   }
 
   /// A call from before the window matters only for what it enqueued.
-  void carry_out_earlier(std::uint32_t correlation, Order& order) {
+  void execute_earlier(std::uint32_t correlation, Order& order) {
     for (const auto& [key, i] : no_call_.of(correlation)) order.enqueue(i);
     for (const auto& [key, i] : events_.of(correlation)) order.record(r_.events[i]);
     for (const auto& [key, i] : syncs_.of(correlation)) {
@@ -245,7 +245,7 @@ class Builder {
     }
   }
 
-  void carry_out(Index c, Order& order) {
+  void execute(Index c, Order& order) {
     HostCall& call = program_.calls[c];
     order.enqueue_without_call(is_wait(call) ? call.end : call.begin);
     for (const Index operation : call.operations) order.enqueue(operation);
@@ -253,7 +253,7 @@ class Builder {
     for (const auto& [key, i] : syncs_.of(correlations_[c])) synchronize(call, r_.synchronizations[i], order);
     if (call.kind == CudaCallKind::wait_device && call.waits_for.empty()) call.waits_for = order.of_all(std::nullopt);
     if (call.kind == CudaCallKind::copy || call.kind == CudaCallKind::fill) wait_for_own(call);
-    if (call.kind == CudaCallKind::free || call.kind == CudaCallKind::unpin) wait_if_it_did(call, order);
+    if (call.kind == CudaCallKind::free || call.kind == CudaCallKind::unpin) wait_if_recorded(call, order);
   }
 
   static void synchronize(HostCall& call, const recording::Synchronization& sync, Order& order) {
@@ -291,7 +291,9 @@ class Builder {
   }
 
   /// cudaFree and the like wait for the device if it is busy.
-  static void wait_if_it_did(HostCall& call, Order& order) { wait_for(call, order.ended_within(call.begin, call.end)); }
+  static void wait_if_recorded(HostCall& call, Order& order) {
+    wait_for(call, order.ended_within(call.begin, call.end));
+  }
 
   // --- The end of the window ---
 

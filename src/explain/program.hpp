@@ -79,7 +79,7 @@ struct HostCall {
   std::vector<Index> waits_for{};   ///< indexes of operations
 };
 
-struct StreamOf {
+struct StreamInfo {
   std::uint32_t context = 0;
   std::uint32_t stream = 0;
   recording::StreamFlag flag = recording::StreamFlag::unknown;
@@ -89,7 +89,7 @@ struct Program {
   double seconds = 0;                   ///< duration of the window, as recorded
   std::vector<HostCall> calls{};        ///< sorted by begin; the last one marks the end of the window
   std::vector<Operation> operations{};  ///< sorted by begin, followed by the joins
-  std::vector<StreamOf> streams{};
+  std::vector<StreamInfo> streams{};
   double duplex_h2d = 1;            ///< share of its speed that an H2D copy keeps while a D2H copy runs
   double duplex_d2h = 1;            ///< the same for D2H
   std::size_t kernels_at_once = 1;  ///< largest number of kernels that ran concurrently

@@ -46,15 +46,15 @@ Lists inverted(std::size_t sources, std::size_t lists, Targets targets) {
   return made;
 }
 
-enum class What : std::uint8_t { call_begins, call_ends, operation_ready, operation_ends, call_lets_go };
+enum class What : std::uint8_t { call_begins, call_ends, operation_ready, operation_ends, call_returns_early };
 
-struct Happening {
+struct ReplayEvent {
   double time;
   std::uint64_t order;  // breaks ties: first come, first served
   Index index;
   std::uint32_t version;  // of the operation; an older version means that its end has changed since
   What what;
-  bool operator>(const Happening& other) const { return std::tie(time, order) > std::tie(other.time, other.order); }
+  bool operator>(const ReplayEvent& other) const { return std::tie(time, order) > std::tie(other.time, other.order); }
 };
 
 /// The state of an engine of one device.
@@ -93,7 +93,7 @@ class Simulation {
   Replay run() {
     begin();
     while (!queue_.empty()) {
-      const Happening next = queue_.top();
+      const ReplayEvent next = queue_.top();
       queue_.pop();
       now_ = next.time;
       switch (next.what) {
@@ -103,8 +103,8 @@ class Simulation {
         case What::operation_ends:
           if (next.version == operations_[next.index].version) operation_ends(next.index);
           break;
-        case What::call_lets_go:
-          if (next.version == operations_[next.index].version) call_lets_go(next.index);
+        case What::call_returns_early:
+          if (next.version == operations_[next.index].version) call_returns_early(next.index);
           break;
       }
     }
@@ -187,13 +187,13 @@ class Simulation {
   }
 
   /// Whether the call may return before this operation, which it enqueued and waits for, has ended.
-  [[nodiscard]] bool lets_go(const Operation& o, Index i) const {
+  [[nodiscard]] bool returns_early(const Operation& o, Index i) const {
     if (o.call == kNone || p_.calls[o.call].wake >= 0) return false;
     const std::vector<Index>& waits_for = p_.calls[o.call].waits_for;
     return std::ranges::find(waits_for, i) != waits_for.end();
   }
 
-  void call_lets_go(Index operation) {
+  void call_returns_early(Index operation) {
     const Index c = p_.operations[operation].call;
     CallState& state = calls_[c];
     if (!state.begun || state.ends || state.missing > 1) return;
@@ -272,8 +272,8 @@ class Simulation {
     result_.operation_begins[i] = now_;
     state.left = p_.operations[i].work;
     state.since = now_;
-    foresee_end(i);
-    change_speed_of_opposite(p_.operations[i]);
+    predict_end(i);
+    update_opposite_speed(p_.operations[i]);
   }
 
   void operation_ends(Index i) {
@@ -289,7 +289,7 @@ class Simulation {
     if (!o.side_by_side) --engine.alone;
     if (engine.kept_for == kNone) engine.kept_for = next_in_order(i, engine);
     start_what_can(engine);
-    change_speed_of_opposite(o);
+    update_opposite_speed(o);
   }
 
   // --- Copies in both directions ---
@@ -308,7 +308,7 @@ class Simulation {
   }
 
   /// Schedules the end of a running operation at its current speed.
-  void foresee_end(Index i) {
+  void predict_end(Index i) {
     OperationState& state = operations_[i];
     state.left = std::max(0., state.left - (now_ - state.since) * state.speed);
     state.since = now_;
@@ -316,14 +316,14 @@ class Simulation {
     const double end = now_ + state.left / state.speed;
     push(end, What::operation_ends, i, ++state.version);
     const Operation& o = p_.operations[i];
-    if (lets_go(o, i)) push(end + p_.calls[o.call].wake, What::call_lets_go, i, state.version);
+    if (returns_early(o, i)) push(end + p_.calls[o.call].wake, What::call_returns_early, i, state.version);
   }
 
-  void change_speed_of_opposite(const Operation& o) {
+  void update_opposite_speed(const Operation& o) {
     const Engine other = opposite(o.engine);
     if (other == Engine::none) return;
     const auto found = engines_.find({o.device, other});
-    if (found != engines_.end() && found->second.running > 0) foresee_end(found->second.last);
+    if (found != engines_.end() && found->second.running > 0) predict_end(found->second.last);
   }
 
   const Program& p_;
@@ -333,7 +333,7 @@ class Simulation {
   std::vector<CallState> calls_;
   std::vector<OperationState> operations_;
   std::map<std::pair<std::uint32_t, Engine>, EngineState> engines_;
-  std::priority_queue<Happening, std::vector<Happening>, std::greater<>> queue_;
+  std::priority_queue<ReplayEvent, std::vector<ReplayEvent>, std::greater<>> queue_;
   std::uint64_t order_ = 0;
   double now_ = 0;
   Replay result_;

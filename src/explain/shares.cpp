@@ -8,15 +8,15 @@ namespace xferbench::explain {
 
 namespace {
 
-enum Doing : std::size_t { kernels, copies, waits, loads, calls, kinds };
+enum ActivityKind : std::size_t { kernels, copies, waits, loads, calls, kinds };
 
 struct Moment {
   double time;
-  Doing what;
+  ActivityKind what;
   int change;
 };
 
-Doing doing_of(const HostCall& call) {
+ActivityKind activity_of(const HostCall& call) {
   switch (call.kind) {
     case CudaCallKind::allocate:
     case CudaCallKind::free:
@@ -31,20 +31,22 @@ Doing doing_of(const HostCall& call) {
 }
 
 /// Copies inside the GPU count as kernels: they do not use the link.
-Doing doing_of(const Operation& o) { return o.is_copy && o.copy != recording::CopyKind::d2d ? copies : kernels; }
+ActivityKind activity_of(const Operation& o) {
+  return o.is_copy && o.copy != recording::CopyKind::d2d ? copies : kernels;
+}
 
 std::vector<Moment> edges_of(const Program& program) {
   std::vector<Moment> edges;
   edges.reserve(2 * (program.operations.size() + program.calls.size()));
-  const auto add = [&](double begin, double end, Doing what) {
+  const auto add = [&](double begin, double end, ActivityKind what) {
     begin = std::clamp(begin, 0., program.seconds);
     end = std::clamp(end, 0., program.seconds);
     if (end <= begin) return;
     edges.push_back({begin, what, 1});
     edges.push_back({end, what, -1});
   };
-  for (const Operation& o : program.operations) add(o.begin, o.end, doing_of(o));
-  for (const HostCall& call : program.calls) add(call.begin, call.end, doing_of(call));
+  for (const Operation& o : program.operations) add(o.begin, o.end, activity_of(o));
+  for (const HostCall& call : program.calls) add(call.begin, call.end, activity_of(call));
   std::ranges::sort(edges, {}, &Moment::time);
   return edges;
 }
@@ -57,18 +59,18 @@ double& share_of(Shares& shares, const std::array<int, kinds>& active) {
   return active[calls] > 0 ? shares.calls : shares.program;
 }
 
-void set_watching(Shares& shares, double more) {
+void set_profiling(Shares& shares, double more) {
   for (double Shares::*share : {&Shares::calls, &Shares::program, &Shares::waiting, &Shares::loading}) {
     const double taken = std::clamp(more, 0., shares.*share);
     shares.*share -= taken;
-    shares.watching += taken;
+    shares.profiling += taken;
     more -= taken;
   }
 }
 
 }  // namespace
 
-Shares shares_of(const Program& program, std::optional<double> bare) {
+Shares shares_of(const Program& program, std::optional<double> baseline) {
   Shares shares;
   std::array<int, kinds> active{};
   double time = 0;
@@ -78,12 +80,12 @@ Shares shares_of(const Program& program, std::optional<double> bare) {
     time = edge.time;
   }
   share_of(shares, active) += program.seconds - time;
-  if (bare) set_watching(shares, program.seconds - *bare);
+  if (baseline) set_profiling(shares, program.seconds - *baseline);
   return shares;
 }
 
-Shares shares_unwatched(const Program& unwatched, const Replay& replayed, double watched, double bare) {
-  Program timed = unwatched;
+Shares shares_unprofiled(const Program& unprofiled, const Replay& replayed, double profiled, double baseline) {
+  Program timed = unprofiled;
   timed.seconds = replayed.seconds;
   for (Index i = 0; i < timed.operations.size(); ++i) {
     timed.operations[i].begin = replayed.operation_begins[i];
@@ -94,12 +96,12 @@ Shares shares_unwatched(const Program& unwatched, const Replay& replayed, double
     timed.calls[c].end = replayed.call_ends[c];
   }
   Shares shares = shares_of(timed, std::nullopt);
-  const double scale = bare / shares.total();
+  const double scale = baseline / shares.total();
   for (double Shares::*share : {&Shares::kernels, &Shares::copies, &Shares::both, &Shares::waiting, &Shares::calls,
                                 &Shares::loading, &Shares::program}) {
     shares.*share *= scale;
   }
-  shares.watching = std::max(0., watched - bare);
+  shares.profiling = std::max(0., profiled - baseline);
   return shares;
 }
 

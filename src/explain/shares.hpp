@@ -10,12 +10,12 @@
 namespace xferbench::explain {
 
 /// Each moment counts once: by what the GPUs do, or if they are idle, by what the host does. Of several threads, one
-/// that waits for the GPU counts first, then one inside a call. `bare`: seconds without the profiler. Time beyond that
-/// counts as profiler overhead and is subtracted from calls first, where most of it is spent.
-Shares shares_of(const Program& program, std::optional<double> bare);
+/// that waits for the GPU counts first, then one inside a call. `baseline`: seconds without the profiler. Time beyond
+/// that counts as profiler overhead and is subtracted from calls first, where most of it is spent.
+Shares shares_of(const Program& program, std::optional<double> baseline);
 
-/// The same for the program without profiler overhead (gains.hpp), from its replay. `watched` and `bare`: seconds of
-/// the window with and without the profiler. All shares but the profiler's add up to `bare`.
-Shares shares_unwatched(const Program& unwatched, const Replay& replayed, double watched, double bare);
+/// The same for the program without profiler overhead (gains.hpp), from its replay. `profiled` and `baseline`: seconds
+/// of the window with and without the profiler. All shares but the profiler's add up to `baseline`.
+Shares shares_unprofiled(const Program& unprofiled, const Replay& replayed, double profiled, double baseline);
 
 }  // namespace xferbench::explain

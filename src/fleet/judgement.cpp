@@ -13,10 +13,10 @@ namespace xferbench::fleet {
 namespace {
 
 /// Checks the suspicions of one test against its second round.
-class SecondLook {
+class RetestEvaluation {
  public:
   /// `again` is null if the test was not measured again.
-  SecondLook(const FirstRound& first, const FirstRound::Judged& judged, const Test* again, const Options& options)
+  RetestEvaluation(const FirstRound& first, const FirstRound::Judged& judged, const Test* again, const Options& options)
       : first_(first), again_(again), threshold_(options.threshold) {
     if (again == nullptr || again->values.empty()) return;
     unsure_ = std::ranges::max(again->values, {}, &Test::Value::clock_share).clock_share > options.clock_share;
@@ -26,19 +26,19 @@ class SecondLook {
     }
   }
 
-  [[nodiscard]] Again look(const Suspicion& suspicion) const {
+  [[nodiscard]] RetestOutcome look(const Suspicion& suspicion) const {
     if (again_ == nullptr) return {};
-    Again found{.seen = unsure_ ? Again::Seen::clocks : Again::Seen::nobody};
+    RetestOutcome found{.seen = unsure_ ? RetestOutcome::Reproduced::clocks : RetestOutcome::Reproduced::nobody};
     if (unsure_) return found;
     for (const Test::Value* v : first_.values_of(suspicion.subject, *again_)) {
       const auto good = good_.find(first_.pool_of(suspicion.subject, *again_, *v));
       if (good == good_.end()) continue;
       const double speed = speed_of(*again_, v->value);
       const double its = shortfall(speed, good->second.median);
-      if (!(its > threshold_ && speed < good->second.lowest)) return {.seen = Again::Seen::no};
+      if (!(its > threshold_ && speed < good->second.lowest)) return {.seen = RetestOutcome::Reproduced::no};
       found.shortfalls.push_back(its);
     }
-    if (!found.shortfalls.empty()) found.seen = Again::Seen::yes;
+    if (!found.shortfalls.empty()) found.seen = RetestOutcome::Reproduced::yes;
     return found;
   }
 
@@ -62,14 +62,14 @@ void judge(Report& report, const Options& options) {
   const FirstRound first(report, options);
   const std::vector<Test> second = judged_tests_of(report, 2);
   const auto what = [](const Test& t) { return std::tie(t.key, t.pace, t.metric); };
-  std::map<std::tuple<std::string, Pacing, std::string>, const Test*> measured_again;
+  std::map<std::tuple<std::string, RankConcurrency, std::string>, const Test*> measured_again;
   for (const Test& test : second) measured_again.emplace(what(test), &test);
 
   Verdicts verdicts(*report.fleet, first, options);
   for (const FirstRound::Judged& judged : first.tests()) {
     if (judged.suspicions.empty()) continue;
     const auto again = measured_again.find(what(judged.test));
-    const SecondLook look(first, judged, again == measured_again.end() ? nullptr : again->second, options);
+    const RetestEvaluation look(first, judged, again == measured_again.end() ? nullptr : again->second, options);
     for (const Suspicion& suspicion : judged.suspicions) verdicts.add(judged.test, suspicion, look.look(suspicion));
   }
   auto flagged = verdicts.flagged();

@@ -26,7 +26,7 @@ struct Options {
 /// case's table, or without one the headline metric.
 struct Test {
   std::string key{};  ///< of the case
-  Pacing pace = Pacing::all;
+  RankConcurrency pace = RankConcurrency::all;
   std::string metric{};
   std::string unit{};
   Better better = Better::higher;
@@ -74,14 +74,14 @@ std::vector<Summary> summarise(const std::vector<Test>& tests);
 /// groups, at least four if there are as many. For transfers, both ends are included.
 struct Retest {
   std::string key;
-  Pacing pace = Pacing::all;
+  RankConcurrency pace = RankConcurrency::all;
   std::vector<int> ranks;  ///< ascending
   friend bool operator==(const Retest&, const Retest&) = default;
 };
 
 /// The second round that the first one calls for, each case and concurrency once; empty if nothing is suspected. All
 /// ranks compute the same result.
-std::vector<Retest> second_round(const Report& report, const Options& options);
+std::vector<Retest> retests_of(const Report& report, const Options& options);
 
 /// Sets the verdicts after both rounds: Fleet::judgement, flagged and notes. Missing ranks are flagged without any
 /// test.

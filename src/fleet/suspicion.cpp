@@ -30,17 +30,17 @@ struct OnNode {
   double median = 0;
 };
 
-using NodesByLike = std::map<std::size_t, std::vector<OnNode>>;
+using NodesByPeerGroup = std::map<std::size_t, std::vector<OnNode>>;
 
-NodesByLike nodes_by_like(const Test& test, const Places& places) {
+NodesByPeerGroup nodes_by_peer_group(const Test& test, const Places& places) {
   std::map<std::pair<std::size_t, int>, OnNode> found;
   for (const Test::Value& v : test.values) {
     const int node = places.node(v.rank);
-    OnNode& on_node = found.try_emplace({places.like(v.rank), node}, OnNode{.node = node}).first->second;
+    OnNode& on_node = found.try_emplace({places.peer_group(v.rank), node}, OnNode{.node = node}).first->second;
     on_node.speeds.push_back(speed_of(test, v.value));
     on_node.ranks.push_back(v.rank);
   }
-  NodesByLike by_like;
+  NodesByPeerGroup by_like;
   for (auto& [at, on_node] : found) {
     on_node.median = statistics::median(on_node.speeds);
     by_like[at.first].push_back(std::move(on_node));
@@ -207,8 +207,8 @@ std::vector<double> speeds_of(const Test& test, const Values& values) {
 
 double shortfall(double speed, double reference) { return reference > 0 ? 1 - speed / reference : 0; }
 
-std::vector<Standing> stand(const std::vector<std::vector<double>>& pools, const Options& options) {
-  std::vector<Standing> all;
+std::vector<PoolOutliers> pool_outliers(const std::vector<std::vector<double>>& pools, const Options& options) {
+  std::vector<PoolOutliers> all;
   std::vector<double> deviations;  // as shares of the median of their pool
   for (const std::vector<double>& speeds : pools) {
     const double middle = statistics::median(speeds);
@@ -218,7 +218,7 @@ std::vector<Standing> stand(const std::vector<std::vector<double>>& pools, const
   const bool few = deviations.size() < options.smallest_group;
   const double deviation = few || deviations.empty() ? 0 : statistics::median(deviations);
   for (std::size_t p = 0; p < pools.size(); ++p) {
-    Standing& of_pool = all[p];
+    PoolOutliers& of_pool = all[p];
     of_pool.best = few || pools[p].size() < kWithMiddle;
     if (of_pool.best) of_pool.reference = std::ranges::max(pools[p]);
     for (std::size_t i = 0; i < pools[p].size(); ++i) {
@@ -243,7 +243,7 @@ FirstRound::FirstRound(const Report& report, const Options& options) : places_(*
     }
   }
   note_few(options);
-  note_likes();
+  note_peer_groups();
   note_clocks();
 }
 
@@ -262,20 +262,20 @@ void FirstRound::take(Test test, const Options& options) {
 }
 
 void FirstRound::look_for_hosts(Judged& judged, const Options& options) {
-  for (auto& [like, nodes] : nodes_by_like(judged.test, places_)) {
+  for (auto& [peer_group, nodes] : nodes_by_peer_group(judged.test, places_)) {
     if (nodes.size() < 2) continue;
     std::vector<double> medians;
     for (const OnNode& node : nodes) medians.push_back(node.median);
     const References references(std::move(medians), options);
     const bool of_several = std::ranges::any_of(nodes, [](const OnNode& node) { return node.ranks.size() > 1; });
     if (references.few() && of_several)
-      keep_few("hosts with " + places_.likes()[like].text(), nodes.size(), judged.test);
+      keep_few("hosts with " + places_.peer_groups()[peer_group].text(), nodes.size(), judged.test);
     for (const OnNode& node : nodes) {
       const double reference = references.of(node.median);
       if (!all_low(node.speeds, reference, options)) continue;
       if (!stands_out(shortfall(node.median, reference), references.deviation(), options)) continue;
-      low_hosts_.emplace(like, node.node, judged.test.path);
-      judged.suspicions.push_back({.subject = {Subject::Of::host, node.node, static_cast<int>(like)},
+      low_hosts_.emplace(peer_group, node.node, judged.test.path);
+      judged.suspicions.push_back({.subject = {Subject::Of::host, node.node, static_cast<int>(peer_group)},
                                    .ranks = node.ranks,
                                    .speed = node.median,
                                    .reference = reference,
@@ -287,13 +287,13 @@ void FirstRound::look_for_hosts(Judged& judged, const Options& options) {
 void FirstRound::look_for_ranks(Judged& judged, const Options& options) {
   std::map<long, std::vector<std::pair<Pool, Values>>> by_like;
   for (const auto& [pool, values] : pools_of(judged.test)) by_like[pool[0]].emplace_back(pool, values);
-  for (const auto& [like, pools] : by_like) {
+  for (const auto& [peer_group, pools] : by_like) {
     std::vector<std::vector<double>> speeds;
     for (const auto& [pool, values] : pools) speeds.push_back(speeds_of(judged.test, values));
-    const std::vector<Standing> standings = stand(speeds, options);
+    const std::vector<PoolOutliers> standings = pool_outliers(speeds, options);
     for (std::size_t p = 0; p < standings.size(); ++p) {
       const auto& [pool, values] = pools[p];
-      if (standings[p].best) keep_few("ranks " + who_is_in(pool), values.size(), judged.test);
+      if (standings[p].best) keep_few("ranks " + pool_text(pool), values.size(), judged.test);
       for (const std::size_t i : standings[p].low) {
         const int rank = values[i]->rank;
         judged.ranks.insert(rank);
@@ -381,8 +381,8 @@ void FirstRound::look_for_pairs(Judged& judged, const Pool& pool, const Values& 
   std::ranges::copy_if(values, std::back_inserter(others), [&](const Test::Value* v) { return is_good(judged, *v); });
   if (others.empty()) return;
   const std::vector<double> speeds = speeds_of(judged.test, others);
-  const Standing standing = stand({speeds}, options).front();
-  if (standing.best) keep_few("transfers " + who_is_in(pool), speeds.size(), judged.test);
+  const PoolOutliers standing = pool_outliers({speeds}, options).front();
+  if (standing.best) keep_few("transfers " + pool_text(pool), speeds.size(), judged.test);
   for (const std::size_t i : standing.low) {
     const auto [from, to] = *others[i]->pair;
     judged.pairs.emplace(from, to);
@@ -411,40 +411,41 @@ Pools FirstRound::good_of(const Judged& judged, const Test& test) const {
 Pool FirstRound::pool_of(const Test& test, const Test::Value& value) const {
   if (value.pair) {
     const auto [from, to] = *value.pair;
-    return {static_cast<long>(places_.like(from)), static_cast<long>(places_.like(to)),
+    return {static_cast<long>(places_.peer_group(from)), static_cast<long>(places_.peer_group(to)),
             places_.node(from) == places_.node(to) ? 0 : 1};
   }
-  const std::size_t like = places_.like(value.rank);
+  const std::size_t peer_group = places_.peer_group(value.rank);
   const int node = places_.node(value.rank);
-  return {static_cast<long>(like), is_on_low_host(like, node, test.path) ? node : -1, -1};
+  return {static_cast<long>(peer_group), is_on_low_host(peer_group, node, test.path) ? node : -1, -1};
 }
 
 Pool FirstRound::pool_of(const Subject& subject, const Test& test, const Test::Value& value) const {
   if (subject.of != Subject::Of::host) return pool_of(test, value);
-  return {static_cast<long>(places_.like(value.rank)), -1, -1};
+  return {static_cast<long>(places_.peer_group(value.rank)), -1, -1};
 }
 
 /// A host with slow links may still have fast GPUs, so each path has its own hosts. A mixed test suffers from slow
 /// links and from slow GPUs.
-bool FirstRound::is_on_low_host(std::size_t like, int node, DataPath path) const {
-  const auto is_low = [&](DataPath in) { return low_hosts_.contains({like, node, in}); };
+bool FirstRound::is_on_low_host(std::size_t peer_group, int node, DataPath path) const {
+  const auto is_low = [&](DataPath in) { return low_hosts_.contains({peer_group, node, in}); };
   if (path != DataPath::mixed) return is_low(path);
   return is_low(DataPath::link) || is_low(DataPath::gpu) || is_low(DataPath::mixed);
 }
 
 /// "with NVIDIA H200 on PCIe 5 x16 on host a"
-std::string FirstRound::who_is_in(const Pool& pool) const {
-  const std::string like = places_.likes()[static_cast<std::size_t>(pool[0])].text();
-  if (pool[2] < 0) return "with " + like + (pool[1] < 0 ? "" : " on host " + places_.host(static_cast<int>(pool[1])));
-  const std::string other = places_.likes()[static_cast<std::size_t>(pool[1])].text();
-  return fmt::format("{} from {} to {}", pool[2] == 0 ? "within hosts" : "between hosts", like, other);
+std::string FirstRound::pool_text(const Pool& pool) const {
+  const std::string peer_group = places_.peer_groups()[static_cast<std::size_t>(pool[0])].text();
+  if (pool[2] < 0)
+    return "with " + peer_group + (pool[1] < 0 ? "" : " on host " + places_.host(static_cast<int>(pool[1])));
+  const std::string other = places_.peer_groups()[static_cast<std::size_t>(pool[1])].text();
+  return fmt::format("{} from {} to {}", pool[2] == 0 ? "within hosts" : "between hosts", peer_group, other);
 }
 
 bool FirstRound::is_of(const Subject& subject, const Test::Value& value) const {
   switch (subject.of) {
     case Subject::Of::host:
       return !value.pair && places_.node(value.rank) == subject.first &&
-             static_cast<int>(places_.like(value.rank)) == subject.second;
+             static_cast<int>(places_.peer_group(value.rank)) == subject.second;
     case Subject::Of::rank: return !value.pair && value.rank == subject.first;
     case Subject::Of::network: {
       if (!value.pair) return false;
@@ -512,19 +513,19 @@ void FirstRound::note_few(const Options& options) {
 }
 
 /// Notes ranks without peers, and GPU models on several kinds of links.
-void FirstRound::note_likes() {
-  std::map<std::string, std::vector<const Like*>> by_model;
-  for (const Like& like : places_.likes()) {
-    by_model[like.gpu].push_back(&like);
-    if (like.ranks.size() > 1) continue;
+void FirstRound::note_peer_groups() {
+  std::map<std::string, std::vector<const PeerGroup*>> by_model;
+  for (const PeerGroup& peer_group : places_.peer_groups()) {
+    by_model[peer_group.gpu].push_back(&peer_group);
+    if (peer_group.ranks.size() > 1) continue;
     notes_.push_back(fmt::format("{} is the only rank with {}: it has no peers to compare with",
-                                 places_.rank_text(like.ranks.front()), like.text()));
+                                 places_.rank_text(peer_group.ranks.front()), peer_group.text()));
   }
-  for (const auto& [model, likes] : by_model) {
-    if (likes.size() < 2) continue;
-    for (const Like* like : likes) {
-      notes_.push_back(
-          fmt::format("{}: {}; each kind of link is judged separately", ranks_text(like->ranks), like->text()));
+  for (const auto& [model, peer_groups] : by_model) {
+    if (peer_groups.size() < 2) continue;
+    for (const PeerGroup* peer_group : peer_groups) {
+      notes_.push_back(fmt::format("{}: {}; each kind of link is judged separately", ranks_text(peer_group->ranks),
+                                   peer_group->text()));
     }
   }
 }

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "fleet/judgement.hpp"
-#include "fleet/places.hpp"
+#include "fleet/rank_places.hpp"
 
 namespace xferbench::fleet {
 
@@ -23,7 +23,7 @@ double speed_of(const Test& test, double value);
 double shortfall(double speed, double reference);
 
 /// The outliers of a pool.
-struct Standing {
+struct PoolOutliers {
   double reference = 0;          ///< speed: the median of the pool, or its best
   bool best = false;             ///< `reference` is the best
   std::vector<std::size_t> low;  ///< indexes of the outliers in the pool
@@ -32,7 +32,7 @@ struct Standing {
 /// compared with its better value, because a slow one would shift their median. If all pools together have fewer than
 /// Options::smallest_group values, each pool is compared with its best, and any shortfall beyond the threshold is an
 /// outlier.
-std::vector<Standing> stand(const std::vector<std::vector<double>>& pools, const Options& options);
+std::vector<PoolOutliers> pool_outliers(const std::vector<std::vector<double>>& pools, const Options& options);
 
 /// What is suspected.
 struct Subject {
@@ -108,14 +108,14 @@ class FirstRound {
   void look_for_networks_of_nodes(Judged& judged, const Values& values, const Options& options) const;
   void look_for_networks(Judged& judged, const Pools& pools, const Options& options);
   void look_for_pairs(Judged& judged, const Pool& pool, const Values& values, const Options& options);
-  [[nodiscard]] std::string who_is_in(const Pool& pool) const;
+  [[nodiscard]] std::string pool_text(const Pool& pool) const;
   /// Whether tests of this data path judge the group's ranks on this node only among themselves.
-  [[nodiscard]] bool is_on_low_host(std::size_t like, int node, DataPath path) const;
+  [[nodiscard]] bool is_on_low_host(std::size_t peer_group, int node, DataPath path) const;
   [[nodiscard]] bool compares(const Judged& judged) const;
   /// Records for note_few() that so few values were compared with their best.
   void keep_few(const std::string& what, std::size_t count, const Test& test);
   void note_few(const Options& options);
-  void note_likes();
+  void note_peer_groups();
   void note_clocks();
 
   Places places_;

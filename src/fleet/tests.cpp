@@ -58,7 +58,7 @@ double payload_of(const Headline& number, const Measurement* timed) {
 
 /// Bytes that all ranks moved in a pass, divided by the median time from the first begin to the last end, in GB/s.
 /// Nothing if the ranks did not all make the same passes.
-std::optional<double> rate_together(const Test& test) {
+std::optional<double> aggregate_rate(const Test& test) {
   const InFleet* first = test.values.front().in_step;
   const auto like_first = [first](const Test::Value& v) {
     return v.in_step != nullptr && v.payload > 0 && v.in_step->begins.size() == first->begins.size() &&
@@ -179,7 +179,7 @@ std::vector<Summary> summarise(const std::vector<Test>& tests) {
     // Transfers between ranks may run one after the other within a pass, so their rates cannot be added.
     const bool between_ranks =
         std::ranges::any_of(test.values, [](const Test::Value& v) { return v.pair.has_value(); });
-    if (test.unit == kRate && !between_ranks) one.together = rate_together(test).value_or(sum);
+    if (test.unit == kRate && !between_ranks) one.together = aggregate_rate(test).value_or(sum);
   }
   return all;
 }

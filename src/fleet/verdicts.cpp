@@ -42,11 +42,11 @@ std::string subject_text(const Subject& subject, const std::vector<int>& ranks, 
 }
 
 /// Why a suspicion was not confirmed.
-const char* outcome_text(Again::Seen seen) {
+const char* outcome_label(RetestOutcome::Reproduced seen) {
   switch (seen) {
-    case Again::Seen::never: return "was not measured again";
-    case Again::Seen::nobody: return "could not be measured again together with a good peer";
-    case Again::Seen::clocks:
+    case RetestOutcome::Reproduced::never: return "was not measured again";
+    case RetestOutcome::Reproduced::nobody: return "could not be measured again together with a good peer";
+    case RetestOutcome::Reproduced::clocks:
       return "could not be confirmed: the common clock was too inaccurate in the second measurement";
     default: return "was not slow in the second measurement";
   }
@@ -99,8 +99,8 @@ double training_shortfall(const Environment::Pcie& link) {
 
 }  // namespace
 
-void Verdicts::add(const Test& test, const Suspicion& suspicion, Again again) {
-  ShownOf& all = again.seen == Again::Seen::yes ? shown_ : not_shown_;
+void Verdicts::add(const Test& test, const Suspicion& suspicion, RetestOutcome again) {
+  ShownOf& all = again.seen == RetestOutcome::Reproduced::yes ? shown_ : not_shown_;
   all[suspicion.subject].push_back({&test, &suspicion, std::move(again)});
 }
 
@@ -174,7 +174,8 @@ Flagged Verdicts::host(int node, const std::vector<Shown>& shown) const {
   const bool all = found.ranks == places.ranks_on(node);
   const std::string of =
       all ? "all ranks of " + found.name
-          : fmt::format("all {} of {}", places.likes()[places.like(found.ranks.front())].text(), found.name);
+          : fmt::format("all {} of {}", places.peer_groups()[places.peer_group(found.ranks.front())].text(),
+                        found.name);
   found.text = fmt::format("{} are slow{}: their median {}", of, where, numbers(shown));
   return found;
 }
@@ -252,7 +253,7 @@ bool Verdicts::exchanged_with_others(int rank, int than) const {
 }
 
 /// In a ring, most ranks of a node have no transfers beyond it; these do not clear the node's network.
-bool Verdicts::are_all_of(int node, const std::map<int, std::vector<Shown>>& by_rank) const {
+bool Verdicts::covers_node(int node, const std::map<int, std::vector<Shown>>& by_rank) const {
   const auto is_beyond = [](const Shown& one) { return one.suspicion->subject.second == 1; };
   const bool only_beyond =
       std::ranges::all_of(by_rank, [&](const auto& entry) { return std::ranges::all_of(entry.second, is_beyond); });
@@ -270,25 +271,26 @@ void Verdicts::add_transfers(std::vector<Flagged>& flagged) const {
     of_rank.insert(of_rank.end(), shown.begin(), shown.end());
   }
   for (const auto& [node, ranks] : networks) {
-    if (ranks.size() > 1 && are_all_of(node, ranks)) {
+    if (ranks.size() > 1 && covers_node(node, ranks)) {
       std::vector<Shown> all;
       for (const auto& [rank, shown] : ranks) all.insert(all.end(), shown.begin(), shown.end());
-      add_or_explain(flagged, network(first_.places().ranks_on(node), all));
+      add_unless_explained(flagged, network(first_.places().ranks_on(node), all));
     } else {
-      for (const auto& [rank, shown] : ranks) add_or_explain(flagged, network({rank}, shown));
+      for (const auto& [rank, shown] : ranks) add_unless_explained(flagged, network({rank}, shown));
     }
   }
   for (const auto& [subject, shown] : shown_) {
-    if (subject.of == Subject::Of::pair) add_or_explain(flagged, pair(subject, shown));
+    if (subject.of == Subject::Of::pair) add_unless_explained(flagged, pair(subject, shown));
   }
 }
 
 /// A part explains transfers that are no slower than itself; a single pair only if other transfers of that part are
 /// slow, too. Otherwise there must be another cause.
-void Verdicts::add_or_explain(std::vector<Flagged>& flagged, Flagged transfers) const {
+void Verdicts::add_unless_explained(std::vector<Flagged>& flagged, Flagged transfers) const {
   Flagged* part = part_behind(flagged, transfers);
-  const bool explained = part != nullptr && transfers.shortfall <= part->shortfall + threshold_ &&
-                         (transfers.what != Flagged::What::pair || others_are_low(transfers.ranks, part->ranks));
+  const bool explained =
+      part != nullptr && transfers.shortfall <= part->shortfall + threshold_ &&
+      (transfers.what != Flagged::What::pair || has_other_low_transfers(transfers.ranks, part->ranks));
   if (explained) {
     append_tests(*part, transfers.tests);
     return;
@@ -299,7 +301,7 @@ void Verdicts::add_or_explain(std::vector<Flagged>& flagged, Flagged transfers) 
 }
 
 /// Whether these ranks have low transfers other than those between the two of the pair.
-bool Verdicts::others_are_low(const std::vector<int>& pair, const std::vector<int>& ranks) const {
+bool Verdicts::has_other_low_transfers(const std::vector<int>& pair, const std::vector<int>& ranks) const {
   return std::ranges::any_of(shown_, [&](const auto& entry) {
     const Subject& subject = entry.first;
     if (subject.of == Subject::Of::network) return holds(ranks, subject.first);
@@ -358,8 +360,8 @@ bool Verdicts::is_fine(const Subject& subject, DataPath path) const {
 std::size_t Verdicts::unresolved() const {
   std::size_t count = 0;
   for (const auto& [subject, doubts] : not_shown_) {
-    count += static_cast<std::size_t>(
-        std::ranges::count_if(doubts, [](const Shown& one) { return one.again.seen != Again::Seen::no; }));
+    count += static_cast<std::size_t>(std::ranges::count_if(
+        doubts, [](const Shown& one) { return one.again.seen != RetestOutcome::Reproduced::no; }));
   }
   return count;
 }
@@ -373,7 +375,7 @@ std::vector<std::string> Verdicts::notes() const {
     all.push_back(fmt::format("{} was {} {} {} in {}{} and {}",
                               subject_text(subject, most.suspicion->ranks, first_.places()),
                               format_percent(most.suspicion->shortfall()), than, against_text(*most.suspicion),
-                              most.test->name(), more, outcome_text(most.again.seen)));
+                              most.test->name(), more, outcome_label(most.again.seen)));
   }
   return all;
 }

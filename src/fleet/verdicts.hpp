@@ -11,15 +11,15 @@
 namespace xferbench::fleet {
 
 /// What the second round found about a suspicion.
-struct Again {
-  enum class Seen {
+struct RetestOutcome {
+  enum class Reproduced {
     never,   ///< the test was not measured again
     nobody,  ///< the suspect was not measured, or no unsuspected rank
     clocks,  ///< the clock error was too large
     no,
     yes,
   };
-  Seen seen = Seen::never;
+  Reproduced seen = Reproduced::never;
   std::vector<double> shortfalls{};  ///< compared with the unsuspected ranks, for each value
 };
 
@@ -29,7 +29,7 @@ class Verdicts {
   Verdicts(const Fleet& fleet, const FirstRound& first, const Options& options)
       : fleet_(fleet), first_(first), threshold_(options.threshold) {}
   /// To be called in the order of the tests. `test` and `suspicion` must outlive this object.
-  void add(const Test& test, const Suspicion& suspicion, Again again);
+  void add(const Test& test, const Suspicion& suspicion, RetestOutcome again);
 
   /// In this order: missing ranks, hosts, GPUs and links by rank, and problems that only transfers between ranks show.
   [[nodiscard]] std::vector<Flagged> flagged() const;
@@ -43,7 +43,7 @@ class Verdicts {
   struct Shown {
     const Test* test = nullptr;
     const Suspicion* suspicion = nullptr;
-    Again again{};
+    RetestOutcome again{};
   };
   using ShownOf = std::map<Subject, std::vector<Shown>>;
 
@@ -58,14 +58,14 @@ class Verdicts {
   [[nodiscard]] PartOfRank part_of(const Subject& subject, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged rank(const Subject& subject, const std::vector<Shown>& shown) const;
   /// Whether all ranks of a node with suitable transfers are suspected.
-  [[nodiscard]] bool are_all_of(int node, const std::map<int, std::vector<Shown>>& by_rank) const;
+  [[nodiscard]] bool covers_node(int node, const std::map<int, std::vector<Shown>>& by_rank) const;
   [[nodiscard]] Flagged network(const std::vector<int>& ranks, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged pair(const Subject& subject, const std::vector<Shown>& shown) const;
   [[nodiscard]] bool exchanged_with_others(int rank, int than) const;
   void add_trained_low(std::vector<Flagged>& flagged) const;
   void add_transfers(std::vector<Flagged>& flagged) const;
-  void add_or_explain(std::vector<Flagged>& flagged, Flagged transfers) const;
-  [[nodiscard]] bool others_are_low(const std::vector<int>& pair, const std::vector<int>& ranks) const;
+  void add_unless_explained(std::vector<Flagged>& flagged, Flagged transfers) const;
+  [[nodiscard]] bool has_other_low_transfers(const std::vector<int>& pair, const std::vector<int>& ranks) const;
   [[nodiscard]] Flagged flag(Flagged::What what, std::string name, const std::vector<Shown>& shown) const;
   [[nodiscard]] std::string numbers(const std::vector<Shown>& shown) const;
   /// Number of tests with values of a subject: of all tests, or of those of one data path.

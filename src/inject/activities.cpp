@@ -6,7 +6,7 @@
 
 #include "inject/convert.hpp"
 #include "inject/stacks.hpp"
-#include "recording/undisturbed.hpp"
+#include "recording/signal_guard.hpp"
 
 namespace xferbench::inject {
 
@@ -44,14 +44,14 @@ void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t*
 /// Runs on a thread of CUPTI or of the program.
 void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,
                           std::size_t valid) {
-  const Undisturbed undisturbed;
+  const SignalGuard guard;
   const std::unique_ptr<std::uint8_t, void (*)(void*)> owned(buffer, &std::free);
   Activities* const activities = Activities::instance();
   if (activities == nullptr || valid == 0) return;
   try {
     activities->take(context, stream, buffer, valid);
   } catch (const std::exception&) {  // out of memory: the rest of the buffer is lost
-    if (Recorder* const recorder = Recorder::instance()) recorder->lose(1);
+    if (Recorder* const recorder = Recorder::instance()) recorder->count_lost(1);
   }
 }
 
@@ -59,7 +59,7 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
 void CUPTIAPI on_call(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
   Activities* const activities = Activities::instance();
   if (activities == nullptr) return;
-  const Undisturbed undisturbed;
+  const SignalGuard guard;
   if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
     return activities->watch_managed_memory(static_cast<const CUpti_ResourceData*>(data)->context);
   }
@@ -189,7 +189,7 @@ void Activities::take(CUcontext context, std::uint32_t stream, std::uint8_t* buf
     convert(*record, conversion);
   }
   std::size_t dropped = 0;
-  if (api_.count_dropped(context, stream, &dropped) == CUPTI_SUCCESS && dropped > 0) recorder_.lose(dropped);
+  if (api_.count_dropped(context, stream, &dropped) == CUPTI_SUCCESS && dropped > 0) recorder_.count_lost(dropped);
   recorder_.flush();
 }
 

@@ -17,11 +17,11 @@ namespace {
 
 /// Layouts since CUDA 12.8, which older headers lack: they contain the ID that ties a wait to the record of its
 /// event.
-struct TiedSynchronization {
+struct LinkedSynchronization {
   CUpti_ActivitySynchronization before;
   std::uint64_t cudaEventSyncId;
 };
-struct TiedEvent {
+struct LinkedEvent {
   CUpti_ActivityCudaEvent before;
   std::uint32_t deviceId;
   std::uint32_t pad2;
@@ -30,9 +30,9 @@ struct TiedEvent {
   std::uint64_t cudaEventSyncId;
 };
 #if CUPTI_API_VERSION >= 26
-static_assert(offsetof(TiedSynchronization, cudaEventSyncId) ==
+static_assert(offsetof(LinkedSynchronization, cudaEventSyncId) ==
               offsetof(CUpti_ActivitySynchronization2, cudaEventSyncId));
-static_assert(offsetof(TiedEvent, cudaEventSyncId) == offsetof(CUpti_ActivityCudaEvent2, cudaEventSyncId));
+static_assert(offsetof(LinkedEvent, cudaEventSyncId) == offsetof(CUpti_ActivityCudaEvent2, cudaEventSyncId));
 #endif
 
 CopyKind kind_of(std::uint8_t copy) {
@@ -144,7 +144,7 @@ void add(const CUpti_ActivityMemset4& r, const Conversion& with) {
 template <class Tied, class Cupti>
 std::uint64_t tie_of(const Cupti& record, const Conversion& with) {
   const void* const tied = &record;
-  return with.api.ties_waits_to_events() ? static_cast<const Tied*>(tied)->cudaEventSyncId : 0;
+  return with.api.links_waits_to_events() ? static_cast<const Tied*>(tied)->cudaEventSyncId : 0;
 }
 
 SyncKind kind_of(CUpti_ActivitySynchronizationType type) {
@@ -166,7 +166,7 @@ void add(const CUpti_ActivitySynchronization& r, const Conversion& with) {
                               .stream = r.streamId,
                               .kind = kind_of(r.type),
                               .event = r.cudaEventId,
-                              .event_record = tie_of<TiedSynchronization>(r, with)});
+                              .event_record = tie_of<LinkedSynchronization>(r, with)});
 }
 
 /// Always recorded: these have no host time, and they are small.
@@ -175,7 +175,7 @@ void add(const CUpti_ActivityCudaEvent& r, const Conversion& with) {
                                  .context = r.contextId,
                                  .stream = r.streamId,
                                  .event = r.eventId,
-                                 .record = tie_of<TiedEvent>(r, with)});
+                                 .record = tie_of<LinkedEvent>(r, with)});
 }
 
 StreamFlag flag_of(CUpti_ActivityStreamFlag flag) {

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "recording/cupti_places.hpp"
+#include "recording/cupti_paths.hpp"
 
 namespace xferbench::inject {
 
@@ -76,7 +76,7 @@ std::vector<Place> places(const std::optional<std::string>& path) {
       }
     }
   }
-  for (const std::string& place : cupti_places()) all.push_back({place, RTLD_NOW | RTLD_LOCAL});
+  for (const std::string& place : cupti_paths()) all.push_back({place, RTLD_NOW | RTLD_LOCAL});
   return all;
 }
 

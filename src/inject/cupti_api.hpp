@@ -32,7 +32,7 @@ struct CuptiApi {
   std::uint32_t version = 0;
 
   /// Whether records of events and waits contain the ID that ties them together (since CUDA 12.8, API version 26).
-  [[nodiscard]] bool ties_waits_to_events() const { return version >= 26; }
+  [[nodiscard]] bool links_waits_to_events() const { return version >= 26; }
   [[nodiscard]] std::string text(CUptiResult result) const;
 };
 

@@ -11,7 +11,7 @@
 #include "inject/activities.hpp"
 #include "inject/nvtx.hpp"
 #include "inject/recorder.hpp"
-#include "recording/undisturbed.hpp"
+#include "recording/signal_guard.hpp"
 
 namespace xferbench::inject {
 
@@ -34,7 +34,7 @@ class Flusher {
 
   /// The thread blocks all signals, so that the program's own threads handle them.
   void start() {
-    const Undisturbed undisturbed;  // the new thread inherits the signal mask
+    const SignalGuard guard;  // the new thread inherits the signal mask
     try {
       std::thread([this] { run(); }).detach();
       runs_ = true;
@@ -46,7 +46,7 @@ class Flusher {
   /// the exiting thread may have been interrupted inside CUPTI or malloc by a signal handler that calls exit(), and
   /// would deadlock. Waits as long as records arrive, and up to 3 s without any.
   void finish() {
-    constexpr auto kPatience = std::chrono::seconds(3);
+    constexpr auto kTimeout = std::chrono::seconds(3);
     constexpr int kMostTimes = 20;  // bounds the wait: other threads may produce records for ever
     if (!runs_) return activities_.flush(true);
     std::unique_lock lock(mutex_);
@@ -54,7 +54,7 @@ class Flusher {
     wake_.notify_all();
     for (int i = 0; i < kMostTimes; ++i) {
       const std::uint64_t before = recorder_.writer().records();
-      if (wake_.wait_for(lock, kPatience, [this] { return ended_; })) return;
+      if (wake_.wait_for(lock, kTimeout, [this] { return ended_; })) return;
       if (recorder_.writer().records() == before) return;
     }
   }
@@ -82,10 +82,10 @@ class Flusher {
   /// False once recording is over.
   bool flush_once() {
     // Operations that began within the window are reported only after they have ended.
-    constexpr Time kPatience = 2'000'000'000;
+    constexpr Time kTimeout = 2'000'000'000;
     activities_.flush(false);
     const bool can_write = recorder_.flush();
-    const bool over = now() > recorder_.wanted().end() && now() - recorder_.wanted().end() > kPatience;
+    const bool over = now() > recorder_.wanted().end() && now() - recorder_.wanted().end() > kTimeout;
     if (can_write && recorder_.is_live() && !over) return true;
     activities_.disable();
     activities_.flush(true);
@@ -110,7 +110,7 @@ Flusher*& the_flusher() {
 
 /// In a forked child there is nothing to end.
 void at_exit() {
-  const Undisturbed undisturbed;
+  const SignalGuard guard;
   Recorder* const recorder = Recorder::instance();
   if (recorder == nullptr || !recorder->is_live()) return;
   if (the_flusher() != nullptr) the_flusher()->finish();
@@ -140,7 +140,7 @@ void record_ranges() {
 /// Called by the CUDA driver at its initialization, which ignores the return value.
 extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
   using namespace xferbench;
-  const Undisturbed undisturbed;
+  const SignalGuard guard;
   static std::once_flag once;
   inject::Recorder* const recorder = inject::Recorder::instance();
   if (recorder == nullptr || recorder->request().only_ranges) return 1;
@@ -154,7 +154,7 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection() {
 /// Called by NVTX at its first use, once per library that contains NVTX. Returns 0 to decline.
 extern "C" __attribute__((visibility("default"))) int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get_table) {
   using namespace xferbench;
-  const Undisturbed undisturbed;
+  const SignalGuard guard;
   try {
     if (inject::Recorder::instance() == nullptr) return 0;
     inject::record_ranges();

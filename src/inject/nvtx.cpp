@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "recording/undisturbed.hpp"
+#include "recording/signal_guard.hpp"
 
 namespace xferbench::inject {
 
@@ -158,7 +158,7 @@ void finish(Recorder& recorder, nvtxRangeId_t id) {
 template <class Action>
 auto safely(Action action) noexcept -> decltype(action(std::declval<Recorder&>())) {
   using Answer = decltype(action(std::declval<Recorder&>()));
-  const Undisturbed undisturbed;
+  const SignalGuard guard;
   Recorder* const recorder = Recorder::instance();
   if (recorder == nullptr) return Answer();
   try {

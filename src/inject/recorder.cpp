@@ -55,15 +55,15 @@ Time begin_of_life(int number) {
 }
 
 /// State of one process; a forked child gets a new one.
-struct Life {
+struct ProcessState {
   std::once_flag begun;
   Recorder* recorder = nullptr;
   bool is_barred = false;
 };
 
 /// A singleton, because the callbacks carry no context. Never destroyed, like the recorder.
-Life*& life() {
-  static Life* one = new Life;  // NOLINT(cppcoreguidelines-owning-memory): see above
+ProcessState*& life() {
+  static ProcessState* one = new ProcessState;  // NOLINT(cppcoreguidelines-owning-memory): see above
   return one;
 }
 
@@ -102,7 +102,7 @@ bool WantedTime::has(Time begin) const { return begin >= begin_ && begin <= end_
 // --- The recorder ---------------------------------------------------------------------------------------------------
 
 Recorder* Recorder::instance() {
-  Life& own = *life();
+  ProcessState& own = *life();
   std::call_once(own.begun, [&own] {
     if (!own.is_barred) own.recorder = make();
   });
@@ -112,7 +112,7 @@ Recorder* Recorder::instance() {
 /// If the parent enabled CUPTI, the child inherits its state but not its threads, so the child must not call it.
 void Recorder::begin_child() {
   const bool is_barred = life()->is_barred || (life()->recorder != nullptr && life()->recorder->has_cupti_);
-  life() = new Life;  // not freed: the old one may be locked for ever
+  life() = new ProcessState;  // not freed: the old one may be locked for ever
   life()->is_barred = is_barred;
   known_thread() = 0;
 }
@@ -156,7 +156,7 @@ void Recorder::flush_if_due() noexcept {
   if (now() - flushed_ >= kFlushPeriod) flush();
 }
 
-void Recorder::lose(std::uint64_t records) { writer_.add(recording::Type::lost, recording::Lost{records, 0}); }
+void Recorder::count_lost(std::uint64_t records) { writer_.add(recording::Type::lost, recording::Lost{records, 0}); }
 
 void Recorder::note(std::string_view text, bool failure) {
   writer_.add(recording::Type::note, recording::Note{writer_.name(text), failure ? 1U : 0U});

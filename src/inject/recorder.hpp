@@ -70,7 +70,7 @@ class Recorder {
     if (wanted_.has(begin)) add(type, record);
   }
   /// Records that this many records were lost.
-  void lose(std::uint64_t records);
+  void count_lost(std::uint64_t records);
   /// Adds a sentence for the user.
   void note(std::string_view text, bool failure);
   /// Writes buffered records to the file. False if the file can no longer be written.

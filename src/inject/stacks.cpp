@@ -30,13 +30,13 @@ using Frames = std::vector<void*>;
 /// Both singletons exist because CUPTI callbacks carry no context, and are never destroyed because threads may
 /// outlive static destruction. They have separate locks to avoid a deadlock: symbolizing takes the loader's lock,
 /// which a thread that captures a stack may already hold, inside a constructor of a library being loaded.
-struct Remembered {
+struct CachedStack {
   std::mutex mutex;
   std::unordered_map<std::uint32_t, Frames> stacks;  // by correlation
   std::deque<std::uint32_t> order;                   // order of capture
 
-  static Remembered& instance() {
-    static auto* const one = new Remembered;  // NOLINT(cppcoreguidelines-owning-memory): see above
+  static CachedStack& instance() {
+    static auto* const one = new CachedStack;  // NOLINT(cppcoreguidelines-owning-memory): see above
     return *one;
   }
 };
@@ -52,7 +52,7 @@ struct Written {
 
 /// Stack captured for the call; empty if there is none.
 Frames remembered(std::uint32_t correlation) {
-  Remembered& all = Remembered::instance();
+  CachedStack& all = CachedStack::instance();
   const std::lock_guard lock(all.mutex);
   const auto found = all.stacks.find(correlation);
   return found == all.stacks.end() ? Frames() : found->second;
@@ -102,7 +102,7 @@ void remember_stack(std::uint32_t correlation) noexcept {
   try {
     std::array<void*, kMostFrames> frames{};
     const int count = backtrace(frames.data(), kMostFrames);
-    Remembered& all = Remembered::instance();
+    CachedStack& all = CachedStack::instance();
     const std::lock_guard lock(all.mutex);
     // Nested calls have the correlation ID of the outermost one, which is the program's.
     if (!all.stacks.try_emplace(correlation, frames.begin(), frames.begin() + count).second) return;

@@ -51,7 +51,7 @@ void poison(std::span<std::byte> bytes, const PayloadPart& part) {
   });
 }
 
-void poison_stretch(std::span<std::byte> payload, std::size_t offset, std::size_t bytes, const PayloadPart& part) {
+void poison_range(std::span<std::byte> payload, std::size_t offset, std::size_t bytes, const PayloadPart& part) {
   parallel_for(bytes, kGrain * kWord, [&](std::size_t begin, std::size_t end) {
     part.for_each(offset + begin, offset + end, [&](std::size_t from, std::size_t to) {
       std::memset(payload.data() + from, std::to_integer<int>(kPoison), to - from);

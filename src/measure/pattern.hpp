@@ -48,7 +48,7 @@ void fill_bytes(std::span<std::byte> bytes, std::uint64_t seed, const PayloadPar
 void fill_elements(std::span<float> elements, std::uint64_t seed, const PayloadPart& part = {});
 void poison(std::span<std::byte> bytes, const PayloadPart& part = {});
 /// Poisons only `bytes` bytes from `offset` on.
-void poison_stretch(std::span<std::byte> payload, std::size_t offset, std::size_t bytes, const PayloadPart& part);
+void poison_range(std::span<std::byte> payload, std::size_t offset, std::size_t bytes, const PayloadPart& part);
 
 /// The first difference between expected and actual memory contents.
 struct Mismatch {

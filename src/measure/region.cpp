@@ -9,7 +9,7 @@
 
 namespace xferbench {
 
-Region in_steps(std::string name, std::vector<Region::Part> parts, std::function<void(LapTimer&)> steps) {
+Region stepped_region(std::string name, std::vector<Region::Part> parts, std::function<void(LapTimer&)> steps) {
   return {.name = std::move(name), .clock = Clock::host, .parts = std::move(parts), .steps = std::move(steps)};
 }
 
@@ -18,7 +18,7 @@ Region at_once(std::string name, std::vector<Region> regions) {
   all.operations = 0;
   all.per_stream = std::ranges::all_of(regions, &Region::per_stream);
   all.batchable = std::ranges::all_of(regions, &Region::batchable);
-  all.repeated_alike = std::ranges::all_of(regions, &Region::repeated_alike);
+  all.same_batch = std::ranges::all_of(regions, &Region::same_batch);
   all.waits = std::ranges::all_of(regions, &Region::waits);
   for (const Region& r : regions) {
     if (r.clock != Clock::event_gated) all.clock = r.clock;
@@ -37,7 +37,7 @@ Region at_once(std::string name, std::vector<Region> regions) {
   return all;
 }
 
-Region wall_of(const Region& region) {
+Region wall_region(const Region& region) {
   Region wall{.name = kWall, .clock = Clock::host, .streams = region.streams, .operations = region.operations};
   wall.batchable = false;
   wall.warmed_by_another = true;
@@ -70,36 +70,38 @@ RegionTimer::RegionTimer(Machine& machine, Region region) : host_(machine.host()
   if (region_.clock == Clock::event_gated) gate_ = machine.make_gate();
   start_ = root.make_event(EventKind::timing);
   stop_ = root.make_event(EventKind::timing);
-  add_lanes(root);
-  if (!lanes_.empty()) return;
+  add_devices(root);
+  if (!devices_.empty()) return;
   forked_ = root.make_event(EventKind::ordering);
   const EventKind kind = region_.per_stream ? EventKind::timing : EventKind::ordering;
   for (const StreamView stream : region_.streams) joined_.push_back(stream.device().make_event(kind));
 }
 
 /// With streams of several devices: groups them by device.
-void RegionTimer::add_lanes(Device& root) {
+void RegionTimer::add_devices(Device& root) {
   const auto of_root = [&root](const StreamView stream) { return &stream.device() == &root; };
   if (std::ranges::all_of(region_.streams, of_root)) return;
   const EventKind kind = region_.per_stream ? EventKind::timing : EventKind::ordering;
   for (std::size_t i = 0; i < region_.streams.size(); ++i) {
     const StreamView stream = region_.streams[i];
-    const auto same = [&stream](const Lane& lane) { return &lane.streams.front().device() == &stream.device(); };
-    auto lane = std::ranges::find_if(lanes_, same);
-    if (lane == lanes_.end()) lane = lanes_.insert(lanes_.end(), Lane());
-    lane->streams.push_back(stream);
-    lane->places.push_back(i);
-    lane->joined.push_back(stream.device().make_event(kind));
+    const auto same = [&stream](const DeviceStreams& on_device) {
+      return &on_device.streams.front().device() == &stream.device();
+    };
+    auto on_device = std::ranges::find_if(devices_, same);
+    if (on_device == devices_.end()) on_device = devices_.insert(devices_.end(), DeviceStreams());
+    on_device->streams.push_back(stream);
+    on_device->places.push_back(i);
+    on_device->joined.push_back(stream.device().make_event(kind));
   }
   region_.parts.clear();
-  for (Lane& lane : lanes_) {
-    Device& device = lane.streams.front().device();
-    lane.begun = device.make_event(EventKind::timing);
-    lane.forked = device.make_event(EventKind::ordering);
-    lane.ended = device.make_event(EventKind::timing);
+  for (DeviceStreams& on_device : devices_) {
+    Device& device = on_device.streams.front().device();
+    on_device.begun = device.make_event(EventKind::timing);
+    on_device.forked = device.make_event(EventKind::ordering);
+    on_device.ended = device.make_event(EventKind::timing);
     if (&device != &root) {
-      lane.watch = root.make_stream(StreamKind::nonblocking);
-      lane.seen = root.make_event(EventKind::timing);
+      on_device.watch = root.make_stream(StreamKind::nonblocking);
+      on_device.seen = root.make_event(EventKind::timing);
     }
     const int number = device.capabilities().environment.number_of(device.number());
     region_.parts.push_back({.name = kGpuTime, .clock = region_.clock, .gpu = number});
@@ -120,7 +122,7 @@ unsigned RegionTimer::most_behind_gate(std::size_t operations, std::size_t strea
 unsigned RegionTimer::largest_batch() const {
   constexpr unsigned kLargest = 10'000;
   if (!region_.batchable || region_.reset || region_.steps) return 1;
-  if (!lanes_.empty() && !region_.back_to_back) return 1;
+  if (!devices_.empty() && !region_.back_to_back) return 1;
   if (region_.clock != Clock::event_gated) return kLargest;
   return most_behind_gate(region_.operations, region_.streams.size());
 }
@@ -141,56 +143,56 @@ void RegionTimer::join() {
 }
 
 /// Without a gate, the other devices start some microseconds after the root's.
-void RegionTimer::begin_lanes(bool gated) {
+void RegionTimer::begin_devices(bool gated) {
   const StreamView root = region_.streams.front();
-  for (const Lane& lane : lanes_) {
-    if (gated) gate_.close(lane.streams.front());
+  for (const DeviceStreams& on_device : devices_) {
+    if (gated) gate_.close(on_device.streams.front());
   }
   root.record(start_);
-  for (const Lane& lane : lanes_) {
-    const StreamView first = lane.streams.front();
+  for (const DeviceStreams& on_device : devices_) {
+    const StreamView first = on_device.streams.front();
     if (!gated && first != root) first.wait(start_);
-    first.record(lane.begun);
-    if (lane.streams.size() < 2) continue;
-    first.record(lane.forked);
-    for (const StreamView stream : lane.streams) {
-      if (stream != first) stream.wait(lane.forked);
+    first.record(on_device.begun);
+    if (on_device.streams.size() < 2) continue;
+    first.record(on_device.forked);
+    for (const StreamView stream : on_device.streams) {
+      if (stream != first) stream.wait(on_device.forked);
     }
   }
 }
 
-void RegionTimer::end_lanes() {
+void RegionTimer::end_devices() {
   const StreamView root = region_.streams.front();
-  for (const Lane& lane : lanes_) {
-    const StreamView first = lane.streams.front();
-    if (region_.per_stream) first.record(lane.joined.front());
-    for (std::size_t i = 1; i < lane.streams.size(); ++i) {
-      lane.streams[i].record(lane.joined[i]);
-      first.wait(lane.joined[i]);
+  for (const DeviceStreams& on_device : devices_) {
+    const StreamView first = on_device.streams.front();
+    if (region_.per_stream) first.record(on_device.joined.front());
+    for (std::size_t i = 1; i < on_device.streams.size(); ++i) {
+      on_device.streams[i].record(on_device.joined[i]);
+      first.wait(on_device.joined[i]);
     }
-    first.record(lane.ended);
+    first.record(on_device.ended);
     if (first == root) continue;
-    root.wait(lane.ended);
+    root.wait(on_device.ended);
     // A separate stream, because the root stream may still be waiting for other devices.
-    lane.watch.wait(lane.ended);
-    lane.watch.record(lane.seen);
+    on_device.watch.wait(on_device.ended);
+    on_device.watch.record(on_device.seen);
   }
   root.record(stop_);
 }
 
-bool RegionTimer::run_lanes(bool gated, const std::function<void()>& before_start, Timing& timing) {
-  constexpr double kPatience = 0.5;  // seconds; shorter than the gate's own timeout
+bool RegionTimer::run_devices(bool gated, const std::function<void()>& before_start, Timing& timing) {
+  constexpr double kTimeout = 0.5;  // seconds; shorter than the gate's own timeout
   bool all_there = true;
   double opened = host_.now();
   {
     const OnExit open = opening(gated);
     if (!gated) before_start();
-    begin_lanes(gated);
+    begin_devices(gated);
     const double before = host_.now();
     for (unsigned i = 0; i < batch_; ++i) region_.submit();
     timing.submit = (host_.now() - before) / batch_;
-    end_lanes();
-    if (gated) all_there = gate_.wait_until_held(kPatience);
+    end_devices();
+    if (gated) all_there = gate_.wait_until_held(kTimeout);
     if (gated) before_start();
     if (gated) opened = host_.now();
   }
@@ -198,13 +200,13 @@ bool RegionTimer::run_lanes(bool gated, const std::function<void()>& before_star
   const double finished = host_.now();
   timing.elapsed = elapsed(start_, stop_) / batch_;
   if (region_.per_stream) timing.stream_times.resize(region_.streams.size());
-  for (const Lane& lane : lanes_) {
-    for (std::size_t i = 0; i < lane.places.size() && region_.per_stream; ++i) {
-      timing.stream_times[lane.places[i]] = elapsed(lane.begun, lane.joined[i]) / batch_;
+  for (const DeviceStreams& on_device : devices_) {
+    for (std::size_t i = 0; i < on_device.places.size() && region_.per_stream; ++i) {
+      timing.stream_times[on_device.places[i]] = elapsed(on_device.begun, on_device.joined[i]) / batch_;
     }
-    if (lane.seen) lane.seen.synchronize();
-    timing.parts.push_back({elapsed(lane.begun, lane.ended) / batch_});
-    timing.parts.push_back({elapsed(start_, lane.seen ? lane.seen : lane.ended) / batch_});
+    if (on_device.seen) on_device.seen.synchronize();
+    timing.parts.push_back({elapsed(on_device.begun, on_device.ended) / batch_});
+    timing.parts.push_back({elapsed(start_, on_device.seen ? on_device.seen : on_device.ended) / batch_});
   }
   timing.parts.push_back({(finished - opened) / batch_});
   return all_there;
@@ -218,8 +220,8 @@ Timing RegionTimer::run(bool gated, const std::function<void()>& before_start) {
   }
   const StreamView root = region_.streams.front();
   Timing timing;
-  if (!lanes_.empty()) {
-    all_were_there_ = run_lanes(gated, before_start, timing);
+  if (!devices_.empty()) {
+    all_were_there_ = run_devices(gated, before_start, timing);
     return timing;
   }
   if (gated) gate_.close(root);
@@ -295,7 +297,7 @@ void RegionTimer::choose_batch(double shortest) {
 
 void run_at_full_speed(Machine& machine, const Region& region, const std::function<void()>& prepare) {
   RegionTimer timer(machine, region);
-  until_gate_holds("checking " + region.name, [&] {
+  retry_gate_timeouts("checking " + region.name, [&] {
     prepare();
     return timer.time();
   });

@@ -68,7 +68,7 @@ struct Region {
   /// The region's time is compared with that of the first region with this flag, so both must include the fixed cost
   /// per pass (model::StageCosts::start) to the same extent. If their batches differ, the region is sampled a second
   /// time with the first one's batch, as a series with the suffix kAlikeSuffix.
-  bool repeated_alike = false;
+  bool same_batch = false;
   bool waits = false;  ///< submit() returns only when the work has finished, so no further wait is needed
   /// With several devices: repetitions may follow each other without synchronizing the streams in between.
   bool back_to_back = false;
@@ -92,7 +92,7 @@ struct Region {
   std::function<void(LapTimer&)> steps{};  ///< instead of submit; only with Clock::host
 };
 
-inline constexpr const char* kAlikeSuffix = "-alike";  ///< see Region::repeated_alike
+inline constexpr const char* kAlikeSuffix = "-alike";  ///< see Region::same_batch
 
 /// Parts of every region over several devices. The first two exist once per device, in the order of the devices'
 /// first streams.
@@ -101,7 +101,7 @@ inline constexpr const char* kGpuEnd = "gpu-end";    ///< from the region's begi
 inline constexpr const char* kSinceOpening = "host-time";  ///< from opening the gate to the host seeing the last end
 
 /// A region with Clock::host whose `steps` time its parts.
-Region in_steps(std::string name, std::vector<Region::Part> parts, std::function<void(LapTimer&)> steps);
+Region stepped_region(std::string name, std::vector<Region::Part> parts, std::function<void(LapTimer&)> steps);
 
 /// One region that runs several event-timed regions concurrently, each on its own device.
 Region at_once(std::string name, std::vector<Region> regions);
@@ -109,7 +109,7 @@ Region at_once(std::string name, std::vector<Region> regions);
 /// What a program that needs the result sees of an event-timed region: host time from the first submitting call until
 /// the wait for the end returns, without gate and events. It waits for each stream in turn, as programs do; waits for
 /// finished streams return at once. Never batched, because such a program needs each result.
-Region wall_of(const Region& region);
+Region wall_region(const Region& region);
 inline constexpr const char* kWall = "wall";             ///< name of that region
 inline constexpr const char* kWallCalls = "wall-calls";  ///< name of its part: the submitting calls
 
@@ -162,7 +162,7 @@ class RegionTimer {
 
  private:
   /// The streams of one device, with the events of its begin and end.
-  struct Lane {
+  struct DeviceStreams {
     std::vector<StreamView> streams;  // the first starts and ends the device's part
     std::vector<std::size_t> places;  // their indices among the region's streams
     Event begun;                      // the following events belong to this device
@@ -173,13 +173,13 @@ class RegionTimer {
     Event seen;
   };
 
-  void add_lanes(Device& root);
+  void add_devices(Device& root);
   Timing run(bool gated, const std::function<void()>& before_start);
   Timing run_by_host_clock();
   /// Returns whether all streams had reached the gate before it opened.
-  bool run_lanes(bool gated, const std::function<void()>& before_start, Timing& timing);
-  void begin_lanes(bool gated);
-  void end_lanes();
+  bool run_devices(bool gated, const std::function<void()>& before_start, Timing& timing);
+  void begin_devices(bool gated);
+  void end_devices();
   /// Opens the gate on every exit from a scope: an exception must not leave the GPU held until the timeout.
   [[nodiscard]] auto opening(bool gated) {
     return OnExit([this, gated] {
@@ -200,15 +200,15 @@ class RegionTimer {
   Event start_;
   Event stop_;
   Event forked_;
-  std::vector<Event> joined_;  // one per stream; the root's is used only with per_stream
-  std::vector<Lane> lanes_;    // one per device, the root's first; empty with a single device
+  std::vector<Event> joined_;           // one per stream; the root's is used only with per_stream
+  std::vector<DeviceStreams> devices_;  // one per device, the root's first; empty with a single device
   Gate gate_;
 };
 
 /// Repeats `pass` until it returns a value, because a gate can time out if the host is interrupted. Throws
 /// MeasurementError with the prefix `doing` after five failures.
 template <class Pass>
-auto until_gate_holds(const std::string& doing, const Pass& pass) {
+auto retry_gate_timeouts(const std::string& doing, const Pass& pass) {
   constexpr int kMostAttempts = 5;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
     if (auto result = pass()) return *std::move(result);

@@ -47,7 +47,7 @@ Measurement Series::main_part(std::string_view name) const {
   return m;
 }
 
-Measurement of_same_passes(const Series& series, std::string name, std::vector<double> samples) {
+Measurement series_of_same_passes(const Series& series, std::string name, std::vector<double> samples) {
   Measurement m = series.elapsed;
   m.name = std::move(name);
   m.samples = std::move(samples);
@@ -81,12 +81,12 @@ constexpr std::size_t kEnoughToTell = 20;  // samples; with fewer, the interval'
 class Loop {
  public:
   Loop(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy, const SamplingObserver& observe,
-       const PassChecks& checks, Pace* pace)
+       const PassChecks& checks, Lockstep* lockstep)
       : machine_(machine),
         policy_(policy),
         observe_(observe),
         checks_(checks),
-        pace_(pace),
+        lockstep_(lockstep),
         begun_(machine.host().now()) {
     given_ = regions.size();
     timers_.reserve(given_);
@@ -112,10 +112,10 @@ class Loop {
   [[nodiscard]] double spent() const { return machine_.host().now() - begun_ - checking_; }
 
   // Collective decisions of all processes that sample in step. All processes must call these at the same places.
-  [[nodiscard]] bool stopped() const { return pace_ != nullptr ? pace_->interrupted() : interrupted() != 0; }
-  [[nodiscard]] bool any(bool mine) const { return pace_ != nullptr ? pace_->any(mine) : mine; }
+  [[nodiscard]] bool stopped() const { return lockstep_ != nullptr ? lockstep_->interrupted() : interrupted() != 0; }
+  [[nodiscard]] bool any(bool mine) const { return lockstep_ != nullptr ? lockstep_->any(mine) : mine; }
   void use_largest_batch(RegionTimer& timer) const {
-    if (pace_ != nullptr) timer.set_batch(static_cast<unsigned>(pace_->largest(timer.batch())));
+    if (lockstep_ != nullptr) timer.set_batch(static_cast<unsigned>(lockstep_->largest(timer.batch())));
   }
 
   void summarise(bool throttled) {
@@ -131,10 +131,10 @@ class Loop {
     }
   }
 
-  /// Adds series for Region::repeated_alike after all others, which keep their indices. Not checked: the original
+  /// Adds series for Region::same_batch after all others, which keep their indices. Not checked: the original
   /// regions are.
   void add_alike() {
-    const auto alike = [](const RegionTimer& timer) { return timer.region().repeated_alike; };
+    const auto alike = [](const RegionTimer& timer) { return timer.region().same_batch; };
     const auto first = std::ranges::find_if(timers_, alike);
     if (first == timers_.end()) return;
     const unsigned batch = first->batch();
@@ -163,7 +163,7 @@ class Loop {
     for (RegionTimer& timer : timers_) {
       if (stopped()) break;
       for (std::size_t i = 0; i < ungated; ++i) timer.run_ungated();
-      timer.choose_batch(pace_ != nullptr ? pace_->shortest_pass() : 0);
+      timer.choose_batch(lockstep_ != nullptr ? lockstep_->shortest_pass() : 0);
       use_largest_batch(timer);
     }
     add_alike();
@@ -239,13 +239,13 @@ class Loop {
     if (look && !any(!all_settled())) return Stop::ci;
     if (n >= policy_.max_samples) return Stop::max_samples;
     if (n >= policy_.min_samples && !any(spent() < policy_.budget)) return Stop::budget;
-    if (look && n >= kEnoughToTell && any(is_out_of_reach(n))) return Stop::out_of_reach;
+    if (look && n >= kEnoughToTell && any(cannot_reach_target(n))) return Stop::out_of_reach;
     return std::nullopt;
   }
 
   /// Whether the target cannot be reached within the budget: the widest interval would stay too wide, or the first
   /// sample was an outlier and remains one.
-  [[nodiscard]] bool is_out_of_reach(std::size_t n) const {
+  [[nodiscard]] bool cannot_reach_target(std::size_t n) const {
     const auto width = widest_half_width();
     if (policy_.ci <= 0 || !width) return false;
     const auto slow = [](const Measurement* m) { return statistics::slow_first(m->samples); };
@@ -264,7 +264,7 @@ class Loop {
       const std::size_t turn = n % 2 == 1 ? i : timers_.size() - 1 - i;
       recover_from_check();
       keep(time_or_throw(turn), series_[turn]);
-      if (pace_ != nullptr) series_[turn].moments.push_back(pace_->last_pass());
+      if (lockstep_ != nullptr) series_[turn].moments.push_back(lockstep_->last_pass());
       if (can_check(turn) && (round == Round::checked || checks_.chosen(turn, n))) check(turn, n);
     }
     return true;
@@ -327,19 +327,19 @@ class Loop {
   }
 
   Timing time_or_throw(std::size_t i) {
-    return until_gate_holds("timing " + timers_[i].region().name, [&] {
+    return retry_gate_timeouts("timing " + timers_[i].region().name, [&] {
       const NvtxRange mark(machine_.tracer(), "sample");
-      return pace_ != nullptr ? time_in_step(i) : timers_[i].time();
+      return lockstep_ != nullptr ? time_in_step(i) : timers_[i].time();
     });
   }
 
   /// Repeats a pass that failed in another process. Returns nothing if this process's own gate timed out.
   std::optional<Timing> time_in_step(std::size_t i) {
     for (;;) {
-      pace_->agree_on_start(timers_[i].preparation(), lengths_[i]);
-      std::optional<Timing> timing = timers_[i].time([this] { pace_->wait_for_start(); });
-      const bool counts = pace_->agree_on_pass(timing.has_value());
-      lengths_[i] = pace_->last_pass().end - pace_->last_pass().begin;
+      lockstep_->agree_on_start(timers_[i].preparation(), lengths_[i]);
+      std::optional<Timing> timing = timers_[i].time([this] { lockstep_->wait_for_start(); });
+      const bool counts = lockstep_->agree_on_pass(timing.has_value());
+      lengths_[i] = lockstep_->last_pass().end - lockstep_->last_pass().begin;
       if (counts || !timing) return timing;
     }
   }
@@ -401,23 +401,23 @@ class Loop {
   SamplingPolicy policy_;
   const SamplingObserver& observe_;
   PassChecks checks_;
-  Pace* pace_;
+  Lockstep* lockstep_;
   double begun_;
   double checking_ = 0;                      // seconds spent on checks
   double sampling_begun_ = 0;                // seconds spent when sampling began
   std::optional<std::size_t> just_checked_;  // region checked last, unless a pass has followed
   std::size_t given_ = 0;                    // number of regions as given; timers after them come from add_alike()
   std::vector<RegionTimer> timers_;
-  std::vector<double> lengths_;  // per region: duration of the last pass in seconds, only with a Pace
+  std::vector<double> lengths_;  // per region: duration of the last pass in seconds, only with a Lockstep
   std::vector<Series> series_;
 };
 
 }  // namespace
 
 std::vector<Series> sample(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy,
-                           const SamplingObserver& observe, const PassChecks& checks, Pace* pace) {
+                           const SamplingObserver& observe, const PassChecks& checks, Lockstep* lockstep) {
   const OnExit timed = timed_passes(machine);
-  return Loop(machine, std::move(regions), policy, observe, checks, pace).run();
+  return Loop(machine, std::move(regions), policy, observe, checks, lockstep).run();
 }
 
 }  // namespace xferbench

@@ -12,7 +12,7 @@
 
 #include "core/error.hpp"
 #include "measure/region.hpp"
-#include "ranks/pace.hpp"
+#include "ranks/lockstep.hpp"
 #include "results/result.hpp"
 
 namespace xferbench {
@@ -53,7 +53,7 @@ struct Series {
   Stop ended = Stop::budget;                      ///< reason why sampling of all regions together ended
   double ci = 0;                                  ///< requested relative half-width
   double checking = 0;                            ///< seconds spent on checks, which no sample includes
-  std::vector<Pace::Moments> moments;             ///< start and end of each sample; only with a Pace
+  std::vector<Lockstep::Moments> moments;         ///< start and end of each sample; only with a Lockstep
   /// Throws std::logic_error if there is no such part, which is a mistake in the scenario. `gpu`: number of the
   /// part's GPU.
   [[nodiscard]] const Measurement& part(std::string_view name, std::optional<int> gpu = {}) const;
@@ -62,7 +62,7 @@ struct Series {
 };
 
 /// A further measurement from the same passes, with one number per pass. It has its own statistics and stop reason.
-Measurement of_same_passes(const Series& series, std::string name, std::vector<double> samples);
+Measurement series_of_same_passes(const Series& series, std::string name, std::vector<double> samples);
 
 /// For a region over several devices: median over the samples of the time between the first and the last device's
 /// end, in seconds.
@@ -80,12 +80,13 @@ struct FailedCheck : VerificationError {
 /// Samples all regions interleaved (A B C, C B A, A B C, ...), so that drift affects all of them and their ratios
 /// stay fair. Returns early with what it has if interrupted(). Checks the results of the passes that `checks` selects
 /// and of the last round, for regions that have a check. Returns one series per region, in order, followed by the
-/// auxiliary series of Region::repeated_alike. With a `pace`, every pass starts together with those of other
+/// auxiliary series of Region::same_batch. With a `lockstep`, every pass starts together with those of other
 /// processes that sample the same regions. All processes take the same number of passes, and a pass that is late or
 /// fails in one process is repeated in all. Throws FailedCheck for a wrong result, MeasurementError if a gate times
 /// out repeatedly.
 std::vector<Series> sample(Machine& machine, std::vector<Region> regions, const SamplingPolicy& policy,
-                           const SamplingObserver& observe, const PassChecks& checks = {}, Pace* pace = nullptr);
+                           const SamplingObserver& observe, const PassChecks& checks = {},
+                           Lockstep* lockstep = nullptr);
 
 /// Warm-up criterion: the median of the last eight times is within 1% of the median of the eight before.
 bool warm(std::span<const double> times);

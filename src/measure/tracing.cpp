@@ -33,7 +33,7 @@ class Watch : NonCopyable {
 };
 
 /// Returns nothing if the gate timed out.
-std::optional<Trace> watched_pass(Tracer& tracer, RegionTimer& timer) {
+std::optional<Trace> traced_pass(Tracer& tracer, RegionTimer& timer) {
   Watch watch(tracer);
   const auto timing = timer.time();
   Trace trace = watch.stop();
@@ -56,7 +56,7 @@ Trace trace_pass(Machine& machine, const Region& region) {
     timer.run_ungated();
     static_cast<void>(watch.stop());
   }
-  return until_gate_holds("tracing " + region.name, [&] { return watched_pass(machine.tracer(), timer); });
+  return retry_gate_timeouts("tracing " + region.name, [&] { return traced_pass(machine.tracer(), timer); });
 }
 
 }  // namespace xferbench

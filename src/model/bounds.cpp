@@ -25,12 +25,12 @@ double time_at_both_rates(double h2d, double d2h, double h2d_end, double d2h_end
 namespace {
 
 Bound link_limit(const Stages& s, unsigned copy_engines) {
-  const Bound in_turn{.seconds = s.h2d + s.d2h, .by = SetBy::in_turn};
+  const Bound in_turn{.seconds = s.h2d + s.d2h, .by = LimitSource::in_turn};
   if (copy_engines < 2) return in_turn;
   Bound least = in_turn;
   for (const Bound& b :
-       {Bound{.seconds = s.both, .by = SetBy::whole}, Bound{.seconds = s.chunked, .by = SetBy::chunked},
-        Bound{.seconds = s.at_both_rates, .by = SetBy::rates}}) {
+       {Bound{.seconds = s.both, .by = LimitSource::whole}, Bound{.seconds = s.chunked, .by = LimitSource::chunked},
+        Bound{.seconds = s.at_both_rates, .by = LimitSource::rates}}) {
     if (b.seconds > 0 && b.seconds < least.seconds) least = b;
   }
   least.seconds = std::max({least.seconds, s.h2d, s.d2h});
@@ -42,8 +42,8 @@ Bound link_limit(const Stages& s, unsigned copy_engines) {
 Bound lower_bound(const Stages& s, unsigned copy_engines, double fastest) {
   const Bound link = link_limit(s, copy_engines);
   const bool kernel = s.kernel > link.seconds;
-  const Bound stages = kernel ? Bound{s.kernel, SetBy::kernel, true} : link;
-  return fastest < stages.seconds ? Bound{fastest, SetBy::fastest, kernel} : stages;
+  const Bound stages = kernel ? Bound{s.kernel, LimitSource::kernel, true} : link;
+  return fastest < stages.seconds ? Bound{fastest, LimitSource::fastest, kernel} : stages;
 }
 
 double share_of_limit(double limit, double seconds) { return std::min(limit, seconds) / seconds; }

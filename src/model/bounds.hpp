@@ -29,14 +29,14 @@ double duplex_ratio(const Stages& stages);
 double time_at_both_rates(double h2d, double d2h, double h2d_end, double d2h_end);
 
 /// The bottleneck: the kernel, an arrangement of both copies, or a measured pipeline that was faster.
-enum class SetBy { kernel, in_turn, whole, chunked, rates, fastest };
-constexpr auto texts_of(SetBy) {
+enum class LimitSource { kernel, in_turn, whole, chunked, rates, fastest };
+constexpr auto texts_of(LimitSource) {
   return std::to_array<std::string_view>({"kernel", "in-turn", "whole", "chunked", "rates", "fastest"});
 }
 
 struct Bound {
   double seconds = 0;
-  SetBy by = SetBy::whole;
+  LimitSource by = LimitSource::whole;
   bool is_of_kernel = false;  ///< the kernel takes longer than both copies; otherwise the link is the bottleneck
 };
 

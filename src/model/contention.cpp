@@ -29,21 +29,21 @@ Estimate sum_of(std::span<const Estimate> estimates) {
   return sum;
 }
 
-Estimate part_of_alone(const AtOnce& rates) {
+Estimate fraction_of_alone(const ConcurrentRates& rates) {
   if (!(rates.alone.value > 0)) return {};
   return {rates.together.value / rates.alone.value, ratio_interval(rates.together, rates.alone)};
 }
 
-Sharing sharing_of(const AtOnce& rates) {
-  const auto part = part_of_alone(rates).interval;
+Sharing sharing_of(const ConcurrentRates& rates) {
+  const auto part = fraction_of_alone(rates).interval;
   if (!part) return Sharing::undecided;
   if (part->high < 1 - kLeastLoss) return Sharing::yes;
   return part->low >= 1 - kLeastLoss ? Sharing::no : Sharing::undecided;
 }
 
-Contention::Contention(std::size_t gpus, std::span<const PairAtOnce> pairs)
+Contention::Contention(std::size_t gpus, std::span<const ConcurrentPair> pairs)
     : gpus_(gpus), matrix_(gpus * gpus, Sharing::unknown) {
-  for (const PairAtOnce& pair : pairs) {
+  for (const ConcurrentPair& pair : pairs) {
     if (pair.a >= gpus || pair.b >= gpus || pair.a == pair.b) throw std::out_of_range("not a pair of these GPUs");
     matrix_[pair.a * gpus + pair.b] = matrix_[pair.b * gpus + pair.a] = sharing_of(pair.rates);
   }
@@ -81,18 +81,18 @@ void Contention::connect() {
   }
   for (std::size_t a = 0; a < gpus_; ++a) {
     for (std::size_t b = 0; b < a; ++b) {
-      if (groups_[a] != groups_[b]) nothing_across_ = nothing_across_ && between(a, b) == Sharing::no;
+      if (groups_[a] != groups_[b]) independent_across_ = independent_across_ && between(a, b) == Sharing::no;
     }
   }
 }
 
-void Contention::describe(Bottleneck& bottleneck, std::span<const PairAtOnce> pairs) const {
+void Contention::describe(Bottleneck& bottleneck, std::span<const ConcurrentPair> pairs) const {
   for (const std::size_t a : bottleneck.members) {
     for (const std::size_t b : bottleneck.members) {
       if (a != b && between(a, b) != Sharing::yes) bottleneck.every_pair = false;
     }
   }
-  for (const PairAtOnce& pair : pairs) {
+  for (const ConcurrentPair& pair : pairs) {
     if (groups_[pair.a] != bottleneck.members.front() || between(pair.a, pair.b) != Sharing::yes) continue;
     const double rate = pair.rates.together.value;
     bottleneck.least = bottleneck.most == 0 ? rate : std::min(bottleneck.least, rate);
@@ -118,9 +118,9 @@ std::vector<std::size_t> Contention::independent() const {
   return places;
 }
 
-std::optional<std::size_t> first_that_shares(std::span<const AtOnce> growing) {
+std::optional<std::size_t> first_shared_group(std::span<const ConcurrentRates> growing) {
   const auto found =
-      std::ranges::find_if(growing, [](const AtOnce& rates) { return sharing_of(rates) == Sharing::yes; });
+      std::ranges::find_if(growing, [](const ConcurrentRates& rates) { return sharing_of(rates) == Sharing::yes; });
   if (found == growing.end()) return std::nullopt;
   return static_cast<std::size_t>(found - growing.begin());
 }

@@ -21,12 +21,12 @@ Estimate rate_of(double amount, const Estimate& seconds);
 Estimate sum_of(std::span<const Estimate> estimates);
 
 /// Rates: the total of GPUs running concurrently, and the sum of their rates alone.
-struct AtOnce {
+struct ConcurrentRates {
   Estimate together;
   Estimate alone;
 };
 /// together / alone, with an interval if both have one; 0 if `alone` is 0.
-Estimate part_of_alone(const AtOnce& rates);
+Estimate fraction_of_alone(const ConcurrentRates& rates);
 
 /// Whether GPUs share a bottleneck that they saturate together.
 enum class Sharing {
@@ -35,13 +35,13 @@ enum class Sharing {
   undecided,  ///< neither, or no interval
   unknown,    ///< not measured concurrently
 };
-Sharing sharing_of(const AtOnce& rates);
+Sharing sharing_of(const ConcurrentRates& rates);
 
 /// Two GPUs, by index.
-struct PairAtOnce {
+struct ConcurrentPair {
   std::size_t a = 0;
   std::size_t b = 0;
-  AtOnce rates;
+  ConcurrentRates rates;
 };
 
 /// GPUs that share a bottleneck, directly or through others.
@@ -56,7 +56,7 @@ class Contention {
  public:
   /// Analyses `gpus` GPUs. Missing pairs are unknown; of duplicates the last counts. Takes O(gpus^2) time. Throws
   /// std::out_of_range for an invalid index or a pair of a GPU with itself.
-  Contention(std::size_t gpus, std::span<const PairAtOnce> pairs);
+  Contention(std::size_t gpus, std::span<const ConcurrentPair> pairs);
 
   [[nodiscard]] std::size_t gpus() const { return gpus_; }
   /// Symmetric; unknown for a GPU with itself.
@@ -68,20 +68,20 @@ class Contention {
   /// Indices of the GPUs that are known to share nothing with any other.
   [[nodiscard]] std::vector<std::size_t> independent() const;
   /// Whether all pairs from different bottlenecks are known to share nothing.
-  [[nodiscard]] bool nothing_across() const { return nothing_across_; }
+  [[nodiscard]] bool independent_across() const { return independent_across_; }
 
  private:
   void connect();
-  void describe(Bottleneck& bottleneck, std::span<const PairAtOnce> pairs) const;
+  void describe(Bottleneck& bottleneck, std::span<const ConcurrentPair> pairs) const;
 
   std::size_t gpus_;
   std::vector<Sharing> matrix_;      // row-major
   std::vector<std::size_t> groups_;  // per GPU: lowest index in its connected group
   std::vector<Bottleneck> bottlenecks_;
-  bool nothing_across_ = true;
+  bool independent_across_ = true;
 };
 
 /// Index of the first of several growing groups that certainly shares a bottleneck; nothing if none does.
-std::optional<std::size_t> first_that_shares(std::span<const AtOnce> growing);
+std::optional<std::size_t> first_shared_group(std::span<const ConcurrentRates> growing);
 
 }  // namespace xferbench::model

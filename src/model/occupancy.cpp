@@ -11,20 +11,20 @@ using Row = Activity::Row;
 
 constexpr double kGrain = 1e-9;
 
-struct Stretch {
+struct BusySpan {
   double begin = 0;
   double end = 0;
 };
 
 /// The activities of some rows, merged where they overlap or touch, sorted by begin.
-std::vector<Stretch> stretches(const Trace& trace, std::initializer_list<Row> rows) {
-  std::vector<Stretch> all;
+std::vector<BusySpan> busy_spans(const Trace& trace, std::initializer_list<Row> rows) {
+  std::vector<BusySpan> all;
   for (const Activity& a : trace.activities) {
     if (std::ranges::find(rows, a.row) != rows.end()) all.push_back({a.begin, a.end});
   }
-  std::ranges::sort(all, {}, &Stretch::begin);
-  std::vector<Stretch> joined;
-  for (const Stretch& s : all) {
+  std::ranges::sort(all, {}, &BusySpan::begin);
+  std::vector<BusySpan> joined;
+  for (const BusySpan& s : all) {
     if (joined.empty() || s.begin > joined.back().end + kGrain) {
       joined.push_back(s);
     } else {
@@ -34,9 +34,9 @@ std::vector<Stretch> stretches(const Trace& trace, std::initializer_list<Row> ro
   return joined;
 }
 
-double length(const std::vector<Stretch>& all) {
+double length(const std::vector<BusySpan>& all) {
   double sum = 0;
-  for (const Stretch& s : all) sum += s.end - s.begin;
+  for (const BusySpan& s : all) sum += s.end - s.begin;
   return sum;
 }
 
@@ -45,7 +45,7 @@ double over(double sum, double time) { return time > 0 ? sum / time : 0; }
 }  // namespace
 
 double makespan(const Trace& trace) {
-  const auto all = stretches(trace, {Row::h2d, Row::kernel, Row::d2h, Row::internal, Row::peer});
+  const auto all = busy_spans(trace, {Row::h2d, Row::kernel, Row::d2h, Row::internal, Row::peer});
   return all.empty() ? 0 : all.back().end - all.front().begin;
 }
 
@@ -57,7 +57,7 @@ double busy(const Trace& trace, Row row) {
   return sum;
 }
 
-double covered(const Trace& trace, std::initializer_list<Row> rows) { return length(stretches(trace, rows)); }
+double covered(const Trace& trace, std::initializer_list<Row> rows) { return length(busy_spans(trace, rows)); }
 
 double concurrency(const Trace& trace) {
   const double sum = busy(trace, Row::h2d) + busy(trace, Row::kernel) + busy(trace, Row::d2h) + busy(trace, Row::peer);
@@ -67,7 +67,7 @@ double concurrency(const Trace& trace) {
 double kernel_concurrency(const Trace& trace) { return over(busy(trace, Row::kernel), covered(trace, {Row::kernel})); }
 
 Gaps gaps(const Trace& trace, Row row) {
-  const auto all = stretches(trace, {row});
+  const auto all = busy_spans(trace, {row});
   if (all.empty()) return {};
   return {all.size() - 1, all.back().end - all.front().begin - length(all)};
 }

@@ -8,7 +8,7 @@
 namespace xferbench::model {
 
 /// State of the copy in the opposite direction. It does not affect kernels.
-struct Beside {
+struct Concurrent {
   bool running = false;
   bool moves_payload = false;
 };
@@ -23,18 +23,18 @@ class Operation {
 
   [[nodiscard]] bool running() const { return cost_ != nullptr; }
   [[nodiscard]] bool moves_payload() const { return running() && preparation_ <= 0 && overhead_ <= 0; }
-  [[nodiscard]] Beside beside() const { return {running(), moves_payload()}; }
+  [[nodiscard]] Concurrent concurrent() const { return {running(), moves_payload()}; }
   /// Seconds to the end of the current phase if nothing changes; infinite if there is no operation.
-  [[nodiscard]] double left(const Beside& other) const {
+  [[nodiscard]] double remaining(const Concurrent& other) const {
     if (!running()) return std::numeric_limits<double>::infinity();
     if (preparation_ > 0) return preparation_;
     if (overhead_ > 0) return overhead_ * (other.running ? cost_->duplex_overhead : 1);
     return payload_ / (other.moves_payload ? cost_->duplex_rate : 1);
   }
-  /// Advances by at most left() seconds. Returns true if the operation ended.
-  bool pass(double seconds, const Beside& other) {
+  /// Advances by at most remaining() seconds. Returns true if the operation ended.
+  bool elapse(double seconds, const Concurrent& other) {
     if (!running()) return false;
-    const double whole = left(other);
+    const double whole = remaining(other);
     double& phase = preparation_ > 0 ? preparation_ : overhead_ > 0 ? overhead_ : payload_;
     // A phase that ends now must end exactly, regardless of rounding.
     phase = whole <= seconds ? 0 : phase * (1 - seconds / whole);

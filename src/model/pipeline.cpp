@@ -133,22 +133,22 @@ class Schedule {
     for (const Stage copy : copies) start_if_ready(copy);
   }
 
-  [[nodiscard]] Beside beside(Stage stage) const {
-    return stage == work ? Beside{} : engines_[stage == in ? out : in].beside();
+  [[nodiscard]] Concurrent concurrent(Stage stage) const {
+    return stage == work ? Concurrent{} : engines_[stage == in ? out : in].concurrent();
   }
 
   /// Advances to the next end of a phase or the next possible start.
   void advance() {
-    const std::array<Beside, 3> others{beside(in), beside(work), beside(out)};
+    const std::array<Concurrent, 3> others{concurrent(in), concurrent(work), concurrent(out)};
     double step = kNever;
     for (const Stage stage : kStages) {
-      step = std::min(step, engines_[stage].left(others[stage]));
+      step = std::min(step, engines_[stage].remaining(others[stage]));
       const double start = ready(stage);
       if (start > now_) step = std::min(step, start - now_);  // otherwise it waits for the other direction
     }
     now_ += step;
     for (const Stage stage : kStages) {
-      if (!engines_[stage].pass(step, others[stage])) continue;
+      if (!engines_[stage].elapse(step, others[stage])) continue;
       ends_[stage].push_back(now_);
       if (stage != work) copy_engine(stage).idle_since = now_;
     }

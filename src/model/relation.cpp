@@ -54,8 +54,8 @@ Relation relate(const Estimate& a, const Estimate& b) {
   return b.interval->high < a.interval->low ? Relation::slower : Relation::undecided;
 }
 
-Front front_of(std::span<const Estimate> times) {
-  Front front;
+Leaders leaders_of(std::span<const Estimate> times) {
+  Leaders front;
   if (times.empty()) return front;
   std::vector<std::size_t> order(times.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -42,13 +42,13 @@ enum class Relation {
 Relation relate(const Estimate& a, const Estimate& b);
 
 /// The fastest of several times.
-struct Front {
+struct Leaders {
   std::vector<std::size_t> places;  ///< index of the shortest time, followed by those that are not certainly slower
   bool equal = false;               ///< all of them are equal to the first, not merely undecided
   bool sampled = true;              ///< false if one of them has too few samples for an interval
 
   [[nodiscard]] bool decided() const { return places.size() == 1; }
 };
-Front front_of(std::span<const Estimate> times);
+Leaders leaders_of(std::span<const Estimate> times);
 
 }  // namespace xferbench::model

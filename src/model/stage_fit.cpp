@@ -11,7 +11,7 @@ namespace {
 /// Costs per operation and per byte, and the fixed cost of a pass.
 struct PassCost {
   Cost cost;
-  double pass = 0;
+  double elapse = 0;
 };
 
 PassCost cost_of(double StageSeconds::*stage, const StageTimes& t) {
@@ -19,15 +19,15 @@ PassCost cost_of(double StageSeconds::*stage, const StageTimes& t) {
   Cost c;
   if (t.pieces > 1) c.per_operation = std::max(0.0, (t.in_pieces.*stage - whole) / static_cast<double>(t.pieces - 1));
   c.per_operation = std::min(c.per_operation, whole);
-  double pass = 0;
+  double elapse = 0;
   if (t.small_bytes > 0 && t.small_bytes < t.bytes) {
     // Both times include one pass and one operation; the rest is proportional to the bytes.
     const double ratio = t.small_bytes / t.bytes;
-    pass = (t.small.*stage - c.per_operation - ratio * (whole - c.per_operation)) / (1 - ratio);
-    pass = std::clamp(pass, 0.0, whole - c.per_operation);
+    elapse = (t.small.*stage - c.per_operation - ratio * (whole - c.per_operation)) / (1 - ratio);
+    elapse = std::clamp(elapse, 0.0, whole - c.per_operation);
   }
-  c.per_byte = t.bytes > 0 ? (whole - pass - c.per_operation) / t.bytes : 0;
-  return {c, pass};
+  c.per_byte = t.bytes > 0 ? (whole - elapse - c.per_operation) / t.bytes : 0;
+  return {c, elapse};
 }
 
 /// A CopyRow in progress.
@@ -41,8 +41,8 @@ struct Queue {
     copy = {cost, bytes_each};
     --waiting;
   }
-  void pass(double seconds, const Beside& other, double now) {
-    if (!copy.pass(seconds, other)) return;
+  void elapse(double seconds, const Concurrent& other, double now) {
+    if (!copy.elapse(seconds, other)) return;
     end = now;
     begin_next();
   }
@@ -61,12 +61,12 @@ CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& row_in,
   Queue out(d2h, row_out);
   double now = 0;
   while (in.copy.running() || out.copy.running()) {
-    const Beside beside_in = out.copy.beside();
-    const Beside beside_out = in.copy.beside();
-    const double step = std::min(in.copy.left(beside_in), out.copy.left(beside_out));
+    const Concurrent concurrent_in = out.copy.concurrent();
+    const Concurrent concurrent_out = in.copy.concurrent();
+    const double step = std::min(in.copy.remaining(concurrent_in), out.copy.remaining(concurrent_out));
     now += step;
-    in.pass(step, beside_in, now);
-    out.pass(step, beside_out, now);
+    in.elapse(step, concurrent_in, now);
+    out.elapse(step, concurrent_out, now);
   }
   return {in.end, out.end};
 }
@@ -111,10 +111,10 @@ StageCosts fit_stage_costs(const StageTimes& t) {
   c.kernel = cost_of(&StageSeconds::kernel, t).cost;
   c.d2h = d2h.cost;
   // A pipeline starts like an H2D pass and ends like a D2H pass.
-  c.start = (h2d.pass + d2h.pass) / 2;
+  c.start = (h2d.elapse + d2h.elapse) / 2;
   StageTimes without_passes = t;
-  for (double* end : {&without_passes.both.h2d, &without_passes.h2d_pieces_beside}) *end -= h2d.pass;
-  for (double* end : {&without_passes.both.d2h, &without_passes.d2h_pieces_beside}) *end -= d2h.pass;
+  for (double* end : {&without_passes.both.h2d, &without_passes.h2d_pieces_beside}) *end -= h2d.elapse;
+  for (double* end : {&without_passes.both.d2h, &without_passes.d2h_pieces_beside}) *end -= d2h.elapse;
   fit_duplex(without_passes, c);
   if (t.h2d_in_turns_beside > 0 && t.d2h_in_turns_beside > 0 && t.pieces > 1) {
     const double excess = t.h2d_in_turns_beside - t.h2d_pieces_beside + t.d2h_in_turns_beside - t.d2h_pieces_beside;

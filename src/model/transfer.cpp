@@ -106,7 +106,7 @@ std::optional<Fitted> fit_terms(const Points& points, const Terms& terms) {
 }
 
 /// Whether the rows differ enough in length to determine the fixed cost per row.
-bool tells_pass(const Points& points) {
+bool can_fit_pass(const Points& points) {
   constexpr double kMany = 4;
   const auto [least, most] = std::ranges::minmax(points, {}, &TransferPoint::in_a_row);
   return distinct_sizes(points) > kTerms && least.in_a_row == 1 && most.in_a_row >= kMany;
@@ -116,7 +116,7 @@ bool tells_pass(const Points& points) {
 std::optional<Fitted> best_fit(const Points& points) {
   std::optional<Fitted> best;
   for (const bool pass : {true, false}) {
-    if (pass && !tells_pass(points)) continue;
+    if (pass && !can_fit_pass(points)) continue;
     for (const bool latency : {true, false}) {
       const auto fitted = fit_terms(points, {latency, true, pass});
       if (!fitted || std::ranges::any_of(fitted->terms, [](double term) { return term < 0; })) continue;

@@ -28,9 +28,9 @@ constexpr double kSeen = 1.5;                // narrower spans cannot be told ap
 using Span = Timeline::Span;
 
 /// The shown period, and its mapping to pixels.
-class Stretch {
+class TimeScale {
  public:
-  explicit Stretch(const Timeline& timeline) {
+  explicit TimeScale(const Timeline& timeline) {
     for (const Timeline::Row& row : timeline.rows) {
       for (const Span& span : row.spans) from_ = std::min(from_, span.begin), to_ = std::max(to_, span.end);
     }
@@ -86,10 +86,10 @@ struct Lanes {
   }
 };
 
-std::string drawn(const std::vector<const Span*>& spans, double top, const Stretch& stretch) {
-  const double begin = stretch.at(spans.front()->begin);
+std::string drawn(const std::vector<const Span*>& spans, double top, const TimeScale& scale) {
+  const double begin = scale.at(spans.front()->begin);
   constexpr double kGap = 1;  // pixels between neighbouring spans
-  const double whole = stretch.at(spans.back()->end) - begin;
+  const double whole = scale.at(spans.back()->end) - begin;
   const double wide = whole > 4 * kGap ? whole - kGap : std::max(whole, kGap);
   const Span& first = *spans.front();
   const double seconds = spans.back()->end - first.begin;
@@ -102,27 +102,27 @@ std::string drawn(const std::vector<const Span*>& spans, double top, const Stret
 }
 
 /// Merges spans that are too short to be seen and have no visible gap between them.
-std::string drawn_lane(const std::vector<const Span*>& lane, double top, const Stretch& stretch) {
-  const auto is_short = [&](const Span* span) { return stretch.at(span->end) - stretch.at(span->begin) < kSeen; };
+std::string drawn_lane(const std::vector<const Span*>& lane, double top, const TimeScale& scale) {
+  const auto is_short = [&](const Span* span) { return scale.at(span->end) - scale.at(span->begin) < kSeen; };
   std::string svg;
   std::vector<const Span*> together;
   for (const Span* span : lane) {
     const bool goes_on = !together.empty() && is_short(span) && is_short(together.back()) &&
-                         stretch.at(span->begin) - stretch.at(together.back()->end) < kSeen / 2;
+                         scale.at(span->begin) - scale.at(together.back()->end) < kSeen / 2;
     if (!goes_on && !together.empty()) {
-      svg += drawn(together, top, stretch);
+      svg += drawn(together, top, scale);
       together.clear();
     }
     together.push_back(span);
   }
-  return svg + drawn(together, top, stretch) + "\n";
+  return svg + drawn(together, top, scale) + "\n";
 }
 
 }  // namespace
 
 std::string to_svg(const Timeline& timeline) {
-  const Stretch stretch(timeline);
-  if (stretch.is_empty()) return {};
+  const TimeScale scale(timeline);
+  if (scale.is_empty()) return {};
   std::string rows;
   double top = 4;
   std::size_t lanes_left = kMostLanes;
@@ -136,14 +136,14 @@ std::string to_svg(const Timeline& timeline) {
     rows += fmt::format("<g class=\"c{}\">", row.kind % 8) +
             drawing::text_at(kTimeFrom - 10, top + kLane / 2 + 4, "name", name) + "\n";
     for (const auto& lane : lanes.all) {
-      rows += drawn_lane(lane, top, stretch);
+      rows += drawn_lane(lane, top, scale);
       top += kLane;
     }
     rows += "</g>";
     top += kBetweenRows;
   }
   const double height = top + (left_out > 0 ? 44 : 24);
-  std::string svg = drawing::opening(timeline.title, kTimelineWidth, height) + stretch.axis(top) + rows;
+  std::string svg = drawing::opening(timeline.title, kTimelineWidth, height) + scale.axis(top) + rows;
   if (left_out > 0) svg += drawing::text_at(0, height - 6, "", fmt::format("{} more not shown", left_out));
   return svg + "</svg>\n";
 }

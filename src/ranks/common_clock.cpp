@@ -73,35 +73,35 @@ ClockLine line_through(std::span<const ClockOffset> offsets) {
   return line;
 }
 
-void CommonClock::synchronise(const Patience& patience) {
+void CommonClock::synchronise(const Timeout& timeout) {
   const int rank = ranks_.rank();
   if (rank == 0) line_ = {.at = host_.now()};
   const auto size = static_cast<unsigned>(ranks_.size());
   for (int distance = static_cast<int>(std::bit_ceil(size) / 2); distance > 0; distance /= 2) {
     const int place = rank % (2 * distance);
-    if (place == 0 && rank + distance < ranks_.size()) teach(rank + distance, patience);
-    if (place == distance) learn(rank - distance, patience);
+    if (place == 0 && rank + distance < ranks_.size()) teach(rank + distance, timeout);
+    if (place == distance) learn(rank - distance, timeout);
   }
 }
 
-void CommonClock::teach(int student, const Patience& patience) {
+void CommonClock::teach(int student, const Timeout& timeout) {
   const std::string what = "synchronising clocks with rank " + std::to_string(student);
   do {
-    wait_for(*ranks_.receive(student, kClockTag, std::as_writable_bytes(std::span(question_))), patience, what);
+    wait_for(*ranks_.receive(student, kClockTag, std::as_writable_bytes(std::span(question_))), timeout, what);
     const double own = host_.now();
     answer_ = {line_.common(own), line_.uncertainty_at(own)};
-    wait_for(*ranks_.send(student, kClockTag, std::as_bytes(std::span(answer_))), patience, what);
+    wait_for(*ranks_.send(student, kClockTag, std::as_bytes(std::span(answer_))), timeout, what);
   } while (question_[0] == 0);
 }
 
-void CommonClock::learn(int teacher, const Patience& patience) {
+void CommonClock::learn(int teacher, const Timeout& timeout) {
   const int most = offsets_.empty() ? kFirstRoundTrips : kLaterRoundTrips;
   const double begun = host_.now();
   ClockOffset best{.uncertainty = std::numeric_limits<double>::infinity()};
   bool last = false;
   for (int n = 1; !last; ++n) {
     last = n == most || (n >= kFewestRoundTrips && host_.now() - begun > kLongest);
-    const ClockOffset offset = round_trip(teacher, last, patience);
+    const ClockOffset offset = round_trip(teacher, last, timeout);
     if (offset.uncertainty < best.uncertainty) best = offset;
   }
   add(best);
@@ -109,15 +109,15 @@ void CommonClock::learn(int teacher, const Patience& patience) {
 
 /// The teacher read its clock between the two moments, so their middle is off by at most half of the time between them.
 /// Adds the drift during that time and the rounding of the numbers.
-ClockOffset CommonClock::round_trip(int teacher, bool last, const Patience& patience) {
+ClockOffset CommonClock::round_trip(int teacher, bool last, const Timeout& timeout) {
   const std::string what = "synchronising clocks with rank " + std::to_string(teacher);
   question_ = {last ? 1.0 : 0.0};
   const PendingPtr answer = ranks_.receive(teacher, kClockTag, std::as_writable_bytes(std::span(answer_)));
   const double asked = host_.now();
   const PendingPtr question = ranks_.send(teacher, kClockTag, std::as_bytes(std::span(question_)));
-  wait_for(*answer, patience, what);
+  wait_for(*answer, timeout, what);
   const double answered = host_.now();
-  wait_for(*question, patience, what);
+  wait_for(*question, timeout, what);
   const double middle = asked + (answered - asked) / 2;
   const double largest = std::max(std::abs(answered), std::abs(answer_[0]));
   const double rounding = 8 * std::numeric_limits<double>::epsilon() * largest;

@@ -10,7 +10,7 @@
 
 #include "device/host_runtime.hpp"
 #include "ranks/communicator.hpp"
-#include "ranks/waiting.hpp"
+#include "ranks/timed_collectives.hpp"
 
 namespace xferbench {
 
@@ -49,7 +49,7 @@ ClockLine line_through(std::span<const ClockOffset> offsets);
 
 /// Tracks the relation of this rank's clock to that of rank 0. Ranks learn in a tree: in each of log2(ranks) steps,
 /// every rank that knows the common clock teaches one that does not. The object holds message buffers, so after a
-/// RanksSilentError it must live until MPI is no longer used.
+/// RankTimeoutError it must live until MPI is no longer used.
 class CommonClock {
  public:
   /// `host` has this rank's clock.
@@ -58,7 +58,7 @@ class CommonClock {
   /// Collective: measures the offset again, with a hundred round trips the first time and ten later, or fewer if they
   /// take long. If the offset contradicts the line so far, a clock was set or its rate was corrected; then older
   /// offsets are dropped.
-  void synchronise(const Patience& patience);
+  void synchronise(const Timeout& timeout);
 
   /// The common time now, in seconds.
   [[nodiscard]] double now() const { return line_.common(host_.now()); }
@@ -67,9 +67,9 @@ class CommonClock {
   [[nodiscard]] const ClockLine& line() const { return line_; }
 
  private:
-  void teach(int student, const Patience& patience);
-  void learn(int teacher, const Patience& patience);
-  ClockOffset round_trip(int teacher, bool last, const Patience& patience);
+  void teach(int student, const Timeout& timeout);
+  void learn(int teacher, const Timeout& timeout);
+  ClockOffset round_trip(int teacher, bool last, const Timeout& timeout);
   void add(const ClockOffset& offset);
 
   Communicator& ranks_;

@@ -1,5 +1,6 @@
 // The processes of a fleet and their messages. No function blocks: operations begin at the call, and the caller polls
-// for their end (ranks/waiting.hpp). A dead rank never answers, and a wait inside MPI for it would never return.
+// for their end (ranks/timed_collectives.hpp). A dead rank never answers, and a wait inside MPI for it would never
+// return.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "core/descriptor.hpp"
-#include "ranks/waiting.hpp"
+#include "ranks/timed_collectives.hpp"
 
 extern char** environ;  // NOLINT(readability-redundant-declaration): not every libc declares it
 
@@ -83,8 +83,8 @@ class Spawning {
   posix_spawnattr_t attributes_{};
 };
 
-/// The exit status; nothing if the process was killed after `patience` seconds, or has no status.
-std::optional<int> wait_for_end(pid_t child, double patience) {
+/// The exit status; nothing if the process was killed after `timeout` seconds, or has no status.
+std::optional<int> wait_for_end(pid_t child, double timeout) {
   const auto begun = ProbeClock::now();
   int status = 0;
   while (true) {
@@ -92,7 +92,7 @@ std::optional<int> wait_for_end(pid_t child, double patience) {
     if (ended == child) return status;
     // If SIGCHLD is ignored, there is no status.
     if (ended < 0 && errno != EINTR) return std::nullopt;
-    if (std::chrono::duration<double>(ProbeClock::now() - begun).count() > patience) break;
+    if (std::chrono::duration<double>(ProbeClock::now() - begun).count() > timeout) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   kill(-child, SIGKILL);
@@ -116,7 +116,7 @@ std::string text_in(int pipe) {
 
 }  // namespace
 
-std::string why_mpi_takes_no_gpu_memory(int gpu, double patience) {
+std::string why_mpi_takes_no_gpu_memory(int gpu, double timeout) {
   std::array<int, 2> ends{-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0)
     return fmt::format("cannot create a pipe to the process that tests it: {}", strerror(errno));
@@ -127,15 +127,15 @@ std::string why_mpi_takes_no_gpu_memory(int gpu, double patience) {
     child = Spawning().start({"xferbench", kGpuProbeArgument, std::to_string(gpu)}, writing.number());
   }
   if (child < 0) return "the process that tests it cannot be started";
-  const std::optional<int> status = wait_for_end(child, patience);
-  if (!status) return fmt::format("the process that tested it did not end within {} s", patience);
+  const std::optional<int> status = wait_for_end(child, timeout);
+  if (!status) return fmt::format("the process that tested it did not end within {} s", timeout);
   if (WIFSIGNALED(*status)) return fmt::format("the process that tested it was killed by signal {}", WTERMSIG(*status));
   if (WEXITSTATUS(*status) == 0) return {};
   const std::string said = text_in(reading.number());
   return said.empty() ? fmt::format("the process that tested it ended with exit code {}", WEXITSTATUS(*status)) : said;
 }
 
-std::string try_gpu_memory(Communicator& alone, Device& device, double patience) {
+std::string try_gpu_memory(Communicator& alone, Device& device, double timeout) {
   constexpr std::size_t kBytes = std::size_t{4} << 20;  // long enough that MPI does not just copy it through a buffer
   constexpr int kTag = 1;
   const HostBuffer host = device.allocate_host(kBytes, HostMemory::pageable);
@@ -153,7 +153,7 @@ std::string try_gpu_memory(Communicator& alone, Device& device, double patience)
   for (const std::size_t length : {std::size_t{1024}, kBytes}) {
     const PendingPtr received = alone.receive(alone.rank(), kTag, {destination.data, length});
     const PendingPtr sent = alone.send(alone.rank(), kTag, {source.data, length});
-    const Patience waiting{.seconds = patience};
+    const Timeout waiting{.seconds = timeout};
     wait_for(*sent, waiting, "sending GPU memory");
     wait_for(*received, waiting, "receiving GPU memory");
   }

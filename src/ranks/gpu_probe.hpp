@@ -12,13 +12,13 @@ namespace xferbench {
 /// First argument of the test process, before the GPU's number.
 inline constexpr const char* kGpuProbeArgument = "__mpi-gpu-probe";
 /// Timeout of the test process in seconds.
-inline constexpr double kGpuProbePatience = 10;
+inline constexpr double kGpuProbeTimeout = 10;
 
-/// Starts this program again, without the launcher's environment variables, and waits up to `patience` seconds for its
+/// Starts this program again, without the launcher's environment variables, and waits up to `timeout` seconds for its
 /// end. Returns why MPI must not be given memory of GPU `gpu`; empty if it accepts it.
-std::string why_mpi_takes_no_gpu_memory(int gpu, double patience);
+std::string why_mpi_takes_no_gpu_memory(int gpu, double timeout);
 
 /// The work of the test process: sends GPU memory to itself and checks every byte received. Returns the same as above.
-std::string try_gpu_memory(Communicator& alone, Device& device, double patience);
+std::string try_gpu_memory(Communicator& alone, Device& device, double timeout);
 
 }  // namespace xferbench

@@ -14,8 +14,8 @@
 
 #include "core/error.hpp"
 #include "mpi/table.h"
-#include "ranks/plugin_places.hpp"
-#include "ranks/waiting.hpp"
+#include "ranks/plugin_paths.hpp"
+#include "ranks/timed_collectives.hpp"
 
 namespace xferbench {
 
@@ -69,7 +69,7 @@ const xferbench_mpi_table& find_table() {
                                  kPluginVariable, kHowToGetPlugin));
   }
   std::error_code unknown;
-  const auto places = plugin_places(kPluginFile);
+  const auto places = plugin_paths(kPluginFile);
   for (const fs::path& place : places) {
     if (fs::exists(place, unknown)) return table_of_file(place.string());
   }
@@ -201,7 +201,7 @@ class MpiCommunicator final : public Communicator {
       return;
     }
     try {
-      xferbench::barrier(*this, {.seconds = kLeavingPatience, .after_interrupt = kLeavingPatience}, "the end");
+      xferbench::barrier(*this, {.seconds = kFinalizeTimeout, .after_interrupt = kFinalizeTimeout}, "the end");
       table_.call("the end", &xferbench_mpi_table::finalise);
     } catch (const std::exception&) {
       // Another rank is gone, so MPI is not finalized.

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "recording/clock.hpp"
-#include "recording/undisturbed.hpp"
+#include "recording/signal_guard.hpp"
 
 namespace xferbench {
 
@@ -24,7 +24,7 @@ using recording::Type;
 namespace {
 
 /// Bytes that are gathered before they are written.
-constexpr std::size_t kMuch = std::size_t{256} * 1024;
+constexpr std::size_t kFlushBytes = std::size_t{256} * 1024;
 /// Bytes; longer names, as of nested templates, are cut.
 constexpr std::size_t kLongestName = 4096;
 
@@ -32,16 +32,16 @@ constexpr std::size_t padding(std::size_t bytes) { return (8 - bytes % 8) % 8; }
 
 /// A write beyond the file size limit raises SIGXFSZ, which ends the program. This class blocks the signal and discards
 /// it, so that only the write fails. The program's own handler, and a signal pending from before, stay.
-class WithoutSizeSignal {
+class BlockedSizeSignal {
  public:
-  WithoutSizeSignal() noexcept {
+  BlockedSizeSignal() noexcept {
     sigset_t pending;
     sigpending(&pending);
     was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
   }
-  WithoutSizeSignal(const WithoutSizeSignal&) = delete;
-  WithoutSizeSignal& operator=(const WithoutSizeSignal&) = delete;
-  ~WithoutSizeSignal() {
+  BlockedSizeSignal(const BlockedSizeSignal&) = delete;
+  BlockedSizeSignal& operator=(const BlockedSizeSignal&) = delete;
+  ~BlockedSizeSignal() {
     sigset_t signal;
     sigemptyset(&signal);
     sigaddset(&signal, SIGXFSZ);
@@ -51,12 +51,12 @@ class WithoutSizeSignal {
   }
 
  private:
-  Undisturbed undisturbed_;  // unblocks the signal last
+  SignalGuard guard_;  // unblocks the signal last
   bool was_pending_ = false;
 };
 
 /// Moves a descriptor away from the numbers that programs expect for their own files: 0 to 2 and the next ones.
-Descriptor out_of_the_way(Descriptor file) {
+Descriptor move_fd(Descriptor file) {
   constexpr int kHigh = 900;  // below 1024, the usual limit
   for (const int lowest : {kHigh, STDERR_FILENO + 1}) {
     if (file.number() >= lowest) return file;
@@ -69,7 +69,7 @@ Descriptor out_of_the_way(Descriptor file) {
 Descriptor opened(const std::string& path, int flags) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-vararg)
   Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0644));
-  return file ? out_of_the_way(std::move(file)) : Descriptor();
+  return file ? move_fd(std::move(file)) : Descriptor();
 }
 
 /// The end of a file after a write error.
@@ -94,9 +94,9 @@ std::size_t whole_records(std::span<const std::byte> bytes, bool begins_file) {
 }  // namespace
 
 RecordingWriter::RecordingWriter(const std::string& folder, std::uint32_t pid) noexcept : process_(getpid()) {
-  const WithoutSizeSignal no_signal;
+  const BlockedSizeSignal no_signal;
   try {
-    gathered_.reserve(kMuch + 2 * kLongestName);
+    gathered_.reserve(kFlushBytes + 2 * kLongestName);
     if (!create(folder, pid)) error_ = errno;
     const recording::FileHeader header;
     const auto bytes = std::as_bytes(std::span(&header, 1));
@@ -185,7 +185,7 @@ void RecordingWriter::append(Type type, std::span<const std::byte> head, std::sp
   gathered_.insert(gathered_.end(), head.begin(), head.end());
   gathered_.insert(gathered_.end(), tail.begin(), tail.end());
   gathered_.resize(needed);
-  if (gathered_.size() >= kMuch) write_all();
+  if (gathered_.size() >= kFlushBytes) write_all();
 }
 
 bool RecordingWriter::flush() noexcept {
@@ -249,7 +249,7 @@ int RecordingWriter::write_gathered() {
 }
 
 bool RecordingWriter::write_all() {
-  const WithoutSizeSignal no_signal;
+  const BlockedSizeSignal no_signal;
   if (!is_open()) return false;
   if (const int error = write_gathered(); error != 0) give_up(error);
   return static_cast<bool>(file_);
@@ -258,7 +258,7 @@ bool RecordingWriter::write_all() {
 /// Adds a last record with the reason, which may still fit on a full disk. Deletes a file without a header, since it is
 /// no recording.
 void RecordingWriter::give_up(int error) {
-  const WithoutSizeSignal no_signal;
+  const BlockedSizeSignal no_signal;
   if (error_ == 0) error_ = error;
   gathered_.clear();
   const bool has_header = written_ > 0;

@@ -16,12 +16,12 @@
 namespace xferbench {
 
 /// Which ranks of a fleet measure at the same time.
-enum class Pacing {
+enum class RankConcurrency {
   all,   ///< all ranks
   node,  ///< the ranks of one node, node by node
   one,   ///< one rank at a time
 };
-constexpr auto texts_of(Pacing) { return std::to_array<std::string_view>({"all", "node", "one"}); }
+constexpr auto texts_of(RankConcurrency) { return std::to_array<std::string_view>({"all", "node", "one"}); }
 
 /// What the speed of a case depends on.
 enum class DataPath {
@@ -42,7 +42,7 @@ std::string without_round_of_partners(std::string key);
 /// Additional facts about a result that one rank of a fleet measured.
 struct InFleet {
   int rank = 0;
-  Pacing pace = Pacing::all;
+  RankConcurrency pace = RankConcurrency::all;
   unsigned round = 1;  ///< 2: measured again, with some other ranks, because of a suspicion
   DataPath path = DataPath::mixed;
   /// Largest error of the common clock among the ranks that measured together, in seconds.

@@ -74,17 +74,17 @@ std::string journal_of(const std::string& results_file) {
   return follow_links(results_file).string() + std::string(kJournalEnding);
 }
 
-JournalBeside::JournalBeside(const std::string& results_file)
+AdjacentJournal::AdjacentJournal(const std::string& results_file)
     : path_(journal_of(results_file)), file_(open(path_.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)) {}
 
-std::optional<WholePart> JournalBeside::whole_part() const {
+std::optional<ValidPrefix> AdjacentJournal::valid_prefix() const {
   struct stat status {};
   if (!file_ || fstat(file(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   if (read_at(file(), 0, kJournalBegins.size()) != kJournalBegins) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(status.st_size);
   const std::uint64_t beginning = end_of_beginning(file(), size);
   const std::uint64_t results = end_of_last(file(), size, kEndOfResult);
-  return WholePart{.beginning = beginning, .whole = beginning > 0 ? std::max(beginning, results) : 0};
+  return ValidPrefix{.beginning = beginning, .whole = beginning > 0 ? std::max(beginning, results) : 0};
 }
 
 bool is_same_run(const Report& a, const Report& b) {
@@ -94,7 +94,7 @@ bool is_same_run(const Report& a, const Report& b) {
   return identity(a) == identity(b);
 }
 
-void take_in(Report& report, std::vector<Result> more) {
+void apply_entry(Report& report, std::vector<Result> more) {
   std::unordered_map<std::string, std::size_t> places;
   for (std::size_t i = 0; i < report.results.size(); ++i) places.emplace(report.results[i].identity(), i);
   for (Result& result : more) {
@@ -118,7 +118,7 @@ void Journal::begin(const Report& report, std::span<const std::size_t> cases) {
       const Result& result = report.results[i];
       std::string piece = (i == 0 ? "" : std::string(kBetweenResults)) + std::string(kBeforeResult);
       const std::size_t before = piece.size();
-      piece += result.has_samples_put_away() ? text(cases[i]) : text_in_file(result);
+      piece += result.has_released_samples() ? text(cases[i]) : text_in_file(result);
       sink(piece);
       entries[cases[i]] = {at + before, piece.size() - before};
       at += piece.size();
@@ -162,7 +162,7 @@ std::string Journal::text(std::size_t number) const {
 
 Result Journal::result(std::size_t number) const { return parse_result_in_file(text(number), path()); }
 
-bool Journal::is_mostly_old() const {
+bool Journal::needs_compaction() const {
   constexpr std::uint64_t kLittle = 1 << 20;
   return old_ > end_ / 2 + kLittle;
 }

@@ -23,7 +23,7 @@ std::string journal_of(const std::string& results_file);
 
 /// Readable bytes of a journal: up to its first result (0 if that is not found), and up to the end of its last complete
 /// result.
-struct WholePart {
+struct ValidPrefix {
   std::uint64_t beginning = 0;
   std::uint64_t whole = 0;
 };
@@ -31,14 +31,14 @@ struct WholePart {
 /// The journal next to a results file, opened. It stays readable if it is removed or replaced, and grows with what is
 /// appended. Open it before the results file to miss nothing, since a journal is removed only when its file has
 /// everything.
-class JournalBeside {
+class AdjacentJournal {
  public:
-  explicit JournalBeside(const std::string& results_file);
+  explicit AdjacentJournal(const std::string& results_file);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int file() const { return file_.number(); }
   /// Nothing if there is no journal, or something else has its name.
-  [[nodiscard]] std::optional<WholePart> whole_part() const;
+  [[nodiscard]] std::optional<ValidPrefix> valid_prefix() const;
 
  private:
   std::string path_;
@@ -53,7 +53,7 @@ std::size_t samples_of(const Result& result);
 
 /// Merges results. For each case it keeps the one with more information: a finished one, then the one with more
 /// samples, then a failed one before a skipped one.
-void take_in(Report& report, std::vector<Result> more);
+void apply_entry(Report& report, std::vector<Result> more);
 
 class Journal {
  public:
@@ -77,7 +77,7 @@ class Journal {
   [[nodiscard]] bool is_changed() const { return is_changed_; }
   [[nodiscard]] Result result(std::size_t number) const;
   /// Whether more than half of it is outdated results.
-  [[nodiscard]] bool is_mostly_old() const;
+  [[nodiscard]] bool needs_compaction() const;
 
   /// For when the results file has everything.
   void remove();

@@ -15,7 +15,7 @@
 #include "core/error.hpp"
 #include "core/standard_error.hpp"
 #include "results/journal.hpp"
-#include "results/json_shape.hpp"
+#include "results/json_codec.hpp"
 #include "results/stored_file.hpp"
 
 namespace xferbench {
@@ -33,63 +33,65 @@ using enum Rule;
 
 constexpr std::array kBuildFields{
     field<&Tool::compiler>("compiler", "Name and version of the C++ compiler."),
-    field<&Tool::cuda>("cuda", if_known, "Version of the CUDA Toolkit; absent in a build without CUDA."),
-    field<&Tool::type>("type", if_known, "CMake's build type: Release, Debug, ..."),
+    field<&Tool::cuda>("cuda", omit_empty, "Version of the CUDA Toolkit; absent in a build without CUDA."),
+    field<&Tool::type>("type", omit_empty, "CMake's build type: Release, Debug, ..."),
 };
-constexpr Shape kBuild = record(kBuildFields);
+constexpr Codec kBuild = record(kBuildFields);
 
 constexpr std::array kToolFields{
     field<&Tool::version>("version", "Its version: 0.1.0."),
-    field<&Tool::git>("git", if_known, "Commit of the build; absent outside a git checkout."),
+    field<&Tool::git>("git", omit_empty, "Commit of the build; absent outside a git checkout."),
     part("build", kBuild),
 };
-constexpr Shape kTool = record(kToolFields, "The program that measured.");
+constexpr Codec kTool = record(kToolFields, "The program that measured.");
 
 using Pcie = Environment::Pcie;
 constexpr std::array kPcieFields{
     field<&Pcie::generation>("generation"),
     field<&Pcie::width>("width", "Number of lanes."),
     field<&Pcie::source>("source", "Source of these numbers: nvml, sysfs or profile."),
-    field<&Pcie::max_generation>("max_generation", if_known, "Highest generation that the GPU supports."),
-    field<&Pcie::max_width>("max_width", if_known, "Largest number of lanes that the GPU supports."),
+    field<&Pcie::max_generation>("max_generation", omit_empty, "Highest generation that the GPU supports."),
+    field<&Pcie::max_width>("max_width", omit_empty, "Largest number of lanes that the GPU supports."),
     field<&Pcie::under_load>(
         "under_load", optional,
         "True: generation and width were read during copies. False: they are the maximum that both ends support."),
     field<&Pcie::max_payload>(
-        "max_payload", if_known,
+        "max_payload", omit_empty,
         "Largest payload of a packet, in bytes. Absent if it could not be read: limits then assume 256."),
     field<&Pcie::max_read_request>(
-        "max_read_request", if_known,
+        "max_read_request", omit_empty,
         "Largest read request of the GPU, in bytes. Absent if it could not be read: limits then assume 256."),
 };
-constexpr Shape kPcie = record(kPcieFields, "PCI Express link between GPU and host.");
+constexpr Codec kPcie = record(kPcieFields, "PCI Express link between GPU and host.");
 
 using Gpu = Environment::Gpu;
-constexpr Shape kArchitecture = like(kWord, R"(^[0-9]+\.[0-9]+$)");
+constexpr Codec kArchitecture = like(kWord, R"(^[0-9]+\.[0-9]+$)");
 constexpr std::array kGpuFields{
     field<&Gpu::name>("name"),
-    field<&Gpu::index>("index", if_known, "Number of the GPU in CUDA's order."),
-    field<&Gpu::uuid>("uuid", if_known, "Unique identifier of the GPU."),
-    field<&Gpu::pci_bus_id>("pci_bus_id", if_known, "PCI address: domain:bus:device.function."),
-    field<&Gpu::compute_capability, kArchitecture>("compute_capability", if_known, "Compute capability, such as 9.0."),
-    field<&Gpu::multiprocessors>("multiprocessors", if_known, "Number of streaming multiprocessors."),
-    field<&Gpu::memory_bytes>("memory_bytes", if_known),
-    field<&Gpu::l2_bytes>("l2_bytes", if_known, "Size of the L2 cache, in bytes."),
-    field<&Gpu::copy_engines>("copy_engines", if_known, "Number of copy engines."),
-    field<&Gpu::max_sm_clock_hz>("max_sm_clock_hz", if_known, "Highest clock rate of the multiprocessors, in Hz."),
+    field<&Gpu::index>("index", omit_empty, "Number of the GPU in CUDA's order."),
+    field<&Gpu::uuid>("uuid", omit_empty, "Unique identifier of the GPU."),
+    field<&Gpu::pci_bus_id>("pci_bus_id", omit_empty, "PCI address: domain:bus:device.function."),
+    field<&Gpu::compute_capability, kArchitecture>("compute_capability", omit_empty,
+                                                   "Compute capability, such as 9.0."),
+    field<&Gpu::multiprocessors>("multiprocessors", omit_empty, "Number of streaming multiprocessors."),
+    field<&Gpu::memory_bytes>("memory_bytes", omit_empty),
+    field<&Gpu::l2_bytes>("l2_bytes", omit_empty, "Size of the L2 cache, in bytes."),
+    field<&Gpu::copy_engines>("copy_engines", omit_empty, "Number of copy engines."),
+    field<&Gpu::max_sm_clock_hz>("max_sm_clock_hz", omit_empty, "Highest clock rate of the multiprocessors, in Hz."),
     field<&Gpu::memory_bandwidth>(
-        "memory_bandwidth", if_known,
+        "memory_bandwidth", omit_empty,
         "Theoretical memory bandwidth from clock rate and bus width: bytes read plus written per second."),
-    field<&Gpu::ecc>("ecc", if_known, "Whether memory error correction (ECC) is on."),
-    field<&Gpu::pcie, kPcie>("pcie", if_known),
-    field<&Gpu::numa_node>("numa_node", if_known, "NUMA node that the GPU is attached to."),
-    field<&Gpu::bridges>("bridges", if_known, "PCI bridges from the GPU to the CPU, the nearest first."),
-    field<&Gpu::nvlinks>("nvlinks", if_known, "Number of active NVLinks."),
-    field<&Gpu::nvlink_bandwidth>("nvlink_bandwidth", if_known,
+    field<&Gpu::ecc>("ecc", omit_empty, "Whether memory error correction (ECC) is on."),
+    field<&Gpu::pcie, kPcie>("pcie", omit_empty),
+    field<&Gpu::numa_node>("numa_node", omit_empty, "NUMA node that the GPU is attached to."),
+    field<&Gpu::bridges>("bridges", omit_empty, "PCI bridges from the GPU to the CPU, the nearest first."),
+    field<&Gpu::nvlinks>("nvlinks", omit_empty, "Number of active NVLinks."),
+    field<&Gpu::nvlink_bandwidth>("nvlink_bandwidth", omit_empty,
                                   "Bytes per second of all NVLinks together, in each direction."),
-    field<&Gpu::mig>("mig", if_known, "The device is a MIG instance: it shares links and memory with other instances."),
+    field<&Gpu::mig>("mig", omit_empty,
+                     "The device is a MIG instance: it shares links and memory with other instances."),
 };
-constexpr Shape kGpu = named("gpu", record(kGpuFields, "The GPU, or the modelled GPU of a simulated run."));
+constexpr Codec kGpu = named("gpu", record(kGpuFields, "The GPU, or the modelled GPU of a simulated run."));
 
 using PeerLink = Environment::PeerLink;
 constexpr std::array kPeerLinkFields{
@@ -97,43 +99,43 @@ constexpr std::array kPeerLinkFields{
     field<&PeerLink::to>("to", "Number of the peer GPU."),
     field<&PeerLink::access>("access", "Whether the first GPU can access the peer's memory directly."),
     field<&PeerLink::atomics>("atomics", "Whether it supports atomic operations on the peer's memory."),
-    field<&PeerLink::nvlinks>("nvlinks", if_known,
+    field<&PeerLink::nvlinks>("nvlinks", omit_empty,
                               "Number of NVLinks to the peer, also through switches. Absent: the path is PCIe."),
-    field<&PeerLink::bandwidth>("nvlink_bandwidth", if_known, "Bytes per second of these NVLinks together."),
+    field<&PeerLink::bandwidth>("nvlink_bandwidth", omit_empty, "Bytes per second of these NVLinks together."),
 };
-constexpr Shape kPeerLink = record(kPeerLinkFields, "Path from one GPU to another. The reverse path may differ.");
+constexpr Codec kPeerLink = record(kPeerLinkFields, "Path from one GPU to another. The reverse path may differ.");
 
 using Host = Environment::Host;
 constexpr std::array kHostFields{
-    field<&Host::cpu>("cpu", if_known, "Model of the CPU."),
-    field<&Host::logical_cpus>("logical_cpus", if_known, "Number of logical processors."),
-    field<&Host::memory_bytes>("memory_bytes", if_known, "Size of host memory, in bytes."),
-    field<&Host::kernel>("kernel", if_known),
-    field<&Host::numa_node>("numa_node", if_known, "NUMA node that the process ran on, if there was only one."),
-    field<&Host::gpu_numa_node>("gpu_numa_node", if_known, "NUMA node that the GPU, or all GPUs, are attached to."),
-    field<&Host::numa_policy>("numa_policy", if_known,
+    field<&Host::cpu>("cpu", omit_empty, "Model of the CPU."),
+    field<&Host::logical_cpus>("logical_cpus", omit_empty, "Number of logical processors."),
+    field<&Host::memory_bytes>("memory_bytes", omit_empty, "Size of host memory, in bytes."),
+    field<&Host::kernel>("kernel", omit_empty),
+    field<&Host::numa_node>("numa_node", omit_empty, "NUMA node that the process ran on, if there was only one."),
+    field<&Host::gpu_numa_node>("gpu_numa_node", omit_empty, "NUMA node that the GPU, or all GPUs, are attached to."),
+    field<&Host::numa_policy>("numa_policy", omit_empty,
                               "Policy of --numa: local, node or none. Absent in simulated runs."),
-    field<&Host::numa_note>("numa_note", if_known, "Why the process or its memory was not bound as requested."),
+    field<&Host::numa_note>("numa_note", omit_empty, "Why the process or its memory was not bound as requested."),
 };
-constexpr Shape kHost = record(kHostFields, "The host.");
+constexpr Codec kHost = record(kHostFields, "The host.");
 
 using Label = Labels::value_type;
-constexpr Shape kLabel{.expected = "a text",
+constexpr Codec kLabel{.expected = "a text",
                        .take = [](Reader& in, void* into) { as<Label>(into).second = in.as_text(); },
                        .give = [](const void* from) -> Single { return as<Label>(from).second; },
                        .types = {"string"}};
-constexpr const Shape& kVariables = kEntriesOf<Label, &Label::first, kLabel>;
-constexpr Shape kLabels = like(kVariables, kNamePattern);
+constexpr const Codec& kVariables = kEntriesOf<Label, &Label::first, kLabel>;
+constexpr Codec kLabels = like(kVariables, kNamePattern);
 
 constexpr std::array<std::string_view, 2> kBackends{"cuda", "simulated"};
-constexpr Shape kBackend{
+constexpr Codec kBackend{
     .expected = "a text",
     .take = [](Reader& in, void* into) { as<std::string>(into) = kBackends[in.as_one_of(kBackends)]; },
     .give = give_as<std::string>,
     .words = words_of<kBackends>};
 
 using ProfileChange = Environment::ProfileChange;
-constexpr Shape kProfileChange{.expected = "a number or a text",
+constexpr Codec kProfileChange{.expected = "a number or a text",
                                .take =
                                    [](Reader& in, void* into) {
                                      auto& value = as<ProfileChange>(into).value;
@@ -149,23 +151,24 @@ constexpr Shape kProfileChange{.expected = "a number or a text",
                                  return std::string_view(std::get<std::string>(value));
                                },
                                .types = {"number", "string"}};
-constexpr const Shape& kProfileChanges = kEntriesOf<ProfileChange, &ProfileChange::name, kProfileChange>;
+constexpr const Codec& kProfileChanges = kEntriesOf<ProfileChange, &ProfileChange::name, kProfileChange>;
 
 constexpr std::array kEnvironmentFields{
     field<&Environment::backend, kBackend>("backend",
                                            "cuda or simulated. Times of a simulated GPU are not measurements."),
-    field<&Environment::profile>("profile", if_known, "Profile of the simulated GPU; only with the simulated backend."),
+    field<&Environment::profile>("profile", omit_empty,
+                                 "Profile of the simulated GPU; only with the simulated backend."),
     field<&Environment::profile_base>(
-        "profile_base", if_known, "Built-in profile that the profile file modifies; absent for a built-in profile."),
+        "profile_base", omit_empty, "Built-in profile that the profile file modifies; absent for a built-in profile."),
     field<&Environment::profile_changes, kProfileChanges>(
-        "profile_changes", if_known, "Values in the profile file, by field name, such as scale.link."),
+        "profile_changes", omit_empty, "Values in the profile file, by field name, such as scale.link."),
     field<&Environment::gpu, kGpu>("gpu", "The GPU, or the first of several."),
-    field<&Environment::gpus, kListOf<Gpu, kGpu>>("gpus", if_known,
+    field<&Environment::gpus, kListOf<Gpu, kGpu>>("gpus", omit_empty,
                                                   "All GPUs of a run with several, in the requested order."),
     field<&Environment::links, kListOf<PeerLink, kPeerLink>>(
-        "links", if_known, "Paths between each pair of several GPUs, in both directions."),
-    field<&Environment::driver>("driver", if_known, "Version of the GPU driver."),
-    field<&Environment::runtime>("runtime", if_known, "Version of the CUDA runtime."),
+        "links", omit_empty, "Paths between each pair of several GPUs, in both directions."),
+    field<&Environment::driver>("driver", omit_empty, "Version of the GPU driver."),
+    field<&Environment::runtime>("runtime", omit_empty, "Version of the CUDA runtime."),
     field<&Environment::host, kHost>("host"),
     field<&Environment::variables, kVariables>("variables", "Environment variables that affect CUDA."),
 };
@@ -173,7 +176,7 @@ constexpr std::array kEnvironmentTies{Tie{.field = "backend",
                                           .word = "simulated",
                                           .filled = {"profile"},
                                           .else_empty = {"profile", "profile_base", "profile_changes"}}};
-constexpr Shape kEnvironment = named("environment", tied(record(kEnvironmentFields), kEnvironmentTies));
+constexpr Codec kEnvironment = named("environment", tied(record(kEnvironmentFields), kEnvironmentTies));
 
 // --- Measurements ---------------------------------------------------------------------------------------------------
 
@@ -181,25 +184,25 @@ constexpr std::array kWarmupFields{
     field<&Measurement::warmup_runs>("runs", "Number of runs that were not timed or were discarded."),
     field<&Measurement::warmup_converged>("converged", "Whether the times of these runs became stable within 1 %."),
 };
-constexpr Shape kWarmup = record(kWarmupFields, "Warm-up before the first sample.");
+constexpr Codec kWarmup = record(kWarmupFields, "Warm-up before the first sample.");
 
 constexpr std::array kOutliersFields{
     field<&Measurement::outliers_mild>(
         "mild", "Samples more than 1.5 interquartile ranges outside the quartiles, but not severe."),
     field<&Measurement::outliers_severe>("severe", "Samples more than 3 interquartile ranges outside the quartiles."),
 };
-constexpr Shape kOutliers =
+constexpr Codec kOutliers =
     record(kOutliersFields, "Number of outliers by Tukey's fences. Outliers stay in the samples.");
 
 /// The number of samples, stored next to them to detect files that were cut by hand.
-constexpr Shape kSampleCount{
+constexpr Codec kSampleCount{
     .expected = "a whole number of 0 or more",
     .take = [](Reader& in, void*) { in.note(in.as_whole(0, std::numeric_limits<std::uint64_t>::max())); },
     .give = [](const void* measurement) -> Single { return as<Measurement>(measurement).samples.size(); },
     .types = {"integer"},
     .least = 0};
 
-constexpr const Shape& kSamples = kListOf<double, kAmount, std::numeric_limits<std::size_t>::max()>;
+constexpr const Codec& kSamples = kListOf<double, kAmount, std::numeric_limits<std::size_t>::max()>;
 
 /// A field for the samples, which Samples::held() provides.
 constexpr Field samples_field(std::string_view name, std::string_view help) {
@@ -232,9 +235,9 @@ void check_measurement(Reader& in, void* measurement) {
   if (m.min > m.median || m.median > m.max) in.fail("its median does not lie between its min and max");
 }
 
-constexpr Shape kName = like(kWord, kNamePattern);
-constexpr Shape kFlag = like(kText, kNamePattern);
-constexpr const Shape& kFlagsOfSamples = kListOf<std::string, kFlag>;
+constexpr Codec kName = like(kWord, kNamePattern);
+constexpr Codec kFlag = like(kText, kNamePattern);
+constexpr const Codec& kFlagsOfSamples = kListOf<std::string, kFlag>;
 constexpr std::array kMeasurementTies{
     Tie{.field = "n",
         .least = 1,
@@ -247,7 +250,7 @@ constexpr std::array kMeasurementTies{
 
 constexpr std::array kMeasurementFields{
     field<&Measurement::name>("name", "Name of the measurement; name and gpu together are unique within a result."),
-    field<&Measurement::gpu>("gpu", if_known,
+    field<&Measurement::gpu>("gpu", omit_empty,
                              "Index of the measured GPU. Absent if the measurement belongs to the whole case."),
     field<&Measurement::clock>(
         "clock",
@@ -259,10 +262,10 @@ constexpr std::array kMeasurementFields{
     summary<&Measurement::min>("min"),
     summary<&Measurement::median>("median"),
     summary<&Measurement::max>("max"),
-    field<&Measurement::ci95, kInterval>("ci95", if_known,
+    field<&Measurement::ci95, kInterval>("ci95", omit_empty,
                                          "95 % confidence interval of the median; absent below 6 samples."),
-    field<&Measurement::p90>("p90", if_known, "90th percentile; absent below 10 samples."),
-    field<&Measurement::p99>("p99", if_known, "99th percentile; absent below 100 samples."),
+    field<&Measurement::p90>("p90", omit_empty, "90th percentile; absent below 10 samples."),
+    field<&Measurement::p99>("p99", omit_empty, "99th percentile; absent below 100 samples."),
     field<&Measurement::stop>(
         "stop",
         "Why sampling ended. ci: the confidence interval was narrow enough. interrupted: by Ctrl-C or wrong output "
@@ -271,20 +274,21 @@ constexpr std::array kMeasurementFields{
                                                     "Number of repetitions in one sample. The sample is their mean."),
     part("warmup", kWarmup),
     part("outliers", kOutliers),
-    field<&Measurement::gate_timeouts>("gate_timeouts", if_known,
+    field<&Measurement::gate_timeouts>("gate_timeouts", omit_empty,
                                        "Number of samples repeated because the host submitted work too slowly."),
     field<&Measurement::checked>(
-        "checked", if_known,
+        "checked", omit_empty,
         "Number of timed passes whose output was verified directly afterwards; absent if none is verified this way."),
     field<&Measurement::flags, kFlagsOfSamples>("flags", "Flags of unusual samples: drift, throttled, ..."),
 };
-constexpr Shape kMeasurement =
+constexpr Codec kMeasurement =
     tied(on_one_line(record(kMeasurementFields, "Samples of one quantity, with their statistics.", check_measurement)),
          kMeasurementTies);
 
 /// For sending between processes: includes what files leave out.
-constexpr auto kSentMeasurementFields = with(kMeasurementFields, field<&Measurement::auxiliary>("auxiliary", if_known));
-constexpr Shape kSentMeasurement = on_one_line(record(kSentMeasurementFields, {}, check_measurement));
+constexpr auto kSentMeasurementFields =
+    with(kMeasurementFields, field<&Measurement::auxiliary>("auxiliary", omit_empty));
+constexpr Codec kSentMeasurement = on_one_line(record(kSentMeasurementFields, {}, check_measurement));
 
 /// Names must be unique: among those of the case, and among those of each GPU.
 template <class T>
@@ -301,8 +305,8 @@ void check_names(Reader& in, std::vector<T>& all) {
   in.refuse_twice(std::move(of_case));
   in.refuse_twice({of_gpus.begin(), of_gpus.end()});
 }
-template <const Shape& measurement>
-constexpr const Shape& kMeasurementsAs = kListOf<Measurement, measurement, kMostEntries, check_names<Measurement>>;
+template <const Codec& measurement>
+constexpr const Codec& kMeasurementsAs = kListOf<Measurement, measurement, kMostEntries, check_names<Measurement>>;
 
 // --- Results --------------------------------------------------------------------------------------------------------
 
@@ -312,9 +316,9 @@ constexpr std::array kMetricFields{
         "unit",
         "GB/s: 10^9 bytes of payload per second. 1: a ratio. s: seconds. B: bytes. Other units name what is counted."),
 };
-constexpr Shape kMetric = named("metric", record(kMetricFields));
+constexpr Codec kMetric = named("metric", record(kMetricFields));
 bool is_number(const Metric& metric) { return std::isfinite(metric.value); }
-constexpr Shape kMetrics = like(kEntriesOf<Metric, &Metric::name, kMetric, is_number>, kNamePattern);
+constexpr Codec kMetrics = like(kEntriesOf<Metric, &Metric::name, kMetric, is_number>, kNamePattern);
 
 bool is_of_gpu(const Metric& metric) { return metric.gpu && is_number(metric); }
 bool is_of_case(const Metric& metric) { return !metric.gpu && is_number(metric); }
@@ -324,11 +328,11 @@ void check_metrics(Reader& in, void* metrics) {
 }
 
 /// The metrics of the case, by name.
-constexpr Shape of_case(Shape metrics) {
+constexpr Codec of_case(Codec metrics) {
   metrics.end = check_metrics;
   return metrics;
 }
-constexpr Shape kMetricsOfCase = of_case(like(kEntriesOf<Metric, &Metric::name, kMetric, is_of_case>, kNamePattern));
+constexpr Codec kMetricsOfCase = of_case(like(kEntriesOf<Metric, &Metric::name, kMetric, is_of_case>, kNamePattern));
 
 /// The metrics of single GPUs: a list, since all GPUs use the same names. Result::metrics holds both kinds.
 constexpr std::array kGpuMetricFields{
@@ -337,8 +341,8 @@ constexpr std::array kGpuMetricFields{
     field<&Metric::value, kNumber>("value"),
     field<&Metric::unit>("unit"),
 };
-constexpr Shape kGpuMetric = on_one_line(record(kGpuMetricFields, "A metric of one GPU among several."));
-constexpr Shape kGpuMetrics{.expected = "a list",
+constexpr Codec kGpuMetric = on_one_line(record(kGpuMetricFields, "A metric of one GPU among several."));
+constexpr Codec kGpuMetrics{.expected = "a list",
                             .item = kListOf<Metric, kGpuMetric>.item,
                             .end = check_metrics,
                             .each =
@@ -351,7 +355,7 @@ constexpr Shape kGpuMetrics{.expected = "a list",
 
 /// Absent if no GPU has metrics.
 constexpr Field metrics_of_gpus(std::string_view name, std::string_view help) {
-  Field metrics = field<&Result::metrics, kGpuMetrics>(name, if_known, help);
+  Field metrics = field<&Result::metrics, kGpuMetrics>(name, omit_empty, help);
   metrics.from = [](const void* result, bool) -> const void* {
     const std::vector<Metric>& all = as<Result>(result).metrics;
     return std::ranges::any_of(all, is_of_gpu) ? &all : nullptr;
@@ -360,7 +364,7 @@ constexpr Field metrics_of_gpus(std::string_view name, std::string_view help) {
 }
 
 using Param = Case::Param;
-constexpr Shape kParam{.expected = "a number or a text",
+constexpr Codec kParam{.expected = "a number or a text",
                        .take =
                            [](Reader& in, void* into) {
                              auto& [name, kind, value] = as<Param>(into);
@@ -381,32 +385,32 @@ constexpr Shape kParam{.expected = "a number or a text",
                            },
                        .types = {"number", "string"}};
 
-constexpr const Shape& kXids = kListOf<std::uint64_t, kWhole<std::uint64_t>>;
+constexpr const Codec& kXids = kListOf<std::uint64_t, kWhole<std::uint64_t>>;
 constexpr std::array kHealthFields{
-    field<&Health::ecc_corrected>("ecc_corrected", if_known, "Corrected memory errors since the driver was loaded."),
-    field<&Health::ecc_uncorrected>("ecc_uncorrected", if_known, "Uncorrected memory errors: data was lost."),
-    field<&Health::pcie_replays>("pcie_replays", if_known, "Packets that the link had to resend."),
-    field<&Health::link_generation>("link_generation", if_known,
+    field<&Health::ecc_corrected>("ecc_corrected", omit_empty, "Corrected memory errors since the driver was loaded."),
+    field<&Health::ecc_uncorrected>("ecc_uncorrected", omit_empty, "Uncorrected memory errors: data was lost."),
+    field<&Health::pcie_replays>("pcie_replays", omit_empty, "Packets that the link had to resend."),
+    field<&Health::link_generation>("link_generation", omit_empty,
                                     "Generation at that moment. An idle link drops to a lower generation."),
-    field<&Health::link_width>("link_width", if_known),
-    field<&Health::throttle>("throttle", if_known, "Throttle reasons: idle, power-cap, ..."),
-    field<&Health::power>("power", if_known, "Power draw of the GPU in watts, averaged by its sensor."),
-    field<&Health::temperature>("temperature", if_known, "Temperature of the chip, in degrees Celsius."),
-    field<&Health::temperature_limit>("temperature_limit", if_known, "Temperature at which the chip throttles."),
-    field<&Health::xids, kXids>("xids", if_known,
+    field<&Health::link_width>("link_width", omit_empty),
+    field<&Health::throttle>("throttle", omit_empty, "Throttle reasons: idle, power-cap, ..."),
+    field<&Health::power>("power", omit_empty, "Power draw of the GPU in watts, averaged by its sensor."),
+    field<&Health::temperature>("temperature", omit_empty, "Temperature of the chip, in degrees Celsius."),
+    field<&Health::temperature_limit>("temperature_limit", omit_empty, "Temperature at which the chip throttles."),
+    field<&Health::xids, kXids>("xids", omit_empty,
                                 "Critical errors (Xid) that the driver reported since the previous reading."),
 };
-constexpr Shape kHealth =
+constexpr Codec kHealth =
     named("health",
           on_one_line(record(kHealthFields, "Counters and states of a GPU at one moment. Unknown values are absent.")));
 constexpr std::array kHealthRecordFields{
     field<&HealthRecord::before, kHealth>("before"),
     field<&HealthRecord::after, kHealth>("after"),
 };
-constexpr Shape kHealthRecord = record(kHealthRecordFields);
+constexpr Codec kHealthRecord = record(kHealthRecordFields);
 
 /// A field that is stored in the result's case.
-template <auto to_read, auto to_write, const Shape& shape>
+template <auto to_read, auto to_write, const Codec& shape>
 constexpr Field case_field(std::string_view name, std::string_view help = {}) {
   return {name,
           required,
@@ -416,10 +420,10 @@ constexpr Field case_field(std::string_view name, std::string_view help = {}) {
           help};
 }
 
-constexpr Shape kKey = like(kWord, "^[^/]+(/[^/=]+=[^/]+)*$");
+constexpr Codec kKey = like(kWord, "^[^/]+(/[^/=]+=[^/]+)*$");
 
 /// Moments may lie slightly before the start that they count from, since clocks are not exact.
-constexpr const Shape& kMoments = kListOf<double, kNumber, std::numeric_limits<std::size_t>::max()>;
+constexpr const Codec& kMoments = kListOf<double, kNumber, std::numeric_limits<std::size_t>::max()>;
 
 constexpr std::array kInFleetFields{
     field<&InFleet::rank>("rank"),
@@ -430,27 +434,28 @@ constexpr std::array kInFleetFields{
                           "Hardware that the speed depends on. link: the path to the host. gpu: the GPU alone. mixed: "
                           "both (link in older files)."),
     field<&InFleet::clock_uncertainty>("clocks_off_by", "Uncertainty of the ranks' common clock, in seconds."),
-    field<&InFleet::passes>("passes", if_known, "Number of synchronised passes, warm-up included; absent if unknown."),
+    field<&InFleet::passes>("passes", omit_empty,
+                            "Number of synchronised passes, warm-up included; absent if unknown."),
     field<&InFleet::void_passes>("void_passes", "Number of these passes that were repeated because a rank was late."),
     field<&InFleet::late_passes>("late_passes", "Number of these passes in which this rank was late."),
     field<&InFleet::begins, kMoments>(
-        "begins", if_known,
+        "begins", omit_empty,
         "Start times of the passes of the first measurement, relative to the agreed start of each pass."),
-    field<&InFleet::ends, kMoments>("ends", if_known),
+    field<&InFleet::ends, kMoments>("ends", omit_empty),
 };
-constexpr Shape kInFleet =
+constexpr Codec kInFleet =
     record(kInFleetFields, "Rank that measured. Key, pace, rank and round identify a result of a fleet.");
 
 /// The fields of a result, with one of the two shapes of measurements.
-template <const Shape& measurement>
+template <const Codec& measurement>
 constexpr std::array kResultFieldsWith{
     case_field<&StoredCase::scenario, &Case::scenario, kWord>("scenario"),
     case_field<&StoredCase::key, &Case::key, kKey>(
         "key", "Identifier of the case. The same case has the same key in every run on every machine."),
     case_field<&StoredCase::params, &Case::params, kEntriesOf<Param, &Param::name, kParam>>(
         "params", "Value of each axis of the case; sizes in bytes."),
-    field<&Result::in_fleet, kInFleet>("fleet", if_known),
-    field<&Result::gpus, kListOf<int, kWhole<int>>>("gpus", if_known,
+    field<&Result::in_fleet, kInFleet>("fleet", omit_empty),
+    field<&Result::gpus, kListOf<int, kWhole<int>>>("gpus", omit_empty,
                                                     "Indices of the GPUs used, if there are several."),
     field<&Result::status>("status",
                            "failed: a wrong byte or an error, so no number can be trusted. skipped: not run."),
@@ -468,13 +473,13 @@ constexpr std::array kResultFieldsWith{
         "Results that are words. limited_by: link or kernel. limit_set_by: kernel, or the arrangement of both copies "
         "that sets the limit (absent in older files: whole). suggestion: flags that should make the case faster."),
     field<&Result::health, kHealthRecord>(
-        "health", if_known, "State of the GPU before and after the case, or its last pass; absent if unknown."),
+        "health", omit_empty, "State of the GPU before and after the case, or its last pass; absent if unknown."),
 };
 constexpr std::array kResultTies{
     Tie{.field = "status", .word = "ok", .empty = {"reason"}, .else_filled = {"reason"}},
     Tie{.field = "status", .word = "skipped", .empty = {"measurements", "metrics", "gpu_metrics"}},
 };
-constexpr Shape kResult =
+constexpr Codec kResult =
     tied(record(kResultFieldsWith<kMeasurement>, "Result of one case: its parameters, status and measurements."),
          kResultTies);
 
@@ -484,11 +489,11 @@ constexpr std::array kFindingFields{
     field<&Finding::labels, kLabels>("labels",
                                      "Axis values that the finding applies to, and words that its kind defines."),
     field<&Finding::metrics, kMetrics>("metrics", "Numbers of the finding, by name."),
-    field<&Finding::text>("text", if_known, "The finding as a sentence; absent if the numbers say it all."),
-    field<&Finding::detail>("detail", if_known,
+    field<&Finding::text>("text", omit_empty, "The finding as a sentence; absent if the numbers say it all."),
+    field<&Finding::detail>("detail", omit_empty,
                             "A detail, summed up by other findings. Reports show it with --all-findings."),
 };
-constexpr Shape kFinding =
+constexpr Codec kFinding =
     record(kFindingFields, "A conclusion from several results of one scenario, such as a fit over sizes.");
 
 // --- Declarations ---------------------------------------------------------------------------------------------------
@@ -497,25 +502,25 @@ using Declaration = MetricDeclaration;
 constexpr std::array kDeclarationFields{
     field<&Declaration::name>("name"),
     field<&Declaration::kind>("kind", "measurement: samples. metric: a number derived from samples. label: a word."),
-    field<&Declaration::unit>("unit", if_known, "Absent for a label."),
+    field<&Declaration::unit>("unit", omit_empty, "Absent for a label."),
     field<&Declaration::better>("better"),
     field<&Declaration::headline>("headline",
                                   "Whether this is the headline of a case. Of several, the first that has samples."),
     field<&Declaration::heading, kText>("heading", "Heading of the column in tables; empty: no column."),
     field<&Declaration::format>("format", "Format of the column's cells."),
     field<&Declaration::help, kText>("help"),
-    field<&Declaration::beside, kListOf<Declaration::Beside, kOneOf<Declaration::Beside>>>(
-        "beside", if_known,
+    field<&Declaration::companion, kListOf<Declaration::Companion, kOneOf<Declaration::Companion>>>(
+        "beside", omit_empty,
         "Additional columns. interval: half-width of the confidence interval; for a metric, from the metrics NAME_low "
         "and NAME_high."),
 };
-constexpr Shape kDeclaration = on_one_line(record(
+constexpr Codec kDeclaration = on_one_line(record(
     kDeclarationFields,
     "Declaration of a measurement, metric or label of a scenario. A measurement and a metric may share a name."));
-constexpr const Shape& kDeclarations = kListOf<Declaration, kDeclaration>;
+constexpr const Codec& kDeclarations = kListOf<Declaration, kDeclaration>;
 
 /// An object keyed by the names of scenarios.
-constexpr Shape kMetricsDeclared{.expected = "an object",
+constexpr Codec kMetricsDeclared{.expected = "an object",
                                  .is_object = true,
                                  .entry = [](Reader& in, void* declared, std::string_view scenario) -> Target {
                                    auto& all = as<MetricsDeclared>(declared);
@@ -541,24 +546,24 @@ constexpr std::array kRankFields{
     field<&RankPlace::node>("node", "Number of the node, in the order of the lowest rank of each."),
     field<&RankPlace::local_rank>("local_rank", "Local rank on its node."),
     field<&RankPlace::host>("host"),
-    field<&RankPlace::tool>("tool", if_known, "Version and commit of xferbench."),
+    field<&RankPlace::tool>("tool", omit_empty, "Version and commit of xferbench."),
     field<&RankPlace::environment, kEnvironment>("environment"),
 };
-constexpr Shape kRank = record(kRankFields, "One rank: its host and hardware.");
+constexpr Codec kRank = record(kRankFields, "One rank: its host and hardware.");
 
 constexpr std::size_t kMostRanks = 1'000'000;
-constexpr const Shape& kRankNumbers = kListOf<int, kWhole<int>, kMostRanks>;
+constexpr const Codec& kRankNumbers = kListOf<int, kWhole<int>, kMostRanks>;
 
 constexpr std::array kFlaggedFields{
     field<&Flagged::what>("what", "Kind of the slow part. rank: the rank is missing."),
     field<&Flagged::ranks, kRankNumbers>("ranks", "Affected ranks; of a pair, the sender and the receiver."),
     field<&Flagged::name>("name", "Readable name of the part."),
     field<&Flagged::text>("text", "Description, as a sentence without a full stop."),
-    field<&Flagged::shortfall>("shortfall", if_known,
+    field<&Flagged::shortfall>("shortfall", omit_empty,
                                "Largest shortfall from the median of its peer group, as a share."),
-    field<&Flagged::tests>("tests", if_known, "Cases, with their concurrency, in which the part is slow."),
+    field<&Flagged::tests>("tests", omit_empty, "Cases, with their concurrency, in which the part is slow."),
 };
-constexpr Shape kFlagged = record(kFlaggedFields, "A part that is slower than its peers, or a rank that is missing.");
+constexpr Codec kFlagged = record(kFlaggedFields, "A part that is slower than its peers, or a rank that is missing.");
 
 /// Ranks must be sorted, because they are found by binary search.
 void check_ranks(Reader& in, std::vector<RankPlace>& ranks) {
@@ -573,7 +578,7 @@ constexpr std::array kJudgementFields{
     field<&FleetJudgement::judged>("judged", "Number of these with exact enough clocks and peers to compare."),
     field<&FleetJudgement::unresolved>("unresolved", "Number of suspicions that the second round did not decide."),
 };
-constexpr Shape kJudgement = record(kJudgementFields,
+constexpr Codec kJudgement = record(kJudgementFields,
                                     "Summary of the comparison of ranks. A test is one case at one concurrency; "
                                     "transfers with all partners count as one. Absent without tests.");
 
@@ -586,10 +591,10 @@ constexpr std::array kFleetFields{
     field<&Fleet::differences>("differences", Rule::optional,
                                "Differences between ranks, such as drivers. Absent in older files."),
     field<&Fleet::notes>("notes", "Limitations of the comparison."),
-    field<&Fleet::judgement, kJudgement>("judgement", if_known),
+    field<&Fleet::judgement, kJudgement>("judgement", omit_empty),
     field<&Fleet::ranks, kListOf<RankPlace, kRank, kMostRanks, check_ranks>>("ranks"),
 };
-constexpr Shape kFleet =
+constexpr Codec kFleet =
     record(kFleetFields, "Ranks of a run under mpirun or srun, and findings about them; absent for a single process.");
 
 // --- The file -------------------------------------------------------------------------------------------------------
@@ -622,14 +627,14 @@ void check_report(Reader& in, void* whole) {
               : fmt::format("results[{}] belongs to a rank, but the file has no 'fleet' that lists ranks", index));
 }
 
-constexpr Shape kResults = named("results", kListOf<Result, kResult, kMostResults>);
+constexpr Codec kResults = named("results", kListOf<Result, kResult, kMostResults>);
 
-constexpr const Shape& kTimes = kListOf<std::string, kTimeOrNone>;
+constexpr const Codec& kTimes = kListOf<std::string, kTimeOrNone>;
 constexpr std::array kFurtherFields{
     field<&FurtherProcess::started_at, kTime>("started_at"),
     field<&FurtherProcess::results, kResults>("results"),
 };
-constexpr Shape kFurther = record(kFurtherFields);
+constexpr Codec kFurther = record(kFurtherFields);
 constexpr std::size_t kMostProcesses = 100;
 
 constexpr std::array kReportFields{
@@ -646,16 +651,16 @@ constexpr std::array kReportFields{
                                                        "in the order of columns; absent in older files."),
     field<&Report::results, kResults>(
         "results", "One result per case; for a fleet, one per case, rank, pace and round. In the order of execution."),
-    field<&Report::fleet, kFleet>("fleet", if_known),
+    field<&Report::fleet, kFleet>("fleet", omit_empty),
     field<&Report::findings, kListOf<Finding, kFinding, kMostResults>>(
         "findings", optional, "Findings from all results; empty during the run."),
-    field<&Report::resumed_at, kTimes>("resumed_at", if_known, "Times at which a stopped run was resumed."),
+    field<&Report::resumed_at, kTimes>("resumed_at", omit_empty, "Times at which a stopped run was resumed."),
     field<&Report::further_processes, kListOf<FurtherProcess, kFurther, kMostProcesses>>(
-        "further_processes", if_known,
+        "further_processes", omit_empty,
         "Results of all processes but the first, for a suite that uses several processes. compare takes each as a "
         "separate file. All other fields belong to the first process."),
 };
-constexpr Shape kReport =
+constexpr Codec kReport =
     expecting(record(kReportFields,
                      "Results file that xferbench --json writes, version 1. Fields are added, never renamed, removed "
                      "or given another meaning. Unknown values are absent, never 0, null or a text. measurement.md and "
@@ -664,7 +669,7 @@ constexpr Shape kReport =
               "a results file of xferbench --json");
 
 /// In a journal, identities may occur several times: a case is appended again when more is known about it.
-constexpr Shape kJournal = expecting(record(kReportFields), "a journal of xferbench");
+constexpr Codec kJournal = expecting(record(kReportFields), "a journal of xferbench");
 
 // --- The machine alone ----------------------------------------------------------------------------------------------
 
@@ -672,13 +677,13 @@ constexpr std::string_view kInfoVersion1 = "xferbench-info/1";
 constexpr std::array kFactsFields{
     part("schema", kSchema<kInfoVersion1>),
     field<&MachineFacts::tool, kTool>("tool"),
-    field<&MachineFacts::environment, kEnvironment>("environment", if_known),
-    field<&MachineFacts::no_gpu>("no_gpu", if_known),
-    field<&MachineFacts::host, kHost>("host", if_known),
-    field<&MachineFacts::limits, kMetrics>("limits", if_known),
+    field<&MachineFacts::environment, kEnvironment>("environment", omit_empty),
+    field<&MachineFacts::no_gpu>("no_gpu", omit_empty),
+    field<&MachineFacts::host, kHost>("host", omit_empty),
+    field<&MachineFacts::limits, kMetrics>("limits", omit_empty),
     field<&MachineFacts::profiles, kLabels>("profiles"),
 };
-constexpr Shape kFacts = record(kFactsFields);
+constexpr Codec kFacts = record(kFactsFields);
 
 Report empty_report() {
   Report report;
@@ -691,14 +696,14 @@ Report empty_report() {
 void write_json(const Report& report, const Sink& sink) { write(kReport, &report, sink); }
 
 void write_json(const Report& report, const Sink& sink, const TextOfResult& text_of) {
-  write(kReport, &report, sink, [&](const Shape& shape, const void* value) -> std::optional<std::string> {
+  write(kReport, &report, sink, [&](const Codec& shape, const void* value) -> std::optional<std::string> {
     return &shape == &kResult ? text_of(as<Result>(value)) : std::nullopt;
   });
 }
 
 std::string beginning_of_json(const Report& report) {
   std::string text;
-  const auto without_results = [](const Shape& shape, const void*) {
+  const auto without_results = [](const Codec& shape, const void*) {
     return &shape == &kResults ? std::optional<std::string>("[") : std::nullopt;
   };
   write(
@@ -727,16 +732,16 @@ std::string to_json(const RankPlace& rank) { return text_of(kRank, &rank); }
 std::string to_json(const MachineFacts& facts) { return text_of(kFacts, &facts); }
 
 // On one line, for files with a record in each line.
-constexpr Shape json::kToolLine = on_one_line(kTool);
-constexpr Shape json::kEnvironmentLine = on_one_line(kEnvironment);
-constexpr Shape json::kHealthLine = kHealth;
+constexpr Codec json::kToolLine = on_one_line(kTool);
+constexpr Codec json::kEnvironmentLine = on_one_line(kEnvironment);
+constexpr Codec json::kHealthLine = kHealth;
 
-constexpr Shape json::kSentResult = record(kResultFieldsWith<kSentMeasurement>);
-constexpr Shape json::kSentRank = kRank;
-constexpr Shape json::kSentNumbers = kRankNumbers;
-constexpr Shape json::kSentTexts = kVariables;
+constexpr Codec json::kSentResult = record(kResultFieldsWith<kSentMeasurement>);
+constexpr Codec json::kSentRank = kRank;
+constexpr Codec json::kSentNumbers = kRankNumbers;
+constexpr Codec json::kSentTexts = kVariables;
 
-constexpr Shape json::kInterval{
+constexpr Codec json::kInterval{
     .expected = "two numbers, low and high",
     .item = [](Reader& in, void* interval, std::size_t index) -> Target {
       in.refuse_more_than(2, index);
@@ -759,7 +764,7 @@ constexpr Shape json::kInterval{
 namespace {
 
 /// Reads the journal up to its first damage, if any, which is described in `damage`.
-Report read_journal(const JournalBeside& journal, std::uint64_t bytes, std::string& damage) {
+Report read_journal(const AdjacentJournal& journal, std::uint64_t bytes, std::string& damage) {
   Report report = empty_report();
   try {
     read_beginning(journal.file(), journal.path(), bytes, kEndOfUnfinished, {&kJournal, &report});
@@ -774,9 +779,9 @@ Report read_journal(const JournalBeside& journal, std::uint64_t bytes, std::stri
 
 StoredReport read_stored(const std::string& path) {
   if (path == "-") return {.report = record_from_file(path, kReport, empty_report())};
-  const JournalBeside journal(path);  // open it before the file, which may become complete in between
+  const AdjacentJournal journal(path);  // open it before the file, which may become complete in between
   StoredReport stored{.report = record_from_file(path, kReport, empty_report())};
-  const std::optional<WholePart> part = journal.whole_part();
+  const std::optional<ValidPrefix> part = journal.valid_prefix();
   if (!part) return stored;
   if (part->beginning == 0) {  // every journal begins with this part
     stored.damage = fmt::format("{}: it has no results", journal.path());
@@ -787,7 +792,7 @@ StoredReport read_stored(const std::string& path) {
   stored.journal_is_of_another_run = stored.damage.empty() && !is_same_run(stored.report, begun);
   const bool says_more = !stored.report.complete && !stored.report.fleet;
   if (!says_more || !stored.damage.empty() || stored.journal_is_of_another_run) return stored;
-  take_in(stored.report, std::move(read_journal(journal, part->whole, stored.damage).results));
+  apply_entry(stored.report, std::move(read_journal(journal, part->whole, stored.damage).results));
   return stored;
 }
 

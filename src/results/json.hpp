@@ -79,16 +79,16 @@ struct MachineFacts {
 std::string to_json(const MachineFacts& facts);
 
 namespace json {
-struct Shape;
-extern const Shape kInterval;         ///< [low, high]
-extern const Shape kToolLine;         ///< of a Tool
-extern const Shape kEnvironmentLine;  ///< of an Environment
-extern const Shape kHealthLine;       ///< of a Health
+struct Codec;
+extern const Codec kInterval;         ///< [low, high]
+extern const Codec kToolLine;         ///< of a Tool
+extern const Codec kEnvironmentLine;  ///< of an Environment
+extern const Codec kHealthLine;       ///< of a Health
 // For messages between processes.
-extern const Shape kSentResult;   ///< of a Result; says which measurements are auxiliary
-extern const Shape kSentRank;     ///< of a RankPlace
-extern const Shape kSentNumbers;  ///< rank numbers, or a number for each rank: std::vector<int>
-extern const Shape kSentTexts;    ///< Labels with arbitrary names
+extern const Codec kSentResult;   ///< of a Result; says which measurements are auxiliary
+extern const Codec kSentRank;     ///< of a RankPlace
+extern const Codec kSentNumbers;  ///< rank numbers, or a number for each rank: std::vector<int>
+extern const Codec kSentTexts;    ///< Labels with arbitrary names
 }  // namespace json
 
 }  // namespace xferbench

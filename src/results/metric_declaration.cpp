@@ -12,7 +12,7 @@ std::vector<Column> columns_of(std::span<const MetricDeclaration> metrics) {
   for (const MetricDeclaration& metric : metrics) {
     if (metric.heading.empty()) continue;
     columns.push_back({.of = &metric});
-    for (const auto beside : metric.beside) columns.push_back({.of = &metric, .beside = beside});
+    for (const auto companion : metric.companion) columns.push_back({.of = &metric, .companion = companion});
   }
   return columns;
 }

@@ -33,7 +33,7 @@ struct MetricDeclaration {
     word,     ///< unchanged
   };
   /// Further columns of a measurement, right of its median. A metric can only have its interval.
-  enum class Beside {
+  enum class Companion {
     /// Half-width of the 95 % confidence interval, in percent of the value: of a median, or of a metric whose ends are
     /// the metrics NAME_low and NAME_high.
     interval,
@@ -49,7 +49,7 @@ struct MetricDeclaration {
   bool headline = false;  ///< main number of a case; of several, the first that the case has
   std::string heading{};  ///< of its column; empty: no column
   Format format = Format::seconds;
-  std::vector<Beside> beside{};
+  std::vector<Companion> companion{};
   std::string help{};  ///< one line
   friend bool operator==(const MetricDeclaration&, const MetricDeclaration&) = default;
 
@@ -65,17 +65,17 @@ struct MetricDeclaration {
     format = Format::number;
     return std::move(*this);
   }
-  [[nodiscard]] MetricDeclaration column(std::string its_heading, std::vector<Beside> columns_beside = {}) && {
+  [[nodiscard]] MetricDeclaration column(std::string its_heading, std::vector<Companion> companions = {}) && {
     heading = std::move(its_heading);
-    beside = std::move(columns_beside);
+    companion = std::move(companions);
     return std::move(*this);
   }
   /// Gives a metric a column with a format that does not follow from its unit.
   [[nodiscard]] MetricDeclaration column(std::string its_heading, Format its_format,
-                                         std::vector<Beside> columns_beside = {}) && {
+                                         std::vector<Companion> companions = {}) && {
     heading = std::move(its_heading);
     format = its_format;
-    beside = std::move(columns_beside);
+    companion = std::move(companions);
     return std::move(*this);
   }
 };
@@ -86,7 +86,7 @@ constexpr auto texts_of(MetricDeclaration::Kind) {
 constexpr auto texts_of(MetricDeclaration::Format) {
   return std::to_array<std::string_view>({"number", "seconds", "percent", "ratio", "word"});
 }
-constexpr auto texts_of(MetricDeclaration::Beside) {
+constexpr auto texts_of(MetricDeclaration::Companion) {
   return std::to_array<std::string_view>({"interval", "clock", "p90", "p99"});
 }
 
@@ -94,7 +94,7 @@ constexpr auto texts_of(MetricDeclaration::Beside) {
 namespace declaring {
 using enum Better;
 using enum MetricDeclaration::Format;
-using enum MetricDeclaration::Beside;
+using enum MetricDeclaration::Companion;
 }  // namespace declaring
 
 /// A measurement in seconds; less is better.
@@ -125,10 +125,10 @@ inline MetricDeclaration label(std::string name, std::string help) {
 /// One column of a scenario's table.
 struct Column {
   const MetricDeclaration* of = nullptr;  ///< must outlive the column
-  std::optional<MetricDeclaration::Beside> beside{};
+  std::optional<MetricDeclaration::Companion> companion{};
   [[nodiscard]] std::string header() const {
-    if (!beside) return of->heading;
-    return *beside == MetricDeclaration::Beside::interval ? "±" : std::string(to_text(*beside));
+    if (!companion) return of->heading;
+    return *companion == MetricDeclaration::Companion::interval ? "±" : std::string(to_text(*companion));
   }
 };
 

@@ -10,18 +10,18 @@ namespace xferbench {
 
 struct RecordedRun {
   std::vector<std::string> command;
-  std::string started_at;            ///< ISO 8601, UTC
-  std::string version;               ///< of xferbench
-  std::string range{};               ///< NVTX range to analyze; empty: the whole program
-  double from = 0;                   ///< seconds after a process's start at which recording began
-  std::uint32_t pid = 0;             ///< of the process that was started, in the kept run
-  std::uint64_t begin = 0;           ///< when it was started, in nanoseconds of CLOCK_MONOTONIC ...
-  std::uint64_t end = 0;             ///< ... and when it ended
-  std::vector<double> bare{};        ///< seconds of the whole program in each run without the profiler
-  std::vector<double> watched{};     ///< seconds of the whole program in each run with the profiler
-  std::vector<double> bare_range{};  ///< seconds of the range in each run without the profiler
-  int exit_code = 0;                 ///< of the kept run; 0 if a signal ended it
-  int signal = 0;                    ///< that ended it; 0: none
+  std::string started_at;                ///< ISO 8601, UTC
+  std::string version;                   ///< of xferbench
+  std::string range{};                   ///< NVTX range to analyze; empty: the whole program
+  double from = 0;                       ///< seconds after a process's start at which recording began
+  std::uint32_t pid = 0;                 ///< of the process that was started, in the kept run
+  std::uint64_t begin = 0;               ///< when it was started, in nanoseconds of CLOCK_MONOTONIC ...
+  std::uint64_t end = 0;                 ///< ... and when it ended
+  std::vector<double> baseline{};        ///< seconds of the whole program in each run without the profiler
+  std::vector<double> profiled{};        ///< seconds of the whole program in each run with the profiler
+  std::vector<double> baseline_range{};  ///< seconds of the range in each run without the profiler
+  int exit_code = 0;                     ///< of the kept run; 0 if a signal ended it
+  int signal = 0;                        ///< that ended it; 0: none
   /// Duration of the kept run.
   [[nodiscard]] double seconds() const { return 1e-9 * static_cast<double>(end - begin); }
   friend bool operator==(const RecordedRun&, const RecordedRun&) = default;

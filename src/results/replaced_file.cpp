@@ -103,12 +103,12 @@ bool ReplacedFile::take_hold_of(Descriptor file) {
   if (fstat(file.number(), &held) != 0) fail(errno);
   const bool is_there = fstatat(folder_.number(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0;
   if (!is_there || !is_same_file(held, named)) return false;
-  refuse_what_would_be_lost(held);
+  refuse_data_loss(held);
   held_ = std::move(file);
   return true;
 }
 
-void ReplacedFile::refuse_what_would_be_lost(const struct stat& status) const {
+void ReplacedFile::refuse_data_loss(const struct stat& status) const {
   // Replacing a write-protected file would succeed, against the intention of its owner.
   if (faccessat(folder_.number(), name_.c_str(), W_OK, AT_EACCESS) != 0) fail(errno);
   struct stat kept {};

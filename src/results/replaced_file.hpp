@@ -73,7 +73,7 @@ class ReplacedFile {
   [[noreturn]] void refuse(const std::string& why) const;
   void hold();
   bool take_hold_of(Descriptor file);
-  void refuse_what_would_be_lost(const struct stat& status) const;
+  void refuse_data_loss(const struct stat& status) const;
   [[nodiscard]] Temporary make_temporary() const;
   [[nodiscard]] Temporary make_named() const;
   void write_state(const Temporary& temporary, const TextWriter& write) const;

@@ -22,14 +22,14 @@ std::string Result::identity() const {
   return fmt::format("{} pace={} rank={}{}", config.key(), to_text(in_fleet->pace), in_fleet->rank, round);
 }
 
-void Result::put_samples_away() {
-  for (Measurement& m : measurements) m.samples.put_away();
+void Result::release_samples() {
+  for (Measurement& m : measurements) m.samples.release();
   measurements.shrink_to_fit();
   metrics.shrink_to_fit();
 }
 
-bool Result::has_samples_put_away() const {
-  return std::ranges::any_of(measurements, [](const Measurement& m) { return m.samples.are_put_away(); });
+bool Result::has_released_samples() const {
+  return std::ranges::any_of(measurements, [](const Measurement& m) { return m.samples.are_released(); });
 }
 
 namespace {

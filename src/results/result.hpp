@@ -18,8 +18,8 @@
 #include "core/environment.hpp"
 #include "core/health.hpp"
 #include "core/trace.hpp"
-#include "results/boxed.hpp"
 #include "results/fleet.hpp"
+#include "results/heap_optional.hpp"
 #include "results/metric_declaration.hpp"
 #include "results/samples.hpp"
 
@@ -120,11 +120,11 @@ struct Result {
   std::vector<std::string> warnings;
   std::vector<Measurement> measurements;
   std::vector<Metric> metrics;
-  Labels labels;               ///< findings in words
-  std::vector<int> gpus{};     ///< Environment::Gpu::index of the GPUs that took part, if the run has several
-  Boxed<InFleet> in_fleet{};   ///< only in a fleet: which rank measured it, and how
-  Boxed<HealthRecord> health;  ///< of the GPU before and after the last turn of the case, if known
-  Boxed<Trace> trace;          ///< of one additional pass, if a timeline was requested; not in files
+  Labels labels;                      ///< findings in words
+  std::vector<int> gpus{};            ///< Environment::Gpu::index of the GPUs that took part, if the run has several
+  HeapOptional<InFleet> in_fleet{};   ///< only in a fleet: which rank measured it, and how
+  HeapOptional<HealthRecord> health;  ///< of the GPU before and after the last turn of the case, if known
+  HeapOptional<Trace> trace;          ///< of one additional pass, if a timeline was requested; not in files
 
   Result() = default;
   explicit Result(Case c) : config(std::move(c)) {}
@@ -132,8 +132,8 @@ struct Result {
   /// "memcpy/size=1MiB/dir=h2d pace=all rank=3", then " round=2".
   [[nodiscard]] std::string identity() const;
   /// Frees the memory of samples that are in a file.
-  void put_samples_away();
-  [[nodiscard]] bool has_samples_put_away() const;
+  void release_samples();
+  [[nodiscard]] bool has_released_samples() const;
   /// Sender and receiver of a transfer, from the labels kFromRank and kToRank; nothing for a result of one rank alone.
   [[nodiscard]] std::optional<std::pair<int, int>> ranks_of_transfer() const;
   void add(std::string name, double value, std::string unit) {

@@ -18,7 +18,7 @@ class Samples {
   Samples(std::vector<double> held) : held_(std::move(held)) {}
   Samples(std::initializer_list<double> held) : held_(held) {}
 
-  [[nodiscard]] std::size_t size() const { return put_away_ > 0 ? put_away_ : held_.size(); }
+  [[nodiscard]] std::size_t size() const { return released_ > 0 ? released_ : held_.size(); }
   [[nodiscard]] bool empty() const { return size() == 0; }
 
   [[nodiscard]] const double* data() const { return held().data(); }
@@ -31,13 +31,13 @@ class Samples {
   void append(std::span<const double> more) { held().insert(held_.end(), more.begin(), more.end()); }
 
   /// Frees the samples, and keeps only their number.
-  void put_away() {
-    put_away_ = size();
+  void release() {
+    released_ = size();
     std::vector<double>().swap(held_);
   }
-  [[nodiscard]] bool are_put_away() const { return put_away_ > 0; }
+  [[nodiscard]] bool are_released() const { return released_ > 0; }
   [[nodiscard]] const std::vector<double>& held() const {
-    if (put_away_ > 0) throw std::logic_error("the samples are in a file, not in memory");
+    if (released_ > 0) throw std::logic_error("the samples are in a file, not in memory");
     return held_;
   }
   /// For reading into.
@@ -50,7 +50,7 @@ class Samples {
 
  private:
   std::vector<double> held_;
-  std::size_t put_away_ = 0;  // number of freed samples; 0: they are in memory
+  std::size_t released_ = 0;  // number of freed samples; 0: they are in memory
 };
 
 }  // namespace xferbench

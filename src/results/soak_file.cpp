@@ -14,7 +14,7 @@
 #include "core/error.hpp"
 #include "results/file_io.hpp"
 #include "results/json.hpp"
-#include "results/json_shape.hpp"
+#include "results/json_codec.hpp"
 #include "results/output_file.hpp"
 #include "results/replaced_file.hpp"
 #include "results/stored_file.hpp"
@@ -30,10 +30,10 @@ using enum Rule;
 
 constexpr std::string_view kSoakVersion1 = "xferbench-soak/1";
 
-constexpr Shape kShareOfRate = within(kNumber, "a number from 0 to 1", 0, 1);
-constexpr const Shape& kSoakLoads = kListOf<SoakLoad, kOneOf<SoakLoad>>;
-constexpr const Shape& kAmounts = kListOf<double, kAmount>;
-constexpr const Shape& kWholeNumbers = kListOf<std::uint64_t, kWhole<std::uint64_t>>;
+constexpr Codec kShareOfRate = within(kNumber, "a number from 0 to 1", 0, 1);
+constexpr const Codec& kSoakLoads = kListOf<SoakLoad, kOneOf<SoakLoad>>;
+constexpr const Codec& kAmounts = kListOf<double, kAmount>;
+constexpr const Codec& kWholeNumbers = kListOf<std::uint64_t, kWhole<std::uint64_t>>;
 
 constexpr std::array kSoakSettingsFields{
     field<&SoakSettings::seconds>("seconds", "Planned duration of all parts together, in seconds."),
@@ -44,7 +44,7 @@ constexpr std::array kSoakSettingsFields{
     field<&SoakSettings::size>("size", "Size of one copy, in bytes."),
     field<&SoakSettings::seed>("seed"),
 };
-constexpr Shape kSoakSettings = record(kSoakSettingsFields);
+constexpr Codec kSoakSettings = record(kSoakSettingsFields);
 
 constexpr std::array kSoakHeaderFields{
     part("schema", kSchema<kSoakVersion1>),
@@ -54,7 +54,7 @@ constexpr std::array kSoakHeaderFields{
     field<&SoakHeader::environment, kEnvironmentLine>("environment"),
     field<&SoakHeader::settings, kSoakSettings>("settings"),
 };
-constexpr Shape kSoakHeader =
+constexpr Codec kSoakHeader =
     named("header", on_one_line(expecting(record(kSoakHeaderFields, "The first line."),
                                           "the first line of a file of xferbench soak --json")));
 
@@ -74,7 +74,7 @@ constexpr std::array kSoakWrongFields{
     field<&SoakWrong::elapsed>("elapsed"),
     field<&SoakWrong::at, kTime>("at"),
 };
-constexpr Shape kSoakWrong = record(kSoakWrongFields, "Wrong data in one buffer, found by one check.");
+constexpr Codec kSoakWrong = record(kSoakWrongFields, "Wrong data in one buffer, found by one check.");
 
 constexpr std::array kSoakDropFields{
     field<&SoakDrop::gpu>("gpu"),
@@ -83,31 +83,31 @@ constexpr std::array kSoakDropFields{
     field<&SoakDrop::to>("to"),
     field<&SoakDrop::lowest>("lowest"),
     field<&SoakDrop::at, kTime>("at"),
-    field<&SoakDrop::beside>("beside", if_known, "Other changes in these intervals."),
+    field<&SoakDrop::beside>("beside", omit_empty, "Other changes in these intervals."),
 };
-constexpr Shape kSoakDrop = record(kSoakDropFields, "Period in which a load of a GPU was slower than the floor.");
+constexpr Codec kSoakDrop = record(kSoakDropFields, "Period in which a load of a GPU was slower than the floor.");
 
 constexpr std::array kSoakRateFields{
     field<&SoakRate::load>("load"),       field<&SoakRate::median>("median"), field<&SoakRate::lowest>("lowest"),
     field<&SoakRate::highest>("highest"), field<&SoakRate::turns>("turns"),
 };
-constexpr Shape kSoakRate =
+constexpr Codec kSoakRate =
     record(kSoakRateFields, "Rates of the passes of a load in one interval, in bytes per second.");
 
 constexpr std::array kSoakClocksFields{
-    field<&Clocks::sm>("sm", if_known),
-    field<&Clocks::memory>("memory", if_known),
+    field<&Clocks::sm>("sm", omit_empty),
+    field<&Clocks::memory>("memory", omit_empty),
 };
-constexpr Shape kSoakClocks = record(kSoakClocksFields, "Clock rates in hertz. Unknown values are absent.");
+constexpr Codec kSoakClocks = record(kSoakClocksFields, "Clock rates in hertz. Unknown values are absent.");
 
 constexpr std::array kSoakGpuFields{
     field<&SoakGpu::gpu>("gpu"),
     field<&SoakGpu::rates, kListOf<SoakRate, kSoakRate>>("rates"),
     field<&SoakGpu::health, kHealthLine>("health"),
     field<&SoakGpu::clocks, kSoakClocks>("clocks"),
-    field<&SoakGpu::changes>("changes", if_known, "Changes for the worse in the interval, as sentences."),
+    field<&SoakGpu::changes>("changes", omit_empty, "Changes for the worse in the interval, as sentences."),
 };
-constexpr Shape kSoakGpu = record(kSoakGpuFields, "State of a GPU at the end of an interval.");
+constexpr Codec kSoakGpu = record(kSoakGpuFields, "State of a GPU at the end of an interval.");
 
 constexpr std::array kSoakLoadTotalsFields{
     field<&SoakLoadTotals::gpu>("gpu"),
@@ -117,29 +117,29 @@ constexpr std::array kSoakLoadTotalsFields{
     field<&SoakLoadTotals::busy>("busy", "Seconds spent moving them."),
     field<&SoakLoadTotals::wrong>("wrong", optional, "Bytes of these that were wrong."),
     field<&SoakLoadTotals::first, kAmounts>("first", optional, "Median rates of the intervals in the first minutes."),
-    field<&SoakLoadTotals::baseline>("baseline", if_known, "Median of these rates, after the first minutes."),
-    field<&SoakLoadTotals::baseline_until>("baseline_until", if_known,
+    field<&SoakLoadTotals::baseline>("baseline", omit_empty, "Median of these rates, after the first minutes."),
+    field<&SoakLoadTotals::baseline_until>("baseline_until", omit_empty,
                                            "End of the first minutes, in seconds since the start of the soak."),
-    field<&SoakLoadTotals::lowest>("lowest", if_known, "Lowest rate of a pass after the first minutes."),
+    field<&SoakLoadTotals::lowest>("lowest", omit_empty, "Lowest rate of a pass after the first minutes."),
 };
-constexpr Shape kSoakLoadTotals = record(kSoakLoadTotalsFields);
+constexpr Codec kSoakLoadTotals = record(kSoakLoadTotalsFields);
 
 constexpr std::array kSoakCountersFields{
     field<&SoakCounters::gpu>("gpu"),
-    field<&SoakCounters::ecc_corrected>("ecc_corrected", if_known),
-    field<&SoakCounters::ecc_uncorrected>("ecc_uncorrected", if_known),
-    field<&SoakCounters::pcie_replays>("pcie_replays", if_known),
-    field<&SoakCounters::xid_count>("xid_count", if_known),
-    field<&SoakCounters::xids, kWholeNumbers>("xids", if_known),
-    field<&SoakCounters::throttle>("throttle", if_known),
-    field<&SoakCounters::hottest, kNumber>("hottest", if_known),
+    field<&SoakCounters::ecc_corrected>("ecc_corrected", omit_empty),
+    field<&SoakCounters::ecc_uncorrected>("ecc_uncorrected", omit_empty),
+    field<&SoakCounters::pcie_replays>("pcie_replays", omit_empty),
+    field<&SoakCounters::xid_count>("xid_count", omit_empty),
+    field<&SoakCounters::xids, kWholeNumbers>("xids", omit_empty),
+    field<&SoakCounters::throttle>("throttle", omit_empty),
+    field<&SoakCounters::hottest, kNumber>("hottest", omit_empty),
 };
-constexpr Shape kSoakCounters =
+constexpr Codec kSoakCounters =
     record(kSoakCountersFields, "Increase of the counters since the start. Unknown values are absent.");
 
 constexpr std::array kSoakTotalsFields{
     field<&SoakTotals::elapsed>("elapsed"),
-    field<&SoakTotals::seconds>("seconds", if_known, "Planned duration in seconds, if it differs from the header."),
+    field<&SoakTotals::seconds>("seconds", omit_empty, "Planned duration in seconds, if it differs from the header."),
     field<&SoakTotals::loads, kListOf<SoakLoadTotals, kSoakLoadTotals>>("loads"),
     field<&SoakTotals::counters, kListOf<SoakCounters, kSoakCounters>>("counters"),
     field<&SoakTotals::wrong_bytes>("wrong_bytes"),
@@ -148,12 +148,12 @@ constexpr std::array kSoakTotalsFields{
     field<&SoakTotals::drop_count>("drop_count"),
     field<&SoakTotals::drop_seconds>("drop_seconds"),
     field<&SoakTotals::drops, kListOf<SoakDrop, kSoakDrop, SoakTotals::kMostKept>>("drops"),
-    field<&SoakTotals::lost_count>("lost_count", if_known,
+    field<&SoakTotals::lost_count>("lost_count", omit_empty,
                                    "Number of times that the soak ended because a GPU failed or hung."),
-    field<&SoakTotals::lost>("lost", if_known),
-    field<&SoakTotals::resumed_at, kListOf<std::string, kTimeOrNone>>("resumed_at", if_known),
+    field<&SoakTotals::lost>("lost", omit_empty),
+    field<&SoakTotals::resumed_at, kListOf<std::string, kTimeOrNone>>("resumed_at", omit_empty),
 };
-constexpr Shape kSoakTotals = record(kSoakTotalsFields, "Totals up to this line.");
+constexpr Codec kSoakTotals = record(kSoakTotalsFields, "Totals up to this line.");
 
 constexpr std::array kSoakIntervalFields{
     field<&SoakInterval::at, kTime>("at"),
@@ -162,9 +162,9 @@ constexpr std::array kSoakIntervalFields{
     field<&SoakInterval::gpus, kListOf<SoakGpu, kSoakGpu>>("gpus"),
     field<&SoakInterval::so_far, kSoakTotals>("so_far"),
     field<&SoakInterval::end>("end"),
-    field<&SoakInterval::reason>("reason", if_known),
+    field<&SoakInterval::reason>("reason", omit_empty),
 };
-constexpr Shape kSoakIntervalLine =
+constexpr Codec kSoakIntervalLine =
     named("interval", on_one_line(expecting(record(kSoakIntervalFields, "Each further line."),
                                             "a line of a file of xferbench soak --json")));
 

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "results/json_shape.hpp"
+#include "results/json_codec.hpp"
 
 namespace xferbench {
 
@@ -20,17 +20,17 @@ constexpr std::array kCaseSpreadFields{
     field<&CaseSpread::processes, kWhole<std::size_t, 2>>("processes"),
     field<&CaseSpread::spread>("spread", "Standard deviation of the medians' logarithms: 0.01 is about 1 %."),
 };
-constexpr Shape kCaseSpread = on_one_line(record(kCaseSpreadFields));
+constexpr Codec kCaseSpread = on_one_line(record(kCaseSpreadFields));
 
 constexpr std::array kSpreadFields{
     part("schema", kSchema<kSpreadVersion1>),
     field<&SpreadFile::updated_at, kTime>("updated_at"),
     field<&SpreadFile::gpu>("gpu"),
-    field<&SpreadFile::uuid>("uuid", if_known, "UUID of the GPU; absent if it has none."),
-    field<&SpreadFile::profile>("profile", if_known, "Profile of the simulated device; absent for a real one."),
+    field<&SpreadFile::uuid>("uuid", omit_empty, "UUID of the GPU; absent if it has none."),
+    field<&SpreadFile::profile>("profile", omit_empty, "Profile of the simulated device; absent for a real one."),
     field<&SpreadFile::cases, kListOf<CaseSpread, kCaseSpread, kMostCases>>("cases"),
 };
-constexpr Shape kSpreadFile =
+constexpr Codec kSpreadFile =
     expecting(record(kSpreadFields,
                      "Spread file that xferbench --repeat N --spread FILE writes and compare --spread FILE reads, "
                      "version 1: the spread between processes that measure the same case on one machine. Fields are "

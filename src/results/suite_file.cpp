@@ -6,7 +6,7 @@
 #include <array>
 #include <sstream>
 
-#include "results/json_shape.hpp"
+#include "results/json_codec.hpp"
 
 namespace xferbench {
 
@@ -18,7 +18,7 @@ constexpr std::string_view kSuiteVersion1 = "xferbench-suite/1";
 constexpr std::size_t kMostTurns = 100;
 
 /// A command line, split at blanks; values of flags contain none.
-constexpr Shape kRun{.expected = "a command line, such as \"memcpy --size 1M,64M\"", .take = [](Reader& in, void* run) {
+constexpr Codec kRun{.expected = "a command line, such as \"memcpy --size 1M,64M\"", .take = [](Reader& in, void* run) {
                        std::istringstream words(in.as_raw_text());  // line breaks count as blanks
                        auto& into = as<std::vector<std::string>>(run);
                        for (std::string word; words >> word;) in.one_more(into, kMostEntries) = in.kept(word);
@@ -33,13 +33,13 @@ void check_runs(Reader& in, std::vector<std::vector<std::string>>& runs) {
 using Flag = std::pair<std::string, std::string>;
 
 /// The value of a flag, as on a command line.
-constexpr Shape kFlagValue{.expected = "a number", .take = [](Reader& in, void* flag) {
+constexpr Codec kFlagValue{.expected = "a number", .take = [](Reader& in, void* flag) {
                              as<Flag>(flag).second = fmt::format("{}", in.as_number());
                            }};
 
-constexpr const Shape& kFlags = kEntriesOf<Flag, &Flag::first, kFlagValue>;
+constexpr const Codec& kFlags = kEntriesOf<Flag, &Flag::first, kFlagValue>;
 
-constexpr Shape kSampling{
+constexpr Codec kSampling{
     .expected = kFlags.expected,
     .is_object = true,
     .entry =
@@ -58,7 +58,7 @@ constexpr std::array kSuiteFields{
     field<&Suite::sampling, kSampling>("sampling", Rule::optional),
     field<&Suite::runs, kListOf<std::vector<std::string>, kRun, kMostEntries, check_runs>>("runs"),
 };
-constexpr Shape kSuite = strict(expecting(record(kSuiteFields), "an object with schema, description and runs"));
+constexpr Codec kSuite = strict(expecting(record(kSuiteFields), "an object with schema, description and runs"));
 
 }  // namespace
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "results/json_shape.hpp"
+#include "results/json_codec.hpp"
 #include "results/stored_file.hpp"
 
 namespace xferbench {
@@ -21,7 +21,7 @@ constexpr std::array kArgumentFields{
     field<&Traced::part, kText>("part", optional),   field<&Traced::bytes>("bytes", optional),
     field<&Traced::place>("sort_index", optional),
 };
-constexpr Shape kArguments = record(kArgumentFields);
+constexpr Codec kArguments = record(kArgumentFields);
 
 constexpr std::array kEventFields{
     field<&Traced::name, kText>("name"),
@@ -33,10 +33,10 @@ constexpr std::array kEventFields{
     field<&Traced::length>("dur", optional),
     part("args", kArguments, optional),
 };
-constexpr Shape kEvent = record(kEventFields);
+constexpr Codec kEvent = record(kEventFields);
 
 /// Reads into the file's record, which counts the events that are left out.
-constexpr Shape kEvents{.expected = "a list", .item = [](Reader& in, void* into, std::size_t index) -> Target {
+constexpr Codec kEvents{.expected = "a list", .item = [](Reader& in, void* into, std::size_t index) -> Target {
                           auto& file = as<TraceFile>(into);
                           if (index < kMostEvents) return {&kEvent, &in.one_more(file.events, kMostEvents)};
                           ++file.left_out;
@@ -49,13 +49,13 @@ constexpr std::array kOtherFields{
     field<&TraceFile::unverified, kText>("NOT VERIFIED", optional),
     field<&TraceFile::fault, kText>("FAULT INJECTED", optional),
 };
-constexpr Shape kOther = record(kOtherFields);
+constexpr Codec kOther = record(kOtherFields);
 
 constexpr std::array kTraceFields{
     part("traceEvents", kEvents),
     part("otherData", kOther, optional),
 };
-constexpr Shape kTrace = record(kTraceFields);
+constexpr Codec kTrace = record(kTraceFields);
 
 /// The part of a text between `before` and `behind`; the whole text if it has another wording.
 std::string between(const std::string& text, std::string_view before, std::string_view behind) {

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "core/units.hpp"
-#include "run/wording.hpp"
+#include "run/finding_text.hpp"
 
 namespace xferbench {
 
@@ -47,16 +47,16 @@ std::string at_all_sizes(double smallest, double largest) {
 }
 
 /// A path with its value of the compared label, and its other labels.
-struct Entrant {
+struct ComparedWay {
   const Path* path;
   std::string value;
   Labels others;
 };
 
 /// Two paths that differ only in the compared label, and how they compare.
-struct Contest {
-  const Entrant& first;
-  const Entrant& second;
+struct WayPair {
+  const ComparedWay& first;
+  const ComparedWay& second;
   model::Comparison outcome = model::compare(first.path->points, second.path->points);
 
   [[nodiscard]] const std::string& winner(bool first_faster) const { return first_faster ? first.value : second.value; }
@@ -93,7 +93,7 @@ std::string undecided_text(const model::Comparison& o) {
   return text;
 }
 
-std::string no_difference_text(const Contest& c) {
+std::string no_difference_text(const WayPair& c) {
   const model::Comparison& o = c.outcome;
   const std::string both = fmt::format("{} and {}", c.first.value, c.second.value);
   const std::string everywhere = at_all_sizes(o.smallest, o.largest);
@@ -106,7 +106,7 @@ std::string no_difference_text(const Contest& c) {
                      sizes_text(o.smallest, o.largest), undecided_text(o));
 }
 
-std::string no_crossover_text(const Contest& c) {
+std::string no_crossover_text(const WayPair& c) {
   const model::Comparison& o = c.outcome;
   if (o.decided == 0) return no_difference_text(c);
   const std::string faster =
@@ -130,7 +130,7 @@ std::string place_of(const model::Crossover& crossover) {
   return low == high ? about : fmt::format("{} ({} to {})", about, low, high);
 }
 
-std::string crossover_text(const Contest& c) {
+std::string crossover_text(const WayPair& c) {
   const std::vector<model::Crossover>& found = c.outcome.crossovers;
   const model::Crossover& last = found.back();
   if (found.size() == 1) {
@@ -161,7 +161,7 @@ void add_crossover(const model::Crossover& crossover, Finding& finding) {
   finding.metrics.push_back({"measured_above", crossover.measured_above, "B"});
 }
 
-Finding finding_of(const Contest& c, std::string_view axis) {
+Finding finding_of(const WayPair& c, std::string_view axis) {
   const model::Comparison& o = c.outcome;
   const bool crosses = !o.crossovers.empty();
   const Labels& common = c.first.others;
@@ -182,12 +182,12 @@ Finding finding_of(const Contest& c, std::string_view axis) {
   return finding;
 }
 
-std::vector<Entrant> entrants(std::span<const Path> paths, std::string_view axis) {
-  std::vector<Entrant> all;
+std::vector<ComparedWay> compared_ways(std::span<const Path> paths, std::string_view axis) {
+  std::vector<ComparedWay> all;
   for (const Path& path : paths) {
     const auto own = std::ranges::find(path.labels, axis, &Labels::value_type::first);
     if (own == path.labels.end()) continue;
-    Entrant c{&path, own->second, path.labels};
+    ComparedWay c{&path, own->second, path.labels};
     std::erase(c.others, *own);
     all.push_back(std::move(c));
   }
@@ -205,9 +205,9 @@ bool differs(const model::Comparison& outcome) {
 /// certain.
 constexpr double kSmall = 1.05;
 
-using Class = std::vector<const Entrant*>;
+using Class = std::vector<const ComparedWay*>;
 
-model::Comparison compared(const Entrant* a, const Entrant* b) {
+model::Comparison compared(const ComparedWay* a, const ComparedWay* b) {
   return model::compare(a->path->points, b->path->points);
 }
 
@@ -216,9 +216,9 @@ bool belong_together(const model::Comparison& c) { return c.sizes > 0 && c.facto
 /// Each path joins the first class of whose members it belongs to all.
 std::vector<Class> classes_of(const Class& all) {
   std::vector<Class> classes;
-  for (const Entrant* e : all) {
+  for (const ComparedWay* e : all) {
     const auto own = std::ranges::find_if(classes, [e](const Class& members) {
-      return std::ranges::all_of(members, [e](const Entrant* m) { return belong_together(compared(m, e)); });
+      return std::ranges::all_of(members, [e](const ComparedWay* m) { return belong_together(compared(m, e)); });
     });
     own == classes.end() ? classes.push_back({e}) : own->push_back(e);
   }
@@ -229,7 +229,7 @@ std::vector<Class> classes_of(const Class& all) {
 double seconds_at_end(const Class& members) {
   double bytes = 0;
   double seconds = std::numeric_limits<double>::infinity();
-  for (const Entrant* e : members) {
+  for (const ComparedWay* e : members) {
     for (const model::TransferPoint& p : e->path->points) {
       if (p.bytes < bytes) continue;
       seconds = p.bytes > bytes ? p.seconds : std::min(seconds, p.seconds);
@@ -241,7 +241,7 @@ double seconds_at_end(const Class& members) {
 
 std::string names_of(const Class& members) {
   std::vector<std::string> names;
-  for (const Entrant* e : members) names.push_back(e->value);
+  for (const ComparedWay* e : members) names.push_back(e->value);
   return listed(names);
 }
 
@@ -276,7 +276,7 @@ std::string spread_text(const Class& members, const std::string& where) {
 }
 
 /// Neighbouring sizes at which one class is always faster than another, or always slower.
-struct Stretch {
+struct SizeRange {
   Relation relation;
   Interval factors;
   double first, last;  ///< sizes in bytes
@@ -286,7 +286,7 @@ struct Stretch {
 
 using BySize = std::map<double, model::TransferPoint>;
 
-BySize by_size(const Entrant* e) {
+BySize by_size(const ComparedWay* e) {
   BySize points;
   for (const model::TransferPoint& p : e->path->points) points.emplace(p.bytes, p);
   return points;
@@ -314,7 +314,7 @@ std::optional<std::pair<Relation, Interval>> standing(std::span<const BySize> me
 }
 
 struct Course {
-  std::vector<Stretch> stretches;
+  std::vector<SizeRange> size_ranges;
   std::vector<double> sizes;  ///< that all members have
 };
 
@@ -334,11 +334,11 @@ Course course_of(const Class& members, const Class& reference) {
       ++since;
       continue;
     }
-    std::vector<Stretch>& all = course.stretches;
+    std::vector<SizeRange>& all = course.size_ranges;
     if (all.empty() || all.back().relation != relation) {
       all.push_back({.relation = relation, .factors = factors, .first = bytes, .last = bytes});
     } else {
-      Stretch& s = all.back();
+      SizeRange& s = all.back();
       s.factors = {std::min(s.factors.low, factors.low), std::max(s.factors.high, factors.high)};
       s.last = bytes;
       ++s.decided;
@@ -349,7 +349,7 @@ Course course_of(const Class& members, const Class& reference) {
   return course;
 }
 
-std::string where_of(const Stretch& s, const Course& course) {
+std::string where_of(const SizeRange& s, const Course& course) {
   const double smallest = course.sizes.front();
   const double largest = course.sizes.back();
   std::string where;
@@ -372,9 +372,10 @@ std::string where_of(const Stretch& s, const Course& course) {
 std::string text_beside(const Class& members, const Class& reference) {
   const Course course = course_of(members, reference);
   const bool one = members.size() == 1;
-  if (course.stretches.empty()) return names_of(members) + (one ? " differs" : " differ") + " from only some of these";
+  if (course.size_ranges.empty())
+    return names_of(members) + (one ? " differs" : " differ") + " from only some of these";
   std::vector<std::string> parts;
-  for (const Stretch& s : course.stretches) {
+  for (const SizeRange& s : course.size_ranges) {
     const char* verb = s.relation == Relation::slower ? (one ? "takes" : "take") : (one ? "is" : "are");
     const char* than = s.relation == Relation::slower ? "times as long" : "times as fast";
     parts.push_back(fmt::format("{} {} {}{}", verb, factors_text(s.factors), than, where_of(s, course)));
@@ -382,16 +383,16 @@ std::string text_beside(const Class& members, const Class& reference) {
   return names_of(members) + " " + listed(parts);
 }
 
-bool has_interval(const Entrant& e) {
+bool has_interval(const ComparedWay& e) {
   return std::ranges::any_of(e.path->points, [](const model::TransferPoint& p) { return p.seconds_ci.has_value(); });
 }
 
-std::string classes_text(std::span<const Entrant> group) {
+std::string classes_text(std::span<const ComparedWay> group) {
   Class known;
   Class unknown;
   double smallest = std::numeric_limits<double>::infinity();
   double largest = 0;
-  for (const Entrant& e : group) {
+  for (const ComparedWay& e : group) {
     (has_interval(e) ? known : unknown).push_back(&e);
     for (const model::TransferPoint& p : e.path->points) {
       smallest = std::min(smallest, p.bytes);
@@ -401,7 +402,7 @@ std::string classes_text(std::span<const Entrant> group) {
   const std::string where = at_all_sizes(smallest, largest);
   if (known.size() < 2) {
     Class all;
-    for (const Entrant& e : group) all.push_back(&e);
+    for (const ComparedWay& e : group) all.push_back(&e);
     return fmt::format("{}: not decided {}: {}", names_of(all), where, kTooFewSamples);
   }
   std::vector<Class> classes = classes_of(known);
@@ -417,18 +418,18 @@ std::string classes_text(std::span<const Entrant> group) {
   return text;
 }
 
-Finding classes_finding(std::span<const Entrant> group, std::string_view axis) {
+Finding classes_finding(std::span<const ComparedWay> group, std::string_view axis) {
   const Labels& common = group.front().others;
   Finding finding{.kind = "classes", .labels = common, .text = prefix(common) + classes_text(group)};
   std::string all;
-  for (const Entrant& e : group) all += (all.empty() ? "" : ",") + e.value;
+  for (const ComparedWay& e : group) all += (all.empty() ? "" : ",") + e.value;
   finding.labels.emplace_back(axis, all);
   return finding;
 }
 
-void add_pairs(const std::vector<Entrant>& group, std::string_view axis, std::vector<Finding>& findings) {
-  const auto add = [&](const Entrant& a, const Entrant& b, bool in_any_case) {
-    const Contest contest{a, b};
+void add_pairs(const std::vector<ComparedWay>& group, std::string_view axis, std::vector<Finding>& findings) {
+  const auto add = [&](const ComparedWay& a, const ComparedWay& b, bool in_any_case) {
+    const WayPair contest{a, b};
     // With one size, the table above says everything.
     if (contest.outcome.sizes < 2 || (!in_any_case && !differs(contest.outcome))) return;
     findings.push_back(finding_of(contest, axis));
@@ -442,15 +443,15 @@ void add_pairs(const std::vector<Entrant>& group, std::string_view axis, std::ve
 }  // namespace
 
 std::vector<Finding> comparisons(std::span<const Path> paths, std::string_view axis) {
-  std::vector<std::vector<Entrant>> groups;
+  std::vector<std::vector<ComparedWay>> groups;
   std::map<Labels, std::size_t> places;
-  for (Entrant& c : entrants(paths, axis)) {
+  for (ComparedWay& c : compared_ways(paths, axis)) {
     const auto [place, is_new] = places.try_emplace(c.others, groups.size());
     if (is_new) groups.emplace_back();
     groups[place->second].push_back(std::move(c));
   }
   std::vector<Finding> findings;
-  for (const std::vector<Entrant>& group : groups) {
+  for (const std::vector<ComparedWay>& group : groups) {
     if (group.size() > 2) findings.push_back(classes_finding(group, axis));
     add_pairs(group, axis, findings);
   }

@@ -110,10 +110,10 @@ std::vector<const Result*> with_metric(std::span<const Result* const> results, s
   return found;
 }
 
-model::Front front_of(std::span<const Result* const> results, std::string_view measurement) {
+model::Leaders leaders_of(std::span<const Result* const> results, std::string_view measurement) {
   std::vector<model::Estimate> times;
   for (const Result* r : results) times.push_back(model::estimate_of(*r, measurement));
-  return model::front_of(times);
+  return model::leaders_of(times);
 }
 
 Labels labels_of(const Case& c, std::span<const std::string> axes) {
@@ -226,7 +226,7 @@ std::string name_of(const Case& c, std::span<const std::string> axes) {
 namespace {
 
 /// Whether the axis differs between cases that have it. Others lack it because of another axis, or use its default.
-bool differs_where_given(std::span<const Case* const> cases, const std::string& axis) {
+bool differs_in_metric(std::span<const Case* const> cases, const std::string& axis) {
   const Case::Param* first = nullptr;
   for (const Case* c : cases) {
     const Case::Param* param = c->find(axis);
@@ -243,8 +243,8 @@ bool are_unique(std::vector<std::string> names) {
 
 }  // namespace
 
-Rivals rivals_of(std::span<const Result* const> results, std::span<const std::string> axes,
-                 const std::function<std::string(const Case&, std::span<const std::string>)>& namer) {
+ComparedResults compared_results(std::span<const Result* const> results, std::span<const std::string> axes,
+                                 const std::function<std::string(const Case&, std::span<const std::string>)>& namer) {
   const std::vector<const Case*> cases = cases_of(results);
   const std::vector<std::string> differing = varying_axes(cases);
   std::vector<std::string> own;
@@ -253,12 +253,12 @@ Rivals rivals_of(std::span<const Result* const> results, std::span<const std::st
     const bool differs = std::ranges::find(differing, axis) != differing.end();
     if (differs || cases.front()->has(axis)) (differs ? own : common).push_back(axis);
   }
-  Rivals rivals;
+  ComparedResults rivals;
   if (!own.empty() && !common.empty()) rivals.common = namer(*cases.front(), common) + ": ";
   if (own.empty()) own.assign(axes.begin(), axes.end());
   std::vector<std::string> telling;
   std::ranges::copy_if(own, std::back_inserter(telling),
-                       [&](const std::string& axis) { return differs_where_given(cases, axis); });
+                       [&](const std::string& axis) { return differs_in_metric(cases, axis); });
   const auto name_by = [&](const std::vector<std::string>& by) {
     rivals.names.clear();
     for (const Case* c : cases) rivals.names.push_back(namer(*c, by));
@@ -268,7 +268,7 @@ Rivals rivals_of(std::span<const Result* const> results, std::span<const std::st
   return rivals;
 }
 
-void show_many_as_rows(std::vector<Finding>& findings, std::string_view kind, std::size_t most) {
+void fold_into_rows(std::vector<Finding>& findings, std::string_view kind, std::size_t most) {
   const auto of_kind = [kind](const Finding& f) { return f.kind == kind && !f.detail; };
   if (static_cast<std::size_t>(std::ranges::count_if(findings, of_kind)) <= most) return;
   for (Finding& f : findings) f.row = f.row || of_kind(f);

@@ -31,7 +31,7 @@ std::string key_of(const Case& c, const std::function<bool(std::string_view axis
 std::vector<const Result*> with_metric(std::span<const Result* const> results, std::string_view metric);
 
 /// Which results are fastest by that measurement.
-model::Front front_of(std::span<const Result* const> results, std::string_view measurement);
+model::Leaders leaders_of(std::span<const Result* const> results, std::string_view measurement);
 
 /// Groups of results with equal keys, in the order of their first results.
 std::vector<std::vector<const Result*>> grouped(std::span<const Result* const> results,
@@ -79,15 +79,16 @@ std::vector<Finding> comparisons(std::span<const Path> paths, std::string_view a
 std::string name_of(const Case& c, std::span<const std::string> axes);
 
 /// Names for results that are compared with each other, and what all of them have in common.
-struct Rivals {
+struct ComparedResults {
   std::string common;  ///< "size 64 MiB: "; may be empty
   std::vector<std::string> names;
 };
 /// `axes`: those worth naming. `namer`: makes a name from a case and some of its axes.
-Rivals rivals_of(std::span<const Result* const> results, std::span<const std::string> axes,
-                 const std::function<std::string(const Case&, std::span<const std::string>)>& namer = name_of);
+ComparedResults compared_results(
+    std::span<const Result* const> results, std::span<const std::string> axes,
+    const std::function<std::string(const Case&, std::span<const std::string>)>& namer = name_of);
 
 /// Shows findings of a kind as rows of a table if there are more than `most` of them.
-void show_many_as_rows(std::vector<Finding>& findings, std::string_view kind, std::size_t most);
+void fold_into_rows(std::vector<Finding>& findings, std::string_view kind, std::size_t most);
 
 }  // namespace xferbench

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/health.hpp"
-#include "results/boxed.hpp"
+#include "results/heap_optional.hpp"
 #include "results/result.hpp"
 
 namespace xferbench {
@@ -33,7 +33,7 @@ class CaseHealth {
   void add_to(Result& result) const;
 
  private:
-  Boxed<HealthRecord> latest_;
+  HeapOptional<HealthRecord> latest_;
   std::map<std::string, std::string> changes_;  ///< latest sentence for each flag
 };
 

@@ -261,10 +261,10 @@ void InterleavedRuns::visit(std::size_t i, std::size_t turn) {
     return;
   }
   if (observer_.done) observer_.done(i, *results_[i]);
-  if (turn + 1 == turns_ || results_[i]->status != Status::ok) let_go(i);
+  if (turn + 1 == turns_ || results_[i]->status != Status::ok) release_case(i);
 }
 
-void InterleavedRuns::let_go(std::size_t i) {
+void InterleavedRuns::release_case(std::size_t i) {
   histories_[i].reset();
   health_[i] = {};
   if (observer_.keeps) results_[i].reset();

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "results/boxed.hpp"
+#include "results/heap_optional.hpp"
 #include "results/result.hpp"
 #include "run/health.hpp"
 #include "run/scenario.hpp"
@@ -19,7 +19,7 @@ namespace xferbench {
 struct PlannedCase {
   const Scenario* scenario;
   Case config;
-  Boxed<SamplingPolicy> policy{};  ///< replaces the policy of the run for this case
+  HeapOptional<SamplingPolicy> policy{};  ///< replaces the policy of the run for this case
 };
 
 /// Why a case cannot run on this device, as far as that is known before allocation: because of its scenario, or because
@@ -66,7 +66,7 @@ class InterleavedRuns {
   /// Returns false if a turn other than the first gave nothing.
   bool measure(std::size_t i, std::size_t turn);
   /// Frees the state of a case after its last turn, except a result that run() has to return.
-  void let_go(std::size_t i);
+  void release_case(std::size_t i);
   RunContext bench_for(std::size_t i, std::size_t turn, const SamplingPolicy& wanted);
 
   std::span<const PlannedCase> cases_;

@@ -106,7 +106,7 @@ bool RunContext::verifies_again() const { return verify && !stopped(); }
 void RunContext::keep_moments(std::span<const Series> series) const {
   if (moments == nullptr) return;
   for (const Series& s : series) {
-    std::vector<Pace::Moments>& all = (*moments)[s.elapsed.name];
+    std::vector<Lockstep::Moments>& all = (*moments)[s.elapsed.name];
     all.insert(all.end(), s.moments.begin(), s.moments.end());
   }
 }

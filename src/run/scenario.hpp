@@ -21,8 +21,8 @@
 #include "measure/history.hpp"
 #include "measure/sampler.hpp"
 #include "ranks/communicator.hpp"
-#include "ranks/pace.hpp"
-#include "ranks/waiting.hpp"
+#include "ranks/lockstep.hpp"
+#include "ranks/timed_collectives.hpp"
 #include "results/result.hpp"
 #include "results/scenario_descriptor.hpp"
 #include "run/skip_reason.hpp"
@@ -62,8 +62,8 @@ std::optional<SkipReason> missing_access(std::span<const int> from, std::span<co
 struct FleetContext {
   Communicator& ranks;
   std::span<const int> nodes;  ///< node of each rank
-  Patience patience;
-  Pacing pace = Pacing::all;  ///< concurrency of the case
+  Timeout timeout;
+  RankConcurrency pace = RankConcurrency::all;  ///< concurrency of the case
   /// Ranks that measure the case, ascending; empty: all of them. Other ranks would not answer.
   std::span<const int> taking_part{};
 
@@ -74,7 +74,7 @@ struct FleetContext {
 
 /// The first N series as an array, for structured bindings.
 template <std::size_t N>
-std::array<Series, N> each_of(std::vector<Series> series) {
+std::array<Series, N> first_n(std::vector<Series> series) {
   std::array<Series, N> each;
   std::move(series.begin(), series.begin() + N, each.begin());
   return each;
@@ -109,11 +109,11 @@ struct RunContext {
   std::shared_ptr<Memo> memo = std::make_shared<Memo>();
 
   /// Keeps the case in step with other processes; null if there are none.
-  Pace* pace = nullptr;
+  Lockstep* pace = nullptr;
   /// The processes of the run; null if this is the only one.
   const FleetContext* fleet = nullptr;
   /// If set, receives begin and end of the passes of each region, keyed by the region's name.
-  std::map<std::string, std::vector<Pace::Moments>>* moments = nullptr;
+  std::map<std::string, std::vector<Lockstep::Moments>>* moments = nullptr;
 
   /// The samples of earlier turns; null if a case has only one turn.
   std::shared_ptr<SampleHistory> history{};
@@ -130,10 +130,10 @@ struct RunContext {
   /// timed pass is wrong.
   std::vector<Series> sample(std::vector<Region> regions, const SamplingPolicy& wanted) const;
   std::vector<Series> sample(std::vector<Region> regions) const { return sample(std::move(regions), policy); }
-  /// The same for regions that are never repeated_alike: one series each, for structured bindings.
+  /// The same for regions that are never same_batch: one series each, for structured bindings.
   template <std::size_t N>
   std::array<Series, N> sample(const std::array<Region, N>& regions, const SamplingPolicy& wanted) const {
-    return each_of<N>(sample(std::vector(regions.begin(), regions.end()), wanted));
+    return first_n<N>(sample(std::vector(regions.begin(), regions.end()), wanted));
   }
   /// If a timeline was requested: runs the region once more, like a timed pass but untimed, and records what the device
   /// did when. Call it only after sampling, because a profiler may have effects even after it is detached.
@@ -147,16 +147,17 @@ struct RunContext {
 std::vector<Series> sample_few(const RunContext& bench, std::vector<Region> regions, std::size_t samples);
 template <std::size_t N>
 std::array<Series, N> sample_few(const RunContext& bench, const std::array<Region, N>& regions, std::size_t samples) {
-  return each_of<N>(sample_few(bench, std::vector(regions.begin(), regions.end()), samples));
+  return first_n<N>(sample_few(bench, std::vector(regions.begin(), regions.end()), samples));
 }
 
 /// Whether every series has samples; after Ctrl-C, some may have none.
 bool all_sampled(std::span<const Series> series);
 /// Adds the times to the result's measurements. The first series is what the case is about, and is added with its
-/// parts. The others are for comparison and cause no warnings. A wall_of() series is added by add_wall().
+/// parts. The others are for comparison and cause no warnings. A wall_region() series is added by add_wall().
 void add_measurements(std::span<const Series> series, Result& result);
 
-/// Adds the samples of a wall_of() region, and the metrics derived from them (wall_metrics()); nothing without samples.
+/// Adds the samples of a wall_region() region, and the metrics derived from them (wall_metrics()); nothing without
+/// samples.
 void add_wall(const Series& wall, Result& result);
 /// Declarations of what add_wall() adds. Scenarios that sample such regions declare these and time_to_result().
 std::span<const MetricDeclaration> wall_metrics();

@@ -19,9 +19,9 @@ namespace {
 constexpr std::size_t kMostNamed = 4;
 
 /// Names configurations by the axes in which they differ.
-class Namer {
+class CandidateNames {
  public:
-  explicit Namer(std::span<const Case> space) {
+  explicit CandidateNames(std::span<const Case> space) {
     std::vector<const Case*> cases;
     for (const Case& c : space) cases.push_back(&c);
     axes_ = varying_axes(cases);
@@ -46,22 +46,22 @@ Finding finding(const char* about, std::string text, const Case& configuration) 
   return f;
 }
 
-std::string behind(const Contestant& one, const Contestant& best) {
+std::string behind(const TuneCandidate& one, const TuneCandidate& best) {
   return format_change(one.seconds / best.seconds - 1);
 }
 
-model::Estimate time_of(const Contestant& c) { return {c.seconds, c.interval}; }
+model::Estimate time_of(const TuneCandidate& c) { return {c.seconds, c.interval}; }
 
 /// `all`: sorted, best first.
-Finding winner_of(std::span<const Contestant> all, const Namer& namer, Objective objective) {
-  const Contestant& best = all.front();
+Finding winner_of(std::span<const TuneCandidate> all, const CandidateNames& namer, Objective objective) {
+  const TuneCandidate& best = all.front();
   std::string interval;
   if (best.interval) {
     interval = fmt::format(" (95 % interval {} to {})", format_seconds(best.interval->low),
                            format_seconds(best.interval->high));
   }
   const char* unsure = best.confirmed ? "" : "; not confirmed by a second measurement";
-  const bool decided = std::ranges::all_of(all.subspan(1), [&](const Contestant& c) {
+  const bool decided = std::ranges::all_of(all.subspan(1), [&](const TuneCandidate& c) {
     // What dropped out was compared with the best of the search, which may not be the best now.
     const bool still_out = c.out && c.seconds > (1 + model::kAlike) * best.seconds;
     return still_out || model::relate(time_of(best), time_of(c)) == model::Relation::faster;
@@ -82,8 +82,8 @@ Finding winner_of(std::span<const Contestant> all, const Namer& namer, Objective
 }
 
 /// "15 of them confirmed beside it, 31 measured in the search only"
-std::string where_measured(std::span<const Contestant> others) {
-  const auto confirmed = static_cast<std::size_t>(std::ranges::count(others, true, &Contestant::confirmed));
+std::string measured_in_text(std::span<const TuneCandidate> others) {
+  const auto confirmed = static_cast<std::size_t>(std::ranges::count(others, true, &TuneCandidate::confirmed));
   const std::size_t searched = others.size() - confirmed;
   if (searched == 0) return others.size() == 1 ? "confirmed in the same round" : "all confirmed in the same round";
   if (confirmed == 0) return "measured only in the search";
@@ -91,31 +91,31 @@ std::string where_measured(std::span<const Contestant> others) {
 }
 
 /// `set`: the best, and all within 1 % of it.
-Finding alike(std::span<const Contestant> set, const Namer& namer) {
-  const std::span<const Contestant> others = set.subspan(1);
+Finding alike(std::span<const TuneCandidate> set, const CandidateNames& namer) {
+  const std::span<const TuneCandidate> others = set.subspan(1);
   std::string text = "no other measured configuration is within 1 % of it";
   if (!others.empty()) {
     text = fmt::format(
         "{} within 1 % of it{}: ",
         others.size() == 1 ? "1 other configuration is" : fmt::format("{} other configurations are", others.size()),
-        set.front().confirmed ? fmt::format(" ({})", where_measured(others)) : "");
+        set.front().confirmed ? fmt::format(" ({})", measured_in_text(others)) : "");
   }
   std::vector<std::string> named;
-  for (const Contestant& c : others.first(std::min(others.size(), kMostNamed))) {
+  for (const TuneCandidate& c : others.first(std::min(others.size(), kMostNamed))) {
     named.push_back(fmt::format("{} ({})", namer.name(c.config), behind(c, set.front())));
   }
   text += fmt::format("{}", fmt::join(named, "; "));
   if (others.size() > kMostNamed) text += fmt::format("; and {} more", others.size() - kMostNamed);
   Finding f = finding("alike", std::move(text));
-  const auto confirmed = std::ranges::count(others, true, &Contestant::confirmed);
+  const auto confirmed = std::ranges::count(others, true, &TuneCandidate::confirmed);
   f.metrics = {{"alike", static_cast<double>(others.size()), "configurations"},
                {"alike_confirmed", static_cast<double>(confirmed), "configurations"}};
   return f;
 }
 
-Finding simplest(std::span<const Contestant> set, const Namer& namer) {
+Finding simplest(std::span<const TuneCandidate> set, const CandidateNames& namer) {
   // The fastest of equally simple ones.
-  const Contestant& c = *std::ranges::min_element(set, {}, &Contestant::complexity);
+  const TuneCandidate& c = *std::ranges::min_element(set, {}, &TuneCandidate::complexity);
   const bool is_winner = &c == set.data();
   Finding f = finding("simplest",
                       is_winner ? "the fastest is also the simplest of these"
@@ -129,7 +129,7 @@ Finding simplest(std::span<const Contestant> set, const Namer& namer) {
 }
 
 /// "0.9 s for the model, 0.7 s verification, 0.8 s search, 0.6 s confirmation"
-std::string where_time_went(const TuneAccount& a) {
+std::string account_text(const TuneAccount& a) {
   return fmt::format("{:.1f} s for the model, {:.1f} s verification, {:.1f} s search, {:.1f} s confirmation", a.model,
                      a.verification, a.search, a.confirmation);
 }
@@ -144,7 +144,7 @@ std::vector<Metric> account_metrics(const TuneAccount& a) {
 
 Finding search(const TuneSummary& summary) {
   std::vector<double> errors;
-  for (const Contestant& c : summary.contestants) {
+  for (const TuneCandidate& c : summary.contestants) {
     if (!c.disturbed) errors.push_back(std::abs(c.seconds / c.predicted - 1));
   }
   const std::size_t disturbed = summary.contestants.size() - errors.size();
@@ -164,7 +164,7 @@ Finding search(const TuneSummary& summary) {
     if (disturbed > 0) text += fmt::format(" (without {} that have unsteady samples)", disturbed);
   }
   if (summary.account.passes > 0) {
-    text += fmt::format("; {:.1f} s: {}", summary.account.all(), where_time_went(summary.account));
+    text += fmt::format("; {:.1f} s: {}", summary.account.all(), account_text(summary.account));
     std::ranges::move(account_metrics(summary.account), std::back_inserter(f.metrics));
   }
   f.text = std::move(text);
@@ -174,19 +174,19 @@ Finding search(const TuneSummary& summary) {
 }  // namespace
 
 std::vector<Finding> tune_findings(TuneSummary summary) {
-  const Namer namer(summary.space);
-  std::vector<Contestant>& all = summary.contestants;
-  std::ranges::stable_sort(all, {}, [](const Contestant& c) { return std::pair(!c.confirmed, c.seconds); });
+  const CandidateNames namer(summary.space);
+  std::vector<TuneCandidate>& all = summary.contestants;
+  std::ranges::stable_sort(all, {}, [](const TuneCandidate& c) { return std::pair(!c.confirmed, c.seconds); });
   std::vector<Finding> findings;
   if (!all.empty()) {
     // Times of the search are not mixed with those of the confirmation, but they count, because readers find them in
     // the file.
-    std::vector<Contestant> set;
-    std::ranges::copy_if(all, std::back_inserter(set), [&](const Contestant& c) {
+    std::vector<TuneCandidate> set;
+    std::ranges::copy_if(all, std::back_inserter(set), [&](const TuneCandidate& c) {
       return &c == &all.front() || c.seconds <= (1 + model::kAlike) * all.front().seconds;
     });
     findings = {winner_of(all, namer, summary.objective), alike(set, namer)};
-    std::erase_if(set, [&](const Contestant& c) { return c.confirmed != all.front().confirmed; });
+    std::erase_if(set, [&](const TuneCandidate& c) { return c.confirmed != all.front().confirmed; });
     if (set.size() > 1) findings.push_back(simplest(set, namer));
   }
   findings.push_back(search(summary));

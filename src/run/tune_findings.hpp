@@ -13,7 +13,7 @@
 namespace xferbench {
 
 /// A configuration that was measured.
-struct Contestant {
+struct TuneCandidate {
   Case config;
   double seconds = 0;  ///< median
   std::optional<Interval> interval;
@@ -36,9 +36,9 @@ struct TuneAccount {
 };
 
 struct TuneSummary {
-  std::vector<Case> space;              ///< every configuration
-  std::vector<Contestant> contestants;  ///< configurations with a median
-  std::size_t failed = 0;               ///< number of configurations
+  std::vector<Case> space;                 ///< every configuration
+  std::vector<TuneCandidate> contestants;  ///< configurations with a median
+  std::size_t failed = 0;                  ///< number of configurations
   TuneAccount account{};
   Objective objective = Objective::device;             ///< what the times measure
   std::function<std::string(const Case&)> command_of;  ///< the command that runs a case by itself

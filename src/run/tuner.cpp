@@ -29,7 +29,7 @@ std::string Tunable::family(const Case& c) const {
 
 Region region_for(Objective objective, const Region& region) {
   if (objective == Objective::device) return region;
-  Region wall = wall_of(region);
+  Region wall = wall_region(region);
   wall.warmed_by_another = false;
   return wall;
 }
@@ -268,12 +268,12 @@ class Tuner {
     return all;
   }
 
-  [[nodiscard]] bool may_go_on() const { return interrupted() == 0 && bench_.device.usable(); }
+  [[nodiscard]] bool has_budget() const { return interrupted() == 0 && bench_.device.usable(); }
   [[nodiscard]] double left_until(double share) const { return share * bench_.policy.budget - spent_; }
 
   /// Runs rounds until the search is decided, or its share of the budget is spent.
   void search() {
-    while (may_go_on() && left_until(kForStages + kForSearch) > 0) {
+    while (has_budget() && left_until(kForStages + kForSearch) > 0) {
       const double left = left_until(kForStages + kForSearch);
       const std::vector<std::size_t> batch = ready(affordable(race_.next(), left, kSamplesPerRound));
       if (batch.empty() && race_.over()) return;
@@ -283,7 +283,7 @@ class Tuner {
         append(entries_[i].search, series);
         race_.record(i, entries_[i].search->median, interval_of(*entries_[i].search));
       }
-      if (!may_go_on()) return;
+      if (!has_budget()) return;
       release_losers();
       observer_.measured(results());
     }
@@ -292,7 +292,7 @@ class Tuner {
   /// Measures the best afresh, interleaved and with the user's policy. Their times from the search are biased, because
   /// among many similar configurations it favours those that were lucky.
   void confirm() {
-    if (!may_go_on()) return;
+    if (!has_budget()) return;
     confirming_ = true;
     const std::vector<std::size_t> best = ready(finalists());
     if (best.empty()) return;
@@ -312,7 +312,7 @@ class Tuner {
         append(entries_[i].search, series);
       }
     }
-    if (may_go_on()) tunable_->measure_again();
+    if (has_budget()) tunable_->measure_again();
   }
 
   /// Prepares and verifies a batch. Configurations that fail drop out. Empty if interrupted.
@@ -320,7 +320,7 @@ class Tuner {
     const OnExit time = stopwatch(bench_.machine.host(), account_.verification);
     std::vector<std::size_t> good;
     for (const std::size_t i : batch) {
-      if (!may_go_on()) return {};
+      if (!has_budget()) return {};
       show();
       Entry& entry = entries_[i];
       const bool first_time = std::ranges::find(begun_, i) == begun_.end();
@@ -360,7 +360,7 @@ class Tuner {
       }
     });
     if (failure.empty()) return all;
-    if (wrong) return sampled_without(*wrong, failure, batch, policy);
+    if (wrong) return resample_without(*wrong, failure, batch, policy);
     if (batch.size() == 1 || !bench_.device.usable()) {
       for (const std::size_t i : batch) drop(i, failure);
       return {};
@@ -369,18 +369,18 @@ class Tuner {
     SamplingPolicy share = policy;
     share.budget /= static_cast<double>(batch.size());
     for (const std::size_t i : batch) {
-      if (!may_go_on()) break;
+      if (!has_budget()) break;
       for (auto& one : sampled({i}, share)) all.push_back(std::move(one));
     }
     return all;
   }
 
   /// Drops a configuration with wrong output, and samples the others again.
-  Sampled sampled_without(std::size_t wrong, const std::string& failure, std::vector<std::size_t> batch,
-                          const SamplingPolicy& policy) {
+  Sampled resample_without(std::size_t wrong, const std::string& failure, std::vector<std::size_t> batch,
+                           const SamplingPolicy& policy) {
     drop(wrong, failure);
     std::erase(batch, wrong);
-    return batch.empty() || !may_go_on() ? Sampled() : sampled(batch, policy);
+    return batch.empty() || !has_budget() ? Sampled() : sampled(batch, policy);
   }
 
   /// The output of passes is checked only in the confirmation, which decides the winner.
@@ -547,7 +547,7 @@ class Tuner {
 }  // namespace
 
 Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunContext& bench, const CommandOf& command_of,
-           const TuneObserver& observer, Thoroughness thoroughness) {
+           const TuneObserver& observer, SearchMode thoroughness) {
   RunContext for_stages = bench;
   for_stages.policy.budget = std::min(for_stages.policy.budget, kLongest) * kForStages;
   const double begun = bench.machine.host().now();
@@ -570,7 +570,7 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   const Spent spent{seconds, std::min(seconds, 2 * kForStages * bench.policy.budget)};
   model::CandidateSearchPolicy policy;
   policy.model_error = tunable->model_error();
-  if (thoroughness == Thoroughness::exhaustive) {
+  if (thoroughness == SearchMode::exhaustive) {
     policy.share = 1;
     policy.most = space.size();
     policy.reach = 1e6;  // times any error: no configuration seems too slow to be tried

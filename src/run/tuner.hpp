@@ -55,13 +55,13 @@ ScenarioDescriptor tuned_descriptor(const ScenarioDescriptor& scenario);
 std::vector<Result> fastest(std::span<const Result> results);
 
 /// How much of a space is measured: what predictions suggest, or all of it.
-enum class Thoroughness { guided, exhaustive };
+enum class SearchMode { guided, exhaustive };
 
 /// Searches `space`, whose cases must all be feasible. `bench.policy.budget` is for all warm-up and sampling together,
 /// but not for preparing and verifying configurations. The rest of the policy is for the last round, in which the best
 /// are measured afresh to decide the winner. Ends early, with the results so far, after Ctrl-C or if the device is
 /// lost. Throws UsageError if the scenario cannot be tuned, and whatever making its Tunable throws.
 Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunContext& bench, const CommandOf& command_of,
-           const TuneObserver& observer, Thoroughness thoroughness = Thoroughness::guided);
+           const TuneObserver& observer, SearchMode thoroughness = SearchMode::guided);
 
 }  // namespace xferbench

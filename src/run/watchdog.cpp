@@ -188,7 +188,7 @@ class Judgement {
 
   [[nodiscard]] double limit() const {
     const double expected = std::max(last_.expected - settled_, longest_);
-    return std::max(limits_.patience, limits_.factor * expected);
+    return std::max(limits_.timeout, limits_.factor * expected);
   }
 
   const CallCounters& calls_;

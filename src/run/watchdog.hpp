@@ -19,7 +19,7 @@ namespace xferbench {
 
 /// Timeouts in seconds.
 struct WatchdogLimits {
-  double patience = 30;      ///< any call may take this long, ...
+  double timeout = 30;       ///< any call may take this long, ...
   double factor = 10;        ///< ... and this many times its expected time, if that is longer
   double interrupted = 1.2;  ///< from Ctrl-C to the end of the watched code
   double interval = 0.1;     ///< between two checks

@@ -9,14 +9,14 @@
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/units.hpp"
-#include "soak/words.hpp"
+#include "soak/host_pattern.hpp"
 
 namespace xferbench::soak {
 
 namespace {
 
 using kernels::SoakCheck;
-using kernels::SoakFound;
+using kernels::SoakErrors;
 using kernels::SoakWords;
 using kernels::SoakWork;
 
@@ -40,7 +40,7 @@ std::string name_of(const SoakWords& words) {
 }
 
 /// Describes a wrong buffer, except for load and time, which the caller sets.
-SoakWrong wrong_in(const SoakFound& found, const SoakWords& words, const std::byte* buffer, std::string memory) {
+SoakWrong wrong_in(const SoakErrors& found, const SoakWords& words, const std::byte* buffer, std::string memory) {
   constexpr std::uint64_t kWord = sizeof(std::uint32_t);
   SoakWrong wrong{
       .load = {}, .memory = std::move(memory), .expected = {}, .found = "?", .pattern = name_of(words), .at = {}};
@@ -51,7 +51,7 @@ SoakWrong wrong_in(const SoakFound& found, const SoakWords& words, const std::by
   const std::uint32_t expected = words.at(found.first());
   wrong.expected = fmt::format("{:#010x}", expected);
   // Few examples are kept, in no order: if many words are wrong, the first of them may be missing.
-  for (unsigned i = 0; i < SoakFound::kExamples && i < found.words; ++i) {
+  for (unsigned i = 0; i < SoakErrors::kExamples && i < found.words; ++i) {
     if (found.examples[i].index != found.first() || found.examples[i].found == expected) continue;
     wrong.found = fmt::format("{:#010x}", found.examples[i].found);
     // Adds the byte within the word, in the CPU's byte order.
@@ -68,8 +68,8 @@ SoakWrong wrong_in(const SoakFound& found, const SoakWords& words, const std::by
 Stage::Gpu::Gpu(Device& its, std::size_t bytes)
     : device(its),
       number(its.capabilities().environment.number_of(its.number())),
-      found(its.allocate_device(kChecked * sizeof(SoakFound))),
-      found_here(its.allocate_host(kChecked * sizeof(SoakFound), HostMemory::pinned)),
+      found(its.allocate_device(kChecked * sizeof(SoakErrors))),
+      found_here(its.allocate_host(kChecked * sizeof(SoakErrors), HostMemory::pinned)),
       in(its.make_stream(StreamKind::nonblocking)),
       out(its.make_stream(StreamKind::nonblocking)),
       begin(its.make_event(EventKind::timing)),
@@ -86,7 +86,7 @@ Stage::Gpu::Gpu(Device& its, std::size_t bytes)
   std::ranges::for_each(ring.slots, on_device);
   device.preload(SoakCheck({}));
   device.preload(SoakWork(nullptr, nullptr, 0));
-  in.fill({found.data, kChecked * sizeof(SoakFound)}, std::byte{0});
+  in.fill({found.data, kChecked * sizeof(SoakErrors)}, std::byte{0});
   in.synchronize();
 }
 
@@ -120,7 +120,7 @@ const Stage::Gpu& Stage::origin_of(SoakLoad load, std::size_t gpu) const {
   return *gpus_[load == SoakLoad::p2p ? (gpu + gpus_.size() - 1) % gpus_.size() : gpu];
 }
 
-void Stage::begin_round(std::uint64_t round, std::vector<TurnOfGpu>& turns) {
+void Stage::begin_round(std::uint64_t round, std::vector<GpuTurn>& turns) {
   machine_.set_data_movement(true);
   pattern_ = static_cast<kernels::SoakPattern>(round % kernels::kSoakPatternNames.size());
   round_seed_ = seed_ + static_cast<std::uint32_t>(round) * 0x9E3779B9U;
@@ -135,21 +135,21 @@ void Stage::begin_round(std::uint64_t round, std::vector<TurnOfGpu>& turns) {
   }
   turns.clear();
   for (const auto& gpu : gpus_) {
-    auto* const found = reinterpret_cast<SoakFound*>(gpu->found.data) + kSlots;
+    auto* const found = reinterpret_cast<SoakErrors*>(gpu->found.data) + kSlots;
     for (const bool inverted : {false, true}) {
       gpu->in.launch(SoakCheck(
           {gpu->source[inverted].data, bytes_, words(*gpu, inverted), found + (inverted ? 1 : 0), gpu->part}));
     }
-    gpu->in.copy({gpu->found_here.data, gpu->found.data, kChecked * sizeof(SoakFound), Direction::d2h});
+    gpu->in.copy({gpu->found_here.data, gpu->found.data, kChecked * sizeof(SoakErrors), Direction::d2h});
     gpu->in.synchronize();
     turns.push_back({.gpu = gpu->number, .load = SoakLoad::h2d});
-    take_found(*gpu, *gpu, turns.back(), std::array{kSlots, kSlots + 1});
+    collect_errors(*gpu, *gpu, turns.back(), std::array{kSlots, kSlots + 1});
   }
 }
 
 // --- Loads ----------------------------------------------------------------------------------------------------------
 
-void Stage::run(SoakLoad load, double seconds, std::vector<TurnOfGpu>& turns, const std::function<void()>& look) {
+void Stage::run(SoakLoad load, double seconds, std::vector<GpuTurn>& turns, const std::function<void()>& look) {
   turns.clear();
   for (const auto& gpu : gpus_) turns.push_back({.gpu = gpu->number, .load = load});
   machine_.set_data_movement(always_moves_);
@@ -167,14 +167,15 @@ void Stage::run(SoakLoad load, double seconds, std::vector<TurnOfGpu>& turns, co
 }
 
 /// Submits a copy for each slot on every GPU, and then checks the data.
-void Stage::batch(SoakLoad load, std::vector<TurnOfGpu>& turns, const How& how, const std::function<void()>& look) {
+void Stage::batch(SoakLoad load, std::vector<GpuTurn>& turns, const TurnOptions& how,
+                  const std::function<void()>& look) {
   const bool fills_host = load == SoakLoad::d2h || load == SoakLoad::both;
   const bool fills_device = load != SoakLoad::d2h;
   const Slots host = fills_host ? half_of_slots(half_) : Slots();
   const Slots device = !fills_device ? Slots() : (load == SoakLoad::both ? half_of_slots(half_) : Slots(kAll));
   if (fills_host) half_ = 1 - half_;
   // If no data moves, the slots keep their words.
-  if (how.verified) turn_over(device, host);
+  if (how.verified) flip_patterns(device, host);
   for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) submit(load, gpu, device, host);
   if (look) look();  // reads the state of the GPUs while they work
   const std::uint64_t moved = (device.size() + host.size()) * bytes_;
@@ -184,7 +185,7 @@ void Stage::batch(SoakLoad load, std::vector<TurnOfGpu>& turns, const How& how, 
     gpu.out.synchronize();
     if (how.timed) turns[i].seconds += elapsed(gpu.begin, gpu.end);
     if (how.timed) turns[i].moved += moved;
-    take_found(gpu, origin_of(load, i), turns[i], device);
+    collect_errors(gpu, origin_of(load, i), turns[i], device);
     if (how.verified) turns[i].verified += device.size() * bytes_;
   }
   if (fills_host) check_on_host(turns, host, how.verified);
@@ -194,7 +195,7 @@ void Stage::batch(SoakLoad load, std::vector<TurnOfGpu>& turns, const How& how, 
 }
 
 /// Switches these slots between plain and inverted words for the next write.
-void Stage::turn_over(Slots device, Slots host) {
+void Stage::flip_patterns(Slots device, Slots host) {
   for (const auto& gpu : gpus_) {
     for (const std::size_t slot : device) gpu->ring.inverted[slot] = !gpu->ring.inverted[slot];
     for (const std::size_t slot : host) gpu->host_ring.inverted[slot] = !gpu->host_ring.inverted[slot];
@@ -262,19 +263,19 @@ void Stage::to_next(Gpu& gpu, Gpu& next, Slots slots) {
 // --- Checks ---------------------------------------------------------------------------------------------------------
 
 void Stage::check_slots(Gpu& gpu, const Gpu& origin, Slots slots) {
-  auto* const found = reinterpret_cast<SoakFound*>(gpu.found.data);
+  auto* const found = reinterpret_cast<SoakErrors*>(gpu.found.data);
   for (const std::size_t slot : slots) {
     gpu.in.launch(
         SoakCheck({gpu.ring.slots[slot].data, bytes_, words(origin, gpu.ring.inverted[slot]), found + slot, gpu.part}));
   }
-  gpu.in.copy({gpu.found_here.data, gpu.found.data, kChecked * sizeof(SoakFound), Direction::d2h});
+  gpu.in.copy({gpu.found_here.data, gpu.found.data, kChecked * sizeof(SoakErrors), Direction::d2h});
 }
 
 /// Takes the results of the check kernels; the GPU's streams must be synchronized.
-void Stage::take_found(Gpu& gpu, const Gpu& origin, TurnOfGpu& turn, Slots slots) {
+void Stage::collect_errors(Gpu& gpu, const Gpu& origin, GpuTurn& turn, Slots slots) {
   bool any = false;
   for (const std::size_t slot : slots) {
-    SoakFound found;
+    SoakErrors found;
     std::memcpy(&found, gpu.found_here.data + slot * sizeof(found), sizeof(found));
     if (found.words == 0) continue;
     any = true;
@@ -287,13 +288,13 @@ void Stage::take_found(Gpu& gpu, const Gpu& origin, TurnOfGpu& turn, Slots slots
     turn.wrong.push_back(std::move(wrong));
   }
   if (!any) return;
-  std::memset(gpu.found_here.data, 0, kChecked * sizeof(SoakFound));
-  gpu.in.fill({gpu.found.data, kChecked * sizeof(SoakFound)}, std::byte{0});
+  std::memset(gpu.found_here.data, 0, kChecked * sizeof(SoakErrors));
+  gpu.in.fill({gpu.found.data, kChecked * sizeof(SoakErrors)}, std::byte{0});
   gpu.in.synchronize();
 }
 
 /// Starts the check in host memory, which runs beside the next batch. Waits for the previous one before.
-void Stage::check_on_host(std::vector<TurnOfGpu>& turns, Slots slots, bool verified) {
+void Stage::check_on_host(std::vector<GpuTurn>& turns, Slots slots, bool verified) {
   finish_host_check(turns);
   being_checked_ = verified ? slots.size() * bytes_ : 0;
   checking_ = true;
@@ -303,7 +304,7 @@ void Stage::check_on_host(std::vector<TurnOfGpu>& turns, Slots slots, bool verif
       for (const std::size_t slot : slots) {
         const HostBuffer& memory = gpu.host_ring.slots[slot];
         const SoakWords expected = words(gpu, gpu.host_ring.inverted[slot]);
-        SoakFound found;
+        SoakErrors found;
         machine_.host().work({.bytes_read = bytes_}, [&] { found = check({memory.data, bytes_}, expected, gpu.part); });
         if (found.words == 0) continue;
         SoakWrong wrong = wrong_in(found, expected, memory.data, "host");
@@ -315,7 +316,7 @@ void Stage::check_on_host(std::vector<TurnOfGpu>& turns, Slots slots, bool verif
   });
 }
 
-void Stage::finish_host_check(std::vector<TurnOfGpu>& turns) {
+void Stage::finish_host_check(std::vector<GpuTurn>& turns) {
   if (!checking_) return;
   worker_->finish();
   checking_ = false;

@@ -35,15 +35,15 @@ class Stage {
   // The following put their results into `turns`, one for each GPU, even if they end by DeviceError.
 
   /// Writes new words to the sources of all GPUs, and checks them there.
-  void begin_round(std::uint64_t round, std::vector<TurnOfGpu>& turns);
+  void begin_round(std::uint64_t round, std::vector<GpuTurn>& turns);
 
   /// Runs a load on all GPUs for so many seconds, at least once, or until an interrupt. `look` is called once, while
   /// the GPUs work. A machine that does not move data in timed runs repeats the load once at the end with data, and
   /// only that is verified.
-  void run(SoakLoad load, double seconds, std::vector<TurnOfGpu>& turns, const std::function<void()>& look = {});
+  void run(SoakLoad load, double seconds, std::vector<GpuTurn>& turns, const std::function<void()>& look = {});
 
   /// Waits for the check in host memory and adds its results. Call it after an error.
-  void finish_host_check(std::vector<TurnOfGpu>& turns);
+  void finish_host_check(std::vector<GpuTurn>& turns);
 
  private:
   using Slots = std::span<const std::size_t>;
@@ -68,7 +68,7 @@ class Stage {
     Ring<HostBuffer> host_ring;
     Pair<DeviceBuffer> source;
     Ring<DeviceBuffer> ring;
-    DeviceBuffer found;     // a SoakFound for each slot and for each source
+    DeviceBuffer found;     // a SoakErrors for each slot and for each source
     HostBuffer found_here;  // a copy of `found` on the host
     PayloadPart part;
     Stream in;   // copies to its memory, and checks there
@@ -82,19 +82,20 @@ class Stage {
   [[nodiscard]] const Gpu& origin_of(SoakLoad load, std::size_t gpu) const;
   [[nodiscard]] Gpu& next_of(std::size_t gpu) { return *gpus_[(gpu + 1) % gpus_.size()]; }
 
-  struct How {
+  struct TurnOptions {
     bool timed = false;
     bool verified = false;  // with data
   };
-  void batch(SoakLoad load, std::vector<TurnOfGpu>& turns, const How& how, const std::function<void()>& look = {});
-  void turn_over(Slots device, Slots host);
+  void batch(SoakLoad load, std::vector<GpuTurn>& turns, const TurnOptions& how,
+             const std::function<void()>& look = {});
+  void flip_patterns(Slots device, Slots host);
   void submit(SoakLoad load, std::size_t gpu, Slots device, Slots host);
   void to_device(SoakLoad load, Gpu& gpu, Slots slots);
   void to_host(Gpu& gpu, Slots slots);
   void to_next(Gpu& gpu, Gpu& next, Slots slots);
   void check_slots(Gpu& gpu, const Gpu& origin, Slots slots);
-  void take_found(Gpu& gpu, const Gpu& origin, TurnOfGpu& turn, Slots slots);
-  void check_on_host(std::vector<TurnOfGpu>& turns, Slots slots, bool verified);
+  void collect_errors(Gpu& gpu, const Gpu& origin, GpuTurn& turn, Slots slots);
+  void check_on_host(std::vector<GpuTurn>& turns, Slots slots, bool verified);
 
   Machine& machine_;
   std::size_t bytes_;

@@ -86,7 +86,7 @@ std::size_t Tally::place_of(int gpu, SoakLoad load) {
   return place;
 }
 
-void Tally::add(const TurnOfGpu& turn, double seconds, const Moment& now) {
+void Tally::add(const GpuTurn& turn, double seconds, const Moment& now) {
   const std::size_t place = place_of(turn.gpu, turn.load);
   SoakLoadTotals& totals = totals_.loads[place];
   totals.moved += turn.moved;
@@ -220,14 +220,14 @@ SoakInterval Tally::close(const Moment& now, const std::vector<GpuState>& states
   return interval;
 }
 
-void Tally::lose(const Moment& now, const std::string& reason) { add_loss(totals_, now.at, reason); }
+void Tally::record_loss(const Moment& now, const std::string& reason) { add_loss(totals_, now.at, reason); }
 
 void add_loss(SoakTotals& totals, const std::string& at, const std::string& reason) {
   ++totals.lost_count;
   add_once(totals.lost, at + ": " + reason, SoakTotals::kMostKept);
 }
 
-void add_look(std::vector<GpuState>& interval, const std::vector<GpuState>& now) {
+void add_health(std::vector<GpuState>& interval, const std::vector<GpuState>& now) {
   for (const GpuState& state : now) {
     const auto known = std::ranges::find(interval, state.gpu, &GpuState::gpu);
     if (known == interval.end()) {
@@ -238,7 +238,7 @@ void add_look(std::vector<GpuState>& interval, const std::vector<GpuState>& now)
   }
 }
 
-bool is_well(const SoakTotals& totals) {
+bool is_healthy(const SoakTotals& totals) {
   const auto is_sound = [](const SoakCounters& c) { return c.ecc_uncorrected.value_or(0) == 0 && c.xid_count == 0; };
   return totals.wrong_buffers == 0 && totals.lost_count == 0 && totals.drop_count == 0 &&
          std::ranges::all_of(totals.counters, is_sound);

@@ -12,7 +12,7 @@
 namespace xferbench::soak {
 
 /// One load on one GPU, lasting from tenths of a second to a few seconds.
-struct TurnOfGpu {
+struct GpuTurn {
   int gpu = 0;
   SoakLoad load{};
   std::uint64_t moved = 0;     ///< bytes
@@ -30,7 +30,7 @@ struct GpuState {
 
 /// Adds a reading to an interval. Of varying values the worse is kept (highest temperature, lowest clocks), of counters
 /// the latest, of errors and throttle reasons all.
-void add_look(std::vector<GpuState>& interval, const std::vector<GpuState>& now);
+void add_health(std::vector<GpuState>& interval, const std::vector<GpuState>& now);
 
 /// A time in a soak.
 struct Moment {
@@ -44,9 +44,9 @@ class Tally {
   Tally(const SoakSettings& settings, std::vector<GpuState> states, std::optional<SoakTotals> before = {});
 
   /// Adds a turn that has ended now and took so many seconds.
-  void add(const TurnOfGpu& turn, double seconds, const Moment& now);
+  void add(const GpuTurn& turn, double seconds, const Moment& now);
   /// Notes that a GPU has failed or does not answer.
-  void lose(const Moment& now, const std::string& reason);
+  void record_loss(const Moment& now, const std::string& reason);
   /// Ends the interval. Values that are missing in the states count as unchanged.
   SoakInterval close(const Moment& now, const std::vector<GpuState>& states);
 
@@ -83,6 +83,6 @@ void add_loss(SoakTotals& totals, const std::string& at, const std::string& reas
 /// Whether nothing is wrong: no wrong byte, no drop, no lost GPU, no critical error (Xid) and no memory error that
 /// could not be corrected. Corrected errors and resent packets are reported but are no failure: error correction has
 /// worked.
-bool is_well(const SoakTotals& totals);
+bool is_healthy(const SoakTotals& totals);
 
 }  // namespace xferbench::soak

@@ -10,7 +10,7 @@
 
 #include "core/lists.hpp"
 #include "core/units.hpp"
-#include "words/cells.hpp"
+#include "words/case_keys.hpp"
 
 namespace xferbench {
 

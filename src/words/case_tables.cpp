@@ -11,7 +11,7 @@
 
 #include "core/lists.hpp"
 #include "core/units.hpp"
-#include "words/cells.hpp"
+#include "words/case_keys.hpp"
 #include "words/charts.hpp"
 
 namespace xferbench {
@@ -38,14 +38,14 @@ std::string value_text(const Measurement& m, const std::optional<double>& value,
                        : fmt::format("{} {}", format_significant(*value), m.unit);
 }
 
-std::string measurement_cell(const std::optional<MetricDeclaration::Beside>& beside, const Measurement& m,
+std::string measurement_cell(const std::optional<MetricDeclaration::Companion>& companion, const Measurement& m,
                              const std::string& time_unit) {
-  if (!beside) return value_text(m, m.median, time_unit);
-  switch (*beside) {
-    case MetricDeclaration::Beside::interval: return half_width_text(relative_half_width(m));
-    case MetricDeclaration::Beside::clock: return std::string(to_text(m.clock));
-    case MetricDeclaration::Beside::p90: return value_text(m, m.p90, time_unit);
-    case MetricDeclaration::Beside::p99: return value_text(m, m.p99, time_unit);
+  if (!companion) return value_text(m, m.median, time_unit);
+  switch (*companion) {
+    case MetricDeclaration::Companion::interval: return half_width_text(relative_half_width(m));
+    case MetricDeclaration::Companion::clock: return std::string(to_text(m.clock));
+    case MetricDeclaration::Companion::p90: return value_text(m, m.p90, time_unit);
+    case MetricDeclaration::Companion::p99: return value_text(m, m.p99, time_unit);
   }
   return {};
 }
@@ -68,12 +68,13 @@ std::string cell(const Column& column, const Result& result, const std::string& 
   const MetricDeclaration& of = *column.of;
   if (of.kind == MetricDeclaration::Kind::measurement) {
     const Measurement* m = result.measurement(of.name, gpu);
-    return m == nullptr || m->samples.empty() ? "" : measurement_cell(column.beside, *m, time_unit);
+    return m == nullptr || m->samples.empty() ? "" : measurement_cell(column.companion, *m, time_unit);
   }
   if (of.kind == MetricDeclaration::Kind::label) return result.label(of.name);
   const Metric* metric = result.metric(of.name, gpu);
   if (metric == nullptr || !std::isfinite(metric->value)) return "";
-  return column.beside ? half_width_text(half_width_of(result, *metric)) : metric_cell(of.format, *metric, time_unit);
+  return column.companion ? half_width_text(half_width_of(result, *metric))
+                          : metric_cell(of.format, *metric, time_unit);
 }
 
 /// Adds the times of a measurement that stand side by side in columns: the median and the percentiles.
@@ -118,7 +119,7 @@ bool shows(const Group& group, const Column& column) {
     if (text.empty() || text == first) return false;
     const bool is_second = !first.empty();
     first = std::move(text);
-    return is_second || column.beside != MetricDeclaration::Beside::clock;
+    return is_second || column.companion != MetricDeclaration::Companion::clock;
   });
 }
 
@@ -133,13 +134,13 @@ Table::Row without_numbers(const Result& result, Cells axes) {
 /// The columns after the axes, the least important first: clocks and percentiles, then numbers from the right, then
 /// shares of a limit and speed-ups, then the interval. The first column, the headline, always stays.
 std::vector<std::size_t> least_important(std::span<const Column> columns, std::size_t axes) {
-  using Beside = MetricDeclaration::Beside;
+  using Companion = MetricDeclaration::Companion;
   const auto rank = [&columns](std::size_t i) {
     const Column& column = columns[i];
-    if (column.beside == Beside::clock) return 0;
-    if (column.beside == Beside::p99) return 1;
-    if (column.beside == Beside::p90) return 2;
-    if (column.beside == Beside::interval) return i == 1 ? 5 : 3;
+    if (column.companion == Companion::clock) return 0;
+    if (column.companion == Companion::p99) return 1;
+    if (column.companion == Companion::p90) return 2;
+    if (column.companion == Companion::interval) return i == 1 ? 5 : 3;
     using Format = MetricDeclaration::Format;
     const bool tells_most = column.of->format == Format::percent || column.of->format == Format::ratio;
     return tells_most || column.header() == "GB/s" ? 4 : 3;
@@ -165,7 +166,7 @@ std::string common_text(const std::vector<const Axis*>& varying, const std::vect
 }
 
 /// A table with a column for each axis that varies.
-Table begun_table(const Group& group) {
+Table empty_table(const Group& group) {
   Table table;
   for (const Axis& axis : group.scenario.axes) {
     if (group.varies(axis.name)) table.header.push_back(axis.name);
@@ -202,7 +203,7 @@ std::vector<std::optional<int>> gpus_with(const MetricDeclaration& of, const std
 
 /// One number of each GPU: rows are cases, columns GPUs.
 Table gpu_table(const Group& group, const MetricDeclaration& of, const std::vector<std::optional<int>>& gpus) {
-  Table table = begun_table(group);
+  Table table = empty_table(group);
   const Axes axes = table.header;
   table.title = "GPU by GPU: " + of.heading;
   table.in_pieces = true;
@@ -311,8 +312,8 @@ std::vector<std::string> times_of_quickest(const Group& group, const std::vector
 
 }  // namespace
 
-Table headline_of(const Group& group, const std::vector<const Result*>& rows) {
-  Table table = begun_table(group);
+Table headline_table(const Group& group, const std::vector<const Result*>& rows) {
+  Table table = empty_table(group);
   const Axes axes = table.header;
   std::vector<Column> columns = columns_of(group.scenario.metrics);
   std::erase_if(columns, [&group](const Column& column) { return !shows(group, column); });

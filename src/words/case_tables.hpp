@@ -43,7 +43,7 @@ std::vector<const Result*> with_row(const Group& group);
 std::vector<std::string> skipped_lines(const Group& group);
 
 /// The table of these results, with the scenario's columns.
-Table headline_of(const Group& group, const std::vector<const Result*>& rows);
+Table headline_table(const Group& group, const std::vector<const Result*>& rows);
 /// A table for each number that has a heading and values for single GPUs.
 std::vector<Table> gpu_tables(const Group& group);
 /// The measurements of one result. A percentile is empty if there are too few samples for it.

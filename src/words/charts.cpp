@@ -11,7 +11,7 @@
 
 #include "core/lists.hpp"
 #include "core/units.hpp"
-#include "words/cells.hpp"
+#include "words/case_keys.hpp"
 
 namespace xferbench {
 
@@ -41,7 +41,7 @@ auto by_values(const Results& results, const std::vector<std::string>& axes) {
 }
 
 /// Gives times the unit that tables have: 5.3 us, and not 5.3e-06 s.
-void tell_times_in_their_unit(double most, Chart& chart) {
+void set_time_unit(double most, Chart& chart) {
   const std::string unit = unit_for_all(std::array{most});
   const double times = in_a_second(unit);
   chart.y.label = unit;
@@ -101,7 +101,7 @@ class Drawer {
       const std::string text = in_percent() ? format_percent(best / 100) : format_with_unit(best, y_->unit);
       bars.bars.push_back({.name = name, .end = best, .text = text});
     }
-    const std::vector<std::string> differ = others_that(axes, [&results](const std::string& axis) {
+    const std::vector<std::string> differ = undrawn_axes(axes, [&results](const std::string& axis) {
       std::set<std::string> values;
       for (const Result* r : results) values.insert(axis_text(*r, axis));
       return values.size() > 1;
@@ -181,20 +181,20 @@ class Drawer {
       }
     }
     add_limit(results, chart);
-    chart.note = best_of_what(lines, axes);
+    chart.note = best_case_note(lines, axes);
     double least = HUGE_VAL;
     double most = 0;
     for (const Chart::Series& series : chart.series) {
       for (const Chart::Point& p : series.points) least = std::min(least, p.y), most = std::max(most, p.y);
     }
     chart.y.log = y_->unit == "s" && least > 0 && most / least >= kDecades;
-    if (y_->unit == "s") tell_times_in_their_unit(most, chart);
+    if (y_->unit == "s") set_time_unit(most, chart);
     return chart;
   }
 
   /// Names the axes for which a line shows only the best value, because it has several cases at one place.
-  [[nodiscard]] std::string best_of_what(const std::vector<std::pair<std::string, Results>>& lines,
-                                         const std::vector<std::string>& axes) const {
+  [[nodiscard]] std::string best_case_note(const std::vector<std::pair<std::string, Results>>& lines,
+                                           const std::vector<std::string>& axes) const {
     const auto differs = [&](const std::string& axis) {
       return std::ranges::any_of(lines, [&](const auto& line) {
         std::map<double, std::set<std::string>> values;
@@ -202,14 +202,14 @@ class Drawer {
         return std::ranges::any_of(values, [](const auto& at) { return at.second.size() > 1; });
       });
     };
-    const std::vector<std::string> differ = others_that(axes, differs);
+    const std::vector<std::string> differ = undrawn_axes(axes, differs);
     if (differ.empty()) return {};
     return fmt::format("Each point is the best of its cases, which differ in {}.", fmt::join(differ, ", "));
   }
 
   /// The axes for which `holds` is true, except those that the chart draws.
   template <class Holds>
-  [[nodiscard]] std::vector<std::string> others_that(const std::vector<std::string>& axes, const Holds& holds) const {
+  [[nodiscard]] std::vector<std::string> undrawn_axes(const std::vector<std::string>& axes, const Holds& holds) const {
     std::vector<std::string> those;
     for (const Axis& axis : scenario_.axes) {
       const bool is_drawn = axis.name == of_.x || std::ranges::find(axes, axis.name) != axes.end() ||
@@ -285,7 +285,7 @@ Bars bars_of(const GpuBars& of, const std::string& panel, const Result& r) {
 std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& scenario, std::size_t most) {
   constexpr std::size_t kLeast = 10;
   const Measurement* const m = headline_of(result, scenario.metrics);
-  if (m == nullptr || m->samples.size() < kLeast || m->samples.are_put_away()) return std::nullopt;
+  if (m == nullptr || m->samples.size() < kLeast || m->samples.are_released()) return std::nullopt;
   const std::size_t stride = (m->samples.size() + most - 1) / most;
   const std::string nth = stride == 1 ? "" : fmt::format(", one in {}", stride);
   Chart chart{.title = fmt::format("{}: {} samples of {}{}", result.config.key(), m->samples.size(), m->name, nth),
@@ -297,7 +297,7 @@ std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& 
   }
   chart.series = {std::move(samples),
                   {.name = "median", .points = {{.y = m->median}}, .role = Chart::Series::Role::limit}};
-  if (m->unit == "s") tell_times_in_their_unit(m->max, chart);
+  if (m->unit == "s") set_time_unit(m->max, chart);
   return chart;
 }
 

@@ -13,7 +13,7 @@
 
 #include "core/lists.hpp"
 #include "core/units.hpp"
-#include "words/compared.hpp"
+#include "words/compare_text.hpp"
 
 namespace xferbench {
 
@@ -57,7 +57,7 @@ std::string usual_remark(const compare::Comparison& comparison) {
   return all_say_something ? most->first : "";
 }
 
-Table begun_table(const compare::Comparison& comparison) {
+Table empty_table(const compare::Comparison& comparison) {
   return {.header = {"verdict", "change", "95 % interval", "base", "new", "p",
                      comparison.several_files() ? "files" : "n", "measured", "case"},
           .left_columns = 1,
@@ -75,7 +75,7 @@ Table::Row row_of(const compare::Row& row, const std::string& key) {
   Cell verdict(verdict_text(row), tone_of(row.verdict));
   verdict.strong = verdict.tone == Tone::bad;
   return {
-      .cells = {verdict, change_text(row.ratio), change_text(row.interval), value(row.base), value(row.next),
+      .cells = {verdict, change_text(row.ratio), change_text(row.interval), value(row.base), value(row.new_side),
                 p_text(row.p_holm), sizes_text(row), Cell::as_code(row.measured), Cell::as_code(with_place(key, row))},
       .below = remarks(row).empty() ? std::vector<std::string>() : std::vector{remarks(row)}};
 }
@@ -168,7 +168,7 @@ void add_rows(const compare::Comparison& comparison, bool all, Document& documen
   const bool fold = !all && comparison.rows.size() > kManyRows;
   const CommonKey common = common_key_of(comparison.rows);
   const std::string usual = usual_remark(comparison);
-  Table table = begun_table(comparison);
+  Table table = empty_table(comparison);
   for (const compare::Row* row : by_verdict(comparison)) {
     if (fold && is_quiet(*row)) continue;
     table.rows.push_back(row_of(*row, common.rest(row->key)));
@@ -198,7 +198,7 @@ class Alike {
     const auto all_have = [&rows](const auto& text) {
       return rows.size() > 1 && std::ranges::all_of(rows, [&](const auto& row) { return text(row) == text(rows[0]); });
     };
-    const Table table = begun_table(comparison);
+    const Table table = empty_table(comparison);
     if (all_have([](const compare::Row& row) { return row.measured; })) add(kMeasured, table, rows[0].measured);
     if (all_have(sizes_text)) add(kSizes, table, sizes_text(rows[0]));
     if (all_have([](const compare::Row& row) { return p_text(row.p_holm); })) add(kP, table, p_text(rows[0].p_holm));
@@ -225,8 +225,8 @@ class Alike {
 /// Shows the cases with a change, what else could explain a change, and, folded, the other cases.
 void add_folded_rows(const compare::Comparison& comparison, Document& document) {
   constexpr std::size_t kMostOpen = 5;
-  Table news = begun_table(comparison);
-  Table others = begun_table(comparison);
+  Table news = empty_table(comparison);
+  Table others = empty_table(comparison);
   for (const compare::Row* row : by_verdict(comparison)) {
     (is_quiet(*row) ? others : news).rows.push_back(row_of(*row, row->key));
   }
@@ -335,12 +335,12 @@ Trust trust_of(const std::optional<std::string>& profile, const std::vector<comp
 }
 
 Trust trust_of(const compare::Comparison& comparison) {
-  Trust trust = trust_of(comparison.simulated, {{comparison.base, "base "}, {comparison.next, "new "}});
+  Trust trust = trust_of(comparison.simulated, {{comparison.base, "base "}, {comparison.new_side, "new "}});
   const auto gpus = std::ranges::find(comparison.differences, "GPU", &compare::Difference::what);
   if (gpus != comparison.differences.end()) {
     trust.besides = {
         fmt::format("DIFFERENT GPUS: {} in base, {} in new; changes include the difference between the GPUs",
-                    clipped(gpus->base), clipped(gpus->next))};
+                    clipped(gpus->base), clipped(gpus->new_side))};
   }
   return trust;
 }
@@ -355,14 +355,14 @@ Document document_of(const compare::Comparison& comparison, bool all, bool tells
   document.add(Sentence{.text = summary(comparison), .tone = Tone::bold}, false, Shown::terminal);
   add_chart(comparison, document);
   add_sources(comparison.base, "base  ", document);
-  add_sources(comparison.next, "new   ", document);
+  add_sources(comparison.new_side, "new   ", document);
   add_rows(comparison, all, document);
   add_folded_rows(comparison, document);
   document.add(Sentence{.text = method(comparison), .tone = Tone::dim});
   if (!comparison.matched.empty()) document.add(Sentence{.text = comparison.matched, .tone = Tone::dim});
   for (const std::string& sentence : outcome.reach) document.add(Sentence{.text = sentence, .tone = Tone::dim});
   document.add(Sentence{.text = sources_text("Base", comparison.base)}, false, Shown::elsewhere);
-  document.add(Sentence{.text = sources_text("New", comparison.next), .goes_on = true}, false, Shown::elsewhere);
+  document.add(Sentence{.text = sources_text("New", comparison.new_side), .goes_on = true}, false, Shown::elsewhere);
   return document;
 }
 

@@ -8,7 +8,7 @@
 
 namespace xferbench {
 
-struct ExplanationShown {
+struct ExplanationView {
   bool all_processes = true;  ///< all in full; else the first in full, and the others in a line each
   bool all_copies = true;     ///< all kinds of copies; else the first few
   bool whole_stacks = false;  ///< whole call stacks; else the innermost frames
@@ -16,6 +16,6 @@ struct ExplanationShown {
 };
 
 /// The answer is first. Texts from recordings are untrusted.
-Document document_of(const explain::Explanation& explanation, const ExplanationShown& shown = {});
+Document document_of(const explain::Explanation& explanation, const ExplanationView& shown = {});
 
 }  // namespace xferbench

@@ -13,9 +13,9 @@
 #include "core/lists.hpp"
 #include "core/units.hpp"
 #include "fleet/judgement.hpp"
-#include "fleet/places.hpp"
+#include "fleet/rank_places.hpp"
 #include "measure/statistics.hpp"
-#include "words/cells.hpp"
+#include "words/case_keys.hpp"
 #include "words/fleet_maps.hpp"
 
 namespace xferbench {
@@ -98,7 +98,7 @@ Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows
               .gap = 2,
               .least_important = {6, 5, 8}};
   // Ranks that measured one after the other have moved nothing together.
-  const auto moved_together = [](const Summary* s) { return s->together && s->test->pace == Pacing::all; };
+  const auto moved_together = [](const Summary* s) { return s->together && s->test->pace == RankConcurrency::all; };
   const bool has_sum = std::ranges::any_of(rows, moved_together);
   const bool has_rest =
       std::ranges::any_of(rows, [&](const Summary* s) { return !rest_of(s->test->key, shared).empty(); });
@@ -154,10 +154,10 @@ std::string by_host(const Fleet& fleet, const Test& all, const Test& one) {
                      host_of(fleet, most->second), most->first);
 }
 
-/// One case at each concurrency, in the order of Pacing; null: it was not run.
-using AtPaces = std::array<const Summary*, texts_of(Pacing{}).size()>;
+/// One case at each concurrency, in the order of RankConcurrency; null: it was not run.
+using AtConcurrency = std::array<const Summary*, texts_of(RankConcurrency{}).size()>;
 
-Table::Row contention_row(const Fleet& fleet, const AtPaces& at, const std::string& name) {
+Table::Row contention_row(const Fleet& fleet, const AtConcurrency& at, const std::string& name) {
   const auto [all, node, one] = at;
   const auto median = [](const Summary* s) { return s == nullptr ? "" : value_text(*s->test, s->median); };
   const auto ratio = [](const Summary* s, const Summary* to) {
@@ -188,7 +188,7 @@ Table table_of_contention(const Fleet& fleet, const std::vector<const Summary*>&
               .title = "Slow-down by contention"};
   for (const auto& [name, alike] :
        by_name(rows, [](const Summary* s) { return std::pair(s->test->key, s->test->metric); })) {
-    AtPaces at{};
+    AtConcurrency at{};
     for (const Summary* s : alike) at[static_cast<std::size_t>(s->test->pace)] = s;
     const auto paces = std::ranges::count_if(at, [](const Summary* s) { return s != nullptr; });
     if (paces > 1) table.rows.push_back(contention_row(fleet, at, rest_of(name.first, shared)));
@@ -302,7 +302,7 @@ std::optional<Sentence> nothing_flagged(const Report& report) {
 /// Lines about the cases of one status, by case and reason, with the ranks concerned. In the second round most ranks
 /// are skipped on purpose, which is not reported.
 std::vector<std::string> lines_of(const Report& report, Status status) {
-  std::map<std::tuple<std::string, Pacing, unsigned, std::string>, std::vector<int>> ranks;
+  std::map<std::tuple<std::string, RankConcurrency, unsigned, std::string>, std::vector<int>> ranks;
   for (const Result& r : report.results) {
     if (r.status != status || !r.in_fleet || r.reason == kNotBegun) continue;
     if (status == Status::skipped && r.in_fleet->round > 1) continue;

@@ -73,9 +73,9 @@ bool FleetMaps::knows(const Test::Value& value) const {
 }
 
 FleetMaps::Group FleetMaps::group_of(const Test::Value& value) const {
-  if (!value.pair) return {places_.like(value.rank), 0, false};
+  if (!value.pair) return {places_.peer_group(value.rank), 0, false};
   const auto [from, to] = *value.pair;
-  return {places_.like(from), places_.like(to), places_.node(from) != places_.node(to)};
+  return {places_.peer_group(from), places_.peer_group(to), places_.node(from) != places_.node(to)};
 }
 
 bool FleetMaps::has_map_of(const Test& test) const {

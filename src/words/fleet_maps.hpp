@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fleet/judgement.hpp"
-#include "fleet/places.hpp"
+#include "fleet/rank_places.hpp"
 #include "paper/matrix.hpp"
 #include "paper/table.hpp"
 #include "results/fleet.hpp"

@@ -16,8 +16,8 @@
 #include "core/lists.hpp"
 #include "core/printable.hpp"
 #include "core/units.hpp"
-#include "model/odd_ones.hpp"
-#include "words/cells.hpp"
+#include "model/group_outliers.hpp"
+#include "words/case_keys.hpp"
 
 namespace xferbench {
 
@@ -130,7 +130,7 @@ void scale(Matrix& matrix, const std::string& unit) {
 }
 
 /// Sets a colour scale on which small differences look alike. For shares, 100 % always has the brightest colour.
-void calm(Matrix& matrix, bool of_shares) {
+void set_shade_range(Matrix& matrix, bool of_shares) {
   double highest = of_shares ? 1 : 0;
   for (const auto& cell : matrix.cells) highest = std::max(highest, cell.value_or(0));
   matrix.darkest = highest / 2;
@@ -140,9 +140,9 @@ void calm(Matrix& matrix, bool of_shares) {
 // --- Groups of cells that should be equal ----------------------------------------------------------------------------
 
 /// What comparable pairs of GPUs have in common: NVLinks between them, access, and whether they are on one node.
-using Joint = std::tuple<unsigned, bool, bool>;
+using LinkClass = std::tuple<unsigned, bool, bool>;
 
-Joint joint_of(const Environment& e, const std::string& from, const std::string& to) {
+LinkClass link_class_of(const Environment& e, const std::string& from, const std::string& to) {
   const std::vector<int> one = gpu_numbers(from);
   const std::vector<int> other = gpu_numbers(to);
   if (one.size() != 1 || other.size() != 1) return {};
@@ -160,19 +160,19 @@ struct Alike {
   std::vector<std::size_t> cells{};
   std::vector<model::Estimate> estimates{};
 };
-using Groups = std::map<Joint, Alike>;
+using Groups = std::map<LinkClass, Alike>;
 
-void mark_odd_ones(Matrix& matrix, const Groups& groups) {
+void mark_outliers(Matrix& matrix, const Groups& groups) {
   std::set<std::size_t> sizes;
   for (const auto& [joint, alike] : groups) {
-    for (const std::size_t odd : model::odd_ones(alike.estimates)) {
+    for (const std::size_t odd : model::group_outliers(alike.estimates)) {
       matrix.marked[alike.cells[odd]] = true;
       sizes.insert(alike.cells.size());
     }
   }
   if (sizes.empty()) return;
   matrix.note = fmt::format("* differs by more than {:.0f} % from the median of its group of {} cells",
-                            model::kOddMargin * 100, fmt::join(sizes, " or "));
+                            model::kOutlierMargin * 100, fmt::join(sizes, " or "));
 }
 
 // --- Maps of one declaration ----------------------------------------------------------------------------------------
@@ -214,15 +214,15 @@ struct Declared {
       const std::size_t place = matrix.place(label(map.rows, row), label(map.columns, column));
       matrix.cells[place] = value_of(*r, map.metric);
       if (!over_gpus) continue;
-      Alike& alike = groups[joint_of(environment, row, column)];
+      Alike& alike = groups[link_class_of(environment, row, column)];
       alike.cells.push_back(place);
       const Measurement* headline = headline_of(*r, scenario.metrics);
       alike.estimates.push_back(headline == nullptr ? model::Estimate{} : model::estimate_of(*headline));
     }
     if (over_gpus) {
-      mark_odd_ones(matrix, groups);
+      mark_outliers(matrix, groups);
       if (!percent) scale(matrix, unit);
-      calm(matrix, unit == "1");
+      set_shade_range(matrix, unit == "1");
     } else {
       matrix.corner = map.rows + " \\ " + map.columns;
       const auto best = std::ranges::max(matrix.cells);
@@ -345,7 +345,7 @@ std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings, cons
     const std::string& unit = those.front()->metrics.front().unit;
     matrix.title = fmt::format("{}: {}", title, in_words(metric));
     scale(matrix, unit);
-    calm(matrix, unit == "1");
+    set_shade_range(matrix, unit == "1");
     if (!beside.empty()) matrix.title += ", " + beside;
   }
   return matrices;

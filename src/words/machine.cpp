@@ -181,7 +181,7 @@ void add_gpu(Labels& facts, const Environment& e, const Environment::Gpu& gpu) {
 // --- One line --------------------------------------------------------------------------------------------------------
 
 /// " (GPUs 0,4)" if they are not the first of the machine.
-std::string which_gpus(const Environment& e) {
+std::string gpu_selection_text(const Environment& e) {
   const std::vector<int> numbers = e.gpu_numbers();
   std::vector<int> first(numbers.size());
   std::iota(first.begin(), first.end(), 0);
@@ -195,7 +195,7 @@ std::string gpus_in_words(const Environment& e) {
   for (const auto& [name, gpus] : by_name(e.gpus, &Environment::Gpu::name)) {
     words.push_back(fmt::format("{} x {}", gpus.size(), name));
   }
-  return fmt::format("{}{}", fmt::join(words, " and "), which_gpus(e));
+  return fmt::format("{}{}", fmt::join(words, " and "), gpu_selection_text(e));
 }
 
 }  // namespace

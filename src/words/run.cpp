@@ -72,7 +72,7 @@ void add_headline(const Group& group, const HeatMaps& maps, bool every_row, Docu
   const std::size_t in_matrices = in_rows.size() - shown.size();
   const std::size_t too_many = every_row || shown.size() <= kMostHeadlineRows ? 0 : shown.size() - kMostHeadlineRows;
   shown.resize(shown.size() - too_many);
-  if (!shown.empty()) document.add(headline_of(group, shown));
+  if (!shown.empty()) document.add(headline_table(group, shown));
   const auto& about = group.scenario.note;
   if (about && std::ranges::any_of(shown, [&](const Result* r) { return r->metric(about->metric) != nullptr; })) {
     document.add(note(std::string(about->text)), false, Shown::elsewhere);
@@ -129,7 +129,7 @@ void add_answers(const Report& report, Descriptors scenarios, Document& document
   }
 }
 
-void add_section(const Report& report, const ScenarioDescriptor& scenario, const RunShown& shown, Document& document) {
+void add_section(const Report& report, const ScenarioDescriptor& scenario, const RunView& shown, Document& document) {
   const std::vector<const Result*> results = results_of(report, scenario);
   if (results.empty()) return;
   const Group group{scenario, results};
@@ -204,7 +204,7 @@ bool nothing_can_be_measured(const Report& report) {
 
 }  // namespace
 
-Document document_of(const Report& report, Descriptors scenarios, const RunShown& shown) {
+Document document_of(const Report& report, Descriptors scenarios, const RunView& shown) {
   Document document("xferbench", trust_of(report));
   document.about = subject_of(report, scenarios);
   document.trust.next = shown.next;

@@ -11,7 +11,7 @@
 
 namespace xferbench {
 
-struct RunShown {
+struct RunView {
   bool details = false;            ///< all measurements of a single case and all findings; else only those
                                    ///< that are columns, and the first findings
   bool every_row = true;           ///< else long tables leave out rows that matrices from GPU to GPU show,
@@ -25,7 +25,7 @@ struct RunShown {
 /// value are left out, and cases that were skipped for one reason share a line below. A single case gets a table of its
 /// measurements. Findings follow: a table for each kind, and sentences. For a fleet see words/fleet.hpp. Markdown and
 /// pages end with the warnings.
-Document document_of(const Report& report, Descriptors scenarios, const RunShown& shown = {});
+Document document_of(const Report& report, Descriptors scenarios, const RunView& shown = {});
 
 /// The warnings and their cases. Warnings that differ only in their numbers are given once, with the number of further
 /// cases.

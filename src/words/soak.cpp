@@ -48,14 +48,14 @@ std::string end_in_words(const SoakInterval& last) {
 
 /// "first 11 s", "first 5 min": the baseline period, up to the end of its last interval. `rates`: give the ends of
 /// intervals for files of older versions.
-std::string beginning_of(const SoakHeader& header, const SoakTotals& totals, std::span<const RateThen> rates) {
+std::string beginning_of(const SoakHeader& header, const SoakTotals& totals, std::span<const RateSample> rates) {
   SoakSettings settings = header.settings;
   if (totals.seconds > 0) settings.seconds = totals.seconds;
   double seconds = 0;
   for (const SoakLoadTotals& t : totals.loads) seconds = std::max(seconds, t.baseline_until.value_or(0));
   if (seconds <= 0) {
     seconds = soak::Tally::first_minutes(settings);
-    const auto is_over = [seconds](const RateThen& then) { return then.elapsed >= seconds; };
+    const auto is_over = [seconds](const RateSample& then) { return then.elapsed >= seconds; };
     if (const auto end = std::ranges::find_if(rates, is_over); end != rates.end()) seconds = end->elapsed;
   }
   constexpr double kFewSeconds = 10;
@@ -186,7 +186,7 @@ std::vector<std::pair<double, std::string>> ticks_until(double seconds) {
 }
 
 /// Merges many neighbours into one point: the median of their medians, and the range of all.
-std::vector<Chart::Point> thinned(const std::vector<const RateThen*>& rates) {
+std::vector<Chart::Point> thinned(const std::vector<const RateSample*>& rates) {
   constexpr std::size_t kMost = 400;
   const std::size_t together = (rates.size() + kMost - 1) / kMost;
   std::vector<Chart::Point> points;
@@ -195,7 +195,7 @@ std::vector<Chart::Point> thinned(const std::vector<const RateThen*>& rates) {
     std::vector<double> medians;
     Chart::Point& point = points.emplace_back();
     point = {.x = some.back()->elapsed, .low = HUGE_VAL, .high = 0};
-    for (const RateThen* then : some) {
+    for (const RateSample* then : some) {
       medians.push_back(then->rate.median / kGiga);
       point.low = std::min(*point.low, then->rate.lowest / kGiga);
       point.high = std::max(*point.high, then->rate.highest / kGiga);
@@ -207,13 +207,13 @@ std::vector<Chart::Point> thinned(const std::vector<const RateThen*>& rates) {
 }
 
 /// A line for each GPU, with marks where rates dropped.
-Chart chart_of(SoakLoad load, std::span<const RateThen> rates, const SoakTotals& totals) {
+Chart chart_of(SoakLoad load, std::span<const RateSample> rates, const SoakTotals& totals) {
   Chart chart{.title = std::string(to_text(load)),
               .x = {.label = "time since start", .ticks = ticks_until(totals.elapsed), .ends = {0, totals.elapsed}},
               .y = {.label = "GB/s", .from_zero = true},
               .shape = Chart::Shape::low};
-  std::map<int, std::vector<const RateThen*>> gpus;
-  for (const RateThen& then : rates) {
+  std::map<int, std::vector<const RateSample*>> gpus;
+  for (const RateSample& then : rates) {
     if (then.rate.load == load) gpus[then.gpu].push_back(&then);
   }
   for (const auto& [gpu, own] : gpus) chart.series.push_back({fmt::format("GPU {}", gpu), thinned(own)});
@@ -227,11 +227,11 @@ Chart chart_of(SoakLoad load, std::span<const RateThen> rates, const SoakTotals&
   return chart;
 }
 
-void add_charts(std::span<const RateThen> rates, const SoakTotals& totals, Document& document) {
+void add_charts(std::span<const RateSample> rates, const SoakTotals& totals, Document& document) {
   constexpr std::size_t kFewest = 3;  // intervals: fewer are better read in the table
   std::set<SoakLoad> loads;
   std::set<double> intervals;
-  for (const RateThen& then : rates) loads.insert(then.rate.load), intervals.insert(then.elapsed);
+  for (const RateSample& then : rates) loads.insert(then.rate.load), intervals.insert(then.elapsed);
   if (intervals.size() < kFewest) return;
   document.add(
       Sentence{.text = "rates over time: median of each interval, with the range from the slowest to the fastest pass",
@@ -242,15 +242,15 @@ void add_charts(std::span<const RateThen> rates, const SoakTotals& totals, Docum
 
 }  // namespace
 
-void keep_rates(std::vector<RateThen>& rates, const SoakInterval& interval) {
+void keep_rates(std::vector<RateSample>& rates, const SoakInterval& interval) {
   for (const SoakGpu& gpu : interval.gpus) {
     for (const SoakRate& rate : gpu.rates) rates.push_back({interval.elapsed, gpu.gpu, rate});
   }
 }
 
-Document document_of(const SoakHeader& header, const SoakInterval& last, std::span<const RateThen> rates) {
+Document document_of(const SoakHeader& header, const SoakInterval& last, std::span<const RateSample> rates) {
   const SoakTotals& totals = last.so_far;
-  const bool well = soak::is_well(totals);
+  const bool well = soak::is_healthy(totals);
   Document document("xferbench soak", trust_of(header.environment, true, true));
   const std::string trouble = trouble_in_words(totals);
   document.trust.complete = last.end != SoakEnd::goes_on;

@@ -10,17 +10,17 @@
 namespace xferbench {
 
 /// The rate of one load on one GPU, in the interval that ended `elapsed` seconds into the soak.
-struct RateThen {
+struct RateSample {
   double elapsed = 0;
   int gpu = 0;
   SoakRate rate{};
 };
 
 /// Appends the rates of an interval.
-void keep_rates(std::vector<RateThen>& rates, const SoakInterval& interval);
+void keep_rates(std::vector<RateSample>& rates, const SoakInterval& interval);
 
 /// The totals so far: bytes moved and verified, wrong bytes, drops and what changed at the same time, counters; and
 /// charts of `rates`, which must be in the order of time.
-Document document_of(const SoakHeader& header, const SoakInterval& last, std::span<const RateThen> rates = {});
+Document document_of(const SoakHeader& header, const SoakInterval& last, std::span<const RateSample> rates = {});
 
 }  // namespace xferbench

@@ -11,7 +11,7 @@
 
 #include "core/trace.hpp"
 #include "core/units.hpp"
-#include "words/explained.hpp"
+#include "words/explain_text.hpp"
 #include "words/trust.hpp"
 
 namespace xferbench {
@@ -29,7 +29,7 @@ constexpr std::size_t kMostTimelines = 6;
 constexpr std::size_t kMostSpans = 2000;  // the number that explain keeps for a process
 
 /// One activity with its place in the timeline: first by GPU or thread, then by engine.
-struct Happening {
+struct TimelineItem {
   std::pair<std::uint64_t, std::uint64_t> place{};
   std::string row{};
   std::string_view category{};
@@ -40,7 +40,7 @@ struct Happening {
 };
 
 /// What the bars of a row are labelled with, if there is room.
-enum class Within {
+enum class RowOrder {
   numbers,  ///< for work of GPUs: they show which copies and which kernel belong to a chunk
   names,    ///< names, and sizes of copies
 };
@@ -53,7 +53,7 @@ std::string row_text(std::string_view category) {
   return std::string(category == "host" ? "host calls" : category);
 }
 
-std::string said_of(const Happening& one, std::size_t number) {
+std::string said_of(const TimelineItem& one, std::size_t number) {
   std::string text = fmt::format("{}, number {}", one.name, number);
   if (one.bytes == 0) return text;
   text += ", " + format_size(one.bytes);
@@ -61,20 +61,20 @@ std::string said_of(const Happening& one, std::size_t number) {
   return text + ", " + format_with_unit(gigabytes_per_second(one.bytes, one.end - one.begin), "GB/s");
 }
 
-Timeline timeline_of(std::string title, std::vector<Happening> all, Within within) {
+Timeline timeline_of(std::string title, std::vector<TimelineItem> all, RowOrder row_order) {
   Timeline timeline{.title = std::move(title)};
-  std::ranges::stable_sort(all, {}, &Happening::begin);
+  std::ranges::stable_sort(all, {}, &TimelineItem::begin);
   if (all.size() > kMostSpans) {
     timeline.note = fmt::format("Shows the first {} of {}; trace viewers show the whole file.", kMostSpans, all.size());
     all.resize(kMostSpans);
   }
   std::map<std::pair<std::pair<std::uint64_t, std::uint64_t>, std::string>, Timeline::Row> rows;
-  for (const Happening& one : all) {
+  for (const TimelineItem& one : all) {
     Timeline::Row& row = rows[{one.place, one.row}];
     row.name = one.row;
     row.kind = colour_of(one.category);
     const std::size_t number = row.spans.size() + 1;
-    const bool by_number = within == Within::numbers && !is_of_host(one.category);
+    const bool by_number = row_order == RowOrder::numbers && !is_of_host(one.category);
     const std::string label = by_number ? std::to_string(number) : one.bytes > 0 ? format_size(one.bytes) : one.name;
     row.spans.push_back({one.begin, one.end, label, said_of(one, number)});
   }
@@ -84,9 +84,9 @@ Timeline timeline_of(std::string title, std::vector<Happening> all, Within withi
 
 // --- Timelines of a run ----------------------------------------------------------------------------------------------
 
-std::vector<Happening> happenings_of(const Trace& trace, const Environment& environment) {
+std::vector<TimelineItem> happenings_of(const Trace& trace, const Environment& environment) {
   const std::vector<int> gpus = environment.gpu_count() < 2 ? std::vector<int>() : environment.gpu_numbers();
-  std::vector<Happening> all;
+  std::vector<TimelineItem> all;
   for (const Activity& a : trace.activities) {
     const bool of_host = a.row == Activity::Row::host;
     const std::string_view category = to_text(a.row);
@@ -130,7 +130,7 @@ std::map<std::uint64_t, ViewersProcess> processes_of(const TraceFile& file) {
   return processes;
 }
 
-Happening happening_of(const TraceFile::Event& event, ViewersProcess& process) {
+TimelineItem happening_of(const TraceFile::Event& event, ViewersProcess& process) {
   const ViewersProcess::Track& track = process.tracks[event.track];
   const std::string name = track.name.empty() ? fmt::format("track {}", event.track) : track.name;
   const bool of_gpu = !process.part.empty() && process.part != "host";
@@ -150,7 +150,7 @@ void add_timelines(const Report& report, Document& document) {
   for (const Result& result : report.results) {
     if (!result.trace || ++watched > kMostTimelines) continue;
     document.add(timeline_of("Timeline: " + result.config.key(), happenings_of(*result.trace, report.environment),
-                             Within::numbers),
+                             RowOrder::numbers),
                  true, Shown::pages);
   }
   if (watched <= kMostTimelines) return;
@@ -161,7 +161,7 @@ void add_timelines(const Report& report, Document& document) {
 }
 
 Timeline timeline_of(const explain::Timeline& timeline, double whole) {
-  std::vector<Happening> all;
+  std::vector<TimelineItem> all;
   const auto of_host = [](const explain::TimelineSpan& span) { return is_of_host(to_text(span.track)); };
   const bool several = std::ranges::any_of(timeline.spans, [&](const explain::TimelineSpan& span) {
     return !of_host(span) && span.device != timeline.spans.front().device;
@@ -181,14 +181,14 @@ Timeline timeline_of(const explain::Timeline& timeline, double whole) {
                    .begin = span.begin,
                    .end = span.end});
   }
-  Timeline drawn = timeline_of("Timeline", std::move(all), Within::names);
+  Timeline drawn = timeline_of("Timeline", std::move(all), RowOrder::names);
   constexpr double kAll = 0.999;
   if (timeline.to - timeline.from < kAll * whole) {
     drawn.note = fmt::format(
         "Shows the first {} with recorded activity, from {} on, of {} in total; explain --timeline writes the whole "
         "timeline for trace viewers.",
-        explained::time_text(timeline.to - timeline.from), explained::time_text(timeline.from),
-        explained::time_text(whole));
+        explain_text::time_text(timeline.to - timeline.from), explain_text::time_text(timeline.from),
+        explain_text::time_text(whole));
   }
   return drawn;
 }
@@ -196,7 +196,7 @@ Timeline timeline_of(const explain::Timeline& timeline, double whole) {
 void add_timelines(const TraceFile& file, Document& document) {
   std::map<std::uint64_t, ViewersProcess> processes = processes_of(file);
   std::map<std::string, std::size_t> places;
-  std::vector<std::pair<std::string, std::vector<Happening>>> cases;  // in order of first use
+  std::vector<std::pair<std::string, std::vector<TimelineItem>>> cases;  // in order of first use
   for (const TraceFile::Event& event : file.events) {
     if (event.phase != "X") continue;
     ViewersProcess& process = processes[event.process];
@@ -210,7 +210,7 @@ void add_timelines(const TraceFile& file, Document& document) {
   std::string names;
   for (auto& [title, all] : cases) {
     names += (names.empty() ? "" : "; ") + title;
-    document.add(timeline_of(title, std::move(all), Within::numbers), true, Shown::pages);
+    document.add(timeline_of(title, std::move(all), RowOrder::numbers), true, Shown::pages);
   }
   const std::string rest = more > 0 ? fmt::format(", and {} more", more) : "";
   document.add(

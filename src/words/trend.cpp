@@ -13,7 +13,7 @@
 #include "core/units.hpp"
 #include "measure/statistics.hpp"
 #include "words/compare.hpp"
-#include "words/compared.hpp"
+#include "words/compare_text.hpp"
 #include "words/machine.hpp"
 
 namespace xferbench {
@@ -24,7 +24,7 @@ using compare::Change;
 using compare::Trend;
 
 /// A change of a series.
-struct Told {
+struct ReportedChange {
   const Trend::Series* series;
   const Change* change;
   std::string name;  // of the case
@@ -47,12 +47,13 @@ struct Told {
 };
 
 /// Changes for the worse first; within these, the largest first.
-std::vector<Told> all_changes(const Trend& trend, const std::vector<std::string>& names) {
-  std::vector<Told> all;
+std::vector<ReportedChange> all_changes(const Trend& trend, const std::vector<std::string>& names) {
+  std::vector<ReportedChange> all;
   for (std::size_t i = 0; i < trend.series.size(); ++i) {
     for (const Change& change : trend.series[i].changes) all.push_back({&trend.series[i], &change, names[i]});
   }
-  std::ranges::stable_sort(all, {}, [](const Told& told) { return std::pair(!told.is_worse(), -told.size()); });
+  std::ranges::stable_sort(
+      all, {}, [](const ReportedChange& reported) { return std::pair(!reported.is_worse(), -reported.size()); });
   return all;
 }
 
@@ -67,11 +68,11 @@ std::string day_of(const compare::Source& run) { return run.started_at.substr(0,
 
 std::string file_of(const compare::Source& run) { return std::filesystem::path(run.name).filename().string(); }
 
-Sentence answer(const Trend& trend, const std::vector<Told>& changes) {
-  const bool too_few = !trend.runs_to_be_sure || 2 * *trend.runs_to_be_sure > trend.runs.size();
+Sentence answer(const Trend& trend, const std::vector<ReportedChange>& changes) {
+  const bool too_few = !trend.runs_to_confirm || 2 * *trend.runs_to_confirm > trend.runs.size();
   if (changes.empty() && too_few) {
     const std::string enough =
-        trend.runs_to_be_sure ? fmt::format("after {} runs", *trend.runs_to_be_sure) : "only with very many more runs";
+        trend.runs_to_confirm ? fmt::format("after {} runs", *trend.runs_to_confirm) : "only with very many more runs";
     return {.text = fmt::format("too few runs: {} over {}; every change is detectable {}",
                                 counted(trend.series.size(), "case"), counted(trend.runs.size(), "run"), enough),
             .tone = Tone::notice,
@@ -85,8 +86,8 @@ Sentence answer(const Trend& trend, const std::vector<Told>& changes) {
             .strong = true};
   }
   std::set<const Trend::Series*> cases;
-  for (const Told& told : changes) cases.insert(told.series);
-  const Told& first = changes.front();
+  for (const ReportedChange& reported : changes) cases.insert(reported.series);
+  const ReportedChange& first = changes.front();
   return {.text = fmt::format("{} of {} changed: {} is {} since {} ({}; {}){}", cases.size(),
                               counted(trend.series.size(), "case"), first.name, first.text(),
                               day_of(trend.runs[first.run()]), file_of(trend.runs[first.run()]),
@@ -96,19 +97,19 @@ Sentence answer(const Trend& trend, const std::vector<Told>& changes) {
           .strong = true};
 }
 
-Table table_of(const Trend& trend, const std::vector<Told>& changes) {
+Table table_of(const Trend& trend, const std::vector<ReportedChange>& changes) {
   Table table{.header = {"change", "case", "from", "file", "before", "then", "p"},
               .left_columns = 4,
               .gap = 2,
               .least_important = {6, 3},
               .title = "Changes"};
-  for (const Told& told : changes) {
-    Cell change(told.text(), told.tone());
-    change.strong = told.is_worse();
-    const compare::Source& run = trend.runs[told.run()];
-    table.rows.push_back({{change, Cell::as_code(told.name), run.started_at, Cell::as_code(file_of(run)),
-                           compared_value(told.change->before, told.series->unit),
-                           compared_value(told.change->after, told.series->unit), p_text(told.change->p)}});
+  for (const ReportedChange& reported : changes) {
+    Cell change(reported.text(), reported.tone());
+    change.strong = reported.is_worse();
+    const compare::Source& run = trend.runs[reported.run()];
+    table.rows.push_back({{change, Cell::as_code(reported.name), run.started_at, Cell::as_code(file_of(run)),
+                           compared_value(reported.change->before, reported.series->unit),
+                           compared_value(reported.change->after, reported.series->unit), p_text(reported.change->p)}});
   }
   return table;
 }
@@ -120,7 +121,7 @@ List differences_of(const Trend& trend) {
   for (const auto& [run, differences] : trend.differences) {
     Item item{.text = differences.empty() ? "none recorded in the files" : "", .strong = day_of(trend.runs[run])};
     for (const compare::Difference& d : differences) {
-      item.text += fmt::format("{}{}: {}, then {}", item.text.empty() ? "" : "; ", d.what, d.base, d.next);
+      item.text += fmt::format("{}{}: {}, then {}", item.text.empty() ? "" : "; ", d.what, d.base, d.new_side);
     }
     list.items.push_back(std::move(item));
   }
@@ -166,8 +167,8 @@ std::string method(const Trend& trend) {
       "a change: the medians before and after it differ by {} or more, significant at {} over all cases (Mann-Whitney "
       "at every cut, by permutations, and on the dozen runs on either side){}",
       format_percent_short(compare::kTrendThreshold), format_percent_short(compare::kTrendError),
-      trend.runs_to_be_sure ? fmt::format("; with this many cases, every change is detectable after {}",
-                                          counted(*trend.runs_to_be_sure, "run"))
+      trend.runs_to_confirm ? fmt::format("; with this many cases, every change is detectable after {}",
+                                          counted(*trend.runs_to_confirm, "run"))
                             : "");
 }
 
@@ -230,10 +231,10 @@ Chart chart_of(const Trend& trend, const Trend::Series& series, const std::strin
   }
   add_levels(series, factor, chart);
   for (const Change& change : series.changes) {
-    const Told told{&series, &change, name};
-    const double before = static_cast<double>(told.run()) - 0.5;
+    const ReportedChange reported{&series, &change, name};
+    const double before = static_cast<double>(reported.run()) - 0.5;
     chart.marks.push_back(
-        {before, before, told.text() + " from " + day_of(trend.runs[told.run()]) + " on", told.tone()});
+        {before, before, reported.text() + " from " + day_of(trend.runs[reported.run()]) + " on", reported.tone()});
   }
   return chart;
 }
@@ -258,10 +259,10 @@ void add_series(const Trend& trend, const std::vector<std::string>& names, Docum
     document.add(Sentence{.text = "points: the runs; dashed: the median between changes", .tone = Tone::dim}, false,
                  Shown::pages);
   }
-  for (const Told& told : all) {
-    if (!shown.insert(told.series).second) continue;
-    document.add(chart_of(trend, *told.series, told.name));
-    document.add(Sentence{.text = told.series->key, .tone = Tone::dim}, false, Shown::elsewhere);
+  for (const ReportedChange& reported : all) {
+    if (!shown.insert(reported.series).second) continue;
+    document.add(chart_of(trend, *reported.series, reported.name));
+    document.add(Sentence{.text = reported.series->key, .tone = Tone::dim}, false, Shown::elsewhere);
   }
   for (std::size_t i = 0; i < trend.series.size(); ++i) {
     if (shown.contains(&trend.series[i])) continue;
@@ -281,7 +282,7 @@ Document document_of(const Trend& trend) {
   std::vector<std::string> keys;
   for (const Trend::Series& series : trend.series) keys.push_back(series.key);
   const std::vector<std::string> names = short_names(keys);
-  const std::vector<Told> changes = all_changes(trend, names);
+  const std::vector<ReportedChange> changes = all_changes(trend, names);
   Document document(fmt::format("xferbench: trend of {}", counted(trend.runs.size(), "run")),
                     trust_of(trend.simulated, trend.runs));
   document.add(answer(trend, changes));

@@ -19,7 +19,7 @@ class Validating : public testing::Test {
     expect_success(xferbench(run));
     return read_json(file);
   }
-  static Json told_of(Arguments files, const std::string& profile) {
+  static Json validation_json(Arguments files, const std::string& profile) {
     files.insert(files.begin(), "validate");
     files.insert(files.end(), {"--simulate", profile, "--allow-simulated", "--json", "-"});
     const Outcome o = xferbench(files);
@@ -44,10 +44,10 @@ TEST_F(Validating, SetsOnlyWaysOfDoingTheSameWorkBesideEachOther) {
   results_of(path("one.json"), {"overlap", "--size", "4M", "--strategy", "serial,engines"});
   results_of(path("small.json"), {"latency", "--op", "launch,wait", "--method", "stream,event"});
   using Names = std::vector<std::string>;
-  EXPECT_EQ(groups_of(told_of({path("work.json")}, "h200")),
+  EXPECT_EQ(groups_of(validation_json({path("work.json")}, "h200")),
             (Names{"overlap 4 MiB, work=1", "overlap 4 MiB, work=64"}));
-  EXPECT_EQ(groups_of(told_of({path("one.json")}, "h200")), Names{"overlap 4 MiB"});
-  const Names small = groups_of(told_of({path("small.json")}, "h200"));
+  EXPECT_EQ(groups_of(validation_json({path("one.json")}, "h200")), Names{"overlap 4 MiB"});
+  const Names small = groups_of(validation_json({path("small.json")}, "h200"));
   EXPECT_EQ(std::ranges::count(small, "latency, op=launch"), 1) << Json(small);
 }
 
@@ -58,8 +58,8 @@ TEST_F(Validating, TellsWhatIsCoveredOnlyWhereTheProfileHasIntervals) {
   write_file(path("plain.json"), begin + "}");
   write_file(path("known.json"),
              begin + R"(, "sources": {"h2d_rate": {"low": 4e10, "high": 6e10, "source": "x.json: y"}}})");
-  EXPECT_FALSE(told_of({path("r.json")}, path("plain.json"))["groups"][0].contains("coverage"));
-  EXPECT_TRUE(told_of({path("r.json")}, path("known.json"))["groups"][0].contains("coverage"));
+  EXPECT_FALSE(validation_json({path("r.json")}, path("plain.json"))["groups"][0].contains("coverage"));
+  EXPECT_TRUE(validation_json({path("r.json")}, path("known.json"))["groups"][0].contains("coverage"));
 }
 
 TEST_F(Validating, CountsWhatItLeavesOut) {
@@ -77,7 +77,7 @@ TEST_F(Validating, CountsWhatItLeavesOut) {
   all[2]["params"]["size"] = "abc";
   all[3]["params"]["size"] = 1e30;
   write_file(path("odd.json"), results.dump());
-  const Json told = told_of({path("odd.json"), path("again.json")}, "h200");
+  const Json told = validation_json({path("odd.json"), path("again.json")}, "h200");
   EXPECT_EQ(told["cases"].size(), 6U) << "of the second file, what the first does not have well";
   for (const char* sentence :
        {"1 result is left out: measured time is zero", "1 result is left out: failed or skipped",
@@ -100,8 +100,8 @@ TEST_F(Validating, SaysWhatIsNotHeldOut) {
   write_file(path("p.json"),
              R"({"schema": "xferbench-profile/1", "base": "h200", "name": "n", "set": {"h2d_rate": 5e10},)"
              R"("sources": {"h2d_rate": {"source": "a.json, elsewhere/r.json: memcpy dir=h2d, fit over 6 medians"}}})");
-  EXPECT_TRUE(says(told_of({path("r.json")}, path("p.json")), "r.json is not held out"));
-  EXPECT_FALSE(says(told_of({path("r.json")}, "h200"), "held out"));
+  EXPECT_TRUE(says(validation_json({path("r.json")}, path("p.json")), "r.json is not held out"));
+  EXPECT_FALSE(says(validation_json({path("r.json")}, "h200"), "held out"));
 }
 
 }  // namespace

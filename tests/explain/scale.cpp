@@ -14,7 +14,7 @@
 #include "explain/explain.hpp"
 #include "results/recording_file.hpp"
 #include "support/files.hpp"
-#include "support/made_recording.hpp"
+#include "support/synthetic_recording.hpp"
 
 namespace xferbench {
 namespace {
@@ -25,7 +25,7 @@ std::size_t records_of(const Recording& r) {
 
 /// Each step has a copy, eight kernels and a result that the host waits for.
 Recording training(std::size_t records) {
-  MadeRecording m;
+  SyntheticRecording m;
   const std::uint32_t stream = m.stream(recording::StreamFlag::legacy);
   constexpr std::size_t kRecordsOfStep = 24;
   for (std::size_t step = 0; step < records / kRecordsOfStep + 1; ++step) {
@@ -52,13 +52,13 @@ int run(std::size_t records) {
   const Recording read = read_recording(file);
   const double reading = seconds_since(begin);
   const std::size_t there = records_of(read);
-  const auto told = explain::explain(read, MadeRecording::costs(), {}, std::nullopt, {});
+  const auto told = explain::explain(read, SyntheticRecording::costs(), {}, std::nullopt, {});
   const double all = seconds_since(begin);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   fmt::print("{} records: read in {:.2f} s, explained in {:.2f} s, {} MiB at most, {} findings\n", there, reading, all,
              usage.ru_maxrss / 1024, told.findings.size());
-  return told.findings.size() >= 2 && told.withheld.empty() ? 0 : 1;
+  return told.findings.size() >= 2 && told.gains_unavailable.empty() ? 0 : 1;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 
 namespace xferbench::test {
 
-class FiberRanks final : private Turns {
+class FiberRanks final : private Scheduler {
  public:
   FiberRanks(int ranks, int ranks_per_node);
 

@@ -16,9 +16,9 @@
 
 #include "fleet/fiber_ranks.hpp"
 #include "ranks/common_clock.hpp"
-#include "ranks/in_step.hpp"
 #include "ranks/modelled_network.hpp"
-#include "ranks/waiting.hpp"
+#include "ranks/rank_lockstep.hpp"
+#include "ranks/timed_collectives.hpp"
 #include "support/virtual_hosts.hpp"
 
 namespace xferbench::test {
@@ -31,7 +31,7 @@ constexpr std::size_t kText = 4096;   // bytes of a rank's result
 constexpr int kInSecondRound = 8;     // ranks: suspects and good ones for comparison
 constexpr double kLargestOffset = 1;  // seconds; offset of a rank's clock
 constexpr double kLargestOwnDrift = 50e-6;
-const Patience kAnHour{.seconds = 3600};
+const Timeout kAnHour{.seconds = 3600};
 
 /// What one rank observed. Times in seconds.
 struct Seen {
@@ -43,7 +43,7 @@ struct Seen {
   double error_10s = 0;
   double passes = 0;  // all together
   double gather = 0;
-  double second_round = 0;
+  double retests_of = 0;
   double voids = 0;             // repeated passes of the first round
   std::vector<double> began{};  // true times of starts
 };
@@ -73,9 +73,9 @@ class GrowingRank {
     pace_.begin_case("first round");
     seen_.passes = timed([&] { measure(); });
     seen_.voids = static_cast<double>(pace_.tally().void_passes);
-    pace_.attend();
+    pace_.answer_questions();
     seen_.gather = timed([&] { gather(network_, std::string(kText, 'x'), kAnHour, "results"); });
-    seen_.second_round = timed([&] { measure_again(); });
+    seen_.retests_of = timed([&] { measure_again(); });
     return seen_;
   }
   [[nodiscard]] const SkewedHost& host() const { return host_; }
@@ -107,7 +107,7 @@ class GrowingRank {
     const auto seen = seen_.began;
     pace_.begin_case("second round");
     if (network_.rank() < kInSecondRound) measure();
-    pace_.attend();
+    pace_.answer_questions();
     gather(network_, network_.rank() < kInSecondRound ? std::string(kText, 'x') : "", kAnHour, "results again");
     seen_.began = seen;
   }
@@ -117,7 +117,7 @@ class GrowingRank {
   std::minstd_rand random_;
   SkewedHost host_;
   CommonClock clock_;
-  InStep pace_;
+  RankLockstep pace_;
   Seen seen_;
   double took_ = 0;
 };
@@ -158,13 +158,13 @@ bool show(int count) {
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   const auto most = [&](double Seen::*what) { return largest(all, what); };
   const double pass = most(&Seen::passes) / kPasses - kPass;
-  const double second_round = most(&Seen::second_round) - kPasses * kPass;
+  const double retests_of = most(&Seen::retests_of) - kPasses * kPass;
   fmt::print(
       "{:>6} {:>9.2f} {:>9.2f} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>8.1f} {:>6.0f} {:>8.2f} {:>9.2f} {:>9.2f} "
       "{:>8.1f}\n",
       count, 1e3 * most(&Seen::first_sync), 1e3 * most(&Seen::later_sync), 1e6 * most(&Seen::uncertainty),
       1e6 * most(&Seen::error), 1e6 * most(&Seen::uncertainty_10s), 1e6 * most(&Seen::error_10s), 1e6 * pass,
-      most(&Seen::voids), 1e6 * apart(all), 1e3 * most(&Seen::gather), 1e3 * second_round, seconds);
+      most(&Seen::voids), 1e6 * apart(all), 1e3 * most(&Seen::gather), 1e3 * retests_of, seconds);
   std::fflush(stdout);
   const bool honest = std::ranges::all_of(
       all, [](const Seen& s) { return s.error <= s.uncertainty && s.error_10s <= s.uncertainty_10s; });

@@ -26,13 +26,13 @@
 #include "core/interrupt.hpp"
 #include "ranks/launcher.hpp"
 #include "ranks/mpi_plugin.hpp"
-#include "ranks/waiting.hpp"
+#include "ranks/timed_collectives.hpp"
 
 namespace {
 
 using namespace xferbench;
 
-const Patience kPatience{.seconds = 20};
+const Timeout kTimeout{.seconds = 20};
 
 struct WrongError : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -77,8 +77,8 @@ void talk_in_a_ring(Communicator& ranks) {
     std::vector<std::byte> got(size);
     const PendingPtr receiving = ranks.receive(before, 7, got);
     const PendingPtr sending = ranks.send(next, 7, given);
-    wait_for(*receiving, kPatience, "a message");
-    wait_for(*sending, kPatience, "a message");
+    wait_for(*receiving, kTimeout, "a message");
+    wait_for(*sending, kTimeout, "a message");
     expect(got == message(before, ranks.rank(), size), fmt::format("a message of {} bytes", size));
   }
 }
@@ -92,7 +92,7 @@ void talk_by_texts(Communicator& ranks) {
   for (const std::size_t factor : {std::size_t{0}, std::size_t{5}, std::size_t{100'000}}) {
     for (const std::size_t at_once : {std::size_t{64}, std::size_t{70'001}, kMostAtOnce}) {
       if (factor > 1000 * at_once) continue;  // would be thousands of parts
-      const auto texts = gather(ranks, text_of(ranks.rank(), factor), kPatience, "texts", at_once);
+      const auto texts = gather(ranks, text_of(ranks.rank(), factor), kTimeout, "texts", at_once);
       expect(texts.size() == (ranks.rank() == 0 ? static_cast<std::size_t>(ranks.size()) : 0), "the number of texts");
       for (std::size_t i = 0; i < texts.size(); ++i) {
         expect(texts[i] == text_of(static_cast<int>(i), factor), fmt::format("the text of rank {}", i));
@@ -100,7 +100,7 @@ void talk_by_texts(Communicator& ranks) {
     }
     const int root = ranks.size() - 1;
     const std::string mine = ranks.rank() == root ? text_of(2, factor) : "another";
-    expect(broadcast(ranks, mine, root, kPatience, "a text") == text_of(2, factor), "the text for all");
+    expect(broadcast(ranks, mine, root, kTimeout, "a text") == text_of(2, factor), "the text for all");
   }
 }
 
@@ -108,10 +108,10 @@ void talk_by_numbers(Communicator& ranks) {
   const double rank = ranks.rank();
   const double size = ranks.size();
   std::vector<double> values{rank, -rank, 0.5};
-  all_reduce(ranks, values, Reduction::sum, kPatience, "sums");
+  all_reduce(ranks, values, Reduction::sum, kTimeout, "sums");
   expect(values == std::vector<double>{size * (size - 1) / 2, -size * (size - 1) / 2, size / 2}, "the sums");
   values = {rank, -rank, 0.5};
-  all_reduce(ranks, values, Reduction::max, kPatience, "the largest");
+  all_reduce(ranks, values, Reduction::max, kTimeout, "the largest");
   expect(values == std::vector<double>{size - 1, 0, 0.5}, "the largest");
 }
 
@@ -119,20 +119,20 @@ int talk(Communicator& ranks) {
   talk_in_a_ring(ranks);
   talk_by_texts(ranks);
   talk_by_numbers(ranks);
-  barrier(ranks, kPatience, "the end");
+  barrier(ranks, kTimeout, "the end");
   say(fmt::format("rank {}: right", ranks.rank()));
   return 0;
 }
 
 int silent(Communicator& ranks, double seconds) {
-  barrier(ranks, kPatience, "the start");
+  barrier(ranks, kTimeout, "the start");
   if (ranks.rank() == 1) {
     while (true) pause();
   }
   const auto begin = std::chrono::steady_clock::now();
   try {
     barrier(ranks, {.seconds = seconds}, "the case");
-  } catch (const RanksSilentError& error) {
+  } catch (const RankTimeoutError& error) {
     const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
     say(fmt::format(R"({{"rank": {}, "waited": {:.3f}, "said": "{}"}})", ranks.rank(), waited.count(), error.what()));
     // A real program writes its file now. The other ranks must time out too before the launcher kills all.
@@ -154,7 +154,7 @@ int check(std::span<char*> arguments) {
   if (what == "places") return places(*ranks);
   if (what == "talk") return talk(*ranks);
   if (what == "silent" && arguments.size() > 2) return silent(*ranks, number_of(arguments[2]));
-  if (what == "start") barrier(*ranks, kPatience, "all");
+  if (what == "start") barrier(*ranks, kTimeout, "all");
   return what == "start" || what == "load" ? 0 : 2;
 }
 

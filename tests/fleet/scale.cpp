@@ -16,7 +16,7 @@
 
 #include "fleet/judgement.hpp"
 #include "results/json.hpp"
-#include "support/made_fleet.hpp"
+#include "support/synthetic_fleet.hpp"
 
 namespace xferbench::fleet {
 namespace {
@@ -46,14 +46,14 @@ test::FleetPlan plan_of(int ranks, std::size_t samples) {
 }
 
 int run(int ranks, std::size_t samples, const std::string& output) {
-  std::optional<test::MadeFleet> made;
+  std::optional<test::SyntheticFleet> made;
   timed("making results (not counted)", [&] { made.emplace(plan_of(ranks, samples)); });
   const Options options;
   std::vector<Test> tests;
   std::vector<Retest> retests;
   double all = timed("grouping", [&] { tests = tests_of(made->report, 1); });
   all += timed("summing up", [&] { (void)summarise(tests); });
-  all += timed("choosing the second round", [&] { retests = second_round(made->report, options); });
+  all += timed("choosing the second round", [&] { retests = retests_of(made->report, options); });
   timed("measuring it (not counted)", [&] { made->measure_again(retests); });
   all += timed("judging", [&] { judge(made->report, options); });
   all += timed("writing", [&] {

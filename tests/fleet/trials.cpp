@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "fleet/judgement.hpp"
-#include "support/made_fleet.hpp"
+#include "support/synthetic_fleet.hpp"
 
 namespace xferbench::fleet {
 namespace {
 
 using test::Fault;
 using test::FleetPlan;
-using test::MadeFleet;
+using test::SyntheticFleet;
 
 struct Shape {
   std::string_view name;
@@ -57,7 +57,7 @@ std::vector<int> ranks_with_fault(const FleetPlan& plan) {
 }
 
 void try_one(const FleetPlan& plan, Count& count) {
-  MadeFleet made(plan);
+  SyntheticFleet made(plan);
   const Options options;
   made.judge(options);
   const auto& fleet = *made.report.fleet;

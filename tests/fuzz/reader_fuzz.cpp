@@ -63,7 +63,7 @@
 #include "run/findings.hpp"
 #include "scenarios/scenarios.hpp"
 #include "support/files.hpp"
-#include "support/made_recording.hpp"
+#include "support/synthetic_recording.hpp"
 #include "words/compare.hpp"
 #include "words/explain.hpp"
 #include "words/run.hpp"
@@ -260,7 +260,7 @@ bool resume(const File& file, const std::string& text, const std::map<std::strin
     stored.emplace(app::read_run(file.with(text)));
     whole = app::with_suite(stored->command);
     if (whole.cases.size() > kMostCases) return true;
-    left = app::what_is_left(*stored, whole.cases);
+    left = app::resume_plan(*stored, whole.cases);
   } catch (const InputError& error) {
     require(*error.what() != '\0', "an error that says nothing");
     return false;
@@ -297,10 +297,10 @@ bool explain_recording(const File& file, const std::string& bytes) {
     for (const std::optional<std::string>& range :
          {std::optional<std::string>(), std::optional<std::string>("steps")}) {
       explain::Explanation told;
-      told.processes.push_back(
-          explain::explain(read, MadeRecording::costs(), {}, std::nullopt, {.range = range, .least_share = 0.001}));
+      told.processes.push_back(explain::explain(read, SyntheticRecording::costs(), {}, std::nullopt,
+                                                {.range = range, .least_share = 0.001}));
       check_written(told);
-      write_chrome_trace(std::array{RecordedStretch{read, explain::window_of(read, range)}}, check_text);
+      write_chrome_trace(std::array{RecordedWindow{read, explain::window_of(read, range)}}, check_text);
     }
     return true;
   } catch (const InputError& error) {

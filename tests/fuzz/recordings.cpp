@@ -7,7 +7,7 @@
 
 #include "recording/recording_writer.hpp"
 #include "support/files.hpp"
-#include "support/made_recording.hpp"
+#include "support/synthetic_recording.hpp"
 
 namespace xferbench::fuzz {
 
@@ -17,7 +17,7 @@ namespace {
 
 // --- Valid recordings -----------------------------------------------------------------------------------------------
 
-/// Adds the record types that MadeRecording does not write.
+/// Adds the record types that SyntheticRecording does not write.
 void write_the_rest(RecordingWriter& writer, Time at) {
   const NameId name = writer.name("main");
   const OnDevice on{.begin = at, .end = at + 5000, .correlation = 1, .context = 1, .stream = 7, .graph_node = 3};
@@ -38,8 +38,8 @@ std::string written(const Recording& made) {
 }
 
 /// Steps on three streams, one of them the legacy default stream, ordered by events.
-Recording program(MadeRecording::Memory memory, bool asynchronous) {
-  MadeRecording m;
+Recording program(SyntheticRecording::Memory memory, bool asynchronous) {
+  SyntheticRecording m;
   const std::array streams{m.stream(StreamFlag::legacy), m.stream(StreamFlag::blocking),
                            m.stream(StreamFlag::non_blocking)};
   m.begin_range("steps");

@@ -30,23 +30,23 @@ class Dynpar : public GpuTest {
 
 // --- Children --------------------------------------------------------------------------------------------------------
 
-TEST_F(Dynpar, EachWayRunsEveryChild) { run_well("dynpar --task children --children 1,7,2048"); }
+TEST_F(Dynpar, EachWayRunsEveryChild) { run_ok("dynpar --task children --children 1,7,2048"); }
 
-TEST_F(Dynpar, ChildrenThatWork) { run_well("dynpar --task children --children 100 --work 1,1000,65537"); }
+TEST_F(Dynpar, ChildrenThatWork) { run_ok("dynpar --task children --children 100 --work 1,1000,65537"); }
 
 TEST_F(Dynpar, EachWayRunsEveryChildOfATree) {
-  run_well("dynpar --task children --shape tree --depth 1,2,5 --children 7,500");
+  run_ok("dynpar --task children --shape tree --depth 1,2,5 --children 7,500");
 }
 
-TEST_F(Dynpar, ATreeAsDeepAsItMayBe) { run_well("dynpar --task children --shape tree --depth 16 --children 16,2000"); }
+TEST_F(Dynpar, ATreeAsDeepAsItMayBe) { run_ok("dynpar --task children --shape tree --depth 16 --children 16,2000"); }
 
 TEST_F(Dynpar, SeveralStreamsBranchesAndLaunchers) {
-  run_well("dynpar --task children --launch host,graph --shape flat,tree --streams 3,32 --children 7,300");
-  run_well("dynpar --task children --launch fire-and-forget --shape flat,tree --launchers 2,32,1024 --children 7,2048");
+  run_ok("dynpar --task children --launch host,graph --shape flat,tree --streams 3,32 --children 7,300");
+  run_ok("dynpar --task children --launch fire-and-forget --shape flat,tree --launchers 2,32,1024 --children 7,2048");
 }
 
 TEST_F(Dynpar, TheKernelsDoWhatTheirReferenceSays) {
-  using kernels::LaunchWay;
+  using kernels::LaunchMode;
   constexpr std::uint32_t kChildren = 77;
   const Stream stream = device().make_stream(StreamKind::nonblocking);
   const DeviceBuffer slots = device().allocate_device(kChildren * sizeof(std::uint32_t));
@@ -57,7 +57,7 @@ TEST_F(Dynpar, TheKernelsDoWhatTheirReferenceSays) {
                                    .status = log.get(),
                                    .work = 1234,
                                    .seed = 99};
-  for (const LaunchWay way : {LaunchWay::fire_and_forget, LaunchWay::tail, LaunchWay::tail_chain}) {
+  for (const LaunchMode way : {LaunchMode::fire_and_forget, LaunchMode::tail, LaunchMode::tail_chain}) {
     const kernels::Children children(way, args);
     device().preload(children);
     stream.fill(slots, std::byte{0xFF});
@@ -76,7 +76,7 @@ class Journal {
  public:
   explicit Journal(Device& device) : device_(device) {}
 
-  std::vector<std::uint32_t> of(kernels::LaunchWay way, const kernels::LaunchTree& tree) {
+  std::vector<std::uint32_t> of(kernels::LaunchMode way, const kernels::LaunchTree& tree) {
     const Stream stream = device_.make_stream(StreamKind::nonblocking);
     const DeviceBuffer slots = device_.allocate_device(tree.children() * sizeof(std::uint32_t));
     const DeviceBuffer journal = device_.allocate_device((1 + tree.children()) * sizeof(std::uint32_t));
@@ -113,16 +113,16 @@ TEST_F(Dynpar, ChildrenInATailRunOnceAndInOrder) {
   const kernels::LaunchTree chain(100, 1);
   std::vector<std::uint32_t> one_by_one(100);
   std::iota(one_by_one.begin(), one_by_one.end(), 0U);
-  EXPECT_EQ(Journal(device()).of(kernels::LaunchWay::tail_chain, chain), one_by_one);
-  EXPECT_EQ(Journal(device()).of(kernels::LaunchWay::tail, chain), one_by_one);
+  EXPECT_EQ(Journal(device()).of(kernels::LaunchMode::tail_chain, chain), one_by_one);
+  EXPECT_EQ(Journal(device()).of(kernels::LaunchMode::tail, chain), one_by_one);
   const kernels::LaunchTree tree(100, 3);
   std::vector<std::uint32_t> families;
   for (std::uint32_t c = 0; c < tree.width(0); ++c) append_family(tree, 0, c, families);
-  EXPECT_EQ(Journal(device()).of(kernels::LaunchWay::tail, tree), families);
+  EXPECT_EQ(Journal(device()).of(kernels::LaunchMode::tail, tree), families);
 }
 
 TEST_F(Dynpar, ChildrenThatAreFiredRunOnce) {
-  std::vector<std::uint32_t> ran = Journal(device()).of(kernels::LaunchWay::fire_and_forget, {100, 3});
+  std::vector<std::uint32_t> ran = Journal(device()).of(kernels::LaunchMode::fire_and_forget, {100, 3});
   std::ranges::sort(ran);
   std::vector<std::uint32_t> each(100);
   std::iota(each.begin(), each.end(), 0U);
@@ -136,7 +136,7 @@ TEST_F(Dynpar, MoreLaunchesThanThereIsRoomForFailWithTheReason) {
   const auto results =
       run("dynpar --task children --launch fire-and-forget --launchers 1 --children 4096 --work 2000000");
   expect_launches_failed(results.front());
-  run_well("dynpar --task children --launch fire-and-forget --children 7");
+  run_ok("dynpar --task children --launch fire-and-forget --children 7");
 }
 
 TEST_F(Dynpar, ATailThatIsTooLongFailsWithTheReason) {
@@ -173,12 +173,10 @@ TEST_F(Dynpar, RoomTakesNoMoreMemoryThanIsSaid) {
 
 TEST_F(Dynpar, SortsWhateverTheKeysAreLike) {
   // Bytes of 1, 2 and 1000 keys, of as many as one block sorts, of one more, and of 2^20.
-  run_well("dynpar --task sort --keys all --size 4,8,4000,16384,16388,4M");
+  run_ok("dynpar --task sort --keys all --size 4,8,4000,16384,16388,4M");
 }
 
-TEST_F(Dynpar, SortsManyKeysAndAnOddNumberOfThem) {
-  run_well("dynpar --task sort --keys random,sorted --size 38797324");
-}
+TEST_F(Dynpar, SortsManyKeysAndAnOddNumberOfThem) { run_ok("dynpar --task sort --keys random,sorted --size 38797324"); }
 
 TEST_F(Dynpar, OneBlockSortsASegmentThatStayedLarge) {
   // Such a segment arises if medians of nine samples never split it well; here it is made directly.

@@ -44,7 +44,7 @@ class GpuTest : public testing::Test {
   std::vector<Result> run(const std::string& line) { return run_cases(cases_of_line(line), quick_bench(), {}); }
   /// Like run(). Fails unless each case is ok with all its samples; with `lacking_may_be`, cases that this GPU cannot
   /// run may be skipped.
-  std::vector<Result> run_well(const std::string& line, bool lacking_may_be = false) {
+  std::vector<Result> run_ok(const std::string& line, bool lacking_may_be = false) {
     std::vector<Result> results = run(line);
     EXPECT_TRUE(std::ranges::any_of(results, [](const Result& r) { return r.status == Status::ok; })) << line;
     for (const Result& r : results) {

@@ -15,7 +15,7 @@ class GpuMemoryTest : public GpuTest {
 };
 
 TEST_F(GpuMemoryTest, AsyncEveryWayToCall) {
-  const auto results = run_well(
+  const auto results = run_ok(
       "async --size 1,4097,65537 --kernel-time 50 "
       "--in-flight none,same-stream,other-stream --host "
       "pageable,pageable-small,pageable-huge,pinned,portable,mapped,write-combined,registered,registered-huge");
@@ -25,7 +25,7 @@ TEST_F(GpuMemoryTest, AsyncEveryWayToCall) {
 }
 
 TEST_F(GpuMemoryTest, LongPageableCopiesBlockTheirCallerAndPinnedOnesDoNot) {
-  for (const Result& r : run_well("async --size 64M --api async")) {
+  for (const Result& r : run_ok("async --size 64M --api async")) {
     if (r.config.word("host") == "pinned") {
       EXPECT_LT(metric(r, "host_blocked"), 0.1) << r.config.key();
       EXPECT_GT(metric(r, "cpu_available"), 0.7) << r.config.key();
@@ -37,7 +37,7 @@ TEST_F(GpuMemoryTest, LongPageableCopiesBlockTheirCallerAndPinnedOnesDoNot) {
 }
 
 TEST_F(GpuMemoryTest, ACopyWaitsForAKernelInItsOwnStreamOnly) {
-  const auto results = run_well(
+  const auto results = run_ok(
       "async --size 64K --dir h2d --host pinned --api async "
       "--in-flight none,same-stream,other-stream --kernel-time 5000");
   EXPECT_LT(metric(results[0], "completion"), 2e-3);
@@ -52,7 +52,7 @@ TEST_F(GpuMemoryTest, AllocEveryKindOfMemory) {
       "--memory malloc,pinned,portable,write-combined,mapped,register,device,device-pool,managed";
   const std::string huge = "alloc --size 2M,38797324 --memory malloc-huge,register-huge";
   for (const std::string& line : {small, huge}) {
-    for (const Result& r : run_well(line, true)) {
+    for (const Result& r : run_ok(line, true)) {
       if (r.status == Status::skipped) continue;
       EXPECT_GT(metric(r, "ready"), 0) << r.config.key();
       EXPECT_GT(metric(r, "free"), 0) << r.config.key();
@@ -62,7 +62,7 @@ TEST_F(GpuMemoryTest, AllocEveryKindOfMemory) {
 }
 
 TEST_F(GpuMemoryTest, OrdinaryMemoryCostsWhenItIsTouchedAndPinnedMemoryWhenItIsAllocated) {
-  const auto results = run_well("alloc --size 64M --memory malloc,pinned,register");
+  const auto results = run_ok("alloc --size 64M --memory malloc,pinned,register");
   const Result& ordinary = results[0];
   EXPECT_GT(ordinary.measurement("touch")->median, 10 * ordinary.measurement("allocate")->median);
   EXPECT_GT(metric(results[1], "ready"), 10 * ordinary.measurement("allocate")->median);

@@ -14,43 +14,43 @@ namespace {
 
 using GpuScenarioTest = GpuTest;
 
-TEST_F(GpuScenarioTest, MemcpyEveryRouteAndSize) { run_well("memcpy --size 1,4097,64K,65537,3M"); }
+TEST_F(GpuScenarioTest, MemcpyEveryRouteAndSize) { run_ok("memcpy --size 1,4097,64K,65537,3M"); }
 
 TEST_F(GpuScenarioTest, MemcpyBackToBack) {
-  for (const Result& r : run_well("memcpy --dir h2d,d2h,bidirectional --host pinned --size 4K,64M --back-to-back 16")) {
+  for (const Result& r : run_ok("memcpy --dir h2d,d2h,bidirectional --host pinned --size 4K,64M --back-to-back 16")) {
     EXPECT_EQ(r.needed_measurement("copy").batch, 16U) << r.config.key();
   }
 }
 
 TEST_F(GpuScenarioTest, MemcpyEveryKindOfHostMemoryByTheCopyEngine) {
-  run_well(
+  run_ok(
       "memcpy --size 1,4095,38797324 --dir h2d,d2h,bidirectional "
       "--host pageable,pageable-small,pageable-huge,pinned,portable,mapped,write-combined,registered,registered-huge");
 }
 
 TEST_F(GpuScenarioTest, MemcpyEveryKindOfPageLockedMemoryByAKernel) {
-  run_well(
+  run_ok(
       "memcpy --engine sm --size 1,4095,38797324 --dir h2d,d2h,d2d,bidirectional "
       "--host pinned,portable,mapped,write-combined,registered,registered-huge");
 }
 
 TEST_F(GpuScenarioTest, MemcpyByBlockingCalls) {
-  run_well("memcpy --api sync --size 1,4095,38797324 --dir h2d,d2h,bidirectional");
+  run_ok("memcpy --api sync --size 1,4095,38797324 --dir h2d,d2h,bidirectional");
 }
 
 TEST_F(GpuScenarioTest, MemcpyOfWarmAndColdMemory) {
-  run_well("memcpy --touch warm,cold --size 4095,3M --dir h2d,d2h,bidirectional");
+  run_ok("memcpy --touch warm,cold --size 4095,3M --dir h2d,d2h,bidirectional");
 }
 
 TEST_F(GpuScenarioTest, ManagedMemoryMigratesByPrefetchAndByFaults) {
   if (!device().capabilities().managed_memory) GTEST_SKIP() << "no managed memory for host and GPU at once";
-  run_well("memcpy --host managed,managed-faults --size 1,4095,38797324 --dir h2d,d2h,bidirectional");
+  run_ok("memcpy --host managed,managed-faults --size 1,4095,38797324 --dir h2d,d2h,bidirectional");
 }
 
 /// It is unknown how much of the packets the counters include: at least the payload, and little more than the model.
 TEST_F(GpuScenarioTest, TheLinkCarriesWhatIsCopiedAndItsPackets) {
   if (!device().link_bytes()) GTEST_SKIP() << "the driver does not count the bytes on the link";
-  for (const Result& r : run_well("memcpy --dir h2d,d2h --host pinned --size 256M")) {
+  for (const Result& r : run_ok("memcpy --dir h2d,d2h --host pinned --size 256M")) {
     const bool in = r.config.is("dir", "h2d");
     const std::string busy = in ? "link_to_gpu" : "link_to_host";
     const std::string other = in ? "link_to_host" : "link_to_gpu";
@@ -66,31 +66,31 @@ TEST_F(GpuScenarioTest, TheLinkCarriesWhatIsCopiedAndItsPackets) {
 }
 
 TEST_F(GpuScenarioTest, StagingEveryMethod) {
-  run_well("staging --size 1,4095,38797324 --threads 1,3 --slot 4K,256K --slots 1,4");
-  run_well("staging --size 3M --host pageable-small,pageable-huge --threads 2");
-  run_well(
+  run_ok("staging --size 1,4095,38797324 --threads 1,3 --slot 4K,256K --slots 1,4");
+  run_ok("staging --size 3M --host pageable-small,pageable-huge --threads 2");
+  run_ok(
       "staging --size 1,4095,38797324 --method threads --threads 3 --slot 4K,1M --crew one-stream,together "
       "--chunk-sizes equal,tapered --stores cached,streaming");
-  run_well("staging --size 3M --method threads --threads 2 --dir h2d --slot-memory all --idle poll");
-  run_well(
+  run_ok("staging --size 3M --method threads --threads 2 --dir h2d --slot-memory all --idle poll");
+  run_ok(
       "staging --size 1,4095,38797324 --method register-chunks --threads 1,3 --slot 1M --slots 1,3 "
       "--chunk-sizes equal,tapered --host pageable,pageable-huge");
 }
 
 TEST_F(GpuScenarioTest, CallbackEveryMethod) {
-  run_well("callback --size 38797324 --streams 1,3 --chunks 1,7 --consumers 1,3");
+  run_ok("callback --size 38797324 --streams 1,3 --chunks 1,7 --consumers 1,3");
 }
 
 TEST_F(GpuScenarioTest, OverlapEveryKernelOrderAndStreamKind) {
-  run_well(
+  run_ok(
       "overlap --size 1M --streams 3 --chunks 7 --kernel fma,vector-add,sincos "
       "--issue depth,breadth --stream-kind nonblocking,blocking,default");
 }
 
 TEST_F(GpuScenarioTest, OverlapUnevenChunksAndManyOperations) {
-  run_well("overlap --size 38797324 --streams 3 --chunks 7,100,300");
-  run_well("overlap --size 4,28,4096 --streams 1,5 --chunks 1");
-  run_well("overlap --size 1M --streams 200 --chunks 200");
+  run_ok("overlap --size 38797324 --streams 3 --chunks 7,100,300");
+  run_ok("overlap --size 4,28,4096 --streams 1,5 --chunks 1");
+  run_ok("overlap --size 1M --streams 200 --chunks 200");
 }
 
 /// For timing properties on a machine that others use too: one of three tries must hold.
@@ -101,7 +101,7 @@ bool in_one_of_three_tries(const Holds& holds) {
 
 TEST_F(GpuScenarioTest, BalanceChoosesAKernelOfTheRightLength) {
   EXPECT_TRUE(in_one_of_three_tries([this] {
-    const Result r = run_well("overlap --size 64M --balance 1").front();
+    const Result r = run_ok("overlap --size 64M --balance 1").front();
     EXPECT_GT(r.value("work"), 1);
     return std::abs(r.value("kernel_to_h2d") - 1) <= 0.1;
   }));
@@ -122,7 +122,7 @@ TEST_F(GpuScenarioTest, TimedPassesAreChecked) {
       {"latency --op copy --size 4K", {"latency"}},
   };
   for (const auto& [line, names] : all) {
-    for (const Result& r : run_well(line)) {
+    for (const Result& r : run_ok(line)) {
       for (const char* name : names) {
         ASSERT_NE(r.measurement(name), nullptr) << r.config.key() << " " << name;
         EXPECT_GE(r.measurement(name)->checked, 1U) << r.config.key() << " " << name;
@@ -135,24 +135,24 @@ TEST_F(GpuScenarioTest, TimedPassesAreChecked) {
 
 /// Time to result is longer than each direction alone, and exceeds the makespan by calls and waits only.
 TEST_F(GpuScenarioTest, TheTimeToTheResultHoldsAllOfTheWork) {
-  for (const Result& r : run_well("overlap --size 64M --chunks 16 --strategy streams,engines,graph,zero-copy")) {
+  for (const Result& r : run_ok("overlap --size 64M --chunks 16 --strategy streams,engines,graph,zero-copy")) {
     const double longest = std::max(r.median("h2d"), r.median("d2h"));
     EXPECT_GT(r.value("to_result"), longest) << r.config.key();
     EXPECT_LT(r.value("to_result"), 2 * r.value("makespan")) << r.config.key();
     EXPECT_EQ(r.value("to_result"), r.median("wall")) << r.config.key();
   }
   EXPECT_TRUE(in_one_of_three_tries([this] {
-    return std::ranges::all_of(run_well("memcpy --size 64M --dir h2d,d2h --host pinned"), [](const Result& r) {
+    return std::ranges::all_of(run_ok("memcpy --size 64M --dir h2d,d2h --host pinned"), [](const Result& r) {
       return std::abs(r.value("to_result") - r.median("copy")) <= 200e-6;
     });
   }));
 }
 
 TEST_F(GpuScenarioTest, TheGpuBeginsWithEnginesBeforeTheCallsReturn) {
-  const Result engines = run_well("overlap --size 64M --chunks 32 --strategy engines").front();
+  const Result engines = run_ok("overlap --size 64M --chunks 32 --strategy engines").front();
   EXPECT_GT(engines.value("gpu_begins"), 0);
   EXPECT_LT(engines.value("gpu_begins"), engines.value("calls_return"));
-  const Result graph = run_well("overlap --size 64M --chunks 32 --strategy graph").front();
+  const Result graph = run_ok("overlap --size 64M --chunks 32 --strategy graph").front();
   EXPECT_GT(graph.value("gpu_begins"), 0);
   EXPECT_LT(graph.value("gpu_begins"), graph.value("to_result"));
   EXPECT_GT(graph.value("calls_return"), 0);
@@ -160,7 +160,7 @@ TEST_F(GpuScenarioTest, TheGpuBeginsWithEnginesBeforeTheCallsReturn) {
 
 // wall-calls is the time of the graph launch, which grows with the graph.
 TEST_F(GpuScenarioTest, TheCallOfAGraphGrowsWithItsChunks) {
-  const auto results = run_well("overlap --size 64M --chunks 4,64 --strategy graph");
+  const auto results = run_ok("overlap --size 64M --chunks 4,64 --strategy graph");
   EXPECT_GT(results[1].median("wall-calls"), 2 * results[0].median("wall-calls"));
 }
 
@@ -169,7 +169,7 @@ TEST_F(GpuScenarioTest, ChasesAndSortsDeclareWhatTheyWrite) {
   std::set<std::string> all;
   for (const std::string line : {"latency --op chase", "dynpar --task sort --size 64K"}) {
     const ScenarioDescriptor& descriptor = cases_of_line(line).front().scenario->descriptor();
-    std::set<std::string> names = written_in(run_well(line));
+    std::set<std::string> names = written_in(run_ok(line));
     EXPECT_EQ(without(names, declared_by(descriptor)), std::set<std::string>());
     all.merge(names);
   }

@@ -14,7 +14,7 @@ class LatencyOnGpu : public GpuTest {};
 TEST_F(LatencyOnGpu, EveryCaseVerifies) {
   for (const char* flags :
        {"--buffer 1M", "--op copy --host pinned,pageable --size 1,8,4097,1M", "--op graph --nodes 1,1000"}) {
-    for (const Result& r : run_well(std::string("latency ") + flags)) {
+    for (const Result& r : run_ok(std::string("latency ") + flags)) {
       EXPECT_GT(r.median("latency"), 50e-9) << r.config.key();
       EXPECT_LT(r.median("latency"), 5e-3) << r.config.key();
       for (const Measurement& m : r.measurements) EXPECT_EQ(m.unit, "s") << r.config.key() << " " << m.name;
@@ -23,14 +23,14 @@ TEST_F(LatencyOnGpu, EveryCaseVerifies) {
 }
 
 TEST_F(LatencyOnGpu, AKernelBeginsBeforeItsEndIsNoticed) {
-  const Result r = run_well("latency --op launch").front();
+  const Result r = run_ok("latency --op launch").front();
   EXPECT_GT(r.value("clock_uncertainty"), 0);
   EXPECT_GT(r.value("start"), 0);
   EXPECT_LT(r.value("start"), r.median("latency") + r.value("clock_uncertainty"));
 }
 
 TEST_F(LatencyOnGpu, WaitsReallyWait) {
-  for (const Result& r : run_well("latency --op wait")) {
+  for (const Result& r : run_ok("latency --op wait")) {
     EXPECT_GT(r.value("waited"), 50e-6) << r.config.key();
     EXPECT_NE(r.metric("cpu_share"), nullptr) << r.config.key();
   }
@@ -54,7 +54,7 @@ TEST_F(LatencyOnGpu, AChaseWithAWrongPointerFails) {
 }
 
 TEST_F(LatencyOnGpu, AChaseThroughHostMemoryIsSlowerThanThroughTheGpus) {
-  const auto results = run_well("latency --op chase");
+  const auto results = run_ok("latency --op chase");
   ASSERT_EQ(results.size(), 2U);
   EXPECT_GT(results[1].median("latency"), results[0].median("latency"));
   EXPECT_GT(results[0].value("sm_clock"), 100e6);

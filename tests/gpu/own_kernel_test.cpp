@@ -53,8 +53,8 @@ class GpuOwnKernel : public GpuTest {
 };
 
 TEST_F(GpuOwnKernel, VectorAddAtOddSizes) {
-  run_well("overlap --size 4,1020,38797324 --chunks 1" + kernel("vector_add") + "--strategy engines,streams,zero-copy");
-  for (const Result& r : run_well("overlap --size 38797324 --chunks 7" + kernel("vector_add") + kStrategies)) {
+  run_ok("overlap --size 4,1020,38797324 --chunks 1" + kernel("vector_add") + "--strategy engines,streams,zero-copy");
+  for (const Result& r : run_ok("overlap --size 38797324 --chunks 7" + kernel("vector_add") + kStrategies)) {
     EXPECT_EQ(r.label("computed_by"), "vector_add");
     EXPECT_EQ(r.label("compared_with"), "the same kernel over the whole payload at once");
     EXPECT_GE(r.value("block_size"), 128);
@@ -62,34 +62,34 @@ TEST_F(GpuOwnKernel, VectorAddAtOddSizes) {
 }
 
 TEST_F(GpuOwnKernel, VectorAddInPlaceInRoundsAndByTheCpu) {
-  run_well("overlap --size 38797324 --chunks 7 --in-place --strategy engines,streams" + kernel("vector_add"));
-  run_well("overlap --size 9797324 --chunks 7 --rounds 3 --slots 2 --strategy engines" + kernel("vector_add"));
-  run_well("callback --size 38797324 --chunks 7" + kernel("vector_add"));
+  run_ok("overlap --size 38797324 --chunks 7 --in-place --strategy engines,streams" + kernel("vector_add"));
+  run_ok("overlap --size 9797324 --chunks 7 --rounds 3 --slots 2 --strategy engines" + kernel("vector_add"));
+  run_ok("callback --size 38797324 --chunks 7" + kernel("vector_add"));
 }
 
 TEST_F(GpuOwnKernel, SaxpyAsItWishesToBeLaunched) {
   const std::string line = "overlap --size 38797328 --row-bytes 16 --chunks 7" + kernel("saxpy");
-  for (const Result& r : run_well(line + kStrategies)) EXPECT_EQ(r.value("block_size"), 256);
-  for (const Result& r : run_well(line + "--block-size 96 --kernel-option -DA=-0.5F")) {
+  for (const Result& r : run_ok(line + kStrategies)) EXPECT_EQ(r.value("block_size"), 256);
+  for (const Result& r : run_ok(line + "--block-size 96 --kernel-option -DA=-0.5F")) {
     EXPECT_EQ(r.value("block_size"), 96);
   }
 }
 
 // compute-sanitizer would report an access beyond the last element.
 TEST_F(GpuOwnKernel, SaxpyOfHalfAPairSmallForSanitizers) {
-  run_well("overlap --size 4,12,20,1036 --chunks 1 --strategy engines,zero-copy" + kernel("saxpy"));
+  run_ok("overlap --size 4,12,20,1036 --chunks 1 --strategy engines,zero-copy" + kernel("saxpy"));
 }
 
 TEST_F(GpuOwnKernel, SobelInRowsOfOddLength) {
   const std::string line = "overlap --size 4099000 --row-bytes 1000 --halo-rows 1" + kernel("sobel");
-  run_well(line + "--chunks 1,7,64" + kStrategies);
-  run_well(line + "--chunks 9 --slots 2 --rounds 2 --strategy engines --kernels-per-chunk 2");
-  run_well("callback --size 4099000 --row-bytes 1000 --halo-rows 1 --chunks 7" + kernel("sobel"));
+  run_ok(line + "--chunks 1,7,64" + kStrategies);
+  run_ok(line + "--chunks 9 --slots 2 --rounds 2 --strategy engines --kernels-per-chunk 2");
+  run_ok("callback --size 4099000 --row-bytes 1000 --halo-rows 1 --chunks 7" + kernel("sobel"));
 }
 
 TEST_F(GpuOwnKernel, HistogramIsRefusedInChunksAndRunsInOnePiece) {
   const std::string line = "overlap --size 70004 --kernel-type int" + kernel("histogram");
-  run_well(line + "--strategy serial,zero-copy");
+  run_ok(line + "--strategy serial,zero-copy");
   for (const Result& r : run(line + "--chunks 3 --strategy streams,engines,graph")) {
     EXPECT_EQ(r.status, Status::failed);
     EXPECT_TRUE(r.reason.starts_with("histogram gives other results chunk by chunk")) << r.reason;
@@ -182,9 +182,9 @@ TEST_F(GpuOwnKernel, HasTheSharedMemoryThatItWishes) {
 }
 
 TEST_F(GpuOwnKernel, WhoseWishesCannotBeReadIsRefused) {
-  const auto refused = [&](const std::string& wishes, const std::string& why) {
+  const auto refused = [&](const std::string& launch_request, const std::string& why) {
     const std::string kernel = "extern \"C\" __global__ void right(const float*, float*, size_t) {}\n";
-    const Result r = run_file(written("mine.cu", kernel + wishes), "right");
+    const Result r = run_file(written("mine.cu", kernel + launch_request), "right");
     EXPECT_EQ(r.status, Status::failed);
     EXPECT_NE(r.reason.find(why + "; declare it as extern \"C\" __constant__ unsigned right_launch[3]"),
               std::string::npos)

@@ -35,7 +35,7 @@ using Row = Activity::Row;
 const GpuSelection kAll{.numbers = {}};
 
 /// Opens all GPUs; null if there are fewer than two, with the reason on standard output.
-std::unique_ptr<Machine> with_all_gpus(cuda::TraceBy by = cuda::TraceBy::cupti_or_events) {
+std::unique_ptr<Machine> with_all_gpus(cuda::TraceSource by = cuda::TraceSource::cupti_or_events) {
   try {
     auto machine = cuda::open_machine(kAll, {}, by);
     if (machine->devices().size() > 1) return machine;
@@ -164,15 +164,15 @@ TEST_F(SeveralGpus, PeerAccessMayBeAskedForTwiceAndEnds) {
 
 TEST_F(SeveralGpus, PeerAccessMakesCopiesFaster) {
   if (!can_reach(0, 1) || environment().gpus[0].nvlinks == 0) GTEST_SKIP() << "needs NVLinks";
-  constexpr std::size_t kMuch = 256U << 20;
-  const DeviceBuffer here = device(0).allocate_device(kMuch);
-  const DeviceBuffer there = device(1).allocate_device(kMuch);
+  constexpr std::size_t kManyBytes = 256U << 20;
+  const DeviceBuffer here = device(0).allocate_device(kManyBytes);
+  const DeviceBuffer there = device(1).allocate_device(kManyBytes);
   const Event before = device(0).make_event(EventKind::timing);
   const Event after = device(0).make_event(EventKind::timing);
   const auto seconds = [&] {
     for (int i = 0; i < 2; ++i) {  // the first is a warm-up
       stream(0).record(before);
-      stream(0).copy({here.data, there.data, kMuch, Direction::p2p});
+      stream(0).copy({here.data, there.data, kManyBytes, Direction::p2p});
       stream(0).record(after);
       stream(0).synchronize();
     }
@@ -421,7 +421,7 @@ TEST_F(SeveralGpus, AreReadFromEveryMultiprocessor) {
 
 /// On each GPU an H2D copy, a kernel, and a copy to the next GPU.
 void expect_timeline(Machine& machine, const std::string& source) {
-  constexpr std::size_t kMuch = 32U << 20;
+  constexpr std::size_t kManyBytes = 32U << 20;
   const std::size_t count = machine.devices().size();
   std::vector<Stream> streams;
   std::vector<HostBuffer> hosts;
@@ -431,15 +431,15 @@ void expect_timeline(Machine& machine, const std::string& source) {
     Device& device = machine.device(i);
     device.preload(kernels::Delay(1e-3));
     streams.push_back(device.make_stream(StreamKind::nonblocking));
-    hosts.push_back(device.allocate_host(kMuch, HostMemory::pinned));
-    from.push_back(device.allocate_device(kMuch));
-    to.push_back(machine.device((i + 1) % count).allocate_device(kMuch));
+    hosts.push_back(device.allocate_host(kManyBytes, HostMemory::pinned));
+    from.push_back(device.allocate_device(kManyBytes));
+    to.push_back(machine.device((i + 1) % count).allocate_device(kManyBytes));
   }
   machine.tracer().start();
   for (std::size_t i = 0; i < count; ++i) {
-    streams[i].copy({from[i].data, hosts[i].data, kMuch, Direction::h2d});
+    streams[i].copy({from[i].data, hosts[i].data, kManyBytes, Direction::h2d});
     streams[i].launch(kernels::Delay(1e-3));
-    streams[i].copy({to[i].data, from[i].data, kMuch, Direction::p2p});
+    streams[i].copy({to[i].data, from[i].data, kManyBytes, Direction::p2p});
   }
   const Trace trace = machine.tracer().stop();
   if (trace.source != source) GTEST_SKIP() << "watched by " << trace.source << ": " << trace.note;
@@ -453,7 +453,7 @@ void expect_timeline(Machine& machine, const std::string& source) {
       EXPECT_EQ(std::ranges::count_if(trace.activities, its), 1) << to_text(row) << " of GPU " << gpu;
       const auto found = std::ranges::find_if(trace.activities, its);
       if (found == trace.activities.end()) continue;
-      EXPECT_EQ(found->bytes, row == Row::kernel ? 0 : kMuch);
+      EXPECT_EQ(found->bytes, row == Row::kernel ? 0 : kManyBytes);
       EXPECT_GT(found->end, found->begin);
       streams_seen.insert(found->stream);
     }
@@ -471,7 +471,7 @@ TEST_F(SeveralGpus, AreSeenInATimelineByCupti) {
 }
 
 TEST_F(SeveralGpus, AreSeenInATimelineByEvents) {
-  const auto watched = with_all_gpus(cuda::TraceBy::events);
+  const auto watched = with_all_gpus(cuda::TraceSource::events);
   expect_timeline(*watched, "events");
 }
 

@@ -17,17 +17,17 @@ SoakSettings soak_of(std::uint64_t size) {
   return settings;
 }
 
-std::vector<soak::TurnOfGpu> soaked(soak::Stage& stage, SoakLoad load, double seconds) {
-  std::vector<soak::TurnOfGpu> turns;
+std::vector<soak::GpuTurn> soaked(soak::Stage& stage, SoakLoad load, double seconds) {
+  std::vector<soak::GpuTurn> turns;
   stage.run(load, seconds, turns);
   return turns;
 }
 
 /// Begins a round, which writes new source words; they must arrive unchanged.
 void begin_well(soak::Stage& stage, std::uint64_t round) {
-  std::vector<soak::TurnOfGpu> turns;
+  std::vector<soak::GpuTurn> turns;
   stage.begin_round(round, turns);
-  for (const soak::TurnOfGpu& turn : turns) EXPECT_TRUE(turn.wrong.empty());
+  for (const soak::GpuTurn& turn : turns) EXPECT_TRUE(turn.wrong.empty());
 }
 
 class GpuSoak : public GpuTest {};
@@ -38,7 +38,7 @@ TEST_F(GpuSoak, EveryLoadBringsWhatItShouldSmallForSanitizers) {
   for (std::uint64_t round = 0; round < kernels::kSoakPatternNames.size(); ++round) {
     begin_well(stage, round);
     for (const SoakLoad load : settings.loads) {
-      for (const soak::TurnOfGpu& turn : soaked(stage, load, 0.001)) {
+      for (const soak::GpuTurn& turn : soaked(stage, load, 0.001)) {
         EXPECT_TRUE(turn.wrong.empty()) << to_text(load);
         EXPECT_EQ(turn.verified, turn.moved) << to_text(load);
       }
@@ -51,7 +51,7 @@ TEST_F(GpuSoak, EveryByteThatMovesIsVerified) {
   soak::Stage stage(machine(), settings);
   begin_well(stage, 0);
   for (const SoakLoad load : settings.loads) {
-    const soak::TurnOfGpu turn = soaked(stage, load, 0.2).front();
+    const soak::GpuTurn turn = soaked(stage, load, 0.2).front();
     EXPECT_TRUE(turn.wrong.empty()) << to_text(load);
     EXPECT_EQ(turn.verified, turn.moved) << to_text(load);
     EXPECT_GT(static_cast<double>(turn.moved) / turn.seconds, 1e9) << to_text(load);
@@ -64,11 +64,11 @@ std::vector<SoakWrong> wrong_after(std::uint64_t nth, SoakLoad load) {
   const InjectedFault flip{InjectedFault::Effect::flip, CallKind::copy, nth};
   const auto machine = intercept(with_fault(open_gpus({}), flip, "the test"), watchdog.observer());
   soak::Stage stage(*machine, soak_of(std::uint64_t{64} << 20));
-  std::vector<soak::TurnOfGpu> turns;
+  std::vector<soak::GpuTurn> turns;
   stage.begin_round(0, turns);
   std::vector<SoakWrong> all = turns.front().wrong;
   for (int turn = 0; turn < 2; ++turn) {
-    for (const soak::TurnOfGpu& t : soaked(stage, load, 0.05)) all.insert(all.end(), t.wrong.begin(), t.wrong.end());
+    for (const soak::GpuTurn& t : soaked(stage, load, 0.05)) all.insert(all.end(), t.wrong.begin(), t.wrong.end());
   }
   return all;
 }

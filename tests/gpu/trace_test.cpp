@@ -101,7 +101,7 @@ void expect_every_operation(const Trace& trace) {
 class TraceTest : public GpuTest {
  protected:
   /// The same GPU, traced with events.
-  std::unique_ptr<Machine> by_events() { return cuda::open_machine({}, {}, cuda::TraceBy::events); }
+  std::unique_ptr<Machine> by_events() { return cuda::open_machine({}, {}, cuda::TraceSource::events); }
 };
 
 TEST_F(TraceTest, ByCuptiHasEveryOperationAndNothingElse) {

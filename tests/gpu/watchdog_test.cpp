@@ -15,7 +15,7 @@ namespace xferbench::test {
 
 namespace {
 
-constexpr WatchdogLimits kHasty{.patience = 2, .factor = 10, .interrupted = 0.1, .interval = 0.02};
+constexpr WatchdogLimits kHasty{.timeout = 2, .factor = 10, .interrupted = 0.1, .interval = 0.02};
 
 /// A GPU with a watchdog on its calls.
 class WatchedGpu : public testing::Test {
@@ -61,7 +61,7 @@ class WatchedGpu : public testing::Test {
     const Alarm alarm = alarm_while(wait);
     EXPECT_EQ(alarm.kind, Alarm::Kind::stuck);
     EXPECT_EQ(alarm.operation, operation);
-    EXPECT_GE(alarm.seconds, kHasty.patience);
+    EXPECT_GE(alarm.seconds, kHasty.timeout);
   }
 
   Watchdog watchdog_{kHasty};

@@ -8,8 +8,8 @@ namespace {
 
 /// Runs the command on a device that does not report itself as simulated, so that alloc runs. Only registering memory
 /// costs time there.
-std::vector<Result> run_unmarked(const Words& command, const Otherwise& how = {}) {
-  sim::SimMachine machine = machine_with<WillingDevice>(how);
+std::vector<Result> run_unmarked(const Words& command, const Override& how = {}) {
+  sim::SimMachine machine = machine_with<CapableDevice>(how);
   return run_on(machine.device(), command);
 }
 
@@ -51,7 +51,7 @@ TEST(AllocOnSim, EveryKindOfMemoryIsVerified) {
     EXPECT_NE(r.metric("ready"), nullptr) << r.config.key();
     EXPECT_NE(r.metric("free"), nullptr) << r.config.key();
   }
-  const Otherwise shortens{.copy = [](sim::SimStream& stream, Copy c) {
+  const Override shortens{.copy = [](sim::SimStream& stream, Copy c) {
     --c.bytes;
     stream.SimStream::copy(c);
   }};

@@ -6,7 +6,7 @@ namespace xferbench::test {
 namespace {
 
 /// Drops the last byte of each copy, as a broken driver might.
-const Otherwise kShortening{.copy = [](sim::SimStream& stream, Copy c) {
+const Override kShortening{.copy = [](sim::SimStream& stream, Copy c) {
   if (c.bytes > 1) --c.bytes;
   stream.SimStream::copy(c);
 }};

@@ -57,7 +57,7 @@ TEST_F(CallbackTest, WithoutACpuStageNothingIsCompared) {
 /// Cases that wait in a helper thread, on machines whose events are broken.
 class BrokenEvents : public testing::TestWithParam<const char*> {
  protected:
-  static void expect_failure(Otherwise how, const char* reason) {
+  static void expect_failure(Override how, const char* reason) {
     sim::SimMachine machine = machine_that(std::move(how));
     expect_all(run_on(machine.device(), command_of({"--method", GetParam()})), Status::failed, reason);
   }

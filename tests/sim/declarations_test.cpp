@@ -37,7 +37,7 @@ std::vector<Result> results_of(const Everything& commands) {
         std::ranges::move(of_rank, std::back_inserter(all));
       continue;
     }
-    const auto machine = willing_machine_for(cases_of(words).front());
+    const auto machine = capable_machine_for(cases_of(words).front());
     RunContext bench = quick_bench(machine->device());
     bench.trace = true;
     for (Result& r : run_all(expanded(cases_of(words), {machine->device().capabilities().environment}), bench)) {
@@ -53,7 +53,7 @@ std::vector<Result> tuned_results_of(const Everything& commands) {
   const TuneObserver nobody{.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}};
   for (const Words& words : commands.tunes) {
     const std::vector<PlannedCase> cases = cases_of(words);
-    const auto machine = willing_machine_for(cases.front());
+    const auto machine = capable_machine_for(cases.front());
     const std::vector<Case> space = feasible(cases, *machine, true, std::nullopt);
     const auto command_of = [](const Case& c) { return c.key(); };
     for (const Objective objective : {Objective::device, Objective::wall}) {
@@ -146,9 +146,9 @@ TEST_P(Declarations, AreExplained) {
   for (const MetricDeclaration& m : scenario_.metrics) {
     EXPECT_NE(m.help, "") << m.name;
     EXPECT_EQ(m.unit.empty(), m.kind == Kind::label) << m.name;
-    EXPECT_TRUE(m.beside.empty() || !m.heading.empty()) << m.name;
-    if (m.kind != Kind::measurement && !m.beside.empty()) {
-      EXPECT_EQ(m.beside, std::vector{MetricDeclaration::Beside::interval}) << m.name;
+    EXPECT_TRUE(m.companion.empty() || !m.heading.empty()) << m.name;
+    if (m.kind != Kind::measurement && !m.companion.empty()) {
+      EXPECT_EQ(m.companion, std::vector{MetricDeclaration::Companion::interval}) << m.name;
       EXPECT_NE(find(scenario_.metrics, Kind::metric, m.name + "_low"), nullptr) << "the ends of its interval";
       EXPECT_NE(find(scenario_.metrics, Kind::metric, m.name + "_high"), nullptr) << m.name;
     }

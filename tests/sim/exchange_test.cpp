@@ -100,7 +100,7 @@ TEST(ExchangeSim, BothWaysCountBoth) {
 }
 
 /// Every ordered pair of ranks must have a result for each --way.
-void expect_to_end(std::vector<int> nodes, Pacing pace) {
+void expect_to_end(std::vector<int> nodes, RankConcurrency pace) {
   const std::size_t directions = nodes.size() * (nodes.size() - 1);
   const auto results =
       run_ranks("exchange --pairs all --size 200000B --way one,both", {.nodes = std::move(nodes), .pace = pace});
@@ -117,17 +117,19 @@ void expect_to_end(std::vector<int> nodes, Pacing pace) {
 }
 
 TEST(ExchangeSim, OddNumbersAndEveryPaceEnd) {
-  for (const Pacing pace : {Pacing::all, Pacing::node, Pacing::one}) expect_to_end({0, 0, 1}, pace);
+  for (const RankConcurrency pace : {RankConcurrency::all, RankConcurrency::node, RankConcurrency::one})
+    expect_to_end({0, 0, 1}, pace);
 }
 TEST(ExchangeSimLong, EveryPaceOfFourEnds) {
-  for (const Pacing pace : {Pacing::all, Pacing::node, Pacing::one}) expect_to_end({0, 0, 1, 1}, pace);
+  for (const RankConcurrency pace : {RankConcurrency::all, RankConcurrency::node, RankConcurrency::one})
+    expect_to_end({0, 0, 1, 1}, pace);
 }
 
 TEST(ExchangeSim, OnePairAtATimeIsNotSlowedByOthers) {
   // In this model two pairs across the same two nodes have separate links, so running one pair at a time changes
   // nothing.
   const auto all = run_ranks("exchange --size 2M", {.nodes = {0, 0, 1, 1}});
-  const auto one = run_ranks("exchange --size 2M", {.nodes = {0, 0, 1, 1}, .pace = Pacing::one});
+  const auto one = run_ranks("exchange --size 2M", {.nodes = {0, 0, 1, 1}, .pace = RankConcurrency::one});
   const double a = metric(all[0].front(), "bandwidth");
   EXPECT_NEAR(metric(one[0].front(), "bandwidth"), a, 0.1 * a);
 }
@@ -154,7 +156,7 @@ TEST(ExchangeSim, TooMuchMemoryIsARefusalOfAllRanks) {
 
 TEST(ExchangeSim, AWrongByteIsFoundByWhoReceivesAndNobodyHangs) {
   const auto corrupting = [](int rank) {
-    Otherwise how;
+    Override how;
     if (rank != 1) return how;
     // D2H copies of chunks on rank 1 lose their last byte.
     how.copy = [](sim::SimStream& stream, const Copy& copy) {
@@ -181,7 +183,7 @@ TEST(ExchangeSim, ARankWhoseCopiesFailAtAnyMomentLeavesNobodyWaiting) {
   for (const int fails_at : {1, 2, 8, 55, 300}) {
     auto copies = std::make_shared<int>(0);
     const auto failing = [fails_at, copies](int rank) {
-      Otherwise how;
+      Override how;
       if (rank != 0) return how;
       how.copy = [fails_at, copies](sim::SimStream& stream, const Copy& copy) {
         if (++*copies == fails_at) throw DeviceError("copy", "made to fail");
@@ -190,7 +192,7 @@ TEST(ExchangeSim, ARankWhoseCopiesFailAtAnyMomentLeavesNobodyWaiting) {
       return how;
     };
     const auto results = run_ranks("exchange --size 300000B --chunk 65536B --depth 2",
-                                   {.nodes = {0, 1, 1, 1}, .how = failing, .patience = {.seconds = 20}});
+                                   {.nodes = {0, 1, 1, 1}, .how = failing, .timeout = {.seconds = 20}});
     const Result& own = results[0].front();
     EXPECT_EQ(own.status, Status::failed) << fails_at;
     EXPECT_NE(own.reason.find("made to fail"), std::string::npos) << own.reason;
@@ -203,13 +205,13 @@ TEST(ExchangeSim, ARankWhoseCopiesFailAtAnyMomentLeavesNobodyWaiting) {
 
 TEST(ExchangeSim, ARankThatHasLostItsGpuLeavesNobodyWaiting) {
   const auto lost = [](int rank) {
-    Otherwise how;
+    Override how;
     if (rank == 1) how.usable = [] { return false; };
     return how;
   };
   const auto begun = std::chrono::steady_clock::now();
   const auto results =
-      run_ranks("exchange --size 300000B", {.nodes = {0, 0, 1, 1}, .how = lost, .patience = {.seconds = 60}});
+      run_ranks("exchange --size 300000B", {.nodes = {0, 0, 1, 1}, .how = lost, .timeout = {.seconds = 60}});
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(50)) << "the patience of nobody ended";
   expect_all(results[1], Status::skipped, kDeviceLost, 2);
   expect_all({&results[0][0], 1}, Status::failed, "rank 1", 1);
@@ -275,7 +277,7 @@ TEST(ExchangeFlow, PatienceEndsWhereNothingComes) {
     auto* in = new std::vector<std::byte>(10);  // NOLINT: outlives the Flow, since MPI may still write to it
     MessageStage receive(ranks, MessageStage::Way::receive, 1, {in->data(), 10, 1}, {10, 10}, 1);
     Flow coming(receive, nullptr, 1, 1);
-    EXPECT_THROW(drive(std::array{&coming}, {.patience = {.seconds = 0.05}, .what = "a test"}), RanksSilentError);
+    EXPECT_THROW(drive(std::array{&coming}, {.timeout = {.seconds = 0.05}, .what = "a test"}), RankTimeoutError);
     delete in;  // NOLINT: the thread ranks no longer write to it
   });
 }

@@ -144,7 +144,7 @@ class DeviceFaults : public testing::TestWithParam<std::size_t> {
     std::vector<PlannedCase> cases;
     for (const std::string& line : small_cases()[GetParam()].second) {
       for (const PlannedCase& planned : cases_of_line(line)) {
-        const auto machine = willing_machine_for(planned);
+        const auto machine = capable_machine_for(planned);
         const auto all = expanded(std::vector{planned}, {machine->device().capabilities().environment});
         cases.insert(cases.end(), all.begin(), all.end());
       }
@@ -155,7 +155,7 @@ class DeviceFaults : public testing::TestWithParam<std::size_t> {
 
  private:
   void sweep(const PlannedCase& planned, std::size_t count) const {
-    InterceptedSim<Sequence> well(willing_machine_for(planned));
+    InterceptedSim<Sequence> well(capable_machine_for(planned));
     RunContext bench = quick_bench(well.device());
     bench.policy.min_samples = bench.policy.max_samples = 2;
     bench.policy.budget = 0;
@@ -173,7 +173,7 @@ class DeviceFaults : public testing::TestWithParam<std::size_t> {
     const Deadline deadline(what);
     const std::ptrdiff_t threads = threads_of_this_process();
     {
-      Faulty faulty(willing_machine_for(planned), fault);
+      Faulty faulty(capable_machine_for(planned), fault);
       const auto results = run_with(faulty, {planned, planned});
       const auto hit = faulty.observer().hit();
       ASSERT_TRUE(hit) << "the case made fewer calls than before";

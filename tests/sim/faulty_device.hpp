@@ -105,9 +105,9 @@ class CorruptingObserver final : public CallObserver {
 };
 
 /// Reports the given health states, one per query, and then the last one for ever.
-class Ailing final : public CallObserver {
+class FailingKernel final : public CallObserver {
  public:
-  explicit Ailing(std::vector<Health> states) : states_(std::move(states)) {}
+  explicit FailingKernel(std::vector<Health> states) : states_(std::move(states)) {}
   void enter(const DeviceCall&) override {}
   void leave(const DeviceCall&, bool) noexcept override {}
   using CallObserver::adjust;
@@ -136,9 +136,9 @@ class Counted final : public CallObserver {
 };
 
 /// Imitates the link's byte counters: each copied byte counts `times` times; the counters wrap at 2^32.
-class CountedCopies final : public CallObserver {
+class CopyCounter final : public CallObserver {
  public:
-  explicit CountedCopies(double times) : times_(times) {}
+  explicit CopyCounter(double times) : times_(times) {}
   void enter(const DeviceCall&) override {}
   void leave(const DeviceCall& call, bool) noexcept override {
     for (const Copy& copy : call.copies) {

@@ -13,7 +13,7 @@ namespace {
 class GraphOnSim : public SimTest {
  protected:
   /// Captures an H2D copy in one stream and the copy back in another, forked and joined by events.
-  Graph there_and_back() {
+  Graph multiply_and_undo() {
     return root_.capture([this] {
       root_.copy(in());
       root_.record(arrived_);
@@ -32,7 +32,7 @@ class GraphOnSim : public SimTest {
 
 TEST_F(GraphOnSim, CapturingRunsNothingAndEachReplayRunsAllOfIt) {
   prepare(1);
-  const Graph graph = there_and_back();
+  const Graph graph = multiply_and_undo();
   device_.synchronize();
   EXPECT_EQ(out_.data[0], pattern::kPoison);
   for (const std::uint64_t seed : {1U, 2U}) {
@@ -45,7 +45,7 @@ TEST_F(GraphOnSim, CapturingRunsNothingAndEachReplayRunsAllOfIt) {
 TEST_F(GraphOnSim, DataAreCarriedAsTheyAreWhenItIsReplayed) {
   prepare();
   machine_.set_data_movement(false);
-  const Graph graph = there_and_back();
+  const Graph graph = multiply_and_undo();
   root_.replay(graph);
   EXPECT_FALSE(came_back());
   machine_.set_data_movement(true);
@@ -91,7 +91,7 @@ TEST_F(GraphOnSim, OneCallReplaysAnyNumberOfOperations) {
 
 TEST_F(GraphOnSim, TheCallTakesLongerForEachCopyBetweenHostAndGpu) {
   prepare();
-  const Graph graph = there_and_back();
+  const Graph graph = multiply_and_undo();
   const double before = now();
   root_.replay(graph);
   EXPECT_NEAR(now() - before, profile_.graph_call + 2 * profile_.graph_copy_call, 1e-12);

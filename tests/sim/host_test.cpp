@@ -162,17 +162,17 @@ TEST_F(HostTest, AnEventIsUnfinishedUntilItsTime) {
 }
 
 TEST_F(HostTest, ThreadsThatCopyAtOnceShareTheMemory) {
-  constexpr std::uint64_t kMuch = 100'000'000;
+  constexpr std::uint64_t kManyBytes = 100'000'000;
   const double begun = now();
   std::vector<std::unique_ptr<HostThread>> threads;
   for (int i = 0; i < 12; ++i) {
-    threads.push_back(thread([this] { machine_.host().work({.bytes_copied = kMuch}, [] {}); }));
+    threads.push_back(thread([this] { machine_.host().work({.bytes_copied = kManyBytes}, [] {}); }));
   }
   for (const auto& t : threads) t->join();
   const double seconds = now() - begun;
-  EXPECT_GT(seconds, 1.3 * kMuch / profile_.host_copy_rate)
+  EXPECT_GT(seconds, 1.3 * kManyBytes / profile_.host_copy_rate)
       << "twelve at full rate would be more than the memory gives";
-  EXPECT_LT(seconds, 2.5 * kMuch / profile_.host_copy_rate);
+  EXPECT_LT(seconds, 2.5 * kManyBytes / profile_.host_copy_rate);
 }
 
 TEST_F(HostTest, JoinRethrowsWhatTheBodyThrew) {

@@ -145,8 +145,8 @@ TEST(InterceptedGpus, WorkTogetherAndAreToldOfEachByItself) {
 
 /// Results of a command on a plain machine and on an intercepted one.
 std::vector<std::vector<Result>> seen_and_not(const Words& command) {
-  sim::SimMachine plain = machine_with<WillingDevice>();
-  InterceptedSim<Notes> seen(willing_machine());
+  sim::SimMachine plain = machine_with<CapableDevice>();
+  InterceptedSim<Notes> seen(capable_machine());
   std::vector<std::vector<Result>> results{run_on(plain.device(), command), run_on(seen.device(), command)};
   EXPECT_EQ(seen.observer().inside(), 0);
   return results;
@@ -182,15 +182,15 @@ TEST(CorruptedCopies, AreWrongInOneByteOnceTheyHaveArrived) {
     const DeviceBuffer gpu = sim.device().allocate_device(kBytes);
     const Stream stream = sim.device().make_stream(StreamKind::nonblocking);
     std::fill_n(in.data, kBytes, std::byte{0x41});
-    const auto there_and_back = [&] {
+    const auto multiply_and_undo = [&] {
       stream.copy({gpu.data, in.data, kBytes, Direction::h2d});
       stream.copy({out.data, gpu.data, kBytes, Direction::d2h});
     };
     sim.machine().set_data_movement(false);
     if (captured) {
-      stream.replay(stream.capture(there_and_back));
+      stream.replay(stream.capture(multiply_and_undo));
     } else {
-      there_and_back();
+      multiply_and_undo();
     }
     stream.synchronize();
     EXPECT_EQ(out.data[7], std::byte{0x45});

@@ -17,10 +17,10 @@ namespace {
 std::vector<PlannedCase> plan(const std::string& flags) { return cases_of_line("latency " + flags); }
 
 /// Records the wait policies that are set.
-class PolicyDevice : public DeviceOtherwise {
+class PolicyDevice : public DeviceOverride {
  public:
-  PolicyDevice(sim::SimMachine& machine, std::vector<WaitPolicy>* policies, const Otherwise& how)
-      : DeviceOtherwise(machine, how), policies_(policies) {}
+  PolicyDevice(sim::SimMachine& machine, std::vector<WaitPolicy>* policies, const Override& how)
+      : DeviceOverride(machine, how), policies_(policies) {}
   void set_wait_policy(WaitPolicy policy) override { policies_->push_back(policy); }
 
  private:
@@ -34,7 +34,7 @@ class LatencyOnSim : public testing::Test {
   }
   Result run_one(const std::string& flags) { return run_one(flags, quick_bench(device_)); }
 
-  static void expect_failure(const Otherwise& how, const std::string& flags, const std::string& reason) {
+  static void expect_failure(const Override& how, const std::string& flags, const std::string& reason) {
     sim::SimMachine machine = machine_that(how);
     const Result r = run_one(flags, quick_bench(machine.device()));
     EXPECT_EQ(r.status, Status::failed) << r.config.key();
@@ -173,10 +173,10 @@ TEST_F(LatencyOnSim, AHostThatSubmitsTooLateIsNotTimed) {
 
 TEST_F(LatencyOnSim, TheWaitPolicyIsRestoredWhateverHappens) {
   const std::string wait = "--op wait --method event --schedule spin";
-  const Otherwise forgets_stamps{.stamp = [](sim::SimStream&, std::uint64_t*) {}};
+  const Override forgets_stamps{.stamp = [](sim::SimStream&, std::uint64_t*) {}};
   for (const bool broken : {false, true}) {
     std::vector<WaitPolicy> policies;
-    sim::SimMachine machine = machine_with<PolicyDevice>(&policies, broken ? forgets_stamps : Otherwise{});
+    sim::SimMachine machine = machine_with<PolicyDevice>(&policies, broken ? forgets_stamps : Override{});
     const Result r = run_one(wait, quick_bench(machine.device()));
     EXPECT_EQ(r.status, broken ? Status::failed : Status::ok) << r.reason;
     EXPECT_EQ(r.reason.find("had run") != std::string::npos, broken) << r.reason;

@@ -11,7 +11,7 @@ namespace xferbench::test {
 namespace {
 
 /// Two GPUs whose streams behave as `how` says.
-sim::SimMachine two_that(const Otherwise& how) { return machine_that(how, "h200-x2", {0, 1}); }
+sim::SimMachine two_that(const Override& how) { return machine_that(how, "h200-x2", {0, 1}); }
 
 class MultipathOnTwo : public testing::Test {
  protected:
@@ -161,13 +161,13 @@ TEST_F(MultipathOnTwo, TuneFindsWhatAnExhaustiveSearchFinds) {
   bench.policy = {.budget = 6};
   const TuneObserver nobody{.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}};
   const auto command_of = [](const Case& c) { return c.key(); };
-  const auto best_of = [&](Thoroughness how) {
+  const auto best_of = [&](SearchMode how) {
     const Tuned tuned = tune(*cases.front().scenario, space, bench, command_of, nobody, how);
     double best = 0;
     for (const Result& r : tuned.results) best = std::max(best, r.value("bandwidth"));
     return best;
   };
-  EXPECT_GT(best_of(Thoroughness::guided), 0.99 * best_of(Thoroughness::exhaustive));
+  EXPECT_GT(best_of(SearchMode::guided), 0.99 * best_of(SearchMode::exhaustive));
 }
 
 TEST(Multipath, SaysHowManyHelpersAreEnough) {

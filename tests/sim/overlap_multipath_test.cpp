@@ -161,8 +161,8 @@ class ForgetfulHelpers final {
   void forget(bool on) { forgets_ = on; }
   [[nodiscard]] std::size_t times() const { return times_; }
 
-  [[nodiscard]] Otherwise how() {
-    Otherwise how;
+  [[nodiscard]] Override how() {
+    Override how;
     how.copy = [this](sim::SimStream& s, const Copy& c) {
       first_copy_.emplace(&s, c.direction);
       if (forgets_ && is_slow(s, c)) s.SimStream::hold(1e-3);
@@ -219,7 +219,7 @@ class ForgetfulHelpers final {
 /// Returns the number of omitted waits.
 std::size_t run_forgetting(Wait forgotten, bool in_place) {
   ForgetfulHelpers forgetful(forgotten);
-  const Otherwise how = forgetful.how();
+  const Override how = forgetful.how();
   sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
   std::vector<Device*> gpus{&machine.device(0), &machine.device(1)};
   const std::span all(gpus);
@@ -263,7 +263,7 @@ TEST(OverlapThroughNeighboursForgetting, ToWaitForAnotherGpuFailsTheCase) {
     const bool of_the_pipeline = !static_cast<const sim::SimEvent&>(event).timed();
     if (!(of_another && of_the_pipeline)) stream.SimStream::wait(event);
   };
-  Otherwise how;
+  Override how;
   how.wait = hasty;
   sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
   expect_all(run_relayed(machine, "--size 16M"), Status::failed, "wrong result", 1);
@@ -273,7 +273,7 @@ TEST(OverlapThroughNeighboursForgetting, ToWaitForAnotherGpuFailsTheCase) {
 TEST(OverlapThroughNeighboursOperations, AreWhatTheBusiestStreamGets) {
   std::map<const sim::SimStream*, std::size_t> counts;
   const auto count = [&counts](const sim::SimStream& s) { ++counts[&s]; };
-  Otherwise how;
+  Override how;
   how.copy = [&](sim::SimStream& s, const Copy& c) { count(s), s.SimStream::copy(c); };
   how.launch = [&](sim::SimStream& s, const Kernel& k) { count(s), s.SimStream::launch(k); };
   how.record = [&](sim::SimStream& s, EventImpl& e) { count(s), s.SimStream::record(e); };

@@ -62,7 +62,7 @@ TEST(OverlapOnSeveral, KernelsOfOneGpuThatNobodyWaitsForAreCaught) {
     elsewhere.push_back(stream.device().make_stream(StreamKind::nonblocking));
     static_cast<sim::SimStream&>(elsewhere.back().impl()).SimStream::launch(kernel);
   };
-  const Otherwise how{.launch = launch};
+  const Override how{.launch = launch};
   sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
   expect_all(run_on_gpus(machine, Words{"overlap", "--size", "16M", "--strategy", "engines", "--split", "each"}),
              Status::failed, "wrong result", 1);

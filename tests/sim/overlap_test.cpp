@@ -365,8 +365,7 @@ TEST_F(OverlapOnSim, TuneRepeatsPassesOfAllConfigurationsAndStagesAlike) {
   bench.policy.budget = 6;
   const Tuned tuned = tune(
       *cases.front().scenario, space, bench, [](const Case&) { return std::string(); },
-      {.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}},
-      Thoroughness::exhaustive);
+      {.progress = [](const TuneProgress&) {}, .measured = [](const std::vector<Result>&) {}}, SearchMode::exhaustive);
   ASSERT_EQ(tuned.results.size(), space.size());
   const unsigned batch = tuned.results.front().needed_measurement("pipeline").batch;
   EXPECT_GT(batch, 1U);

@@ -48,7 +48,7 @@ std::string reason_of(const Words& command, const Capabilities* can = nullptr) {
 
 class OwnKernels : public OnSim {
  protected:
-  std::vector<Result> run_well(const Words& command) {
+  std::vector<Result> run_ok(const Words& command) {
     std::vector<Result> results = OnSim::run(command);
     for (const Result& r : results) EXPECT_EQ(r.status, Status::ok) << r.config.key() << ": " << r.reason;
     return results;
@@ -58,32 +58,31 @@ class OwnKernels : public OnSim {
 // --- Results --------------------------------------------------------------------------------------------------------
 
 TEST_F(OwnKernels, ComeToTheSameHoweverTheyAreCutAndArranged) {
-  run_well(command_of(kRows + "--chunks 1,5,37 --growth 1,1.1 --strategy streams,engines,"
-                              "double-buffer,batch,graph,graph-streams,graph-double-buffer,zero-copy,serial"));
+  run_ok(command_of(kRows + "--chunks 1,5,37 --growth 1,1.1 --strategy streams,engines,"
+                            "double-buffer,batch,graph,graph-streams,graph-double-buffer,zero-copy,serial"));
 }
 
 TEST_F(OwnKernels, ComeToTheSameWithFewSlotsSeveralRoundsAndSeveralKernelsForAChunk) {
-  run_well(command_of(kRows + "--strategy engines,batch --batch 2 --slots 2,4 --chunks 7 --rounds 1,3"));
-  run_well(
-      command_of(kRows + "--strategy streams --streams 1,3 --issue breadth,depth --chunks 7 --kernels-per-chunk 3"));
+  run_ok(command_of(kRows + "--strategy engines,batch --batch 2 --slots 2,4 --chunks 7 --rounds 1,3"));
+  run_ok(command_of(kRows + "--strategy streams --streams 1,3 --issue breadth,depth --chunks 7 --kernels-per-chunk 3"));
 }
 
 TEST_F(OwnKernels, MayReadMoreRowsThanAChunkOrThePayloadHas) {
-  run_well(command_of("overlap --size 8000 --row-bytes 1000 --halo-rows 3,20 --chunks 8 --strategy engines,streams"));
+  run_ok(command_of("overlap --size 8000 --row-bytes 1000 --halo-rows 3,20 --chunks 8 --strategy engines,streams"));
 }
 
 TEST_F(OwnKernels, AreOfAnyType) {
-  run_well(command_of("overlap --size 70104 --chunks 3 --strategy engines,zero-copy --kernel-type all"));
-  run_well(command_of("overlap --size 70101 --chunks 3 --strategy engines --kernel-type uchar"));
+  run_ok(command_of("overlap --size 70104 --chunks 3 --strategy engines,zero-copy --kernel-type all"));
+  run_ok(command_of("overlap --size 70101 --chunks 3 --strategy engines --kernel-type uchar"));
 }
 
 TEST_F(OwnKernels, WorkInPlaceWhereTheyReadNoOtherRows) {
-  run_well(command_of("overlap --size 70104 --chunks 5 --strategy engines,streams,double-buffer,serial --in-place"));
+  run_ok(command_of("overlap --size 70104 --chunks 5 --strategy engines,streams,double-buffer,serial --in-place"));
 }
 
 TEST_F(OwnKernels, OfLargePayloadsAreCheckedWithoutMovingAllOfThem) {
   const Words line = command_of("overlap --size 1G --chunks 32 --strategy streams");
-  run_well(line);
+  run_ok(line);
   ChunkedWork work(device_, {.bytes = GiB, .chunks = 32, .own = own_kernel_of(cases_of(line).front().config, GiB)});
   work.prepare();
   std::size_t moved = 0;
@@ -96,7 +95,7 @@ TEST_F(OwnKernels, OfLargePayloadsAreCheckedWithoutMovingAllOfThem) {
 }
 
 TEST_F(OwnKernels, HaveNoWorkOfTheProgramsOwn) {
-  const Result r = run_well(command_of(kRows)).front();
+  const Result r = run_ok(command_of(kRows)).front();
   EXPECT_EQ(r.metric("work"), nullptr);
   EXPECT_EQ(r.label("computed_by"), "a stand-in");
   EXPECT_EQ(r.label("compared_with"), "the stand-in over the whole payload at once");
@@ -156,7 +155,7 @@ TEST(WrongOwnKernels, ThatAreOnlyWrongBesideOthersAreNotSaidToBeUncuttable) {
 }
 
 /// Imitates a kernel that cannot be chunked: its result for a chunk differs from its result for the whole payload.
-Otherwise summing(std::size_t whole) {
+Override summing(std::size_t whole) {
   return {.launch = [whole](sim::SimStream& stream, const Kernel& kernel) {
     stream.SimStream::launch(kernel);
     const auto output = kernel.output();
@@ -181,7 +180,7 @@ TEST(WrongOwnKernels, ThatCannotBeCutAreRefusedWithWhatToDo) {
 }
 
 TEST(WrongOwnKernels, ThatCannotBeCutAreRefusedOnEachOfSeveralGpus) {
-  const Otherwise how = summing(40'000);
+  const Override how = summing(40'000);
   sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
   const Words line = command_of("overlap --size 40000 --chunks 4 --split each", "histogram");
   const GpusOfRun gpus{machine.device().capabilities().environment, true};
@@ -223,15 +222,15 @@ TEST_F(OwnKernels, TakeTheTimeThatIsSaidOfThePayloadOrThatOfTheirTraffic) {
   verify_ = false;  // times only: no data is moved
   const auto& p = profile("h200");
   const std::string line = "overlap --size 64M --row-bytes 16K --chunks 16 --strategy engines ";
-  const double kernel = median(run_well(command_of(line + "--kernel-time 0.004")).front(), "kernel");
+  const double kernel = median(run_ok(command_of(line + "--kernel-time 0.004")).front(), "kernel");
   EXPECT_NEAR(kernel, 0.004, 1e-5);
-  const double traffic = median(run_well(command_of(line)).front(), "kernel");
+  const double traffic = median(run_ok(command_of(line)).front(), "kernel");
   EXPECT_NEAR(traffic, 128.0 * 1024 * 1024 / p.kernel_traffic_rate, 1e-5);
 }
 
 TEST_F(OwnKernels, SetTheLimitWhereTheyAreSlow) {
   verify_ = false;  // times only: no data is moved
-  const Result r = run_well(command_of("overlap --size 64M --chunks 16 --strategy engines --kernel-time 0.01")).front();
+  const Result r = run_ok(command_of("overlap --size 64M --chunks 16 --strategy engines --kernel-time 0.01")).front();
   EXPECT_EQ(r.label("limited_by"), "kernel");
   EXPECT_NEAR(r.value("bound"), 0.01, 1e-5);
   EXPECT_GT(r.value("efficiency"), 0.9);
@@ -252,15 +251,15 @@ TEST_F(OwnKernels, CountThePayloadOnceAndNotTheRowsAroundChunks) {
   device.synchronize();
   EXPECT_EQ(copies, 5U);
   EXPECT_EQ(bytes, 37'000U + 5 * 2 * 2 * 1000);
-  const Result r = run_well(command_of(kRows + "--chunks 5")).front();
+  const Result r = run_ok(command_of(kRows + "--chunks 5")).front();
   EXPECT_DOUBLE_EQ(r.value("bandwidth"), 2e-9 * 37'000 / r.value("makespan"));
 }
 
 TEST_F(OwnKernels, AreModelledAsOthersAre) {
   verify_ = false;  // times only: no data is moved
   const auto results =
-      run_well(command_of("overlap --size 64M --row-bytes 16K --halo-rows 1 --chunks 8,32 --strategy "
-                          "streams,engines,double-buffer,serial --kernel-time 0.002"));
+      run_ok(command_of("overlap --size 64M --row-bytes 16K --halo-rows 1 --chunks 8,32 --strategy "
+                        "streams,engines,double-buffer,serial --kernel-time 0.002"));
   for (const Result& r : results) {
     ASSERT_NE(r.metric("residual"), nullptr) << r.config.key();
     EXPECT_LT(std::abs(r.value("residual")), 0.02) << r.config.key();
@@ -268,7 +267,7 @@ TEST_F(OwnKernels, AreModelledAsOthersAre) {
 }
 
 TEST_F(OwnKernels, WhoseRowsAreTooFewForCostsAreNotModelled) {
-  const Result r = run_well(command_of("overlap --size 8M --row-bytes 1M --chunks 4 --strategy engines")).front();
+  const Result r = run_ok(command_of("overlap --size 8M --row-bytes 1M --chunks 4 --strategy engines")).front();
   EXPECT_EQ(r.metric("modelled"), nullptr);
 }
 
@@ -363,7 +362,7 @@ TEST(OwnKernelFlags, NeedAFileAndAName) {
 }
 
 TEST(OwnKernelFlags, SayATimeOnlyWhereItIsSimulated) {
-  const auto machine = willing_machine();
+  const auto machine = capable_machine();
   const std::string why = reason_of(command_of(kRows + "--kernel-time 1"), &machine->device().capabilities());
   EXPECT_TRUE(why.starts_with("--kernel-time is for simulated devices only")) << why;
 }
@@ -391,8 +390,8 @@ TEST(OwnKernelInputs, FollowFromTheSeedAndAreSmall) {
 // --- Other scenarios with kernels of users --------------------------------------------------------------------------
 
 TEST_F(OwnKernels, AreConsumedChunkByChunk) {
-  run_well(command_of("callback --size 37000 --row-bytes 1000 --halo-rows 1 --chunks 7 --streams 2"));
-  run_well(command_of("callback --size 70101 --kernel-type uchar --chunks 7 --streams 2"));
+  run_ok(command_of("callback --size 37000 --row-bytes 1000 --halo-rows 1 --chunks 7 --streams 2"));
+  run_ok(command_of("callback --size 70101 --kernel-type uchar --chunks 7 --streams 2"));
 }
 
 TEST_F(OwnKernels, AreTuned) {
@@ -426,7 +425,7 @@ TEST_F(OwnKernels, AreLoadedOncePerDevice) {
 }
 
 TEST(OwnKernelLaunches, HaveAThreadForEachElementOrAsManyAsAreWished) {
-  const WillingKernel wishing;  // wishes blocks of 128 threads, four elements per thread
+  const CapableKernel wishing;  // wishes blocks of 128 threads, four elements per thread
   const std::string name = "mine";
   const OwnLaunch chosen = kernels::OwnKernel(name, wishing, {.elements = 1025}).launch_shape();
   EXPECT_EQ(chosen.block_size, 128U);
@@ -438,7 +437,7 @@ TEST(OwnKernelLaunches, HaveAThreadForEachElementOrAsManyAsAreWished) {
 
 TEST(OwnKernelLaunches, HaveNoMoreBlocksThanAGridHas) {
   constexpr std::size_t kMost = 0x7FFFFFFF;
-  const WillingKernel wishing;  // four elements per thread
+  const CapableKernel wishing;  // four elements per thread
   const std::string name = "mine";
   const auto shape = [&](std::size_t elements, unsigned block_size) {
     return kernels::OwnKernel(name, wishing, {.elements = elements, .block_size = block_size}).launch_shape();

@@ -233,7 +233,7 @@ TEST(P2pBroken, ACopyThatGoesElsewhereOrNowhereFails) {
   const auto nowhere = [](sim::SimStream& stream, const Copy& c) {
     if (c.direction != Direction::p2p) stream.SimStream::copy(c);
   };
-  for (const Otherwise& how : {Otherwise{.copy = to_other_memory}, Otherwise{.copy = nowhere}}) {
+  for (const Override& how : {Override{.copy = to_other_memory}, Override{.copy = nowhere}}) {
     sim::SimMachine machine = machine_that(how, "h200-x2", {0, 1});
     expect_all(run_peers("--size 64K --dir write,read,bidirectional", machine), Status::failed, "byte offset 0", 6);
   }
@@ -263,7 +263,7 @@ TEST_F(P2pOnSim, AChaseIsThroughMemoryOfTheOtherGpuAndSeesALostPointer) {
 /// Every other multiprocessor has a longer way to the other GPU's memory.
 TEST(P2pReads, AreThoseOfAllMultiprocessors) {
   unsigned walks = 0;
-  Otherwise how;
+  Override how;
   how.launch = [&walks](sim::SimStream& stream, const Kernel& kernel) {
     kernel.compute(kernel.output());  // compute in timed passes too, although they move no data
     stream.SimStream::synchronize();

@@ -286,7 +286,7 @@ class CheckedPasses final : public Tracer {
 class MarkedMachine final : public sim::SimMachine {
  public:
   explicit MarkedMachine(const CorruptingObserver& counter)
-      : SimMachine(sluggish(), {0}, [](sim::SimMachine& m, std::size_t) { return std::make_unique<WillingDevice>(m); }),
+      : SimMachine(sluggish(), {0}, [](sim::SimMachine& m, std::size_t) { return std::make_unique<CapableDevice>(m); }),
         passes_(SimMachine::tracer(), counter) {}
   [[nodiscard]] Tracer& tracer() override { return passes_; }
   [[nodiscard]] const CheckedPasses& passes() const { return passes_; }

@@ -209,7 +209,7 @@ INSTANTIATE_TEST_SUITE_P(
 /// Counts the operations enqueued to each stream.
 class Counts {
  public:
-  [[nodiscard]] Otherwise counting() {
+  [[nodiscard]] Override counting() {
     using sim::SimStream;
     return {.copy = [this](SimStream& s, const Copy& c) { ++count_[&s], s.SimStream::copy(c); },
             .copy_batch = [this](SimStream& s, std::span<const Copy> c) { ++count_[&s], s.SimStream::copy_batch(c); },
@@ -303,7 +303,7 @@ TEST(OverlapMemory, OfChunksThatGrowIsThatOfTheLongest) {
 class Bounds {
  public:
   void watch(const Payload& payload) { payload_ = &payload; }
-  [[nodiscard]] Otherwise checking() {
+  [[nodiscard]] Override checking() {
     return {.copy = [this](sim::SimStream& stream, const Copy& c) {
       if (payload_ != nullptr) check(c);
       stream.SimStream::copy(c);
@@ -386,7 +386,7 @@ TEST_P(ThroughAWindow, SoArePipelines) {
 class SpoilsOneCopy {
  public:
   void spoil(std::size_t n) { left_ = n + 1; }
-  [[nodiscard]] Otherwise spoiling() {
+  [[nodiscard]] Override spoiling() {
     return {.copy = [this](sim::SimStream& stream, const Copy& c) {
       stream.SimStream::copy(c);
       if (c.direction != Direction::d2h || left_ == 0 || --left_ > 0) return;

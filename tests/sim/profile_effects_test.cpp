@@ -113,9 +113,9 @@ TEST(Noise, StretchesByItsDeviation) {
   double sum = 0;
   double squares = 0;
   for (int i = 0; i < kDraws; ++i) {
-    const double stretch = random.stretch();
-    sum += stretch - 1;
-    squares += (stretch - 1) * (stretch - 1);
+    const double duration_factor = random.duration_factor();
+    sum += duration_factor - 1;
+    squares += (duration_factor - 1) * (duration_factor - 1);
   }
   EXPECT_NEAR(sum / kDraws, 0, 0.0002);
   EXPECT_NEAR(std::sqrt(squares / kDraws), 0.01, 0.0002);

@@ -16,42 +16,42 @@ namespace {
 
 using explain::ProcessExplanation;
 
-ProcessExplanation explained(const Recording& recording, const std::vector<explain::FindingKind>& mended = {}) {
-  return explain::explain(recording, simulated_costs(), {}, std::nullopt, {.range = "steps", .mended = mended});
+ProcessExplanation explained(const Recording& recording, const std::vector<explain::FindingKind>& fixed = {}) {
+  return explain::explain(recording, simulated_costs(), {}, std::nullopt, {.range = "steps", .fixed = fixed});
 }
 
 class SimulatedPrograms : public testing::TestWithParam<SimPrograms> {};
 
 TEST_P(SimulatedPrograms, TakeAsLongRecordedAsNot) {
-  for (const SimProgram& program : {GetParam().slow, GetParam().mended}) {
-    const RecordedProgram watched = recorded(program);
-    EXPECT_EQ(watched.seconds, unrecorded_seconds(program));
-    EXPECT_NEAR(explained(watched.recording).stretch.seconds, watched.seconds, 2e-9);
+  for (const SimProgram& program : {GetParam().slow, GetParam().fixed}) {
+    const RecordedProgram profiled = recorded(program);
+    EXPECT_EQ(profiled.seconds, unrecorded_seconds(program));
+    EXPECT_NEAR(explained(profiled.recording).window_summary.seconds, profiled.seconds, 2e-9);
   }
 }
 
 TEST_P(SimulatedPrograms, AreReplayedAsTheyWere) {
-  for (const SimProgram& program : {GetParam().slow, GetParam().mended}) {
+  for (const SimProgram& program : {GetParam().slow, GetParam().fixed}) {
     const ProcessExplanation told = explained(recorded(program).recording);
-    EXPECT_EQ(told.withheld, "");
-    ASSERT_TRUE(told.stretch.replayed);
-    EXPECT_NEAR(*told.stretch.replayed, told.stretch.seconds, 0.01 * told.stretch.seconds);
+    EXPECT_EQ(told.gains_unavailable, "");
+    ASSERT_TRUE(told.window_summary.replayed);
+    EXPECT_NEAR(*told.window_summary.replayed, told.window_summary.seconds, 0.01 * told.window_summary.seconds);
   }
 }
 
 TEST_P(SimulatedPrograms, ArePredictedMended) {
   const RecordedProgram slow = recorded(GetParam().slow);
-  const double truth = unrecorded_seconds(GetParam().mended);
+  const double truth = unrecorded_seconds(GetParam().fixed);
   ASSERT_LT(truth, 0.95 * slow.seconds) << "the fault costs nothing";
   const ProcessExplanation told = explained(slow.recording, GetParam().faults);
   ASSERT_FALSE(told.findings.empty());
   EXPECT_EQ(to_text(told.findings.front().kind), to_text(GetParam().faults.front()));
-  ASSERT_TRUE(told.seconds_mended);
-  EXPECT_NEAR(*told.seconds_mended / truth - 1, GetParam().off, 0.005) << "of " << slow.seconds;
+  ASSERT_TRUE(told.seconds_fixed);
+  EXPECT_NEAR(*told.seconds_fixed / truth - 1, GetParam().off, 0.005) << "of " << slow.seconds;
 }
 
 TEST_P(SimulatedPrograms, HaveNoSuchFaultOnceMended) {
-  const ProcessExplanation told = explained(recorded(GetParam().mended).recording);
+  const ProcessExplanation told = explained(recorded(GetParam().fixed).recording);
   for (const explain::Finding& finding : told.findings) {
     EXPECT_EQ(std::ranges::count(GetParam().faults, finding.kind), 0) << to_text(finding.kind);
   }
@@ -121,8 +121,8 @@ TEST(SimulatedProgramsAtRandom, AreReplayedNearlyAsTheyWere) {
   for (std::uint64_t seed = 1; seed <= kPrograms; ++seed) {
     const SimProgram program = [seed](ProgramMachine& m) { RandomProgram(m, seed).run(); };
     const ProcessExplanation told = explained(recorded(program).recording);
-    ASSERT_TRUE(told.stretch.replayed);
-    const double error = *told.stretch.replayed / told.stretch.seconds - 1;
+    ASSERT_TRUE(told.window_summary.replayed);
+    const double error = *told.window_summary.replayed / told.window_summary.seconds - 1;
     EXPECT_NEAR(error, 0, 0.05) << "seed " << seed;
     sum += std::abs(error);
   }

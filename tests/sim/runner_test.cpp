@@ -191,7 +191,7 @@ TEST_F(RunnerTest, FlagsBecomeWarningsThatSayWhatToDo) {
 using Xids = std::vector<std::uint64_t>;
 
 std::vector<Result> run_while(std::vector<Health> states, const Scenario& scenario, std::size_t turns = 1) {
-  InterceptedSim<Ailing> sim(std::make_unique<sim::SimMachine>(profile("h200")), std::move(states));
+  InterceptedSim<FailingKernel> sim(std::make_unique<sim::SimMachine>(profile("h200")), std::move(states));
   const std::vector<PlannedCase> cases{{&scenario, Case("scripted")}};
   return run_cases(cases, quick_bench(sim.device()), {}, turns);
 }

@@ -185,7 +185,7 @@ TEST_F(SamplerTest, RegionsThatAreComparedAreRepeatedAlike) {
   const auto lasting = [this](std::string name, double microseconds, bool alike) {
     Region r = region(std::move(name), [microseconds] { return microseconds; });
     r.batchable = true;
-    r.repeated_alike = alike;
+    r.same_batch = alike;
     return r;
   };
   const auto series = run({lasting("longer", 60.0, true), lasting("short", 10.0, true), lasting("other", 10.0, false)});
@@ -331,7 +331,7 @@ TEST_F(SamplerTest, WhatElseItsPassesSayIsSettledByItself) {
   const auto stream = [&s](std::size_t which) {
     std::vector<double> samples;
     for (const auto& times : s.stream_times) samples.push_back(times[which]);
-    return of_same_passes(s, "one", std::move(samples));
+    return series_of_same_passes(s, "one", std::move(samples));
   };
   EXPECT_EQ(s.elapsed.stop, Stop::ci);
   EXPECT_EQ(stream(0).stop, Stop::ci);

@@ -10,7 +10,7 @@ namespace xferbench::test {
 namespace {
 
 /// Flips one bit at `offset` after every copy in this direction, as a broken link might.
-Otherwise corrupting(Direction direction, std::size_t offset) {
+Override corrupting(Direction direction, std::size_t offset) {
   return {.copy = [direction, offset](sim::SimStream& stream, const Copy& c) {
     stream.SimStream::copy(c);
     if (c.direction != direction || c.bytes <= offset) return;
@@ -29,7 +29,7 @@ void launch_elsewhere(sim::SimStream& stream, const Kernel& kernel) {
 /// Copies are right while the host submits them one by one, and lose a byte when they are queued behind a closed gate.
 class WrongBehindAGate {
  public:
-  [[nodiscard]] Otherwise how() {
+  [[nodiscard]] Override how() {
     return {.copy =
                 [this](sim::SimStream& stream, Copy c) {
                   if (held_ && !held_->done() && c.bytes > 1) --c.bytes;
@@ -146,7 +146,7 @@ Result copied_while_counting(const std::string& direction, const std::string& si
 }
 
 TEST_F(ScenariosOnSim, ADirectionThatHasNotSettledSaysSoThoughBothTogetherHave) {
-  Otherwise how;
+  Override how;
   how.copy = [back = 0](sim::SimStream& stream, const Copy& c) mutable {
     Copy shorter = c;
     if (c.direction == Direction::d2h) shorter.bytes = c.bytes / (++back % 2 == 0 ? 128 : 64);
@@ -188,7 +188,7 @@ TEST_F(ScenariosOnSim, WhatTheLinkCarriedStandsBesideWhatPacketsMake) {
 
 TEST_F(ScenariosOnSim, WhatTheLinkCarriedIsLessThanATurnOfItsCountersForEverySize) {
   constexpr double kTimes = 1.375;  // both directions at once, with packets of 128 bytes
-  InterceptedSim<CountedCopies> sim(std::make_unique<sim::SimMachine>(profile("h200")), kTimes);
+  InterceptedSim<CopyCounter> sim(std::make_unique<sim::SimMachine>(profile("h200")), kTimes);
   RunContext bench = quick_bench(sim.device());
   bench.verify = false;  // and without moving data
   for (const char* size : {"64M", "700M", "1000M", "1500M", "1800M", "2000M", "2800M"}) {

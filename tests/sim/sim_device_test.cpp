@@ -206,30 +206,30 @@ TEST_F(SimDeviceTest, AKernelReadsItsInputsWhenItStarts) {
 
 TEST_F(SimDeviceTest, AKernelTakesTheLongestOfWhatItDoesOnItsPartOfTheGpu) {
   const sim::Profile& p = profile_;
-  constexpr std::uint64_t kMuch = 10'000'000'000;
+  constexpr std::uint64_t kManyBytes = 10'000'000'000;
   constexpr std::size_t kElements = kBytes / sizeof(float);
   const unsigned all = 8 * p.multiprocessors;  // blocks that fill the GPU
   const auto elementwise = [&](std::uint32_t work) {
     auto* gpu = reinterpret_cast<float*>(gpu_.data);
     return Elementwise(ElementwiseOp::fma, {gpu, nullptr, gpu, kElements, work}).cost();
   };
-  const double in = p.kernel_link_overhead + kMuch / p.kernel_h2d_rate;
+  const double in = p.kernel_link_overhead + kManyBytes / p.kernel_h2d_rate;
   const std::vector<std::pair<KernelCost, double>> kernels{
       {elementwise(1), 2 * kBytes / p.kernel_traffic_rate},
       {elementwise(10'000), kElements * 10'000.0 / p.fma_rate},
       {{.seconds = 1e-3}, 1e-3},
       {{.fma = 1e11, .blocks = all / 2}, 2e11 / p.fma_rate},
       {{.fma = 1e11, .blocks = 50 * all}, 1e11 / p.fma_rate},
-      {{.bytes = kMuch, .blocks = all / 2}, kMuch / p.kernel_traffic_rate},  // a quarter of the GPU is enough
-      {{.bytes = kMuch, .blocks = all / 8}, 2 * kMuch / p.kernel_traffic_rate},
-      {{.h2d_bytes = kMuch}, in},
-      {{.h2d_bytes = kMuch, .d2h_bytes = 1}, in},  // a few bytes of output do not contend
+      {{.bytes = kManyBytes, .blocks = all / 2}, kManyBytes / p.kernel_traffic_rate},  // a quarter of the GPU is enough
+      {{.bytes = kManyBytes, .blocks = all / 8}, 2 * kManyBytes / p.kernel_traffic_rate},
+      {{.h2d_bytes = kManyBytes}, in},
+      {{.h2d_bytes = kManyBytes, .d2h_bytes = 1}, in},  // a few bytes of output do not contend
   };
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const auto& [cost, seconds] = kernels[i];
     EXPECT_NEAR(makespan([&, &c = cost] { stream_.launch(Priced(c)); }), seconds, 20e-6) << "kernel " << i;
   }
-  const double both = makespan([&] { stream_.launch(Priced({.h2d_bytes = kMuch, .d2h_bytes = kMuch})); });
+  const double both = makespan([&] { stream_.launch(Priced({.h2d_bytes = kManyBytes, .d2h_bytes = kManyBytes})); });
   EXPECT_NEAR(both, in / p.kernel_duplex_ratio, 0.01 * in) << "it contends with itself";
 }
 
@@ -461,7 +461,7 @@ class BatchOnSim : public SimDeviceTest {
     }
     return all;
   }
-  void there_and_back() {
+  void multiply_and_undo() {
     stream_.copy_batch(parts_of(in()));
     stream_.copy_batch(parts_of(out()));
   }
@@ -469,10 +469,10 @@ class BatchOnSim : public SimDeviceTest {
 
 TEST_F(BatchOnSim, MovesAllOfTheDataAlsoInAGraph) {
   prepare();
-  there_and_back();
+  multiply_and_undo();
   EXPECT_TRUE(came_back());
   prepare(3);
-  const Graph graph = stream_.capture([&] { there_and_back(); });
+  const Graph graph = stream_.capture([&] { multiply_and_undo(); });
   EXPECT_FALSE(came_back(3));
   stream_.replay(graph);
   EXPECT_TRUE(came_back(3));

@@ -38,7 +38,7 @@ inline const sim::Profile& profile(std::string_view name) {
 
 /// Replaces operations of a simulated machine; empty ones behave as usual. A replacement may call the usual operation,
 /// such as stream.SimStream::copy(copy).
-struct Otherwise {
+struct Override {
   std::function<void(sim::SimStream&, const Copy&)> copy{};
   std::function<void(sim::SimStream&, std::span<const Copy>)> copy_batch{};
   std::function<void(sim::SimStream&, const Kernel&)> launch{};
@@ -53,9 +53,9 @@ struct Otherwise {
   std::function<bool()> usable{};
 };
 
-class StreamOtherwise final : public sim::SimStream {
+class StreamOverride final : public sim::SimStream {
  public:
-  StreamOtherwise(sim::SimDevice& device, StreamKind kind, const Otherwise& how) : SimStream(device, kind), how_(how) {}
+  StreamOverride(sim::SimDevice& device, StreamKind kind, const Override& how) : SimStream(device, kind), how_(how) {}
   void copy(const Copy& c) override { how_.copy ? how_.copy(*this, c) : SimStream::copy(c); }
   void copy_batch(std::span<const Copy> c) override {
     how_.copy_batch ? how_.copy_batch(*this, c) : SimStream::copy_batch(c);
@@ -71,22 +71,22 @@ class StreamOtherwise final : public sim::SimStream {
   }
 
  private:
-  const Otherwise& how_;
+  const Override& how_;
 };
 
-class EventOtherwise final : public sim::SimEvent {
+class EventOverride final : public sim::SimEvent {
  public:
-  EventOtherwise(sim::SimDevice& device, EventKind kind, const Otherwise& how) : SimEvent(device, kind), how_(how) {}
+  EventOverride(sim::SimDevice& device, EventKind kind, const Override& how) : SimEvent(device, kind), how_(how) {}
   void synchronize() override { how_.synchronize_event ? how_.synchronize_event() : SimEvent::synchronize(); }
   bool finished() override { return how_.finished ? how_.finished() : SimEvent::finished(); }
 
  private:
-  const Otherwise& how_;
+  const Override& how_;
 };
 
-class DeviceOtherwise : public sim::SimDevice {
+class DeviceOverride : public sim::SimDevice {
  public:
-  explicit DeviceOtherwise(sim::SimMachine& machine, Otherwise how, std::size_t number = 0)
+  explicit DeviceOverride(sim::SimMachine& machine, Override how, std::size_t number = 0)
       : SimDevice(machine, number), how_(std::move(how)) {}
   [[nodiscard]] bool usable() noexcept override { return how_.usable ? how_.usable() : SimDevice::usable(); }
   [[nodiscard]] MemoryInfo memory() override {
@@ -96,33 +96,33 @@ class DeviceOtherwise : public sim::SimDevice {
 
  protected:
   std::unique_ptr<sim::SimStream> new_stream(StreamKind kind) override {
-    return std::make_unique<StreamOtherwise>(*this, kind, how_);
+    return std::make_unique<StreamOverride>(*this, kind, how_);
   }
   std::unique_ptr<sim::SimEvent> new_event(EventKind kind) override {
-    return std::make_unique<EventOtherwise>(*this, kind, how_);
+    return std::make_unique<EventOverride>(*this, kind, how_);
   }
 
  private:
-  Otherwise how_;
+  Override how_;
 };
 
 /// A loaded kernel of a user that claims to run on the device itself.
-class WillingKernel final : public LoadedKernel {
+class CapableKernel final : public LoadedKernel {
  public:
   [[nodiscard]] bool has_stand_in() const override { return false; }
-  [[nodiscard]] const LaunchWishes& wishes() const override { return wishes_; }
+  [[nodiscard]] const LaunchRequest& launch_request() const override { return wishes_; }
   [[nodiscard]] unsigned best_block_size() const override { return 128; }
   void launch(const OwnLaunch&, void*) const override { throw std::logic_error("there is no GPU"); }
 
  private:
-  LaunchWishes wishes_{.elements_per_thread = 4, .shared_bytes = 1024};
+  LaunchRequest wishes_{.elements_per_thread = 4, .shared_bytes = 1024};
 };
 
 /// Claims to be a real device with every capability, so that every scenario runs. Its times mean nothing.
-class WillingDevice : public DeviceOtherwise {
+class CapableDevice : public DeviceOverride {
  public:
-  explicit WillingDevice(sim::SimMachine& machine, Otherwise how = {}, std::size_t number = 0)
-      : DeviceOtherwise(machine, std::move(how), number), capabilities_(SimDevice::capabilities()) {
+  explicit CapableDevice(sim::SimMachine& machine, Override how = {}, std::size_t number = 0)
+      : DeviceOverride(machine, std::move(how), number), capabilities_(SimDevice::capabilities()) {
     capabilities_.environment.backend = "willing";
     capabilities_.memory_pools = true;
     capabilities_.multiprocessor = {.compute_capability = 90,
@@ -143,7 +143,7 @@ class WillingDevice : public DeviceOtherwise {
   Capabilities capabilities_;
 
  private:
-  WillingKernel own_kernel_;
+  CapableKernel own_kernel_;
   std::size_t room_ = 0;
 };
 
@@ -163,29 +163,29 @@ sim::SimMachine machine_with(Arguments... arguments) {
   });
 }
 
-inline sim::SimMachine machine_that(Otherwise how) { return machine_with<DeviceOtherwise>(std::move(how)); }
+inline sim::SimMachine machine_that(Override how) { return machine_with<DeviceOverride>(std::move(how)); }
 
 /// A machine with several GPUs of a profile, all with these replacements.
-inline sim::SimMachine machine_that(const Otherwise& how, std::string_view of_profile, std::vector<int> gpus) {
+inline sim::SimMachine machine_that(const Override& how, std::string_view of_profile, std::vector<int> gpus) {
   return sim::SimMachine(profile(of_profile), std::move(gpus), [&how](sim::SimMachine& machine, std::size_t number) {
-    return std::make_unique<DeviceOtherwise>(machine, how, number);
+    return std::make_unique<DeviceOverride>(machine, how, number);
   });
 }
 
 /// A machine whose GPUs are WillingDevices, which run every scenario.
-inline std::unique_ptr<sim::SimMachine> willing_machine(std::string_view of_profile = "h200",
+inline std::unique_ptr<sim::SimMachine> capable_machine(std::string_view of_profile = "h200",
                                                         std::vector<int> gpus = {0}) {
   return std::make_unique<sim::SimMachine>(profile(of_profile), std::move(gpus),
                                            [](sim::SimMachine& machine, std::size_t number) {
-                                             return std::make_unique<WillingDevice>(machine, Otherwise{}, number);
+                                             return std::make_unique<CapableDevice>(machine, Override{}, number);
                                            });
 }
 
 /// One with as many GPUs as the case needs.
-inline std::unique_ptr<sim::SimMachine> willing_machine_for(const PlannedCase& planned) {
+inline std::unique_ptr<sim::SimMachine> capable_machine_for(const PlannedCase& planned) {
   const bool several = planned.scenario->descriptor().gpus == UsesGpus::several || planned.config.has("split") ||
                        planned.config.is("strategy", "multipath");
-  return several ? willing_machine("h200-x2", {0, 1}) : willing_machine();
+  return several ? capable_machine("h200-x2", {0, 1}) : capable_machine();
 }
 
 /// Few samples suffice, since simulated times repeat exactly. Without `verify` no data is moved, which makes runs much
@@ -315,7 +315,7 @@ inline std::uint64_t most_device_memory(const PlannedCase& c) {
       most = std::max<std::uint64_t>(most, memory.total_bytes - memory.free_bytes);
     }
   };
-  Otherwise how;
+  Override how;
   how.copy = [&look](sim::SimStream& stream, const Copy& copy) {
     look(stream);
     stream.SimStream::copy(copy);

@@ -101,7 +101,7 @@ void pageable_slow(ProgramMachine& m) {
   });
 }
 
-void pageable_mended(ProgramMachine& m) {
+void pageable_fixed(ProgramMachine& m) {
   const HostView batch = m.host(HostMemory::pinned, kBatch);
   const DeviceView gpu = m.gpu(kBatch);
   const Stream stream = m.stream();
@@ -273,7 +273,7 @@ SimProgram registered(bool each) {
 
 const std::vector<SimPrograms>& sim_programs() {
   static const std::vector<SimPrograms> all{
-      {"pageable", {explain::FindingKind::pageable}, pageable_slow, pageable_mended, -0.032},
+      {"pageable", {explain::FindingKind::pageable}, pageable_slow, pageable_fixed, -0.032},
       {"serial", {explain::FindingKind::no_overlap}, chunked(1, 1), chunked(16, 4), 0.003},
       {"small", {explain::FindingKind::small_copies}, rows(false), rows(true), -0.092},
       {"wait", {explain::FindingKind::needless_wait}, kernels_waited_for(true), kernels_waited_for(false), -0.054},

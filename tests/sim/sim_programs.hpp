@@ -58,7 +58,7 @@ struct SimPrograms {
   std::string name;
   std::vector<explain::FindingKind> faults;  ///< which the fixed version does not have; the largest is first
   SimProgram slow;
-  SimProgram mended;
+  SimProgram fixed;
   double off;  ///< relative: by how much the predicted time of the fixed version exceeds its real time
 };
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "ranks/common_clock.hpp"
-#include "ranks/in_step.hpp"
 #include "ranks/modelled_network.hpp"
+#include "ranks/rank_lockstep.hpp"
 #include "sim/sim_fixture.hpp"
 #include "support/thread_ranks.hpp"
 
@@ -17,10 +17,10 @@ namespace xferbench::test {
 /// Nodes of the ranks, replaced operations of their GPUs, and which ranks measure at the same time.
 struct SimulatedRanks {
   std::vector<int> nodes;
-  std::function<Otherwise(int rank)> how = [](int) { return Otherwise{}; };
-  Pacing pace = Pacing::all;
+  std::function<Override(int rank)> how = [](int) { return Override{}; };
+  RankConcurrency pace = RankConcurrency::all;
   bool verify = true;
-  Patience patience{.seconds = 60};
+  Timeout timeout{.seconds = 60};
   std::vector<int> taking_part{};
 };
 
@@ -29,14 +29,14 @@ using OfRank = std::vector<Result>;
 
 inline OfRank run_rank(Communicator& threads, const SimulatedRanks& ranks, const std::vector<PlannedCase>& planned) {
   const int rank = threads.rank();
-  const Otherwise how = ranks.how(rank);
+  const Override how = ranks.how(rank);
   sim::SimMachine machine(profile("h200"), {0}, [&how](sim::SimMachine& m, std::size_t number) {
-    return std::make_unique<DeviceOtherwise>(m, how, number);
+    return std::make_unique<DeviceOverride>(m, how, number);
   });
   ModelledNetwork network(threads, machine.host(), ranks.nodes);
   CommonClock clock(network, machine.host());
-  InStep pace(network, machine.host(), clock, ranks.patience);
-  const FleetContext fleet{network, ranks.nodes, ranks.patience, ranks.pace, ranks.taking_part};
+  RankLockstep pace(network, machine.host(), clock, ranks.timeout);
+  const FleetContext fleet{network, ranks.nodes, ranks.timeout, ranks.pace, ranks.taking_part};
   RunContext bench = quick_bench(machine.device());
   bench.policy.budget = 0.02;  // simulated passes are slow in real time, and some never become steady
   bench.verify = ranks.verify;
@@ -44,11 +44,11 @@ inline OfRank run_rank(Communicator& threads, const SimulatedRanks& ranks, const
   bench.fleet = &fleet;
   OfRank results;
   for (const PlannedCase& c : expanded(planned, {machine.device().capabilities().environment, false, threads.size()})) {
-    clock.synchronise(ranks.patience);
+    clock.synchronise(ranks.timeout);
     pace.begin_case(c.config.key());
     if (fleet.takes_part(rank)) results.push_back(run_all({{c}}, bench).front());
-    pace.attend();
-    EXPECT_FALSE(pace.out_of_step()) << c.config.key();
+    pace.answer_questions();
+    EXPECT_FALSE(pace.question_mismatch()) << c.config.key();
   }
   return results;
 }

@@ -9,7 +9,7 @@
 #include "device/intercepted.hpp"
 #include "device/open.hpp"
 #include "run/watchdog.hpp"
-#include "soak/words.hpp"
+#include "soak/host_pattern.hpp"
 
 namespace xferbench::soak {
 namespace {
@@ -24,26 +24,26 @@ SoakSettings settings(std::uint64_t size = kSmall) {
   return s;
 }
 
-std::vector<TurnOfGpu> run(Stage& stage, SoakLoad load, double seconds) {
-  std::vector<TurnOfGpu> turns;
+std::vector<GpuTurn> run(Stage& stage, SoakLoad load, double seconds) {
+  std::vector<GpuTurn> turns;
   stage.run(load, seconds, turns);
   return turns;
 }
 
 /// Begins a round, which writes new source words; they must arrive unchanged.
 void begin_well(Stage& stage, std::uint64_t round) {
-  std::vector<TurnOfGpu> turns;
+  std::vector<GpuTurn> turns;
   stage.begin_round(round, turns);
-  for (const TurnOfGpu& turn : turns) EXPECT_TRUE(turn.wrong.empty());
+  for (const GpuTurn& turn : turns) EXPECT_TRUE(turn.wrong.empty());
 }
 
-std::vector<TurnOfGpu> all_turns(Machine& machine, const SoakSettings& s) {
+std::vector<GpuTurn> all_turns(Machine& machine, const SoakSettings& s) {
   Stage stage(machine, s);
-  std::vector<TurnOfGpu> all;
+  std::vector<GpuTurn> all;
   for (std::uint64_t round = 0; round < kernels::kSoakPatternNames.size(); ++round) {
     begin_well(stage, round);
     for (const SoakLoad load : s.loads) {
-      for (TurnOfGpu& turn : run(stage, load, 0.01)) all.push_back(std::move(turn));
+      for (GpuTurn& turn : run(stage, load, 0.01)) all.push_back(std::move(turn));
     }
   }
   return all;
@@ -52,7 +52,7 @@ std::vector<TurnOfGpu> all_turns(Machine& machine, const SoakSettings& s) {
 TEST(SoakStage, EveryLoadBringsWhatItShouldInEveryPattern) {
   for (const std::uint64_t size : {kSmall, kLarge}) {
     const auto machine = open_simulated("h200", GpuSelection{});
-    for (const TurnOfGpu& turn : all_turns(*machine, settings(size))) {
+    for (const GpuTurn& turn : all_turns(*machine, settings(size))) {
       EXPECT_TRUE(turn.wrong.empty()) << to_text(turn.load);
       EXPECT_GT(turn.verified, 0U) << to_text(turn.load);
       EXPECT_GT(turn.seconds, 0) << to_text(turn.load);
@@ -64,10 +64,10 @@ TEST(SoakStage, RatesAreThoseOfTheProfile) {
   const auto machine = open_simulated("h200", GpuSelection{});
   Stage stage(*machine, settings(std::uint64_t{256} << 20));
   begin_well(stage, 0);
-  const TurnOfGpu in = run(stage, SoakLoad::h2d, 0.1).front();
-  const TurnOfGpu out = run(stage, SoakLoad::d2h, 0.1).front();
-  const TurnOfGpu both = run(stage, SoakLoad::both, 0.1).front();
-  const auto rate = [](const TurnOfGpu& t) { return static_cast<double>(t.moved) / t.seconds; };
+  const GpuTurn in = run(stage, SoakLoad::h2d, 0.1).front();
+  const GpuTurn out = run(stage, SoakLoad::d2h, 0.1).front();
+  const GpuTurn both = run(stage, SoakLoad::both, 0.1).front();
+  const auto rate = [](const GpuTurn& t) { return static_cast<double>(t.moved) / t.seconds; };
   EXPECT_NEAR(rate(in), 55.5e9, 0.5e9);
   EXPECT_NEAR(rate(out), 55.4e9, 0.5e9);
   EXPECT_GT(rate(both), 1.7 * rate(in));
@@ -79,7 +79,7 @@ TEST(SoakStage, AllGpusCarryTheLoadAtOnceAndEachToTheNext) {
   s.loads.push_back(SoakLoad::p2p);
   const auto turns = all_turns(*machine, s);
   ASSERT_EQ(turns.size(), 2 * s.loads.size() * kernels::kSoakPatternNames.size());
-  for (const TurnOfGpu& turn : turns) {
+  for (const GpuTurn& turn : turns) {
     EXPECT_TRUE(turn.wrong.empty()) << to_text(turn.load);
     EXPECT_GT(turn.verified, 0U);
   }
@@ -94,11 +94,11 @@ std::vector<SoakWrong> wrong_after(std::uint64_t nth, SoakLoad load, const char*
   const auto machine = intercept(with_fault(open_simulated(profile, GpuSelection{.numbers = {}}), flip, "the test"),
                                  watchdog.observer());
   Stage stage(*machine, settings(kLarge));
-  std::vector<TurnOfGpu> turns;
+  std::vector<GpuTurn> turns;
   stage.begin_round(0, turns);
   std::vector<SoakWrong> all = turns.front().wrong;
   for (int turn = 0; turn < 3; ++turn) {
-    for (const TurnOfGpu& t : run(stage, load, 0.01)) all.insert(all.end(), t.wrong.begin(), t.wrong.end());
+    for (const GpuTurn& t : run(stage, load, 0.01)) all.insert(all.end(), t.wrong.begin(), t.wrong.end());
   }
   return all;
 }
@@ -151,7 +151,7 @@ TEST(SoakWordsTest, CheckFindsEverySingleWrongByte) {
     EXPECT_EQ(check(memory, words, {}).words, 0U);
     for (const std::size_t at : {std::size_t{0}, std::size_t{4097}, memory.size() - 1}) {
       memory[at] ^= std::byte{0x10};
-      const kernels::SoakFound found = check(memory, words, {});
+      const kernels::SoakErrors found = check(memory, words, {});
       EXPECT_EQ(found.words, 1U);
       EXPECT_EQ(found.bytes, 1U);
       EXPECT_EQ(found.bits, 1U);
@@ -166,7 +166,7 @@ TEST(SoakWordsTest, CheckCountsAllThatIsWrong) {
   std::vector<std::byte> memory(1 << 22);
   const kernels::SoakWords words{kernels::SoakPattern::noise, 3, false};
   fill(memory, {kernels::SoakPattern::noise, 3, true}, {});
-  const kernels::SoakFound found = check(memory, words, {});
+  const kernels::SoakErrors found = check(memory, words, {});
   EXPECT_EQ(found.words, memory.size() / 4);
   EXPECT_EQ(found.bytes, memory.size());
   EXPECT_EQ(found.bits, memory.size() * 8);

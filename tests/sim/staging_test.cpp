@@ -15,7 +15,7 @@ class StagingTest : public OnSim {
   /// On a device that claims to be real, so that no case is skipped as not modelled.
   static std::vector<Result> run_willingly(Words flags) {
     flags.insert(flags.begin(), "staging");
-    return run_on(willing_machine()->device(), flags);
+    return run_on(capable_machine()->device(), flags);
   }
 };
 

@@ -243,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(OfEvery, GroupPayload,
 TEST(GroupPayloads, ThatAreNotWaitedForAreWrong) {
   for (const auto& [pattern, direction] : {std::pair{"d2h", Direction::d2h}, std::pair{"ring", Direction::p2p}}) {
     std::vector<Stream> stray(2);
-    Otherwise how;
+    Override how;
     how.copy = [&stray, wanted = direction](sim::SimStream& stream, const Copy& c) {
       const Stream& other = stray.at(stream.device().number());
       c.direction == wanted&& other != StreamView(stream) ? other.copy(c) : stream.SimStream::copy(c);
@@ -260,7 +260,7 @@ TEST(GroupPayloads, ThatAreNotWaitedForAreWrong) {
 
 /// Waits for events do nothing, so only the timing waits for the copies.
 TEST(GroupPayloads, WhoseEndsAreNotJoinedFail) {
-  Otherwise how;
+  Override how;
   how.wait = [](sim::SimStream&, EventImpl&) {};
   for (const char* pattern : {"h2d", "d2h", "both", "ring"}) {
     sim::SimMachine machine = machine_that(how, "h200-x2", kTwo);
@@ -278,7 +278,7 @@ TEST(GroupPayloads, TakeTheMemoryThatTheySay) {
 }
 
 TEST(GroupPayloads, ThatGoToAnothersPartAreWrong) {
-  Otherwise how;
+  Override how;
   // Every H2D copy reads the first part of the buffer.
   const std::byte* first = nullptr;
   how.copy = [&first](sim::SimStream& stream, const Copy& c) {

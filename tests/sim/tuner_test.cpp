@@ -133,7 +133,7 @@ class Fake final : public Scenario {
                   .defaults = "a",
                   .tuning = "a,b",
                   .choices = {"a", "b", "c"}}},
-        .metrics = {measured("copy", "a copy").as_headline().column("time", {MetricDeclaration::Beside::interval}),
+        .metrics = {measured("copy", "a copy").as_headline().column("time", {MetricDeclaration::Companion::interval}),
                     derived("bandwidth", "GB/s", Better::higher, "payload over time").column("GB/s"),
                     measured("stage", "made up")}};
     return fake;
@@ -314,7 +314,8 @@ TEST_F(TunerTest, SaysThatItHasNotEndedWhereTheDeviceIsLostBetweenRounds) {
 TEST_F(TunerTest, KeepsTheHealthOfEachRoundWithWhatWasMeasuredInIt) {
   const Health well{.pcie_replays = 7};
   const Health worse{.pcie_replays = 8};
-  InterceptedSim<Ailing> sim(std::make_unique<sim::SimMachine>(profile("h200")), std::vector<Health>{well, worse});
+  InterceptedSim<FailingKernel> sim(std::make_unique<sim::SimMachine>(profile("h200")),
+                                    std::vector<Health>{well, worse});
   RunContext ailing = quick_bench(sim.device());
   ailing.policy.budget = 8;
   const Tuned tuned = tune(parsed({}), ailing);
@@ -439,9 +440,9 @@ TEST_F(TunerTest, TellsHowFarItIs) {
 }
 
 /// A device that moves data in timed passes, so that they are checked.
-class CheckableDevice final : public WillingDevice {
+class CheckableDevice final : public CapableDevice {
  public:
-  explicit CheckableDevice(sim::SimMachine& machine) : WillingDevice(machine) {
+  explicit CheckableDevice(sim::SimMachine& machine) : CapableDevice(machine) {
     capabilities_.moves_data_when_timed = true;
   }
 };

@@ -33,7 +33,7 @@ class WallRegion : public SimTest {
 };
 
 TEST_F(WallRegion, LastsFromTheFirstCallToTheReturnOfTheWait) {
-  const Series s = sampled(wall_of(kernels({{one_, 1e-3}})));
+  const Series s = sampled(wall_region(kernels({{one_, 1e-3}})));
   const double launched = profile_.launch_call + profile_.kernel_overhead + 1e-3;
   EXPECT_EQ(s.elapsed.name, "wall");
   EXPECT_EQ(s.elapsed.clock, Clock::host);
@@ -43,14 +43,14 @@ TEST_F(WallRegion, LastsFromTheFirstCallToTheReturnOfTheWait) {
 
 TEST_F(WallRegion, WaitsForAllStreamsWhicheverEndsLast) {
   for (const auto& [first, second] : {std::pair{1e-3, 5e-3}, std::pair{5e-3, 1e-3}}) {
-    EXPECT_GE(sampled(wall_of(kernels({{one_, first}, {other_, second}}))).elapsed.median, 5e-3);
+    EXPECT_GE(sampled(wall_region(kernels({{one_, first}, {other_, second}}))).elapsed.median, 5e-3);
   }
 }
 
 TEST_F(WallRegion, IsOnePassForEachSampleHoweverShort) {
   const Region shortest = kernels({{one_, 1e-6}});
   EXPECT_GT(sampled(shortest).elapsed.batch, 1U);
-  EXPECT_EQ(sampled(wall_of(shortest)).elapsed.batch, 1U);
+  EXPECT_EQ(sampled(wall_region(shortest)).elapsed.batch, 1U);
 }
 
 TEST_F(WallRegion, IsCheckedAndResetAsTheRegionIs) {
@@ -58,7 +58,7 @@ TEST_F(WallRegion, IsCheckedAndResetAsTheRegionIs) {
   Region r = kernels({{one_, 1e-3}});
   r.reset = [&log] { log += "r"; };
   r.check = [&log] { log += "c"; };
-  const Region wall = wall_of(r);
+  const Region wall = wall_region(r);
   wall.reset();
   wall.check();
   EXPECT_EQ(log, "rc");
@@ -70,20 +70,20 @@ TEST_F(WallRegion, WaitsForNothingWhereTheCallsHaveWaited) {
     submit();
     one_.synchronize();
   };
-  const double waited_twice = sampled(wall_of(blocking)).elapsed.median;
+  const double waited_twice = sampled(wall_region(blocking)).elapsed.median;
   blocking.waits = true;
-  EXPECT_NEAR(waited_twice - sampled(wall_of(blocking)).elapsed.median, profile_.wake_up, 1e-9);
+  EXPECT_NEAR(waited_twice - sampled(wall_region(blocking)).elapsed.median, profile_.wake_up, 1e-9);
 }
 
 TEST_F(WallRegion, IsWarmAsSoonAsItsLikeIs) {
   const Region region = kernels({{one_, 1e-3}});
   RunContext bench = quick_bench(device_);
-  const std::vector<Series> s = bench.sample({region, wall_of(region)});
+  const std::vector<Series> s = bench.sample({region, wall_region(region)});
   EXPECT_TRUE(s[0].elapsed.warmup_converged);
   EXPECT_TRUE(s[1].elapsed.warmup_converged);
   EXPECT_LT(s[1].elapsed.warmup_runs, s[0].elapsed.warmup_runs);
   bench.policy.budget = 1e-6;
-  for (const Series& hurried : bench.sample({region, wall_of(region)})) {
+  for (const Series& hurried : bench.sample({region, wall_region(region)})) {
     EXPECT_FALSE(hurried.elapsed.warmup_converged) << hurried.elapsed.name;
   }
 }
@@ -183,7 +183,7 @@ TEST(WallOnSeveralGpus, IsMeasuredOfAllOfThem) {
 
 class TuneForWall : public WallOnSim {
  protected:
-  Tuned tune(const std::string& flags, Objective objective, Thoroughness how = Thoroughness::guided) {
+  Tuned tune(const std::string& flags, Objective objective, SearchMode how = SearchMode::guided) {
     const std::vector<PlannedCase> cases = cases_of_line("tune overlap --no-verify " + flags);
     std::vector<Case> space;
     for (const PlannedCase& c : cases) space.push_back(c.config);
@@ -223,7 +223,7 @@ TEST_F(TuneForWall, SamplesAndShowsThatTime) {
 TEST_F(TuneForWall, IsLedByAModelOfThatTime) {
   for (const Result& r :
        tune("--size 64M --strategy streams,engines,double-buffer,graph --streams 4 --chunks 8,16,32 --growth 1",
-            Objective::wall, Thoroughness::exhaustive)
+            Objective::wall, SearchMode::exhaustive)
            .results) {
     EXPECT_LT(std::abs(metric(r, "residual")), 0.02) << r.config.key();
   }
@@ -231,7 +231,7 @@ TEST_F(TuneForWall, IsLedByAModelOfThatTime) {
 
 TEST_F(TuneForWall, FindsTheBestOfAll) {
   const std::string flags = "--size 16M";
-  const double best = metric(winner_of(tune(flags, Objective::wall, Thoroughness::exhaustive)), "makespan");
+  const double best = metric(winner_of(tune(flags, Objective::wall, SearchMode::exhaustive)), "makespan");
   EXPECT_LE(metric(winner_of(tune(flags, Objective::wall)), "makespan"), 1.01 * best);
 }
 

@@ -17,8 +17,8 @@ namespace xferbench::test {
 
 namespace {
 
-constexpr double kPatience = 0.5;
-constexpr WatchdogLimits kHasty{.patience = kPatience, .factor = 10, .interrupted = 0.1, .interval = 0.01};
+constexpr double kTimeout = 0.5;
+constexpr WatchdogLimits kHasty{.timeout = kTimeout, .factor = 10, .interrupted = 0.1, .interval = 0.01};
 constexpr double kLongEnough = 20;  // seconds, enough for an alarm even on a busy machine
 
 void sleep_for(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
@@ -61,16 +61,16 @@ TEST_F(WatchdogTest, ACallThatDoesNotComeBackIsStuck) {
   calls_.leave(call, true);
   EXPECT_EQ(alarm.kind, Alarm::Kind::stuck);
   EXPECT_EQ(alarm.operation, "synchronize-stream");
-  EXPECT_GE(alarm.seconds, kPatience);
+  EXPECT_GE(alarm.seconds, kTimeout);
 }
 
 TEST_F(WatchdogTest, SoIsOneThatIsEnteredAfterLongWorkOfTheHostButNotAtOnce) {
   const auto watching = watch();
   calls_.enter({.kind = CallKind::launch});
   calls_.leave({.kind = CallKind::launch}, true);
-  expect_quiet_for(4 * kPatience);
+  expect_quiet_for(4 * kTimeout);
   calls_.enter({.kind = CallKind::usable});
-  expect_quiet_for(kPatience / 3);
+  expect_quiet_for(kTimeout / 3);
   EXPECT_EQ(expect_alarm().operation, "usable");
 }
 
@@ -94,7 +94,7 @@ TEST_F(WatchdogTest, AQuestionAfterLongWorkOfTheHostIsNot) {
     calls_.enter({.kind = CallKind::query_event});
     calls_.leave({.kind = CallKind::query_event}, false);
   }
-  expect_quiet_for(kPatience / 2);
+  expect_quiet_for(kTimeout / 2);
 }
 
 TEST_F(WatchdogTest, WorkOfTheHostAndIdleThreadsAreNoCalls) {
@@ -102,18 +102,18 @@ TEST_F(WatchdogTest, WorkOfTheHostAndIdleThreadsAreNoCalls) {
   const auto channel = host.make_channel();
   const auto idle = host.start_thread([&] { static_cast<void>(channel->take()); });
   const auto watching = watch();
-  expect_quiet_for(4 * kPatience);
+  expect_quiet_for(4 * kTimeout);
   channel->close();
 }
 
 TEST_F(WatchdogTest, WhatIsExpectedToTakeLongMay) {
   const auto watching = watch();
-  const DeviceCall copy{.kind = CallKind::copy, .expected = kPatience};
+  const DeviceCall copy{.kind = CallKind::copy, .expected = kTimeout};
   calls_.enter(copy);
   calls_.leave(copy, true);
   calls_.enter({.kind = CallKind::synchronize_stream});
-  expect_quiet_for(3 * kPatience);
-  EXPECT_GE(expect_alarm().seconds, 10 * kPatience) << "ten times that is all it may";
+  expect_quiet_for(3 * kTimeout);
+  EXPECT_GE(expect_alarm().seconds, 10 * kTimeout) << "ten times that is all it may";
 }
 
 TEST_F(WatchdogTest, WhatIsDoneIsExpectedNoMore) {
@@ -144,11 +144,11 @@ TEST_F(WatchdogTest, WhatTookLongOnceMayAgain) {
   const auto watching = watch();
   const DeviceCall wait{.kind = CallKind::synchronize_device};
   calls_.enter(wait);
-  sleep_for(kPatience / 2);
+  sleep_for(kTimeout / 2);
   calls_.leave(wait, true);
   calls_.enter(wait);
-  expect_quiet_for(3 * kPatience);
-  EXPECT_GE(expect_alarm().seconds, 10 * kPatience / 3);
+  expect_quiet_for(3 * kTimeout);
+  EXPECT_GE(expect_alarm().seconds, 10 * kTimeout / 3);
 }
 
 TEST_F(WatchdogTest, OneThreadThatGetsOnIsEnough) {
@@ -161,7 +161,7 @@ TEST_F(WatchdogTest, OneThreadThatGetsOnIsEnough) {
       sleep_for(0.001);
     }
   });
-  expect_quiet_for(4 * kPatience);
+  expect_quiet_for(4 * kTimeout);
   other = std::jthread();
   EXPECT_EQ(expect_alarm().operation, "synchronize-event");
 }
@@ -193,9 +193,9 @@ TEST_F(WatchdogTest, CountsWhatManyThreadsDo) {
 
 TEST_F(WatchdogTest, NobodyLooksOutsideOfAWatch) {
   calls_.enter({.kind = CallKind::synchronize_stream});
-  expect_quiet_for(2 * kPatience);
+  expect_quiet_for(2 * kTimeout);
   { const auto watching = watch(); }
-  expect_quiet_for(2 * kPatience);
+  expect_quiet_for(2 * kTimeout);
 }
 
 /// The first wait for an event blocks until the test releases it.
@@ -203,12 +203,12 @@ TEST_F(WatchdogTest, AStuckCaseIsNoticedInTheMidst) {
   std::promise<void> go_on;
   const std::shared_future<void> may_go_on = go_on.get_future().share();
   std::atomic<int> waits{0};
-  const Otherwise how{.synchronize_event = [&] {
+  const Override how{.synchronize_event = [&] {
     if (++waits == 1) may_go_on.wait();
   }};
   const auto machine = intercept(std::make_unique<sim::SimMachine>(profile("h200"), std::vector{0},
                                                                    [&](sim::SimMachine& m, std::size_t) {
-                                                                     return std::make_unique<DeviceOtherwise>(m, how);
+                                                                     return std::make_unique<DeviceOverride>(m, how);
                                                                    }),
                                  calls_);
   const auto watching = watch();

@@ -12,7 +12,7 @@
 namespace xferbench::test {
 
 inline bool has_nvrtc() {
-  return std::ranges::any_of(nvrtc_places(), [](const std::string& place) {
+  return std::ranges::any_of(nvrtc_paths(), [](const std::string& place) {
     const std::unique_ptr<void, int (*)(void*)> library(dlopen(place.c_str(), RTLD_NOW), &dlclose);
     return library != nullptr;
   });

@@ -148,7 +148,7 @@ class Switchboard::Rank final : public Communicator {
   int rank_;
 };
 
-Switchboard::Switchboard(int ranks, int ranks_per_node, Turns& turns)
+Switchboard::Switchboard(int ranks, int ranks_per_node, Scheduler& turns)
     : ranks_(ranks),
       ranks_per_node_(ranks_per_node),
       turns_(turns),
@@ -158,7 +158,7 @@ Switchboard::Switchboard(int ranks, int ranks_per_node, Turns& turns)
 
 std::unique_ptr<Communicator> Switchboard::communicator(int rank) { return std::make_unique<Rank>(*this, rank); }
 
-void Switchboard::fall_silent(int rank) {
+void Switchboard::stop_responding(int rank) {
   const std::lock_guard lock(mutex_);
   silent_.at(static_cast<std::size_t>(rank)) = 1;
 }

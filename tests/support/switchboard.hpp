@@ -17,12 +17,12 @@
 namespace xferbench::test {
 
 /// Scheduling of ranks that share the process.
-class Turns {
+class Scheduler {
  public:
-  Turns() = default;
-  Turns(const Turns&) = delete;
-  Turns& operator=(const Turns&) = delete;
-  virtual ~Turns() = default;
+  Scheduler() = default;
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+  virtual ~Scheduler() = default;
   /// The rank has nothing to do until wake(). May return early.
   virtual void pause(int rank) = 0;
   /// The rank may continue.
@@ -34,11 +34,11 @@ class Turns {
 class Switchboard {
  public:
   /// Fills nodes one after the other.
-  Switchboard(int ranks, int ranks_per_node, Turns& turns);
+  Switchboard(int ranks, int ranks_per_node, Scheduler& turns);
 
   std::unique_ptr<Communicator> communicator(int rank);
   /// Operations that this rank begins from now on never end, on any rank.
-  void fall_silent(int rank);
+  void stop_responding(int rank);
 
  private:
   class Rank;
@@ -70,7 +70,7 @@ class Switchboard {
 
   int ranks_;
   int ranks_per_node_;
-  Turns& turns_;
+  Scheduler& turns_;
   std::mutex mutex_;
   std::vector<char> silent_;
   std::vector<std::size_t> next_;          // by rank: number of its next collective call

@@ -11,7 +11,7 @@
 
 namespace xferbench::test {
 
-class ThreadRanks final : private Turns {
+class ThreadRanks final : private Scheduler {
  public:
   /// Fills nodes one after the other; `ranks_per_node` = 0: all ranks are on one node.
   explicit ThreadRanks(int ranks, int ranks_per_node = 0);
@@ -21,7 +21,7 @@ class ThreadRanks final : private Turns {
   void run(const std::function<void(Communicator&)>& body);
 
   /// Operations that this rank begins from now on never end, on any rank. Callable from any thread.
-  void fall_silent(int rank) { board_.fall_silent(rank); }
+  void stop_responding(int rank) { board_.stop_responding(rank); }
 
  private:
   struct Place {

@@ -89,13 +89,13 @@ TEST(CheckAnnotations, SayWhatElseKeepsAFileFromPassing) {
 compare::Comparison compared() {
   compare::Comparison c;
   c.base.resize(1);
-  c.next.resize(1);
+  c.new_side.resize(1);
   compare::Row row;
   row.key = "memcpy/dir=h2d";
   row.measured = "copy";
   row.unit = "s";
   row.base = compare::Side{10, 1e-3};
-  row.next = compare::Side{10, 1.1e-3};
+  row.new_side = compare::Side{10, 1.1e-3};
   row.ratio = 1.1;
   row.interval = Interval{1.08, 1.12};
   c.rows = {row};

@@ -108,7 +108,7 @@ TEST(IncludeReader, SeesTheTreeWithTheIncludesThatAreKnownToBeThere) {
     return found != sources().end() && std::ranges::find(found->includes, include) != found->includes.end();
   };
   EXPECT_TRUE(has("src/cli/command_line.hpp", "CLI/CLI.hpp"));
-  EXPECT_TRUE(has("src/results/json_shape.cpp", "nlohmann/json.hpp"));
+  EXPECT_TRUE(has("src/results/json_codec.cpp", "nlohmann/json.hpp"));
   EXPECT_TRUE(has("src/device/cuda/cuda_stream.hpp", "cuda_runtime.h"));
   EXPECT_TRUE(std::ranges::any_of(sources(), is_cuda_source));
 }

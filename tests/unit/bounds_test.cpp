@@ -41,7 +41,7 @@ TEST(TimeAtBothRates, IsThatOfBothPayloadsAtTheRatesThatTheyHaveTogether) {
 }
 
 /// Checks the bound in seconds, and the resource that causes it.
-void expect_limit(const Stages& stages, unsigned copy_engines, double seconds, SetBy by) {
+void expect_limit(const Stages& stages, unsigned copy_engines, double seconds, LimitSource by) {
   const Bound bound = lower_bound(stages, copy_engines);
   EXPECT_DOUBLE_EQ(bound.seconds, seconds) << to_text(by);
   EXPECT_EQ(to_text(bound.by), to_text(by));
@@ -54,24 +54,24 @@ TEST(LowerBound, IsTheFastestArrangementOfBothCopies) {
     s.*time = seconds;
     return s;
   };
-  expect_limit(all, 2, 2.5, SetBy::rates);
-  expect_limit(with(&Stages::at_both_rates, 0), 2, 2.8, SetBy::chunked);
-  expect_limit(with(&Stages::both, 2.4), 2, 2.4, SetBy::whole);
-  expect_limit({.h2d = 2, .d2h = 1.4, .both = 3}, 2, 3, SetBy::whole);
-  expect_limit(with(&Stages::both, 1.9), 2, 2, SetBy::whole);  // at least one copy alone
-  expect_limit({.h2d = 2, .d2h = 1, .both = 5, .chunked = 4}, 2, 3, SetBy::in_turn);
-  expect_limit(all, 1, 3.4, SetBy::in_turn);  // one copy engine
-  expect_limit(with(&Stages::kernel, 2.6), 2, 2.6, SetBy::kernel);
-  expect_limit(with(&Stages::kernel, 2.4), 2, 2.5, SetBy::rates);
-  expect_limit(with(&Stages::kernel, 3.5), 1, 3.5, SetBy::kernel);
+  expect_limit(all, 2, 2.5, LimitSource::rates);
+  expect_limit(with(&Stages::at_both_rates, 0), 2, 2.8, LimitSource::chunked);
+  expect_limit(with(&Stages::both, 2.4), 2, 2.4, LimitSource::whole);
+  expect_limit({.h2d = 2, .d2h = 1.4, .both = 3}, 2, 3, LimitSource::whole);
+  expect_limit(with(&Stages::both, 1.9), 2, 2, LimitSource::whole);  // at least one copy alone
+  expect_limit({.h2d = 2, .d2h = 1, .both = 5, .chunked = 4}, 2, 3, LimitSource::in_turn);
+  expect_limit(all, 1, 3.4, LimitSource::in_turn);  // one copy engine
+  expect_limit(with(&Stages::kernel, 2.6), 2, 2.6, LimitSource::kernel);
+  expect_limit(with(&Stages::kernel, 2.4), 2, 2.5, LimitSource::rates);
+  expect_limit(with(&Stages::kernel, 3.5), 1, 3.5, LimitSource::kernel);
 }
 
 TEST(LowerBound, IsThePipelineWhereThatIsFaster) {
   const Stages stages{.h2d = 2, .kernel = 0.1, .d2h = 1.4, .both = 3};
   EXPECT_DOUBLE_EQ(lower_bound(stages, 2, 2.9).seconds, 2.9);
-  EXPECT_EQ(lower_bound(stages, 2, 2.9).by, SetBy::fastest);
+  EXPECT_EQ(lower_bound(stages, 2, 2.9).by, LimitSource::fastest);
   EXPECT_DOUBLE_EQ(lower_bound(stages, 2, 3.1).seconds, 3);
-  EXPECT_EQ(lower_bound({.h2d = 2, .kernel = 4, .d2h = 1.4, .both = 3}, 2, 3.9).by, SetBy::fastest);
+  EXPECT_EQ(lower_bound({.h2d = 2, .kernel = 4, .d2h = 1.4, .both = 3}, 2, 3.9).by, LimitSource::fastest);
 }
 
 TEST(ShareOfLimit, IsAllOfItAtMost) {

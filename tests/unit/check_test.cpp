@@ -376,7 +376,7 @@ TEST(Check, NamesTheCommandForCasesOnSeveralGpus) {
     const std::string text =
         R"({"schema": "xferbench-expect/1", "expect": [{"metric": "bandwidth", "at_least": "1 GB/s", "case": )" +
         which + "}]}";
-    return command_that_measures(parse_expectations(text, "e.json").all.front(), scenarios);
+    return measuring_command(parse_expectations(text, "e.json").all.front(), scenarios);
   };
   EXPECT_EQ(command(R"("pipelines/size=8MiB/split=each/gpus=0+1")"),
             "xferbench pipelines --size 8MiB --split each --gpus 0,1");

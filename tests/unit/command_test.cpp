@@ -499,7 +499,7 @@ TEST(Commands, ListIsOfAllOfOneOrOfSuites) {
 TEST(Commands, ListExplainsColumnsAndWhatElseResultsHave) {
   const Declared copy(
       "copy", {},
-      {measured("copy", "from the call to the end").column("time", {MetricDeclaration::Beside::interval}),
+      {measured("copy", "from the call to the end").column("time", {MetricDeclaration::Companion::interval}),
        derived("of_limit", "1", Better::higher, "close to the limit").column("of limit"),
        derived_time("copy", "the same name once more"), measured("half", "the first half"),
        label("suggestion", "what to try")});
@@ -552,12 +552,12 @@ TEST(Commands, CompareTakesFilesInThreeWays) {
   const auto two =
       parsed_as<CompareCommand>({"compare", "a", "b", "c", "--threshold", "5", "--only", "x*", "--only", "y"});
   EXPECT_EQ(two.base, Words{"a"});
-  EXPECT_EQ(two.next, (Words{"b", "c"}));
+  EXPECT_EQ(two.new_side, (Words{"b", "c"}));
   EXPECT_DOUBLE_EQ(two.options.threshold, 0.05);
   EXPECT_EQ(two.options.only, (Words{"x*", "y"}));
   const auto sides = parsed_as<CompareCommand>({"compare", "--base", "a", "b", "--new", "c", "d", "--json", "-"});
   EXPECT_EQ(sides.base, (Words{"a", "b"}));
-  EXPECT_EQ(sides.next, (Words{"c", "d"}));
+  EXPECT_EQ(sides.new_side, (Words{"c", "d"}));
   EXPECT_EQ(sides.files.json, "-");
   const auto across = parsed_as<CompareCommand>({"compare", "a", "--quiet", "--across", "b", "-"});
   EXPECT_EQ(across.across, (Words{"a", "b", "-"}));

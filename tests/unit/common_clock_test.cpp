@@ -18,7 +18,7 @@
 namespace xferbench::test {
 namespace {
 
-const Patience kPatient{.seconds = 60};
+const Timeout kPatient{.seconds = 60};
 
 /// A rank whose clock has an offset in seconds and a relative drift.
 struct SkewedRank {
@@ -145,12 +145,12 @@ TEST(CommonClock, SaysWhomItWaitedFor) {
   threads.run([&](Communicator& ranks) {
     VirtualHost host;
     CommonClock clock(ranks, host);
-    if (ranks.rank() == 2) return threads.fall_silent(2);
+    if (ranks.rank() == 2) return threads.stop_responding(2);
     if (ranks.rank() == 1) return;  // rank 0 would synchronise with it next
     try {
       clock.synchronise({.seconds = 0.2});
       ADD_FAILURE() << "rank " << ranks.rank();
-    } catch (const RanksSilentError& error) {
+    } catch (const RankTimeoutError& error) {
       EXPECT_NE(std::string(error.what()).find("with rank 2"), std::string::npos) << error.what();
     }
   });

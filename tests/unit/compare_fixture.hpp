@@ -63,10 +63,10 @@ inline std::vector<double> ten_around(double mean) {
 }
 
 /// Compares one file with one file, by default with no assumed spread between processes.
-inline compare::Comparison compare_one(const NamedReport& base, const NamedReport& next, compare::Options options = {},
-                                       double spread = 0) {
+inline compare::Comparison compare_one(const NamedReport& base, const NamedReport& new_side,
+                                       compare::Options options = {}, double spread = 0) {
   options.assumed_spread = spread;
-  return compare::compare({&base, 1}, {&next, 1}, options);
+  return compare::compare({&base, 1}, {&new_side, 1}, options);
 }
 
 inline bool worse(const compare::Comparison& comparison) { return comparison.outcome.code == ExitCode::failed; }

@@ -19,9 +19,9 @@ using compare::Comparison;
 using compare::Match;
 using compare::Verdict;
 
-Comparison compare_fleets(const Report& base, const Report& next, const compare::Options& options = {}) {
+Comparison compare_fleets(const Report& base, const Report& new_side, const compare::Options& options = {}) {
   const std::vector<NamedReport> a{{"a.json", base}};
-  const std::vector<NamedReport> b{{"b.json", next}};
+  const std::vector<NamedReport> b{{"b.json", new_side}};
   return compare::compare(a, b, options);
 }
 
@@ -70,9 +70,9 @@ Report all_pairs(int nodes, int per_node) {
   return report;
 }
 
-std::string refusal(const Report& base, const Report& next, const compare::Options& options = {}) {
+std::string refusal(const Report& base, const Report& new_side, const compare::Options& options = {}) {
   try {
-    static_cast<void>(compare_fleets(base, next, options));
+    static_cast<void>(compare_fleets(base, new_side, options));
   } catch (const UsageError& error) {
     return error.what();
   }
@@ -89,9 +89,9 @@ TEST(ComparedFleets, HaveEachCaseOnceForEachRank) {
 }
 
 TEST(ComparedFleets, FindTheSameGpuAtAnotherPlace) {
-  Report next = with_gpus_exchanged(test::fleet_report(), 1, 6);
-  test::slow_down(next, 1, 0.8);  // GPU-6 is at rank 1 now
-  const Comparison found = compare_fleets(test::fleet_report(), next);
+  Report new_side = with_gpus_exchanged(test::fleet_report(), 1, 6);
+  test::slow_down(new_side, 1, 0.8);  // GPU-6 is at rank 1 now
+  const Comparison found = compare_fleets(test::fleet_report(), new_side);
   EXPECT_EQ(keys_with(found, Verdict::regressed),
             (std::vector<std::string>{"copy/dir=h2d/host=pinned/size=256MiB pace=all gpu=GPU-6",
                                       "copy/dir=d2h/host=pinned/size=256MiB pace=all gpu=GPU-6"}));
@@ -102,14 +102,14 @@ TEST(ComparedFleets, FindTheSameGpuAtAnotherPlace) {
 }
 
 TEST(ComparedFleets, SetAReplacedGpuAgainstItsPredecessorByRank) {
-  Report next = test::fleet_report();
-  next.fleet->ranks[3].environment.gpu.uuid = "GPU-new";
-  test::slow_down(next, 3, 0.8);
-  const Comparison by_uuid = compare_fleets(test::fleet_report(), next);
+  Report new_side = test::fleet_report();
+  new_side.fleet->ranks[3].environment.gpu.uuid = "GPU-new";
+  test::slow_down(new_side, 3, 0.8);
+  const Comparison by_uuid = compare_fleets(test::fleet_report(), new_side);
   EXPECT_EQ(by_uuid.count(Verdict::missing), 2U);
   EXPECT_EQ(by_uuid.count(Verdict::added), 2U);
   EXPECT_EQ(by_uuid.count(Verdict::regressed), 0U);
-  const Comparison by_rank = compare_fleets(test::fleet_report(), next, matching_by(Match::rank));
+  const Comparison by_rank = compare_fleets(test::fleet_report(), new_side, matching_by(Match::rank));
   EXPECT_EQ(keys_with(by_rank, Verdict::regressed),
             (std::vector<std::string>{"copy/dir=h2d/host=pinned/size=256MiB pace=all rank=3",
                                       "copy/dir=d2h/host=pinned/size=256MiB pace=all rank=3"}));
@@ -138,7 +138,7 @@ TEST(ComparedFleets, LeaveOutWhatOnlySomeMeasuredAgain) {
 }
 
 TEST(ComparedFleets, KeepPacesApart) {
-  const test::FleetShape shape{.dirs = {"h2d"}, .paces = {Pacing::all, Pacing::one}};
+  const test::FleetShape shape{.dirs = {"h2d"}, .paces = {RankConcurrency::all, RankConcurrency::one}};
   const Comparison found = compare_fleets(test::fleet_report(shape), test::fleet_report(shape));
   EXPECT_EQ(found.count(Verdict::same), 16U);
   compare::Options options;
@@ -158,14 +158,14 @@ TEST(ComparedFleets, SetTransfersBetweenTheSameEndsAgainstEachOther) {
 }
 
 TEST(ComparedFleets, FindTheTransferThatBecameSlow) {
-  Report next = all_pairs(3, 2);
+  Report new_side = all_pairs(3, 2);
   const auto slow =
-      std::ranges::find_if(next.results, [](const Result& r) { return r.ranks_of_transfer() == std::pair(3, 1); });
+      std::ranges::find_if(new_side.results, [](const Result& r) { return r.ranks_of_transfer() == std::pair(3, 1); });
   test::set_rate(*slow, 5);
-  const Comparison by_uuid = compare_fleets(all_pairs(2, 2), next);
+  const Comparison by_uuid = compare_fleets(all_pairs(2, 2), new_side);
   EXPECT_EQ(keys_with(by_uuid, Verdict::regressed),
             (std::vector<std::string>{"copy/dir=h2d/host=pinned/size=256MiB pace=all from=GPU-3 to=GPU-1"}));
-  const Comparison by_rank = compare_fleets(all_pairs(2, 2), next, matching_by(Match::rank));
+  const Comparison by_rank = compare_fleets(all_pairs(2, 2), new_side, matching_by(Match::rank));
   EXPECT_EQ(keys_with(by_rank, Verdict::regressed),
             (std::vector<std::string>{"copy/dir=h2d/host=pinned/size=256MiB pace=all from=3 to=1"}));
   const auto row = std::ranges::find(by_uuid.rows, Verdict::regressed, &compare::Row::verdict);
@@ -193,9 +193,9 @@ TEST(ComparedFleets, AreNotComparedWithASingleProcess) {
 }
 
 TEST(ComparedFleets, SayWhereInTheirReports) {
-  Report next = test::fleet_report();
-  test::slow_down(next, 3, 0.8);
-  const Comparison found = compare_fleets(test::fleet_report(), next);
+  Report new_side = test::fleet_report();
+  test::slow_down(new_side, 3, 0.8);
+  const Comparison found = compare_fleets(test::fleet_report(), new_side);
   const std::string table = to_terminal(document_of(found, true), Style{});
   EXPECT_NE(table.find("rank 3, GPU 3 of node0"), std::string::npos) << table;
   EXPECT_NE(table.find("8 x NVIDIA H200 on 2 hosts"), std::string::npos) << table;
@@ -207,12 +207,12 @@ TEST(ComparedFleets, SayWhereInTheirReports) {
 }
 
 TEST(ComparedFleets, SayWhatDiffersBetweenTheirRanks) {
-  Report next = test::fleet_report();
-  next.fleet->ranks[2].environment.driver = "590.1";
-  const Comparison found = compare_fleets(test::fleet_report(), next);
+  Report new_side = test::fleet_report();
+  new_side.fleet->ranks[2].environment.driver = "590.1";
+  const Comparison found = compare_fleets(test::fleet_report(), new_side);
   const auto of_driver = std::ranges::find(found.differences, "driver", &compare::Difference::what);
   ASSERT_NE(of_driver, found.differences.end());
-  EXPECT_EQ(of_driver->next, "590.1, unknown");
+  EXPECT_EQ(of_driver->new_side, "590.1, unknown");
   for (const auto& d : found.differences) EXPECT_EQ(d.what, "driver");
 }
 
@@ -261,7 +261,7 @@ TEST(CheckedFleets, AreNotCompleteWithoutEveryRank) {
 }
 
 TEST(CheckedFleets, MayBeHeldAgainstLimitsOfOnePace) {
-  Report report = test::fleet_report({.dirs = {"h2d"}, .paces = {Pacing::all, Pacing::one}});
+  Report report = test::fleet_report({.dirs = {"h2d"}, .paces = {RankConcurrency::all, RankConcurrency::one}});
   check::Expectations expectations = at_least(50);
   expectations.all[0].where = {
       {.axis = "pace", .any_of = {{.text = "one", .bound = check::Bound::equal, .amount = {}}}}};

@@ -9,7 +9,7 @@
 #include "support/golden.hpp"
 #include "unit/support.hpp"
 #include "words/compare.hpp"
-#include "words/compared.hpp"
+#include "words/compare_text.hpp"
 
 namespace xferbench {
 namespace {
@@ -28,7 +28,7 @@ compare::Row row(const std::string& key, Verdict verdict, double ratio) {
   r.better = Better::lower;
   r.verdict = verdict;
   r.base = compare::Side{10, 1e-3};
-  r.next = compare::Side{12, 1e-3 * ratio};
+  r.new_side = compare::Side{12, 1e-3 * ratio};
   r.ratio = ratio;
   r.interval = Interval{ratio - 0.01, ratio + 0.01};
   r.p = 1e-6;
@@ -36,18 +36,18 @@ compare::Row row(const std::string& key, Verdict verdict, double ratio) {
   r.test = compare::TestUsed::welch;
   r.spread = 0.02;
   r.within = Interval{ratio - 0.001, ratio + 0.001};
-  r.least_found = Interval{0.9, 1.1};
+  r.detectable_ratios = Interval{0.9, 1.1};
   return r;
 }
 
 Comparison comparison() {
   Comparison c;
   c.base = {{"base.json", "2026-11-21T10:00:00Z", "NVIDIA H200", "0.1.0 abc"}};
-  c.next = {{"new.json", "2026-11-21T11:00:00Z", "NVIDIA H200", "0.1.0 def"}};
+  c.new_side = {{"new.json", "2026-11-21T11:00:00Z", "NVIDIA H200", "0.1.0 def"}};
   c.differences = {{"driver", "580.1", "590.2"}};
   c.warnings = {"new.json is incomplete"};
   compare::Row missing = row("copy/size=3B", Verdict::missing, 1);
-  missing.next.reset();
+  missing.new_side.reset();
   missing.ratio.reset();
   missing.interval.reset();
   missing.p_holm.reset();
@@ -55,7 +55,7 @@ Comparison comparison() {
   missing.test = compare::TestUsed::none;
   missing.spread.reset();
   missing.within.reset();
-  missing.least_found.reset();
+  missing.detectable_ratios.reset();
   missing.reason = "in new failed: wrong byte";
   c.rows = {row("copy/size=1B", Verdict::same, 1.001), row("copy/size=2B", Verdict::regressed, 1.05), missing};
   c.rows[1].reason = "worse by at least 4 %";
@@ -82,9 +82,9 @@ TEST(CompareReport, IsTheseTexts) {
 
 TEST(CompareReport, SaysWhichFilesWereNotVerified) {
   Comparison c = comparison();
-  c.next.front().verified = false;
+  c.new_side.front().verified = false;
   const std::string table = to_terminal(document_of(c, false), Style{});
-  EXPECT_TRUE(table.starts_with("NOT VERIFIED: new " + c.next.front().name + ": measured")) << table;
+  EXPECT_TRUE(table.starts_with("NOT VERIFIED: new " + c.new_side.front().name + ": measured")) << table;
   EXPECT_TRUE(mentions(table, ", NOT VERIFIED\n")) << "beside the file";
   compare::Across across;
   across.sources = {{.name = "a.json", .started_at = {}, .gpu = {}, .version = {}, .verified = false}};
@@ -246,7 +246,7 @@ TEST(CompareMarkdown, FitsIntoACommentWhateverIsInTheFiles) {
     c.rows.back().reason = longest.substr(0, 500);
   }
   c.simulated = longest;
-  for (auto* side : {&c.base, &c.next}) {
+  for (auto* side : {&c.base, &c.new_side}) {
     for (compare::Source& source : *side)
       source = {.name = longest, .started_at = "", .gpu = longest, .version = longest};
   }
@@ -284,7 +284,7 @@ TEST(CompareDocument, NamesEveryFileWhoseDeviceWasAtFault) {
   c.base.push_back(c.base.front());
   c.base[1].name = "base-2.json";
   c.base[1].fault = "slow:copy";
-  c.next[0].fault = "lose:copy:3";
+  c.new_side[0].fault = "lose:copy:3";
   EXPECT_EQ(trust_of(c).fault, "base base-2.json: slow:copy, new new.json: lose:copy:3");
 }
 

@@ -13,9 +13,9 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-double p_of(const Numbers& base, const Numbers& next) {
+double p_of(const Numbers& base, const Numbers& new_side) {
   MannWhitney test;
-  return test.p_value(sample_of(base), sample_of(next));
+  return test.p_value(sample_of(base), sample_of(new_side));
 }
 
 /// Independent samples, uniform in (low, low + 1).
@@ -26,11 +26,11 @@ Numbers random_numbers(std::size_t n, double low, std::mt19937_64& random) {
 }
 
 /// Two-sided p by enumerating every way to divide all samples between the sides; for sides of at most 8 samples.
-double p_by_permutation(const Numbers& base, const Numbers& next) {
+double p_by_permutation(const Numbers& base, const Numbers& new_side) {
   Numbers all = base;
-  all.insert(all.end(), next.begin(), next.end());
+  all.insert(all.end(), new_side.begin(), new_side.end());
   std::vector<int> is_next(all.size(), 0);
-  std::fill(is_next.end() - static_cast<std::ptrdiff_t>(next.size()), is_next.end(), 1);
+  std::fill(is_next.end() - static_cast<std::ptrdiff_t>(new_side.size()), is_next.end(), 1);
   const auto u_of = [&](const std::vector<int>& chosen) {
     double u = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -38,7 +38,7 @@ double p_by_permutation(const Numbers& base, const Numbers& next) {
     }
     return u;
   };
-  const double centre = static_cast<double>(base.size() * next.size()) / 2;
+  const double centre = static_cast<double>(base.size() * new_side.size()) / 2;
   const double observed = std::abs(u_of(is_next) - centre);
   double as_far = 0;
   double ways = 0;
@@ -58,8 +58,8 @@ TEST(MannWhitney, IsWhatCountingEveryDivisionGives) {
   for (std::size_t n = 1; n <= 6; ++n) {
     for (std::size_t m = 1; m <= 6; ++m) {
       const Numbers base = random_numbers(n, 1, random);
-      const Numbers next = random_numbers(m, 1.3, random);
-      EXPECT_NEAR(p_of(base, next), p_by_permutation(base, next), 1e-12) << n << " against " << m;
+      const Numbers new_side = random_numbers(m, 1.3, random);
+      EXPECT_NEAR(p_of(base, new_side), p_by_permutation(base, new_side), 1e-12) << n << " against " << m;
     }
   }
 }
@@ -136,10 +136,10 @@ TEST(Holm, AgreesWithTheArithmetic) {
 
 // --- The ratio ------------------------------------------------------------------------------------------------------
 
-Numbers all_ratios(const Numbers& base, const Numbers& next) {
+Numbers all_ratios(const Numbers& base, const Numbers& new_side) {
   Numbers ratios;
   for (const double b : base) {
-    for (const double x : next) ratios.push_back(x / b);
+    for (const double x : new_side) ratios.push_back(x / b);
   }
   std::ranges::sort(ratios);
   return ratios;
@@ -149,12 +149,12 @@ TEST(Ratios, OfRanksAreThoseOfAllPairsHoweverMany) {
   std::mt19937_64 random(2);
   for (const std::size_t n : {1U, 2U, 7U, 30U, 45U, 200U}) {
     Numbers base = random_numbers(n, 0.5, random);
-    Numbers next = random_numbers(n / 2 + 1, 0.5, random);
-    const Numbers ratios = all_ratios(base, next);
+    Numbers new_side = random_numbers(n / 2 + 1, 0.5, random);
+    const Numbers ratios = all_ratios(base, new_side);
     std::ranges::sort(base);
-    std::ranges::sort(next);
+    std::ranges::sort(new_side);
     const std::vector<std::uint64_t> ranks{1, (ratios.size() + 1) / 2, ratios.size() / 2 + 1, ratios.size()};
-    const Numbers found = ratios_of_ranks(base, next, ranks);
+    const Numbers found = ratios_of_ranks(base, new_side, ranks);
     for (std::size_t i = 0; i < ranks.size(); ++i) EXPECT_NEAR(found[i], ratios[ranks[i] - 1], 1e-12) << n;
   }
 }
@@ -162,16 +162,16 @@ TEST(Ratios, OfRanksAreThoseOfAllPairsHoweverMany) {
 TEST(Shift, IsTheMedianOfAllRatiosAndItsIntervalWhatTheTestDoesNotReject) {
   std::mt19937_64 random(3);
   const Numbers base = random_numbers(12, 1, random);
-  const Numbers next = random_numbers(12, 1.2, random);
+  const Numbers new_side = random_numbers(12, 1.2, random);
   MannWhitney test;
-  const auto estimate = shift(test, sample_of(base), sample_of(next));
-  const Numbers ratios = all_ratios(base, next);
+  const auto estimate = shift(test, sample_of(base), sample_of(new_side));
+  const Numbers ratios = all_ratios(base, new_side);
   EXPECT_NEAR(estimate->ratio, (ratios[71] + ratios[72]) / 2, 1e-12);
   ASSERT_TRUE(estimate->interval.has_value());
   // The interval is where the test stops rejecting: scaled by a ratio inside it, the samples do not differ
   // significantly.
   const auto p_scaled = [&](double ratio) {
-    Numbers scaled = next;
+    Numbers scaled = new_side;
     for (double& x : scaled) x /= ratio;
     return p_of(base, scaled);
   };
@@ -192,13 +192,13 @@ TEST(Shift, HasNoRatioWhereASampleIsNotAboveZero) {
 TEST(Bootstrap, IsTheRatioOfMediansAndTheSameForTheSameSeed) {
   std::mt19937_64 random(4);
   const Sample base = sample_of(random_numbers(11, 10, random));
-  const Sample next = sample_of(random_numbers(11, 12, random));
-  const auto estimate = bootstrap(base, next, 7);
-  EXPECT_DOUBLE_EQ(estimate->ratio, next.sorted[5] / base.sorted[5]);
+  const Sample new_side = sample_of(random_numbers(11, 12, random));
+  const auto estimate = bootstrap(base, new_side, 7);
+  EXPECT_DOUBLE_EQ(estimate->ratio, new_side.sorted[5] / base.sorted[5]);
   EXPECT_LT(estimate->interval->low, estimate->ratio);
   EXPECT_GT(estimate->interval->high, estimate->ratio);
-  EXPECT_EQ(bootstrap(base, next, 7)->interval->low, estimate->interval->low);
-  EXPECT_FALSE(bootstrap(sample_of(Numbers{2}), next, 1)->interval.has_value());
+  EXPECT_EQ(bootstrap(base, new_side, 7)->interval->low, estimate->interval->low);
+  EXPECT_FALSE(bootstrap(sample_of(Numbers{2}), new_side, 1)->interval.has_value());
 }
 
 TEST(Bootstrap, IsLessSureOfDependentSamples) {
@@ -221,12 +221,12 @@ TEST(Intervals, CoverTheTruthInAboutNineteenOfTwentyTrials) {
   constexpr int kTrials = 2000;
   for (int trial = 0; trial < kTrials; ++trial) {
     Numbers base(12);
-    Numbers next(15);
+    Numbers new_side(15);
     for (double& x : base) x = noise(random);
-    for (double& x : next) x = 1.05 * noise(random);
+    for (double& x : new_side) x = 1.05 * noise(random);
     std::ranges::sort(base);
-    std::ranges::sort(next);
-    const auto estimate = shift(test, {base, 12}, {next, 15});
+    std::ranges::sort(new_side);
+    const auto estimate = shift(test, {base, 12}, {new_side, 15});
     covered += estimate->interval->low <= 1.05 && 1.05 <= estimate->interval->high ? 1 : 0;
   }
   EXPECT_GE(covered, 0.94 * kTrials);

@@ -23,8 +23,9 @@ using test::stored;
 using test::ten_around;
 using test::worse;
 
-Verdict verdict_of(std::vector<double> base, std::vector<double> next, const Options& options = {}) {
-  return compare_one(named("a", {stored("k", std::move(base))}), named("b", {stored("k", std::move(next))}), options)
+Verdict verdict_of(std::vector<double> base, std::vector<double> new_side, const Options& options = {}) {
+  return compare_one(named("a", {stored("k", std::move(base))}), named("b", {stored("k", std::move(new_side))}),
+                     options)
       .rows.front()
       .verdict;
 }
@@ -66,22 +67,22 @@ TEST(Verdicts, AreOfAllGpusTogether) {
 
 TEST(Verdicts, MoreIsBetterForRates) {
   std::vector<NamedReport> base;
-  std::vector<NamedReport> next;
+  std::vector<NamedReport> new_side;
   for (const double x : ten_around(100)) {
     Result a = stored("k", {1});
     Result b = a;
     a.metrics = {{"bandwidth", x, "GB/s"}, {"modelled", x, "s"}, {"residual", x, "1"}};
     b.metrics = {{"bandwidth", x * 1.1, "GB/s"}, {"modelled", x * 1.1, "s"}, {"residual", x * 1.1, "1"}};
     base.push_back(named("a", {a}));
-    next.push_back(named("b", {b}));
+    new_side.push_back(named("b", {b}));
   }
-  EXPECT_EQ(compare::compare(base, next, {.metric = "bandwidth"}).rows[0].verdict, Verdict::improved);
-  EXPECT_EQ(compare::compare(next, base, {.metric = "bandwidth"}).rows[0].verdict, Verdict::regressed);
-  EXPECT_EQ(compare::compare(base, next, {.metric = "modelled"}).rows[0].verdict, Verdict::regressed);
-  const Comparison unknown = compare::compare(base, next, {.metric = "residual"});
+  EXPECT_EQ(compare::compare(base, new_side, {.metric = "bandwidth"}).rows[0].verdict, Verdict::improved);
+  EXPECT_EQ(compare::compare(new_side, base, {.metric = "bandwidth"}).rows[0].verdict, Verdict::regressed);
+  EXPECT_EQ(compare::compare(base, new_side, {.metric = "modelled"}).rows[0].verdict, Verdict::regressed);
+  const Comparison unknown = compare::compare(base, new_side, {.metric = "residual"});
   EXPECT_EQ(unknown.rows[0].verdict, Verdict::changed);
   EXPECT_EQ(unknown.outcome.code, ExitCode::ok);
-  EXPECT_EQ(compare::compare(base, next, {.metric = "residual", .strict = true}).outcome.code, ExitCode::undecided);
+  EXPECT_EQ(compare::compare(base, new_side, {.metric = "residual", .strict = true}).outcome.code, ExitCode::undecided);
 }
 
 TEST(Verdicts, ADerivedMetricOfOneFileASideHasARatioAndNoTest) {
@@ -101,11 +102,11 @@ TEST(Verdicts, ACaseThatFailsNowIsMissingAndWorseThoughBaseHadNoNumberEither) {
   const NamedReport base =
       named("a", {stored("fails", {1, 2}), stored("skipped", {1, 2}), stored("gone", {1, 2}),
                   not_ok("never", Status::skipped, "no memory"), not_ok("always", Status::failed, "wrong byte")});
-  const NamedReport next =
+  const NamedReport new_side =
       named("b", {not_ok("fails", Status::failed, "wrong byte"), not_ok("skipped", Status::skipped, "no memory"),
                   not_ok("never", Status::failed, "wrong byte"), not_ok("always", Status::failed, "wrong byte"),
                   stored("added", {1}), not_ok("begins", Status::failed, "timeout")});
-  const Comparison c = compare_one(base, next);
+  const Comparison c = compare_one(base, new_side);
   std::string told;
   for (const Row& row : c.rows) {
     told += fmt::format("{} {}{}: {}\n", row.key, to_text(row.verdict), row.failed ? ", fails" : "", row.reason);
@@ -121,7 +122,7 @@ TEST(Verdicts, ACaseThatFailsNowIsMissingAndWorseThoughBaseHadNoNumberEither) {
   EXPECT_TRUE(worse(c));
   EXPECT_EQ(c.outcome.because, "3 cases failed: the first with wrong byte");
   EXPECT_TRUE(says(c.warnings, "5 cases have no number in new: fails (in new failed: wrong byte)"));
-  EXPECT_TRUE(mentions(refusal([&] { compare_one(base, next, {.metric = "nothing"}); }), "--metric nothing"));
+  EXPECT_TRUE(mentions(refusal([&] { compare_one(base, new_side, {.metric = "nothing"}); }), "--metric nothing"));
 }
 
 TEST(Verdicts, AMetricThatNoFileHasIsAnsweredWithThoseThatTheyHave) {
@@ -167,14 +168,14 @@ TEST(Verdicts, AreOfWhatTheFilesOrElseTheProgramSayTheCaseIsAbout) {
     return named("a", {r});
   };
   NamedReport base = with_copy_alone(1);
-  const NamedReport next = with_copy_alone(1.2);
-  EXPECT_EQ(compare_one(base, next).rows[0].verdict, Verdict::same);
+  const NamedReport new_side = with_copy_alone(1.2);
+  EXPECT_EQ(compare_one(base, new_side).rows[0].verdict, Verdict::same);
   const Options program{
       .metrics_declared = {{"copy", {measured("absent", "").as_headline(), measured("pipeline", "").as_headline()}}}};
-  EXPECT_EQ(compare_one(base, next, program).rows[0].verdict, Verdict::regressed);
-  EXPECT_EQ(compare_one(base, next, program).rows[0].measured, "pipeline");
+  EXPECT_EQ(compare_one(base, new_side, program).rows[0].verdict, Verdict::regressed);
+  EXPECT_EQ(compare_one(base, new_side, program).rows[0].measured, "pipeline");
   base.report.metrics_declared = {{"copy", {measured("copy", "").as_headline()}}};
-  EXPECT_EQ(compare_one(base, next, program).rows[0].measured, "copy");
+  EXPECT_EQ(compare_one(base, new_side, program).rows[0].measured, "copy");
 }
 
 /// Five files with one case each, whose metric `name` is close to `value`.
@@ -191,8 +192,9 @@ std::vector<NamedReport> with_ratio(const std::string& name, double value, const
 
 TEST(Verdicts, WhichWayIsBetterIsWhatTheFilesDeclareAndElseTheProgram) {
   const auto declared = [](Better better) { return MetricsDeclared{{"copy", {derived("share", "1", better, "")}}}; };
-  const auto verdict = [](const MetricsDeclared& base, const MetricsDeclared& next, const MetricsDeclared& program) {
-    return compare::compare(with_ratio("share", 1, base), with_ratio("share", 0.5, next),
+  const auto verdict = [](const MetricsDeclared& base, const MetricsDeclared& new_side,
+                          const MetricsDeclared& program) {
+    return compare::compare(with_ratio("share", 1, base), with_ratio("share", 0.5, new_side),
                             {.metrics_declared = program, .metric = "share"})
         .rows.front()
         .verdict;
@@ -206,10 +208,10 @@ TEST(Verdicts, WhichWayIsBetterIsWhatTheFilesDeclareAndElseTheProgram) {
 TEST(Verdicts, OfSeveralFilesTheMediansAreTheSamples) {
   std::mt19937_64 random(1);
   std::vector<NamedReport> base;
-  std::vector<NamedReport> next;
+  std::vector<NamedReport> new_side;
   for (int i = 0; i < 5; ++i) base.push_back(named("a", {stored("k", noisy(30, 1, 0.002, random))}));
-  for (int i = 0; i < 5; ++i) next.push_back(named("b", {stored("k", noisy(30, 1.1, 0.002, random))}));
-  const Comparison c = compare::compare(base, next, {});
+  for (int i = 0; i < 5; ++i) new_side.push_back(named("b", {stored("k", noisy(30, 1.1, 0.002, random))}));
+  const Comparison c = compare::compare(base, new_side, {});
   EXPECT_EQ(c.rows[0].base->n, 5U);
   EXPECT_EQ(c.rows[0].verdict, Verdict::regressed);
   EXPECT_NEAR(*c.rows[0].p, 2.0 / 252, 1e-12);
@@ -270,40 +272,40 @@ TEST(Refusals, OfWhatCannotBeCompared) {
 TEST(Differences, NamesWhatCouldExplainAChange) {
   const NamedReport base = named("a", {stored("k", ten_around(1))});
   EXPECT_TRUE(differences({&base, 1}, {&base, 1}).empty());
-  NamedReport next = base;
-  Environment& e = next.report.environment;
+  NamedReport new_side = base;
+  Environment& e = new_side.report.environment;
   e.driver = "590.2";
   e.gpu.pcie = {4, 16, "nvml", 5, 16, false};
   e.gpu.ecc = true;
   e.host.numa_node = 1;
   e.variables = {{"CUDA_DEVICE_MAX_CONNECTIONS", "1"}};
-  next.report.tool.type = "Debug";
-  next.report.tool.git = "abc-dirty";
-  next.report.command = {"xferbench", "copy", "--seed", "3", "--no-verify", "--turns=4", "--suite", "fleet"};
-  next.report.complete = false;
+  new_side.report.tool.type = "Debug";
+  new_side.report.tool.git = "abc-dirty";
+  new_side.report.command = {"xferbench", "copy", "--seed", "3", "--no-verify", "--turns=4", "--suite", "fleet"};
+  new_side.report.complete = false;
   std::vector<std::string> named_facts;
-  for (const Difference& d : differences({&base, 1}, {&next, 1})) named_facts.push_back(d.what);
+  for (const Difference& d : differences({&base, 1}, {&new_side, 1})) named_facts.push_back(d.what);
   EXPECT_EQ(named_facts, (std::vector<std::string>{"driver", "ECC", "link", "link below its maximum", "NUMA node",
                                                    "commit", "build type", "--seed", "--passes", "--suite",
                                                    "--no-verify", "CUDA_DEVICE_MAX_CONNECTIONS"}));
   EXPECT_EQ(doubts(base).size(), 0U);
-  EXPECT_EQ(doubts(next).size(), 4U);
+  EXPECT_EQ(doubts(new_side).size(), 4U);
 }
 
 TEST(Differences, LookAtEachOfSeveralGpus) {
   NamedReport base = named("a", {stored("k", ten_around(1))});
   base.report.environment.gpus.resize(2, base.report.environment.gpu);
-  NamedReport next = base;
-  next.report.environment.gpus[1].pcie = {5, 8, "nvml", 5, 16, true};
+  NamedReport new_side = base;
+  new_side.report.environment.gpus[1].pcie = {5, 8, "nvml", 5, 16, true};
   std::vector<std::string> named_facts;
-  for (const Difference& d : differences({&base, 1}, {&next, 1})) named_facts.push_back(d.what);
+  for (const Difference& d : differences({&base, 1}, {&new_side, 1})) named_facts.push_back(d.what);
   EXPECT_EQ(named_facts, std::vector<std::string>{"GPU 1"});
   EXPECT_TRUE(doubts(base).empty());
-  ASSERT_EQ(doubts(next).size(), 1U);
-  EXPECT_TRUE(mentions(doubts(next).front(), "the link of GPU 1 runs at Gen5 x8"));
-  next.report.environment.gpus.clear();
+  ASSERT_EQ(doubts(new_side).size(), 1U);
+  EXPECT_TRUE(mentions(doubts(new_side).front(), "the link of GPU 1 runs at Gen5 x8"));
+  new_side.report.environment.gpus.clear();
   named_facts.clear();
-  for (const Difference& d : differences({&base, 1}, {&next, 1})) named_facts.push_back(d.what);
+  for (const Difference& d : differences({&base, 1}, {&new_side, 1})) named_facts.push_back(d.what);
   EXPECT_EQ(named_facts, (std::vector<std::string>{"GPUs", "GPU 0", "GPU 1"}));
 }
 
@@ -340,13 +342,13 @@ double share_called(const Trials& t) {
   std::size_t called = 0;
   for (int trial = 0; trial < t.trials; ++trial) {
     NamedReport base = named("a", {});
-    NamedReport next = named("b", {});
+    NamedReport new_side = named("b", {});
     for (int i = 0; i < kCases; ++i) {
       const std::string key = std::to_string(i);
       base.report.results.push_back(stored(key, noisy(t.samples, 1e-3, 0.01, random)));
-      next.report.results.push_back(stored(key, noisy(t.samples, 1e-3 * t.slowdown, 0.01, random)));
+      new_side.report.results.push_back(stored(key, noisy(t.samples, 1e-3 * t.slowdown, 0.01, random)));
     }
-    const Comparison c = compare_one(base, next, {.bootstrap = t.bootstrap});
+    const Comparison c = compare_one(base, new_side, {.bootstrap = t.bootstrap});
     called += c.count(Verdict::regressed) + c.count(Verdict::improved);
   }
   const double share = static_cast<double>(called) / (t.trials * kCases);

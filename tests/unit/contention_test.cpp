@@ -18,8 +18,8 @@ Estimate known(double value, double doubt = 0.005) {
 }
 
 /// Each GPU alone has rate 100; two at once have the sum rate(a, b).
-std::vector<PairAtOnce> every_pair(std::size_t gpus, const std::function<double(std::size_t, std::size_t)>& rate) {
-  std::vector<PairAtOnce> pairs;
+std::vector<ConcurrentPair> every_pair(std::size_t gpus, const std::function<double(std::size_t, std::size_t)>& rate) {
+  std::vector<ConcurrentPair> pairs;
   for (std::size_t b = 1; b < gpus; ++b) {
     for (std::size_t a = 0; a < b; ++a) pairs.push_back({a, b, {known(rate(a, b)), known(200)}});
   }
@@ -67,7 +67,7 @@ TEST(Contention, NamesTwoSocketsOfFour) {
                        return a / 4 == b / 4 ? 135.0 + static_cast<double>(b) : 200;
                      }));
   EXPECT_EQ(members_of(c), (Groups{{0, 1, 2, 3}, {4, 5, 6, 7}}));
-  EXPECT_TRUE(c.nothing_across());
+  EXPECT_TRUE(c.independent_across());
   EXPECT_TRUE(c.independent().empty());
   EXPECT_EQ(c.count(Sharing::yes), 12U);
   EXPECT_EQ(c.count(Sharing::no), 16U);
@@ -89,14 +89,14 @@ TEST(Contention, NamesBridgesOfTwoThatAreNotNeighbours) {
 TEST(Contention, IsNoneWhereNobodyShares) {
   const Contention c(4, every_pair(4, [](auto, auto) { return 199; }));
   EXPECT_TRUE(c.bottlenecks().empty());
-  EXPECT_TRUE(c.nothing_across());
+  EXPECT_TRUE(c.independent_across());
   EXPECT_EQ(c.independent(), (std::vector<std::size_t>{0, 1, 2, 3}));
 }
 
 TEST(Contention, IsOneWhereAllShare) {
   const Contention c(4, every_pair(4, [](auto, auto) { return 110; }));
   EXPECT_EQ(members_of(c), (Groups{{0, 1, 2, 3}}));
-  EXPECT_TRUE(c.nothing_across()) << "there is nobody else";
+  EXPECT_TRUE(c.independent_across()) << "there is nobody else";
 }
 
 TEST(Contention, OfAChainSaysThatNotEveryTwoShare) {
@@ -106,10 +106,10 @@ TEST(Contention, OfAChainSaysThatNotEveryTwoShare) {
 }
 
 TEST(Contention, OfPairsThatAreMissingIsNotClaimed) {
-  const std::vector<PairAtOnce> pairs{{0, 1, {known(120), known(200)}}, {2, 3, {known(200), known(200)}}};
+  const std::vector<ConcurrentPair> pairs{{0, 1, {known(120), known(200)}}, {2, 3, {known(200), known(200)}}};
   const Contention c(4, pairs);
   EXPECT_EQ(members_of(c), (Groups{{0, 1}}));
-  EXPECT_FALSE(c.nothing_across());
+  EXPECT_FALSE(c.independent_across());
   EXPECT_EQ(c.count(Sharing::unknown), 4U);
   EXPECT_TRUE(c.independent().empty());
 }
@@ -117,12 +117,12 @@ TEST(Contention, OfPairsThatAreMissingIsNotClaimed) {
 TEST(Contention, OfGpusAloneIsEmpty) {
   EXPECT_TRUE(Contention(0, {}).bottlenecks().empty());
   EXPECT_TRUE(Contention(1, {}).bottlenecks().empty());
-  EXPECT_TRUE(Contention(1, {}).nothing_across());
+  EXPECT_TRUE(Contention(1, {}).independent_across());
 }
 
 TEST(Contention, OfAGpuThatIsNotThereIsAMistake) {
-  EXPECT_THROW(Contention(2, std::vector<PairAtOnce>{{0, 2, {}}}), std::out_of_range);
-  EXPECT_THROW(Contention(2, std::vector<PairAtOnce>{{1, 1, {}}}), std::out_of_range);
+  EXPECT_THROW(Contention(2, std::vector<ConcurrentPair>{{0, 2, {}}}), std::out_of_range);
+  EXPECT_THROW(Contention(2, std::vector<ConcurrentPair>{{1, 1, {}}}), std::out_of_range);
 }
 
 /// Two sockets of four GPUs, 30 samples per time with lognormal noise. Two GPUs of one socket get 134 of 200.
@@ -134,7 +134,7 @@ Contention noisy_sockets(double noise, unsigned seed) {
     for (double& t : times) t = factor(random) / of_rate;
     return rate_of(1, {statistics::median(times), statistics::median_interval(times)});
   };
-  std::vector<PairAtOnce> pairs;
+  std::vector<ConcurrentPair> pairs;
   for (std::size_t b = 1; b < 8; ++b) {
     for (std::size_t a = 0; a < b; ++a) {
       pairs.push_back({a, b, {rate(a / 4 == b / 4 ? 134 : 200), sum_of(std::vector{rate(100), rate(100)})}});
@@ -164,14 +164,14 @@ TEST(Contention, IsNotInventedByMoreNoise) {
 TEST(Contention, OfAThousandGpusTakesNoTime) {
   const Contention c(1000, every_pair(1000, [](std::size_t a, std::size_t b) { return a / 8 == b / 8 ? 120 : 200; }));
   EXPECT_EQ(c.bottlenecks().size(), 125U);
-  EXPECT_TRUE(c.nothing_across());
+  EXPECT_TRUE(c.independent_across());
 }
 
 TEST(FirstThatShares, IsWhereACommonLimitIsReached) {
-  const auto at_once = [](double together, double alone) { return AtOnce{known(together), known(alone)}; };
-  EXPECT_EQ(first_that_shares(std::vector{at_once(110, 110), at_once(165, 165), at_once(180, 220)}), 2U);
-  EXPECT_FALSE(first_that_shares(std::vector{at_once(110, 110), at_once(165, 165)}));
-  EXPECT_FALSE(first_that_shares({}));
+  const auto at_once = [](double together, double alone) { return ConcurrentRates{known(together), known(alone)}; };
+  EXPECT_EQ(first_shared_group(std::vector{at_once(110, 110), at_once(165, 165), at_once(180, 220)}), 2U);
+  EXPECT_FALSE(first_shared_group(std::vector{at_once(110, 110), at_once(165, 165)}));
+  EXPECT_FALSE(first_shared_group({}));
 }
 
 }  // namespace

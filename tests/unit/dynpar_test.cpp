@@ -85,8 +85,8 @@ TEST(ChildResult, DiffersFromChildToChildAndFromSeedToSeed) {
 TEST(ChildrenReference, WritesEverySlotAndNoneWithoutChildren) {
   std::array<std::uint32_t, 7> slots{};
   const kernels::ChildrenArgs args{.tree = LaunchTree(7, 2), .slots = slots.data(), .work = 9, .seed = 4};
-  EXPECT_EQ(kernels::Children(kernels::LaunchWay::none, args).output().size(), 0U);
-  const kernels::Children all(kernels::LaunchWay::tail, args);
+  EXPECT_EQ(kernels::Children(kernels::LaunchMode::none, args).output().size(), 0U);
+  const kernels::Children all(kernels::LaunchMode::tail, args);
   ASSERT_EQ(all.output().size(), sizeof(slots));
   all.compute(all.output());
   for (std::uint32_t i = 0; i < slots.size(); ++i) {

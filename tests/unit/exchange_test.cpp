@@ -152,8 +152,8 @@ TEST(ExchangeCases, OnlyWhatIsCutHasChunks) {
 }
 
 /// [turn] = pairs (from, to) that transfer at the same time. Fails where two ranks disagree on them.
-std::vector<std::vector<std::pair<int, int>>> transfers(const model::Matching& matching, bool both, Pacing pace,
-                                                        const std::vector<int>& nodes) {
+std::vector<std::vector<std::pair<int, int>>> transfers(const model::Matching& matching, bool both,
+                                                        RankConcurrency pace, const std::vector<int>& nodes) {
   const int ranks = static_cast<int>(nodes.size());
   std::vector<std::vector<std::pair<int, int>>> all;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -173,7 +173,7 @@ TEST(ExchangeTurns, EveryDirectionOfEveryPairComesOnce) {
   const std::vector<int> nodes{0, 0, 1, 1, 2, 2, 2};
   const model::Matching matching = model::tournament_round(7, 3);
   for (const bool both : {false, true}) {
-    for (const Pacing pace : {Pacing::all, Pacing::node, Pacing::one}) {
+    for (const RankConcurrency pace : {RankConcurrency::all, RankConcurrency::node, RankConcurrency::one}) {
       std::map<std::pair<int, int>, int> count;
       for (const auto& turn : transfers(matching, both, pace, nodes)) {
         EXPECT_FALSE(turn.empty());
@@ -188,12 +188,12 @@ TEST(ExchangeTurns, EveryDirectionOfEveryPairComesOnce) {
 TEST(ExchangeTurns, ThePaceSaysWhoGoesAtOnce) {
   const std::vector<int> nodes{0, 0, 1, 1};
   const model::Matching matching{{0, 2}, {1, 3}};
-  EXPECT_EQ(transfers(matching, false, Pacing::all, nodes).size(), 2U) << "there, and back";
-  EXPECT_EQ(transfers(matching, true, Pacing::all, nodes).size(), 1U);
-  EXPECT_EQ(transfers(matching, false, Pacing::one, nodes).size(), 4U);
-  EXPECT_EQ(transfers(matching, true, Pacing::one, nodes).size(), 2U);
-  EXPECT_EQ(transfers({{0, 1}, {2, 3}}, false, Pacing::node, nodes).size(), 4U);
-  const auto by_node = transfers(matching, false, Pacing::node, nodes);
+  EXPECT_EQ(transfers(matching, false, RankConcurrency::all, nodes).size(), 2U) << "there, and back";
+  EXPECT_EQ(transfers(matching, true, RankConcurrency::all, nodes).size(), 1U);
+  EXPECT_EQ(transfers(matching, false, RankConcurrency::one, nodes).size(), 4U);
+  EXPECT_EQ(transfers(matching, true, RankConcurrency::one, nodes).size(), 2U);
+  EXPECT_EQ(transfers({{0, 1}, {2, 3}}, false, RankConcurrency::node, nodes).size(), 4U);
+  const auto by_node = transfers(matching, false, RankConcurrency::node, nodes);
   ASSERT_EQ(by_node.size(), 2U);
   EXPECT_EQ(by_node[0], (std::vector<std::pair<int, int>>{{0, 2}, {1, 3}}));
 }
@@ -204,7 +204,8 @@ TEST(ExchangeTurns, WhoHasNoPartnerIsIdle) {
   EXPECT_EQ(partner_of(matching, 0), 1);
   EXPECT_EQ(partner_of(matching, 1), 0);
   EXPECT_EQ(partner_of(matching, 2), std::nullopt);
-  for (const ExchangePart& part : turns_of(matching, false, Pacing::all, nodes, 2)) EXPECT_TRUE(part.is_idle());
+  for (const ExchangePart& part : turns_of(matching, false, RankConcurrency::all, nodes, 2))
+    EXPECT_TRUE(part.is_idle());
 }
 
 // --- Findings -------------------------------------------------------------------------------------------------------

@@ -7,14 +7,14 @@
 
 #include "explain/program.hpp"
 #include "explain/replay.hpp"
-#include "unit/explained.hpp"
+#include "unit/explain_fixture.hpp"
 
 namespace xferbench::explain {
 namespace {
 
 using recording::StreamFlag;
 
-std::vector<std::uint32_t> streams(MadeRecording& m, std::size_t count, StreamFlag flag) {
+std::vector<std::uint32_t> streams(SyntheticRecording& m, std::size_t count, StreamFlag flag) {
   std::vector<std::uint32_t> made;
   for (std::size_t i = 0; i < count; ++i) made.push_back(m.stream(flag));
   return made;
@@ -22,7 +22,7 @@ std::vector<std::uint32_t> streams(MadeRecording& m, std::size_t count, StreamFl
 
 /// One stream runs kernels; the others only wait for each other's events and record them.
 Recording events(std::size_t steps, std::size_t count) {
-  return whole([=](MadeRecording& m) {
+  return whole([=](SyntheticRecording& m) {
     const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::non_blocking);
     for (std::size_t step = 0; step < steps; ++step) {
       m.kernel("work", 1e-6, s[0]);
@@ -37,7 +37,7 @@ Recording events(std::size_t steps, std::size_t count) {
 
 /// All worker streams wait for one stream, which then waits for all of them.
 Recording forks_and_joins(std::size_t steps, std::size_t count) {
-  return whole([=](MadeRecording& m) {
+  return whole([=](SyntheticRecording& m) {
     const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::non_blocking);
     for (std::size_t step = 0; step < steps; ++step) {
       for (std::size_t i = 1; i < count; ++i) {
@@ -53,7 +53,7 @@ Recording forks_and_joins(std::size_t steps, std::size_t count) {
 }
 
 Recording beside_legacy(std::size_t steps, std::size_t count) {
-  return whole([=](MadeRecording& m) {
+  return whole([=](SyntheticRecording& m) {
     const std::uint32_t legacy = m.stream(StreamFlag::legacy);
     const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::blocking);
     for (std::size_t step = 0; step < steps; ++step) {
@@ -65,7 +65,7 @@ Recording beside_legacy(std::size_t steps, std::size_t count) {
 }
 
 Recording device_waits(std::size_t steps, std::size_t count) {
-  return whole([=](MadeRecording& m) {
+  return whole([=](SyntheticRecording& m) {
     const std::vector<std::uint32_t> s = streams(m, count, StreamFlag::non_blocking);
     for (const std::uint32_t stream : s) m.kernel("work", 1e-6, stream);
     for (std::size_t step = 0; step < steps; ++step) {
@@ -77,7 +77,7 @@ Recording device_waits(std::size_t steps, std::size_t count) {
 
 /// Checks that the graph has at most four dependencies per record, and that its replay takes the recorded time.
 void expect_few_edges(const Recording& r) {
-  const Program program = program_of(r, window_of(r, std::nullopt), MadeRecording::costs());
+  const Program program = program_of(r, window_of(r, std::nullopt), SyntheticRecording::costs());
   std::size_t edges = 0;
   for (const Operation& o : program.operations) edges += o.after.size();
   for (const HostCall& call : program.calls) edges += call.waits_for.size();

@@ -9,8 +9,8 @@
 #include "explain/gains.hpp"
 #include "explain/program.hpp"
 #include "explain/replay.hpp"
-#include "support/made_recording.hpp"
-#include "unit/explained.hpp"
+#include "support/synthetic_recording.hpp"
+#include "unit/explain_fixture.hpp"
 
 namespace xferbench::explain {
 namespace {
@@ -22,7 +22,7 @@ using recording::StreamFlag;
 // --- Dependencies ---------------------------------------------------------------------------------------------------
 
 TEST(ExplainOrder, WorkLaunchedBeforeTheRangeComesBeforeWhatIsInIt) {
-  MadeRecording m;
+  SyntheticRecording m;
   const std::uint32_t s = m.stream(StreamFlag::non_blocking);
   for (int i = 0; i < 20; ++i) m.kernel("before", 1e-3, s);
   m.begin_range("steps");
@@ -43,7 +43,7 @@ TEST(ExplainOrder, WorkLaunchedBeforeTheRangeComesBeforeWhatIsInIt) {
 }
 
 TEST(ExplainOrder, AWaitForAStreamIsOneForTheEventThatTheStreamWaitsFor) {
-  MadeRecording m;
+  SyntheticRecording m;
   const std::uint32_t first = m.stream(StreamFlag::non_blocking);
   const std::uint32_t second = m.stream(StreamFlag::non_blocking);
   m.kernel("small", 10e-6, second);
@@ -61,7 +61,7 @@ TEST(ExplainOrder, AWaitForAStreamIsOneForTheEventThatTheStreamWaitsFor) {
 }
 
 TEST(ExplainOrder, AnEventRecordedBehindAWaitForAnotherMeansThatOneToo) {
-  MadeRecording m;
+  SyntheticRecording m;
   const std::uint32_t a = m.stream(StreamFlag::non_blocking);
   const std::uint32_t b = m.stream(StreamFlag::non_blocking);
   const std::uint32_t c = m.stream(StreamFlag::non_blocking);
@@ -80,7 +80,7 @@ TEST(ExplainOrder, AnEventRecordedBehindAWaitForAnotherMeansThatOneToo) {
 }
 
 TEST(ExplainOrder, AnEventBeforeTheCopyBackDoesNotBringItsResult) {
-  MadeRecording m;
+  SyntheticRecording m;
   m.work(1e-3);
   m.begin_range("steps");
   const std::uint32_t s = m.stream(StreamFlag::non_blocking);
@@ -102,10 +102,10 @@ TEST(ExplainOrder, AnEventBeforeTheCopyBackDoesNotBringItsResult) {
   // Waits for the event are needless, since it precedes the copy back; waits for the stream bring the result.
   const Program program = program_of(r, window_of(r, "steps"), {});
   const Replay replayed = replay(program);
-  const Evidence evidence{r, window_of(r, "steps"), program, MadeRecording::costs(), replayed};
-  for (const Candidate& candidate : waits(evidence)) {
+  const AnalysisInput input{r, window_of(r, "steps"), program, SyntheticRecording::costs(), replayed};
+  for (const Candidate& candidate : waits(input)) {
     Program changed = program;
-    candidate.mends.front().apply(changed);
+    candidate.fixes.front().apply(changed);
     std::size_t for_copies = 0;
     std::size_t for_kernels = 0;
     for (Index c = 0; c < program.calls.size(); ++c) {
@@ -122,7 +122,7 @@ TEST(ExplainOrder, AnEventBeforeTheCopyBackDoesNotBringItsResult) {
 }
 
 TEST(ExplainOrder, ACallThatBeganBeforeTheRangeOnAnotherThreadIsReplayed) {
-  MadeRecording m;
+  SyntheticRecording m;
   const std::uint32_t a = m.stream(StreamFlag::non_blocking);
   const std::uint32_t b = m.stream(StreamFlag::non_blocking);
   m.copy(CopyKind::h2d, Memory::pageable, 16 * MiB, a, false);
@@ -151,7 +151,7 @@ TEST(ExplainOrder, ACallThatBeganBeforeTheRangeOnAnotherThreadIsReplayed) {
 }
 
 TEST(ExplainOrder, ACallThatReturnsBeforeItsCopyEndsIsReplayedSo) {
-  Recording r = in_range([](MadeRecording& m) {
+  Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < 100; ++i) {
       m.copy(CopyKind::h2d, Memory::pageable, 64 * KiB, s);
@@ -168,7 +168,7 @@ TEST(ExplainOrder, ACallThatReturnsBeforeItsCopyEndsIsReplayedSo) {
 
 /// Two GPUs work at the same time, each in its own context and independent of the other.
 Recording on_two_gpus() {
-  Recording r = in_range([](MadeRecording& m) {  // recorded on one GPU, one kernel after the other
+  Recording r = in_range([](SyntheticRecording& m) {  // recorded on one GPU, one kernel after the other
     const std::uint32_t a = m.stream(StreamFlag::non_blocking);
     const std::uint32_t b = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < 20; ++i) m.kernel(i % 2 == 0 ? "first" : "second", 1e-3, i % 2 == 0 ? a : b);
@@ -207,7 +207,7 @@ TEST(ExplainOrder, TwoGpusWorkAtOnce) {
 /// Three kernels that each fill the GPU, enqueued at once on three streams. Each begins in the last 20 us of the one
 /// before, while that one's last blocks run.
 Recording overlapping_tails() {
-  Recording r = whole([](MadeRecording& m) {
+  Recording r = whole([](SyntheticRecording& m) {
     std::vector<std::uint32_t> s;
     for (int i = 0; i < 3; ++i) s.push_back(m.stream(StreamFlag::non_blocking));
     for (const std::uint32_t stream : s) m.kernel("work", 10e-3, stream);
@@ -227,7 +227,7 @@ TEST(ExplainOrder, KernelsWhoseEndsOverlapDoNotRunAllAtOnce) {
 
 TEST(ExplainOrder, KernelsWhoseEndsOverlapDoNotShareTheGpuWhenWaitsAreLeftOut) {
   constexpr int kSteps = 50;
-  Recording r = in_range([](MadeRecording& m) {
+  Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t a = m.stream(StreamFlag::non_blocking);
     const std::uint32_t b = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < kSteps; ++i) {
@@ -238,13 +238,13 @@ TEST(ExplainOrder, KernelsWhoseEndsOverlapDoNotShareTheGpuWhenWaitsAreLeftOut) {
     }
   });
   for (std::size_t i = 1; i < r.kernels.size(); i += 2) r.kernels[i].on.begin -= 10'000;  // 1 % of the kernel before
-  const ProcessExplanation told = explained(r, {FindingKind::needless_wait});
-  ASSERT_TRUE(told.seconds_mended) << told.withheld;
-  EXPECT_GE(*told.seconds_mended, kSteps * 1.9e-3) << "of " << told.stretch.seconds;
+  const ProcessExplanation analysis = explained(r, {FindingKind::needless_wait});
+  ASSERT_TRUE(analysis.seconds_fixed) << analysis.gains_unavailable;
+  EXPECT_GE(*analysis.seconds_fixed, kSteps * 1.9e-3) << "of " << analysis.window_summary.seconds;
 }
 
 TEST(ExplainOrder, ACallOfAnotherThreadOverTheEndOfARangeIsNoPartOfIt) {
-  MadeRecording m;
+  SyntheticRecording m;
   const std::uint32_t a = m.stream(StreamFlag::non_blocking);
   const std::uint32_t b = m.stream(StreamFlag::non_blocking);
   m.begin_range("steps");

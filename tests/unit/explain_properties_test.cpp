@@ -10,9 +10,9 @@
 #include "explain/gains.hpp"
 #include "explain/program.hpp"
 #include "explain/replay.hpp"
-#include "support/made_recording.hpp"
-#include "unit/explained.hpp"
-#include "words/explained.hpp"
+#include "support/synthetic_recording.hpp"
+#include "unit/explain_fixture.hpp"
+#include "words/explain_text.hpp"
 
 namespace xferbench::explain {
 namespace {
@@ -24,30 +24,30 @@ using recording::StreamFlag;
 // --- Gains that the engines rule out --------------------------------------------------------------------------------
 
 TEST(ExplainProperties, PinnedCopiesStillTakeTheLinksTimeWhereNobodyWaitsForThem) {
-  const auto write = [](MadeRecording& m) {
+  const auto write = [](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::legacy);
     for (int i = 0; i < 20; ++i) m.copy(CopyKind::h2d, Memory::pageable, 64 * MiB, s, false);
   };
-  const ProcessExplanation told = explained(whole(write), {FindingKind::pageable}, false);
-  ASSERT_TRUE(told.seconds_mended) << told.withheld;
-  EXPECT_GE(*told.seconds_mended, pinned_seconds(20 * 64 * MiB)) << "of " << told.stretch.seconds;
+  const ProcessExplanation analysis = explained(whole(write), {FindingKind::pageable}, false);
+  ASSERT_TRUE(analysis.seconds_fixed) << analysis.gains_unavailable;
+  EXPECT_GE(*analysis.seconds_fixed, pinned_seconds(20 * 64 * MiB)) << "of " << analysis.window_summary.seconds;
 }
 
 TEST(ExplainProperties, LeavingOutWaitsDoesNotEndTheProgramBeforeItsKernels) {
-  const auto write = [](MadeRecording& m) {
+  const auto write = [](SyntheticRecording& m) {
     std::vector<std::uint32_t> s;
     for (int i = 0; i < 6; ++i) s.push_back(m.stream(StreamFlag::non_blocking));
     for (int i = 0; i < 6; ++i) m.kernel("work", i == 5 ? 50e-3 : 1e-3, s[static_cast<std::size_t>(i)]);
     for (int i = 5; i >= 0; --i) m.wait(s[static_cast<std::size_t>(i)]);
   };
-  const ProcessExplanation told = explained(in_range(write), {FindingKind::needless_wait});
-  ASSERT_TRUE(told.seconds_mended) << told.withheld;
-  EXPECT_GE(*told.seconds_mended, 55e-3) << "of " << told.stretch.seconds;
+  const ProcessExplanation analysis = explained(in_range(write), {FindingKind::needless_wait});
+  ASSERT_TRUE(analysis.seconds_fixed) << analysis.gains_unavailable;
+  EXPECT_GE(*analysis.seconds_fixed, 55e-3) << "of " << analysis.window_summary.seconds;
 }
 
 TEST(ExplainProperties, GatheredCopiesOfPageableMemoryDoNotShrinkToOneWhenTheyArePinned) {
   constexpr std::uint64_t kCopies = 512;
-  const Recording r = in_range([](MadeRecording& m) {
+  const Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     for (std::uint64_t i = 0; i < kCopies; ++i) m.copy(CopyKind::h2d, Memory::pageable, 8 * KiB, s);
     m.kernel("work", 5e-6, s);
@@ -56,21 +56,21 @@ TEST(ExplainProperties, GatheredCopiesOfPageableMemoryDoNotShrinkToOneWhenTheyAr
   const Window window = window_of(r, "steps");
   const Program program = program_of(r, window, {});
   const Replay replayed = replay(program);
-  const Evidence evidence{r, window, program, MadeRecording::costs(), replayed};
-  const std::vector<Candidate> small = small_copies(evidence);
-  const std::vector<Candidate> pageable = pageable_copies(evidence);
+  const AnalysisInput input{r, window, program, SyntheticRecording::costs(), replayed};
+  const std::vector<Candidate> small = small_copies(input);
+  const std::vector<Candidate> pageable = pageable_copies(input);
   ASSERT_EQ(small.size(), 1U);
   ASSERT_EQ(pageable.size(), 1U);
   Program changed = program;
-  small.front().mends.front().apply(changed);
-  pageable.front().mends.front().apply(changed);
+  small.front().fixes.front().apply(changed);
+  pageable.front().fixes.front().apply(changed);
   double work = 0;
   for (const Operation& o : changed.operations) work += o.is_copy ? o.work : 0;
   EXPECT_GE(work, pinned_seconds(kCopies * 8 * KiB));
 }
 
 TEST(ExplainProperties, SplitAndThenPinnedCopiesStillTakeTheLinksTimeButNoMore) {
-  const Recording r = in_range([](MadeRecording& m) {
+  const Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     for (int step = 0; step < 10; ++step) {
       m.copy(CopyKind::h2d, Memory::pinned, 64 * MiB, s);
@@ -82,21 +82,21 @@ TEST(ExplainProperties, SplitAndThenPinnedCopiesStillTakeTheLinksTimeButNoMore) 
   const Window window = window_of(r, "steps");
   const Program program = program_of(r, window, {});
   const Replay replayed = replay(program);
-  const Evidence evidence{r, window, program, MadeRecording::costs(), replayed};
-  const std::vector<Candidate> turns = copies_and_kernels_in_turn(evidence);
+  const AnalysisInput input{r, window, program, SyntheticRecording::costs(), replayed};
+  const std::vector<Candidate> turns = copies_and_kernels_in_turn(input);
   ASSERT_EQ(turns.size(), 1U);
-  for (const Mend& mend : turns.front().mends) {
+  for (const Fix& fix : turns.front().fixes) {
     Program changed = program;
-    mend.apply(changed);
+    fix.apply(changed);
     double work = 0;
     for (const Operation& o : changed.operations) work += o.is_copy && o.engine == Engine::h2d ? o.work : 0;
-    EXPECT_GE(work, pinned_seconds(10 * 64 * MiB)) << mend.text;
-    EXPECT_GE(replay(changed).seconds, pinned_seconds(10 * 64 * MiB)) << mend.text;
+    EXPECT_GE(work, pinned_seconds(10 * 64 * MiB)) << fix.text;
+    EXPECT_GE(replay(changed).seconds, pinned_seconds(10 * 64 * MiB)) << fix.text;
   }
 }
 
 TEST(ExplainProperties, PagesThatMoveSideBySideDoNotCountTwice) {
-  Recording r = in_range([](MadeRecording& m) {
+  Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < 5; ++i) {
       m.kernel("work", 10e-3, s);
@@ -108,14 +108,14 @@ TEST(ExplainProperties, PagesThatMoveSideBySideDoNotCountTwice) {
       r.migrations.push_back({.begin = k.on.begin, .end = k.on.begin + 4'000'000, .bytes = MiB, .kind = CopyKind::h2d});
     }
   }
-  const ProcessExplanation told = explained(r);
-  const Finding* managed = find(told, FindingKind::managed);
-  ASSERT_NE(managed, nullptr) << told.withheld;
+  const ProcessExplanation analysis = explained(r);
+  const Finding* managed = find(analysis, FindingKind::managed);
+  ASSERT_NE(managed, nullptr) << analysis.gains_unavailable;
   EXPECT_GE(*managed->seconds_after, 5 * 6e-3);
 }
 
 TEST(ExplainProperties, PagesOfAnotherDeviceAreNotThisKernels) {
-  Recording r = in_range([](MadeRecording& m) {
+  Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < 5; ++i) {
       m.kernel("work", 10e-3, s);
@@ -126,13 +126,13 @@ TEST(ExplainProperties, PagesOfAnotherDeviceAreNotThisKernels) {
     r.migrations.push_back(
         {.begin = k.on.begin + 1000, .end = k.on.begin + 8'000'000, .bytes = MiB, .device = 1, .kind = CopyKind::h2d});
   }
-  const ProcessExplanation told = explained(r);
-  EXPECT_EQ(find(told, FindingKind::managed), nullptr);
+  const ProcessExplanation analysis = explained(r);
+  EXPECT_EQ(find(analysis, FindingKind::managed), nullptr);
 }
 
 TEST(ExplainProperties, WhatCountersOfManagedMemoryCostIsNotTakenOutOfCopies) {
   constexpr int kSteps = 10;
-  Recording r = in_range([](MadeRecording& m) {
+  Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < kSteps; ++i) {
       m.copy(CopyKind::h2d, Memory::pageable, 16 * MiB, s, false);
@@ -143,20 +143,21 @@ TEST(ExplainProperties, WhatCountersOfManagedMemoryCostIsNotTakenOutOfCopies) {
   for (const recording::Kernel& k : r.kernels) {
     r.migrations.push_back({.begin = k.on.begin, .end = k.on.begin + 6'000'000, .bytes = MiB, .kind = CopyKind::h2d});
   }
-  const double bare = explained(r).stretch.seconds - kSteps * 3e-3;
-  const ProcessExplanation told = explain(r, MadeRecording::costs(), {bare}, std::nullopt, {.range = "steps"});
-  const Finding* pageable = find(told, FindingKind::pageable);
-  ASSERT_NE(pageable, nullptr) << told.withheld;
-  const double saved = MadeRecording::copy_seconds(Memory::pageable, 16 * MiB) - pinned_seconds(16 * MiB);
-  EXPECT_NEAR(*pageable->seconds_after, bare - kSteps * saved, 0.01 * bare);
+  const double baseline = explained(r).window_summary.seconds - kSteps * 3e-3;
+  const ProcessExplanation analysis =
+      explain(r, SyntheticRecording::costs(), {baseline}, std::nullopt, {.range = "steps"});
+  const Finding* pageable = find(analysis, FindingKind::pageable);
+  ASSERT_NE(pageable, nullptr) << analysis.gains_unavailable;
+  const double saved = SyntheticRecording::copy_seconds(Memory::pageable, 16 * MiB) - pinned_seconds(16 * MiB);
+  EXPECT_NEAR(*pageable->seconds_after, baseline - kSteps * saved, 0.01 * baseline);
   EXPECT_NE(pageable->what.find("9.953 GB/s"), std::string::npos) << pageable->what;
-  EXPECT_NEAR(told.shares.kernels, kSteps * 7e-3, 0.01 * bare) << "of which counters took 3 ms each";
-  EXPECT_NEAR(told.shares.total(), told.stretch.seconds, 1e-6);
+  EXPECT_NEAR(analysis.shares.kernels, kSteps * 7e-3, 0.01 * baseline) << "of which counters took 3 ms each";
+  EXPECT_NEAR(analysis.shares.total(), analysis.window_summary.seconds, 1e-6);
 }
 
 TEST(ExplainProperties, PartsOfAKernelAreNoShorterThanItsBlocksAllow) {
   const auto of_gpu_with = [](std::uint32_t multiprocessors) {
-    Recording r = in_range([](MadeRecording& m) {
+    Recording r = in_range([](SyntheticRecording& m) {
       const std::uint32_t s = m.stream(StreamFlag::non_blocking);
       m.copy(CopyKind::h2d, Memory::pinned, 256 * MiB, s);
       m.kernel("work", 5e-3, s);
@@ -175,7 +176,7 @@ TEST(ExplainProperties, PartsOfAKernelAreNoShorterThanItsBlocksAllow) {
 
 TEST(ExplainProperties, GatheringDoesNotTakeAwayWhatTheProgramComputesBetweenCopies) {
   const auto write = [](bool gathered) {
-    return [=](MadeRecording& m) {
+    return [=](SyntheticRecording& m) {
       const std::uint32_t s = m.stream(StreamFlag::non_blocking);
       for (int i = 0; i < 1000; ++i) {
         m.work(100e-6);  // computes the value
@@ -186,9 +187,9 @@ TEST(ExplainProperties, GatheringDoesNotTakeAwayWhatTheProgramComputesBetweenCop
       m.wait(s);
     };
   };
-  const ProcessExplanation told = explained(in_range(write(false)));
-  const double truth = explained(in_range(write(true))).stretch.seconds;
-  const Finding* small = find(told, FindingKind::small_copies);
+  const ProcessExplanation analysis = explained(in_range(write(false)));
+  const double truth = explained(in_range(write(true))).window_summary.seconds;
+  const Finding* small = find(analysis, FindingKind::small_copies);
   if (small == nullptr) return;
   EXPECT_TRUE(small->at_most) << "told as 'about' " << *small->seconds_after << " where it is " << truth;
   EXPECT_NEAR(*small->seconds_after, truth, 0.1 * truth);
@@ -196,7 +197,7 @@ TEST(ExplainProperties, GatheringDoesNotTakeAwayWhatTheProgramComputesBetweenCop
 
 TEST(ExplainProperties, GatheringDoesNotTakeAwayOtherCallsBetweenCopies) {
   const auto write = [](bool gathered) {
-    return [=](MadeRecording& m) {
+    return [=](SyntheticRecording& m) {
       const std::uint32_t s = m.stream(StreamFlag::non_blocking);
       const std::uint32_t other = m.stream(StreamFlag::non_blocking);
       for (int i = 0; i < 100; ++i) {
@@ -207,15 +208,15 @@ TEST(ExplainProperties, GatheringDoesNotTakeAwayOtherCallsBetweenCopies) {
       m.wait_device();
     };
   };
-  const ProcessExplanation told = explained(in_range(write(false)), {FindingKind::small_copies});
-  const double truth = explained(in_range(write(true))).stretch.seconds;
-  ASSERT_TRUE(told.seconds_mended) << told.withheld;
-  EXPECT_NEAR(*told.seconds_mended, truth, 0.05 * truth);
+  const ProcessExplanation analysis = explained(in_range(write(false)), {FindingKind::small_copies});
+  const double truth = explained(in_range(write(true))).window_summary.seconds;
+  ASSERT_TRUE(analysis.seconds_fixed) << analysis.gains_unavailable;
+  EXPECT_NEAR(*analysis.seconds_fixed, truth, 0.05 * truth);
 }
 
 TEST(ExplainProperties, PinningDoesNotTakeAwayTheProgramsWorkAfterACopy) {
   const auto write = [](bool pinned) {
-    return [=](MadeRecording& m) {
+    return [=](SyntheticRecording& m) {
       const std::uint32_t s = m.stream(StreamFlag::non_blocking);
       for (int step = 0; step < 100; ++step) {
         m.copy(CopyKind::h2d, pinned ? Memory::pinned : Memory::pageable, 2 * MiB, s);
@@ -225,14 +226,14 @@ TEST(ExplainProperties, PinningDoesNotTakeAwayTheProgramsWorkAfterACopy) {
       m.wait(s);
     };
   };
-  const ProcessExplanation told = explained(in_range(write(false)), {FindingKind::pageable});
-  const double truth = explained(in_range(write(true))).stretch.seconds;
-  ASSERT_TRUE(told.seconds_mended) << told.withheld;
-  EXPECT_NEAR(*told.seconds_mended, truth, 0.1 * truth) << "of " << told.stretch.seconds;
+  const ProcessExplanation analysis = explained(in_range(write(false)), {FindingKind::pageable});
+  const double truth = explained(in_range(write(true))).window_summary.seconds;
+  ASSERT_TRUE(analysis.seconds_fixed) << analysis.gains_unavailable;
+  EXPECT_NEAR(*analysis.seconds_fixed, truth, 0.1 * truth) << "of " << analysis.window_summary.seconds;
 }
 
 TEST(ExplainProperties, WhatAProgramSetsUpOnceCannotBeDoneBeforeIt) {
-  const auto write = [](MadeRecording& m) {
+  const auto write = [](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     m.kernel("work", 1e-3, s);
     m.wait(s);
@@ -240,12 +241,12 @@ TEST(ExplainProperties, WhatAProgramSetsUpOnceCannotBeDoneBeforeIt) {
     m.kernel("work", 1e-3, s);
     m.wait(s);
   };
-  const ProcessExplanation told = explained(whole(write), {}, false);
-  EXPECT_EQ(find(told, FindingKind::setup), nullptr);
+  const ProcessExplanation analysis = explained(whole(write), {}, false);
+  EXPECT_EQ(find(analysis, FindingKind::setup), nullptr);
 }
 
 TEST(ExplainProperties, SetupInARangeOfTheProcessCountsAsInOneOfAThread) {
-  Recording r = in_range([](MadeRecording& m) {
+  Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < 4; ++i) m.call("cudaMalloc", 5e-3);
     m.kernel("work", 1e-3, s);
@@ -259,19 +260,19 @@ TEST(ExplainProperties, SetupInARangeOfTheProcessCountsAsInOneOfAThread) {
 // --- Texts ------
 
 TEST(ExplainProperties, CopiesInsideTheGpuAreNoTransfers) {
-  const Recording r = in_range([](MadeRecording& m) {
+  const Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < 10; ++i) {
       m.copy(CopyKind::d2d, Memory::device, 256 * MiB, s);
       m.wait(s);
     }
   });
-  const std::string text = explained::answer(explained(r));
+  const std::string text = explain_text::answer(explained(r));
   EXPECT_TRUE(text.starts_with("Transfers take 0")) << text;
 }
 
 TEST(ExplainProperties, IdleTimesAndWaitsThatAreToldAreNotLongerThanTheStretch) {
-  const Recording r = in_range([](MadeRecording& m) {
+  const Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < 1000; ++i) {
       m.kernel("work", 1e-6, s);
@@ -279,20 +280,20 @@ TEST(ExplainProperties, IdleTimesAndWaitsThatAreToldAreNotLongerThanTheStretch) 
     }
     m.wait(s);
   });
-  const double watched = explained(r).stretch.seconds;
-  const ProcessExplanation told =
-      explain(r, MadeRecording::costs(), {0.8 * watched, 0.8 * watched}, std::nullopt, {.range = "steps"});
-  const Finding* launches = find(told, FindingKind::launch_bound);
-  ASSERT_NE(launches, nullptr) << told.withheld;
+  const double profiled = explained(r).window_summary.seconds;
+  const ProcessExplanation analysis =
+      explain(r, SyntheticRecording::costs(), {0.8 * profiled, 0.8 * profiled}, std::nullopt, {.range = "steps"});
+  const Finding* launches = find(analysis, FindingKind::launch_bound);
+  ASSERT_NE(launches, nullptr) << analysis.gains_unavailable;
   // Idle time is reported for the profiled run, gains for the baseline run; it must not exceed the baseline.
   const std::size_t at = launches->what.find("idle for ") + 9;
   const double idle = std::stod(launches->what.substr(at)) * 1e-3;
   ASSERT_NE(launches->what.find(" ms in all", at), std::string::npos) << launches->what;
-  EXPECT_LE(idle, *told.stretch.bare) << launches->what;
+  EXPECT_LE(idle, *analysis.window_summary.baseline) << launches->what;
 }
 
 TEST(ExplainProperties, WhatCanBeKeptIsNamedByWhatItIs) {
-  const Recording r = in_range([](MadeRecording& m) {
+  const Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < 100; ++i) {
       m.call("cudaEventCreateWithFlags", 20e-6);
@@ -300,19 +301,19 @@ TEST(ExplainProperties, WhatCanBeKeptIsNamedByWhatItIs) {
       m.wait(s);
     }
   });
-  const ProcessExplanation told = explained(r);
-  const Finding* setup = find(told, FindingKind::setup);
+  const ProcessExplanation analysis = explained(r);
+  const Finding* setup = find(analysis, FindingKind::setup);
   ASSERT_NE(setup, nullptr);
-  EXPECT_EQ(setup->mend.find("cudaMallocAsync"), std::string::npos) << "of events: " << setup->mend;
+  EXPECT_EQ(setup->fix.find("cudaMallocAsync"), std::string::npos) << "of events: " << setup->fix;
 }
 
 TEST(ExplainProperties, TimesOfCopyBackCallsThatBlockAreNotGatheredAsIfNobodyReadThem) {
-  const auto write = [](MadeRecording& m) {
+  const auto write = [](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < 500; ++i) m.copy(CopyKind::d2h, Memory::pageable, 8, s, false);  // values may be list links
   };
-  const ProcessExplanation told = explained(in_range(write));
-  const Finding* small = find(told, FindingKind::small_copies);
+  const ProcessExplanation analysis = explained(in_range(write));
+  const Finding* small = find(analysis, FindingKind::small_copies);
   if (small != nullptr) {
     EXPECT_TRUE(small->at_most) << "each blocks, and what it brought may say which is next";
   }
@@ -322,7 +323,7 @@ TEST(ExplainProperties, TimesOfCopyBackCallsThatBlockAreNotGatheredAsIfNobodyRea
 
 TEST(ExplainProperties, ManagedMemoryOfBeforeTheRangeIsManagedInIt) {
   const auto program = [](bool before) {
-    MadeRecording m;
+    SyntheticRecording m;
     if (before) m.call("cudaMallocManaged", 100e-6);
     m.work(1e-3);
     m.begin_range("steps");
@@ -341,7 +342,7 @@ TEST(ExplainProperties, ManagedMemoryOfBeforeTheRangeIsManagedInIt) {
 }
 
 /// A fix that divides the work of the kernels of this name.
-Mend faster(std::string text, Index name, double by) {
+Fix faster(std::string text, Index name, double by) {
   return {std::move(text), "", [name, by](Program& p) {
             for (Operation& o : p.operations) {
               if (o.name == name) o.work /= by;
@@ -350,7 +351,7 @@ Mend faster(std::string text, Index name, double by) {
 }
 
 TEST(ExplainProperties, TheTimeThatIsToldIsThatOfTheMendThatIsTold) {
-  const Recording r = in_range([](MadeRecording& m) {
+  const Recording r = in_range([](SyntheticRecording& m) {
     const std::uint32_t a = m.stream(StreamFlag::non_blocking);
     for (int i = 0; i < 10; ++i) {
       m.kernel("x", 5e-3, a);
@@ -364,43 +365,44 @@ TEST(ExplainProperties, TheTimeThatIsToldIsThatOfTheMendThatIsTold) {
   const Index y = program.operations[1].name;
   const Index z = program.operations[2].name;
   Candidate first;
-  first.mends.push_back({"x and most of y", "", [x, y](Program& p) {
+  first.fixes.push_back({"x and most of y", "", [x, y](Program& p) {
                            for (Operation& o : p.operations) {
                              if (o.name == x) o.work = 0;
                              if (o.name == y) o.work = std::min(o.work, 0.1e-3);
                            }
                          }});
   Candidate second;
-  second.mends = {faster("y", y, 3), faster("z, which is worth the same after the first and more", z, 20)};
+  second.fixes = {faster("y", y, 3), faster("z, which is worth the same after the first and more", z, 20)};
   // Alone y gains 2.0 ms per step and z 1.9 ms. After the first fix y gains almost nothing.
   const Gains gains = gains_of(program, program.seconds, {first, second}, 0.001);
   ASSERT_EQ(gains.findings.size(), 2U);
-  const Finding& told = gains.findings.back();
-  const auto mend = std::ranges::find(second.mends, told.mend, &Mend::text);
-  ASSERT_NE(mend, second.mends.end());
+  const Finding& analysis = gains.findings.back();
+  const auto fix = std::ranges::find(second.fixes, analysis.fix, &Fix::text);
+  ASSERT_NE(fix, second.fixes.end());
   Program changed = program;
-  mend->apply(changed);
+  fix->apply(changed);
   const double scale = program.seconds / replay(program).seconds;
-  EXPECT_NEAR(*told.seconds_after, replay(changed).seconds * scale, 1e-6) << told.mend;
+  EXPECT_NEAR(*analysis.seconds_after, replay(changed).seconds * scale, 1e-6) << analysis.fix;
   // The time after all fixes must use the same fix of the second finding.
   Program both = program;
-  first.mends.front().apply(both);
-  mend->apply(both);
-  EXPECT_NEAR(*told.seconds_after_all, replay(both).seconds * scale, 1e-6) << told.mend;
+  first.fixes.front().apply(both);
+  fix->apply(both);
+  EXPECT_NEAR(*analysis.seconds_after_all, replay(both).seconds * scale, 1e-6) << analysis.fix;
 }
 
 TEST(ExplainProperties, WhatWasChosenAndIsNotThereIsNotToldAsAGain) {
-  ProcessExplanation told = explained(in_range([](MadeRecording& m) {
-                                        const std::uint32_t s = m.stream(StreamFlag::non_blocking);
-                                        m.kernel("work", 10e-3, s);
-                                        m.wait(s);
-                                      }),
-                                      {FindingKind::pageable});
-  EXPECT_EQ(explained::chosen_text(told).find("times as fast"), std::string::npos) << explained::chosen_text(told);
+  ProcessExplanation analysis = explained(in_range([](SyntheticRecording& m) {
+                                            const std::uint32_t s = m.stream(StreamFlag::non_blocking);
+                                            m.kernel("work", 10e-3, s);
+                                            m.wait(s);
+                                          }),
+                                          {FindingKind::pageable});
+  EXPECT_EQ(explain_text::chosen_fixes_text(analysis).find("times as fast"), std::string::npos)
+      << explain_text::chosen_fixes_text(analysis);
 }
 
 TEST(ExplainProperties, CopiesOfSeveralSizesAreNotToldAsOfOne) {
-  const ProcessExplanation told = explained(in_range([](MadeRecording& m) {
+  const ProcessExplanation analysis = explained(in_range([](SyntheticRecording& m) {
     const std::uint32_t s = m.stream(StreamFlag::legacy);
     for (int i = 0; i < 10; ++i) {
       m.copy(CopyKind::h2d, Memory::pageable, MiB, s);
@@ -408,7 +410,7 @@ TEST(ExplainProperties, CopiesOfSeveralSizesAreNotToldAsOfOne) {
     }
     m.wait(s);
   }));
-  const std::string text = explained::answer(told);
+  const std::string text = explain_text::answer(analysis);
   EXPECT_EQ(text.find("copies of 2 MiB"), std::string::npos) << text;
 }
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/units.hpp"
-#include "support/made_recording.hpp"
-#include "unit/explained.hpp"
+#include "support/synthetic_recording.hpp"
+#include "unit/explain_fixture.hpp"
 
 namespace xferbench::explain {
 namespace {
@@ -21,7 +21,7 @@ using recording::StreamFlag;
 Recording random_program(unsigned seed) {
   std::mt19937 random(seed);
   const auto pick = [&random](unsigned below) { return static_cast<unsigned>(random() % below); };
-  MadeRecording m;
+  SyntheticRecording m;
   std::vector<std::uint32_t> s;
   for (unsigned i = 0; i < 1 + pick(3); ++i) {
     s.push_back(m.stream(std::array{StreamFlag::legacy, StreamFlag::blocking, StreamFlag::non_blocking}[pick(3)]));
@@ -57,23 +57,23 @@ Recording random_program(unsigned seed) {
 }
 
 TEST(ExplainRandom, NoMendTakesLessThanTheEnginesNeed) {
-  unsigned withheld = 0;
+  unsigned gains_unavailable = 0;
   for (unsigned seed = 1; seed <= 300; ++seed) {
     const Recording r = random_program(seed);
     if (r.copies.empty() && r.kernels.empty()) continue;
-    const ProcessExplanation told = explained(r);
+    const ProcessExplanation analysis = explained(r);
     std::array<double, 3> least{};
     for (const recording::Copy& c : r.copies) {
       least[c.kind == CopyKind::h2d ? 0 : 1] += pinned_seconds(c.bytes);
     }
     for (const recording::Kernel& k : r.kernels) least[2] += 1e-9 * static_cast<double>(k.on.end - k.on.begin);
     const double bound = 0.999 * std::ranges::max(least);
-    EXPECT_NEAR(told.shares.total(), told.stretch.seconds, 1e-6 * told.stretch.seconds);
-    if (!told.withheld.empty()) {
-      ++withheld;
+    EXPECT_NEAR(analysis.shares.total(), analysis.window_summary.seconds, 1e-6 * analysis.window_summary.seconds);
+    if (!analysis.gains_unavailable.empty()) {
+      ++gains_unavailable;
       continue;
     }
-    for (const Finding& finding : told.findings) {
+    for (const Finding& finding : analysis.findings) {
       EXPECT_GE(*finding.seconds_after, bound) << "seed " << seed << " " << to_text(finding.kind);
       EXPECT_GE(*finding.seconds_after_all, bound) << "seed " << seed << " up to " << to_text(finding.kind);
       EXPECT_TRUE(std::isfinite(*finding.seconds_after)) << "seed " << seed << " " << to_text(finding.kind);
@@ -81,7 +81,7 @@ TEST(ExplainRandom, NoMendTakesLessThanTheEnginesNeed) {
   }
   // The made-up machine runs kernels of all streams in call order; the replay does not. So a few explanations are
   // unavailable.
-  EXPECT_LE(withheld, 3U);
+  EXPECT_LE(gains_unavailable, 3U);
 }
 
 }  // namespace

@@ -15,12 +15,12 @@
 #include "paper/text.hpp"
 #include "paper/writers.hpp"
 #include "support/golden.hpp"
-#include "support/made_recording.hpp"
 #include "support/schema.hpp"
+#include "support/synthetic_recording.hpp"
 #include "unit/explanations.hpp"
 #include "unit/support.hpp"
 #include "words/explain.hpp"
-#include "words/explained.hpp"
+#include "words/explain_text.hpp"
 
 namespace xferbench::explain {
 namespace {
@@ -65,8 +65,8 @@ TEST(ExplainReport, PaintsWhatMattersWhereColoursAreWanted) {
 TEST(ExplainReport, SaysWhyGainsAreWithheld) {
   Explanation e = test::torch_loop();
   ProcessExplanation& process = e.processes.front();
-  process.withheld = "the unchanged replay takes 40.2 ms, the program took 54.5 ms";
-  process.stretch.replayed = 40.2e-3;
+  process.gains_unavailable = "the unchanged replay takes 40.2 ms, the program took 54.5 ms";
+  process.window_summary.replayed = 40.2e-3;
   process.findings.clear();
   process.together.clear();
   expect_golden("explain/withheld.txt", table(e));
@@ -84,7 +84,7 @@ TEST(ExplainReport, IsKindToProgramsWithoutAGpu) {
 
 Explanation several_processes() {
   Explanation e = test::torch_loop();
-  e.processes.push_back(test::mended_loop().processes.front());
+  e.processes.push_back(test::fixed_loop().processes.front());
   e.processes.back().pid = 4712;
   e.processes.back().command = "python3 worker.py";
   e.processes.back().ending = "The process was killed: this analysis covers only the time before";
@@ -102,7 +102,7 @@ TEST(ExplainReport, TellsOtherProcessesInALineEach) {
 }
 
 TEST(ExplainReport, MarksWhatIsSimulated) {
-  Explanation e = test::mended_loop();
+  Explanation e = test::fixed_loop();
   e.simulated = true;
   e.profile = "h200";
   e.limits_of.clear();
@@ -130,13 +130,13 @@ Explanation hostile() {
     process.gpus = {evil};
     process.ending = evil;
     process.notes = {evil};
-    process.stretch.range = evil;
+    process.window_summary.range = evil;
     process.small_findings = 2;
   }
   Finding& first = e.processes.front().findings.front();
-  first.what = first.mend = first.assumption = evil;
+  first.what = first.fix = first.assumption = evil;
   first.place = {evil, evil, evil, evil, {evil, evil}};
-  e.processes.back().withheld = evil;
+  e.processes.back().gains_unavailable = evil;
   e.processes.front().timeline.spans.front().name = evil;
   return e;
 }
@@ -161,37 +161,37 @@ TEST(ExplainReport, KeepsHostileNamesInTheirPlace) {
 TEST(ExplainReport, SharesAddUpToAWhole) {
   const std::vector<std::vector<double>> all{{1, 1, 1}, {1, 2, 3, 1e-9}, {0.3334, 0.3333, 0.3333}, {5}, {0, 7, 0}};
   for (const auto& parts : all) {
-    const std::vector<int> tenths = explained::tenths_of_percent(parts);
+    const std::vector<int> tenths = explain_text::tenths_of_percent(parts);
     EXPECT_EQ(std::accumulate(tenths.begin(), tenths.end(), 0), 1000);
   }
-  EXPECT_EQ(explained::tenths_of_percent({1, 1, 1}), (std::vector<int>{334, 333, 333}));
-  EXPECT_EQ(explained::tenths_of_percent({0, 0}), (std::vector<int>{0, 0}));
+  EXPECT_EQ(explain_text::tenths_of_percent({1, 1, 1}), (std::vector<int>{334, 333, 333}));
+  EXPECT_EQ(explain_text::tenths_of_percent({0, 0}), (std::vector<int>{0, 0}));
 }
 
 TEST(ExplainReport, TimesHaveThreeDigits) {
-  EXPECT_EQ(explained::time_text(53.02e-3), "53.0 ms");
-  EXPECT_EQ(explained::time_text(1.7e-6), "1.70 us");
-  EXPECT_EQ(explained::time_text(12345), "12345 s");
-  EXPECT_EQ(explained::time_text(0), "0 ns");
-  EXPECT_EQ(explained::time_text(999.96e-6), "1.00 ms");
-  EXPECT_EQ(explained::change_text(53e-3, 31.2e-3), "53.0 -> 31.2 ms");
-  EXPECT_EQ(explained::change_text(1.2, 0.9), "1.20 s -> 900 ms");
-  EXPECT_EQ(explained::speedup_text(53, 31.2, true), "at most 1.7 times as fast");
-  EXPECT_EQ(explained::speedup_text(53, 50, false), "about 1.06 times as fast");
-  EXPECT_EQ(explained::share_text(0.004), "0.4 %");
+  EXPECT_EQ(explain_text::time_text(53.02e-3), "53.0 ms");
+  EXPECT_EQ(explain_text::time_text(1.7e-6), "1.70 us");
+  EXPECT_EQ(explain_text::time_text(12345), "12345 s");
+  EXPECT_EQ(explain_text::time_text(0), "0 ns");
+  EXPECT_EQ(explain_text::time_text(999.96e-6), "1.00 ms");
+  EXPECT_EQ(explain_text::change_text(53e-3, 31.2e-3), "53.0 -> 31.2 ms");
+  EXPECT_EQ(explain_text::change_text(1.2, 0.9), "1.20 s -> 900 ms");
+  EXPECT_EQ(explain_text::speedup_text(53, 31.2, true), "at most 1.7 times as fast");
+  EXPECT_EQ(explain_text::speedup_text(53, 50, false), "about 1.06 times as fast");
+  EXPECT_EQ(explain_text::share_text(0.004), "0.4 %");
 }
 
 TEST(ExplainReport, AFindingMayGainOnlyAfterThoseAboveIt) {
   ProcessExplanation process = test::torch_loop().processes.front();
-  process.findings[1].seconds_after = process.stretch.reference();
-  EXPECT_EQ(explained::gain_text(process, 1),
+  process.findings[1].seconds_after = process.window_summary.reference();
+  EXPECT_EQ(explain_text::gain_text(process, 1),
             "53.0 -> 53.0 ms alone, but 31.2 -> 23.0 ms after the fixes above: about 1.4 times as fast");
   process.findings[1].seconds_after.reset();
-  EXPECT_EQ(explained::gain_text(process, 1), "");
+  EXPECT_EQ(explain_text::gain_text(process, 1), "");
 }
 
 TEST(ExplainReport, SaysWhereInTheProgramSomethingIs) {
-  using explained::place_text;
+  using explain_text::place_text;
   EXPECT_EQ(place_text({}), "");
   EXPECT_EQ(place_text({.call = "cudaMemcpy", .range = "load"}), "cudaMemcpy in range load");
   EXPECT_EQ(place_text({.kernel_before = "a", .kernel_after = "b"}), "after kernel a and before b");
@@ -202,9 +202,9 @@ TEST(ExplainReport, SaysWhereInTheProgramSomethingIs) {
 TEST(ExplainReport, TellsTheTimeWithWhatWasChosenMended) {
   Explanation e = test::torch_loop();
   EXPECT_EQ(table(e).find("chosen"), std::string::npos);
-  e.processes.front().mended = {"pageable", "setup"};
-  e.processes.front().mended_missing = {"setup"};
-  e.processes.front().seconds_mended = 26.5e-3;
+  e.processes.front().fixed = {"pageable", "setup"};
+  e.processes.front().fixes_missing = {"setup"};
+  e.processes.front().seconds_fixed = 26.5e-3;
   const std::string sentence = "With pageable fixed: 53.0 -> 26.5 ms, about 2.0 times as fast";
   EXPECT_NE(table(e).find(sentence), std::string::npos);
   EXPECT_NE(to_markdown(document_of(e)).find("With pageable fixed: 53.0 -> 26.5 ms"), std::string::npos);
@@ -214,7 +214,7 @@ TEST(ExplainReport, TellsTheTimeWithWhatWasChosenMended) {
 
 /// The explanation of a program that copies from pageable memory and waits each time.
 Explanation of_recording() {
-  MadeRecording made;
+  SyntheticRecording made;
   const std::uint32_t s = made.stream(recording::StreamFlag::non_blocking);
   made.begin_range("steps");
   for (int step = 0; step < 8; ++step) {
@@ -225,7 +225,7 @@ Explanation of_recording() {
     made.wait(s);
   }
   made.end_range();
-  return test::of_machine(explain(made.finish(), MadeRecording::costs(), {}, std::nullopt, {.range = "steps"}));
+  return test::of_machine(explain(made.finish(), SyntheticRecording::costs(), {}, std::nullopt, {.range = "steps"}));
 }
 
 TEST(ExplainReport, TellsOfARecording) {
@@ -256,7 +256,7 @@ TEST(ExplainReport, IsReadAgainAsItWasWritten) {
 TEST(ExplainReport, IsDrawnOnPages) {
   const Explanation e = of_recording();
   const ProcessExplanation& process = e.processes.front();
-  const Bars shares = explained::bars_of_shares(process.shares);
+  const Bars shares = explain_text::bars_of_shares(process.shares);
   double end = 0;
   for (const Bars::Bar& bar : shares.bars) {
     EXPECT_EQ(bar.begin, end) << "parts add up to the whole";
@@ -274,16 +274,17 @@ TEST(ExplainReport, HasTheLongestBarForTheLargestGain) {
   const Explanation e = test::torch_loop();
   ProcessExplanation process = e.processes.front();
   process.findings.resize(3, process.findings.front());
-  process.findings[1].seconds_after = process.stretch.reference() * 0.5;
-  process.findings[2].seconds_after = process.stretch.reference();  // no gain by itself, only after the other fixes
-  process.findings[1].seconds_after_all = process.stretch.reference() * 0.4;
-  process.findings[2].seconds_after_all = process.stretch.reference() * 0.3;
-  const std::vector<Bars::Bar> bars = explained::bars_of_gains(process).bars;
+  process.findings[1].seconds_after = process.window_summary.reference() * 0.5;
+  process.findings[2].seconds_after =
+      process.window_summary.reference();  // no gain by itself, only after the other fixes
+  process.findings[1].seconds_after_all = process.window_summary.reference() * 0.4;
+  process.findings[2].seconds_after_all = process.window_summary.reference() * 0.3;
+  const std::vector<Bars::Bar> bars = explain_text::bars_of_gains(process).bars;
   ASSERT_EQ(bars.size(), 3U);
-  EXPECT_NEAR(bars[1].end, process.stretch.reference() * 0.5, 1e-9);
-  EXPECT_NEAR(bars[2].end, process.stretch.reference() * 0.1, 1e-9);
+  EXPECT_NEAR(bars[1].end, process.window_summary.reference() * 0.5, 1e-9);
+  EXPECT_NEAR(bars[2].end, process.window_summary.reference() * 0.1, 1e-9);
   process.findings.resize(2);
-  EXPECT_TRUE(explained::bars_of_gains(process).bars.empty()) << "two are compared by their numbers";
+  EXPECT_TRUE(explain_text::bars_of_gains(process).bars.empty()) << "two are compared by their numbers";
 }
 
 TEST(ExplainReport, JsonKeepsToItsSchema) {

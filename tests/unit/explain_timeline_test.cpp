@@ -11,7 +11,7 @@
 #include "report/explain/timeline.hpp"
 #include "support/chrome_trace.hpp"
 #include "support/golden.hpp"
-#include "support/made_recording.hpp"
+#include "support/synthetic_recording.hpp"
 #include "unit/support.hpp"
 
 namespace xferbench::explain {
@@ -23,7 +23,7 @@ using recording::Memory;
 using recording::StreamFlag;
 
 Recording two_steps() {
-  MadeRecording made;
+  SyntheticRecording made;
   const std::uint32_t s = made.stream(StreamFlag::non_blocking);
   for (int step = 0; step < 2; ++step) {
     made.begin_range("step");
@@ -39,7 +39,7 @@ Recording two_steps() {
 }
 
 std::string trace_of(const Recording& recording, const Window& window) {
-  const std::vector<RecordedStretch> all{{recording, window}};
+  const std::vector<RecordedWindow> all{{recording, window}};
   std::string text;
   write_chrome_trace(all, [&text](std::string_view piece) { text += piece; });
   return text;
@@ -63,7 +63,7 @@ TEST(ExplainTimeline, HasRowsForEnginesThreadsAndRanges) {
 }
 
 TEST(ExplainTimeline, OfOneCopyIsThisText) {
-  MadeRecording made;
+  SyntheticRecording made;
   const std::uint32_t s = made.stream(StreamFlag::non_blocking);
   made.copy(CopyKind::h2d, Memory::pinned, MiB, s);
   made.wait(s);
@@ -122,7 +122,7 @@ TEST(ExplainTimeline, OfSeveralProcessesHasOneTime) {
   const Window window = window_of(first, std::nullopt);
   later.begin += 50'000;
   std::string text;
-  const std::vector<RecordedStretch> both{{second, later}, {first, window}};
+  const std::vector<RecordedWindow> both{{second, later}, {first, window}};
   write_chrome_trace(both, [&text](std::string_view piece) { text += piece; });
   std::map<int, double> begins;
   std::map<int, double> ends;

@@ -24,8 +24,8 @@ inline explain::Explanation of_machine(explain::ProcessExplanation process) {
                      limit_curve(CopyKind::h2d, Memory::pageable, 11.8, 8e-6),
                      limit_curve(CopyKind::d2h, Memory::pinned, 55.1, 1.3e-6),
                      limit_curve(CopyKind::d2h, Memory::pageable, 9.2, 9e-6)},
-          .bare_runs = {53.1e-3, 52.9e-3, 53e-3},
-          .watched_runs = {54.5e-3},
+          .baseline_runs = {53.1e-3, 52.9e-3, 53e-3},
+          .profiled_runs = {54.5e-3},
           .processes = {std::move(process)}};
 }
 
@@ -35,8 +35,8 @@ inline std::vector<explain::Finding> torch_findings() {
       {.kind = FindingKind::pageable,
        .what = "64 copies of 4 MiB to the GPU read from pageable memory: 11.40 GB/s; pinned memory would reach 53.80 "
                "GB/s; the host waits for them",
-       .mend = "Pin the source (cudaMallocHost, cudaHostRegister; PyTorch: pin_memory()) and copy with "
-               "cudaMemcpyAsync on a stream (non_blocking=True)",
+       .fix = "Pin the source (cudaMallocHost, cudaHostRegister; PyTorch: pin_memory()) and copy with "
+              "cudaMemcpyAsync on a stream (non_blocking=True)",
        .assumption =
            "The memory is pinned once, outside of the analyzed range, and is not overwritten before the copy has ended",
        .place = {.call = "cudaMemcpyAsync",
@@ -53,7 +53,7 @@ inline std::vector<explain::Finding> torch_findings() {
        .share = 0.41},
       {.kind = FindingKind::result_wait,
        .what = "The host waits 64 times for a result of 4 B (10.1 ms in total)",
-       .mend = "Keep results on the GPU and read them once (PyTorch: sum losses on the GPU, one .item() at the end)",
+       .fix = "Keep results on the GPU and read them once (PyTorch: sum losses on the GPU, one .item() at the end)",
        .assumption = "Nothing that the host does next depends on them",
        .place = {.call = "cudaStreamSynchronize", .range = "step"},
        .count = 64,
@@ -64,7 +64,7 @@ inline std::vector<explain::Finding> torch_findings() {
        .share = 0.15},
       {.kind = FindingKind::no_overlap,
        .what = "Copies to the GPU and kernels run in turn",
-       .mend = "Copy the next batch on a second stream while this one is worked on",
+       .fix = "Copy the next batch on a second stream while this one is worked on",
        .assumption = "There is room for two batches",
        .place = {.call = "cudaMemcpyAsync", .range = "step"},
        .count = 128,
@@ -98,7 +98,7 @@ inline explain::Explanation torch_loop() {
       .pid = 4711,
       .command = "python3 train.py",
       .gpus = {"NVIDIA H200"},
-      .stretch = {.range = "epoch", .times = 1, .seconds = 54.5e-3, .bare = 53e-3, .replayed = 54.2e-3},
+      .window_summary = {.range = "epoch", .times = 1, .seconds = 54.5e-3, .baseline = 53e-3, .replayed = 54.2e-3},
       .counts = {.copies = 128, .kernels = 640, .fills = 0, .calls = 1600, .waits = 128, .graph_nodes = 0},
       .shares = {.kernels = 11.1e-3,
                  .copies = 23.6e-3,
@@ -107,7 +107,7 @@ inline explain::Explanation torch_loop() {
                  .calls = 4.2e-3,
                  .loading = 0,
                  .program = 4.4e-3,
-                 .watching = 1.5e-3},
+                 .profiling = 1.5e-3},
       .findings = torch_findings(),
       .small_findings = 2,
       .together = {23e-3, 19.1e-3}};
@@ -139,7 +139,7 @@ inline explain::Explanation torch_loop() {
 }
 
 /// The same loop with pinned memory and without waits.
-inline explain::Explanation mended_loop() {
+inline explain::Explanation fixed_loop() {
   using recording::CopyKind;
   using recording::Memory;
   explain::ProcessExplanation process{
@@ -147,7 +147,7 @@ inline explain::Explanation mended_loop() {
       .command = "python3 mended.py",
       .gpus = {"NVIDIA H200"},
       .notes = {"12 operations have no timestamps and are left out"},
-      .stretch = {.seconds = 22.4e-3, .replayed = 22.5e-3},
+      .window_summary = {.seconds = 22.4e-3, .replayed = 22.5e-3},
       .counts = {.copies = 65, .kernels = 640, .fills = 0, .calls = 1400, .waits = 1, .graph_nodes = 0},
       .shares = {.kernels = 14.4e-3, .copies = 5e-3, .calls = 1.9e-3, .loading = 0.1e-3, .program = 1e-3},
       .small_findings = 1};
@@ -170,8 +170,8 @@ inline explain::Explanation mended_loop() {
                       .seconds = 2e-6,
                       .busy = 2e-6}};
   explain::Explanation e = of_machine(std::move(process));
-  e.bare_runs.clear();
-  e.watched_runs.clear();
+  e.baseline_runs.clear();
+  e.profiled_runs.clear();
   return e;
 }
 

@@ -15,7 +15,7 @@ struct FleetShape {
   int nodes = 2;
   int per_node = 4;
   std::vector<std::string> dirs{"h2d", "d2h"};
-  std::vector<Pacing> paces{Pacing::all};
+  std::vector<RankConcurrency> paces{RankConcurrency::all};
 };
 
 /// Replaces the rank's measurement by ten samples around the time that 256 MiB take at `rate`, in GB/s.
@@ -29,11 +29,11 @@ inline void set_rate(Result& r, double rate) {
   r.add("bandwidth", rate, "GB/s");
 }
 
-inline Result result_of_rank(const std::string& dir, int rank, int node, Pacing pace) {
+inline Result result_of_rank(const std::string& dir, int rank, int node, RankConcurrency pace) {
   Result r(copy_case(dir, "pinned", 268435456));
   r.in_fleet = InFleet{.rank = rank, .pace = pace, .clock_uncertainty = 1e-6};
   const double apart = 0.001 * ((rank * 7 + static_cast<int>(dir.front())) % 9 - 4);
-  const double contention = pace == Pacing::one ? 1 : node == 0 ? 0.5 : 0.6;
+  const double contention = pace == RankConcurrency::one ? 1 : node == 0 ? 0.5 : 0.6;
   set_rate(r, 55 * contention * (1 + apart));
   return r;
 }
@@ -55,7 +55,7 @@ inline Report fleet_report(const FleetShape& shape = {}) {
     place.environment.gpu.numa_node = rank % 2;
     report.fleet->ranks.push_back(std::move(place));
   }
-  for (const Pacing pace : shape.paces) {
+  for (const RankConcurrency pace : shape.paces) {
     for (const std::string& dir : shape.dirs) {
       for (const RankPlace& place : report.fleet->ranks) {
         report.results.push_back(result_of_rank(dir, place.rank, place.node, pace));

@@ -12,7 +12,7 @@
 
 #include "fleet/suspicion.hpp"
 #include "model/matching.hpp"
-#include "support/made_fleet.hpp"
+#include "support/synthetic_fleet.hpp"
 
 namespace xferbench::fleet {
 namespace {
@@ -20,12 +20,12 @@ namespace {
 using test::Fault;
 using test::FleetPlan;
 using test::made_case;
-using test::MadeFleet;
+using test::SyntheticFleet;
 using Low = std::vector<std::size_t>;
 
 /// A fleet without noise: ranks differ only by the given faults.
-MadeFleet exact_fleet(int nodes, int ranks_per_node, std::vector<Fault> faults = {}) {
-  return MadeFleet({.nodes = nodes, .ranks_per_node = ranks_per_node, .noise = 0, .faults = std::move(faults)});
+SyntheticFleet exact_fleet(int nodes, int ranks_per_node, std::vector<Fault> faults = {}) {
+  return SyntheticFleet({.nodes = nodes, .ranks_per_node = ranks_per_node, .noise = 0, .faults = std::move(faults)});
 }
 
 /// Makes the rank's numbers of one case and round worse by a relative `share`.
@@ -38,9 +38,9 @@ void worsen(Report& report, const std::string& what, int rank, double share, uns
   }
 }
 
-const std::vector<Flagged>& flagged(const MadeFleet& made) { return made.report.fleet->flagged; }
+const std::vector<Flagged>& flagged(const SyntheticFleet& made) { return made.report.fleet->flagged; }
 /// The texts of all flagged ranks, one per line.
-std::string said(const MadeFleet& made) {
+std::string said(const SyntheticFleet& made) {
   std::string all;
   for (const Flagged& one : flagged(made)) all += one.text + "\n";
   return all;
@@ -57,13 +57,13 @@ testing::AssertionResult has(const std::string& text, const std::vector<std::str
   return testing::AssertionSuccess();
 }
 
-const std::vector<std::string>& notes(const MadeFleet& made) { return made.report.fleet->notes; }
+const std::vector<std::string>& notes(const SyntheticFleet& made) { return made.report.fleet->notes; }
 
 // --- Outliers --------------------------------------------------------------------------------------------------------
 
-Low low_of(const std::vector<double>& speeds) { return stand({speeds}, {}).front().low; }
+Low low_of(const std::vector<double>& speeds) { return pool_outliers({speeds}, {}).front().low; }
 
-TEST(Standing, IsLowBeyondTheThresholdAndTheSpread) {
+TEST(PoolOutliers, IsLowBeyondTheThresholdAndTheSpread) {
   EXPECT_EQ(low_of({100, 100.1, 99.9, 100.2, 99.8, 96.9}), (Low{5}));
   EXPECT_EQ(low_of({100, 100.1, 99.9, 100.2, 99.8, 97.2}), Low{}) << "far, but within the threshold";
   EXPECT_EQ(low_of({100, 102, 98, 104, 96, 90}), Low{}) << "beyond the threshold, but they all are far apart";
@@ -71,26 +71,26 @@ TEST(Standing, IsLowBeyondTheThresholdAndTheSpread) {
   EXPECT_EQ(low_of({100, 100.1, 99.9, 100.2, 99.8, 120}), Low{}) << "what is better is not low";
 }
 
-TEST(Standing, WithoutASpreadIsBeyondTheThresholdAlone) {
+TEST(PoolOutliers, WithoutASpreadIsBeyondTheThresholdAlone) {
   EXPECT_EQ(low_of({100, 100, 100, 100, 100, 96.9}), (Low{5}));
   EXPECT_EQ(low_of({100, 100, 100, 100, 100, 97.1}), Low{});
 }
 
-TEST(Standing, OfFewIsComparedWithTheBest) {
+TEST(PoolOutliers, OfFewIsComparedWithTheBest) {
   EXPECT_EQ(low_of({100, 96.9, 97.1, 50}), (Low{1, 3}));
   EXPECT_EQ(low_of({100}), Low{});
-  EXPECT_TRUE(stand({{100, 50}}, {}).front().best);
-  EXPECT_EQ(stand({{100, 50}}, {}).front().reference, 100);
+  EXPECT_TRUE(pool_outliers({{100, 50}}, {}).front().best);
+  EXPECT_EQ(pool_outliers({{100, 50}}, {}).front().reference, 100);
 }
 
-TEST(Standing, OfSeveralPoolsIsWithinEachByTheSpreadOfAll) {
-  const auto all = stand({{100, 100.1, 99.9, 100.2}, {80, 80.1, 79.9, 72}}, {});
+TEST(PoolOutliers, OfSeveralPoolsIsWithinEachByTheSpreadOfAll) {
+  const auto all = pool_outliers({{100, 100.1, 99.9, 100.2}, {80, 80.1, 79.9, 72}}, {});
   EXPECT_EQ(all[0].low, Low{});
   EXPECT_EQ(all[1].low, (Low{3}));
   EXPECT_NEAR(all[1].reference, 79.95, 1e-9);
 }
 
-TEST(Standing, OfATimeIsThatOfItsRate) {
+TEST(PoolOutliers, OfATimeIsThatOfItsRate) {
   const fleet::Test time{.better = Better::lower, .values = {}};
   EXPECT_DOUBLE_EQ(shortfall(speed_of(time, 1.25), speed_of(time, 1)), 0.2);
   EXPECT_EQ(shortfall(1, 0), 0) << "nothing is below nothing";
@@ -99,14 +99,14 @@ TEST(Standing, OfATimeIsThatOfItsRate) {
 // --- Flags -----------------------------------------------------------------------------------------------------------
 
 TEST(FleetJudgement, FlagsNobodyWhereAllAreAlike) {
-  MadeFleet made = exact_fleet(2, 4);
-  EXPECT_TRUE(second_round(made.report, {}).empty());
+  SyntheticFleet made = exact_fleet(2, 4);
+  EXPECT_TRUE(retests_of(made.report, {}).empty());
   made.judge();
   EXPECT_EQ(said(made), "");
 }
 
 TEST(FleetJudgement, NamesALinkWhereWorkOnTheGpuIsAsFastAsElsewhere) {
-  MadeFleet made = exact_fleet(2, 4, {{.of = Fault::Of::link, .where = 5}});
+  SyntheticFleet made = exact_fleet(2, 4, {{.of = Fault::Of::link, .where = 5}});
   made.judge();
   ASSERT_EQ(flagged(made).size(), 1U);
   const Flagged& link = flagged(made).front();
@@ -120,11 +120,11 @@ TEST(FleetJudgement, NamesALinkWhereWorkOnTheGpuIsAsFastAsElsewhere) {
 
 TEST(FleetJudgement, NamesAGpuWhereWorkOnItIsSlow) {
   const Fault gpu{.of = Fault::Of::gpu, .where = 2};
-  MadeFleet alone = exact_fleet(2, 4, {gpu});
+  SyntheticFleet alone = exact_fleet(2, 4, {gpu});
   alone.judge();
   ASSERT_EQ(flagged(alone).size(), 1U);
   EXPECT_EQ(flagged(alone).front().what, Flagged::What::gpu);
-  MadeFleet both = exact_fleet(2, 4, {gpu, {.of = Fault::Of::link, .where = 2}});
+  SyntheticFleet both = exact_fleet(2, 4, {gpu, {.of = Fault::Of::link, .where = 2}});
   both.judge();
   ASSERT_EQ(flagged(both).size(), 1U);
   EXPECT_EQ(flagged(both).front().what, Flagged::What::gpu) << "in all tests";
@@ -132,7 +132,7 @@ TEST(FleetJudgement, NamesAGpuWhereWorkOnItIsSlow) {
 }
 
 TEST(FleetJudgement, SaysHowToTellALinkFromItsGpu) {
-  MadeFleet made({.noise = 0, .faults = {{.of = Fault::Of::link, .where = 5}}, .cases = {"h2d", "d2h"}});
+  SyntheticFleet made({.noise = 0, .faults = {{.of = Fault::Of::link, .where = 5}}, .cases = {"h2d", "d2h"}});
   made.judge();
   ASSERT_EQ(flagged(made).size(), 1U);
   EXPECT_EQ(flagged(made).front().what, Flagged::What::link);
@@ -141,7 +141,7 @@ TEST(FleetJudgement, SaysHowToTellALinkFromItsGpu) {
 
 TEST(FleetJudgement, NamesAHostWhereAllItsRanksAreSlow) {
   for (const int nodes : {2, 3, 4, 5, 6, 16}) {
-    MadeFleet made = exact_fleet(nodes, 4, {{.of = Fault::Of::host, .where = 1}});
+    SyntheticFleet made = exact_fleet(nodes, 4, {{.of = Fault::Of::host, .where = 1}});
     made.judge();
     ASSERT_EQ(flagged(made).size(), 1U) << nodes;
     EXPECT_EQ(flagged(made).front().what, Flagged::What::host);
@@ -151,7 +151,7 @@ TEST(FleetJudgement, NamesAHostWhereAllItsRanksAreSlow) {
 }
 
 /// Adds a case in which rank i has rates[i] GB/s, in both rounds.
-void add_test(MadeFleet& made, const std::string& what, DataPath path, const std::vector<double>& rates) {
+void add_test(SyntheticFleet& made, const std::string& what, DataPath path, const std::vector<double>& rates) {
   Case c("memcpy");
   c.set({.name = "what", .kind = AxisKind::choice}, what);
   for (const unsigned round : {1U, 2U}) {
@@ -164,12 +164,12 @@ void add_test(MadeFleet& made, const std::string& what, DataPath path, const std
 }
 
 /// A fleet without results.
-MadeFleet empty_fleet(int nodes, int ranks_per_node) {
-  return MadeFleet({.nodes = nodes, .ranks_per_node = ranks_per_node, .cases = {}});
+SyntheticFleet empty_fleet(int nodes, int ranks_per_node) {
+  return SyntheticFleet({.nodes = nodes, .ranks_per_node = ranks_per_node, .cases = {}});
 }
 
 TEST(FleetJudgement, TakesNoHostForSlowThatIsAsFarFromTheMiddleAsOthers) {
-  MadeFleet made = empty_fleet(6, 2);
+  SyntheticFleet made = empty_fleet(6, 2);
   std::vector<double> rates;
   for (const double host : {96.0, 100.0, 92.0, 98.0, 94.0, 90.0}) rates.insert(rates.end(), 2, host);
   add_test(made, "h2d", DataPath::link, rates);
@@ -178,7 +178,7 @@ TEST(FleetJudgement, TakesNoHostForSlowThatIsAsFarFromTheMiddleAsOthers) {
 }
 
 TEST(FleetJudgement, JudgesOtherModelsOnASlowHostAmongTheirLike) {
-  MadeFleet made = empty_fleet(3, 3);
+  SyntheticFleet made = empty_fleet(3, 3);
   for (const std::size_t rank : {2U, 5U, 8U}) made.report.fleet->ranks[rank].environment.gpu.name = "NVIDIA A100";
   add_test(made, "h2d", DataPath::link, {55, 55, 25, 49, 49, 12, 55, 55, 25});
   judge(made.report, {});
@@ -190,7 +190,7 @@ TEST(FleetJudgement, JudgesOtherModelsOnASlowHostAmongTheirLike) {
 
 TEST(FleetJudgement, JudgesGpusOfAHostWithSlowLinksAmongAll) {
   for (const bool slow_links : {false, true}) {
-    MadeFleet made = empty_fleet(3, 2);
+    SyntheticFleet made = empty_fleet(3, 2);
     const double link = slow_links ? 40 : 55;
     add_test(made, "h2d", DataPath::link, {55, 55, link, link, 55, 55});
     add_test(made, "d2d", DataPath::gpu, {2000, 2000, 2000, 1900, 2000, 2000});
@@ -202,7 +202,7 @@ TEST(FleetJudgement, JudgesGpusOfAHostWithSlowLinksAmongAll) {
 }
 
 TEST(FleetJudgement, HoldsTwoOnASlowHostAgainstTheBetter) {
-  MadeFleet made = empty_fleet(3, 2);
+  SyntheticFleet made = empty_fleet(3, 2);
   add_test(made, "h2d", DataPath::link, {55, 55, 40, 38, 55, 55});
   judge(made.report, {});
   ASSERT_EQ(flagged(made).size(), 2U) << said(made);
@@ -211,7 +211,7 @@ TEST(FleetJudgement, HoldsTwoOnASlowHostAgainstTheBetter) {
 }
 
 TEST(FleetJudgement, TakesNoLinkForSlowWhoseCopiesAreFast) {
-  MadeFleet made = empty_fleet(1, 8);
+  SyntheticFleet made = empty_fleet(1, 8);
   const std::vector<double> fine(8, 55);
   std::vector<double> slow = fine;
   slow[1] = 49;
@@ -225,7 +225,7 @@ TEST(FleetJudgement, TakesNoLinkForSlowWhoseCopiesAreFast) {
 }
 
 TEST(FleetJudgement, DoesNotTellALinkByWhatIsNotOfItAlone) {
-  MadeFleet made = empty_fleet(1, 8);
+  SyntheticFleet made = empty_fleet(1, 8);
   std::vector<double> slow(8, 55);
   slow[1] = 49;
   add_test(made, "overlap", DataPath::mixed, slow);
@@ -235,7 +235,7 @@ TEST(FleetJudgement, DoesNotTellALinkByWhatIsNotOfItAlone) {
 }
 
 TEST(FleetJudgement, SaysWhatWasNotConfirmedOfWhoIsFlagged) {
-  MadeFleet made({.noise = 0, .faults = {{.of = Fault::Of::link, .where = 5}}});
+  SyntheticFleet made({.noise = 0, .faults = {{.of = Fault::Of::link, .where = 5}}});
   worsen(made.report, "d2d", 5, 0.1, 1);
   made.judge();
   ASSERT_EQ(flagged(made).size(), 1U);
@@ -244,7 +244,7 @@ TEST(FleetJudgement, SaysWhatWasNotConfirmedOfWhoIsFlagged) {
 }
 
 TEST(FleetJudgement, KnowsWhatItRestsOn) {
-  MadeFleet made = exact_fleet(2, 4);
+  SyntheticFleet made = exact_fleet(2, 4);
   made.judge();
   EXPECT_EQ(made.report.fleet->judgement, (FleetJudgement{.tests = 4, .judged = 4, .unresolved = 0}));
   for (Result& result : made.report.results) {
@@ -252,16 +252,16 @@ TEST(FleetJudgement, KnowsWhatItRestsOn) {
   }
   judge(made.report, {});
   EXPECT_EQ(made.report.fleet->judgement, (FleetJudgement{.tests = 4, .judged = 1, .unresolved = 0}));
-  MadeFleet slow = exact_fleet(2, 4, {{.of = Fault::Of::gpu, .where = 3}});
+  SyntheticFleet slow = exact_fleet(2, 4, {{.of = Fault::Of::gpu, .where = 3}});
   judge(slow.report, {});
   EXPECT_EQ(slow.report.fleet->judgement->unresolved, 1U) << "nobody measured again";
-  MadeFleet one = exact_fleet(1, 1);
+  SyntheticFleet one = exact_fleet(1, 1);
   one.judge();
   EXPECT_EQ(one.report.fleet->judgement, (FleetJudgement{.tests = 4, .judged = 0, .unresolved = 0}));
 }
 
 TEST(FleetGroups, ThatAreSmallInATestAreNoted) {
-  MadeFleet made = exact_fleet(1, 5);
+  SyntheticFleet made = exact_fleet(1, 5);
   judge(made.report, {});
   EXPECT_TRUE(notes(made).empty());
   for (Result& result : made.report.results) {
@@ -273,7 +273,7 @@ TEST(FleetGroups, ThatAreSmallInATestAreNoted) {
 }
 
 TEST(FleetJudgement, TakesNoHostForSlowOneOfWhoseRanksIsNot) {
-  MadeFleet made = exact_fleet(6, 3);
+  SyntheticFleet made = exact_fleet(6, 3);
   for (const int rank : {3, 4}) worsen(made.report, "h2d", rank, 0.1, 1);
   const FirstRound first(made.report, {});
   std::vector<Subject> subjects;
@@ -286,7 +286,7 @@ TEST(FleetJudgement, TakesNoHostForSlowOneOfWhoseRanksIsNot) {
 TEST(FleetJudgement, SaysWhereAHostIsSlowInsideItsGpusToo) {
   std::vector<Fault> faults{{.of = Fault::Of::host, .where = 1}};
   for (int rank = 4; rank < 8; ++rank) faults.push_back({.of = Fault::Of::gpu, .where = rank});
-  MadeFleet made = exact_fleet(2, 4, faults);
+  SyntheticFleet made = exact_fleet(2, 4, faults);
   made.judge();
   ASSERT_EQ(flagged(made).size(), 1U);
   EXPECT_EQ(flagged(made).front().what, Flagged::What::host);
@@ -295,7 +295,7 @@ TEST(FleetJudgement, SaysWhereAHostIsSlowInsideItsGpusToo) {
 
 TEST(FleetJudgement, FindsASlowGpuAndASlowLinkOnASlowHost) {
   for (const Fault::Of of : {Fault::Of::gpu, Fault::Of::link}) {
-    MadeFleet made = exact_fleet(3, 4, {{.of = Fault::Of::host, .where = 2}, {.of = of, .where = 9}});
+    SyntheticFleet made = exact_fleet(3, 4, {{.of = Fault::Of::host, .where = 2}, {.of = of, .where = 9}});
     made.judge();
     ASSERT_EQ(flagged(made).size(), 2U);
     EXPECT_EQ(flagged(made)[0].what, Flagged::What::host);
@@ -307,14 +307,14 @@ TEST(FleetJudgement, FindsASlowGpuAndASlowLinkOnASlowHost) {
 }
 
 TEST(FleetJudgement, LeavesInWhatRanksDifferAsItIs) {
-  MadeFleet made = exact_fleet(3, 1, {});
+  SyntheticFleet made = exact_fleet(3, 1, {});
   made.report.fleet->differences = {"ranks differ in their driver: 580.1 on ranks 0 and 1, 570.2 on rank 2"};
   made.judge();
   EXPECT_EQ(made.report.fleet->differences.size(), 1U);
 }
 
 TEST(FleetJudgement, CannotTellAHostFromItsOnlyRank) {
-  MadeFleet made = exact_fleet(3, 1, {{.of = Fault::Of::host, .where = 1}});
+  SyntheticFleet made = exact_fleet(3, 1, {{.of = Fault::Of::host, .where = 1}});
   made.judge();
   ASSERT_EQ(flagged(made).size(), 1U);
   EXPECT_EQ(flagged(made).front().what, Flagged::What::link);
@@ -325,9 +325,9 @@ TEST(FleetJudgement, CannotTellAHostFromItsOnlyRank) {
 }
 
 TEST(FleetJudgement, FlagsWhoIsMissingAndAsksNothingMoreOfThem) {
-  MadeFleet made = exact_fleet(2, 4, {{.of = Fault::Of::link, .where = 5}, {.of = Fault::Of::link, .where = 6}});
+  SyntheticFleet made = exact_fleet(2, 4, {{.of = Fault::Of::link, .where = 5}, {.of = Fault::Of::link, .where = 6}});
   made.report.fleet->missing = {6, 77};
-  for (const Retest& retest : second_round(made.report, {})) {
+  for (const Retest& retest : retests_of(made.report, {})) {
     EXPECT_EQ(std::ranges::find(retest.ranks, 6), retest.ranks.end());
   }
   made.judge();
@@ -340,7 +340,7 @@ TEST(FleetJudgement, FlagsWhoIsMissingAndAsksNothingMoreOfThem) {
 }
 
 TEST(FleetJudgement, JudgesNoNumberOfWhichNeitherWayIsBetter) {
-  MadeFleet made = exact_fleet(2, 4, {{.of = Fault::Of::link, .where = 5}});
+  SyntheticFleet made = exact_fleet(2, 4, {{.of = Fault::Of::link, .where = 5}});
   made.report.metrics_declared["memcpy"] = {measured("copy", "").as_headline().in("s", Better::neither)};
   made.report.metrics_declared["latency"] = {measured("latency", "").as_headline().in("s", Better::neither)};
   made.judge();
@@ -350,7 +350,7 @@ TEST(FleetJudgement, JudgesNoNumberOfWhichNeitherWayIsBetter) {
 // --- Groups ----------------------------------------------------------------------------------------------------------
 
 TEST(FleetGroups, AreByModelAndLink) {
-  MadeFleet made = exact_fleet(2, 8, {{.of = Fault::Of::host, .where = 1}});
+  SyntheticFleet made = exact_fleet(2, 8, {{.of = Fault::Of::host, .where = 1}});
   const auto change = [&](auto how) {
     for (int rank = 8; rank < 16; ++rank) how(made.report.fleet->ranks[static_cast<std::size_t>(rank)].environment.gpu);
   };
@@ -367,7 +367,7 @@ TEST(FleetGroups, AreByModelAndLink) {
 }
 
 TEST(FleetGroups, OfOneAreNoted) {
-  MadeFleet made = exact_fleet(1, 8, {{.of = Fault::Of::link, .where = 3}});
+  SyntheticFleet made = exact_fleet(1, 8, {{.of = Fault::Of::link, .where = 3}});
   made.report.fleet->ranks[3].environment.gpu.pcie->generation = 4;
   made.report.fleet->ranks[3].environment.gpu.pcie->max_generation = 4;
   made.judge();
@@ -376,7 +376,7 @@ TEST(FleetGroups, OfOneAreNoted) {
 }
 
 TEST(FleetPlaces, AreSaidInOneWay) {
-  MadeFleet made = exact_fleet(2, 4);
+  SyntheticFleet made = exact_fleet(2, 4);
   const Fleet& fleet = *made.report.fleet;
   const std::string place = rank_text(fleet, 5, Detail::place);
   EXPECT_EQ(place, "rank 5 (GPU 1 of node001)");
@@ -385,7 +385,7 @@ TEST(FleetPlaces, AreSaidInOneWay) {
 }
 
 TEST(FleetTraining, BelowTheMaximumThatOthersReachIsALinks) {
-  MadeFleet made = exact_fleet(1, 8);
+  SyntheticFleet made = exact_fleet(1, 8);
   made.report.fleet->ranks[3].environment.gpu.pcie->width = 8;
   judge(made.report, {});
   ASSERT_EQ(flagged(made).size(), 1U);
@@ -394,18 +394,18 @@ TEST(FleetTraining, BelowTheMaximumThatOthersReachIsALinks) {
   EXPECT_DOUBLE_EQ(flagged(made).front().shortfall, 0.5);
   EXPECT_TRUE(has(flagged(made).front().text,
                   {"link of rank 3", "PCIe 5 x8 of PCIe 5 x16", "other GPUs of its model at PCIe 5 x16"}));
-  EXPECT_TRUE(second_round(made.report, {}).empty()) << "nothing must be measured again";
+  EXPECT_TRUE(retests_of(made.report, {}).empty()) << "nothing must be measured again";
 }
 
 TEST(FleetTraining, OfAllIsNobodys) {
-  MadeFleet made = exact_fleet(1, 8);
+  SyntheticFleet made = exact_fleet(1, 8);
   for (RankPlace& place : made.report.fleet->ranks) place.environment.gpu.pcie->width = 8;
   judge(made.report, {});
   EXPECT_EQ(said(made), "") << "as the slots may be";
 }
 
 TEST(FleetTraining, IsSaidOfALinkThatIsSlowAmongItsLike) {
-  MadeFleet made = exact_fleet(1, 8, {{.of = Fault::Of::link, .where = 3}});
+  SyntheticFleet made = exact_fleet(1, 8, {{.of = Fault::Of::link, .where = 3}});
   for (std::size_t rank = 0; rank < 6; ++rank) made.report.fleet->ranks[rank].environment.gpu.pcie->generation = 4;
   made.judge();
   ASSERT_EQ(flagged(made).size(), 6U);
@@ -416,7 +416,7 @@ TEST(FleetTraining, IsSaidOfALinkThatIsSlowAmongItsLike) {
 // --- Clock uncertainty -----------------------------------------------------------------------------------------------
 
 TEST(FleetClocks, ThatAreUnsureAllowNoVerdict) {
-  MadeFleet made = exact_fleet(2, 4, {{.of = Fault::Of::link, .where = 5}});
+  SyntheticFleet made = exact_fleet(2, 4, {{.of = Fault::Of::link, .where = 5}});
   for (Result& result : made.report.results) {
     if (result.in_fleet->rank == 1 && result.config.scenario() == "memcpy") result.in_fleet->clock_uncertainty = 1;
   }
@@ -427,8 +427,8 @@ TEST(FleetClocks, ThatAreUnsureAllowNoVerdict) {
 }
 
 TEST(FleetClocks, ThatAreUnsureInTheSecondRoundConfirmNothing) {
-  MadeFleet made = exact_fleet(2, 4, {{.of = Fault::Of::link, .where = 5}});
-  made.measure_again(second_round(made.report, {}));
+  SyntheticFleet made = exact_fleet(2, 4, {{.of = Fault::Of::link, .where = 5}});
+  made.measure_again(retests_of(made.report, {}));
   for (Result& result : made.report.results) {
     if (result.in_fleet->round == 2) result.in_fleet->clock_uncertainty = 1;
   }
@@ -440,30 +440,30 @@ TEST(FleetClocks, ThatAreUnsureInTheSecondRoundConfirmNothing) {
 // --- The second round ------------------------------------------------------------------------------------------------
 
 TEST(SecondRound, HasEachCaseAndPaceOnceWithSuspectsAndFourGoodOnesOfTheirNode) {
-  MadeFleet made = exact_fleet(4, 8, {{.of = Fault::Of::gpu, .where = 9}});
-  EXPECT_EQ(second_round(made.report, {}),
-            (std::vector<Retest>{Retest{made_case("d2d").key(), Pacing::all, {8, 9, 10, 11, 12}}}));
+  SyntheticFleet made = exact_fleet(4, 8, {{.of = Fault::Of::gpu, .where = 9}});
+  EXPECT_EQ(retests_of(made.report, {}),
+            (std::vector<Retest>{Retest{made_case("d2d").key(), RankConcurrency::all, {8, 9, 10, 11, 12}}}));
 }
 
 TEST(SecondRound, HasAsManyGoodOnesAsSuspectsOnWholeNodes) {
-  MadeFleet made = exact_fleet(4, 8, {{.of = Fault::Of::host, .where = 2}});
-  const auto retests = second_round(made.report, {});
+  SyntheticFleet made = exact_fleet(4, 8, {{.of = Fault::Of::host, .where = 2}});
+  const auto retests = retests_of(made.report, {});
   ASSERT_EQ(retests.size(), 3U);
   EXPECT_EQ(retests[0].key, made_case("h2d").key());
   EXPECT_EQ(retests[0].ranks, (Ranks{0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23}));
 }
 
 TEST(SecondRound, PrefersThoseThatAreSuspectedNowhere) {
-  MadeFleet made = exact_fleet(1, 8, {{.of = Fault::Of::gpu, .where = 0}});
+  SyntheticFleet made = exact_fleet(1, 8, {{.of = Fault::Of::gpu, .where = 0}});
   worsen(made.report, "h2d", 1, 0.1, 1);
-  for (const Retest& retest : second_round(made.report, {})) {
+  for (const Retest& retest : retests_of(made.report, {})) {
     const bool of_first = retest.key == made_case("d2d").key();
     EXPECT_EQ(retest.ranks, of_first ? (Ranks{0, 2, 3, 4, 5}) : (Ranks{1, 2, 3, 4, 5}));
   }
 }
 
 TEST(SecondRound, MustShowItAgain) {
-  MadeFleet made = exact_fleet(2, 4);
+  SyntheticFleet made = exact_fleet(2, 4);
   worsen(made.report, "h2d", 3, 0.051, 1);
   made.judge();
   EXPECT_EQ(said(made), "");
@@ -471,19 +471,19 @@ TEST(SecondRound, MustShowItAgain) {
 }
 
 TEST(SecondRound, MustShowItBelowEveryGoodOne) {
-  MadeFleet made = exact_fleet(2, 4, {{.of = Fault::Of::link, .where = 3}});
-  made.measure_again(second_round(made.report, {}));
+  SyntheticFleet made = exact_fleet(2, 4, {{.of = Fault::Of::link, .where = 3}});
+  made.measure_again(retests_of(made.report, {}));
   for (const char* what : {"h2d", "d2h", "latency"}) worsen(made.report, what, 0, 0.2, 2);
   judge(made.report, {});
   EXPECT_EQ(said(made), "");
 }
 
 TEST(SecondRound, ThatWasNotMeasuredConfirmsNothing) {
-  MadeFleet made = exact_fleet(2, 4, {{.of = Fault::Of::gpu, .where = 3}});
+  SyntheticFleet made = exact_fleet(2, 4, {{.of = Fault::Of::gpu, .where = 3}});
   judge(made.report, {});
   EXPECT_EQ(said(made), "");
   EXPECT_TRUE(has(notes(made).back(), {"was not measured again"}));
-  made.measure_again(second_round(made.report, {}));
+  made.measure_again(retests_of(made.report, {}));
   for (Result& result : made.report.results) {
     if (result.in_fleet->round == 2 && result.in_fleet->rank == 3) result.status = Status::failed;
   }
@@ -494,7 +494,7 @@ TEST(SecondRound, ThatWasNotMeasuredConfirmsNothing) {
 
 TEST(SecondRound, IsNoneWithoutAFleet) {
   Report report;
-  EXPECT_TRUE(second_round(report, {}).empty());
+  EXPECT_TRUE(retests_of(report, {}).empty());
   judge(report, {});
   EXPECT_EQ(report.fleet, std::nullopt);
 }
@@ -532,7 +532,7 @@ class ExchangingFleet {
     for (std::size_t partners = 0; partners < rounds(); ++partners) exchange(partners, all, 1);
   }
   void judge() {
-    const auto retests = second_round(made.report, {});
+    const auto retests = retests_of(made.report, {});
     made.measure_again(retests);
     for (const Retest& retest : retests) {
       for (std::size_t partners = 0; partners < rounds(); ++partners) {
@@ -542,7 +542,7 @@ class ExchangingFleet {
     fleet::judge(made.report, {});
   }
 
-  MadeFleet made;
+  SyntheticFleet made;
 
  private:
   [[nodiscard]] std::size_t rounds() const {
@@ -564,14 +564,14 @@ class ExchangingFleet {
 };
 
 template <class Factor>
-MadeFleet judged_exchange(int nodes, int ranks_per_node, Factor factor, std::vector<Fault> faults = {}) {
+SyntheticFleet judged_exchange(int nodes, int ranks_per_node, Factor factor, std::vector<Fault> faults = {}) {
   ExchangingFleet fleet(nodes, ranks_per_node, factor, std::move(faults));
   fleet.judge();
   return std::move(fleet.made);
 }
 
 template <class Factor>
-MadeFleet judged_ring(int nodes, int ranks_per_node, Factor factor) {
+SyntheticFleet judged_ring(int nodes, int ranks_per_node, Factor factor) {
   ExchangingFleet fleet(nodes, ranks_per_node, factor, {}, true);
   fleet.judge();
   return std::move(fleet.made);
@@ -586,8 +586,8 @@ bool beyond_a_node(int a, int b) { return a / 2 != b / 2; }
 
 TEST(Transfers, ThatAreAllSlowAreTheRanks) {
   for (const int rank : {0, 1, 4, 5}) {
-    for (MadeFleet& made : std::array{judged_exchange(3, 2, slow_at(rank)), judged_ring(3, 2, slow_at(rank)),
-                                      judged_ring(6, 1, slow_at(rank)), judged_ring(2, 3, slow_at(rank))}) {
+    for (SyntheticFleet& made : std::array{judged_exchange(3, 2, slow_at(rank)), judged_ring(3, 2, slow_at(rank)),
+                                           judged_ring(6, 1, slow_at(rank)), judged_ring(2, 3, slow_at(rank))}) {
       ASSERT_EQ(flagged(made).size(), 1U) << rank << said(made);
       EXPECT_EQ(flagged(made).front().what, Flagged::What::host);
       EXPECT_EQ(flagged(made).front().ranks, (Ranks{rank}));
@@ -606,7 +606,7 @@ TEST(Transfers, WithOnePartnerMayBeEitherEnds) {
 }
 
 TEST(Transfers, OfOnePairAreThePairs) {
-  MadeFleet made = judged_exchange(3, 2, [](int from, int to) { return from == 1 && to == 4 ? 1.2 : 1.0; });
+  SyntheticFleet made = judged_exchange(3, 2, [](int from, int to) { return from == 1 && to == 4 ? 1.2 : 1.0; });
   ASSERT_EQ(flagged(made).size(), 1U);
   EXPECT_EQ(flagged(made).front().what, Flagged::What::pair);
   EXPECT_EQ(flagged(made).front().ranks, (Ranks{1, 4}));
@@ -614,7 +614,7 @@ TEST(Transfers, OfOnePairAreThePairs) {
 }
 
 TEST(Transfers, ThatAreSlowBeyondANodeAreTheRanksNetworks) {
-  MadeFleet made = judged_exchange(3, 2, [](int from, int to) {
+  SyntheticFleet made = judged_exchange(3, 2, [](int from, int to) {
     return beyond_a_node(from, to) && (from == 3 || to == 3) ? 1.2 : beyond_a_node(from, to) ? 1.0 : 0.1;
   });
   ASSERT_EQ(flagged(made).size(), 1U);
@@ -624,7 +624,7 @@ TEST(Transfers, ThatAreSlowBeyondANodeAreTheRanksNetworks) {
 }
 
 TEST(Transfers, OfAllRanksOfANodeAreItsHosts) {
-  MadeFleet made = judged_exchange(
+  SyntheticFleet made = judged_exchange(
       4, 2, [](int from, int to) { return beyond_a_node(from, to) && (from / 2 == 1 || to / 2 == 1) ? 1.2 : 1.0; });
   ASSERT_EQ(flagged(made).size(), 1U);
   EXPECT_EQ(flagged(made).front().what, Flagged::What::host);
@@ -634,7 +634,7 @@ TEST(Transfers, OfAllRanksOfANodeAreItsHosts) {
 TEST(Transfers, InARingShowTheNetworkOfAHostByAllThatLeaveIt) {
   for (const int ranks_per_node : {2, 4}) {
     const auto node = [=](int rank) { return rank / ranks_per_node; };
-    MadeFleet made = judged_ring(4, ranks_per_node, [&](int from, int to) {
+    SyntheticFleet made = judged_ring(4, ranks_per_node, [&](int from, int to) {
       return node(from) != node(to) && (node(from) == 1 || node(to) == 1) ? 1.2 : 1.0;
     });
     ASSERT_EQ(flagged(made).size(), 1U) << said(made);
@@ -646,7 +646,7 @@ TEST(Transfers, InARingShowTheNetworkOfAHostByAllThatLeaveIt) {
 
 TEST(Transfers, BetweenTwoSlowRanksDoNotMakeWhoIsBetweenThemSlow) {
   for (const int nodes : {1, 2}) {
-    MadeFleet made = judged_ring(nodes, 8 / nodes, [](int from, int to) {
+    SyntheticFleet made = judged_ring(nodes, 8 / nodes, [](int from, int to) {
       if (from == 2 || to == 2) return 1.31;  // slowest, as both of its partners are slow
       return from == 1 || to == 1 || from == 3 || to == 3 ? 1.3 : 1.0;
     });
@@ -657,15 +657,15 @@ TEST(Transfers, BetweenTwoSlowRanksDoNotMakeWhoIsBetweenThemSlow) {
 }
 
 TEST(Transfers, AreExplainedByASlowLink) {
-  MadeFleet made = judged_exchange(3, 2, [](int from, int to) { return from == 3 || to == 3 ? 1.1 : 1.0; },
-                                   {{.of = Fault::Of::link, .where = 3}});
+  SyntheticFleet made = judged_exchange(3, 2, [](int from, int to) { return from == 3 || to == 3 ? 1.1 : 1.0; },
+                                        {{.of = Fault::Of::link, .where = 3}});
   ASSERT_EQ(flagged(made).size(), 1U);
   EXPECT_EQ(flagged(made).front().what, Flagged::What::link);
   EXPECT_TRUE(has(flagged(made).front().tests.back(), {"exchange"}));
 }
 
 TEST(Transfers, OfAHostAreNotExplainedByALinkOfOneOfItsRanks) {
-  MadeFleet made = judged_exchange(
+  SyntheticFleet made = judged_exchange(
       4, 2, [](int from, int to) { return beyond_a_node(from, to) && (from / 2 == 1 || to / 2 == 1) ? 2.0 : 1.0; },
       {{.of = Fault::Of::link, .where = 3}});
   ASSERT_EQ(flagged(made).size(), 2U) << said(made);
@@ -675,8 +675,8 @@ TEST(Transfers, OfAHostAreNotExplainedByALinkOfOneOfItsRanks) {
 }
 
 TEST(Transfers, OfOnePairAreNotExplainedByALinkThatSlowsNoOthers) {
-  MadeFleet made = judged_exchange(3, 2, [](int from, int to) { return from == 3 && to == 4 ? 5.0 : 1.0; },
-                                   {{.of = Fault::Of::link, .where = 3}});
+  SyntheticFleet made = judged_exchange(3, 2, [](int from, int to) { return from == 3 && to == 4 ? 5.0 : 1.0; },
+                                        {{.of = Fault::Of::link, .where = 3}});
   ASSERT_EQ(flagged(made).size(), 2U) << said(made);
   EXPECT_EQ(flagged(made)[1].what, Flagged::What::pair);
   EXPECT_EQ(flagged(made)[1].ranks, (Ranks{3, 4}));
@@ -684,8 +684,8 @@ TEST(Transfers, OfOnePairAreNotExplainedByALinkThatSlowsNoOthers) {
 }
 
 TEST(Transfers, OfOnePairAreNotExplainedByAHostThatIsLessSlow) {
-  MadeFleet made = judged_exchange(3, 2, [](int from, int to) { return from == 3 && to == 4 ? 5.0 : 1.0; },
-                                   {{.of = Fault::Of::host, .where = 1}});
+  SyntheticFleet made = judged_exchange(3, 2, [](int from, int to) { return from == 3 && to == 4 ? 5.0 : 1.0; },
+                                        {{.of = Fault::Of::host, .where = 1}});
   ASSERT_EQ(flagged(made).size(), 2U) << said(made);
   EXPECT_EQ(flagged(made)[0].what, Flagged::What::host);
   EXPECT_EQ(flagged(made)[1].what, Flagged::What::pair);
@@ -693,7 +693,7 @@ TEST(Transfers, OfOnePairAreNotExplainedByAHostThatIsLessSlow) {
 
 TEST(Transfers, AreMeasuredAgainBetweenSuspectsAndGoodPairs) {
   const ExchangingFleet fleet(3, 2, [](int from, int to) { return from == 1 && to == 4 ? 1.2 : 1.0; });
-  const auto retests = second_round(fleet.made.report, {});
+  const auto retests = retests_of(fleet.made.report, {});
   std::size_t pairs = 0;
   bool has_suspects = false;
   for (const Retest& retest : retests) {
@@ -708,7 +708,7 @@ TEST(Transfers, AreMeasuredAgainBetweenSuspectsAndGoodPairs) {
 
 TEST(Transfers, OfARankAreMeasuredAgainWithFourPartners) {
   const ExchangingFleet fleet(16, 1, slow_at(7));
-  const auto retests = second_round(fleet.made.report, {});
+  const auto retests = retests_of(fleet.made.report, {});
   EXPECT_EQ(retests.size(), 4U);
   for (const Retest& retest : retests) {
     EXPECT_TRUE(std::ranges::binary_search(retest.ranks, 7));

@@ -24,7 +24,7 @@ std::string table_of(const Report& report, bool every_row = false) {
 
 /// Two hosts in three modes of concurrency, with a slow link, a lost rank, a failed case and late ranks.
 Report troubled_fleet() {
-  Report report = test::fleet_report({.paces = {Pacing::all, Pacing::node, Pacing::one}});
+  Report report = test::fleet_report({.paces = {RankConcurrency::all, RankConcurrency::node, RankConcurrency::one}});
   test::slow_down(report, 6, 0.9);
   test::lose(report, 2);
   Result& failed = report.results[3];
@@ -57,11 +57,11 @@ TEST(FleetReport, HasItsTable) {
 }
 
 TEST(FleetReport, HasNoColumnWithoutAnyText) {
-  const std::string all_paces =
-      table_of(test::fleet_report({.nodes = 1, .paces = {Pacing::all, Pacing::node, Pacing::one}}));
+  const std::string all_paces = table_of(
+      test::fleet_report({.nodes = 1, .paces = {RankConcurrency::all, RankConcurrency::node, RankConcurrency::one}}));
   EXPECT_TRUE(test::mentions(all_paces, "one node at a time"));
   EXPECT_FALSE(test::mentions(all_paces, "by host")) << "of a single one";
-  const std::string two_paces = table_of(test::fleet_report({.paces = {Pacing::all, Pacing::one}}));
+  const std::string two_paces = table_of(test::fleet_report({.paces = {RankConcurrency::all, RankConcurrency::one}}));
   EXPECT_TRUE(test::mentions(two_paces, "all / one"));
   EXPECT_FALSE(test::mentions(two_paces, "one node at a time"));
   EXPECT_FALSE(test::mentions(two_paces, "node / one"));

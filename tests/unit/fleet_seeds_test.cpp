@@ -11,17 +11,17 @@
 #include <vector>
 
 #include "fleet/judgement.hpp"
-#include "support/made_fleet.hpp"
+#include "support/synthetic_fleet.hpp"
 
 namespace xferbench::fleet {
 namespace {
 
 using test::Fault;
 using test::FleetPlan;
-using test::MadeFleet;
+using test::SyntheticFleet;
 
 /// A random fleet with up to two faults, in which all ranks have been measured twice.
-MadeFleet any_fleet() {
+SyntheticFleet any_fleet() {
   FleetPlan plan{.nodes = *rc::gen::inRange(1, 7),
                  .ranks_per_node = *rc::gen::inRange(1, 6),
                  .noise = *rc::gen::element(0.0, 0.005, 0.02),
@@ -30,11 +30,11 @@ MadeFleet any_fleet() {
     plan.faults.push_back({.of = *rc::gen::element(Fault::Of::link, Fault::Of::gpu, Fault::Of::host),
                            .where = *rc::gen::inRange(0, plan.nodes * plan.ranks_per_node)});
   }
-  MadeFleet made(plan);
+  SyntheticFleet made(plan);
   std::vector<int> ranks(static_cast<std::size_t>(plan.nodes * plan.ranks_per_node));
   std::iota(ranks.begin(), ranks.end(), 0);
   std::vector<Retest> all;
-  for (const std::string& what : plan.cases) all.push_back({test::made_case(what).key(), Pacing::all, ranks});
+  for (const std::string& what : plan.cases) all.push_back({test::made_case(what).key(), RankConcurrency::all, ranks});
   made.measure_again(all);
   return made;
 }
@@ -77,7 +77,7 @@ RC_GTEST_PROP(FleetJudgement, NumbersOfRanksMeanNothing, ()) {
 RC_GTEST_PROP(FleetJudgement, UnitsMeanNothing, ()) {
   Report report = any_fleet().report;
   const std::vector<Verdict> before = verdicts_of(report);
-  const std::vector<Retest> again = second_round(report, {});
+  const std::vector<Retest> again = retests_of(report, {});
   const double times = *rc::gen::element(1.0 / 1024, 8.0, 65536.0);
   for (Result& result : report.results) {
     for (Metric& metric : result.metrics) metric.value *= times;
@@ -85,7 +85,7 @@ RC_GTEST_PROP(FleetJudgement, UnitsMeanNothing, ()) {
     result.in_fleet->clock_uncertainty *= times;
   }
   RC_ASSERT(verdicts_of(report) == before);
-  RC_ASSERT(second_round(report, {}) == again);
+  RC_ASSERT(retests_of(report, {}) == again);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fleet/judgement.hpp"
-#include "support/made_fleet.hpp"
+#include "support/synthetic_fleet.hpp"
 
 namespace xferbench::fleet {
 namespace {
@@ -64,13 +64,13 @@ TEST(FleetTests, AreOfOneRoundCaseAndPaceAndAscendByRank) {
   Report report;
   report.results = {result_of_rank(2, 3e-3, 0), result_of_rank(0, 1e-3, 0), result_of_rank(1, 2e-3, 0),
                     result_of_rank(1, 9e-3, 0), result_of_rank(1, 7e-3, 0), result_of_rank(3, 1e-3, 0)};
-  report.results[3].in_fleet->pace = Pacing::one;
+  report.results[3].in_fleet->pace = RankConcurrency::one;
   report.results[4].in_fleet->round = 2;
   report.results[5].status = Status::failed;
   const auto first = tests_of(report, 1);
   ASSERT_EQ(first.size(), 2U);
   EXPECT_EQ(first[0].values, (std::vector<Value>{{0, 1e-3, 0, {}}, {1, 2e-3, 0, {}}, {2, 3e-3, 0, {}}}));
-  EXPECT_EQ(first[1].pace, Pacing::one);
+  EXPECT_EQ(first[1].pace, RankConcurrency::one);
   EXPECT_EQ(first[1].name(), made_case("h2d").key() + " pace=one");
   const auto second = tests_of(report, 2);
   ASSERT_EQ(second.size(), 1U);

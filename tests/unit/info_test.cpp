@@ -22,20 +22,20 @@ std::string said(const Labels& facts, const std::string& name) {
 }
 
 TEST(InfoOnNuma, SaysWhereTheProcessIsAndWhatWasNotPossible) {
-  struct Told {
+  struct NumaCase {
     std::optional<unsigned> node;
     std::optional<unsigned> gpus;
     std::string note;
     const char* text;
   };
   const std::string unknown = "the GPU's NUMA node is unknown";
-  for (const Told& t : {Told{{}, {}, "", ""},
-                        {1, {}, "", "1"},
-                        {1, 1, "", "1, the GPU's"},
-                        {1, 0, "", "1; the GPU's is 0"},
-                        {{}, 0, "", "no single node; the GPU's is 0"},
-                        {{}, {}, unknown, "no single node (the GPU's NUMA node is unknown)"},
-                        {0, {}, unknown, "0 (the GPU's NUMA node is unknown)"}}) {
+  for (const NumaCase& t : {NumaCase{{}, {}, "", ""},
+                            {1, {}, "", "1"},
+                            {1, 1, "", "1, the GPU's"},
+                            {1, 0, "", "1; the GPU's is 0"},
+                            {{}, 0, "", "no single node; the GPU's is 0"},
+                            {{}, {}, unknown, "no single node (the GPU's NUMA node is unknown)"},
+                            {0, {}, unknown, "0 (the GPU's NUMA node is unknown)"}}) {
     Environment::Host host;
     host.numa_node = t.node;
     host.gpu_numa_node = t.gpus;

@@ -17,12 +17,12 @@
 #include <string>
 #include <thread>
 
-#include "app/give_up.hpp"
+#include "app/abort_run.hpp"
 #include "app/live_report.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "results/json.hpp"
-#include "support/files_limited.hpp"
+#include "support/file_size_limit.hpp"
 #include "unit/report_fixture.hpp"
 #include "unit/support.hpp"
 
@@ -110,7 +110,7 @@ TEST_F(LongRun, WritesAFewTimesItsResultsInAllAndKeepsNoSamples) {
   LiveReport report = live();
   for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
   EXPECT_TRUE(fs::exists(journal()));
-  EXPECT_TRUE(report.report().results.front().has_samples_put_away());
+  EXPECT_TRUE(report.report().results.front().has_released_samples());
   EXPECT_EQ(report.report().results.front().measurements.front().samples.size(), 200U) << "their number is known";
   report.finish({});
   const std::uint64_t written = bytes_written() - before;
@@ -140,7 +140,7 @@ TEST_F(LongRun, OfFewCasesHasNoJournal) {
 TEST_F(LongRun, HoldsNoSamplesWhereNoFileIsToHaveThem) {
   LiveReport report(begun(), {}, [](const Report&) { return Document("", Trust::of_facts()); });
   static_cast<void>(report.put(0, sampled(0)));
-  EXPECT_TRUE(report.report().results.front().has_samples_put_away());
+  EXPECT_TRUE(report.report().results.front().has_released_samples());
 }
 
 TEST_F(LongRun, OfManyTurnsKeepsItsJournalSmall) {
@@ -324,11 +324,11 @@ TEST_F(LongRun, CanBeEndedFromAnotherThreadWhereItsJournalCannotBeReadAgain) {
   LiveReport report = live();
   for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i, 200, Stop::interrupted)));
   damage_journal_at(3);
-  const auto give_up = [&] {
-    app::give_up({Alarm::Kind::stuck, "synchronize_stream", 30},
-                 {.live = report, .cases = {{3, failed(3)}}, .table = [] { return std::string(); }, .clear = [] {}});
+  const auto abort_run = [&] {
+    app::abort_run({Alarm::Kind::stuck, "synchronize_stream", 30},
+                   {.live = report, .cases = {{3, failed(3)}}, .table = [] { return std::string(); }, .clear = [] {}});
   };
-  EXPECT_EXIT(give_up(), testing::ExitedWithCode(6), "the GPU is stuck");
+  EXPECT_EXIT(abort_run(), testing::ExitedWithCode(6), "the GPU is stuck");
   EXPECT_EQ(read_back().results.size(), kMany);
   EXPECT_EQ(read_back().results.at(3).reason, "a reason");
 }
@@ -343,7 +343,7 @@ TEST_F(LongRun, WhoseJournalCannotGrowWritesItsFileAsIfThereWereNone) {
     }
   }
   ASSERT_GT(fs::file_size(journal()), fs::file_size(file()) + (1 << 18));
-  const test::FilesLimitedTo limit(fs::file_size(journal()));
+  const test::FileSizeLimit limit(fs::file_size(journal()));
   EXPECT_EQ(report.put(kCases, sampled(kCases)).size(), 1U) << "the journal is told once";
   for (std::uint64_t i = 1; i <= 2; ++i) {
     std::this_thread::sleep_for(std::chrono::seconds(1));  // writing the file may take a tenth of the run's time
@@ -370,8 +370,8 @@ TEST_F(LongRun, IsGoneOnWithFromItsJournal) {
   {
     LiveReport report(
         begun(), {}, [](const Report&) { return Document("", Trust::of_facts()); },
-        app::Continued{ResultsFile(file().string()), std::move(known)});
-    EXPECT_TRUE(report.report().results.front().has_samples_put_away());
+        app::ResumedRun{ResultsFile(file().string()), std::move(known)});
+    EXPECT_TRUE(report.report().results.front().has_released_samples());
     EXPECT_EQ(read_back().results.size(), kMany) << "there is no moment without what was known";
     for (std::uint64_t i = kMany; i < kMany + 10; ++i) static_cast<void>(report.put(i, sampled(i)));
     EXPECT_EQ(read_back().results.size(), kMany + 10);
@@ -387,7 +387,7 @@ TEST_F(LongRun, OnAFullDiskSaysSoOnceAndKeepsWhatItHas) {
   LiveReport report = live();
   std::vector<std::string> told;
   {
-    const test::FilesLimitedTo limit(600 << 10);
+    const test::FileSizeLimit limit(600 << 10);
     for (std::uint64_t i = 0; i < kMany; ++i) {
       for (const std::string& line : report.put(i, sampled(i))) told.push_back(line);
     }
@@ -422,7 +422,7 @@ TEST_F(LongRun, ThatCannotWriteItsFileInTheEndLeavesItsJournal) {
   LiveReport report = live();
   for (std::uint64_t i = 0; i < kMany; ++i) static_cast<void>(report.put(i, sampled(i)));
   {
-    const test::FilesLimitedTo limit(64 << 10);
+    const test::FileSizeLimit limit(64 << 10);
     report.finish({});
   }
   EXPECT_TRUE(mentions(message_of<OutputError>([&] { report.rethrow(); }), "r.json.journal contains all results"));
@@ -458,7 +458,7 @@ TEST_F(LongRun, LeavesTheJournalOfTheRunBeforeWhereItIsAsLongAsItCannotReplaceIt
   const std::string before = read_file(journal());
   LiveReport report = live();
   {
-    const test::FilesLimitedTo limit(1 << 10);
+    const test::FileSizeLimit limit(1 << 10);
     for (std::uint64_t i = 0; i < 100; ++i) static_cast<void>(report.put(i, sampled(i)));
   }
   EXPECT_EQ(read_file(journal()), before);
@@ -519,7 +519,7 @@ TEST_F(LongRun, HasAJournalThatWhoMayNotReadItsFileMayNotReadEither) {
 
 TEST(Samples, ThatArePutAwayHaveANumberAndNobodyCanMistakeThemForNone) {
   Samples samples{1, 2, 3};
-  samples.put_away();
+  samples.release();
   EXPECT_EQ(samples.size(), 3U);
   EXPECT_FALSE(samples.empty());
   EXPECT_NE(samples, (Samples{1, 2, 3}));

@@ -43,9 +43,9 @@ class TenTimesSlower : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(TenTimesSlower, IsFoundWhateverTheNumberOfProcesses) {
   const std::vector<NamedReport> base = processes({1, 1.01, 0.992, 1.004, 0.99, 1.008, 1.002}, 29);
-  const std::vector<NamedReport> next = processes({1.003, 0.99, 1.006, 1.01, 0.995, 1, 0.998}, 29, 10);
+  const std::vector<NamedReport> new_side = processes({1.003, 0.99, 1.006, 1.01, 0.995, 1, 0.998}, 29, 10);
   const std::span<const NamedReport> a(base);
-  const std::span<const NamedReport> b(next);
+  const std::span<const NamedReport> b(new_side);
   const Comparison c = compare::compare(a.first(GetParam()), b.first(GetParam()), {});
   EXPECT_EQ(c.outcome.code, ExitCode::failed);
   EXPECT_EQ(c.outcome.because, "1 case regressed");
@@ -63,15 +63,15 @@ TEST(Processes, ThatCouldNotHaveFoundTwiceTheThresholdAreNoSuccess) {
     EXPECT_EQ(blind.code, ExitCode::undecided) << blind.because;
     EXPECT_TRUE(mentions(blind.because, "could not show a slow-down of 6 %")) << blind.because;
     EXPECT_TRUE(mentions(blind.because, "--repeat ")) << blind.because;
-    EXPECT_GT(*blind.least_slowdown, 0.06);
+    EXPECT_GT(*blind.detectable_slowdown, 0.06);
   }
   const Outcome enough = outcome({1, 1.001, 0.999, 1.002}, {1.001, 1, 0.999, 1.0005});
   EXPECT_EQ(enough.code, ExitCode::ok) << enough.because;
-  EXPECT_LE(*enough.least_slowdown, 0.06);
+  EXPECT_LE(*enough.detectable_slowdown, 0.06);
   EXPECT_EQ(enough.because, "nothing is worse by more than 3 %");
   const auto four = processes({1, 1.001, 0.999, 1.002}, 29);
   const Comparison c = compare::compare(four, processes({1.001, 1, 0.999, 1.0005}, 29, 1.001), {});
-  EXPECT_NEAR(*c.rows[1].spread_seen, 0.0011, 0.0002);
+  EXPECT_NEAR(*c.rows[1].observed_spread, 0.0011, 0.0002);
   EXPECT_NEAR(*c.rows[1].spread, 0.0012, 0.0003) << "of 29 cases that all show it, and no assumption";
   const Comparison few = compare::compare(processes({1, 1.001, 0.999}, 4), processes({1.001, 1, 0.999}, 4, 1.001), {});
   EXPECT_GT(*few.rows[1].spread, 0.01) << "with the assumption";
@@ -81,13 +81,13 @@ TEST(Processes, ThatCouldNotHaveFoundTwiceTheThresholdAreNoSuccess) {
 
 TEST(Processes, OneASideIsWarnedOfAndLabelled) {
   const std::vector<NamedReport> base = processes({1}, 29);
-  const std::vector<NamedReport> next = processes({1.01}, 29);
-  const Comparison c = compare::compare(base, next, {});
+  const std::vector<NamedReport> new_side = processes({1.01}, 29);
+  const Comparison c = compare::compare(base, new_side, {});
   EXPECT_TRUE(says(c.warnings, "one process per side gives no spread between processes: 2 % is assumed"));
   EXPECT_EQ(c.rows[0].spread, 0.02);
   EXPECT_EQ(c.rows[0].spread_from, SpreadSource::assumed);
   EXPECT_LT(c.rows[0].interval->low, c.rows[0].within->low);
-  EXPECT_TRUE(says(compare::compare(base, next, {.assumed_spread = 0}).warnings, "for these two processes only"));
+  EXPECT_TRUE(says(compare::compare(base, new_side, {.assumed_spread = 0}).warnings, "for these two processes only"));
   const auto four = processes({1, 1.001, 0.999, 1.002}, 29);
   EXPECT_FALSE(says(compare::compare(four, processes({1, 1.001, 0.998, 1.002}, 29, 1.01), {}).warnings, "assumed"));
 }
@@ -116,9 +116,9 @@ TEST(Processes, OneASideIsJudgedByTheSpreadThatIsKnown) {
 // --- Reasons of verdicts --------------------------------------------------------------------------------------------
 
 TEST(Reasons, AreGivenOfEachVerdictThatIsNotSame) {
-  const auto reason = [](std::vector<double> base, std::vector<double> next, double spread = 0) {
-    const Comparison c =
-        compare_one(named("a", {stored("k", std::move(base))}), named("b", {stored("k", std::move(next))}), {}, spread);
+  const auto reason = [](std::vector<double> base, std::vector<double> new_side, double spread = 0) {
+    const Comparison c = compare_one(named("a", {stored("k", std::move(base))}),
+                                     named("b", {stored("k", std::move(new_side))}), {}, spread);
     return c.rows[0].reason;
   };
   EXPECT_EQ(reason({1, 1.1, 1.2}, {1, 1.1, 1.21}), "too few samples (3); use --repeat 7");
@@ -151,8 +151,8 @@ TEST(Reasons, NothingIsJudgedWhereNoCaseHasANumberOnBothSides) {
       named("b", {not_ok("j", Status::skipped, "no memory"), not_ok("k", Status::skipped, "no memory")});
   const NamedReport interrupted = named("b", {stored("j", {}), stored("k", {})});
   const NamedReport of_other_cases = named("b", {not_ok("j", Status::skipped, "no memory"), stored("l", {1, 2})});
-  for (const NamedReport& next : {skipped, interrupted, of_other_cases}) {
-    const Outcome told = compare_one(measured, next).outcome;
+  for (const NamedReport& new_side : {skipped, interrupted, of_other_cases}) {
+    const Outcome told = compare_one(measured, new_side).outcome;
     EXPECT_EQ(told.code, ExitCode::undecided);
     EXPECT_EQ(told.because, "no case has a number on both sides, so nothing was compared (2 missing)");
   }

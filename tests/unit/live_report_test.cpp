@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "app/give_up.hpp"
+#include "app/abort_run.hpp"
 #include "results/json.hpp"
 #include "support/files.hpp"
 #include "unit/report_fixture.hpp"
@@ -29,7 +29,7 @@ Result sampled(std::size_t samples, Stop stop, Status status = Status::ok) {
 }
 
 std::size_t samples_left(const Result& before, const Result& now) {
-  return without_loss(before, now).measurements.front().samples.size();
+  return keep_more_samples(before, now).measurements.front().samples.size();
 }
 
 TEST(WithoutLoss, KeepsSamplesUntilThereAreAsManyOrTheCaseHasEnded) {
@@ -41,14 +41,14 @@ TEST(WithoutLoss, KeepsSamplesUntilThereAreAsManyOrTheCaseHasEnded) {
 }
 
 TEST(WithoutLoss, TakesAFailureAndKeepsTheSamples) {
-  const Result kept = without_loss(sampled(20, Stop::interrupted), sampled(0, Stop::interrupted, Status::failed));
+  const Result kept = keep_more_samples(sampled(20, Stop::interrupted), sampled(0, Stop::interrupted, Status::failed));
   EXPECT_EQ(kept.status, Status::failed);
   EXPECT_EQ(kept.reason, "a reason");
   EXPECT_EQ(kept.measurements.front().samples.size(), 20U);
 }
 
 TEST(WithoutLoss, TakesNothingFromACaseThatWasSkippedThisTime) {
-  const Result kept = without_loss(sampled(20, Stop::interrupted), sampled(0, Stop::interrupted, Status::skipped));
+  const Result kept = keep_more_samples(sampled(20, Stop::interrupted), sampled(0, Stop::interrupted, Status::skipped));
   EXPECT_EQ(kept.status, Status::ok);
   EXPECT_EQ(kept.measurements.front().samples.size(), 20U);
 }
@@ -108,7 +108,8 @@ TEST_F(Live, IsGivenUpInTheWordsOfAProcessAloneOrOfARank) {
   LiveReport report = live();
   const auto give_up_as = [&report](const std::string& rank) {
     const Alarm alarm{Alarm::Kind::stuck, "synchronize_stream", 30};
-    give_up(alarm, {.live = report, .cases = {}, .table = [] { return std::string(); }, .clear = [] {}, .rank = rank});
+    abort_run(alarm,
+              {.live = report, .cases = {}, .table = [] { return std::string(); }, .clear = [] {}, .rank = rank});
   };
   EXPECT_EXIT(give_up_as(""), testing::ExitedWithCode(6), "the GPU is stuck.*--resume FILE continues");
   EXPECT_EXIT(give_up_as("rank 0 (a)"), testing::ExitedWithCode(1),

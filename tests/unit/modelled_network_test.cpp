@@ -12,14 +12,14 @@
 #include <string>
 #include <vector>
 
-#include "ranks/waiting.hpp"
+#include "ranks/timed_collectives.hpp"
 #include "support/thread_ranks.hpp"
 #include "support/virtual_hosts.hpp"
 
 namespace xferbench::test {
 namespace {
 
-const Patience kSoon{.seconds = 30};
+const Timeout kSoon{.seconds = 30};
 const NetworkProfile kEven{.within = {1e-6, 10e9}, .between = {4e-6, 20e9}, .overhead = 0, .jitter = 0};
 
 /// Four ranks on two nodes, each with its own virtual clock.

@@ -9,17 +9,17 @@
 #include <optional>
 #include <string>
 
-#include "app/fleet/membership.hpp"
+#include "app/fleet/rank_session.hpp"
 #include "core/error.hpp"
 #include "mpi/table.h"
-#include "ranks/waiting.hpp"
+#include "ranks/timed_collectives.hpp"
 #include "support/files.hpp"
 #include "tests/support/fake_mpi_plugin.h"
 
 namespace xferbench {
 namespace {
 
-const Patience kPatienceWithFake{.seconds = 0.02};
+const Timeout kFakeTimeout{.seconds = 0.02};
 
 /// Sets XFERBENCH_MPI to the fake plug-in and restores it afterwards.
 class MpiPlugin : public testing::Test {
@@ -90,7 +90,7 @@ TEST_F(MpiPlugin, StartsAndEnds) {
     const std::unique_ptr<Communicator> ranks = start_mpi();
     EXPECT_EQ(ranks->size(), 1);
     EXPECT_EQ(ranks->library(), "Fake MPI 1");
-    barrier(*ranks, kPatienceWithFake, "all");
+    barrier(*ranks, kFakeTimeout, "all");
     EXPECT_EQ(fake_->finalised, 0);
   }
   EXPECT_EQ(fake_->finalised, 1);
@@ -111,7 +111,7 @@ TEST_F(MpiPlugin, ErrorsAreInItsWords) {
   const std::unique_ptr<Communicator> ranks = start_mpi();
   const auto error_of_barrier = [&]() -> std::string {
     try {
-      barrier(*ranks, kPatienceWithFake, "all");
+      barrier(*ranks, kFakeTimeout, "all");
     } catch (const CommunicationError& error) {
       return error.what();
     }
@@ -129,7 +129,7 @@ TEST_F(MpiPlugin, IsNotEndedWhereAnOperationWasGivenUp) {
   {
     const std::unique_ptr<Communicator> ranks = start_mpi();
     fake_->endless = 1;
-    EXPECT_THROW(barrier(*ranks, kPatienceWithFake, "all"), RanksSilentError);
+    EXPECT_THROW(barrier(*ranks, kFakeTimeout, "all"), RankTimeoutError);
     fake_->endless = 0;
   }
   EXPECT_EQ(fake_->finalised, 0);
@@ -148,8 +148,8 @@ TEST_F(MpiPlugin, IsEndedWhereRanksAreRefused) {
   cli::RunCommand command;
   command.measuring.device.simulate = "h200";
   {
-    const app::Member member = app::join_fleet(command, {.launcher = "Slurm", .rank = 3, .size = 4});
-    EXPECT_EQ(member.refusal, static_cast<int>(ExitCode::usage)) << "MPI knows of one rank";
+    const app::RankSession session = app::join_fleet(command, {.launcher = "Slurm", .rank = 3, .size = 4});
+    EXPECT_EQ(session.refusal, static_cast<int>(ExitCode::usage)) << "MPI knows of one rank";
   }
   EXPECT_EQ(fake_->finalised, 1);
 }

@@ -138,12 +138,12 @@ TEST(NumaOfSeveralGpus, HaveACommonNodeIfAllAreKnownAndEqual) {
 
 TEST(NumaOfSeveralGpus, HaveMemoryFromTheirOwnNodesIfTwoAreKnownToDiffer) {
   for (const Nodes& apart : {Nodes{0, 1}, {0, std::nullopt, 1}, {0, 0, 1}}) {
-    EXPECT_TRUE(each_from_its_own({Kind::local}, apart));
-    EXPECT_FALSE(each_from_its_own({Kind::none}, apart));
-    EXPECT_FALSE(each_from_its_own({Kind::node, 0}, apart));
+    EXPECT_TRUE(bind_each_to_own_node({Kind::local}, apart));
+    EXPECT_FALSE(bind_each_to_own_node({Kind::none}, apart));
+    EXPECT_FALSE(bind_each_to_own_node({Kind::node, 0}, apart));
   }
   for (const Nodes& not_apart : {Nodes{}, {0}, {0, 0}, {0, std::nullopt, 0}, {std::nullopt, std::nullopt}}) {
-    EXPECT_FALSE(each_from_its_own({Kind::local}, not_apart));
+    EXPECT_FALSE(bind_each_to_own_node({Kind::local}, not_apart));
   }
 }
 

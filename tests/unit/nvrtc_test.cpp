@@ -42,7 +42,7 @@ class Compiling : public testing::Test {
 };
 
 TEST(NvrtcPlaces, AreThoseOfTheLoaderFirst) {
-  const std::vector<std::string> places = nvrtc_places();
+  const std::vector<std::string> places = nvrtc_paths();
   EXPECT_EQ(places.front(), "libnvrtc.so");
   EXPECT_NE(std::ranges::find(places, "libnvrtc.so.12"), places.end());
   EXPECT_EQ(places.back(), "/usr/local/cuda/lib64/libnvrtc.so.12");

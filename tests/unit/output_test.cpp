@@ -11,7 +11,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "support/files_limited.hpp"
+#include "support/file_size_limit.hpp"
 #include "unit/support.hpp"
 
 namespace xferbench {
@@ -126,7 +126,7 @@ TEST_F(Output, KeepsTheLastStateWhenTheNextCannotBeWritten) {
   results.update(of("good state"));
   std::string message;
   {
-    const test::FilesLimitedTo limit(1000);
+    const test::FileSizeLimit limit(1000);
     message = message_of<OutputError>([&] { results.update(of(std::string(100'000, 'x'))); });
   }
   EXPECT_TRUE(mentions(message, "cannot write"));

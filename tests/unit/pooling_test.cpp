@@ -12,11 +12,11 @@ namespace {
 
 /// Variances with eight degrees of freedom, around 1e-4 times scale_of(case).
 template <class ScaleOf>
-std::vector<SeenVariance> drawn(std::size_t cases, const ScaleOf& scale_of) {
+std::vector<ObservedVariance> drawn(std::size_t cases, const ScaleOf& scale_of) {
   constexpr double kFreedom = 8;
   std::mt19937_64 random(1);
   std::chi_squared_distribution<double> chi_squared(kFreedom);
-  std::vector<SeenVariance> all;
+  std::vector<ObservedVariance> all;
   for (std::size_t i = 0; i < cases; ++i)
     all.push_back({1e-4 * scale_of(i) * chi_squared(random) / kFreedom, kFreedom});
   return all;
@@ -43,7 +43,7 @@ TEST(Pooled, FewCasesSayNothing) {
 
 /// Happens on a simulated machine without noise.
 TEST(Pooled, ProcessesThatAgreeToTheLastDigitHaveASpreadAllTheSame) {
-  const auto seen = pooled(std::vector<SeenVariance>(10, {0, 8}));
+  const auto seen = pooled(std::vector<ObservedVariance>(10, {0, 8}));
   ASSERT_TRUE(seen);
   EXPECT_GT(seen->value, 1e-9);
 }

@@ -20,9 +20,9 @@ RecordedRun whole_run() {
           .pid = 4711,
           .begin = 17'000'000'000'000,
           .end = 17'000'053'000'000,
-          .bare = {0.052, 0.053},
-          .watched = {0.0545, 0.054},
-          .bare_range = {0.05, 0.051},
+          .baseline = {0.052, 0.053},
+          .profiled = {0.0545, 0.054},
+          .baseline_range = {0.05, 0.051},
           .exit_code = 3,
           .signal = 11};
 }

@@ -75,22 +75,22 @@ TEST(RatioInterval, HoldsTheTrueRatioInNinetyFiveOfAHundred) {
   EXPECT_LE(wrong, kPairs * 2 / 100) << "two that are the same";
 }
 
-TEST(Front, NamesOnlyWhoIsAheadOfAllOthers) {
+TEST(Leaders, NamesOnlyWhoIsAheadOfAllOthers) {
   const std::vector<Estimate> clear{between(1.9, 2, 2.1), between(0.9, 1, 1.1), between(2.9, 3, 3.1)};
-  EXPECT_EQ(front_of(clear).places, std::vector<std::size_t>{1});
-  EXPECT_TRUE(front_of(clear).decided());
+  EXPECT_EQ(leaders_of(clear).places, std::vector<std::size_t>{1});
+  EXPECT_TRUE(leaders_of(clear).decided());
 
   const std::vector<Estimate> close{between(1.0, 1.05, 1.1), between(0.9, 1, 1.1), between(2.9, 3, 3.1)};
-  EXPECT_EQ(front_of(close).places, (std::vector<std::size_t>{1, 0})) << "the shortest first";
-  EXPECT_FALSE(front_of(close).equal);
+  EXPECT_EQ(leaders_of(close).places, (std::vector<std::size_t>{1, 0})) << "the shortest first";
+  EXPECT_FALSE(leaders_of(close).equal);
 
   const std::vector<Estimate> equal{between(1, 1.001, 1.001), between(1, 1, 1)};
-  EXPECT_TRUE(front_of(equal).equal);
+  EXPECT_TRUE(leaders_of(equal).equal);
 
   const std::vector<Estimate> unknown{{1}, {6}};
-  EXPECT_EQ(front_of(unknown).places.size(), 2U);
-  EXPECT_FALSE(front_of(unknown).sampled);
-  EXPECT_TRUE(front_of({}).places.empty());
+  EXPECT_EQ(leaders_of(unknown).places.size(), 2U);
+  EXPECT_FALSE(leaders_of(unknown).sampled);
+  EXPECT_TRUE(leaders_of({}).places.empty());
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ TEST(Repeat, ProcessesOfASuiteAreOneFileAndCanBeTakenApart) {
     report.results[1].status = of_second;
     return report;
   };
-  const Report whole = put_together({process("1", Status::ok), process("2", Status::failed), process("3", Status::ok)});
+  const Report whole =
+      merge_processes({process("1", Status::ok), process("2", Status::failed), process("3", Status::ok)});
   EXPECT_EQ(whole.command, (std::vector<std::string>{"xferbench", "--suite", "ci"}));
   EXPECT_EQ(whole.results[1].status, Status::failed) << "seen by whoever looks at the first only";
   const std::vector<NamedReport> apart = by_process({{"r.json", whole}});

@@ -19,7 +19,7 @@ inline const std::vector<Axis>& copy_axes() {
 
 inline const ScenarioDescriptor& copy_descriptor() {
   using enum MetricDeclaration::Format;
-  using enum MetricDeclaration::Beside;
+  using enum MetricDeclaration::Companion;
   static const ScenarioDescriptor copy{
       .name = "copy",
       .summary = "copies",
@@ -34,7 +34,7 @@ inline const ScenarioDescriptor& copy_descriptor() {
 
 /// A scenario without axes whose columns include percentiles.
 inline const ScenarioDescriptor& tail_descriptor() {
-  using enum MetricDeclaration::Beside;
+  using enum MetricDeclaration::Companion;
   static const ScenarioDescriptor tail{
       .name = "tail",
       .summary = "tails",

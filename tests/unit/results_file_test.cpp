@@ -197,7 +197,7 @@ Result result(std::size_t i) {
 
 InFleet in_fleet() {
   return {whole<int>(),
-          *rc::gen::element(Pacing::all, Pacing::node, Pacing::one),
+          *rc::gen::element(RankConcurrency::all, RankConcurrency::node, RankConcurrency::one),
           whole<unsigned>(1),
           *rc::gen::element(DataPath::link, DataPath::gpu, DataPath::mixed),
           amount(),
@@ -607,7 +607,7 @@ TEST(FleetsFile, HasEachCaseOnceForEachRankPaceAndRound) {
   report.results[2].in_fleet->round = 1;
   expect_says(complaint(to_json(report)),
               "results[1] and results[2] have the same key 'copy/dir=h2d/host=pinned/size=4KiB pace=all rank=1'");
-  report.results[2].in_fleet->pace = Pacing::one;
+  report.results[2].in_fleet->pace = RankConcurrency::one;
   EXPECT_EQ(complaint(to_json(report)), "");
 }
 

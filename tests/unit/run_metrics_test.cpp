@@ -83,7 +83,7 @@ TEST(RunOpenMetrics, TellsRanksOfAFleetApart) {
   Report r = report();
   r.results = {copied("h2d", 0.005), copied("h2d", 0.006)};
   for (int rank = 0; rank < 2; ++rank) {
-    r.results[static_cast<std::size_t>(rank)].in_fleet = InFleet{.rank = rank, .pace = Pacing::one};
+    r.results[static_cast<std::size_t>(rank)].in_fleet = InFleet{.rank = rank, .pace = RankConcurrency::one};
   }
   const std::string text = text_of(r);
   EXPECT_TRUE(mentions(text, "{case=\"copy/dir=h2d\",rank=\"0\",pace=\"one\",round=\"1\"} 0.005\n"));

@@ -22,7 +22,7 @@ TEST(Flags, OfAScenarioAreNoneOfARun) {
   const std::string help =
       to_text(std::get<HelpCommand>(parse(std::vector<std::string>{"help", "run"}, scenarios())).page);
   for (const Scenario* scenario : scenarios()) {
-    for (const Axis& axis : described(*scenario).axes) {
+    for (const Axis& axis : descriptor_of(*scenario).axes) {
       EXPECT_FALSE(mentions(help, "\n  --" + axis.name + " ")) << name_of(*scenario);
     }
   }
@@ -31,7 +31,7 @@ TEST(Flags, OfAScenarioAreNoneOfARun) {
 TEST(Flags, ThatScenariosShareMeanTheSameKindOfValue) {
   std::map<std::string, AxisKind> kinds;
   for (const Scenario* scenario : scenarios()) {
-    for (const Axis& axis : described(*scenario).axes) {
+    for (const Axis& axis : descriptor_of(*scenario).axes) {
       const auto [known, is_new] = kinds.emplace(axis.name, axis.kind);
       EXPECT_EQ(known->second, axis.kind) << name_of(*scenario) << " --" << axis.name;
     }
@@ -40,7 +40,7 @@ TEST(Flags, ThatScenariosShareMeanTheSameKindOfValue) {
 
 TEST(Scenarios, DeclareAxesThatReferToEachOther) {
   for (const Scenario* scenario : scenarios()) {
-    const auto& axes = described(*scenario).axes;
+    const auto& axes = descriptor_of(*scenario).axes;
     const auto declared_at = [&axes](const std::string& name) { return std::ranges::find(axes, name, &Axis::name); };
     for (auto axis = axes.begin(); axis != axes.end(); ++axis) {
       EXPECT_TRUE(axis->alternative_to.empty() || declared_at(axis->alternative_to) != axes.end()) << axis->name;

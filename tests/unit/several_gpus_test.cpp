@@ -20,7 +20,7 @@ namespace {
 /// Copies from GPU to GPU at several sizes, and the latency of reads.
 const ScenarioDescriptor& pair_descriptor() {
   using enum MetricDeclaration::Format;
-  using enum MetricDeclaration::Beside;
+  using enum MetricDeclaration::Companion;
   static const ScenarioDescriptor pair{
       .name = "pair",
       .summary = "copies between GPUs",

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "support/file_size_limit.hpp"
 #include "support/files.hpp"
-#include "support/files_limited.hpp"
 #include "support/stored_results.hpp"
 #include "words/soak.hpp"
 
@@ -119,7 +119,7 @@ TEST_F(SoakFileTest, HasItsIntervalsOneByOneWithoutWhatIsStillBeingWritten) {
 TEST_F(SoakFileTest, IsDrawnALoadEachWithDropsMarked) {
   SoakInterval last = interval(600);
   last.so_far.drops = {{.gpu = 0, .load = SoakLoad::h2d, .from = 120, .to = 180, .lowest = 20e9}};
-  std::vector<RateThen> rates;
+  std::vector<RateSample> rates;
   for (int i = 1; i <= 1000; ++i) {
     for (const SoakLoad load : {SoakLoad::h2d, SoakLoad::kernel})
       rates.push_back({i * 0.6, 0, {load, 55e9, 50e9, 56e9, 10}});
@@ -226,7 +226,7 @@ TEST_F(SoakFileTest, ALineThatDoesNotFitLeavesTheWholeOnesBeforeIt) {
   file.append(to_json(header()));
   const std::string before = text();
   {
-    const test::FilesLimitedTo limit(before.size() + 10);
+    const test::FileSizeLimit limit(before.size() + 10);
     EXPECT_THROW(file.append(to_json(interval(60))), OutputError);
   }
   EXPECT_EQ(text(), before);

@@ -23,7 +23,7 @@ SoakSettings settings() {
 Moment moment(double elapsed) { return {elapsed, "2026-11-24T12:00:00Z"}; }
 
 /// A turn of one second at `rate` GB/s.
-TurnOfGpu turn(double rate, SoakLoad load = SoakLoad::h2d, int gpu = 0) {
+GpuTurn turn(double rate, SoakLoad load = SoakLoad::h2d, int gpu = 0) {
   const auto bytes = static_cast<std::uint64_t>(rate * kGigabyte);
   return {.gpu = gpu, .load = load, .moved = bytes, .verified = bytes, .seconds = 1};
 }
@@ -40,8 +40,8 @@ SoakWrong wrong(std::uint64_t bytes) {
   return w;
 }
 
-TurnOfGpu turn_with(const SoakWrong& wrong) {
-  TurnOfGpu turn{.gpu = wrong.gpu, .load = wrong.load};
+GpuTurn turn_with(const SoakWrong& wrong) {
+  GpuTurn turn{.gpu = wrong.gpu, .load = wrong.load};
   turn.wrong = {wrong};
   return turn;
 }
@@ -93,7 +93,7 @@ TEST(SoakTally, HoldsRatesAgainstThoseOfTheFirstMinutes) {
   EXPECT_EQ(tally.so_far().drop_count, 0U);
   tally.add(turn(44), 1, moment(12));
   EXPECT_EQ(tally.so_far().drop_count, 1U);
-  EXPECT_FALSE(is_well(tally.so_far()));
+  EXPECT_FALSE(is_healthy(tally.so_far()));
 }
 
 TEST(SoakTally, TurnsThatAreLowOneAfterAnotherAreOneDrop) {
@@ -168,16 +168,16 @@ TEST(SoakTally, CountersMoveFromLookToLookAndMayBeReset) {
   static_cast<void>(tally.close(moment(10), {state({.ecc_corrected = 2})}));
   EXPECT_EQ(tally.so_far().counters[0].ecc_corrected, 5U);
   EXPECT_FALSE(tally.so_far().counters[0].ecc_uncorrected);
-  EXPECT_TRUE(is_well(tally.so_far()));
+  EXPECT_TRUE(is_healthy(tally.so_far()));
 }
 
 TEST(SoakTally, CriticalErrorsAndUncorrectedOnesAreNotWell) {
   Tally xid(settings(), {state()});
   static_cast<void>(xid.close(moment(5), {state({.xids = std::vector<std::uint64_t>{79}})}));
-  EXPECT_FALSE(is_well(xid.so_far()));
+  EXPECT_FALSE(is_healthy(xid.so_far()));
   Tally ecc(settings(), {state({.ecc_uncorrected = 0})});
   static_cast<void>(ecc.close(moment(5), {state({.ecc_uncorrected = 1})}));
-  EXPECT_FALSE(is_well(ecc.so_far()));
+  EXPECT_FALSE(is_healthy(ecc.so_far()));
 }
 
 TEST(SoakTally, CountsAllWrongBytesAndKeepsTheFirst) {
@@ -187,7 +187,7 @@ TEST(SoakTally, CountsAllWrongBytesAndKeepsTheFirst) {
   EXPECT_EQ(tally.so_far().wrong_buffers, 100U);
   EXPECT_EQ(tally.so_far().loads[0].wrong, 300U);  // counts all, not only those kept
   EXPECT_EQ(tally.so_far().wrong.size(), SoakTotals::kMostKept);
-  EXPECT_FALSE(is_well(tally.so_far()));
+  EXPECT_FALSE(is_healthy(tally.so_far()));
 }
 
 TEST(SoakTally, DoesNotGrowWithTime) {
@@ -267,7 +267,7 @@ TEST(SoakReport, SaysHowLongTheBeginningWasThatRatesAreHeldAgainst) {
   hours.seconds = 1500;
   EXPECT_TRUE(test::mentions(said_of(Tally(hours, {state()}), hours), "  first 2.5 min GB/s  "));
   SoakInterval of_old_file{.elapsed = 80};
-  const std::vector<RateThen> rates{{.elapsed = 6}, {.elapsed = 11.2}, {.elapsed = 17}};
+  const std::vector<RateSample> rates{{.elapsed = 6}, {.elapsed = 11.2}, {.elapsed = 17}};
   EXPECT_TRUE(test::mentions(to_terminal(document_of(SoakHeader{.settings = settings()}, of_old_file, rates), Style{}),
                              "  first 11 s GB/s  "));
 }

@@ -10,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "ranks/waiting.hpp"
+#include "ranks/timed_collectives.hpp"
 
 namespace xferbench::test {
 namespace {
 
-const Patience kPatience{.seconds = 30};
+const Timeout kTimeout{.seconds = 30};
 
 template <class T>
 std::span<std::byte> memory_of(T& values) {
@@ -35,22 +35,22 @@ TEST(ThreadRanks, ReduceBroadcastAndGather) {
   ThreadRanks(6).run([](Communicator& ranks) {
     const double mine = ranks.rank();
     std::array<double, 2> values{mine, -mine};
-    wait_for(*ranks.all_reduce(values, Reduction::max), kPatience, "max");
+    wait_for(*ranks.all_reduce(values, Reduction::max), kTimeout, "max");
     EXPECT_EQ(values, (std::array<double, 2>{5, 0}));
     values = {mine, 1};
-    wait_for(*ranks.all_reduce(values, Reduction::sum), kPatience, "sum");
+    wait_for(*ranks.all_reduce(values, Reduction::sum), kTimeout, "sum");
     EXPECT_EQ(values, (std::array<double, 2>{15, 6}));
     std::array<int, 1> number{ranks.rank() == 4 ? 44 : 0};
-    wait_for(*ranks.broadcast(memory_of(number), 4), kPatience, "broadcast");
+    wait_for(*ranks.broadcast(memory_of(number), 4), kTimeout, "broadcast");
     EXPECT_EQ(number[0], 44);
     const std::string text(static_cast<std::size_t>(ranks.rank()), static_cast<char>('a' + ranks.rank()));
     std::vector<std::size_t> sizes;
     std::string all;
     if (ranks.rank() == 0) sizes = {0, 1, 2, 3, 4, 5};
     if (ranks.rank() == 0) all.resize(15);
-    wait_for(*ranks.gather(std::as_bytes(std::span(text)), memory_of(all), sizes), kPatience, "gather");
+    wait_for(*ranks.gather(std::as_bytes(std::span(text)), memory_of(all), sizes), kTimeout, "gather");
     EXPECT_EQ(all, ranks.rank() == 0 ? "bccdddeeeefffff" : "");
-    wait_for(*ranks.barrier(), kPatience, "barrier");
+    wait_for(*ranks.barrier(), kTimeout, "barrier");
   });
 }
 
@@ -59,17 +59,17 @@ TEST(ThreadRanks, DeliverMessagesOfATagInOrderWhicheverIsAskedForFirst) {
     std::array<std::array<int, 1>, 3> n{};
     if (ranks.rank() == 0) {
       n = {{{1}, {2}, {3}}};
-      wait_for(*ranks.send(1, 7, memory_of(n[0])), kPatience, "send");
-      wait_for(*ranks.send(1, 7, memory_of(n[1])), kPatience, "send");
-      wait_for(*ranks.send(1, 8, memory_of(n[2])), kPatience, "send");
+      wait_for(*ranks.send(1, 7, memory_of(n[0])), kTimeout, "send");
+      wait_for(*ranks.send(1, 7, memory_of(n[1])), kTimeout, "send");
+      wait_for(*ranks.send(1, 8, memory_of(n[2])), kTimeout, "send");
       return;
     }
     const PendingPtr other_tag = ranks.receive(0, 8, memory_of(n[2]));
     const PendingPtr first = ranks.receive(0, 7, memory_of(n[0]));
     const PendingPtr second = ranks.receive(0, 7, memory_of(n[1]));
-    wait_for(*second, kPatience, "second");
-    wait_for(*first, kPatience, "first");
-    wait_for(*other_tag, kPatience, "other tag");
+    wait_for(*second, kTimeout, "second");
+    wait_for(*first, kTimeout, "first");
+    wait_for(*other_tag, kTimeout, "other tag");
     EXPECT_TRUE(first->done());
     EXPECT_EQ(n, (std::array<std::array<int, 1>, 3>{{{1}, {2}, {3}}}));
   });
@@ -79,15 +79,15 @@ TEST(ThreadRanks, NoticeCallsThatDoNotMatch) {
   ThreadRanks(3).run([](Communicator& ranks) {
     std::array<double, 2> values{};
     const PendingPtr call = ranks.rank() == 1 ? ranks.barrier() : ranks.all_reduce(values, Reduction::max);
-    EXPECT_THROW(wait_for(*call, kPatience, "a call"), CommunicationError);
+    EXPECT_THROW(wait_for(*call, kTimeout, "a call"), CommunicationError);
   });
 }
 
 TEST(ThreadRanks, ThatFallSilentLeaveTheOthersWaiting) {
   ThreadRanks threads(3);
   threads.run([&](Communicator& ranks) {
-    if (ranks.rank() == 2) threads.fall_silent(2);
-    EXPECT_THROW(wait_for(*ranks.barrier(), {.seconds = 0.05}, "all"), RanksSilentError);
+    if (ranks.rank() == 2) threads.stop_responding(2);
+    EXPECT_THROW(wait_for(*ranks.barrier(), {.seconds = 0.05}, "all"), RankTimeoutError);
   });
 }
 

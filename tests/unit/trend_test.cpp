@@ -118,7 +118,7 @@ TEST(Trend, NothingCouldBeSeenInShortAndConstantSeries) {
 TEST(Trend, SoManyRunsMustShowItAsIsSaid) {
   ChangeFinder finder(kCases);
   Chance chance(5);
-  const std::size_t needed = finder.runs_to_be_sure(30).value();
+  const std::size_t needed = finder.runs_to_confirm(30).value();
   const auto found = [&](std::size_t after) {
     int count = 0;
     for (int i = 0; i < 40; ++i) count += finder.changes(stepped(chance, 30 + after, 30, 1.3)).empty() ? 0 : 1;
@@ -270,7 +270,7 @@ TEST(Processes, AsOneRunHaveTheMedianOfTheirMediansWithStudentsInterval) {
     report.report.results[0].add("rate", 1 / median, "GB/s");
     processes.push_back(std::move(report));
   }
-  const NamedReport whole = compare::as_one_run(processes);
+  const NamedReport whole = compare::pooled_run(processes);
   const Measurement& m = whole.report.results.at(0).measurements.at(0);
   ASSERT_EQ(m.samples.size(), 3U);
   EXPECT_NEAR(m.median, 1.1, 1e-9);
@@ -279,7 +279,7 @@ TEST(Processes, AsOneRunHaveTheMedianOfTheirMediansWithStudentsInterval) {
   EXPECT_NEAR(m.ci95->high, 1.5670, 1e-3);
   EXPECT_NEAR(whole.report.results[0].value("rate"), 1 / 1.1, 1e-9);
   processes[1].report.results[0].status = Status::failed;
-  EXPECT_EQ(compare::as_one_run(processes).report.results.at(0).status, Status::failed);
+  EXPECT_EQ(compare::pooled_run(processes).report.results.at(0).status, Status::failed);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ Case configuration(std::uint64_t chunks, const std::string& issue = "depth") {
   return c;
 }
 
-Contestant contestant(std::uint64_t chunks, double milliseconds, bool confirmed = true) {
+TuneCandidate contestant(std::uint64_t chunks, double milliseconds, bool confirmed = true) {
   return {.config = configuration(chunks),
           .seconds = milliseconds * 1e-3,
           .interval = Interval{milliseconds * 0.999e-3, milliseconds * 1.001e-3},
@@ -38,7 +38,7 @@ Contestant contestant(std::uint64_t chunks, double milliseconds, bool confirmed 
           .confirmed = confirmed};
 }
 
-std::vector<Finding> findings(std::vector<Contestant> contestants, std::size_t failed = 0,
+std::vector<Finding> findings(std::vector<TuneCandidate> contestants, std::size_t failed = 0,
                               Objective objective = Objective::device) {
   TuneSummary summary;
   summary.objective = objective;
@@ -61,7 +61,7 @@ std::string told(const std::vector<Finding>& all) {
 }
 
 TEST(TuneFindings, AreTheseSentences) {
-  std::vector<Contestant> seven;
+  std::vector<TuneCandidate> seven;
   for (std::uint64_t chunks = 1; chunks <= 7; ++chunks) seven.push_back(contestant(chunks, 5));
   expect_golden("tune/a_clear_winner.txt", told(findings({contestant(16, 5.2), contestant(32, 5)})));
   expect_golden("tune/two_alike.txt", told(findings({contestant(32, 5), contestant(16, 5.04), contestant(8, 5.06)})));
@@ -84,7 +84,7 @@ TEST(TuneFindings, AreTheFastestOnlyBeyondDoubt) {
 }
 
 TEST(TuneFindings, TakeWhatDroppedOutOfTheSearchForSlower) {
-  Contestant few_samples = contestant(16, 5.2, false);
+  TuneCandidate few_samples = contestant(16, 5.2, false);
   few_samples.interval = std::nullopt;
   EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: fastest by makespan, tied"));
   few_samples.out = true;
@@ -93,7 +93,7 @@ TEST(TuneFindings, TakeWhatDroppedOutOfTheSearchForSlower) {
 
 /// The candidate left the search early, compared by extremes of few samples with a faster one.
 TEST(TuneFindings, DoNotTakeForSlowerWhatTheSearchSawFaster) {
-  Contestant few_samples = contestant(16, 4.9, false);
+  TuneCandidate few_samples = contestant(16, 4.9, false);
   few_samples.interval = std::nullopt;
   few_samples.out = true;
   EXPECT_TRUE(mentions(told(findings({contestant(32, 5), few_samples})), "winner: fastest by makespan, tied"));
@@ -121,7 +121,7 @@ TEST(TuneFindings, SayWhereTheTimeWent) {
 /// The sentence counts every tied candidate, also those that only the search has measured: readers of the file can
 /// count them.
 TEST(TuneFindings, CountAllThatAreAsFastWhereverTheyWereMeasured) {
-  std::vector<Contestant> all;
+  std::vector<TuneCandidate> all;
   for (std::uint64_t chunks = 1; chunks <= 16; ++chunks) all.push_back(contestant(chunks, 5));
   for (std::uint64_t chunks = 17; chunks <= 47; ++chunks) all.push_back(contestant(chunks, 5.01, false));
   const std::vector<Finding> found = findings(all);

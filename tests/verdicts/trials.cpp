@@ -133,8 +133,8 @@ Comparison one_suite(const Trial& trial, Random& random) {
     options.known_spreads = spread_between(repeated);
   }
   const auto base = side_of(trial, trial.processes, 1, random);
-  const auto next = side_of(trial, trial.processes, trial.slowdown, random);
-  return compare(base, next, options);
+  const auto new_side = side_of(trial, trial.processes, trial.slowdown, random);
+  return compare(base, new_side, options);
 }
 
 /// Rates over suites and cases.
@@ -168,9 +168,9 @@ Shares shares_of(const Trial& trial, std::size_t suites, std::uint64_t seed) {
 /// shares_of() for all trials, on all processors.
 std::vector<Shares> all_shares(const std::vector<Trial>& trials, std::size_t suites) {
   std::vector<Shares> shares(trials.size());
-  std::atomic<std::size_t> next = 0;
+  std::atomic<std::size_t> new_side = 0;
   const auto work = [&] {
-    for (std::size_t i = next++; i < trials.size(); i = next++) shares[i] = shares_of(trials[i], suites, i + 1);
+    for (std::size_t i = new_side++; i < trials.size(); i = new_side++) shares[i] = shares_of(trials[i], suites, i + 1);
   };
   std::vector<std::future<void>> workers;
   for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {

@@ -16,8 +16,8 @@
 
 #include "app/commands.hpp"
 #include "app/explain/machine_limits.hpp"
+#include "app/explain/profile_program.hpp"
 #include "app/explain/recording_folder.hpp"
-#include "app/explain/watch.hpp"
 #include "app/files.hpp"
 #include "app/session.hpp"
 #include "core/error.hpp"
@@ -36,7 +36,7 @@ explain::Options options_of(const cli::ExplainCommand& command, const RecordedRu
   const std::optional<std::string> asked = run.range.empty() ? std::nullopt : std::optional(run.range);
   return {.range = command.range ? command.range : asked,
           .least_share = command.all ? explain::kLeastOfAll : explain::Options().least_share,
-          .mended = command.mended};
+          .fixed = command.fixed};
 }
 
 bool is_simulated(const Recording& r) { return r.process.backend == recording::Backend::simulated; }
@@ -54,18 +54,18 @@ struct Part {
 
 /// The wall times of this process in baseline runs, without profiling. They are unknown for a child process. But if it
 /// is the only one that used a GPU, the rest of the program is assumed to take the same time in both kinds of runs.
-std::vector<double> bare_times(const Recording& r, const RecordedRun& run, const explain::Options& options,
-                               const Part& part) {
+std::vector<double> baseline_times(const Recording& r, const RecordedRun& run, const explain::Options& options,
+                                   const Part& part) {
   if (is_simulated(r)) return {};  // its clock is simulated
-  if (options.range) return *options.range == run.range ? run.bare_range : std::vector<double>();
+  if (options.range) return *options.range == run.range ? run.baseline_range : std::vector<double>();
   if (!is_whole(r, run)) return {};
-  if (part.is_program) return run.bare;
+  if (part.is_program) return run.baseline;
   if (!part.is_only_one) return {};
   const explain::Window life = explain::window_of(r, std::nullopt);
   const double rest = run.seconds() - 1e-9 * static_cast<double>(life.end - life.begin);
-  std::vector<double> bare = run.bare;
-  for (double& seconds : bare) seconds -= std::max(rest, 0.);
-  return std::ranges::all_of(bare, [](double seconds) { return seconds > 0; }) ? bare : std::vector<double>();
+  std::vector<double> baseline = run.baseline;
+  for (double& seconds : baseline) seconds -= std::max(rest, 0.);
+  return std::ranges::all_of(baseline, [](double seconds) { return seconds > 0; }) ? baseline : std::vector<double>();
 }
 
 /// The wall time as the parent process saw it, which is more exact than what the process recorded.
@@ -76,7 +76,7 @@ std::optional<double> wall_time(Recording& r, const RecordedRun& run, const Part
 }
 
 /// Moves the begin of the process to where recording began (--from): nothing earlier can be explained.
-void begin_where_recorded(Recording& r, const RecordedRun& run) {
+void begin_at_recording(Recording& r, const RecordedRun& run) {
   recording::Process& process = r.process;
   const recording::Time begin = process.begin > 0 ? process.begin : process.loaded;
   if (run.from > 0) process.begin = begin + static_cast<recording::Time>(run.from * 1e9);
@@ -87,29 +87,29 @@ bool used_gpu(const Recording& r) { return !r.copies.empty() || !r.kernels.empty
 double busy(const explain::ProcessExplanation& p) { return p.shares.kernels + p.shares.copies + p.shares.both; }
 
 /// The analysis, and the parts of the recordings that it is about.
-struct Told {
+struct Analysis {
   explain::Explanation explanation{};
-  std::vector<RecordedStretch> stretches{};
+  std::vector<RecordedWindow> windows{};
   std::string missing_range{};  ///< why a process without the range is left out
 };
 
-void tell_process(Recording& r, const RecordedRun& run, const explain::Costs& costs, const explain::Options& options,
-                  const Part& part, Told& told) {
-  begin_where_recorded(r, run);
-  const std::optional<double> watched = wall_time(r, run, part);
-  explain::Explanation& all = told.explanation;
+void add_process_analysis(Recording& r, const RecordedRun& run, const explain::Costs& costs,
+                          const explain::Options& options, const Part& part, Analysis& analysis) {
+  begin_at_recording(r, run);
+  const std::optional<double> profiled = wall_time(r, run, part);
+  explain::Explanation& all = analysis.explanation;
   try {
-    const std::vector<double> bare = bare_times(r, run, options, part);
-    all.processes.push_back(explain::explain(r, costs, bare, watched, options));
-    told.stretches.push_back({r, explain::window_of(r, options.range)});
+    const std::vector<double> baseline = baseline_times(r, run, options, part);
+    all.processes.push_back(explain::explain(r, costs, baseline, profiled, options));
+    analysis.windows.push_back({r, explain::window_of(r, options.range)});
   } catch (const InputError& error) {  // other processes may have the range
-    told.missing_range = error.what();
-    all.warnings.push_back(told.missing_range);
+    analysis.missing_range = error.what();
+    all.warnings.push_back(analysis.missing_range);
   }
 }
 
 /// Warns if a signal ended the program or its exit code is not 0.
-void tell_ending(const RecordedRun& run, std::vector<std::string>& warnings) {
+void warn_of_ending(const RecordedRun& run, std::vector<std::string>& warnings) {
   if (run.signal > 0) {
     const char* name = sigdescr_np(run.signal);
     warnings.push_back(
@@ -129,18 +129,18 @@ void compare_gpus(const explain::Explanation& all, const Report& limits, std::ve
                                  from.simulated() ? " (simulated)" : "", fmt::join(used, ", ")));
 }
 
-Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
-  Told told;
-  explain::Explanation& all = told.explanation;
+Analysis analyse(const cli::ExplainCommand& command, RecordingFolder& folder) {
+  Analysis analysis;
+  explain::Explanation& all = analysis.explanation;
   const RecordedRun& run = folder.run;
   all.command = run.command;
-  all.bare_runs = run.bare;
-  all.watched_runs = run.watched;
+  all.baseline_runs = run.baseline;
+  all.profiled_runs = run.profiled;
   all.warnings = folder.warnings;
-  tell_ending(run, all.warnings);
+  warn_of_ending(run, all.warnings);
   explain::MachineLimits limits;
   if (folder.limits) limits = explain::limits_of(*folder.limits);
-  all.blind = folder.blind;
+  all.no_trace = folder.no_trace;
   all.limits_of = limits.of;
   all.limits = limits.curves;
   all.limit_times = limits.times;
@@ -154,33 +154,34 @@ Told told_of(const cli::ExplainCommand& command, RecordingFolder& folder) {
       all.profile = r.name(r.process.profile);
     }
     if (used_gpu(r)) {
-      tell_process(r, run, limits.costs, options, {once && r.process.pid == run.pid, alone}, told);
+      add_process_analysis(r, run, limits.costs, options, {once && r.process.pid == run.pid, alone}, analysis);
     } else if (r.failed) {
-      all.blind = r.notes.back();
+      all.no_trace = r.notes.back();
     } else {
       all.warnings.insert(all.warnings.end(), r.notes.begin(), r.notes.end());
     }
   }
   const auto is_cut = [](const Recording& r) { return r.end && r.end->reason == recording::EndReason::max_records; };
-  if (all.processes.empty() && all.blind.empty() && std::ranges::any_of(folder.recordings, is_cut)) {
-    all.blind = "Recording stopped at --max-records before the program used a GPU";
+  if (all.processes.empty() && all.no_trace.empty() && std::ranges::any_of(folder.recordings, is_cut)) {
+    all.no_trace = "Recording stopped at --max-records before the program used a GPU";
   }
-  if (all.processes.empty() && all.blind.empty() && run.from > 0) {
-    all.blind = "The program made no CUDA call in the time that --from and --for select";
+  if (all.processes.empty() && all.no_trace.empty() && run.from > 0) {
+    all.no_trace = "The program made no CUDA call in the time that --from and --for select";
   }
-  if (!all.processes.empty() && !all.blind.empty()) all.warnings.push_back(std::exchange(all.blind, {}));
+  if (!all.processes.empty() && !all.no_trace.empty()) all.warnings.push_back(std::exchange(all.no_trace, {}));
   if (all.simulated) {  // these times are real, those of its processes are simulated
-    all.bare_runs.clear();
-    all.watched_runs.clear();
+    all.baseline_runs.clear();
+    all.profiled_runs.clear();
   }
   std::ranges::stable_sort(all.processes, std::ranges::greater(), busy);
   if (folder.limits) compare_gpus(all, *folder.limits, all.warnings);
-  return told;
+  return analysis;
 }
 
 /// Throws InputError if no process has the requested range.
-void refuse_missing_range(const Told& told) {
-  if (told.explanation.processes.empty() && !told.missing_range.empty()) throw InputError(told.missing_range);
+void refuse_missing_range(const Analysis& analysis) {
+  if (analysis.explanation.processes.empty() && !analysis.missing_range.empty())
+    throw InputError(analysis.missing_range);
 }
 
 /// The files that are read, which no output may overwrite.
@@ -197,7 +198,7 @@ std::vector<std::string> inputs_of(const cli::ExplainCommand& command) {
 }
 
 /// What is shown on a terminal. Narrow ones have no room for bars.
-ExplanationShown shown_by(const cli::ExplainCommand& command) {
+ExplanationView shown_by(const cli::ExplainCommand& command) {
   constexpr std::size_t kWide = 90;
   const Style style = style_of(command.show);
   return {.all_processes = command.all,
@@ -206,26 +207,26 @@ ExplanationShown shown_by(const cli::ExplainCommand& command) {
           .bars = style.columns == 0 || style.columns >= kWide ? 30U : 0U};
 }
 
-void write(const cli::ExplainCommand& command, const Told& told, JudgementFiles& files) {
+void write(const cli::ExplainCommand& command, const Analysis& analysis, JudgementFiles& files) {
   if (!command.show.quiet && !files.shows_table()) {  // the table contains them
-    for (const std::string& warning : told.explanation.warnings) tell("warning: " + warning);
+    for (const std::string& warning : analysis.explanation.warnings) tell("warning: " + warning);
   }
-  files.write({.document = [&] { return document_of(told.explanation); },
+  files.write({.document = [&] { return document_of(analysis.explanation); },
                .style = style_of(command.show),
-               .shown = [&] { return document_of(told.explanation, shown_by(command)); },
-               .json = [&] { return to_json(told.explanation); },
-               .timeline = [&](const Sink& sink) { write_chrome_trace(told.stretches, sink); }});
+               .shown = [&] { return document_of(analysis.explanation, shown_by(command)); },
+               .json = [&] { return to_json(analysis.explanation); },
+               .timeline = [&](const Sink& sink) { write_chrome_trace(analysis.windows, sink); }});
 }
 
 }  // namespace
 
 int perform(const cli::ExplainCommand& command) {
   JudgementFiles files(command.files, inputs_of(command));
-  RecordingFolder folder = command.program.empty() ? read_recording_folder(command) : watch(command);
+  RecordingFolder folder = command.program.empty() ? read_recording_folder(command) : profile_program(command);
   if (folder.given_up != 0) return 128 + folder.given_up;
-  const Told told = told_of(command, folder);
-  refuse_missing_range(told);
-  write(command, told, files);
+  const Analysis analysis = analyse(command, folder);
+  refuse_missing_range(analysis);
+  write(command, analysis, files);
   return command.exit_code ? folder.code() : static_cast<int>(ExitCode::ok);
 }
 

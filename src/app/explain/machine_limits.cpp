@@ -11,7 +11,7 @@
 
 #include "app/explain/run_program.hpp"
 #include "app/explain/temporary_folder.hpp"
-#include "app/fleet/membership.hpp"
+#include "app/fleet/rank_session.hpp"
 #include "app/session.hpp"
 #include "core/error.hpp"
 #include "core/own_process.hpp"
@@ -123,7 +123,7 @@ std::optional<Report> of_gpu(const std::string& uuid, bool anew, bool quiet, std
   if (!anew && cache) {
     if (std::optional<Report> report = kept(file, uuid)) return report;
   }
-  if (const auto launch = started_by_launcher(); launch && launch->size != 1) {
+  if (const auto launch = launch_from_environment(); launch && launch->size != 1) {
     warnings.emplace_back(
         "Several processes at once do not measure the limits of this machine: run xferbench --suite limits --json "
         "limits.json without mpirun or srun, and give --limits limits.json");

@@ -21,8 +21,8 @@ struct RecordingFolder {
   std::vector<Recording> recordings{};
   std::optional<Report> limits{};
   std::vector<std::string> warnings{};
-  int given_up = 0;     ///< the signal that ended the run before a profiled run; then all else is empty
-  std::string blind{};  ///< why nothing could be recorded, as a sentence
+  int given_up = 0;        ///< the signal that ended the run before a profiled run; then all else is empty
+  std::string no_trace{};  ///< why nothing could be recorded, as a sentence
   /// The exit code of the program, as a shell reports it.
   [[nodiscard]] int code() const { return run.signal > 0 ? 128 + run.signal : run.exit_code; }
 };

@@ -22,8 +22,8 @@ namespace xferbench::app {
 namespace {
 
 /// In the child: restores SIGPIPE and SIGXFSZ, which this program ignores (app/process.hpp), and runs the program.
-[[noreturn]] void become(std::vector<std::string> words, const Variables& variables, StandardOutput output,
-                         const sigset_t& mask, int report) {
+[[noreturn]] void exec_program(std::vector<std::string> words, const Variables& variables, StandardOutput output,
+                               const sigset_t& mask, int report) {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
@@ -42,7 +42,7 @@ namespace {
 }
 
 /// The error that the child writes if exec fails; 0 if exec succeeded, which closes the pipe.
-int error_of_exec(int pipe) {
+int exec_error(int pipe) {
   int error = 0;
   ssize_t got = 0;
   do {
@@ -51,40 +51,40 @@ int error_of_exec(int pipe) {
   return got == sizeof error ? error : 0;
 }
 
-sigset_t signals_to_look_at() {
+sigset_t watched_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD}) sigaddset(&signals, signal);
   return signals;
 }
 
-struct Waited {
+struct WaitResult {
   int status = 0;       ///< of waitpid
   int interrupted = 0;  ///< the first signal that asked this process to end
 };
 
 /// Waits for a signal, as sigtimedwait() does. Notes the first one that asks this process to end in `waited`.
-int next_signal(const sigset_t& signals, const timespec& patience, siginfo_t& info, Waited& waited) {
-  const int signal = sigtimedwait(&signals, &info, &patience);
+int take_signal(const sigset_t& signals, const timespec& timeout, siginfo_t& info, WaitResult& waited) {
+  const int signal = sigtimedwait(&signals, &info, &timeout);
   if (signal > 0 && signal != SIGCHLD && waited.interrupted == 0) waited.interrupted = signal;
   return signal;
 }
 
 /// Forwards signals to the child unless they come from the terminal, which sends Ctrl-C to both processes.
-Waited wait_for(pid_t child, const sigset_t& signals) {
-  Waited waited;
+WaitResult wait_for(pid_t child, const sigset_t& signals) {
+  WaitResult waited;
   siginfo_t info{};
-  constexpr timespec kPatience{.tv_sec = 0, .tv_nsec = 200'000'000};  // in case SIGCHLD does not arrive
+  constexpr timespec kTimeout{.tv_sec = 0, .tv_nsec = 200'000'000};  // in case SIGCHLD does not arrive
   for (;;) {
     const pid_t ended = waitpid(child, &waited.status, WNOHANG);
     if (ended == child) break;
     if (ended < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "waiting for a program");
-    const int signal = next_signal(signals, kPatience, info, waited);
+    const int signal = take_signal(signals, kTimeout, info, waited);
     const bool from_terminal = info.si_code == SI_KERNEL;
     if (signal > 0 && signal != SIGCHLD && !from_terminal) kill(child, signal);
   }
   // Signals for the program that arrive after its end would end this process when they are unblocked.
-  while (next_signal(signals, {}, info, waited) > 0) {
+  while (take_signal(signals, {}, info, waited) > 0) {
   }
   return waited;
 }
@@ -110,15 +110,15 @@ ProgramEnd run_program(const std::vector<std::string>& words, const Variables& v
   const Descriptor from_child(ends[0]);
   Descriptor to_parent(ends[1]);
   std::signal(SIGCHLD, SIG_DFL);  // it may be inherited as ignored; then the child's exit code would be lost
-  const sigset_t signals = signals_to_look_at();
+  const sigset_t signals = watched_signals();
   const BlockedSignals blocked(signals);
   ProgramEnd end{.begin = nanoseconds_of(CLOCK_MONOTONIC)};
   end.pid = fork();
   if (end.pid < 0) throw std::system_error(errno, std::generic_category(), "starting a program");
-  if (end.pid == 0) become(words, variables, output, blocked.before(), to_parent.number());
+  if (end.pid == 0) exec_program(words, variables, output, blocked.before(), to_parent.number());
   to_parent = Descriptor();
-  const int error = error_of_exec(from_child.number());
-  const Waited waited = wait_for(end.pid, signals);
+  const int error = exec_error(from_child.number());
+  const WaitResult waited = wait_for(end.pid, signals);
   end.end = nanoseconds_of(CLOCK_MONOTONIC);
   end.interrupted = waited.interrupted;
   if (error != 0) throw UsageError(fmt::format("cannot run {}: {}", words.front(), std::strerror(error)));

@@ -14,19 +14,19 @@
 #include <utility>
 #include <vector>
 
+#include "app/abort_run.hpp"
 #include "app/fleet/fleet_run.hpp"
-#include "app/fleet/membership.hpp"
-#include "app/give_up.hpp"
+#include "app/fleet/rank_session.hpp"
 #include "app/live_report.hpp"
 #include "app/run_parts.hpp"
 #include "core/error.hpp"
 #include "core/interrupt.hpp"
 #include "core/standard_error.hpp"
 #include "fleet/judgement.hpp"
-#include "fleet/places.hpp"
-#include "ranks/farewell.hpp"
+#include "fleet/rank_places.hpp"
+#include "ranks/shutdown_handshake.hpp"
 #include "results/json.hpp"
-#include "results/json_shape.hpp"
+#include "results/json_codec.hpp"
 #include "results/output_file.hpp"
 #include "run/runner.hpp"
 
@@ -39,46 +39,46 @@ namespace {
 /// What is needed to end a fleet early.
 struct Ending {
   const cli::RunCommand& command;
-  const Member& member;
+  const RankSession& session;
   LiveReport* live;  ///< at rank 0; null elsewhere
   FleetRun& run;
-  Farewell& farewell;
+  ShutdownHandshake& shutdown;
 };
 
 /// The last message of a rank to rank 0.
-struct SaidLast {
+struct FinalMessage {
   int signal = 0;                  // that asked this rank to end; 0: none
   std::string failure{};           // error that ended this rank, in one line; empty if it only waited for others
   std::optional<Result> result{};  // a result that rank 0 may not have
 };
 
-constexpr std::array kSaidLastFields{
-    json::field<&SaidLast::signal>("signal"),
-    json::field<&SaidLast::failure, json::kRawText>("failure"),
-    json::field<&SaidLast::result, json::kSentResult>("result", json::Rule::if_known),
+constexpr std::array kFinalMessageFields{
+    json::field<&FinalMessage::signal>("signal"),
+    json::field<&FinalMessage::failure, json::kRawText>("failure"),
+    json::field<&FinalMessage::result, json::kSentResult>("result", json::Rule::omit_empty),
 };
-constexpr json::Shape kSaidLast = json::record(kSaidLastFields);
-std::string to_text(const SaidLast& words) { return json::text_of(kSaidLast, &words); }
+constexpr json::Codec kFinalMessage = json::record(kFinalMessageFields);
+std::string to_text(const FinalMessage& words) { return json::text_of(kFinalMessage, &words); }
 
-SaidLast words_of(const FleetRun& run, const std::exception& error) {
-  const bool waited = dynamic_cast<const RanksSilentError*>(&error) != nullptr;
+FinalMessage words_of(const FleetRun& run, const std::exception& error) {
+  const bool waited = dynamic_cast<const RankTimeoutError*>(&error) != nullptr;
   return {.signal = interrupted(), .failure = waited ? "" : error.what(), .result = run.unsent()};
 }
 
 // --- Ranks other than 0 ----------------------------------------------------------------------------------------------
 
 /// One rank of each node prints if rank 0 cannot.
-bool speaks_for_node(const Communicator& mpi) { return mpi.local_rank() == (mpi.node_root() == 0 ? 1 : 0); }
+bool reports_for_node(const Communicator& mpi) { return mpi.local_rank() == (mpi.node_root() == 0 ? 1 : 0); }
 
-[[noreturn]] void leave(const Ending& ending, const SaidLast& words) {
+[[noreturn]] void leave(const Ending& ending, const FinalMessage& words) {
   constexpr double kLingering = 5;  // seconds, at least, for rank 0 to write everything
   const double lingering = std::max(kLingering, ending.command.fleet.timeout);
-  const Farewell::Heard heard = ending.farewell.say(to_text(words), lingering);
+  const ShutdownHandshake::FinalReports heard = ending.shutdown.send_final(to_text(words), lingering);
   if (heard.code) std::_Exit(*heard.code);
   if (interrupted() != 0) std::_Exit(128 + interrupted());
-  const std::string me = fleet::rank_text(ending.member.place);
+  const std::string me = fleet::rank_text(ending.session.place);
   if (!words.failure.empty()) tell(fmt::format("{}: {}", me, words.failure));
-  if (speaks_for_node(*ending.member.mpi)) {
+  if (reports_for_node(*ending.session.mpi)) {
     tell(fmt::format("{}: rank 0 {}, in {}", me, heard.gone.empty() ? "does not answer" : "has died", ending.run.at()));
   }
   std::_Exit(static_cast<int>(ExitCode::failed));
@@ -95,8 +95,8 @@ struct Outcome {
 };
 
 /// After a signal, a silent rank may just be in a long pass, which is no failure. A dead rank is always missing.
-Outcome outcome_of(const Ending& ending, const Farewell::Heard& heard, const std::vector<SaidLast>& words,
-                   const std::exception& error) {
+Outcome outcome_of(const Ending& ending, const ShutdownHandshake::FinalReports& heard,
+                   const std::vector<FinalMessage>& words, const std::exception& error) {
   Outcome outcome;
   for (std::size_t rank = 0; rank < words.size(); ++rank) {
     outcome.signal = std::max(outcome.signal, words[rank].signal);
@@ -114,7 +114,7 @@ Outcome outcome_of(const Ending& ending, const Farewell::Heard& heard, const std
   return outcome;
 }
 
-void keep(const Ending& ending, std::vector<SaidLast> words) {
+void keep(const Ending& ending, std::vector<FinalMessage> words) {
   KnownResults results;
   for (auto& [signal, failure, result] : words) {
     if (result && result->in_fleet) results.emplace_back(ending.run.index_of(*result), std::move(*result));
@@ -127,13 +127,13 @@ void save(const Ending& ending, const Outcome& outcome) {
   ending.live->edit([&](Report& report) {
     report.fleet->missing = outcome.missing;
     if (outcome.signal == 0 || !outcome.missing.empty()) {
-      fleet::judge(report, judging_of(ending.command.fleet));
+      fleet::judge(report, judge_options_of(ending.command.fleet));
     }
   });
   ending.live->finish({}, true);
 }
 
-void say_why(const Ending& ending, const Outcome& outcome, const std::exception& error) {
+void print_reason(const Ending& ending, const Outcome& outcome, const std::exception& error) {
   constexpr std::size_t kMost = 4;
   const std::string where = ending.run.at().empty() ? "" : ", in " + ending.run.at();
   for (const int rank : outcome.missing) {
@@ -149,7 +149,7 @@ void say_why(const Ending& ending, const Outcome& outcome, const std::exception&
 
 /// Ends all ranks with MPI_Abort. Otherwise a rank that hangs would live on under a launcher that does not end ranks
 /// when others have ended (srun without --kill-on-bad-exit).
-[[noreturn]] void end_all(Communicator& mpi, int code) {
+[[noreturn]] void end_all_ranks(Communicator& mpi, int code) {
   // MPI_Abort may never return.
   std::thread([code] {
     std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -164,29 +164,29 @@ void attempt(const std::function<void()>& step) {
   if (const std::string failure = failure_of(step); !failure.empty()) tell(failure);
 }
 
-[[noreturn]] void end_as_first(const Ending& ending, const SaidLast& mine, const std::exception& error) {
+[[noreturn]] void end_as_rank0(const Ending& ending, const FinalMessage& mine, const std::exception& error) {
   constexpr double kListening = 0.4;  // seconds: mpirun leaves ranks one second to end
   // First save what is known: there may be no time for anything else.
   attempt([&] { ending.live->finish({}, true); });
-  const Farewell::Heard heard = ending.farewell.say(to_text(mine), kListening);
+  const ShutdownHandshake::FinalReports heard = ending.shutdown.send_final(to_text(mine), kListening);
   ending.run.clear_progress();
-  std::vector<SaidLast> words(std::max<std::size_t>(heard.texts.size(), 1));
+  std::vector<FinalMessage> words(std::max<std::size_t>(heard.texts.size(), 1));
   words[0] = mine;
   for (std::size_t rank = 1; rank < words.size(); ++rank) {
     if (heard.texts[rank].empty()) continue;
-    attempt([&] { json::read_text(heard.texts[rank], "the last message of a rank", {&kSaidLast, &words[rank]}); });
+    attempt([&] { json::read_text(heard.texts[rank], "the last message of a rank", {&kFinalMessage, &words[rank]}); });
   }
   const Outcome outcome = outcome_of(ending, heard, words, error);
   attempt([&] { keep(ending, words); });
   attempt([&] { save(ending, outcome); });
-  ending.farewell.dismiss(outcome.code);
-  say_why(ending, outcome, error);
+  ending.shutdown.release_all(outcome.code);
+  print_reason(ending, outcome, error);
   attempt([&] {
     if (!ending.live->owns_standard_output()) write_standard_output(shown(ending.live->report(), ending.command));
     ending.live->rethrow();
   });
   const bool somebody_hangs = !outcome.missing.empty() && heard.gone.empty();
-  if (somebody_hangs) end_all(*ending.member.mpi, outcome.code);
+  if (somebody_hangs) end_all_ranks(*ending.session.mpi, outcome.code);
   std::_Exit(outcome.code);
 }
 
@@ -194,16 +194,16 @@ void attempt(const std::function<void()>& step) {
 /// busy to see it. The ranks that can still talk send rank 0 what they have. Rank 0 prints why, names the missing ranks
 /// and writes everything. `error` is why this rank stops. MPI can neither continue nor be finalized, so the process
 /// ends here, with the same code on all ranks.
-[[noreturn]] void end_early(const Ending& ending, const std::exception& error) {
-  const SaidLast words = words_of(ending.run, error);
-  ending.live == nullptr ? leave(ending, words) : end_as_first(ending, words, error);
+[[noreturn]] void end_after_error(const Ending& ending, const std::exception& error) {
+  const FinalMessage words = words_of(ending.run, error);
+  ending.live == nullptr ? leave(ending, words) : end_as_rank0(ending, words, error);
 }
 
 // --- A run -----------------------------------------------------------------------------------------------------------
 
-Report begin_fleet_report(const cli::RunCommand& command, Member& member) {
-  Report report = begin_report(command.measuring, member.machine->device(), scenarios_of(command.cases));
-  report.fleet = std::move(member.fleet);
+Report begin_fleet_report(const cli::RunCommand& command, RankSession& session) {
+  Report report = begin_report(command.measuring, session.machine->device(), scenarios_of(command.cases));
+  report.fleet = std::move(session.fleet);
   return report;
 }
 
@@ -215,25 +215,25 @@ int fleet_exit_code(const Report& report) {
 }
 
 /// Ends this rank, whose GPU is stuck: the others notice that it is gone.
-[[noreturn]] void leave_stuck(const Alarm& alarm, const Member& member) {
-  tell(fmt::format("{}: {}", fleet::rank_text(member.place), stuck_reason(alarm)));
+[[noreturn]] void exit_stuck(const Alarm& alarm, const RankSession& session) {
+  tell(fmt::format("{}: {}", fleet::rank_text(session.place), stuck_reason(alarm)));
   std::_Exit(static_cast<int>(ExitCode::failed));
 }
 
 /// For the watchdog of rank 0, if rank 0 itself is blocked.
-[[noreturn]] void give_up_as_first(const Alarm& alarm, const cli::RunCommand& command, const Member& member,
-                                   LiveReport& live, FleetRun& run) {
+[[noreturn]] void abort_as_rank0(const Alarm& alarm, const cli::RunCommand& command, const RankSession& session,
+                                 LiveReport& live, FleetRun& run) {
   if (alarm.kind == Alarm::Kind::stuck) {
     live.edit([&](Report& report) {
-      report.fleet->missing = {member.place.rank};
-      fleet::judge(report, judging_of(command.fleet));
+      report.fleet->missing = {session.place.rank};
+      fleet::judge(report, judge_options_of(command.fleet));
     });
   }
-  give_up(alarm, {.live = live,
-                  .cases = {},
-                  .table = [&] { return shown(live.report(), command); },
-                  .clear = [&] { run.clear_progress(); },
-                  .rank = fleet::rank_text(member.place)});
+  abort_run(alarm, {.live = live,
+                    .cases = {},
+                    .table = [&] { return shown(live.report(), command); },
+                    .clear = [&] { run.clear_progress(); },
+                    .rank = fleet::rank_text(session.place)});
 }
 
 /// At rank 0: writes and shows everything, and returns the exit code. An error is printed and not thrown, because the
@@ -249,42 +249,42 @@ int write_and_show(const cli::RunCommand& command, LiveReport& live, int signal)
 }
 
 /// Measures, shows the results and returns the exit code.
-int measure_together(const cli::RunCommand& command, Member& member) {
+int measure_together(const cli::RunCommand& command, RankSession& session) {
   std::optional<LiveReport> live;
   const Problem problem = problem_of([&] {
-    if (!member.is_first()) return;
-    live.emplace(begin_fleet_report(command, member), command.measuring.files, document_for(command));
+    if (!session.is_rank0()) return;
+    live.emplace(begin_fleet_report(command, session), command.measuring.files, document_for(command));
   });
-  if (const int code = code_for_all(*member.mpi, problem, patience_of(command)); code != 0) return code;
+  if (const int code = broadcast_exit_code(*session.mpi, problem, timeout_of(command)); code != 0) return code;
   install_interrupt_handlers(live && live->has_file() ? HangUp::ignored : HangUp::ends,
                              live && !command.measuring.show.quiet ? Acknowledge::yes : Acknowledge::no);
-  Farewell farewell(*member.mpi, member.neighbours, patience_of(command));
-  const std::function<void()> look = [&farewell] { farewell.look(); };
-  FleetRun run(command, member, live ? &*live : nullptr, look);
+  ShutdownHandshake shutdown(*session.mpi, session.neighbours, timeout_of(command));
+  const std::function<void()> look = [&shutdown] { shutdown.look(); };
+  FleetRun run(command, session, live ? &*live : nullptr, look);
   try {
     {
-      const auto watch = member.machine->watchdog.watch([&](const Alarm& alarm) {
-        if (live) give_up_as_first(alarm, command, member, *live, run);
-        if (alarm.kind == Alarm::Kind::stuck) leave_stuck(alarm, member);
+      const auto watch = session.machine->watchdog.watch([&](const Alarm& alarm) {
+        if (live) abort_as_rank0(alarm, command, session, *live, run);
+        if (alarm.kind == Alarm::Kind::stuck) exit_stuck(alarm, session);
         std::_Exit(128 + interrupted());
       });
       run.run();
     }
     const std::string code = live ? std::to_string(write_and_show(command, *live, run.signal())) : "";
-    const Patience patience = while_first_writes(patience_of(command, look));
-    const int agreed = std::stoi(broadcast(*member.mpi, code, 0, patience, "the exit code"));
-    farewell.end(patience_of(command));
+    const Timeout timeout = timeout_while_rank0_writes(timeout_of(command, look));
+    const int agreed = std::stoi(broadcast(*session.mpi, code, 0, timeout, "the exit code"));
+    shutdown.end(timeout_of(command));
     return agreed;
   } catch (const std::exception& error) {
-    end_early({command, member, live ? &*live : nullptr, run, farewell}, error);
+    end_after_error({command, session, live ? &*live : nullptr, run, shutdown}, error);
   }
 }
 
 }  // namespace
 
 int run_in_fleet(cli::RunCommand command, const Launch& launch) {
-  Member member = join_fleet(command, launch);
-  return member.refusal ? *member.refusal : measure_together(command, member);
+  RankSession session = join_fleet(command, launch);
+  return session.refusal ? *session.refusal : measure_together(command, session);
 }
 
 }  // namespace xferbench::app

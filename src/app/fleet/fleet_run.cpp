@@ -12,11 +12,11 @@
 #include "core/standard_error.hpp"
 #include "core/units.hpp"
 #include "results/json.hpp"
-#include "results/json_shape.hpp"
+#include "results/json_codec.hpp"
 
 namespace xferbench::app {
 
-fleet::Options judging_of(const cli::FleetChoice& choice) { return {.threshold = choice.threshold}; }
+fleet::Options judge_options_of(const cli::FleetChoice& choice) { return {.threshold = choice.threshold}; }
 
 namespace {
 
@@ -31,33 +31,33 @@ constexpr std::array kRetestFields{
     json::field<&fleet::Retest::pace>("pace"),
     json::field<&fleet::Retest::ranks, json::kSentNumbers>("ranks"),
 };
-constexpr json::Shape kRetest = json::record(kRetestFields);
-constexpr const json::Shape& kRetests = json::kListOf<fleet::Retest, kRetest, std::numeric_limits<std::size_t>::max()>;
+constexpr json::Codec kRetest = json::record(kRetestFields);
+constexpr const json::Codec& kRetests = json::kListOf<fleet::Retest, kRetest, std::numeric_limits<std::size_t>::max()>;
 
 }  // namespace
 
 /// A full page cache takes minutes to reach a slow disk. If rank 0 dies meanwhile, that is still noticed.
-Patience while_first_writes(Patience patience) {
+Timeout timeout_while_rank0_writes(Timeout timeout) {
   constexpr double kFactor = 10;
-  patience.after_interrupt = patience.seconds;
-  patience.seconds *= kFactor;
-  return patience;
+  timeout.after_interrupt = timeout.seconds;
+  timeout.seconds *= kFactor;
+  return timeout;
 }
 
-FleetRun::FleetRun(const cli::RunCommand& command, Member& member, LiveReport* live, std::function<void()> idle)
+FleetRun::FleetRun(const cli::RunCommand& command, RankSession& session, LiveReport* live, std::function<void()> idle)
     : command_(command),
-      member_(member),
+      session_(session),
       live_(live),
-      patience_(patience_of(command, std::move(idle))),
-      clock_(member.ranks(), member.clock_host()),
-      in_step_(member.ranks(), member.clock_host(), clock_, patience_),
-      context_{member.ranks(), member.nodes, patience_},
-      everybody_(static_cast<std::size_t>(member.ranks().size())),
+      timeout_(timeout_of(command, std::move(idle))),
+      clock_(session.ranks(), session.clock_host()),
+      lockstep_(session.ranks(), session.clock_host(), clock_, timeout_),
+      context_{session.ranks(), session.nodes, timeout_},
+      everybody_(static_cast<std::size_t>(session.ranks().size())),
       progress_(live != nullptr ? command.measuring.show.progress : cli::ProgressMode::never,
                 command.cases.size() * command.fleet.pace.size(), command.turns.value_or(1)) {
   std::iota(everybody_.begin(), everybody_.end(), 0);
   for (std::size_t i = 0; i < command.cases.size(); ++i) {
-    for (const Pacing pace : command.fleet.pace) {
+    for (const RankConcurrency pace : command.fleet.pace) {
       places_.emplace(std::pair(command.cases[i].config.key(), pace), steps_.size());
       steps_.push_back({.number = i, .pace = pace});
     }
@@ -69,25 +69,25 @@ void FleetRun::learn_clocks() {
   constexpr int kTimes = 3;
   constexpr double kBetween = 50e-3;  // seconds
   for (int i = 0; i < kTimes; ++i) {
-    if (i > 0) member_.clock_host().wait_until(member_.clock_host().now() + kBetween);
-    clock_.synchronise(patience_);
+    if (i > 0) session_.clock_host().wait_until(session_.clock_host().now() + kBetween);
+    clock_.synchronise(timeout_);
   }
 }
 
 void FleetRun::run() {
   learn_clocks();
   measure_all(steps_, 1, command_.turns.value_or(1));
-  if (signal() == 0) second_round();
+  if (signal() == 0) retests_of();
 }
 
 std::vector<FleetRun::Ranks> FleetRun::groups(const Step& step, const Ranks& ranks) const {
-  const Pacing pace = step.pace;
+  const RankConcurrency pace = step.pace;
   const bool together = command_.cases[step.number].scenario->descriptor().needs_ranks;
-  if (together || pace == Pacing::all) return {ranks};
+  if (together || pace == RankConcurrency::all) return {ranks};
   std::map<int, Ranks> by_group;
   for (const int rank : ranks) {
-    const int node = member_.nodes.at(static_cast<std::size_t>(rank));
-    by_group[pace == Pacing::node ? node : rank].push_back(rank);
+    const int node = session_.nodes.at(static_cast<std::size_t>(rank));
+    by_group[pace == RankConcurrency::node ? node : rank].push_back(rank);
   }
   std::vector<Ranks> all;
   for (auto& [group, members] : by_group) all.push_back(std::move(members));
@@ -96,13 +96,13 @@ std::vector<FleetRun::Ranks> FleetRun::groups(const Step& step, const Ranks& ran
 
 RunContext FleetRun::context() {
   const cli::Measuring& measuring = command_.measuring;
-  return {.machine = *member_.machine->machine,
-          .device = member_.machine->device(),
+  return {.machine = *session_.machine->machine,
+          .device = session_.machine->device(),
           .policy = measuring.policy,
           .seed = measuring.seed,
           .verify = measuring.verify,
           .observe = [this](const SamplingProgress& p) { progress_.sampled(p); },
-          .pace = &in_step_,
+          .pace = &lockstep_,
           .fleet = &context_,
           .moments = &moments_};
 }
@@ -133,37 +133,37 @@ void FleetRun::measure_all(std::vector<Step>& steps, unsigned round, std::size_t
 void FleetRun::measure(Step& step, unsigned round, const std::function<Result()>& visit) {
   at_ = command_.cases[step.number].config.key();
   context_.pace = step.pace;
-  clock_.synchronise(patience_);
+  clock_.synchronise(timeout_);
   for (const Ranks& group : groups(step, step.ranks.empty() ? everybody_ : step.ranks)) {
     const bool alone = group.size() == 1;
     context_.taking_part = group;
-    in_step_.begin_case(at_, alone ? InStep::Company::alone : InStep::Company::together);
-    if (holds(group, member_.place.rank)) {
+    lockstep_.begin_case(at_, alone ? RankLockstep::Company::alone : RankLockstep::Company::together);
+    if (holds(group, session_.place.rank)) {
       moments_.clear();
       unsent_ = visit();
       note_passes(step, alone);
       describe(*unsent_, step, round);
     }
-    in_step_.attend();
-    if (in_step_.silence()) throw RanksSilentError(*in_step_.silence());
+    lockstep_.answer_questions();
+    if (lockstep_.timeout_reason()) throw RankTimeoutError(*lockstep_.timeout_reason());
     if (signal() != 0) return;
   }
 }
 
 /// Adds this turn's passes to those of earlier turns, because the samples are also of all turns.
 void FleetRun::note_passes(Step& step, bool alone) {
-  step.tally += in_step_.tally();
+  step.tally += lockstep_.tally();
   // Clocks of other ranks do not matter to a rank that measures alone.
-  if (!alone) step.clock_uncertainty = std::max(step.clock_uncertainty, in_step_.clock_uncertainty());
+  if (!alone) step.clock_uncertainty = std::max(step.clock_uncertainty, lockstep_.clock_uncertainty());
   for (const auto& [region, moments] : moments_) {
-    std::vector<Pace::Moments>& all = step.moments[region];
+    std::vector<Lockstep::Moments>& all = step.moments[region];
     all.insert(all.end(), moments.begin(), moments.end());
   }
 }
 
 void FleetRun::describe(Result& result, const Step& step, unsigned round) const {
   const Scenario& scenario = *command_.cases[step.number].scenario;
-  result.in_fleet = InFleet{.rank = member_.place.rank,
+  result.in_fleet = InFleet{.rank = session_.place.rank,
                             .pace = step.pace,
                             .round = round,
                             .path = scenario.data_path(result.config),
@@ -171,16 +171,16 @@ void FleetRun::describe(Result& result, const Step& step, unsigned round) const 
                             .passes = step.tally.passes,
                             .void_passes = step.tally.void_passes,
                             .late_passes = step.tally.late_passes};
-  if (step.tally.out_of_step > 0) {
+  if (step.tally.question_mismatch > 0) {
     result.warnings.push_back(
         fmt::format("{} passes did not start at the same time on all ranks: a host was late repeatedly; bind each rank "
                     "to its own CPUs, and look for other load on the hosts",
-                    step.tally.out_of_step));
+                    step.tally.question_mismatch));
   }
   const Measurement* headline = headline_of(result, scenario.descriptor().metrics);
   const auto found = headline == nullptr ? step.moments.end() : step.moments.find(headline->name);
   if (found == step.moments.end()) return;
-  for (const Pace::Moments& m : found->second) {
+  for (const Lockstep::Moments& m : found->second) {
     result.in_fleet->begins.push_back(m.begin);
     result.in_fleet->ends.push_back(m.end);
   }
@@ -199,11 +199,11 @@ std::size_t FleetRun::index_of(const Result& result) const {
 
 void FleetRun::collect() {
   const std::string mine = unsent_ ? to_json(*unsent_) : "";
-  const std::vector<std::string> texts = gather(member_.ranks(), mine, patience_, "the results of " + at_);
+  const std::vector<std::string> texts = gather(session_.ranks(), mine, timeout_, "the results of " + at_);
   unsent_.reset();
   if (live_ != nullptr) keep(texts);
   // Files grow and disks are slow: a rank that is writing must not count as silent.
-  static_cast<void>(broadcast(member_.ranks(), "", 0, while_first_writes(patience_), "rank 0 writing " + at_));
+  static_cast<void>(broadcast(session_.ranks(), "", 0, timeout_while_rank0_writes(timeout_), "rank 0 writing " + at_));
 }
 
 void FleetRun::keep(const std::vector<std::string>& texts) {
@@ -225,12 +225,12 @@ void FleetRun::keep(const std::vector<std::string>& texts) {
 std::vector<fleet::Retest> FleetRun::retests() {
   constexpr const char* kWhat = "the list of cases to measure again";
   std::vector<fleet::Retest> again;
-  if (live_ != nullptr) again = fleet::second_round(live_->report(), judging_of(command_.fleet));
-  const std::string text = broadcast(member_.ranks(), json::text_of(kRetests, &again), 0, patience_, kWhat);
+  if (live_ != nullptr) again = fleet::retests_of(live_->report(), judge_options_of(command_.fleet));
+  const std::string text = broadcast(session_.ranks(), json::text_of(kRetests, &again), 0, timeout_, kWhat);
   return json::record_from_text<std::vector<fleet::Retest>>(text, kWhat, kRetests);
 }
 
-void FleetRun::second_round() {
+void FleetRun::retests_of() {
   const std::vector<fleet::Retest> again = retests();
   std::vector<Step> steps;
   for (const fleet::Retest& retest : again) {
@@ -243,7 +243,7 @@ void FleetRun::second_round() {
   }
   measure_all(steps, 2, 1);
   if (live_ == nullptr || signal() != 0) return;
-  live_->edit([&](Report& report) { fleet::judge(report, judging_of(command_.fleet)); });
+  live_->edit([&](Report& report) { fleet::judge(report, judge_options_of(command_.fleet)); });
 }
 
 }  // namespace xferbench::app

@@ -10,35 +10,35 @@
 #include <utility>
 #include <vector>
 
-#include "app/fleet/membership.hpp"
+#include "app/fleet/rank_session.hpp"
 #include "app/live_report.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "fleet/judgement.hpp"
 #include "ranks/common_clock.hpp"
-#include "ranks/in_step.hpp"
+#include "ranks/rank_lockstep.hpp"
 #include "run/runner.hpp"
 
 namespace xferbench::app {
 
 /// Options for judging the fleet, from the command line.
-fleet::Options judging_of(const cli::FleetChoice& choice);
+fleet::Options judge_options_of(const cli::FleetChoice& choice);
 
 /// A longer timeout, for ranks that wait for rank 0 to write its files.
-Patience while_first_writes(Patience patience);
+Timeout timeout_while_rank0_writes(Timeout timeout);
 
 class FleetRun {
  public:
   /// `live`: receives the results at rank 0; null elsewhere. `idle`: called while it waits for other ranks. All
   /// arguments must outlive it.
-  FleetRun(const cli::RunCommand& command, Member& member, LiveReport* live, std::function<void()> idle);
+  FleetRun(const cli::RunCommand& command, RankSession& session, LiveReport* live, std::function<void()> idle);
 
-  /// Measures all rounds, or until a signal comes to any rank. Throws RanksSilentError or CommunicationError if a rank
+  /// Measures all rounds, or until a signal comes to any rank. Throws RankTimeoutError or CommunicationError if a rank
   /// does not answer.
   void run();
 
   /// The signal that has ended the run early, the same on all ranks; 0: none.
-  [[nodiscard]] int signal() const { return in_step_.signal(); }
+  [[nodiscard]] int signal() const { return lockstep_.signal(); }
 
   /// The key of the case that is being measured, or was last.
   [[nodiscard]] std::string at() const { return at_; }
@@ -51,19 +51,19 @@ class FleetRun {
 
  private:
   using Ranks = std::vector<int>;
-  using Moments = std::map<std::string, std::vector<Pace::Moments>>;
+  using Moments = std::map<std::string, std::vector<Lockstep::Moments>>;
   /// A case at one concurrency (pace), and how its passes went in all turns so far.
   struct Step {
     std::size_t number = 0;  ///< index of the case
-    Pacing pace = Pacing::all;
-    InStep::Tally tally{};
+    RankConcurrency pace = RankConcurrency::all;
+    RankLockstep::Tally tally{};
     double clock_uncertainty = 0;
     Moments moments{};
     Ranks ranks{};  ///< that measure it; empty: all
   };
 
   void learn_clocks();
-  void second_round();
+  void retests_of();
   void measure_all(std::vector<Step>& steps, unsigned round, std::size_t turns);
   /// One turn of a step: each rank that takes part calls `visit`.
   void measure(Step& step, unsigned round, const std::function<Result()>& visit);
@@ -79,14 +79,14 @@ class FleetRun {
   void describe(Result& result, const Step& step, unsigned round) const;
 
   const cli::RunCommand& command_;
-  Member& member_;
+  RankSession& session_;
   LiveReport* live_;
-  Patience patience_;
+  Timeout timeout_;
   CommonClock clock_;
-  InStep in_step_;
+  RankLockstep lockstep_;
   FleetContext context_;
   std::vector<Step> steps_;
-  std::map<std::pair<std::string, Pacing>, std::size_t> places_;  // indexes in steps_, by key and concurrency
+  std::map<std::pair<std::string, RankConcurrency>, std::size_t> places_;  // indexes in steps_, by key and concurrency
   Ranks everybody_;
   cli::Progress progress_;
   Moments moments_;  // of the current visit

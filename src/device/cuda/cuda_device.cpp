@@ -134,7 +134,7 @@ class CudaDevice final : public Device {
   [[nodiscard]] std::optional<LinkBytes> link_bytes() noexcept override { return health_.link_bytes(); }
 
  private:
-  [[nodiscard]] std::optional<ClockRelation> ask_for_its_timer();
+  [[nodiscard]] std::optional<ClockRelation> request_timer();
 
   const CudaTracer& tracer_;
   OpenedGpu gpu_;
@@ -179,7 +179,7 @@ std::optional<double> CudaDevice::sm_clock_hz() {
 
 /// Exchanges questions and answers with a kernel through pinned memory. Returns nothing if the GPU did not answer in
 /// time, for example because host or GPU was busy. The kernel has ended when this returns.
-std::optional<ClockRelation> CudaDevice::ask_for_its_timer() {
+std::optional<ClockRelation> CudaDevice::request_timer() {
   constexpr std::uint32_t kRounds = 32;
   constexpr std::uint64_t kTimeoutNs = 100'000'000;
   const HostBuffer memory = Device::allocate_host(sizeof(kernels::ClockExchange), HostMemory::mapped);
@@ -211,7 +211,7 @@ std::optional<ClockRelation> CudaDevice::ask_for_its_timer() {
 ClockRelation CudaDevice::relate_clocks() {
   constexpr int kMostAttempts = 5;
   for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-    if (const auto relation = ask_for_its_timer()) return *relation;
+    if (const auto relation = request_timer()) return *relation;
   }
   throw DeviceError("synchronising the clocks of host and GPU",
                     "the GPU did not answer within 0.1 s, five times in a row");

@@ -65,7 +65,7 @@ Opened prepare(const GpuSelection& selection, const NumaPolicy& numa) {
   for (const int number : numbers) nodes.push_back(numa_node_of(number));
   // Before contexts exist: the driver allocates its staging buffers for pageable copies together with the context.
   const std::string numa_note = place_process(numa, nodes);
-  const bool own_nodes = each_from_its_own(numa, nodes);
+  const bool own_nodes = bind_each_to_own_node(numa, nodes);
   Opened opened;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     const std::optional<int> memory_node = own_nodes ? nodes[i] : std::nullopt;
@@ -92,7 +92,7 @@ std::function<void()> make_current_in_threads(const OpenedGpu& first) {
 
 class CudaMachine final : public Machine {
  public:
-  CudaMachine(Opened opened, TraceBy trace_by)
+  CudaMachine(Opened opened, TraceSource trace_by)
       : gpus_(std::move(opened.gpus)),
         host_(make_current_in_threads(gpus_.front())),
         tracer_(gpus_, trace_by),
@@ -116,7 +116,7 @@ class CudaMachine final : public Machine {
 
 }  // namespace
 
-std::unique_ptr<Machine> open_machine(const GpuSelection& selection, const NumaPolicy& numa, TraceBy trace_by) {
+std::unique_ptr<Machine> open_machine(const GpuSelection& selection, const NumaPolicy& numa, TraceSource trace_by) {
   return std::make_unique<CudaMachine>(prepare(selection, numa), trace_by);
 }
 

@@ -17,7 +17,7 @@ namespace xferbench::cuda {
 /// GPU, UsageError if the process cannot be bound. The first GPU is current in the calling thread and in threads that
 /// the host runtime starts; with several GPUs, operations change the current GPU.
 [[nodiscard]] std::unique_ptr<Machine> open_machine(const GpuSelection& selection, const NumaPolicy& numa,
-                                                    TraceBy trace_by = TraceBy::cupti_or_events);
+                                                    TraceSource trace_by = TraceSource::cupti_or_events);
 
 /// Creates the devices of these GPUs, whose contexts exist. `host` goes into their environment description. Throws
 /// NoDeviceError if a GPU cannot run this build's kernels.

@@ -338,10 +338,10 @@ class CudaGate final : public GateImpl {
     ++held_;
   }
 
-  [[nodiscard]] bool wait_until_held(double patience) override {
+  [[nodiscard]] bool wait_until_held(double timeout) override {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point begun = Clock::now();
-    const auto patient = [&] { return std::chrono::duration<double>(Clock::now() - begun).count() < patience; };
+    const auto patient = [&] { return std::chrono::duration<double>(Clock::now() - begun).count() < timeout; };
     for (unsigned slot = 0; slot < held_; ++slot) {
       const std::atomic_ref arrived(flags_->arrived[slot]);
       while (arrived.load(std::memory_order_acquire) != ticket_) {
@@ -391,7 +391,7 @@ void copy_blocking(const OpenedGpu& gpu, const Copy& c, const CudaTracer& tracer
 }
 
 /// The driver needs support as well: with an older driver the call exists but fails.
-bool knows_batch_copies() {
+bool supports_batch_copies() {
   int driver = 0;
   return XFERBENCH_BATCH_COPIES != 0 && cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12080;
 }

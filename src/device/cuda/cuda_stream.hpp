@@ -24,6 +24,6 @@ class CudaTracer;
 void copy_blocking(const OpenedGpu& gpu, const Copy& copy, const CudaTracer& tracer);
 
 /// Whether this build and the driver support cudaMemcpyBatchAsync.
-[[nodiscard]] bool knows_batch_copies();
+[[nodiscard]] bool supports_batch_copies();
 
 }  // namespace xferbench::cuda

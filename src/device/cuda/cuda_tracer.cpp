@@ -20,7 +20,7 @@ namespace xferbench::cuda {
 // the headers have no ranges.
 #if __has_include(<nvtx3/nvToolsExt.h>)
 
-CudaTracer::CudaTracer(std::vector<OpenedGpu> gpus, TraceBy by)
+CudaTracer::CudaTracer(std::vector<OpenedGpu> gpus, TraceSource by)
     : gpus_(std::move(gpus)), by_(by), domain_(nvtxDomainCreateA("xferbench")) {}
 
 CudaTracer::~CudaTracer() { nvtxDomainDestroy(static_cast<nvtxDomainHandle_t>(domain_)); }
@@ -38,7 +38,7 @@ void CudaTracer::end_range() { static_cast<void>(nvtxDomainRangePop(static_cast<
 
 #else
 
-CudaTracer::CudaTracer(std::vector<OpenedGpu> gpus, TraceBy by) : gpus_(std::move(gpus)), by_(by) {}
+CudaTracer::CudaTracer(std::vector<OpenedGpu> gpus, TraceSource by) : gpus_(std::move(gpus)), by_(by) {}
 CudaTracer::~CudaTracer() = default;
 void CudaTracer::begin_range(const char*) {}
 void CudaTracer::end_range() {}
@@ -66,7 +66,7 @@ void CudaTracer::start() {
     static_cast<void>(cudaGetLastError());
   }
   if (watched_.empty()) check(status, "cudaDeviceSynchronize");
-  if (by_ == TraceBy::cupti_or_events) {
+  if (by_ == TraceSource::cupti_or_events) {
     if (!cupti_) cupti_ = std::make_unique<CuptiTrace>();
     if (cupti_->start()) return;
   }

@@ -12,11 +12,11 @@
 namespace xferbench::cuda {
 
 /// Source of timelines: CUPTI if usable, else events; or always events.
-enum class TraceBy { cupti_or_events, events };
+enum class TraceSource { cupti_or_events, events };
 
 class CudaTracer final : public Tracer {
  public:
-  CudaTracer(std::vector<OpenedGpu> gpus, TraceBy by);
+  CudaTracer(std::vector<OpenedGpu> gpus, TraceSource by);
   ~CudaTracer() override;
 
   void start() override;
@@ -30,7 +30,7 @@ class CudaTracer final : public Tracer {
  private:
   std::vector<OpenedGpu> gpus_;
   std::vector<OpenedGpu> watched_;  // the GPUs that were usable when the trace started
-  TraceBy by_;
+  TraceSource by_;
   std::unique_ptr<CuptiTrace> cupti_;        // loaded at the first trace
   std::unique_ptr<EventTrace> events_;       // null unless an event trace is on
   [[maybe_unused]] void* domain_ = nullptr;  // NVTX domain handle

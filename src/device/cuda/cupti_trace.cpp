@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "device/tracer.hpp"
-#include "recording/cupti_places.hpp"
+#include "recording/cupti_paths.hpp"
 #include "recording/kernel_name.hpp"
 
 #if __has_include(<cupti.h>)
@@ -216,7 +216,7 @@ std::vector<Activity> activities_of(std::vector<Record> records, std::span<const
 /// Opens libcupti of the CUDA major version of this build; record layouts of other versions may differ.
 void* open_library(std::string& refusal) {
   refusal = "libcupti was not found; it comes with the CUDA Toolkit (add its folder to LD_LIBRARY_PATH)";
-  for (const std::string& place : cupti_places()) {
+  for (const std::string& place : cupti_paths()) {
     void* const handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) continue;
     const auto get_version = reinterpret_cast<decltype(&cuptiGetVersion)>(dlsym(handle, "cuptiGetVersion"));

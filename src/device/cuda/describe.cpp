@@ -148,7 +148,7 @@ Capabilities describe_device(int gpu, const Nvml& nvml) {
   c.managed_memory = attribute(cudaDevAttrConcurrentManagedAccess, gpu) != 0;
   c.pageable_access = attribute(cudaDevAttrPageableMemoryAccess, gpu) != 0;
   c.memory_pools = attribute(cudaDevAttrMemoryPoolsSupported, gpu) != 0;
-  c.batch_copies = knows_batch_copies();
+  c.batch_copies = supports_batch_copies();
   c.multiprocessor = describe_multiprocessor(gpu);
   c.environment.backend = "cuda";
   c.environment.gpu = describe_gpu(gpu, nvml);

@@ -89,7 +89,7 @@ class Library : NonCopyable {
   }
 
   /// Reads the optional constant `NAME_launch`: {block size, elements per thread, dynamic shared bytes per block}.
-  [[nodiscard]] LaunchWishes wishes(const std::string& image, const KernelSource& source) const {
+  [[nodiscard]] LaunchRequest launch_request(const std::string& image, const KernelSource& source) const {
     void* address = nullptr;
     std::size_t bytes = 0;
     const std::string name = source.name + "_launch";
@@ -124,7 +124,7 @@ class Library : NonCopyable {
 class CudaLoadedKernel final : public LoadedKernel {
  public:
   CudaLoadedKernel(const std::string& image, const KernelSource& source)
-      : library_(image, source), kernel_(library_.kernel(source)), wishes_(library_.wishes(image, source)) {
+      : library_(image, source), kernel_(library_.kernel(source)), wishes_(library_.launch_request(image, source)) {
     if (!is_cuda_source(source) && !is_text(source.content)) require_contract_of(kernel_, source);
     if (wishes_.shared_bytes > 0) {  // more than 48 KiB requires this opt-in
       library_.check(cudaFuncSetAttribute(function(), cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -138,7 +138,7 @@ class CudaLoadedKernel final : public LoadedKernel {
   }
 
   [[nodiscard]] bool has_stand_in() const override { return false; }
-  [[nodiscard]] const LaunchWishes& wishes() const override { return wishes_; }
+  [[nodiscard]] const LaunchRequest& launch_request() const override { return wishes_; }
   [[nodiscard]] unsigned best_block_size() const override { return best_block_size_; }
 
   void launch(const OwnLaunch& launch, void* cuda_stream) const override {
@@ -172,7 +172,7 @@ class CudaLoadedKernel final : public LoadedKernel {
 
   Library library_;
   cudaKernel_t kernel_;
-  LaunchWishes wishes_;
+  LaunchRequest wishes_;
   unsigned best_block_size_ = 0;
 };
 

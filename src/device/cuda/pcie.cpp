@@ -118,7 +118,7 @@ bool can_carry(Link link, double bytes_per_second) {
 /// ms the best state seen is returned.
 Link look_under_load(const Source& source, Device& device) {
   using Clock = std::chrono::steady_clock;
-  constexpr std::chrono::milliseconds kPatience{200};
+  constexpr std::chrono::milliseconds kTimeout{200};
   constexpr unsigned kMostCopies = 256;
   unsigned copies = 8;  // 32 MiB: 0.6 ms at Gen5 x16, ten times as long as two NVML queries
   const Traffic traffic(device);
@@ -139,7 +139,7 @@ Link look_under_load(const Source& source, Device& device) {
     } else if (can_carry(link, static_cast<double>(copies) * Traffic::kBytes / time.count())) {
       seen = larger(seen, link);
     }
-  } while (!reached() && Clock::now() - begin < kPatience);
+  } while (!reached() && Clock::now() - begin < kTimeout);
   return seen;
 }
 

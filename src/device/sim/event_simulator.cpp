@@ -128,10 +128,10 @@ void EventSimulator::start(Operation& o) {
   // Both may throw std::bad_alloc; then the operation has not started.
   if (running_.size() == running_.capacity()) running_.reserve(2 * running_.size() + 8);
   if (o.on_start) o.on_start();
-  if (stretch_ && o.engine != EngineId::none) {
-    const double stretch = stretch_();
-    o.overhead *= stretch;
-    o.payload *= stretch;
+  if (duration_factor_ && o.engine != EngineId::none) {
+    const double duration_factor = duration_factor_();
+    o.overhead *= duration_factor;
+    o.payload *= duration_factor;
   }
   Engine& engine = engine_of(o);
   if (engine.stream != o.stream && engine.stream != nullptr) {
@@ -146,7 +146,7 @@ void EventSimulator::start(Operation& o) {
   running_.insert(std::ranges::upper_bound(running_, &o, Earlier{}), &o);
 }
 
-void EventSimulator::let_arrive() {
+void EventSimulator::admit_arrivals() {
   while (!future_.empty() && (*future_.begin())->submitted <= now_) {
     Operation& o = **future_.begin();
     future_.erase(future_.begin());
@@ -160,12 +160,12 @@ void EventSimulator::let_arrive() {
 }
 
 void EventSimulator::start_ready() {
-  let_arrive();
+  admit_arrivals();
   while (Operation* o = next_to_start()) start(*o);
 }
 
 void EventSimulator::pass_through() {
-  let_arrive();
+  admit_arrivals();
   Queue& free = engines_.front().ready;
   while (!free.empty()) {
     Operation& o = **free.begin();

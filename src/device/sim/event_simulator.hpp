@@ -110,9 +110,9 @@ class EventSimulator : NonCopyable {
   enum class Sharing { one_at_a_time, by_share };
 
   /// Returns a random factor for the duration of the next operation on an engine.
-  using Stretch = std::function<double()>;
+  using DurationFactor = std::function<double()>;
 
-  explicit EventSimulator(Stretch stretch = nullptr) : stretch_(std::move(stretch)) {}
+  explicit EventSimulator(DurationFactor duration_factor = nullptr) : duration_factor_(std::move(duration_factor)) {}
   ~EventSimulator() { abandon(); }
 
   [[nodiscard]] EngineId add_engine(Sharing sharing);
@@ -173,7 +173,7 @@ class EventSimulator : NonCopyable {
   void arrive(Operation& operation);
   void follow(Operation& operation, const Operation& before) const;
   [[nodiscard]] double handover(EngineId from, EngineId to) const;
-  void let_arrive();
+  void admit_arrivals();
   void start_ready();
   /// Completes operations that need no engine and no time, such as a wait for a past event, at once. Otherwise other
   /// operations could take the engine before their successors compete for it.
@@ -193,7 +193,7 @@ class EventSimulator : NonCopyable {
   [[nodiscard]] double phase_end(Operation& operation) const;
   void finish(Operation& operation);
 
-  Stretch stretch_;                                   // null: no variation
+  DurationFactor duration_factor_;                    // null: no variation
   std::vector<Engine> engines_{{Sharing::by_share}};  // indexed by EngineId; the first is `none`
   std::vector<Link> links_;                           // indexed by LinkId
   double now_ = 0;

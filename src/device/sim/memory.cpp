@@ -13,7 +13,7 @@ namespace xferbench::sim {
 namespace {
 
 constexpr std::size_t kWholePayload = std::size_t{4} << 20;  // payloads up to this many bytes move completely
-constexpr std::size_t kStretches = 4096;
+constexpr std::size_t kSpans = 4096;
 constexpr std::size_t kWindow = 256;
 constexpr std::size_t kHostPage = 4096;
 constexpr std::size_t kLongestStretch = std::size_t{1} << 20;
@@ -33,7 +33,7 @@ auto holder_of(Map& map, const std::byte* address) {
 
 PayloadPart part_of_payload(std::size_t bytes) {
   if (bytes <= kWholePayload) return {};
-  return {kWindow, std::min(kLongestStretch, std::bit_ceil(bytes / kStretches))};
+  return {kWindow, std::min(kLongestStretch, std::bit_ceil(bytes / kSpans))};
 }
 
 // --- Device memory --------------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ void DeviceMemory::fill(std::size_t offset, std::size_t bytes, std::byte value) 
   std::memset(data() + rest, std::to_integer<int>(value), end - rest);
 }
 
-void DeviceMemory::for_each(std::size_t offset, std::size_t bytes, const Stretch& body) const {
+void DeviceMemory::for_each(std::size_t offset, std::size_t bytes, const SpanVisitor& body) const {
   const std::size_t end = offset + bytes;
   while (offset < end) {
     std::size_t page = offset / kPage;
@@ -182,7 +182,7 @@ PayloadPart Memory::move_part_of(const HostView& host) {
   return holder->part = part;
 }
 
-void Memory::for_each(const std::byte* begin, std::size_t bytes, const Stretch& body) const {
+void Memory::for_each(const std::byte* begin, std::size_t bytes, const SpanVisitor& body) const {
   if (const auto [device, at] = holder_of(device_, begin); device != nullptr) {
     device->for_each(at, bytes, [&, from = at](std::size_t o, std::size_t n, auto value) { body(o - from, n, value); });
   } else if (const auto [host, start] = holder_of(host_, begin); host != nullptr) {
@@ -195,7 +195,7 @@ void Memory::for_each(const std::byte* begin, std::size_t bytes, const Stretch& 
 }
 
 void Memory::for_each(const std::byte* destination, const std::byte* source, std::size_t bytes,
-                      const Stretch& body) const {
+                      const SpanVisitor& body) const {
   const auto from = [&](std::size_t offset, std::size_t count) {
     for_each(source + offset, count, [&](std::size_t o, std::size_t n, auto value) { body(offset + o, n, value); });
   };
@@ -230,7 +230,7 @@ void Memory::read(const Copy& copy, InFlight& data) {
   }
 }
 
-void Memory::write_out_what_is_read(const Kernel& kernel) {
+void Memory::write_out_reads(const Kernel& kernel) {
   if (const auto ranges = kernel.reads()) {
     for (const std::span<const std::byte> range : *ranges) write_out(range);
   } else {
@@ -243,7 +243,7 @@ void Memory::compute(const Kernel& kernel, InFlight& data) {
   const auto inputs = kernel.inputs_by_position();
   data.pieces_.clear();
   if (inputs.empty()) {
-    write_out_what_is_read(kernel);
+    write_out_reads(kernel);
     data.pieces_.push_back({output.data(), output.size(), std::nullopt});
   } else {
     for_each(output.data(), inputs.front().data(), output.size(),

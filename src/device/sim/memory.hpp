@@ -27,7 +27,7 @@ PayloadPart part_of_payload(std::size_t bytes);
 
 /// Callback for a range of memory: `bytes` from `offset` on. They all hold `value` if it is given; otherwise the
 /// pages hold the contents.
-using Stretch = std::function<void(std::size_t offset, std::size_t bytes, std::optional<std::byte> value)>;
+using SpanVisitor = std::function<void(std::size_t offset, std::size_t bytes, std::optional<std::byte> value)>;
 
 /// One allocation on the simulated GPU. Filling a whole page only notes the value; the page is written when a part of
 /// it is. Memory that was never written reads as 0xFF (NaN). Element-wise kernels pass NaN on, so neither copies nor
@@ -43,7 +43,7 @@ class DeviceMemory {
 
   void fill(std::size_t offset, std::size_t bytes, std::byte value);
   /// Calls body for consecutive subranges of uniform content, in order.
-  void for_each(std::size_t offset, std::size_t bytes, const Stretch& body) const;
+  void for_each(std::size_t offset, std::size_t bytes, const SpanVisitor& body) const;
   /// Writes noted values to the pages of a range, so that they can be read directly.
   void write_out(std::size_t offset, std::size_t bytes);
   /// The same for a range that is about to be overwritten: only its first and last page need it.
@@ -136,11 +136,12 @@ class Memory {
   };
 
   /// Calls body for the ranges of `source` whose data is moved to `destination`.
-  void for_each(const std::byte* destination, const std::byte* source, std::size_t bytes, const Stretch& body) const;
-  void for_each(const std::byte* begin, std::size_t bytes, const Stretch& body) const;
+  void for_each(const std::byte* destination, const std::byte* source, std::size_t bytes,
+                const SpanVisitor& body) const;
+  void for_each(const std::byte* begin, std::size_t bytes, const SpanVisitor& body) const;
   void write_out(std::span<const std::byte> range);
   /// For kernels that are not element-wise.
-  void write_out_what_is_read(const Kernel& kernel);
+  void write_out_reads(const Kernel& kernel);
 
   std::map<const std::byte*, DeviceMemory> device_;
   std::map<const std::byte*, Allocation> host_;

@@ -71,11 +71,11 @@ void Operations::set_handovers(EventSimulator& events) const {
   events.set_handover(d2h_, h2d_, profile_.copy_to_copy);
 }
 
-void Operations::let_reach(std::size_t device, bool on) {
+void Operations::grant_access(std::size_t device, bool on) {
   on ? static_cast<void>(reached_.insert(device)) : static_cast<void>(reached_.erase(device));
 }
 
-bool Operations::reaches(const std::byte* data) const {
+bool Operations::has_access(const std::byte* data) const {
   const auto owner = data_.memory.device_of(data);
   return !owner || reached_.contains(*owner);
 }
@@ -86,11 +86,12 @@ void Operations::require_own(const std::byte* data, const char* what) const {
   throw DeviceError(what, fmt::format("the memory belongs to device {}, but the stream to device {}", *owner, number_));
 }
 
-void Operations::require_reach(const Kernel& kernel) const {
+void Operations::require_access(const Kernel& kernel) const {
   const KernelCost cost = kernel.cost();
   std::vector<const std::byte*> touched{kernel.output().data(), cost.peer_source, cost.peer_destination};
   for (const auto input : kernel.inputs_by_position()) touched.push_back(input.data());
-  const auto out_of_reach = std::ranges::find_if_not(touched, [this](const std::byte* data) { return reaches(data); });
+  const auto out_of_reach =
+      std::ranges::find_if_not(touched, [this](const std::byte* data) { return has_access(data); });
   if (out_of_reach == touched.end()) return;
   throw DeviceError(fmt::format("launching the kernel {}", kernel.name()),
                     fmt::format("device {} has no access to the memory of device {}", number_,
@@ -142,7 +143,7 @@ Operation Operations::between_gpus(const Copy& c) const {
   Operation o;
   o.engine = sends ? send_ : fetch_;
   o.share = 1.0 / profile_.peer_copies;
-  if (!reaches(c.source) || !reaches(c.destination)) {
+  if (!has_access(c.source) || !has_access(c.destination)) {
     o.overhead = profile_.staged_peer_overhead;
     o.payload = bytes / profile_.staged_peer_rate;
     o.uses = wiring_.through_host(*from, *to, profile_.staged_peer_rate);
@@ -221,7 +222,7 @@ std::vector<Use> Operations::uses_of(const KernelCost& cost, double payload) con
 }
 
 Operation Operations::kernel(const Kernel& kernel, double overhead) const {
-  require_reach(kernel);
+  require_access(kernel);
   const KernelCost cost = kernel.cost();
   Operation o;
   o.engine = compute_;

@@ -29,7 +29,7 @@ class Operations {
   [[nodiscard]] unsigned number() const { return static_cast<unsigned>(number_); }
 
   /// Enables or disables access to another device's memory. Initially only the GPU's own memory is accessible.
-  void let_reach(std::size_t device, bool on);
+  void grant_access(std::size_t device, bool on);
 
   // The following throw DeviceError for memory of a wrong device or without peer access.
 
@@ -50,10 +50,10 @@ class Operations {
   [[nodiscard]] Operation hold(double seconds) const;
 
  private:
-  [[nodiscard]] bool reaches(const std::byte* data) const;
+  [[nodiscard]] bool has_access(const std::byte* data) const;
   void set_handovers(EventSimulator& events) const;
   void require_own(const std::byte* data, const char* what) const;
-  void require_reach(const Kernel& kernel) const;
+  void require_access(const Kernel& kernel) const;
   [[nodiscard]] Operation between_gpus(const Copy& copy) const;
   [[nodiscard]] std::vector<Use> uses_of(const KernelCost& cost, double payload) const;
 

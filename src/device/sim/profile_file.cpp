@@ -13,7 +13,7 @@
 #include "device/open.hpp"
 #include "device/sim/profile_fields.hpp"
 #include "results/calibration.hpp"
-#include "results/json_shape.hpp"
+#include "results/json_codec.hpp"
 
 namespace xferbench::sim {
 
@@ -62,8 +62,8 @@ struct Written {
 // --- Single values --------------------------------------------------------------------------------------------------
 
 /// Short because headings and tables show it.
-constexpr Shape kShortWord = within(kText, "a text of 1 to 100 characters", 1, kLongestProfileWord);
-constexpr Shape kSourceText = within(kText, "a text of 1 to 500 characters", 1, kLongestSource);
+constexpr Codec kShortWord = within(kText, "a text of 1 to 100 characters", 1, kLongestProfileWord);
+constexpr Codec kSourceText = within(kText, "a text of 1 to 500 characters", 1, kLongestSource);
 
 std::vector<std::string_view> names_of_profiles() {
   std::vector<std::string_view> names;
@@ -71,7 +71,7 @@ std::vector<std::string_view> names_of_profiles() {
   return names;
 }
 
-constexpr Shape kBase{.expected = "the name of a built-in profile",
+constexpr Codec kBase{.expected = "the name of a built-in profile",
                       .take =
                           [](Reader& in, void* into) {
                             const std::vector<std::string_view> names = names_of_profiles();
@@ -80,7 +80,7 @@ constexpr Shape kBase{.expected = "the name of a built-in profile",
                       .give = give_as<std::string>,
                       .words = names_of_profiles};
 
-constexpr Shape kFault{.expected = "a text, such as \"die:launch:5\"",
+constexpr Codec kFault{.expected = "a text, such as \"die:launch:5\"",
                        .take =
                            [](Reader& in, void* into) {
                              take_text(in, into);
@@ -95,19 +95,19 @@ constexpr Shape kFault{.expected = "a text, such as \"die:launch:5\"",
                        .most = kLongestProfileWord};
 
 constexpr double kMostAmount = 1e18;
-constexpr Shape kAnyAmount = within(kNumber, "a number from -1e18 to 1e18", -kMostAmount, kMostAmount);
-constexpr Shape kDeviation = within(kNumber, "a number from 0 to 0.5", 0, 0.5);
-constexpr Shape kShareOfAll = within(kNumber, "a number from 0 to 1", 0, 1);
-constexpr Shape kOffset = within(kNumber, "seconds from -1e6 to 1e6", -1e6, 1e6);
-constexpr Shape kDrift = within(kNumber, "a number from -0.01 to 0.01", -0.01, 0.01);
-constexpr Shape kDelay = within(kNumber, "seconds from 0 to 10", 0, 10);
-constexpr Shape kBandwidth = within(kNumber, "bytes per second from 1e3 to 1e18", 1e3, kMostAmount);
+constexpr Codec kAnyAmount = within(kNumber, "a number from -1e18 to 1e18", -kMostAmount, kMostAmount);
+constexpr Codec kDeviation = within(kNumber, "a number from 0 to 0.5", 0, 0.5);
+constexpr Codec kShareOfAll = within(kNumber, "a number from 0 to 1", 0, 1);
+constexpr Codec kOffset = within(kNumber, "seconds from -1e6 to 1e6", -1e6, 1e6);
+constexpr Codec kDrift = within(kNumber, "a number from -0.01 to 0.01", -0.01, 0.01);
+constexpr Codec kDelay = within(kNumber, "seconds from 0 to 10", 0, 10);
+constexpr Codec kBandwidth = within(kNumber, "bytes per second from 1e3 to 1e18", 1e3, kMostAmount);
 
 // --- Named numbers --------------------------------------------------------------------------------------------------
 
 /// Entries whose names must be known ones.
-template <const Shape& entries, void (*require)(Reader&, std::string_view), std::vector<Known> (*known_names)()>
-constexpr Shape kOfKnownNames{.expected = entries.expected,
+template <const Codec& entries, void (*require)(Reader&, std::string_view), std::vector<Known> (*known_names)()>
+constexpr Codec kOfKnownNames{.expected = entries.expected,
                               .is_object = true,
                               .strict = true,
                               .entry =
@@ -121,13 +121,13 @@ constexpr Shape kOfKnownNames{.expected = entries.expected,
 
 Single number_given(const void* named) { return as<Named>(named).number; }
 
-constexpr Shape kFactor{.expected = "a number from 0.001 to 1000",
+constexpr Codec kFactor{.expected = "a number from 0.001 to 1000",
                         .take = [](Reader& in, void* named) { take_number(in, &as<Named>(named).number); },
                         .give = number_given,
                         .types = {"number"},
                         .least = 0.001,
                         .most = 1000};
-constexpr const Shape& kFactors = kEntriesOf<Named, &Named::name, kFactor>;
+constexpr const Codec& kFactors = kEntriesOf<Named, &Named::name, kFactor>;
 
 void require_part(Reader& in, std::string_view name) {
   const auto known = texts_of(Part{});
@@ -138,9 +138,9 @@ std::vector<Known> known_parts() {
   for (const std::string_view part : texts_of(Part{})) known.push_back({part, kFactor});
   return known;
 }
-constexpr Shape kScale = kOfKnownNames<kFactors, require_part, known_parts>;
+constexpr Codec kScale = kOfKnownNames<kFactors, require_part, known_parts>;
 
-constexpr Shape kFieldNumber{
+constexpr Codec kFieldNumber{
     .expected = "a number",
     .take =
         [](Reader& in, void* into) {
@@ -153,7 +153,7 @@ constexpr Shape kFieldNumber{
                               q.whole ? "a whole number" : "one", q.least, q.most, q.unit));
         },
     .give = number_given};
-constexpr const Shape& kFieldNumbers = kEntriesOf<Named, &Named::name, kFieldNumber>;
+constexpr const Codec& kFieldNumbers = kEntriesOf<Named, &Named::name, kFieldNumber>;
 
 /// Suggests similar names: there are too many to list in a message.
 void require_field(Reader& in, std::string_view name) {
@@ -167,14 +167,14 @@ void require_field(Reader& in, std::string_view name) {
 std::vector<Known> known_numbers() {
   std::vector<Known> known;
   for (const auto& [name, quantity, parts, get, set] : profile_fields()) {
-    Shape shape = within(kNumber, {}, quantity->least, quantity->most);
+    Codec shape = within(kNumber, {}, quantity->least, quantity->most);
     shape.help = quantity->unit;
     if (quantity->whole) shape.types = {"integer"};
     known.push_back({name, shape});
   }
   return known;
 }
-constexpr Shape kSet = kOfKnownNames<kFieldNumbers, require_field, known_numbers>;
+constexpr Codec kSet = kOfKnownNames<kFieldNumbers, require_field, known_numbers>;
 
 constexpr std::array kSourceFields{
     field<&Source::low, kAnyAmount>("low", optional),
@@ -186,15 +186,15 @@ void check_interval(Reader& in, void* source) {
   if (in.has("low") == in.has("high")) return;
   in.fail(fmt::format("has only '{}'; give both low and high, or neither", in.has("low") ? "low" : "high"));
 }
-constexpr Shape kSource = named("source", strict(record(kSourceFields, {}, check_interval)));
-constexpr const Shape& kAnySources = kEntriesOf<Source, &Source::name, kSource>;
+constexpr Codec kSource = named("source", strict(record(kSourceFields, {}, check_interval)));
+constexpr const Codec& kAnySources = kEntriesOf<Source, &Source::name, kSource>;
 
 std::vector<Known> known_sources() {
   std::vector<Known> known;
   for (const ProfileField& field : profile_fields()) known.push_back({field.name, kSource});
   return known;
 }
-constexpr Shape kSources = kOfKnownNames<kAnySources, require_field, known_sources>;
+constexpr Codec kSources = kOfKnownNames<kAnySources, require_field, known_sources>;
 
 // --- Records --------------------------------------------------------------------------------------------------------
 
@@ -202,21 +202,21 @@ constexpr std::array kLateFields{
     field<&Late::probability, kShareOfAll>("probability"),
     field<&Late::seconds, kDelay>("seconds"),
 };
-constexpr Shape kLate = strict(record(kLateFields));
+constexpr Codec kLate = strict(record(kLateFields));
 
 using Clock = ModelledRank::Clock;
 constexpr std::array kClockFields{
     field<&Clock::offset, kOffset>("offset", optional, "Seconds."),
     field<&Clock::drift, kDrift>("drift", optional),
 };
-constexpr Shape kClockShape = strict(record(kClockFields));
+constexpr Codec kClockCodec = strict(record(kClockFields));
 
 using Way = ModelledRank::Way;
 constexpr std::array kWayFields{
     field<&Way::latency, kDelay>("latency", "Latency of the smallest message, in seconds."),
     field<&Way::bandwidth, kBandwidth>("bandwidth", "Bytes per second that a rank can send, and can receive."),
 };
-constexpr Shape kWay = named("way", strict(record(kWayFields)));
+constexpr Codec kWay = named("way", strict(record(kWayFields)));
 
 using Network = ModelledRank::Network;
 constexpr std::array kNetworkFields{
@@ -227,7 +227,7 @@ constexpr std::array kNetworkFields{
     field<&Network::asymmetry, kShareOfAll>(
         "asymmetry", optional, "Share by which messages to lower ranks take longer than those to higher ranks."),
 };
-constexpr Shape kNetwork = strict(record(kNetworkFields));
+constexpr Codec kNetwork = strict(record(kNetworkFields));
 
 constexpr std::array kFileFields{
     part("schema", kSchema<kProfileVersion1>),
@@ -253,7 +253,7 @@ constexpr std::array kFileFields{
     field<&Written::noise, kDeviation>("noise", optional, "Relative standard deviation of the duration of operations."),
     field<&Written::seed>("seed", optional, "Random seed of noise and late, combined with the rank. 1 if absent."),
     field<&Written::late, kLate>("late", optional, "How often a host thread wakes up late, and by how much."),
-    field<&Written::clock, kClockShape>(
+    field<&Written::clock, kClockCodec>(
         "clock", optional, "Clock of this rank: it shows (1 + drift) t + offset at the common time t, in seconds."),
     field<&Written::network, kNetwork>("network", optional,
                                        "Network model of messages from this rank, within its node and to other nodes."),
@@ -309,7 +309,7 @@ void check_file(Reader& in, void* record) {
   if (p.sockets > 1 && least <= 0) in.fail("set: two sockets, but a capacity of 0 between them");
 }
 
-constexpr Shape kFile{.expected = "an object with schema, base and name",
+constexpr Codec kFile{.expected = "an object with schema, base and name",
                       .help =
                           "Profile file that --simulate FILE reads, version 1: a modification of a built-in profile of "
                           "the simulated device. Fields are added, never renamed, removed or given another meaning.",
@@ -319,9 +319,9 @@ constexpr Shape kFile{.expected = "an object with schema, base and name",
                       .end = check_file};
 
 /// Collects all present single values with their dotted names.
-void collect(const Shape& shape, const void* value, const std::string& name,
+void collect(const Codec& shape, const void* value, const std::string& name,
              std::vector<Environment::ProfileChange>& found) {
-  const auto inside = [&](std::string_view part, const Shape& its_shape, const void* its_value) {
+  const auto inside = [&](std::string_view part, const Codec& its_shape, const void* its_value) {
     collect(its_shape, its_value, name.empty() ? std::string(part) : fmt::format("{}.{}", name, part), found);
   };
   if (shape.give != nullptr) {

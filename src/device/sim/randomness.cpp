@@ -24,7 +24,7 @@ double Randomness::uniform() {
   return static_cast<double>((engine_() >> 11U) + 1) * kOneOf2To53;
 }
 
-double Randomness::stretch() {
+double Randomness::duration_factor() {
   if (variation_.noise <= 0) return 1;
   const double radius = std::sqrt(-2 * std::log(uniform()));
   return std::exp(variation_.noise * radius * std::cos(2 * std::numbers::pi * uniform()));

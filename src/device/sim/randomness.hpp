@@ -23,7 +23,7 @@ class Randomness {
   Randomness(const Variation& variation, Purpose purpose);
 
   /// Factor for a duration: log-normal with median 1, so never negative and medians stay unchanged. 1 without noise.
-  double stretch();
+  double duration_factor();
   /// Delay of a thread's wake-up in seconds.
   double lateness();
 

@@ -78,7 +78,7 @@ Recorder::Recorder(const RecordingRequest& request, const SimHost& host, std::st
 
 Recorder::~Recorder() {
   std::erase_if(pending_, [](const Pending& p) { return !p.operation->done(); });
-  write_what_has_ended();
+  write_ended();
   for (const auto& [thread, ranges] : ranges_) {
     for (const Range& range : ranges) write(Type::range, range.begin, range);  // ranges that were never ended
   }
@@ -102,7 +102,7 @@ void Recorder::add_device(unsigned number, const Environment::Gpu& gpu) {
 
 void Recorder::add_stream(const void* stream, StreamKind kind, unsigned gpu) {
   const bool is_legacy = kind == StreamKind::legacy_default;
-  const StreamOf made{context_of(gpu), is_legacy ? kLegacyStream : kLegacyStream + ++streams_made_};
+  const StreamIdentity made{context_of(gpu), is_legacy ? kLegacyStream : kLegacyStream + ++streams_made_};
   streams_[stream] = made;
   writer_.add(Type::stream,
               recording::Stream{.context = made.context, .stream = made.number, .flag = flag_of(kind), .device = gpu});
@@ -128,7 +128,7 @@ void Recorder::end_call(std::int32_t result) {
     wait.end = open.call.end;
     write(Type::synchronization, wait.begin, wait);
   }
-  write_what_has_ended();
+  write_ended();
 }
 
 Recorder::OpenCall* Recorder::open_call() {
@@ -138,7 +138,7 @@ Recorder::OpenCall* Recorder::open_call() {
 
 void Recorder::add_wait(const RecordedWait& wait) {
   OpenCall& open = *open_call();
-  const EventOf event = wait.event == nullptr ? EventOf{kNone, 0} : events_[wait.event];
+  const EventIdentity event = wait.event == nullptr ? EventIdentity{kNone, 0} : events_[wait.event];
   open.waits.push_back({.begin = open.call.begin,
                         .correlation = open.call.correlation,
                         .context = context_of(wait.gpu),
@@ -149,10 +149,10 @@ void Recorder::add_wait(const RecordedWait& wait) {
 }
 
 void Recorder::event_recorded(const void* event, const void* stream) {
-  EventOf& known = events_[event];
+  EventIdentity& known = events_[event];
   if (known.number == 0) known.number = static_cast<std::uint32_t>(events_.size());
   known.record = ++event_records_;
-  const StreamOf& in = streams_[stream];
+  const StreamIdentity& in = streams_[stream];
   const OpenCall* open = open_call();
   // Not filtered by time, because other records refer to it.
   writer_.add(Type::event, recording::Event{.correlation = open == nullptr ? 0 : open->call.correlation,
@@ -182,7 +182,7 @@ void Recorder::end_range() {
 OnDevice Recorder::on_device(const Enqueued& enqueued) {
   const OpenCall* open = open_call();
   const bool in_graph = enqueued.replayed_in != nullptr;
-  const StreamOf& stream = streams_[in_graph ? enqueued.replayed_in : enqueued.stream];
+  const StreamIdentity& stream = streams_[in_graph ? enqueued.replayed_in : enqueued.stream];
   return {.correlation = open == nullptr ? 0 : open->call.correlation,
           .device = enqueued.gpu,
           .context = stream.context,
@@ -218,7 +218,7 @@ void Recorder::enqueued(const Enqueued& enqueued) {
   }
 }
 
-void Recorder::write_what_has_ended() {
+void Recorder::write_ended() {
   for (; !pending_.empty() && pending_.front().operation->done(); pending_.pop_front()) {
     Pending& ended = pending_.front();
     std::visit(

@@ -62,12 +62,12 @@ class Recorder : NonCopyable {
     std::variant<recording::Copy, recording::Kernel, recording::Fill> record;
     double before = 0;  ///< seconds of engine time before the recorded beginning (launch overhead)
   };
-  struct StreamOf {
+  struct StreamIdentity {
     std::uint32_t context = 0;
     std::uint32_t number = 0;
   };
   /// Number of the event and of its latest record.
-  struct EventOf {
+  struct EventIdentity {
     std::uint32_t number = 0;
     std::uint64_t record = 0;
   };
@@ -81,7 +81,7 @@ class Recorder : NonCopyable {
   [[nodiscard]] OpenCall* open_call();
   [[nodiscard]] recording::OnDevice on_device(const Enqueued& enqueued);
   [[nodiscard]] recording::Copy copy_of(const Enqueued& enqueued);
-  void write_what_has_ended();
+  void write_ended();
   /// Drops records that begin outside the requested time span.
   template <class Record>
   void write(recording::Type type, recording::Time begin, const Record& record);
@@ -96,8 +96,8 @@ class Recorder : NonCopyable {
   std::uint32_t streams_made_ = 0;
   std::map<std::uint32_t, OpenCall> open_;  // by thread
   std::map<std::uint32_t, std::vector<recording::Range>> ranges_;
-  std::map<const void*, StreamOf> streams_;
-  std::map<const void*, EventOf> events_;
+  std::map<const void*, StreamIdentity> streams_;
+  std::map<const void*, EventIdentity> events_;
   std::deque<Pending> pending_;  // in order of submission
 };
 

@@ -169,7 +169,7 @@ void SimHost::work(const HostCost& cost, const std::function<void()>& work) {
   const double copy_rate = std::min(profile_.host_copy_rate, profile_.host_copy_rate_all / threads);
   const double seconds = static_cast<double>(cost.bytes_copied) / copy_rate +
                          static_cast<double>(cost.bytes_read) / profile_.host_read_rate + cost.seconds;
-  const double taken = work_.stretch() * seconds;
+  const double taken = work_.duration_factor() * seconds;
   running_->busy_until = running_->now + taken;
   advance(taken);
 }
@@ -227,7 +227,7 @@ void SimHost::hand_over_to(Thread& next) {
   next.turn.notify_one();
 }
 
-void SimHost::give_turn_to(Thread& next) {
+void SimHost::switch_to(Thread& next) {
   Thread& self = *running_;
   hand_over_to(next);
   std::unique_lock lock(mutex_);
@@ -238,7 +238,7 @@ void SimHost::take_turns() {
   Thread& self = *running_;
   Thread& next = due();
   if (&next == &self) return;
-  give_turn_to(next);
+  switch_to(next);
   if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
@@ -246,7 +246,7 @@ void SimHost::abandon(Thread& thread) {
   thread.abandoned = true;
   while (!thread.done) {
     thread.condition = nullptr;
-    give_turn_to(thread);
+    switch_to(thread);
   }
   error_ = nullptr;
 }

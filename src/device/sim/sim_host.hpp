@@ -83,7 +83,7 @@ class SimHost final : public HostRuntime {
   void take_turns();
   void hand_over_to(Thread& next);
   /// Runs `next`; returns at this thread's next turn.
-  void give_turn_to(Thread& next);
+  void switch_to(Thread& next);
   /// Ends a thread at its next wait. Allocates no memory.
   void abandon(Thread& thread);
   void run_body(Thread& self, const std::function<void()>& body);

@@ -208,7 +208,7 @@ void SimDevice::set_peer_access(Device& peer, bool on) {
     throw DeviceError("reaching the memory of another GPU",
                       fmt::format("there is no link from device {} to device {}", number(), peer.number()));
   }
-  operations_.let_reach(peer.number(), on);
+  operations_.grant_access(peer.number(), on);
 }
 
 // Both pinning and unpinning take host time.
@@ -250,14 +250,14 @@ namespace {
 class StandIn final : public LoadedKernel {
  public:
   [[nodiscard]] bool has_stand_in() const override { return true; }
-  [[nodiscard]] const LaunchWishes& wishes() const override { return wishes_; }
+  [[nodiscard]] const LaunchRequest& launch_request() const override { return wishes_; }
   [[nodiscard]] unsigned best_block_size() const override { return 256; }
   void launch(const OwnLaunch&, void*) const override {
     throw std::logic_error("a simulated kernel was launched on a real GPU");
   }
 
  private:
-  LaunchWishes wishes_;
+  LaunchRequest wishes_;
 };
 
 }  // namespace

@@ -75,7 +75,7 @@ OperationPtr SimStream::enqueue(Operation operation, double call_cost, Call call
   return last_ = enqueue_behind(std::move(operation), call_cost, std::move(call));
 }
 
-OperationPtr SimStream::enqueue_aside(Operation operation, double call_cost, Call call) {
+OperationPtr SimStream::enqueue_unordered(Operation operation, double call_cost, Call call) {
   return aside_ = enqueue_behind(std::move(operation), call_cost, std::move(call));
 }
 
@@ -237,7 +237,7 @@ void SimStream::record(EventImpl& event) {
   o.overhead = e.timed() ? profile_.event_cost : profile_.order_cost;
   // A timed event occupies its stream; an untimed one is only seen later by others.
   e.recorded_by(e.timed() ? enqueue(std::move(o), profile_.event_call, {"record event"})
-                          : enqueue_aside(std::move(o), profile_.event_call, {"record event"}));
+                          : enqueue_unordered(std::move(o), profile_.event_call, {"record event"}));
   if (sim_.recorder) sim_.recorder->event_recorded(&event, this);
 }
 
@@ -247,11 +247,11 @@ void SimStream::wait(EventImpl& event) {
   if (e.place().capture || place_.capture) return wait_in_capture(e);
   recorded.waits({recording::SyncKind::stream_wait_event, number_of(device_), this, &event});
   Operation o;
-  if (e.operation()) o.after.push_back(&e.device() == &device_ ? e.operation() : seen_from_here(e.operation()));
+  if (e.operation()) o.after.push_back(&e.device() == &device_ ? e.operation() : visible_here(e.operation()));
   enqueue(std::move(o), profile_.event_call, {"wait for event"});
 }
 
-OperationPtr SimStream::seen_from_here(const OperationPtr& event) {
+OperationPtr SimStream::visible_here(const OperationPtr& event) {
   const double since = event->done() ? sim_.events.now() - event->finished : 0;
   auto seen = std::make_shared<Operation>();
   seen->overhead = std::max(0.0, profile_.peer_event_cost - since);
@@ -330,7 +330,7 @@ void SimStream::replay(GraphImpl& graph) {
     if (node.after.empty()) o->after.push_back(first);
     for (const std::size_t before : node.after) {
       const bool here = g.captured->nodes[before].operations == node.operations;
-      o->after.push_back(here ? run[before] : seen_from_here(run[before]));
+      o->after.push_back(here ? run[before] : visible_here(run[before]));
     }
     if (!node.awaited) end.after.push_back(o);
     sim_.events.add(o);
@@ -347,10 +347,10 @@ void SimGate::close(StreamImpl& stream) {
   timed_out_ = true;  // open() resets it if it comes in time
 }
 
-bool SimGate::wait_until_held(double patience) {
+bool SimGate::wait_until_held(double timeout) {
   const auto patience_over = std::make_shared<Operation>();  // bounds the wait: the clock must not pass the timeout
   patience_over->submitted = sim_.host.now();
-  patience_over->overhead = patience;
+  patience_over->overhead = timeout;
   sim_.events.add(patience_over);
   bool held = false;
   sim_.host.wait([&]() -> std::optional<double> {

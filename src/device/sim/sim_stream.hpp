@@ -116,7 +116,7 @@ class SimStream : public StreamImpl {
   /// Enqueues after the stream's last operation, following the rules of the legacy default stream.
   OperationPtr enqueue(Operation operation, double call_cost, Call call);
   /// The same, but later work in the stream does not wait for it.
-  OperationPtr enqueue_aside(Operation operation, double call_cost, Call call);
+  OperationPtr enqueue_unordered(Operation operation, double call_cost, Call call);
   OperationPtr enqueue_behind(Operation operation, double call_cost, Call call);
   /// Description of a copy for traces and recordings.
   [[nodiscard]] Call call_of(const Copy& copy) const;
@@ -126,7 +126,7 @@ class SimStream : public StreamImpl {
   void refuse_in_capture(const char* what) const;
   void wait_in_capture(const SimEvent& event);
   /// An operation that ends when this device sees another device's event, slightly after the event itself.
-  [[nodiscard]] OperationPtr seen_from_here(const OperationPtr& event);
+  [[nodiscard]] OperationPtr visible_here(const OperationPtr& event);
 
   SimDevice& device_;
   Simulation& sim_;
@@ -145,7 +145,7 @@ class SimGate : public GateImpl {
   ~SimGate() override { SimGate::open(); }
 
   void close(StreamImpl& stream) override;
-  [[nodiscard]] bool wait_until_held(double patience) override;
+  [[nodiscard]] bool wait_until_held(double timeout) override;
   void open() noexcept override;
   [[nodiscard]] bool timed_out() const override { return timed_out_; }
 

@@ -39,9 +39,9 @@ void SimTracer::end_range() {
   if (recorder_) recorder_->end_range();
 }
 
-EventSimulator::Stretch stretch_of(const Variation& varies) {
+EventSimulator::DurationFactor duration_factor_of(const Variation& varies) {
   if (varies.noise <= 0) return nullptr;
-  return [random = Randomness(varies, Randomness::Purpose::engines)]() mutable { return random.stretch(); };
+  return [random = Randomness(varies, Randomness::Purpose::engines)]() mutable { return random.duration_factor(); };
 }
 
 void Simulation::enqueued(Enqueued what) {

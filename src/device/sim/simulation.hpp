@@ -38,7 +38,7 @@ class SimTracer final : public Tracer {
 };
 
 /// Null without noise.
-EventSimulator::Stretch stretch_of(const Variation& varies);
+EventSimulator::DurationFactor duration_factor_of(const Variation& varies);
 
 struct Simulation {
   /// `the_gpus`: numbers of the profile's GPUs to open.
@@ -52,7 +52,7 @@ struct Simulation {
   const Profile profile;
   std::vector<int> gpus;
   DataMovement data;
-  EventSimulator events{stretch_of(profile.varies)};
+  EventSimulator events{duration_factor_of(profile.varies)};
   Wiring wiring{profile, gpus, events};
   SimHost host{events, profile, data};
   std::unique_ptr<Recorder> recorder;  // null unless a recording was requested

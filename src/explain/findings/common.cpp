@@ -12,12 +12,12 @@
 
 namespace xferbench::explain {
 
-std::vector<Candidate> candidates(const Evidence& evidence) {
+std::vector<Candidate> candidates(const AnalysisInput& input) {
   std::vector<Candidate> all;
   for (const auto find :
        {pageable_copies, small_copies, slow_copies, blocking_copies, waits, copies_and_kernels_in_turn,
-        launch_bound_stretches, setup_in_stretch, default_stream, managed_memory}) {
-    std::vector<Candidate> found = find(evidence);
+        launch_bound_sequences, setup_in_window, default_stream, managed_memory}) {
+    std::vector<Candidate> found = find(input);
     std::ranges::move(found, std::back_inserter(all));
   }
   return all;
@@ -44,7 +44,7 @@ const recording::Range* innermost(Ranges& begun, recording::Time time) {
 }
 
 /// The NVTX range, of the thread or the process, that is the innermost one around most of these calls.
-std::string range_around(const Evidence& e, std::span<const Index> calls) {
+std::string range_around(const AnalysisInput& e, std::span<const Index> calls) {
   std::vector<Index> some;
   for (std::size_t i = 0; i < calls.size(); i += calls.size() / kLooks + 1) some.push_back(calls[i]);
   std::ranges::sort(some);  // by begin, as the recorded ranges are sorted
@@ -69,7 +69,7 @@ std::string range_around(const Evidence& e, std::span<const Index> calls) {
   return most_frequent(counted);
 }
 
-void set_call(const Evidence& e, std::span<const Index> calls, Place& place) {
+void set_call(const AnalysisInput& e, std::span<const Index> calls, Place& place) {
   std::map<Index, std::size_t> names;
   std::map<std::uint32_t, std::size_t> stacks;
   for (const Index c : calls) {
@@ -85,7 +85,7 @@ void set_call(const Evidence& e, std::span<const Index> calls, Place& place) {
 }
 
 /// Sets the kernels that most often ran before and after these operations in their streams.
-void set_neighbours(const Evidence& e, std::span<const Index> operations, Place& place) {
+void set_neighbours(const AnalysisInput& e, std::span<const Index> operations, Place& place) {
   const auto& all = e.program.operations;
   const auto neighbour = [&all](Index i, int step) -> Index {
     for (std::int64_t j = static_cast<std::int64_t>(i) + step, looks = 0;
@@ -107,13 +107,13 @@ void set_neighbours(const Evidence& e, std::span<const Index> operations, Place&
 
 }  // namespace
 
-Place place_of_calls(const Evidence& e, std::span<const Index> calls) {
+Place place_of_calls(const AnalysisInput& e, std::span<const Index> calls) {
   Place place;
   if (!calls.empty()) set_call(e, calls, place);
   return place;
 }
 
-Place place_of_operations(const Evidence& e, std::span<const Index> operations) {
+Place place_of_operations(const AnalysisInput& e, std::span<const Index> operations) {
   std::vector<Index> calls;
   for (const Index i : operations) {
     if (e.program.operations[i].call != kNone) calls.push_back(e.program.operations[i].call);
@@ -123,11 +123,11 @@ Place place_of_operations(const Evidence& e, std::span<const Index> operations) 
   return place;
 }
 
-Candidate of_operations(const Evidence& e, FindingKind kind, std::span<const Index> operations) {
+Candidate of_operations(const AnalysisInput& e, FindingKind kind, std::span<const Index> operations) {
   return {{.kind = kind, .place = place_of_operations(e, operations), .count = operations.size(), .at_most = true}, {}};
 }
 
-Candidate of_calls(const Evidence& e, FindingKind kind, std::span<const Index> calls) {
+Candidate of_calls(const AnalysisInput& e, FindingKind kind, std::span<const Index> calls) {
   return {{.kind = kind, .place = place_of_calls(e, calls), .count = calls.size(), .at_most = true}, {}};
 }
 
@@ -146,7 +146,7 @@ std::uint64_t bytes_of(const Program& program, std::span<const Index> operations
   return sum;
 }
 
-double time_of_calls(const Evidence& e, std::span<const Index> calls) {
+double time_of_calls(const AnalysisInput& e, std::span<const Index> calls) {
   double sum = 0;
   for (const Index c : calls) sum += e.replayed.call_ends[c] - e.replayed.call_begins[c];
   return sum;

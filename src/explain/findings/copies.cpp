@@ -7,7 +7,7 @@
 
 #include "core/units.hpp"
 #include "explain/candidates.hpp"
-#include "explain/usual.hpp"
+#include "explain/typical_value.hpp"
 
 namespace xferbench::explain {
 
@@ -38,7 +38,7 @@ std::uint64_t largest_of(const Program& program, std::span<const Index> operatio
   return bytes(std::ranges::max(operations, {}, bytes));
 }
 
-Finding finding_of(const Evidence& e, FindingKind kind, std::span<const Index> operations) {
+Finding finding_of(const AnalysisInput& e, FindingKind kind, std::span<const Index> operations) {
   Finding finding{.kind = kind};
   finding.count = operations.size();
   finding.bytes = bytes_of(e.program, operations);
@@ -57,7 +57,7 @@ double recorded_time_of(const Program& program, std::span<const Index> operation
   return sum;
 }
 
-std::optional<double> time_by(const Evidence& e, std::span<const Index> operations, Memory memory) {
+std::optional<double> time_by(const AnalysisInput& e, std::span<const Index> operations, Memory memory) {
   double sum = 0;
   for (const Index i : operations) {
     const Operation& o = e.program.operations[i];
@@ -71,14 +71,14 @@ std::optional<double> time_by(const Evidence& e, std::span<const Index> operatio
 // --- Pageable -------------------------------------------------------------------------------------------------------
 
 /// Seconds to pin and unpin the memory of the largest of these copies.
-std::optional<double> cost_of_pinning(const Evidence& e, std::span<const Index> operations) {
+std::optional<double> cost_of_pinning(const AnalysisInput& e, std::span<const Index> operations) {
   if (!e.costs.pin) return std::nullopt;
   return *e.costs.pin * static_cast<double>(largest_of(e.program, operations));
 }
 
 /// Typical time of the program's own work before calls of each name.
-Usual<Index> usual_gaps(const Program& program) {
-  Usual<Index> gaps(0);
+TypicalValue<Index> typical_gaps(const Program& program) {
+  TypicalValue<Index> gaps(0);
   for (const HostCall& call : program.calls) gaps.see(call.name, call.gap);
   gaps.settle();
   return gaps;
@@ -87,7 +87,7 @@ Usual<Index> usual_gaps(const Program& program) {
 /// A copy staged by the host evicts its caches. The program's own work after such a copy takes up to a few times as
 /// long as usual (PyTorch training loop on an H200's host: 121 us instead of 38, and 23 with pinned memory). Removes
 /// that time; anything even longer is other work and stays.
-void warm_caches(Program& program, Index copy_call, const std::vector<Index>& next, const Usual<Index>& gaps,
+void warm_caches(Program& program, Index copy_call, const std::vector<Index>& next, const TypicalValue<Index>& gaps,
                  std::uint64_t bytes) {
   constexpr std::uint64_t kCache = 2 * MiB;  // bytes, cache of a core
   constexpr double kRefill = 20e9;           // bytes per second, from memory
@@ -114,7 +114,7 @@ std::vector<Index> next_calls(const Program& program) {
 
 /// `once`: seconds for pinning the memory, if that happens in the window.
 void pin(Program& program, std::span<const Index> operations, const Costs& costs, double once) {
-  const Usual<Index> gaps = usual_gaps(program);
+  const TypicalValue<Index> gaps = typical_gaps(program);
   const std::vector<Index> next = next_calls(program);
   for (const Index i : operations) {
     Operation& o = program.operations[i];
@@ -132,7 +132,7 @@ void pin(Program& program, std::span<const Index> operations, const Costs& costs
 }
 
 /// If the whole program is analyzed, it includes the pinning; before an NVTX range, memory can be pinned in advance.
-Mend pinned_memory(const Evidence& e, const std::vector<Index>& operations) {
+Fix pinned_memory(const AnalysisInput& e, const std::vector<Index>& operations) {
   const bool to_gpu = e.program.operations[operations.front()].copy == CopyKind::h2d;
   const std::optional<double> cost = cost_of_pinning(e, operations);
   const std::uint64_t largest = largest_of(e.program, operations);
@@ -151,7 +151,7 @@ Mend pinned_memory(const Evidence& e, const std::vector<Index>& operations) {
 }
 
 /// For small copies, time per copy says more than a rate.
-std::string pace(const Evidence& e, std::span<const Index> operations, double pinned) {
+std::string pace(const AnalysisInput& e, std::span<const Index> operations, double pinned) {
   const double taken = recorded_time_of(e.program, operations);
   if (largest_of(e.program, operations) <= kSmallCopy) {
     return format_seconds(taken / static_cast<double>(operations.size())) + " each";
@@ -170,7 +170,7 @@ bool keep_the_host(const Program& p, std::span<const Index> operations) {
   return 2 * std::ranges::count_if(operations, waits) > std::ssize(operations);
 }
 
-Candidate pageable_candidate(const Evidence& e, const std::vector<Index>& operations, double pinned) {
+Candidate pageable_candidate(const AnalysisInput& e, const std::vector<Index>& operations, double pinned) {
   Candidate candidate{finding_of(e, FindingKind::pageable, operations), {pinned_memory(e, operations)}};
   const CopyKind kind = e.program.operations[operations.front()].copy;
   candidate.finding.what =
@@ -182,7 +182,7 @@ Candidate pageable_candidate(const Evidence& e, const std::vector<Index>& operat
 
 }  // namespace
 
-std::vector<Candidate> pageable_copies(const Evidence& e) {
+std::vector<Candidate> pageable_copies(const AnalysisInput& e) {
   std::vector<Candidate> found;
   for (const auto& [group, operations] :
        grouped(e.program, kSmallCopy, [](const Operation& o) { return o.host == Memory::pageable; })) {
@@ -276,7 +276,7 @@ void gather(Program& p, const Run& run, const Costs& costs) {
 }
 
 /// Host time from the first to the last copy of each run, without the calls that gathering saves.
-double time_between(const Evidence& e, const std::vector<Run>& runs) {
+double time_between(const AnalysisInput& e, const std::vector<Run>& runs) {
   double sum = 0;
   for (const Run& run : runs) {
     const Index first = e.program.operations[run.front()].call;
@@ -290,7 +290,7 @@ double time_between(const Evidence& e, const std::vector<Run>& runs) {
   return std::max(0., sum);
 }
 
-Candidate small_candidate(const Evidence& e, CopyKind kind, const std::vector<Run>& runs) {
+Candidate small_candidate(const AnalysisInput& e, CopyKind kind, const std::vector<Run>& runs) {
   std::vector<Index> operations;
   for (const Run& run : runs) operations.insert(operations.end(), run.begin(), run.end());
   Candidate candidate{finding_of(e, FindingKind::small_copies, operations), {}};
@@ -306,7 +306,7 @@ Candidate small_candidate(const Evidence& e, CopyKind kind, const std::vector<Ru
                                       "; the {} of host work between these copies is assumed to stay, although merging "
                                       "also removes work done per copy",
                                       format_seconds(between));
-  candidate.mends.push_back(
+  candidate.fixes.push_back(
       {kind == CopyKind::h2d ? "Gather the data in one host buffer and copy that once"
                              : "Gather the data in one GPU buffer and copy that once",
        (kind == CopyKind::h2d
@@ -321,7 +321,7 @@ Candidate small_candidate(const Evidence& e, CopyKind kind, const std::vector<Ru
 
 }  // namespace
 
-std::vector<Candidate> small_copies(const Evidence& e) {
+std::vector<Candidate> small_copies(const AnalysisInput& e) {
   std::map<CopyKind, std::vector<Run>> by_direction;
   for (Run& run : runs_of_small_copies(e.program)) {
     const Operation& first = e.program.operations[run.front()];
@@ -342,7 +342,7 @@ constexpr double kSlow = 1.15;
 
 }  // namespace
 
-std::vector<Candidate> slow_copies(const Evidence& e) {
+std::vector<Candidate> slow_copies(const AnalysisInput& e) {
   const auto is_slow = [&e](const Operation& o) {
     if (o.bytes <= kSmallCopy || o.host != Memory::pinned) return false;
     const auto usual = e.costs.copy(o.copy, o.host, o.bytes);
@@ -358,7 +358,7 @@ std::vector<Candidate> slow_copies(const Evidence& e) {
         copies_in_words(e.program, operations), to_or_from(group.first),
         format_quantity(rate(candidate.finding.bytes, recorded_time_of(e.program, operations)), "GB/s"),
         format_quantity(rate(candidate.finding.bytes, can), "GB/s"));
-    candidate.mends.push_back(
+    candidate.fixes.push_back(
         {"Check the memory's NUMA node (another socket: numactl --membind), other programs on the link, and copies row "
          "by row (cudaMemcpy2D)",
          "No other program uses the link", [operations = std::move(operations), costs = e.costs](Program& p) {
@@ -374,7 +374,7 @@ std::vector<Candidate> slow_copies(const Evidence& e) {
 
 // --- Blocking calls -------------------------------------------------------------------------------------------------
 
-std::vector<Candidate> blocking_copies(const Evidence& e) {
+std::vector<Candidate> blocking_copies(const AnalysisInput& e) {
   std::vector<Index> operations;
   for (Index i = 0; i < e.program.operations.size(); ++i) {
     const Operation& o = e.program.operations[i];
@@ -386,7 +386,7 @@ std::vector<Candidate> blocking_copies(const Evidence& e) {
   Candidate candidate{finding_of(e, FindingKind::blocking_copy, operations), {}};
   candidate.finding.what = fmt::format("{} to the GPU from pinned memory use blocking calls: the host waits for each",
                                        copies_in_words(e.program, operations));
-  candidate.mends.push_back({"Use cudaMemcpyAsync on a stream, and wait once before the memory is overwritten",
+  candidate.fixes.push_back({"Use cudaMemcpyAsync on a stream, and wait once before the memory is overwritten",
                              "The host does not need to wait for these copies",
                              [operations, costs = e.costs](Program& p) {
                                for (const Index i : operations) {

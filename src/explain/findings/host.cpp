@@ -38,7 +38,7 @@ bool repeats(const Program& p, const Launches& run) {
   return 2 * names.size() <= run.size() && 2 * std::ranges::count_if(run, is_copy) < std::ssize(run);
 }
 
-std::vector<Launches> stretches_of_launches(const Program& p) {
+std::vector<Launches> launch_sequences(const Program& p) {
   std::vector<Launches> found;
   std::map<std::uint32_t, Launches> open;  // per thread
   const auto close = [&](Launches& run) {
@@ -59,9 +59,9 @@ std::vector<Launches> stretches_of_launches(const Program& p) {
 }
 
 /// GPU idle time until the next launch arrives.
-double idle_for_launches(const Evidence& e, const std::vector<Launches>& stretches) {
+double idle_for_launches(const AnalysisInput& e, const std::vector<Launches>& sequences) {
   double sum = 0;
-  for (const Launches& run : stretches) {
+  for (const Launches& run : sequences) {
     for (std::size_t i = 1; i < run.size(); ++i) {
       const Index before = e.program.calls[run[i - 1]].operations.front();
       const Index next = e.program.calls[run[i]].operations.front();
@@ -71,8 +71,8 @@ double idle_for_launches(const Evidence& e, const std::vector<Launches>& stretch
   return sum;
 }
 
-void launch_as_graphs(Program& p, const std::vector<Launches>& stretches, const Costs& costs) {
-  for (const Launches& run : stretches) {
+void launch_as_graphs(Program& p, const std::vector<Launches>& sequences, const Costs& costs) {
+  for (const Launches& run : sequences) {
     const Index first = run.front();
     for (const Index c : run) {
       HostCall& call = p.calls[c];
@@ -93,10 +93,10 @@ void launch_as_graphs(Program& p, const std::vector<Launches>& stretches, const 
 
 }  // namespace
 
-std::vector<Candidate> launch_bound_stretches(const Evidence& e) {
-  const std::vector<Launches> stretches = stretches_of_launches(e.program);
+std::vector<Candidate> launch_bound_sequences(const AnalysisInput& e) {
+  const std::vector<Launches> sequences = launch_sequences(e.program);
   std::vector<Index> operations;
-  for (const Launches& run : stretches) {
+  for (const Launches& run : sequences) {
     for (const Index c : run) operations.push_back(e.program.calls[c].operations.front());
   }
   if (operations.empty()) return {};
@@ -104,13 +104,13 @@ std::vector<Candidate> launch_bound_stretches(const Evidence& e) {
   candidate.finding.what = fmt::format(
       "{} launches in {} without a wait between them: the GPU is idle for {} in total because the host launches too "
       "slowly",
-      operations.size(), stretches.size() == 1 ? "one sequence" : fmt::format("{} sequences", stretches.size()),
-      format_seconds(idle_for_launches(e, stretches)));
-  candidate.mends.push_back(
+      operations.size(), sequences.size() == 1 ? "one sequence" : fmt::format("{} sequences", sequences.size()),
+      format_seconds(idle_for_launches(e, sequences)));
+  candidate.fixes.push_back(
       {"Capture the repeated launches in a CUDA graph and launch the graph (PyTorch: torch.cuda.CUDAGraph, "
        "torch.compile(mode=\"reduce-overhead\"))",
        "Each repetition launches the same kernels with the same sizes",
-       [stretches, costs = e.costs](Program& p) { launch_as_graphs(p, stretches, costs); }});
+       [sequences, costs = e.costs](Program& p) { launch_as_graphs(p, sequences, costs); }});
   return {std::move(candidate)};
 }
 
@@ -118,7 +118,7 @@ std::vector<Candidate> launch_bound_stretches(const Evidence& e) {
 
 namespace {
 
-bool sets_up(const HostCall& call) {
+bool is_setup_call(const HostCall& call) {
   switch (call.kind) {
     case CudaCallKind::allocate:
     case CudaCallKind::free:
@@ -131,7 +131,7 @@ bool sets_up(const HostCall& call) {
 }
 
 /// In a whole program, only calls between the first and the last operation: the others are its start and its end.
-std::vector<Index> calls_that_set_up(const Evidence& e) {
+std::vector<Index> setup_calls(const AnalysisInput& e) {
   double begin = 0;
   double end = e.program.seconds;
   if (e.window.is_whole && !e.program.operations.empty()) {
@@ -141,13 +141,13 @@ std::vector<Index> calls_that_set_up(const Evidence& e) {
   std::vector<Index> found;
   for (Index c = 0; c < e.program.calls.size(); ++c) {
     const HostCall& call = e.program.calls[c];
-    if (sets_up(call) && call.begin >= begin && call.begin < end) found.push_back(c);
+    if (is_setup_call(call) && call.begin >= begin && call.begin < end) found.push_back(c);
   }
   return found;
 }
 
 /// Removes calls that every program needs once: the longest one of each function, and code loading.
-void keep_what_is_repeated(const Evidence& e, std::vector<Index>& calls) {
+void reuse_repeated_setup(const AnalysisInput& e, std::vector<Index>& calls) {
   const auto length = [&e](Index c) { return e.replayed.call_ends[c] - e.replayed.call_begins[c]; };
   std::map<Index, Index> longest;  // by name
   for (const Index c : calls) {
@@ -161,7 +161,7 @@ void keep_what_is_repeated(const Evidence& e, std::vector<Index>& calls) {
 }
 
 /// Advice for the kind of call that takes most of the time.
-std::string_view way_to_keep(const Evidence& e, const std::vector<Index>& calls) {
+std::string_view reuse_advice(const AnalysisInput& e, const std::vector<Index>& calls) {
   std::map<CudaCallKind, double> kinds;
   for (const Index c : calls) kinds[e.program.calls[c].kind] += e.replayed.call_ends[c] - e.replayed.call_begins[c];
   switch (std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second; })->first) {
@@ -176,9 +176,9 @@ std::string_view way_to_keep(const Evidence& e, const std::vector<Index>& calls)
 
 }  // namespace
 
-std::vector<Candidate> setup_in_stretch(const Evidence& e) {
-  std::vector<Index> calls = calls_that_set_up(e);
-  if (e.window.is_whole) keep_what_is_repeated(e, calls);
+std::vector<Candidate> setup_in_window(const AnalysisInput& e) {
+  std::vector<Index> calls = setup_calls(e);
+  if (e.window.is_whole) reuse_repeated_setup(e, calls);
   if (calls.empty()) return {};
   Candidate candidate = of_calls(e, FindingKind::setup, calls);
   Finding& finding = candidate.finding;
@@ -187,7 +187,7 @@ std::vector<Candidate> setup_in_stretch(const Evidence& e) {
       "{} that create or release resources ({} of them {}) take {} within the analyzed range, waits included",
       counted(calls.size(), "call"), std::ranges::count_if(calls, is_named), finding.place.call,
       format_seconds(time_of_calls(e, calls)));
-  candidate.mends.push_back({std::string(way_to_keep(e, calls)), "The resources can be reused", [calls](Program& p) {
+  candidate.fixes.push_back({std::string(reuse_advice(e, calls)), "The resources can be reused", [calls](Program& p) {
                                for (const Index c : calls) make_asynchronous(p.calls[c], 0);
                              }});
   return {std::move(candidate)};

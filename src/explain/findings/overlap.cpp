@@ -96,7 +96,7 @@ class Covered {
       more.clear();
       for (const Index i : call.waits_for) {
         known[i] = list;
-        add_others(i, more);
+        add_other_waits(i, more);
       }
       std::ranges::copy_if(more, std::back_inserter(call.waits_for), is_new);
     }
@@ -105,7 +105,7 @@ class Covered {
       more.clear();
       for (const Dependency& d : o.after) {
         known[d.operation] = list;
-        if (p.operations[d.operation].stream != o.stream) add_others(d.operation, more);
+        if (p.operations[d.operation].stream != o.stream) add_other_waits(d.operation, more);
       }
       for (const Index other : more) {
         if (is_new(other)) o.after.push_back({other});
@@ -123,7 +123,7 @@ class Covered {
   }
 
   /// The other operations that a wait for this one covers.
-  void add_others(Index operation, std::vector<Index>& others) const {
+  void add_other_waits(Index operation, std::vector<Index>& others) const {
     const auto found = by_operation_.find(operation);
     if (found == by_operation_.end()) return;
     std::ranges::copy_if(found->second, std::back_inserter(others),
@@ -134,7 +134,7 @@ class Covered {
 };
 
 /// Makes each wait for a step's result wait for the result of the step before. The last wait stays as it is.
-void wait_a_step_later(Program& p, const std::vector<Chain>& chains) {
+void defer_wait_by_a_step(Program& p, const std::vector<Chain>& chains) {
   std::unordered_map<Index, Index> instead;  // by operation: the result of the step before
   for (const Chain& chain : chains) {
     for (std::size_t s = 0; s < chain.size(); ++s) {
@@ -273,20 +273,20 @@ std::vector<Index> streams_with_both(const Program& p) {
   return found;
 }
 
-Mend over_steps(const std::vector<Index>& streams) {
+Fix across_steps(const std::vector<Index>& streams) {
   return {
       "Overlap the copies of one step with the kernels of another: use two buffers, one stream per engine and events "
       "between them, and wait for a step's results one step later",
       "No step depends on host results of the one before, and memory suffices for a second buffer",
       [streams](Program& p) {
         const std::vector<Chain> chains = chains_of(p, streams);
-        wait_a_step_later(p, chains);
+        defer_wait_by_a_step(p, chains);
         for (const Chain& chain : chains) double_buffer(p, chain);
         Covered(p, chains).wait_for_all(p);
       }};
 }
 
-Mend in_parts(const std::vector<Index>& streams, std::size_t parts, const Costs& costs) {
+Fix in_parts(const std::vector<Index>& streams, std::size_t parts, const Costs& costs) {
   return {fmt::format("Split each step into {} chunks, with one stream per engine, so that H2D copies, kernels and D2H "
                       "copies overlap (xferbench tune finds the best number of chunks)",
                       parts),
@@ -302,7 +302,7 @@ Mend in_parts(const std::vector<Index>& streams, std::size_t parts, const Costs&
 
 }  // namespace
 
-std::vector<Candidate> copies_and_kernels_in_turn(const Evidence& e) {
+std::vector<Candidate> copies_and_kernels_in_turn(const AnalysisInput& e) {
   const std::vector<Index> streams = streams_with_both(e.program);
   if (streams.empty()) return {};
   std::vector<Index> copies;
@@ -321,15 +321,15 @@ std::vector<Candidate> copies_and_kernels_in_turn(const Evidence& e) {
       "their own",
       copies_in_words(e.program, copies),
       streams.size() == 1 ? "one stream" : fmt::format("{} streams", streams.size()), counted(steps, "step"));
-  if (steps >= 3) candidate.mends.push_back(over_steps(streams));
+  if (steps >= 3) candidate.fixes.push_back(across_steps(streams));
   // Splitting multiplies the number of operations, so long windows only get double buffering.
   constexpr std::size_t kMostInParts = 20'000;
   for (const std::size_t parts : {4U, 8U, 16U, 32U}) {
     if (parts * e.program.operations.size() <= kMostInParts) {
-      candidate.mends.push_back(in_parts(streams, parts, e.costs));
+      candidate.fixes.push_back(in_parts(streams, parts, e.costs));
     }
   }
-  if (candidate.mends.empty()) return {};
+  if (candidate.fixes.empty()) return {};
   return {std::move(candidate)};
 }
 

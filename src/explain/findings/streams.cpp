@@ -19,7 +19,7 @@ bool by_legacy(const Dependency& d) { return d.legacy; }
 
 }  // namespace
 
-std::vector<Candidate> default_stream(const Evidence& e) {
+std::vector<Candidate> default_stream(const AnalysisInput& e) {
   std::vector<Index> operations;
   for (Index i = 0; i < e.program.operations.size(); ++i) {
     if (std::ranges::any_of(e.program.operations[i].after, by_legacy)) operations.push_back(i);
@@ -29,7 +29,7 @@ std::vector<Candidate> default_stream(const Evidence& e) {
   candidate.finding.what =
       fmt::format("{} wait for another stream only because one of the two is the legacy default stream",
                   counted(operations.size(), "operation"));
-  candidate.mends.push_back({"Use streams made with cudaStreamNonBlocking, or compile with --default-stream per-thread",
+  candidate.fixes.push_back({"Use streams made with cudaStreamNonBlocking, or compile with --default-stream per-thread",
                              "The program does not rely on this order", [](Program& p) {
                                for (Operation& o : p.operations) std::erase_if(o.after, by_legacy);
                              }});
@@ -40,7 +40,7 @@ std::vector<Candidate> default_stream(const Evidence& e) {
 
 namespace {
 
-double seconds_of(const Evidence& e, recording::Time time) {
+double seconds_of(const AnalysisInput& e, recording::Time time) {
   return 1e-9 * static_cast<double>(static_cast<std::int64_t>(time - e.window.begin));
 }
 
@@ -55,7 +55,7 @@ struct Moved {
 };
 
 /// Page migrations during each operation, by its index.
-std::vector<Moved> moved_during(const Evidence& e) {
+std::vector<Moved> moved_during(const AnalysisInput& e) {
   std::vector<Moved> moved(e.program.operations.size());
   for (const recording::Migration& m : e.recording.migrations) {
     const double begin = seconds_of(e, m.begin);
@@ -79,7 +79,7 @@ double prefetched(const Operation& o, const Moved& moved, const Costs& costs) {
 
 }  // namespace
 
-std::vector<Candidate> managed_memory(const Evidence& e) {
+std::vector<Candidate> managed_memory(const AnalysisInput& e) {
   if (e.recording.migrations.empty()) return {};
   const std::vector<Moved> moved = moved_during(e);
   std::vector<Index> kernels;
@@ -89,8 +89,8 @@ std::vector<Candidate> managed_memory(const Evidence& e) {
     if (moved[i].bytes == 0) continue;
     kernels.push_back(i);
     const Operation& o = e.program.operations[i];
-    const double unwatched = e.replayed.operation_ends[i] - e.replayed.operation_begins[i];
-    waited += moved[i].seconds() * (o.end > o.begin ? unwatched / (o.end - o.begin) : 1);
+    const double unprofiled = e.replayed.operation_ends[i] - e.replayed.operation_begins[i];
+    waited += moved[i].seconds() * (o.end > o.begin ? unprofiled / (o.end - o.begin) : 1);
     all.bytes += moved[i].bytes;
     all.times += moved[i].times;
   }
@@ -102,7 +102,7 @@ std::vector<Candidate> managed_memory(const Evidence& e) {
   finding.what =
       fmt::format("{} of managed memory migrate in {} pieces while the kernels that access it wait ({} in total)",
                   format_size(all.bytes), all.times, format_seconds(waited));
-  candidate.mends.push_back({"Prefetch it (cudaMemPrefetchAsync) before the kernel, or copy from pinned memory",
+  candidate.fixes.push_back({"Prefetch it (cudaMemPrefetchAsync) before the kernel, or copy from pinned memory",
                              "The accessed memory is known before the kernel starts",
                              [moved, costs = e.costs](Program& p) {
                                for (Index i = 0; i < moved.size(); ++i) {

@@ -159,25 +159,25 @@ bool uses_managed_memory(const Recording& r) {
   return !r.migrations.empty() || std::ranges::any_of(r.calls, is_managed);
 }
 
-Candidate needless(const Evidence& e, const std::vector<Index>& calls) {
+Candidate needless(const AnalysisInput& e, const std::vector<Index>& calls) {
   Candidate candidate = of_calls(e, FindingKind::needless_wait, calls);
   candidate.finding.what = fmt::format(
       "The host waits for the GPU {} ({} in total) although nothing was copied back since the previous wait",
       counted(calls.size(), "time"), format_seconds(time_of_calls(e, calls)));
-  candidate.mends.push_back({"Remove these waits, and wait once where the results are needed",
+  candidate.fixes.push_back({"Remove these waits, and wait once where the results are needed",
                              "The host does not overwrite memory that a copy still reads (else use a second buffer), "
                              "and does not read memory that kernels write directly",
                              [calls](Program& p) { remove_waits(p, calls); }});
   return candidate;
 }
 
-Candidate results(const Evidence& e, const Waits& waits) {
+Candidate results(const AnalysisInput& e, const Waits& waits) {
   Candidate candidate = of_calls(e, FindingKind::result_wait, waits.results);
   candidate.finding.bytes = waits.bytes;
   candidate.finding.what = fmt::format(
       "The host waits for results {} ({} in total), and after each wait the GPU idles until the host continues",
       counted(waits.results.size(), "time"), format_seconds(time_of_calls(e, waits.results)));
-  candidate.mends.push_back(
+  candidate.fixes.push_back(
       {"Keep the results on the GPU, or copy them asynchronously to pinned memory and read them some steps later "
        "(PyTorch: no .item(), .cpu() or print in each step)",
        "The program's next work does not depend on these results",
@@ -187,7 +187,7 @@ Candidate results(const Evidence& e, const Waits& waits) {
 
 }  // namespace
 
-std::vector<Candidate> waits(const Evidence& e) {
+std::vector<Candidate> waits(const AnalysisInput& e) {
   const Waits found = waits_in(e.program);
   std::vector<Candidate> all;
   if (found.needless.size() >= kLeastWaits && !uses_managed_memory(e.recording)) {

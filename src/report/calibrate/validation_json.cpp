@@ -2,7 +2,7 @@
 
 #include "report/calibrate/calibrate_report.hpp"
 #include "results/json.hpp"
-#include "results/json_shape.hpp"
+#include "results/json_codec.hpp"
 
 /// A namespace of its own, because results use the same names.
 namespace xferbench::validation_json {
@@ -21,9 +21,9 @@ constexpr std::array kErrorsFields{
     field<&Errors::median>("median", "Median of |predicted / measured - 1|."),
     field<&Errors::p95>("p95", "95th percentile of these errors."),
 };
-constexpr Shape kErrors = named("errors", record(kErrorsFields));
+constexpr Codec kErrors = named("errors", record(kErrorsFields));
 
-constexpr Shape kKinds{.is_object = true,
+constexpr Codec kKinds{.is_object = true,
                        .each =
                            [](const void* kinds, const Visit& visit) {
                              for (const auto& [kind, errors] : as<decltype(Group::kinds)>(kinds)) {
@@ -39,45 +39,47 @@ constexpr std::array kGroupFields{
     field<&Group::fastest>("fastest", "Key of the fastest case by measurement."),
     field<&Group::predicted_fastest>("predicted_fastest"),
     field<&Group::regret>("regret", "Extra time of the predicted fastest case over the measured fastest, as a share."),
-    field<&Group::coverage>("coverage", if_known, "Share of cases whose confidence interval overlaps `between`."),
+    field<&Group::coverage>("coverage", omit_empty, "Share of cases whose confidence interval overlaps `between`."),
 };
-constexpr Shape kGroup = record(kGroupFields);
+constexpr Codec kGroup = record(kGroupFields);
 
 constexpr std::array kCaseFields{
     field<&Prediction::key>("key"),
     field<&Prediction::measured>("measured", "Median of the headline, in seconds."),
     field<&Prediction::predicted>("predicted"),
-    field<&Prediction::interval, kInterval>("ci95", if_known, "95 % confidence interval of the measured median."),
-    field<&Prediction::between, kInterval>("between", if_known,
+    field<&Prediction::interval, kInterval>("ci95", omit_empty, "95 % confidence interval of the measured median."),
+    field<&Prediction::between, kInterval>("between", omit_empty,
                                            "Predictions with the profile's numbers at the ends of their intervals."),
 };
-constexpr Shape kCase = record(kCaseFields);
+constexpr Codec kCase = record(kCaseFields);
 
 /// A validation with its statistics.
-struct Told {
+struct Validation {
   Validated validated;
   Errors errors;
   std::vector<Group> groups;
 };
 
-template <auto member, const Shape& shape>
+template <auto member, const Codec& shape>
 constexpr Field of_validated(std::string_view name, std::string_view help = {}) {
   Field of_validated = field<member, shape>(name, help);
-  of_validated.from = [](const void* told, bool) -> const void* { return &(as<Told>(told).validated.*member); };
+  of_validated.from = [](const void* validation_of_all, bool) -> const void* {
+    return &(as<Validation>(validation_of_all).validated.*member);
+  };
   return of_validated;
 }
 
-constexpr std::array kToldFields{
+constexpr std::array kValidationFields{
     part("schema", kSchema<kVersion1>),
     of_validated<&Validated::profile, kWord>("profile"),
     of_validated<&Validated::files, kTexts>("files"),
-    field<&Told::errors, kErrors>("errors"),
-    field<&Told::groups, kListOf<Group, kGroup>>("groups"),
+    field<&Validation::errors, kErrors>("errors"),
+    field<&Validation::groups, kListOf<Group, kGroup>>("groups"),
     of_validated<&Validated::predictions, kListOf<Prediction, kCase>>("cases"),
     of_validated<&Validated::left_out, kTexts>("left_out", "Results that were not predicted, as sentences."),
 };
-constexpr Shape kTold = on_many_lines(
-    record(kToldFields,
+constexpr Codec kValidation = on_many_lines(
+    record(kValidationFields,
            "File that xferbench validate --json writes, version 1: how well a profile of the simulated device predicts "
            "results. Fields are added, never renamed, removed or given another meaning."));
 
@@ -88,10 +90,11 @@ constexpr Shape kTold = on_many_lines(
 namespace xferbench {
 
 std::string to_validation_json(const Validated& v) {
-  const validation_json::Told told{v, validation::errors_of(v.predictions), validation::groups_of(v.predictions)};
-  return json::text_of(validation_json::kTold, &told);
+  const validation_json::Validation validation_of_all{v, validation::errors_of(v.predictions),
+                                                      validation::groups_of(v.predictions)};
+  return json::text_of(validation_json::kValidation, &validation_of_all);
 }
 
-std::string validation_schema() { return json::schema_of(validation_json::kTold); }
+std::string validation_schema() { return json::schema_of(validation_json::kValidation); }
 
 }  // namespace xferbench

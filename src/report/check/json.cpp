@@ -5,7 +5,7 @@
 
 #include "core/lists.hpp"
 #include "report/check/check_report.hpp"
-#include "results/json_shape.hpp"
+#include "results/json_codec.hpp"
 
 /// A namespace of its own, because results use the same names.
 namespace xferbench::check_json {
@@ -23,7 +23,7 @@ constexpr std::array kNumberFields{
     field<&Metric::value, kNumber>("value"),
     field<&Metric::unit, kText>("unit", "Unit, as in results: s, GB/s, 1 for ratios."),
 };
-constexpr Shape kMetric = named("number", record(kNumberFields));
+constexpr Codec kMetric = named("number", record(kNumberFields));
 
 /// A row of a check, and the results file that it is about.
 struct Check {
@@ -32,7 +32,7 @@ struct Check {
 };
 
 /// A field of the check's row.
-template <auto member, const Shape& shape = usual_shape<decltype(value_of(member))>()>
+template <auto member, const Codec& shape = default_codec<decltype(value_of(member))>()>
 constexpr Field of_row(std::string_view name, Rule rule = required, std::string_view help = {}) {
   Field of_row = field<member, shape>(name, rule, help);
   of_row.from = [](const void* check, bool always) { return from(as<Check>(check).row->*member, always); };
@@ -46,19 +46,19 @@ constexpr std::array kCheckFields{
                           "Verdict. no case: no case has the number, but one should. not measured: no case has the "
                           "number, and none has to."),
     of_row<&Row::cases>("cases", required, "Number of checked cases."),
-    of_row<&Row::found, kMetric>("found", if_known, "Number of the deciding case, or the median of all cases."),
-    of_row<&Row::shown>("shown", if_known, "The number in the unit of the limit: 55.03 GB/s, 95.51 % (55.03 GB/s)."),
-    of_row<&Row::limit, kMetric>("nearest_limit", if_known,
+    of_row<&Row::found, kMetric>("found", omit_empty, "Number of the deciding case, or the median of all cases."),
+    of_row<&Row::shown>("shown", omit_empty, "The number in the unit of the limit: 55.03 GB/s, 95.51 % (55.03 GB/s)."),
+    of_row<&Row::limit, kMetric>("nearest_limit", omit_empty,
                                  "The limit; the nearer one if there are two. A share is converted to an amount."),
-    of_row<&Row::margin, kNumber>("margin", if_known,
+    of_row<&Row::margin, kNumber>("margin", omit_empty,
                                   "Distance of the number from the limit, as a share of the limit; below 0: outside."),
-    of_row<&Row::key>("case", if_known, "Key of the deciding case; for fleets with pace and rank."),
-    of_row<&Row::place>("place", if_known, "For fleets: where it was measured, as text."),
-    of_row<&Row::note>("note", if_known, "Why there is no number."),
-    of_row<&Row::command>("command", if_known, "Command that measures it, if no case matches."),
+    of_row<&Row::key>("case", omit_empty, "Key of the deciding case; for fleets with pace and rank."),
+    of_row<&Row::place>("place", omit_empty, "For fleets: where it was measured, as text."),
+    of_row<&Row::note>("note", omit_empty, "Why there is no number."),
+    of_row<&Row::command>("command", omit_empty, "Command that measures it, if no case matches."),
     field<&Check::results, kText>("results", "Results file of this check."),
 };
-constexpr Shape kCheck = record(kCheckFields);
+constexpr Codec kCheck = record(kCheckFields);
 
 /// Facts about one file, or about all files together.
 struct Said {
@@ -87,14 +87,14 @@ constexpr std::array kFileFields{
     field<&Said::complete>("complete"),
     field<&Said::verified>("verified"),
     field<&Said::all_hold>("all_hold"),
-    field<&Said::note>("note", if_known),
-    field<&Said::injected_fault>("injected_fault", if_known,
+    field<&Said::note>("note", omit_empty),
+    field<&Said::injected_fault>("injected_fault", omit_empty,
                                  "Fault injected on purpose: the numbers are not measurements."),
 };
-constexpr Shape kFile = record(kFileFields);
+constexpr Codec kFile = record(kFileFields);
 
 /// A field of All::said.
-template <auto member, const Shape& shape = usual_shape<decltype(value_of(member))>()>
+template <auto member, const Codec& shape = default_codec<decltype(value_of(member))>()>
 constexpr Field of_all(std::string_view name, Rule rule, std::string_view help) {
   Field of_all = field<member, shape>(name, rule, help);
   of_all.from = [](const void* all, bool always) { return from(as<All>(all).said.*member, always); };
@@ -112,10 +112,10 @@ constexpr std::array kAllFields{
     of_all<&Said::verified>("verified", required, "Whether no run used --no-verify."),
     of_all<&Said::all_hold>("all_hold", required, "Whether every file passes (exit code 0)."),
     field<&All::checks, kListOf<Check, kCheck>>("checks", "One entry for each expectation, file by file."),
-    of_all<&Said::note>("note", if_known, "Command that continues the first incomplete run."),
+    of_all<&Said::note>("note", omit_empty, "Command that continues the first incomplete run."),
     field<&All::files, kListOf<Said, kFile>>("files", "One entry for each results file, in the given order."),
 };
-constexpr Shape kAll = on_many_lines(record(kAllFields,
+constexpr Codec kAll = on_many_lines(record(kAllFields,
                                             "File that xferbench check --json writes, version 1. Fields are added, "
                                             "never renamed or removed. Unknown values are absent."));
 

@@ -2,7 +2,7 @@
 
 #include "report/compare/compare_report.hpp"
 #include "words/compare.hpp"
-#include "words/compared.hpp"
+#include "words/compare_text.hpp"
 
 namespace xferbench {
 
@@ -11,9 +11,9 @@ namespace {
 using Weight = Annotation::Weight;
 
 std::string change_of(const compare::Row& row) {
-  if (!row.base || !row.next) return remarks(row);
+  if (!row.base || !row.new_side) return remarks(row);
   std::string text = fmt::format("{} in base, {} in new", compared_value(row.base->median, row.unit),
-                                 compared_value(row.next->median, row.unit));
+                                 compared_value(row.new_side->median, row.unit));
   if (row.ratio) text += fmt::format(", {}", change_text(row.ratio));
   if (row.interval) text += fmt::format(" (95 % interval {})", change_text(row.interval));
   return text;

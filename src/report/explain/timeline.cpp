@@ -113,11 +113,11 @@ class ProcessTracks {
 
 std::string joined(const std::set<std::string>& names) { return fmt::format("{}", fmt::join(names, ", ")); }
 
-Json description_of(std::span<const RecordedStretch> processes) {
+Json description_of(std::span<const RecordedWindow> processes) {
   std::set<std::string> sources;
   std::set<std::string> gpus;
   std::set<std::string> profiles;
-  for (const RecordedStretch& p : processes) {
+  for (const RecordedWindow& p : processes) {
     sources.insert(source_of(p.recording));
     for (const recording::Device& device : p.recording.devices) gpus.insert(std::string(p.recording.name(device.name)));
     if (simulated(p.recording)) profiles.insert(std::string(p.recording.name(p.recording.process.profile)));
@@ -130,13 +130,13 @@ Json description_of(std::span<const RecordedStretch> processes) {
 
 }  // namespace
 
-void write_chrome_trace(std::span<const RecordedStretch> processes, const Sink& sink) {
+void write_chrome_trace(std::span<const RecordedWindow> processes, const Sink& sink) {
   TraceEvents events(sink);
   recording::Time begin = 0;
-  for (const RecordedStretch& p : processes) {
+  for (const RecordedWindow& p : processes) {
     begin = begin == 0 ? p.window.begin : std::min(begin, p.window.begin);
   }
-  for (const RecordedStretch& p : processes) {
+  for (const RecordedWindow& p : processes) {
     ProcessTracks tracks(events, p.recording, static_cast<std::int64_t>(p.window.begin - begin));
     explain::each_span(p.recording, p.window, [&tracks](const TimelineSpan& span) {
       tracks.add(span);

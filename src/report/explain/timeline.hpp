@@ -10,7 +10,7 @@
 namespace xferbench {
 
 /// A process of a program, and the window of time to write.
-struct RecordedStretch {
+struct RecordedWindow {
   const Recording& recording;
   explain::Window window{};
 };
@@ -18,6 +18,6 @@ struct RecordedStretch {
 /// Writes Chrome's trace-event format, as report/trace/timeline.hpp does. Each recorded process becomes one process of
 /// the viewer for each GPU that it used, and one for its calls and ranges, by thread. Time 0 is the begin of the
 /// earliest window.
-void write_chrome_trace(std::span<const RecordedStretch> processes, const Sink& sink);
+void write_chrome_trace(std::span<const RecordedWindow> processes, const Sink& sink);
 
 }  // namespace xferbench

@@ -132,7 +132,7 @@ std::vector<Family> soak_metrics(const SoakHeader& header, const SoakInterval& l
   all.push_back(
       of_all("xferbench_soak_elapsed", Type::gauge, "seconds", "Time since the start of the soak.", last.elapsed));
   all.push_back(of_all("xferbench_soak_well", Type::gauge, "", "1 as long as the verdict is PASS, else 0.",
-                       soak::is_well(totals) ? 1 : 0));
+                       soak::is_healthy(totals) ? 1 : 0));
   all.push_back(of_all("xferbench_soak_running", Type::gauge, "", "1 while the soak runs, else 0.",
                        last.end == SoakEnd::goes_on ? 1 : 0));
   return all;

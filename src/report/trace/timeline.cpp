@@ -178,7 +178,7 @@ void write_numbers(const std::vector<Cell>& cells, std::vector<std::string>& gly
   }
 }
 
-std::string without_blanks_at_end(std::string text) {
+std::string without_trailing_spaces(std::string text) {
   text.resize(text.find_last_not_of(' ') + 1);
   return text;
 }
@@ -190,7 +190,7 @@ std::string row_line(const Trace& trace, Row row, const Scale& scale, Glyphs gly
   if (row != Row::host) write_numbers(cells, drawn);
   std::string line = fmt::format("  {:<{}}", to_text(row), kLabel - 2);
   for (const std::string& text : drawn) line += text;
-  return without_blanks_at_end(std::move(line)) + "\n";
+  return without_trailing_spaces(std::move(line)) + "\n";
 }
 
 /// A round time between ticks that leaves room for their labels.
@@ -215,7 +215,7 @@ std::string time_axis(const Scale& scale) {
     const std::size_t at = kLabel + scale.at(step * i);
     if (at + label.size() <= line.size()) line.replace(at, label.size(), label);
   }
-  return without_blanks_at_end(std::move(line));
+  return without_trailing_spaces(std::move(line));
 }
 
 std::string source_in_words(const std::string& source) {

@@ -1,0 +1,94 @@
+// One rank's end of an exchange: its buffers, the timed regions, and verification.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/non_copyable.hpp"
+#include "measure/region.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/exchange/case.hpp"
+#include "scenarios/exchange/flow.hpp"
+#include "scenarios/exchange/partner.hpp"
+
+namespace xferbench {
+
+/// Parts of the region copies().
+inline constexpr const char* kExchangeD2h = "d2h";
+inline constexpr const char* kExchangeH2d = "h2d";
+/// Part of the region round_trips(): half of a round trip.
+inline constexpr const char* kExchangeLatency = "latency";
+
+/// Buffers of one rank for sent and received data. The sent data depends on the run's seed and the rank.
+class ExchangeEndpoint : NonCopyable {
+ public:
+  ExchangeEndpoint(const ExchangeCase& c, const RunContext& bench, Partner& partner);
+  ~ExchangeEndpoint();
+
+  /// Fills the source buffers.
+  void prepare();
+
+  // Regions timed by the host's clock, each for one turn; they do nothing if this rank is idle in that turn. This
+  // object must outlive them.
+
+  /// Exchanges the first `bytes` bytes of the payload by the case's method; `shape` applies to pipelines.
+  [[nodiscard]] Region exchange(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
+                                std::uint64_t bytes);
+  /// Repeated round trips, for payloads too small for the clocks of two hosts to resolve. Has the part kExchangeLatency
+  /// at both ends.
+  [[nodiscard]] Region round_trips(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
+                                   std::uint64_t bytes);
+  /// Messages from host memory to host memory. With MessageMemory::slots they reuse as many slots as the shape has,
+  /// which stay in the CPU caches; with MessageMemory::payload each byte has its own place.
+  enum class MessageMemory { payload, slots };
+  [[nodiscard]] Region messages(const std::string& name, const ExchangePart& part, const model::ExchangeShape& shape,
+                                std::uint64_t bytes, MessageMemory through = MessageMemory::payload);
+  /// The sender's D2H copy, the receiver's H2D copy, or both at once, each in `pieces` copies. Has the parts
+  /// kExchangeD2h and kExchangeH2d.
+  [[nodiscard]] Region copies(const std::string& name, const ExchangePart& part, bool d2h, bool h2d,
+                              std::uint64_t bytes, std::size_t pieces);
+
+  /// Frees the buffers of regions that no longer exist.
+  void release_unused_memory();
+
+  /// Runs one pass of exchange() or round_trips() on poisoned memory and checks what was received.
+  void verify(const Region& region, const ExchangePart& part, VerifiedRun run);
+
+ private:
+  struct Transfers;
+  struct Copies;
+  struct RoundTrip;
+
+  [[nodiscard]] bool staged() const {
+    return case_.method == ExchangeMethod::pipeline || case_.method == ExchangeMethod::whole;
+  }
+  [[nodiscard]] std::uint64_t seed_of(int rank) const { return bench_.seed + static_cast<std::uint64_t>(rank); }
+  [[nodiscard]] Region region_of(const std::string& name, std::shared_ptr<Transfers> transfers);
+  void add_transfer(Transfers& transfers, const ExchangePart& part, const model::ExchangeShape& shape,
+                    std::uint64_t bytes);
+  void add_staged(Transfers& transfers, const ExchangePart& part, const model::ExchangeShape& shape,
+                  std::uint64_t bytes);
+  void add_plain(Transfers& transfers, const ExchangePart& part, std::byte* from, std::byte* to, const Chunks& chunks,
+                 std::size_t depth, MessageMemory through = MessageMemory::payload);
+  [[nodiscard]] double time_round_trips(const RoundTrip& trip);
+  void poison(const ExchangePart& part);
+  void check(const ExchangePart& part);
+  [[nodiscard]] std::span<std::byte> out() const { return {out_.data, out_.bytes}; }
+  [[nodiscard]] std::span<std::byte> in() const { return {in_.data, in_.bytes}; }
+
+  ExchangeCase case_;
+  const RunContext& bench_;
+  const FleetContext& fleet_;
+  Partner& partner_;
+  FlowWaiting waiting_;
+  HostBuffer out_;  // send buffer: filled by D2H copies, or the source itself without GPUs
+  HostBuffer in_;
+  DeviceBuffer source_;
+  DeviceBuffer destination_;
+  std::vector<std::shared_ptr<Transfers>> transfers_;  // outlive their regions, as MPI may still use their memory
+};
+
+}  // namespace xferbench

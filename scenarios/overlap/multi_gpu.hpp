@@ -1,0 +1,22 @@
+// Runs pipelines on several GPUs at once, and compares them with the stages on all GPUs and with a single GPU.
+#pragma once
+
+#include "results/result.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/overlap/case.hpp"
+
+namespace xferbench {
+
+/// See Scenario::run(); for cases with a split.
+void measure_multi_gpu(const OverlapCase& c, const RunContext& bench, Result& result);
+
+/// Device memory of the GPU that needs most, and host memory for all GPUs.
+MemoryNeeds multi_gpu_needs(const OverlapCase& c);
+
+/// Why `tune` does not support a case with several GPUs; nothing for one GPU.
+std::optional<SkipReason> reason_against_search(const OverlapCase& c);
+
+/// Why the case is impossible, in general (can == null) or on this machine; nothing if it is possible.
+std::optional<SkipReason> reason_against_multi_gpu(const OverlapCase& c, const Capabilities* can);
+
+}  // namespace xferbench

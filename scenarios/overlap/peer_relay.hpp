@@ -1,0 +1,59 @@
+// The multipath strategy: one GPU computes, and chunks also use the links of other GPUs. Pipeline and measurement.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "results/result.hpp"
+#include "run/scenario.hpp"
+#include "scenarios/common/relay_slots.hpp"
+#include "scenarios/overlap/case.hpp"
+#include "scenarios/overlap/pipelines.hpp"
+
+namespace xferbench {
+
+/// One GPU computes all chunks. They rotate over the paths to it and back: its own link, and the links of helper GPUs,
+/// which relay them. Order, by events:
+///   a kernel waits for its chunk's arrival; a copy out, or a helper's fetch, waits for the kernel;
+///   on a helper, see RelaySlots.
+/// The working GPU has a buffer for every chunk.
+class PeerRelay final : public Pipeline {
+ public:
+  /// Throws std::logic_error if the work has fewer slots than chunks, which is a programming error.
+  PeerRelay(Device& device, ChunkedWork& work, const PipelineShape& shape, std::span<Device* const> helpers);
+
+  void submit() override;
+  [[nodiscard]] std::vector<StreamView> streams() const override;
+  void poison() override;
+
+ private:
+  struct Helper {
+    RelaySlots in;
+    RelaySlots out;
+  };
+
+  void submit_directly(std::size_t chunk);
+  void submit_by_helper(Helper& helper, std::size_t chunk, std::size_t turn);
+
+  Tracer& tracer_;
+  ChunkedWork& work_;
+  Stream h2d_;
+  Stream kernel_;
+  Stream d2h_;
+  Event hand_over_;
+  std::vector<Helper> helpers_;
+};
+
+/// See Scenario::run(); for cases of Strategy::multipath.
+void measure_peer_relay(const OverlapCase& c, const RunContext& bench, Result& result);
+
+/// Device memory of the working GPU or a helper, whichever needs more, and host memory.
+MemoryNeeds peer_relay_needs(const OverlapCase& c);
+
+/// Why the case is impossible, in general (can == null) or on this machine; nothing if it is possible.
+std::optional<SkipReason> reason_against_peer_relay(const OverlapCase& c, const Capabilities* can);
+
+}  // namespace xferbench

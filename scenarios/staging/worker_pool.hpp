@@ -1,0 +1,44 @@
+// The payload of scenario staging, and the threads that move it through pinned memory.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "core/non_copyable.hpp"
+#include "device/device.hpp"
+#include "device/memory.hpp"
+#include "device/types.hpp"
+#include "model/partition.hpp"
+#include "scenarios/staging/case.hpp"
+
+namespace xferbench {
+
+/// A payload in pageable host memory, its counterpart on the device, and pinned memory of the same size for comparison.
+struct StagedPayload {
+  Direction direction;
+  HostBuffer host;
+  HostBuffer pinned;
+  DeviceBuffer device;
+  PayloadPart part{};  // the part of `host` and `pinned` that is moved
+
+  [[nodiscard]] std::size_t bytes() const { return host.bytes; }
+  /// A copy between `on_host` and the chunk's place on the device. `chunk`: offset and length in bytes.
+  [[nodiscard]] Copy copy(std::byte* on_host, const model::Chunk& chunk) const {
+    std::byte* on_device = device.data + chunk.first;
+    return direction == Direction::h2d ? Copy{on_device, on_host, chunk.count, Direction::h2d}
+                                       : Copy{on_host, on_device, chunk.count, Direction::d2h};
+  }
+};
+
+class WorkerPool : NonCopyable {
+ public:
+  virtual ~WorkerPool() = default;
+
+  /// Moves the whole payload once and waits until it has arrived. Rethrows an error of a thread.
+  virtual void transfer_payload() = 0;
+};
+
+/// The threads of a case for which StagingCase::has_workers() is true. `payload` must outlive them.
+std::unique_ptr<WorkerPool> make_worker_pool(Device& device, const StagedPayload& payload, const StagingCase& c);
+
+}  // namespace xferbench

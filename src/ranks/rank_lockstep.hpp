@@ -1,0 +1,120 @@
+// Starts passes in step by the common clock: an all-reduce for each question, and an agreed time for each start
+// (Round-Time by Hunold and Carpen-Amarie). docs/lab/fleets.md explains which passes are late, and the consequences.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "core/interrupt.hpp"
+#include "device/host_runtime.hpp"
+#include "ranks/common_clock.hpp"
+#include "ranks/communicator.hpp"
+#include "ranks/lockstep.hpp"
+#include "ranks/timed_collectives.hpp"
+
+namespace xferbench {
+
+/// Used for all cases of a run. Every rank calls begin_case() for every case. Ranks that measure it then ask their
+/// questions and, when they are finished or have failed, call answer_questions(). The other ranks call
+/// answer_questions() at once. So all ranks take part in every all-reduce, and a failed rank leaves none waiting.
+///
+/// If ranks ask different questions (by a mistake in the scenario, or from two versions of the program), they do not
+/// hang: each uses its own answer, and question_mismatch() is true. If a rank does not answer or MPI fails,
+/// timeout_reason() says what was waited for. From then on each rank uses its own answers without communication, and
+/// interrupted() ends the measurement.
+class RankLockstep final : public Lockstep {
+ public:
+  /// Passes of one case.
+  struct Tally {
+    std::size_t passes = 0;       ///< all, warm-up included
+    std::size_t void_passes = 0;  ///< repeated because a rank was late
+    std::size_t late_passes = 0;  ///< of these, passes in which this rank was late
+    /// Counted although a rank was late (repeating did not help) or asked another question.
+    std::size_t question_mismatch = 0;
+
+    Tally& operator+=(const Tally& other);
+  };
+
+  /// `host` has the rank's clock. `interrupted` returns the signal that asks this rank to end; 0 for none.
+  RankLockstep(Communicator& ranks, HostRuntime& host, CommonClock& clock, Timeout timeout,
+               std::function<int()> interrupted = xferbench::interrupted);
+
+  /// Whether one rank measures a case or several: a single one needs no common start, so no clocks are synchronised
+  /// meanwhile.
+  enum class Company { alone, together };
+  /// Collective. `name` is for error messages.
+  void begin_case(std::string name, Company company = Company::together);
+  /// Takes part in the other ranks' all-reduces without influence on the results, until all ranks have left the case.
+  void answer_questions();
+
+  [[nodiscard]] bool any(bool mine) override;
+  [[nodiscard]] double largest(double mine) override;
+  [[nodiscard]] double shortest_pass() const override;
+  void agree_on_start(double preparation, double length) override;
+  void wait_for_start() override;
+  [[nodiscard]] bool agree_on_pass(bool mine) override;
+  /// Whether any rank of the fleet was interrupted, including those that only answer_questions().
+  [[nodiscard]] bool interrupted() const override { return signal_ != 0 || silence_; }
+  /// The signal that asked any rank to end; 0 for none. The same on all ranks once all have left a case.
+  [[nodiscard]] int signal() const { return signal_; }
+  [[nodiscard]] Moments last_pass() const override { return last_; }
+
+  /// Passes of the case so far.
+  [[nodiscard]] const Tally& tally() const { return tally_; }
+  [[nodiscard]] bool question_mismatch() const { return tally_.question_mismatch > 0; }
+  /// Largest uncertainty of the common clock at the measuring ranks, over all questions of the case; seconds.
+  [[nodiscard]] double clock_uncertainty() const { return clock_uncertainty_; }
+  /// Set once a rank has not answered: the case, the question, and how long it was waited for.
+  [[nodiscard]] const std::optional<std::string>& timeout_reason() const { return silence_; }
+  /// Seconds that this rank adds to each proposed start, for the agreement itself.
+  [[nodiscard]] double slack() const { return slack_; }
+
+ private:
+  enum class Question { none, any, largest, start, pass };
+  /// The result for the ranks that measure the case.
+  struct Answer {
+    bool together = true;  // all asked the same question; if not, the values are this rank's own
+    double first = 0;
+    double second = 0;
+  };
+
+  Answer ask(Question question, double first, double second = 0);
+  /// All-reduces `values_`, unless a rank is silent. Returns the seconds that it took.
+  double exchange(const std::string& what);
+  void set_neutral();
+  void measure_exchange();
+  [[nodiscard]] double tolerance() const;
+  /// Whether to synchronise the clocks now; any measuring rank may request it.
+  [[nodiscard]] bool synchronising_is_due() const;
+  void synchronise_if_due();
+
+  Communicator& ranks_;
+  HostRuntime& host_;
+  CommonClock& clock_;
+  Timeout timeout_;
+  std::function<int()> interrupted_here_;
+  std::string case_;
+  Company company_ = Company::together;
+  std::array<double, 8> values_{};  // indexed by Slot (see the source file)
+  double step_ = 0;                 // questions of this case so far
+  std::optional<double> exchange_seconds_;
+  double slack_ = 0;
+  double start_ = 0;                // on the common clock
+  double synchronised_ = 0;         // when that last happened, by the host's clock
+  bool just_synchronised_ = false;  // clocks were synchronised in the last exchange
+  double uncertainty_ = 0;          // largest at any measuring rank, at the last question
+  bool late_ = false;
+  bool apart_ = false;  // ranks have asked different questions since the last pass
+  int void_in_a_row_ = 0;
+  double length_ = 0;  // estimate for the next pass, seconds
+  Moments last_;
+  Tally tally_;
+  double clock_uncertainty_ = 0;
+  int signal_ = 0;
+  std::optional<std::string> silence_;
+};
+
+}  // namespace xferbench

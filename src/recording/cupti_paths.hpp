@@ -1,0 +1,28 @@
+// Where CUPTI's library may be, and which CUDA version it is for. Pure functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace xferbench {
+
+/// What to try to load, in this order: names for the loader to find, then the toolkit's usual folders.
+inline std::vector<std::string> cupti_paths() {
+  std::vector<std::string> places;
+  for (const char* folder : {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {
+    for (const char* name : {"libcupti.so", "libcupti.so.13", "libcupti.so.12"}) {
+      places.push_back(std::string(folder) + name);
+    }
+  }
+  return places;
+}
+
+/// CUDA's major version for a version of CUPTI's API. Up to CUDA 12, API versions were small numbers (19 to 28 are CUDA
+/// 12); since CUDA 13 they are 130000 and so on.
+constexpr std::uint32_t cuda_major_of(std::uint32_t cupti_version) {
+  if (cupti_version >= 100'000) return cupti_version / 10'000;
+  return cupti_version >= 19 ? 12 : 11;
+}
+
+}  // namespace xferbench

@@ -1,0 +1,38 @@
+// A guard for code that runs inside other programs, on their threads.
+#pragma once
+
+#include <cerrno>
+#include <csignal>
+
+#include <pthread.h>
+
+namespace xferbench {
+
+/// While it exists, none of the program's signal handlers runs on this thread, and the thread cannot be cancelled. A
+/// handler that calls exit() would enter our code again and wait for our own locks. Restores errno at the end. Signals
+/// that report an error of this thread are not blocked.
+class SignalGuard {
+ public:
+  SignalGuard() noexcept : errno_(errno) {
+    sigset_t others;
+    sigfillset(&others);
+    for (const int ours : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT}) sigdelset(&others, ours);
+    pthread_sigmask(SIG_BLOCK, &others, &signals_);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling_);
+  }
+  SignalGuard(const SignalGuard&) = delete;
+  SignalGuard& operator=(const SignalGuard&) = delete;
+  ~SignalGuard() {
+    int ours = 0;
+    pthread_setcancelstate(cancelling_, &ours);
+    pthread_sigmask(SIG_SETMASK, &signals_, nullptr);
+    errno = errno_;
+  }
+
+ private:
+  int errno_;
+  int cancelling_ = PTHREAD_CANCEL_ENABLE;
+  sigset_t signals_{};
+};
+
+}  // namespace xferbench

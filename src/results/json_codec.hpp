@@ -1,0 +1,557 @@
+// Describes how records look as JSON. One shape serves to read, to write, and to generate the schemas in docs/.
+//
+// Reading is safe for large, damaged or hostile files: the parser puts values directly into records, skips what no
+// shape describes, and needs neither stack nor memory for deep nesting. Writing works piece by piece for the same
+// reason.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "core/enum_text.hpp"
+#include "results/sink.hpp"
+
+namespace xferbench::json {
+
+/// A single value, as parsed or to be written. Does not own its text.
+using Single = std::variant<std::nullptr_t, bool, std::uint64_t, double, std::string_view>;
+
+struct Codec;
+class Source;
+
+/// Where the next value goes, and the shape that it must have.
+struct Target {
+  const Codec* shape = nullptr;  ///< null: skip the value
+  void* object = nullptr;
+};
+
+/// The state of reading a file. All failures throw InputError: one line with the file, the line in it, the place
+/// (results[3].key), what was found, and what was expected.
+class Reader {
+ public:
+  [[noreturn]] void fail(const std::string& what) const;
+
+  // --- The single value that was found, for Codec::take; a value of another kind fails ---
+  [[nodiscard]] bool is_text() const { return std::holds_alternative<std::string_view>(found_); }
+  [[nodiscard]] bool is_whole() const { return std::holds_alternative<std::uint64_t>(found_); }
+  /// For display: control characters are replaced (core/printable.hpp).
+  [[nodiscard]] std::string as_text();
+  /// Unchanged, for texts that are parsed further.
+  [[nodiscard]] std::string as_raw_text();
+  [[nodiscard]] bool as_boolean() const { return as_kind<bool>(); }
+  [[nodiscard]] double as_number() const;
+  /// Fails for numbers with a point or an exponent.
+  [[nodiscard]] std::uint64_t as_whole(std::uint64_t least, std::uint64_t most) const;
+  /// Index of the text in `texts`; fails if it is not there.
+  [[nodiscard]] std::size_t as_one_of(std::span<const std::string_view> texts) const;
+  /// Fails because the value is not what the shape expects.
+  [[noreturn]] void refuse() const;
+  /// Fails unless a number, or the size of a text in bytes, is within the limits of the shape.
+  void check_limits(double amount) const;
+
+  // --- The current object or list, for its Codec::end ---
+  /// Whether the object had this field.
+  [[nodiscard]] bool has(std::string_view field) const;
+  /// Number of items in the list.
+  [[nodiscard]] std::size_t items() const { return steps_.back().items; }
+  /// Remembers a number that is not stored in the record, but must agree with it.
+  void note(std::uint64_t number) { steps_.back().noted = number; }
+  [[nodiscard]] std::uint64_t noted() const { return steps_.back().noted; }
+
+  // --- Checks ---
+  void refuse_more_than(std::size_t most, std::size_t entries) const;
+  void refuse_twice(std::vector<std::string_view> names) const;
+  /// Fails because of an unknown word; suggests a known one that is similar.
+  [[noreturn]] void refuse_unknown(std::string_view found, std::string_view word,
+                                   std::span<const std::string_view> known) const;
+
+  // --- Memory: rejects files whose values need far more memory than their text, which no real file does ---
+  /// Counts bytes that stay allocated, and `besides`, which are allocated only for a moment.
+  void account_for(std::size_t bytes, std::size_t besides = 0);
+  /// Counts the memory of a text and returns the text.
+  [[nodiscard]] std::string kept(std::string text);
+  /// Adds an item to a list of at most `most`.
+  template <class T>
+  T& one_more(std::vector<T>& list, std::size_t most) {
+    refuse_more_than(most, list.size());
+    if (list.size() == list.capacity()) {
+      const std::size_t before = list.capacity() * sizeof(T);
+      const std::size_t capacity = list.size() + list.size() / 4 + 1;
+      account_for(capacity * sizeof(T) - before, before);
+      list.reserve(capacity);
+    }
+    return list.emplace_back();
+  }
+  /// Frees unused capacity of a complete list.
+  template <class T>
+  void give_back_spare(std::vector<T>& list) {
+    const std::size_t before = list.capacity();
+    list.shrink_to_fit();
+    taken_ -= (before - list.capacity()) * sizeof(T);
+    if (!list.empty()) account_for(kAllocation);
+  }
+
+ protected:
+  /// One level of nesting: an object or a list that is being read.
+  struct Step {
+    Target target;
+    std::string name{};      // of the current field
+    std::size_t items = 0;   // of the list so far
+    std::uint64_t seen = 0;  // one bit for each field of the shape
+    std::uint64_t noted = 0;
+    bool is_list = false;
+    bool inside = false;  // a field or an item is being read
+  };
+
+  Reader(std::string name, Source& source) : name_(std::move(name)), source_(source) {}
+  ~Reader() = default;
+  [[nodiscard]] std::string place() const;
+  template <class Kind>
+  [[nodiscard]] const Kind& as_kind() const {
+    const Kind* found = std::get_if<Kind>(&found_);
+    if (found == nullptr) refuse();
+    return *found;
+  }
+
+  static constexpr std::size_t kAllocation = 16;  // bytes of overhead of an allocation
+
+  std::string name_;
+  Source& source_;
+  std::vector<Step> steps_;
+  Single found_;
+  const Codec* wanted_ = nullptr;  // shape for found_
+  std::size_t taken_ = 0;          // bytes of memory, by lists and texts
+};
+
+enum class Rule {
+  required,
+  optional,    ///< may be missing, as in older files, but is always written
+  omit_empty,  ///< may be missing; written only if present, not empty and not zero
+};
+
+/// A field of a record. Its value is a part of the record, or the record itself if the file has another level there.
+struct Field {
+  std::string_view name{};
+  Rule rule = Rule::required;
+  const Codec* shape = nullptr;
+  void* (*into)(void* record) = nullptr;
+  /// Returns null if the field is not written. `always`: write even empty and zero values.
+  const void* (*from)(const void* record, bool always) = nullptr;
+  std::string_view help{};  ///< for the schema: its unit, its meaning, when it is absent
+  bool leaves_out = false;  ///< empty and zero values are not written
+};
+
+/// For the schema: a condition (the field has this word, or at least this value) and its consequences for other fields.
+struct Tie {
+  using Names = std::array<std::string_view, 4>;
+  std::string_view field{};
+  std::string_view word{};
+  int least = 0;
+  Names filled{};  ///< then these must not be empty, and
+  Names empty{};   ///< these must be
+  Names else_filled{};
+  Names else_empty{};
+};
+/// For the schema: at least one of two fields must be present, or exactly one.
+struct Choice {
+  std::array<std::string_view, 2> of{};
+  bool only_one = false;
+};
+struct Known;
+
+/// Called for each item or entry; items have no name.
+using Visit = std::function<void(std::string_view name, const Codec& shape, const void* value)>;
+
+/// For Codec::least and most.
+inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+/// How to read and write a value. What has no function here is rejected.
+struct Codec {
+  std::string_view expected{};  ///< name in messages: "a text"
+  std::string_view help{};      ///< for the schema, if the field has none of its own
+
+  // --- A single value ---
+  void (*take)(Reader& in, void* into) = nullptr;
+  Single (*give)(const void* from) = nullptr;
+
+  // --- A list or an object ---
+  Target (*item)(Reader& in, void* list, std::size_t index) = nullptr;
+  bool is_object = false;
+  std::span<const Field> fields{};  ///< at most 64
+  bool strict = false;              ///< other fields are errors; otherwise they are skipped, or handed to:
+  Target (*entry)(Reader& in, void* object, std::string_view name) = nullptr;
+  void (*end)(Reader& in, void* object) = nullptr;  ///< called after an object or list, to check and complete it
+  void (*each)(const void* from, const Visit& visit) = nullptr;  ///< visits items or entries, to write them
+  bool on_one_line = false;                                      ///< even with nested lists or objects
+  bool on_many_lines = false;  ///< applies to everything inside, even to single values
+
+  // --- What is legal ---
+  std::array<std::string_view, 2> types{};             ///< JSON types of a single value
+  double least = -kNoLimit;                            ///< of a number; of a text its bytes, of a list its items
+  double most = kNoLimit;                              ///< in the same unit
+  bool above = false;                                  ///< excludes `least` itself
+  std::vector<std::string_view> (*words)() = nullptr;  ///< the only legal texts
+
+  // --- For the schema alone ---
+  std::string_view name{};                  ///< of a definition, if it is used several times
+  std::string_view pattern{};               ///< regular expression for a text, or for the names of entries
+  const Codec* values = nullptr;            ///< shape of items or entries
+  std::vector<Known> (*known)() = nullptr;  ///< entries with known names
+  std::span<const Tie> ties{};
+  std::span<const Choice> choices{};
+};
+
+/// An entry with a known name.
+struct Known {
+  std::string_view name{};
+  Codec shape{};
+  Rule rule = Rule::optional;
+};
+
+/// The JSON Schema of files that hold one of these shapes.
+std::string schema_of(std::initializer_list<const Codec*> files, std::string_view help);
+inline std::string schema_of(const Codec& file) { return schema_of({&file}, file.help); }
+
+/// Reads a file; "-" is standard input. Accepts a byte order mark.
+void read_file(const std::string& path, Target whole);
+/// Reads the first `bytes` bytes of an open file, followed by the text `then`; `name` is used in messages.
+void read_beginning(int file, const std::string& name, std::uint64_t bytes, std::string_view then, Target whole);
+/// Reads a text; `name` is used in messages.
+void read_text(std::string_view text, std::string_view name, Target whole);
+template <class Record>
+Record record_from_file(const std::string& path, const Codec& shape, Record record = {}) {
+  read_file(path, {&shape, &record});
+  return record;
+}
+template <class Record>
+Record record_from_text(std::string_view text, std::string_view name, const Codec& shape, Record record = {}) {
+  read_text(text, name, {&shape, &record});
+  return record;
+}
+/// Returns the text of a list or an object if it already exists.
+using Ready = std::function<std::optional<std::string>(const Codec& shape, const void* value)>;
+/// Writes a record and a final line feed. Lists and objects that hold only single values are on one line.
+void write(const Codec& shape, const void* record, const Sink& sink, const Ready& ready = {});
+/// The text of a part at nesting depth `level` of a record, without the blanks before it.
+std::string text_within(const Codec& shape, const void* part, std::size_t level);
+/// The same as one text.
+std::string text_of(const Codec& shape, const void* record);
+
+/// A text for a one-line message: in quotes, without control characters, shortened.
+std::string in_quotes(std::string_view text);
+
+template <class T>
+T& as(void* object) {
+  return *static_cast<T*>(object);
+}
+template <class T>
+const T& as(const void* object) {
+  return *static_cast<const T*>(object);
+}
+
+// --- Shapes of single values ----------------------------------------------------------------------------------------
+
+// For Codec::take and give. Texts and numbers must be within the limits of their shape.
+void take_text(Reader& in, void* into);
+void take_raw_text(Reader& in, void* into);
+void take_boolean(Reader& in, void* into);
+void take_number(Reader& in, void* into);
+template <class T>
+Single give_as(const void* from) {
+  return as<T>(from);
+}
+
+/// The shape with limits.
+constexpr Codec within(Codec shape, std::string_view expected, double least, double most = kNoLimit) {
+  shape.expected = expected;
+  shape.least = least;
+  shape.most = most;
+  return shape;
+}
+/// The shape with another name in messages.
+constexpr Codec expecting(Codec shape, std::string_view expected) {
+  shape.expected = expected;
+  return shape;
+}
+/// The shape with a help text.
+constexpr Codec helped(Codec shape, std::string_view help) {
+  shape.help = help;
+  return shape;
+}
+/// The shape with a regular expression. Only the schema demands it; reading accepts the texts of older files.
+constexpr Codec like(Codec shape, std::string_view pattern) {
+  shape.pattern = pattern;
+  return shape;
+}
+/// For names that programs know: metrics, labels, flags.
+inline constexpr std::string_view kNamePattern = "^[a-z][a-z0-9_-]*$";
+
+inline constexpr Codec kText{
+    .expected = "a text", .take = take_text, .give = give_as<std::string>, .types = {"string"}};
+/// Read without changes.
+inline constexpr Codec kRawText{
+    .expected = "a text", .take = take_raw_text, .give = give_as<std::string>, .types = {"string"}};
+inline constexpr Codec kWord = within(kText, "a text that is not empty", 1);
+/// ISO 8601, UTC.
+inline constexpr std::string_view kTimePattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$";
+inline constexpr Codec kTime = like(kWord, kTimePattern);
+inline constexpr Codec kTimeOrNone = like(kText, kTimePattern);
+inline constexpr Codec kBoolean{
+    .expected = "true or false", .take = take_boolean, .give = give_as<bool>, .types = {"boolean"}};
+/// Any number but NaN and infinities.
+inline constexpr Codec kNumber{
+    .expected = "a number", .take = take_number, .give = give_as<double>, .types = {"number"}};
+inline constexpr Codec kAmount = within(kNumber, "a number of 0 or more", 0);
+
+template <class T, std::uint64_t fewest = 0, std::uint64_t most = std::numeric_limits<T>::max()>
+inline constexpr Codec kWhole{
+    .expected = "a whole number of 0 or more",
+    .take = [](Reader& in, void* into) { as<T>(into) = static_cast<T>(in.as_whole(fewest, most)); },
+    .give = [](const void* from) -> Single { return static_cast<std::uint64_t>(as<T>(from)); },
+    .types = {"integer"},
+    .least = static_cast<double>(fewest),
+    .most = most < std::numeric_limits<T>::max() ? static_cast<double>(most) : kNoLimit};
+
+/// For Codec::words.
+template <const auto& texts>
+std::vector<std::string_view> words_of() {
+  return {texts.begin(), texts.end()};
+}
+
+template <class E>
+inline constexpr auto kTextsOf = texts_of(E{});
+/// A value of an enumeration, written as its text.
+template <class E>
+inline constexpr Codec kOneOf{
+    .expected = "a text",
+    .take = [](Reader& in, void* into) { as<E>(into) = static_cast<E>(in.as_one_of(kTextsOf<E>)); },
+    .give = [](const void* from) -> Single { return to_text(as<E>(from)); },
+    .words = words_of<kTextsOf<E>>};
+
+/// The name of the schema: the first field of a file, not stored in the record.
+template <const std::string_view& schema>
+inline constexpr Codec kSchema{.expected = "a text",
+                               .take =
+                                   [](Reader& in, void*) {
+                                     const std::string found = in.as_text();
+                                     if (found == schema) return;
+                                     in.fail("found " + in_quotes(found) + ", expected " + in_quotes(schema) +
+                                             ": a file of another kind, or from another version of xferbench");
+                                   },
+                               .give = [](const void*) -> Single { return schema; },
+                               .words = [] { return std::vector<std::string_view>{schema}; }};
+
+// --- Shapes of several values ---------------------------------------------------------------------------------------
+
+inline constexpr std::size_t kMostEntries = 10'000;  ///< of the smaller lists, such as metrics and warnings
+
+template <class T>
+void accept_all(Reader&, std::vector<T>&) {}
+
+/// A list of values of one shape. `check` is called at its end.
+template <class T, const Codec& shape, std::size_t most = kMostEntries,
+          void (*check)(Reader&, std::vector<T>&) = accept_all<T>>
+inline constexpr Codec kListOf{.expected = "a list",
+                               .item = [](Reader& in, void* list, std::size_t) -> Target {
+                                 return {&shape, &in.one_more(as<std::vector<T>>(list), most)};
+                               },
+                               .end =
+                                   [](Reader& in, void* list) {
+                                     in.give_back_spare(as<std::vector<T>>(list));
+                                     check(in, as<std::vector<T>>(list));
+                                   },
+                               .each =
+                                   [](const void* list, const Visit& visit) {
+                                     for (const T& item : as<std::vector<T>>(list)) visit({}, shape, &item);
+                                   },
+                               .most = most != kMostEntries&& most < std::numeric_limits<std::size_t>::max()
+                                           ? static_cast<double>(most)
+                                           : kNoLimit,
+                               .values = &shape};
+
+inline constexpr const Codec& kTexts = kListOf<std::string, kText>;
+inline constexpr const Codec& kRawTexts = kListOf<std::string, kRawText>;
+
+template <class T, std::string T::*name>
+void refuse_same_names(Reader& in, const std::vector<T>& all) {
+  std::vector<std::string_view> names;
+  for (const T& one : all) names.push_back(one.*name);
+  in.refuse_twice(std::move(names));
+}
+
+template <class T>
+bool is_always_written(const T&) {
+  return true;
+}
+
+/// An object with arbitrary names, read into a list of entries that hold their names. The shape is that of an entry
+/// without its name.
+template <class T, std::string T::*name, const Codec& shape, bool (*is_written)(const T&) = is_always_written<T>>
+inline constexpr Codec kEntriesOf{.expected = "an object",
+                                  .is_object = true,
+                                  .entry = [](Reader& in, void* entries, std::string_view its_name) -> Target {
+                                    T& entry = in.one_more(as<std::vector<T>>(entries), kMostEntries);
+                                    entry.*name = in.kept(std::string(its_name));
+                                    return {&shape, &entry};
+                                  },
+                                  .end =
+                                      [](Reader& in, void* entries) {
+                                        in.give_back_spare(as<std::vector<T>>(entries));
+                                        refuse_same_names<T, name>(in, as<std::vector<T>>(entries));
+                                      },
+                                  .each =
+                                      [](const void* entries, const Visit& visit) {
+                                        for (const T& entry : as<std::vector<T>>(entries)) {
+                                          if (is_written(entry)) visit(entry.*name, shape, &entry);
+                                        }
+                                      },
+                                  .values = &shape};
+
+/// A record with these fields.
+constexpr Codec record(std::span<const Field> fields, std::string_view help = {},
+                       void (*end)(Reader&, void*) = nullptr) {
+  return {.expected = "an object", .help = help, .is_object = true, .fields = fields, .end = end};
+}
+/// The shape with a name; schemas define it once.
+constexpr Codec named(std::string_view name, Codec shape) {
+  shape.name = name;
+  return shape;
+}
+
+/// The fields with one more at the end.
+template <std::size_t count>
+constexpr std::array<Field, count + 1> with(const std::array<Field, count>& fields, const Field& more) {
+  std::array<Field, count + 1> all{};
+  std::copy(fields.begin(), fields.end(), all.begin());
+  all.back() = more;
+  return all;
+}
+
+/// The shape with conditions between its fields.
+constexpr Codec tied(Codec shape, std::span<const Tie> ties) {
+  shape.ties = ties;
+  return shape;
+}
+
+/// The list with at least one item.
+constexpr Codec some(Codec list) {
+  list.least = 1;
+  return list;
+}
+
+/// The shape with other fields as errors.
+constexpr Codec strict(Codec shape) {
+  shape.strict = true;
+  return shape;
+}
+
+constexpr Codec on_one_line(Codec shape) {
+  shape.on_one_line = true;
+  return shape;
+}
+
+/// The shape with a line for each field, item and entry, at all levels.
+constexpr Codec on_many_lines(Codec shape) {
+  shape.on_many_lines = true;
+  return shape;
+}
+
+// --- Fields ---------------------------------------------------------------------------------------------------------
+
+/// The default shape of a type.
+template <class T>
+constexpr const Codec& default_codec() {
+  if constexpr (requires(T value) { value.has_value(); }) {
+    return default_codec<typename T::value_type>();
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return kBoolean;
+  } else if constexpr (std::is_same_v<T, double>) {
+    return kAmount;
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    return kWord;
+  } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    return kTexts;
+  } else if constexpr (std::is_enum_v<T>) {
+    return kOneOf<T>;
+  } else {
+    static_assert(std::is_integral_v<T>, "say which shape this field has");
+    return kWhole<T>;
+  }
+}
+
+/// Where to read a value to. Gives an optional a value first.
+template <class T>
+void* into(T& value) {
+  return &value;
+}
+template <class T>
+concept MayBeAbsent = requires(const T& value) {
+  value.has_value();
+  *value;
+};
+template <MayBeAbsent T>
+void* into(T& value) {
+  value = typename T::value_type{};
+  return &*value;
+}
+
+/// What to write of a value; null: nothing.
+template <class T>
+const void* from(const T& value, bool always) {
+  bool is_nothing = false;
+  if constexpr (requires { value.empty(); }) is_nothing = value.empty();
+  if constexpr (std::is_arithmetic_v<T>) is_nothing = value == T{};
+  return always || !is_nothing ? &value : nullptr;
+}
+template <MayBeAbsent T>
+const void* from(const T& value, bool) {
+  return value ? &*value : nullptr;
+}
+
+/// Types for which from() may return null because the value is empty or zero.
+template <class T>
+concept MayBeNothing = !MayBeAbsent<T> && (std::is_arithmetic_v<T> || requires(const T& value) { value.empty(); });
+
+template <class Record, class Value>
+Record record_of(Value Record::*member);
+template <class Record, class Value>
+Value value_of(Value Record::*member);
+
+/// A field that is a member of the record.
+template <auto member, const Codec& shape = default_codec<decltype(value_of(member))>()>
+constexpr Field field(std::string_view name, Rule rule = Rule::required, std::string_view help = {}) {
+  using Record = decltype(record_of(member));
+  return {name,
+          rule,
+          &shape,
+          [](void* record) { return into(as<Record>(record).*member); },
+          [](const void* record, bool always) { return from(as<Record>(record).*member, always); },
+          help,
+          rule == Rule::omit_empty && MayBeNothing<decltype(value_of(member))>};
+}
+
+template <auto member, const Codec& shape = default_codec<decltype(value_of(member))>()>
+constexpr Field field(std::string_view name, std::string_view help) {
+  return field<member, shape>(name, Rule::required, help);
+}
+
+/// A field whose shape applies to the record itself.
+constexpr Field part(std::string_view name, const Codec& shape, Rule rule = Rule::required,
+                     std::string_view help = {}) {
+  return {name, rule, &shape, [](void* record) { return record; }, [](const void* record, bool) { return record; },
+          help};
+}
+
+}  // namespace xferbench::json

@@ -1,0 +1,91 @@
+// Pieces of text for explanations, shared by all kinds of output.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "explain/explanation.hpp"
+#include "paper/bars.hpp"
+#include "paper/chart.hpp"
+#include "paper/table.hpp"
+
+namespace xferbench::explain_text {
+
+/// "53.0 ms": three significant digits, which is the precision of predictions.
+std::string time_text(double seconds);
+/// "53.0 -> 31.2 ms", or with both units if they differ.
+std::string change_text(double before, double after);
+/// "58 %"; "0.4 %" below one percent.
+std::string share_text(double share);
+/// "about 1.7 times as fast", "at most 1.07 times as fast".
+std::string speedup_text(double before, double after, bool at_most);
+
+/// A part of the wall time: its name in files, and its name for people.
+struct ShareKind {
+  std::string_view field{};
+  std::string_view what{};
+  double explain::Shares::*seconds = nullptr;
+  std::size_t colour = 5;  ///< of its bar: muted, unless the GPU is busy
+};
+inline constexpr std::array<ShareKind, 8> kShareKinds{{
+    {"copies", "copies alone", &explain::Shares::copies, 0},
+    {"both", "kernels and copies overlapping", &explain::Shares::both, 2},
+    {"kernels", "kernels alone", &explain::Shares::kernels, 2},
+    {"waiting", "GPU idle: host waiting for results", &explain::Shares::waiting},
+    {"calls", "GPU idle: host in CUDA calls", &explain::Shares::calls},
+    {"loading", "GPU idle: startup, loading, allocation", &explain::Shares::loading},
+    {"program", "GPU idle: host code of the program", &explain::Shares::program},
+    {"watching", "profiler overhead", &explain::Shares::profiling},
+}};
+
+/// In tenths of a percent, rounded such that they add up to 100 %; all 0 if the sum is 0.
+std::vector<int> tenths_of_percent(const std::vector<double>& parts);
+
+/// The answer for one process in a sentence: what transfers cost it, and what fixing them gains.
+std::string answer(const explain::ProcessExplanation& process);
+/// The answer for all processes, also if none used a GPU.
+std::string answer(const explain::Explanation& explanation);
+/// What to do if no process used a GPU.
+std::string advice(const explain::Explanation& explanation);
+
+/// "python3 train.py, process 4711, on NVIDIA H200; range steps, 3 times".
+std::string head(const explain::ProcessExplanation& process);
+/// "limits of NVIDIA H200, ...", or what is missing without them.
+std::string limits_text(const explain::Explanation& explanation);
+
+/// Sentences about the profiler overhead and the accuracy of the replay.
+std::vector<std::string> profiling(const explain::ProcessExplanation& process);
+/// The times of the program's runs; empty if it did not run without profiling.
+std::string runs_text(const explain::Explanation& explanation);
+
+/// Bars of shares and gains, for pages.
+Bars bars_of_shares(const explain::Shares& shares);
+Bars bars_of_gains(const explain::ProcessExplanation& process);
+/// The rates of copies over their sizes, and as a limit what one copy reaches on this machine.
+Chart chart_of_copies(const explain::Explanation& explanation, const explain::ProcessExplanation& process);
+
+/// The shares that are not zero. If `bars` is not 0, with bars of text that have so many columns for the whole.
+Table table_of_shares(const explain::Shares& shares, std::size_t bars);
+/// Copies by direction, memory and size, up to `most` rows. Rates are in GB/s: reached, reachable on this machine with
+/// just those sizes, and reachable with pinned memory.
+Table table_of_traffic(const explain::ProcessExplanation& process, std::size_t most);
+
+/// "53.0 -> 31.2 ms, at most 1.7 times as fast"; empty if the gain is unavailable. Says so if a finding gains only once
+/// those before it are fixed.
+std::string gain_text(const explain::ProcessExplanation& process, std::size_t finding);
+/// "cudaMemcpyAsync in range step, after kernel gemm and before kernel relu"; empty if unknown.
+std::string place_text(const explain::Place& place);
+/// "main (train.cpp:12) < load < ...": up to `most` frames, the innermost first.
+std::string stack_text(const explain::Place& place, std::size_t most);
+/// "Mended together: the first two 53.0 -> 26.0 ms; all three 53.0 -> 23.0 ms, about 2.3 times as fast"; empty for one.
+std::string combined_gain_text(const explain::ProcessExplanation& process);
+/// The time with just the requested kinds fixed; empty if none were requested.
+std::string chosen_fixes_text(const explain::ProcessExplanation& process);
+/// The findings that were left out as too small and, if nothing was found, where the time goes; may be empty.
+std::string minor_findings_text(const explain::ProcessExplanation& process);
+
+}  // namespace xferbench::explain_text
