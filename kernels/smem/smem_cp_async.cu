@@ -1,5 +1,5 @@
 // cp.async: asynchronous copies to shared memory that bypass the registers. A ring of `stages` tiles: while one tile is
-// worked on, the loads of the next stages - 1 tiles are in flight. From sm_80.
+// processed, the loads of the next stages - 1 tiles are in flight. From sm_80.
 //
 // Synchronization: after cp_async_wait a thread's own copies have arrived; after the barrier that follows, those of all
 // threads have. The same barrier tells that all threads are done with the previous tile, so its slot may be refilled.
@@ -49,7 +49,7 @@ template <SmemType kType, unsigned kVectors, unsigned kBytes>
 __global__ void __launch_bounds__(kMaxThreads) cp_async_kernel(const SmemWork w) {
   extern __shared__ uint4 slots[];
   __shared__ std::uint32_t ring[Feed::kRing];
-  const unsigned ahead = w.stages - 1;  // tiles in flight while one is worked on
+  const unsigned ahead = w.stages - 1;  // tiles in flight while one is processed
   Feed feed(w, ring, w.stages > 2 ? w.stages - 2 : 0);
   const ThreadSlice theirs(w, neighbour(w));
   const unsigned slot_vectors = w.tile_bytes / kVector;

@@ -122,7 +122,7 @@ class MessageStage final : public Stage {
   std::size_t oldest_ = 0;  // the chunk of the last finished() call
 };
 
-/// The chunks of a payload on their way through a first and optionally a second stage, at most `depth` at once.
+/// The chunks of a payload that pass through one or two stages, with at most `depth` chunks in flight.
 class Flow {
  public:
   Flow(Stage& first, Stage* second, std::size_t chunks, std::size_t depth)

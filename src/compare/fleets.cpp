@@ -13,7 +13,7 @@ namespace xferbench::compare {
 
 namespace {
 
-/// Why GPUs of a file cannot be told apart by their UUIDs; empty if they can.
+/// Why UUIDs do not identify the GPUs of a file; empty if they do.
 std::string without_uuids(const NamedReport& named) {
   std::map<std::string_view, int> ranks;
   for (const RankPlace& place : named.report.fleet->ranks) {

@@ -35,7 +35,7 @@ struct Test {
     int rank = 0;
     double value = 0;
     double clock_share = 0;  ///< error of the common clock, as a share of the measured time
-    /// Of a transfer: sending and receiving rank, from its labels "from" and "to".
+    /// Sending and receiving rank of a transfer, from its labels "from" and "to".
     std::optional<std::pair<int, int>> pair{};
     double payload = 0;  ///< of a rate: bytes per pass
     /// Begins and ends of the passes; null if unknown. Points into the report.

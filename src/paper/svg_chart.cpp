@@ -29,7 +29,7 @@ constexpr double kBesideOnX = 62;      // smallest distance of ticks on the x ax
 constexpr double kBesideOnY = 28;      // the same on the y axis
 constexpr std::size_t kColours = 8;    // classes c0 ... of page.css
 constexpr std::size_t kGrey = 5;       // index of the grey one
-constexpr std::size_t kMostDots = 80;  // on a line; more cannot be told apart
+constexpr std::size_t kMostDots = 80;  // on a line; more cannot be distinguished
 
 /// Edges of the plot in pixels. The names of the series are to its right.
 struct Room {

@@ -81,7 +81,7 @@ std::string gain_text(const explain::ProcessExplanation& process, std::size_t fi
 std::string place_text(const explain::Place& place);
 /// "main (train.cpp:12) < load < ...": up to `most` frames, the innermost first.
 std::string stack_text(const explain::Place& place, std::size_t most);
-/// "Mended together: the first two 53.0 -> 26.0 ms; all three 53.0 -> 23.0 ms, about 2.3 times as fast"; empty for one.
+/// "Fixed together: the first two 53.0 -> 26.0 ms; all three 53.0 -> 23.0 ms, about 2.3 times as fast"; empty for one.
 std::string combined_gain_text(const explain::ProcessExplanation& process);
 /// The time with just the requested kinds fixed; empty if none were requested.
 std::string chosen_fixes_text(const explain::ProcessExplanation& process);

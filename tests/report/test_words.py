@@ -15,7 +15,7 @@ MOST_WORDS = 50  # in a sentence
 BANNED = {
     r"\bwhoever\b": "name who: the host thread, the caller, the stream",
     r"\bnobody (?:looked|knows|tells|told|said)\b": "not checked, unknown, not given",
-    r"^Of (?:what|a|an|the|each|all|those|these|such|both)\b[^,.;]*: ": "a sentence with a subject",
+    r"(?-i:^Of) (?:what|a|an|the|each|all|those|these|such|both)\b[^,.;]*: ": "a sentence with a subject",
     r"\bas one that\b": "like a",
     r"\bthat is (?:all )?for it to say\b": "measure this on real hardware",
     r"\bin step with nothing\b": "pseudo-random",
@@ -30,7 +30,7 @@ BANNED = {
     r"\bbe held to\b": "must",
     r"\bodd ones?\b": "outlier",
     r"\bfarewell\b": "shutdown handshake",
-    r"\bcrew\b": "thread pool",
+    r"(?<!-)\bcrew\b": "thread pool",
     r"\b(?:un)?watched run\b": "profiled run, baseline",
     r"\bmend(?:s|ed|ing)?\b": "fix",
     r"\blie apart\b": "spread",
@@ -79,7 +79,7 @@ def sentences(words):
 
 def faults_in(words, limit):
     for pattern, instead in BANNED.items():
-        if found := re.search(pattern, words):
+        if found := re.search(pattern, words, re.IGNORECASE):
             yield f"'{found[0]}': write {instead}"
     for sentence in sentences(words):
         if limit and len(sentence.split()) > limit:

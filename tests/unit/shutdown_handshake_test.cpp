@@ -1,4 +1,4 @@
-// Farewell, the handshake of ranks at the end of a run: texts, silent ranks, ranks that died.
+// The handshake of ranks at the end of a run: texts, silent ranks, ranks that died.
 #include "ranks/shutdown_handshake.hpp"
 
 #include <fmt/format.h>
@@ -151,7 +151,7 @@ TEST(Farewells, AreReadBeforeProcessesAreLookedAt) {
   ThreadRanks all(2);
   std::atomic<bool> said = false;
   all.run([&](Communicator& ranks) {
-    // Rank 0 was stopped for a while; rank 1 has waited, sent its farewell and ended.
+    // Rank 0 was stopped for a while; rank 1 has waited, sent its last message and ended.
     std::vector<ShutdownHandshake::Neighbour> neighbours;
     if (ranks.rank() == 0) neighbours = {{1, sleeper.process()}};
     ShutdownHandshake shutdown(ranks, neighbours, kShutdownTimeout);
