@@ -282,7 +282,7 @@ std::vector<MetricDeclaration> overlap_metrics() {
       derived("efficiency_high", "1", higher, "upper end of the efficiency's 95 % confidence interval"),
       derived("hidden_fraction", "1", higher,
               "share of the possible saving by overlap that is achieved: 0 % is serial, 100 % is the limit")
-          .column("overlap achieved", percent),
+          .column("overlap", percent),
       derived_time("modelled",
                    "makespan predicted by a model of the pipeline; empty if the model does not cover the case")
           .column("model"),

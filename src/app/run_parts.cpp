@@ -28,16 +28,7 @@ std::string resume_hint(const cli::RunCommand& command, const Report& report) {
 namespace {
 
 /// Block characters if the locale's encoding is UTF-8.
-Glyphs glyphs() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set decides
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0') continue;
-    const std::string locale(value);
-    const bool utf8 = locale.find("UTF-8") != std::string::npos || locale.find("utf8") != std::string::npos;
-    return utf8 ? Glyphs::blocks : Glyphs::ascii;
-  }
-  return Glyphs::ascii;
-}
+Glyphs glyphs() { return locale_is_utf8().value_or(false) ? Glyphs::blocks : Glyphs::ascii; }
 
 }  // namespace
 

@@ -59,8 +59,21 @@ bool colours(const cli::Presentation& show) {
 
 }  // namespace
 
+std::optional<bool> locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set decides
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view locale(value);
+    return locale.find("UTF-8") != std::string_view::npos || locale.find("utf8") != std::string_view::npos;
+  }
+  return std::nullopt;
+}
+
 Style style_of(const cli::Presentation& show) {
-  return {.color = colours(show), .columns = show.wide ? 0 : columns_of_terminal(), .every_row = show.wide};
+  return {.color = colours(show),
+          .columns = show.wide ? 0 : columns_of_terminal(),
+          .every_row = show.wide,
+          .ascii = !locale_is_utf8().value_or(true)};
 }
 
 std::string utc_now() { return utc_text(std::time(nullptr)) + "Z"; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,8 @@ MetricsDeclared declared_by(Descriptors scenarios);
 
 /// The style for standard output. Without a choice of the user, only terminals get colours.
 Style style_of(const cli::Presentation& show);
+/// Whether the encoding of the locale is UTF-8; nothing if no variable sets a locale.
+std::optional<bool> locale_is_utf8();
 /// Columns of the terminal that standard output is; 0 where it is none, or does not say.
 std::size_t columns_of_terminal();
 

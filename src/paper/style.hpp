@@ -14,6 +14,7 @@ struct Style {
   bool color = false;
   std::size_t columns = 0;  ///< of a line; 0: unlimited
   bool every_row = false;   ///< show all rows, also of long tables whose numbers a matrix below shows
+  bool ascii = false;       ///< write "+-" for the plus-minus sign, for locales without UTF-8
   [[nodiscard]] std::string painted(Tone tone, const std::string& text) const {
     constexpr std::array<const char*, 6> kCodes{"", "1", "2", "1;32", "1;33", "1;31"};
     if (!color || tone == Tone::plain) return text;

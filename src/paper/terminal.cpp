@@ -87,6 +87,20 @@ std::string lines_of(const std::vector<Part>& parts, const Style& style) {
 
 }  // namespace
 
+namespace {
+
+/// "+-" for each plus-minus sign; it takes the place of a blank where columns are aligned by several.
+std::string in_ascii(std::string text) {
+  constexpr std::string_view kSign = "±";
+  for (std::size_t at = text.find(kSign); at != std::string::npos; at = text.find(kSign, at)) {
+    const std::size_t blanks = at > 1 && text.compare(at - 2, 2, "  ") == 0 ? 1 : 0;
+    text.replace(at - blanks, kSign.size() + blanks, "+-");
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string to_terminal(const Document& document, const Style& style) {
   std::string text;
   for (const std::string& alarm : document.trust.alarms()) text += paragraph(alarm, Tone::notice, style);
@@ -94,7 +108,8 @@ std::string to_terminal(const Document& document, const Style& style) {
   if (!incomplete.empty()) text += paragraph(incomplete, Tone::notice, style);
   text += lines_of(document.parts, style);
   if (!incomplete.empty()) text += "\n" + paragraph(incomplete, Tone::notice, style);
-  return document.trust.next.empty() ? text : text + printable(document.trust.next) + "\n";
+  if (!document.trust.next.empty()) text += printable(document.trust.next) + "\n";
+  return style.ascii ? in_ascii(std::move(text)) : text;
 }
 
 }  // namespace xferbench

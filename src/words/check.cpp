@@ -120,7 +120,7 @@ void add_missing(AllChecked all, Document& document) {
   document.add(std::move(table));
 }
 
-/// "3 files: 2 pass, 1 does not: b.json"; empty for a single file, whose own summary says it.
+/// "3 files: 2 pass, 1 fails: b.json"; empty for a single file, whose own summary says it.
 std::string summary_of_all(AllChecked all) {
   if (all.size() == 1) return {};
   std::vector<std::string> failing;
@@ -131,7 +131,7 @@ std::string summary_of_all(AllChecked all) {
   std::string text = fmt::format("{} files: {} pass{}", all.size(), passing, passing == 1 ? "es" : "");
   if (failing.empty()) return text;
   return text +
-         fmt::format(", {} fail{}: {}", failing.size(), failing.size() == 1 ? "es" : "", fmt::join(failing, ", "));
+         fmt::format(", {} fail{}: {}", failing.size(), failing.size() == 1 ? "s" : "", fmt::join(failing, ", "));
 }
 
 }  // namespace

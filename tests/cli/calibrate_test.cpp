@@ -84,7 +84,7 @@ TEST_F(Calibrating, RefusesWhatItCouldNotDoBeforeItMeasures) {
   };
   refuses({"--name", "h200"}, "--name h200: a built-in profile has this name");
   refuses({"--name", std::string(101, 'x')}, "--name takes up to 100 characters");
-  refuses({"--json", "-"}, "name one");
+  refuses({"--json", "-"}, "give a file name");
   refuses({"-o", path("a.json"), "--json", path("a.json")}, "--json and --output name the same file");
   refuses({path("a.json"), "--json", path("b.json")}, "--json stores what is measured");
 }

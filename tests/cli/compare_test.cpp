@@ -102,7 +102,7 @@ TEST_F(Compare, OneProcessASideFindsWhatIsMuchSlowerAndSaysWhatItCouldNotHaveFou
   const Outcome blind = compare_by_default({a, b});
   EXPECT_EQ(blind.exit_code, 4) << blind.out;
   EXPECT_TRUE(contains(blind.err, "2 % is assumed (--assume-spread)"));
-  EXPECT_TRUE(contains(blind.out, "exit 4 because most cases could not show a slow-down of 6 %"));
+  EXPECT_TRUE(contains(blind.out, "exit 4 because too little data to detect a slow-down of 6 %"));
   EXPECT_EQ(compare_by_default({a, b, "--assume-spread", "0.3"}).exit_code, 0);
   EXPECT_EQ(compare_by_default({a, write("slow.json", scaled(10, 1))}).exit_code, 1);
   expect_refusal(compare_by_default({a, b, "--assume-spread", "-1"}), 2, "--assume-spread");

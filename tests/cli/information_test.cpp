@@ -99,7 +99,7 @@ TEST(List, NamesEveryScenarioAndTheDefault) {
 TEST(List, SaysWhatSuitesAreFor) {
   const Outcome o = xferbench({"list"});
   EXPECT_TRUE(contains(o.out, "\nSuites for --suite:\n  calibrate ")) << o.out;
-  EXPECT_TRUE(contains(o.out, "\n  quick       Is this machine well?")) << o.out;
+  EXPECT_TRUE(contains(o.out, "\n  quick       Is this machine healthy?")) << o.out;
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "suites");
   write_file(folder / "suites" / "broken.json", "{");
@@ -161,7 +161,7 @@ TEST(Info, AndListsArePagesWhereThatIsAskedFor) {
   EXPECT_TRUE(contains(read_file(page), "<td>NVIDIA H200 (SIMULATED by profile h200)</td>")) << read_file(page);
   const Outcome markdown = xferbench({"list", "suites", "--markdown", "-"});
   expect_success(markdown);
-  EXPECT_TRUE(contains(markdown.out, "\n| quick | Is this machine well?")) << markdown.out;
+  EXPECT_TRUE(contains(markdown.out, "\n| quick | Is this machine healthy?")) << markdown.out;
   expect_refusal(xferbench({"list", "memcpy", "--html", page}), 2, "goes to standard output only");
   expect_refusal(xferbench({"list", "suites", "--simulate"}), 2, "it belongs to list gpus");
 }

@@ -29,7 +29,7 @@ class SoakCommandTest : public testing::Test {
 TEST_F(SoakCommandTest, ShowsALineEachIntervalAndAVerdict) {
   const Outcome o = xferbench(soak({"--for", "3s", "--interval", "1s", "--load", "h2d,d2h,kernel"}));
   expect_success(o);
-  for (const char* part : {"SIMULATED by profile h200", "for 3 s, a line each 1 s, copies of 4 MiB",
+  for (const char* part : {"SIMULATED by profile h200", "for 3 s, one line every 1 s, copies of 4 MiB",
                            "     h2d     d2h  kernel", "\nPASS: complete after 0:00:03\n", "  no wrong bytes\n",
                            "  no rate fell below 90 % of its baseline, the first "}) {
     EXPECT_TRUE(contains(o.out, part)) << part << "\n" << o.out;
@@ -218,14 +218,14 @@ TEST_F(SoakCommandTest, GoesOnWithTheMetricsOfTheCommandThatBeganIt) {
 TEST_F(SoakCommandTest, ADryRunSaysWhatWouldBeDone) {
   const Outcome o = xferbench({"soak", "--for", "8h", "--interval", "5m", "--load", "h2d,both", "--dry-run"});
   expect_success(o);
-  EXPECT_EQ(o.out, "for 8 h, a line each 5 min, copies of 256 MiB: h2d, both\n");
+  EXPECT_EQ(o.out, "for 8 h, one line every 5 min, copies of 256 MiB: h2d, both\n");
   const Outcome all = xferbench({"soak", "--load", "all", "--dry-run"});
   EXPECT_TRUE(contains(all.out, ": all loads that this machine supports\n")) << all.out << all.err;
 }
 
 TEST_F(SoakCommandTest, SaysWhatIsWrongWithTheCommand) {
-  expect_refusal(xferbench(soak({"--for", "soon"})), 2, "--for: 'soon' is no time");
-  expect_refusal(xferbench(soak({"--for", "0s"})), 2, "--for: '0s' is no time");
+  expect_refusal(xferbench(soak({"--for", "soon"})), 2, "--for: 'soon' is not a time");
+  expect_refusal(xferbench(soak({"--for", "0s"})), 2, "--for: 0s is too small");
   expect_refusal(xferbench(soak({"--floor", "101%"})), 2, "--floor: '101%' is not a percentage");
   expect_refusal(xferbench(soak({"--load", "h2d,hd2"})), 2, "'hd2' is not one of");
   expect_refusal(xferbench(soak({"--load", "p2p"})), 2, "--load p2p needs at least two GPUs");

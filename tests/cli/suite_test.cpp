@@ -168,7 +168,7 @@ TEST(ProgressFlag, PlainIsALineForEachCaseAndItsOutcome) {
   const auto said = lines(o.err);
   ASSERT_EQ(said.size(), 2U) << o.err;
   EXPECT_TRUE(said[0].starts_with("[1/2] memcpy/")) << said[0];
-  EXPECT_TRUE(contains(said[1], ": skipped: the simulated device")) << said[1];
+  EXPECT_TRUE(contains(said[1], ": skipped: the simulator")) << said[1];
 }
 
 // --- Repeats --------------------------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ TEST_F(Repeat, EndsWithItsProcessWhenItIsToldTo) {
   EXPECT_EQ(o.err.find(once), o.err.rfind(once)) << "by the one that a terminal tells";
   EXPECT_TRUE(contains(o.err, "xferbench: continue: xferbench --resume " + (folder_ / "r-1.json").string() + "\n"))
       << o.err;
-  EXPECT_TRUE(contains(o.err, "process 2 had not begun")) << o.err;
+  EXPECT_TRUE(contains(o.err, "process 2 did not start")) << o.err;
 }
 
 }  // namespace

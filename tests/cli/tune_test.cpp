@@ -27,8 +27,8 @@ TEST_F(TuneOfOverlap, DryRunCountsTheSpace) {
 TEST_F(TuneOfOverlap, NamesTheWinnerAndTheCommandThatRunsIt) {
   const Outcome o = xferbench(small_tune());
   EXPECT_EQ(o.exit_code, 0) << o.err;
-  for (const char* part : {"SIMULATED", "predicted", "residual", "  fastest on the device: ", "\n  measured ",
-                           "xferbench overlap --size"}) {
+  for (const char* part :
+       {"SIMULATED", "predicted", "residual", "  fastest by makespan: ", "\n  measured ", "xferbench overlap --size"}) {
     EXPECT_TRUE(contains(o.out, part)) << part << "\n" << o.out;
   }
 }

@@ -28,7 +28,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"OfAnotherScenario", {"overlap", "--dir", "h2d"}, "has no --dir, which belongs to memcpy"},
                     Mistake{"WithoutItsValue", {"--streams"}, "--streams needs a value"},
                     Mistake{"Contradiction", {"--gpu", "0", "--gpus", "2"}, "--gpu and --gpus contradict each other"},
-                    Mistake{"TimelineOfNone", {"memcpy", "--timeline", "x"}, "these have: overlap"},
+                    Mistake{"TimelineOfNone", {"memcpy", "--timeline", "x"}, "these scenarios have one: overlap"},
                     Mistake{"QuietError", {"--quiet", "--streams", "0"}, "--streams: 0 is too small"}),
     name_of);
 

@@ -81,7 +81,7 @@ TEST_F(OverlapThroughNeighbours, SaysWhatTheLinksOfOthersBring) {
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].find("one payload through the links of 2 GPUs: "), 0U) << all[0];
   EXPECT_NE(all[1].find("the model does not cover"), std::string::npos) << all[1];
-  EXPECT_NE(all[2].find(" to the result, "), std::string::npos) << all[2];
+  EXPECT_NE(all[2].find("time to result: "), std::string::npos) << all[2];
 }
 
 TEST_F(OverlapThroughNeighbours, RefusesWhatCannotBe) {
@@ -106,7 +106,7 @@ TEST(OverlapThroughNoNeighbours, IsSkipped) {
   sim::SimMachine one(profile("h200"));
   expect_all(run_relayed(one, ""), Status::skipped, "needs a second GPU", 1);
   sim::SimMachine machine = strangers();
-  expect_all(run_relayed(machine, ""), Status::skipped, "cannot reach", 1);
+  expect_all(run_relayed(machine, ""), Status::skipped, "cannot access", 1);
 }
 
 // --- Memory ----------------------------------------------------------------------------------------------------------

@@ -330,7 +330,7 @@ TEST(OwnKernelFlags, AreRefusedWhereTheyDoNotFit) {
   };
   refuse("overlap --size 37001 --row-bytes 1000", "--size 37001B is not a whole number of 4-byte elements (float)");
   refuse("overlap --size 37004 --row-bytes 1000",
-         "--size 37004B is not a whole number of rows of 1000 bytes; 37 rows are --size 37000B");
+         "--size 37004B is not a whole number of rows of 1000 bytes; for 37 rows choose --size 37000B");
   refuse("overlap --size 36000 --row-bytes 1001", "--row-bytes 1001 is not a whole number of 4-byte elements (float)");
   refuse(kRows + "--chunks 38",
          "--chunks 38 is more than the 37 rows of --size 37000B; choose fewer chunks or a larger size");

@@ -166,7 +166,7 @@ TEST_F(RunnerTest, ALostContextLeavesWhatTheTurnsBeforeHaveSampled) {
   EXPECT_EQ(warnings, (std::vector<std::size_t>{0, 1, 1})) << "files hear of it, too";
   EXPECT_EQ(result.status, Status::ok);
   ASSERT_EQ(result.warnings.size(), 1U);
-  EXPECT_NE(result.warnings.front().find("not all turns were run: an earlier error"), std::string::npos);
+  EXPECT_NE(result.warnings.front().find("not all passes were run: an earlier error"), std::string::npos);
 }
 
 TEST_F(RunnerTest, FlagsBecomeWarningsThatSayWhatToDo) {

@@ -35,8 +35,8 @@ using Lines = std::vector<std::string>;
 TEST(Answer, IsOfTheBestCaseOfTheLargestSizeOfEach) {
   EXPECT_EQ(told({rated("h2d", "pinned", 1 << 20, 99, 0.99), rated("h2d", "pinned", 1 << 30, 55, 0.95),
                   rated("h2d", "pageable", 1 << 30, 9, 0.15), rated("d2h", "pinned", 1 << 30, 54, 0.94)}),
-            (Lines{"h2d: 55.00 GB/s +- 1.0 %, 95.0 % of the limit (size 1 GiB; the best of 2 cases: host pinned)",
-                   "d2h: 54.00 GB/s +- 1.0 %, 94.0 % of the limit"}));
+            (Lines{"h2d: 55.00 GB/s ± 1.0 %, 95.0 % of the limit (size 1 GiB; the best of 2 cases: host pinned)",
+                   "d2h: 54.00 GB/s ± 1.0 %, 94.0 % of the limit"}));
 }
 
 TEST(Answer, LeavesOutAClauseOfWhichANumberIsNotKnown) {
@@ -45,7 +45,7 @@ TEST(Answer, LeavesOutAClauseOfWhichANumberIsNotKnown) {
   scenario.answer.text = "{bandwidth}; {of_limit} of the limit";
   const Result one = rated("h2d", "pinned", 1 << 20, 55, 0);
   const Result* const pointer = &one;
-  EXPECT_EQ(answers_of(scenario, {&pointer, 1}), Lines{"h2d: 55.00 GB/s +- 1.0 %"});
+  EXPECT_EQ(answers_of(scenario, {&pointer, 1}), Lines{"h2d: 55.00 GB/s ± 1.0 %"});
 }
 
 TEST(Answer, SaysNothingOfWhatWasNotMeasured) {

@@ -80,7 +80,8 @@ TEST(CheckJunit, IsRedWhereverTheExitCodeIsNotZero) {
   EXPECT_TRUE(mentions(junit_of(one), "tests=\"2\" failures=\"0\" errors=\"1\""));
   one.complete = true;
   one.rows = {row("d2h", Verdict::not_measured)};
-  EXPECT_TRUE(mentions(junit_of(one), "<error type=\"unchecked\" message=\"0 hold, 0 fail, 1 not measured: nothing"));
+  EXPECT_TRUE(
+      mentions(junit_of(one), "<error type=\"unchecked\" message=\"0 passed, 0 failed, 1 not measured: nothing"));
   one.rows.clear();
   EXPECT_TRUE(mentions(junit_of(one), "tests=\"1\" failures=\"0\" errors=\"1\""));
 }

@@ -164,7 +164,7 @@ TEST(Parse, DefaultsOfARunAreThoseThatHelpShows) {
   EXPECT_EQ(m.device.numa.kind, NumaPolicy::Kind::local);
   EXPECT_FALSE(m.device.gpu || m.device.simulate || m.files.json);
   const std::string help = page({"help", "run"});
-  for (const char* shown : {"percent [1]", "[3]", "budget [10]", "stop [1000]", "payload [1]"}) {
+  for (const char* shown : {"percent [1]", "[3s]", "budget [10]", "[1000]", "payload [1]"}) {
     EXPECT_TRUE(mentions(help, shown));
   }
 }
@@ -248,7 +248,7 @@ TEST(SeveralScenarios, AnErrorNamesTheOneThatItIsAbout) {
       << "flags of the same name do not collide";
   const std::string host = of_all({"memcpy", "staging", "--host", "managed"});
   EXPECT_TRUE(host.starts_with("staging: --host: 'managed' is not one of")) << host;
-  EXPECT_TRUE(host.ends_with("; memcpy takes it: write --host managed behind memcpy")) << host;
+  EXPECT_TRUE(host.ends_with("; memcpy takes it: write --host managed after memcpy")) << host;
   EXPECT_FALSE(mentions(of_all({"memcpy", "staging", "--host", "managd"}), "takes it"));
   EXPECT_TRUE(mentions(error({"cutter", "mover", "--parts", "1"}), "mover has no --parts, which belongs to cutter"));
   EXPECT_TRUE(mentions(error({"cutter", "--way", "in", "mover"}), "cutter has no --way, which belongs to mover"));
@@ -285,7 +285,7 @@ INSTANTIATE_TEST_SUITE_P(
     Words, Mistakes,
     testing::Values(Mistake{{"cuter"}, {"'cuter'", "cutter, mover", "did you mean 'cutter'?"}},
                     Mistake{{"lst"}, {"did you mean 'list'?"}}, Mistake{{"tun"}, {"did you mean 'tune'?"}},
-                    Mistake{{"mover", "8K"}, {"'8K'", "joined by commas"}}, Mistake{{""}, {"'' is neither"}},
+                    Mistake{{"mover", "8K"}, {"'8K'", "by commas"}}, Mistake{{""}, {"'' is neither"}},
                     Mistake{{"list", "movr"}, {"did you mean 'mover'?"}},
                     Mistake{{"list", "mover", "cutter"}, {"list", "at most one scenario"}},
                     Mistake{{"info", "mover"}, {"info does not take 'mover'"}},
@@ -294,7 +294,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"mover", "compare"}, {"compare comes first"}},
                     Mistake{{"completion", "zhs"}, {"bash, zsh", "did you mean 'zsh'?"}},
                     Mistake{{"completion"}, {"completion: a value is missing", "bash"}},
-                    Mistake{{"tune", "mover"}, {"mover", "these can: cutter"}},
+                    Mistake{{"tune", "mover"}, {"mover", "these scenarios can: cutter"}},
                     Mistake{{"tune", "cutter", "mover"}, {"tune", "at most one scenario"}}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -378,7 +378,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{{"compare", "a", "b", "--strict=yes"}, {"--strict takes no value"}},
                     Mistake{{"compare", "--base", "a"}, {"--base", "--new", "compare --help"}},
                     Mistake{{"compare", "a", "--across", "b", "--strict"}, {"--across", "--strict", "contradict"}},
-                    Mistake{{"compare", "a"}, {"two results files", "there is one"}},
+                    Mistake{{"compare", "a"}, {"two results files", "one is given"}},
                     Mistake{{"compare", "a", "--base", "b", "--new", "c"}, {"'a' belongs to neither side"}},
                     Mistake{{"compare", "a", "b", "--threshold", "100"}, {"--threshold"}},
                     Mistake{{"check", "a", "--expect", "h200", "--gpu", "0"}, {"check does not take --gpu"}},
@@ -508,7 +508,7 @@ TEST(Commands, ListExplainsColumnsAndWhatElseResultsHave) {
   EXPECT_TRUE(
       text.ends_with("\nColumns:\n"
                      "  time       from the call to the end [copy: s, lower is better]\n"
-                     "  +-         half-width of the 95 % interval of copy\n"
+                     "  ±          half-width of the 95 % interval of copy\n"
                      "  of limit   close to the limit [of_limit: a ratio, higher is better]\n"
                      "\nRows of the measurements table:\n"
                      "  half       the first half [s, lower is better]\n"

@@ -94,7 +94,7 @@ TEST(Verdicts, ADerivedMetricOfOneFileASideHasARatioAndNoTest) {
   EXPECT_EQ(c.rows[0].verdict, Verdict::inconclusive);
   EXPECT_EQ(c.rows[0].ratio, 0.5);
   EXPECT_FALSE(c.rows[0].p.has_value());
-  EXPECT_TRUE(mentions(c.rows[0].reason, "one number a file"));
+  EXPECT_TRUE(mentions(c.rows[0].reason, "one number per file"));
   EXPECT_EQ(c.outcome.code, ExitCode::undecided);
 }
 
@@ -236,7 +236,7 @@ TEST(Patterns, ChooseCasesBeforeTheyAreJudgedTogether) {
   EXPECT_EQ(compare_one(base, base, {.only = {"copy/*"}}).rows.size(), 1U);
   EXPECT_EQ(compare_one(base, base, {.only = {"copy/*", "other/*"}}).rows.size(), 2U);
   EXPECT_EQ(refusal([&] { compare_one(base, base, {.only = {"nothing*"}}); }),
-            "--only nothing*: no case matches; the first of a is copy/x");
+            "--only nothing*: no case matches; the first case of a is copy/x");
 }
 
 TEST(Refusals, OfAMedianThatIsNotThatOfItsSamples) {

@@ -179,7 +179,7 @@ TEST(Derive, SaysWhichCasesHaveNoLimit) {
   const Derived derived = derive(runs, {});
   EXPECT_EQ(derived.expectations.all.size(), 2U);
   ASSERT_EQ(derived.warnings.size(), 1U);
-  EXPECT_TRUE(mentions(derived.warnings[0], "counting/size=4KiB has no limit"));
+  EXPECT_TRUE(mentions(derived.warnings[0], "counting/size=4KiB gets no limit"));
 }
 
 /// Simulated error rates: the share of new runs with any of 29 cases beyond its limit, and the share of cases found

@@ -112,7 +112,7 @@ TEST(Expectations, ThatSayNothingAreRefused) {
       {R"("metric": "m", "at_least": "1 us", "unit": "s")", "has two units"},
       {R"("metric": "m", "at_least": {"of": "link"})", "has no 'share'"},
       {R"("metric": "m", "at_least": {"of": "link", "share": "1 us"})", "share: found '1 us', expected a share"},
-      {R"("metric": "m", "statistic": "p99", "at_least": 1)", "only a measurement"},
+      {R"("metric": "m", "statistic": "p99", "at_least": 1)", "needs a \"measurement\""},
       {R"("metric": "m", "at_least": 1, "metric": "n")", "occurs twice"},
       {R"("metric": "m", "at_least": 1, "case": {"size": ">=big"})", "expected a bound such as \">=256MiB\""},
       {R"("metric": "m", "at_least": 1, "case": {"size": "=>1"})", "expected a bound"},

@@ -434,7 +434,7 @@ TEST(FleetClocks, ThatAreUnsureInTheSecondRoundConfirmNothing) {
   }
   judge(made.report, {});
   EXPECT_EQ(said(made), "");
-  EXPECT_TRUE(has(notes(made).back(), {"rank 5", "clocks"}));
+  EXPECT_TRUE(has(notes(made).back(), {"rank 5", "common clock"}));
 }
 
 // --- The second round ------------------------------------------------------------------------------------------------

@@ -244,7 +244,7 @@ TEST_F(RecordingFile, WithStacksThatAreNotInOrderIsRefused) {
   expect_refused(Bytes().process().stack(2, {}), "found stack 2, expected 1");
   expect_refused(Bytes().process().stack(1, {1}), "name 1, which is not defined before");
   expect_refused(Bytes().process().add(Type::stack, Stack{1, 0xffffffff}), "longer than its record");
-  expect_refused(Bytes().process().add(Type::call, Call{.begin = 1, .end = 2, .stack = 1}), "stack 1, which was not");
+  expect_refused(Bytes().process().add(Type::call, Call{.begin = 1, .end = 2, .stack = 1}), "stack 1, which is not");
   EXPECT_EQ(read(Bytes().process().stack(1, {})).stacks.size(), 2U);
 }
 

@@ -244,7 +244,7 @@ TEST(RunReport, SaysWhoseFindingsAndWarningsAreOfSingleProcesses) {
   const std::string pooled = to_html(document_of(report, shown(), {.processes = 3}));
   EXPECT_FALSE(contains(pooled, "findings of"));
   EXPECT_TRUE(contains(pooled, ">Warnings of single processes</h2>"));
-  EXPECT_TRUE(contains(pooled, "xferbench copy; begun"));
+  EXPECT_TRUE(contains(pooled, "xferbench copy; started"));
   const std::string of_first =
       to_terminal(document_of(report, shown(), {.processes = 3, .findings_of_first = true}), Style{});
   const std::size_t said = of_first.find("findings of process 1 of 3:\n");

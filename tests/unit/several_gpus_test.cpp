@@ -206,7 +206,7 @@ TEST(SeveralGpus, HaveFindingsAboutPairsAsMatrices) {
   Report report = pairs_report();
   report.findings.push_back({.scenario = "pair", .kind = "bottleneck", .text = "0 and 1 share a bottleneck"});
   const std::string text = pairs_table(report);
-  expect_golden("gpus/pairs.txt", text.substr(text.find("\n  Pairs of GPUs at once")));
+  expect_golden("gpus/pairs.txt", text.substr(text.find("\n  Pairs of GPUs at the same time")));
   EXPECT_TRUE(contains(pairs_markdown(report), "\n| GPU 0 | - | 0.67 | 1.00 |\n"));
 }
 

@@ -236,7 +236,7 @@ TEST(TimelineOnPages, NamesGpusWhereThereAreSeveralAndNumbersWhatTheyDo) {
   EXPECT_TRUE(mentions(drawn(traced(two_chunks())), ">H2D</text>"));
   const std::string svg = drawn(traced_on_two_gpus());
   for (const char* said : {">GPU 0 H2D</text>", ">GPU 3 kernel</text>", ">host calls</text>",
-                           "copy H2D, number 1, 2 MB, 50.00 GB/s: from 10.00 us on, 40.00 us"}) {
+                           "copy H2D, number 1, 2 MB, 50.00 GB/s: from 10.00 us, 40.00 us long"}) {
     EXPECT_TRUE(mentions(svg, said));
   }
 }

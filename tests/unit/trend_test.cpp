@@ -165,7 +165,7 @@ TEST(Trend, SaysWhatChangedWhenAndWhatElseDid) {
   const std::string text = to_terminal(document, Style{});
   EXPECT_TRUE(text.starts_with("1 of 2 cases changed: h2d is 7.9 % slower")) << text;
   for (const char* part :
-       {" from 2026-03-13 on (night-12.json; 0.1.0 old -> 0.1.0 new)\n", "24 runs of NVIDIA H200",
+       {" since 2026-03-13 (night-12.json; 0.1.0 old -> 0.1.0 new)\n", "24 runs of NVIDIA H200",
         "driver: 580, then 590; commit: old, then new", "2026-03-13T03:00:00Z", "1 case without a change"}) {
     EXPECT_TRUE(contains(text, part)) << part << "\n" << text;
   }
@@ -193,8 +193,8 @@ TEST(Trend, SaysOnceWhatIsDoubtfulAboutManyFiles) {
   for (NamedReport& file : files) file.report.tool.git = "abc-dirty";
   files[3].report.complete = false;
   const std::string page = to_html(document_of(compare::trend(files, {})));
-  EXPECT_TRUE(contains(page, "2 doubts about single files"));
-  EXPECT_TRUE(contains(page, "12 files, each of which was made by a program with uncommitted changes (abc-dirty)"));
+  EXPECT_TRUE(contains(page, "2 warnings about single files"));
+  EXPECT_TRUE(contains(page, "12 files, each of which was made by a build with uncommitted changes (abc-dirty)"));
   EXPECT_TRUE(contains(page, "night-00.json, night-01.json, night-02.json"));
   EXPECT_TRUE(contains(page, "night-03.json is incomplete"));
 }
