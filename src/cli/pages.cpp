@@ -35,6 +35,7 @@ std::string laid_out(const Section& section, std::size_t tag_width, std::size_t 
   std::string text = fmt::format("\n{}:\n", section.title);
   for (const Entry& entry : section.entries) {
     std::string tag = entry.tag;
+    if (tag.size() > tag_width) text += fmt::format("  {}\n", std::exchange(tag, ""));
     for (const std::string& paragraph : entry.lines) {
       for (const std::string& line : wrapped(paragraph, columns - tag_width - 3)) {
         text += fmt::format("  {:<{}} {}\n", std::exchange(tag, ""), tag_width, line);

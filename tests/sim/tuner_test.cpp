@@ -279,7 +279,7 @@ TEST_F(TunerTest, DoesNotTakeOneSampleForCertain) {
   hasty.policy.min_samples = hasty.policy.max_samples = 1;
   const Tuned tuned = tune(parsed({"--streams", "5,6", "--chunks", "64", "--strategy", "b"}), hasty);
   ASSERT_EQ(tuned.results.size(), 2U);
-  EXPECT_EQ(about(tuned, "winner")->text.rfind("ahead", 0), 0U) << about(tuned, "winner")->text;
+  EXPECT_NE(about(tuned, "winner")->text.find(", tied with others"), std::string::npos) << about(tuned, "winner")->text;
 }
 
 TEST_F(TunerTest, LeavesOutWhatTheDeviceRefuses) {

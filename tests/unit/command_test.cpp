@@ -164,7 +164,7 @@ TEST(Parse, DefaultsOfARunAreThoseThatHelpShows) {
   EXPECT_EQ(m.device.numa.kind, NumaPolicy::Kind::local);
   EXPECT_FALSE(m.device.gpu || m.device.simulate || m.files.json);
   const std::string help = page({"help", "run"});
-  for (const char* shown : {"percent [1]", "[3s]", "budget [10]", "[1000]", "payload [1]"}) {
+  for (const char* shown : {"median [1]", "[3s]", "budget [10]", "[1000]", "payload [1]"}) {
     EXPECT_TRUE(mentions(help, shown));
   }
 }
