@@ -15,7 +15,7 @@ struct AbortContext {
   KnownResults cases;                  ///< results for cases that have none yet
   std::function<std::string()> table;  ///< the report as a table
   std::function<void()> clear;         ///< clears the progress line on a terminal
-  std::string rank{};                  ///< of a fleet, whose other ranks notice that it is gone; empty: no fleet
+  std::string rank{};                  ///< names this rank of a fleet in messages; empty: no fleet
 };
 
 /// Why the case in which the GPU got stuck has failed.

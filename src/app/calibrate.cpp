@@ -28,7 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file that keeps the measurements: mine.results.json next to mine.json. None if the profile goes to no file.
+/// The file that keeps the measurements: for a profile mine.json, mine.results.json in the same folder. nullopt if the
+/// profile is not written to a file.
 std::optional<std::string> file_of_results(const cli::CalibrateCommand& command, const ResultsFile& profile) {
   if (command.json) return command.json;
   std::error_code unknown;
@@ -39,8 +40,9 @@ std::optional<std::string> file_of_results(const cli::CalibrateCommand& command,
   return (path.parent_path() / name).string() + ".results.json";
 }
 
-/// Runs suite `calibrate` in a child process, which shows its own progress and errors. Returns the exit code if the
-/// user interrupted it, and 0 if it came to its end, even with failed cases. Throws if it could not measure.
+/// Runs suite `calibrate` in a child process, which shows its own progress and errors. Returns 0 if the suite ended by
+/// itself, even with failed cases, and the child's exit code if the user interrupted it. Throws if the child could not
+/// measure.
 int run_suite(const cli::CalibrateCommand& command, const std::string& file) {
   std::vector<std::string> words{"/proc/self/exe", "--suite", "calibrate", "--json=" + file};
   for (std::string& word : cli::flags_of(command.device)) words.push_back(std::move(word));
@@ -58,7 +60,7 @@ int run_suite(const cli::CalibrateCommand& command, const std::string& file) {
 
 /// The results of measuring this machine.
 struct MeasuredHere {
-  int given_up = 0;  ///< exit code of an interrupted suite, without runs; 0: it came to its end
+  int given_up = 0;  ///< exit code if the user interrupted the suite: then `runs` is empty; 0: not interrupted
   std::vector<NamedReport> runs{};
 };
 

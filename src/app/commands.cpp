@@ -139,7 +139,7 @@ cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand
   return whole;
 }
 
-/// Reports a run that lacks no case. The exit code is the one it had when it was measured.
+/// Prints that no case of the run is missing. Returns the exit code that the run had when it was measured.
 int end_of(const ResumePlan& left, const StoredRun& stored) {
   const std::string& file = stored.file;
   // A run that was killed just after its file became complete leaves a journal.

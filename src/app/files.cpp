@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The path that an input's name stands for.
+/// The path from which an input is read; "-" is standard input.
 fs::path source(const std::string& input) { return input == "-" ? "/dev/stdin" : input; }
 
-/// Follows links. A missing file is the same as no other.
+/// Whether both paths lead to the same file. Follows links; false if a file is missing.
 bool is_same(const fs::path& a, const fs::path& b) {
   std::error_code unknown;
   return fs::equivalent(a, b, unknown) && !unknown;
@@ -118,7 +118,7 @@ void JudgementFiles::write(const Texts& texts) {
     if (output == outputs_.end()) return;
     try {
       output->file.finish(write);
-    } catch (const OutputError&) {  // must not cost the other files or the table
+    } catch (const OutputError&) {  // the other files and the table are still written
       if (!lost) lost = std::current_exception();
     }
   };

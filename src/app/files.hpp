@@ -47,9 +47,9 @@ class JudgementFiles {
   /// Produces each output; called only if that output was asked for.
   struct Texts {
     std::function<Document()> document;
-    Style style{};                      ///< of the terminal
-    std::function<Document()> shown{};  ///< on the terminal, if it is not `document`
-    MarkdownLimits limits{};            ///< of Markdown
+    Style style{};                      ///< of the table on the terminal
+    std::function<Document()> shown{};  ///< the table on the terminal; absent: `document` is shown
+    MarkdownLimits limits{};            ///< for the Markdown file
     Text json{};
     Text junit{};
     Text openmetrics{};

@@ -37,7 +37,8 @@ bool is_complete(const Report& report) {
          !std::ranges::all_of(report.results, skipped);
 }
 
-/// Runs `action` and returns its error, so that it costs only that file; `what` describes the action.
+/// Runs `action` and returns its error instead of throwing, so that only one file is affected; `what` describes the
+/// action.
 template <class Action, class What>
 std::optional<OutputError> error_of(const Action& action, const What& what) {
   try {
@@ -115,7 +116,7 @@ std::vector<std::string> Record::mark_failed(Result& known, Result result, std::
     Result before = known;
     if (known.has_released_samples() && journal_ && journal_->has(index)) {  // else no file has the samples
       before = journal_->result(index);
-      before.config = known.config;  // the file stores no kinds
+      before.config = known.config;  // files do not store AxisKind
     }
     known = keep_more_samples(before, result);
     return {};
@@ -220,7 +221,7 @@ std::vector<std::string> Record::keep_journal() {
 void Record::end_journal() {
   if (!journal_ || !journal_->has_begun()) return;
   if (!json_->error) return journal_->remove();
-  const auto last_try = [this] {  // to append what failed before
+  const auto last_try = [this] {  // appends the results that could not be appended before
     append_to_journal();
     journal_->synchronize();
   };

@@ -34,8 +34,8 @@ struct LiveFile {
   Writer writer;
   bool follows;                        ///< updated after each case, not only at the end
   std::optional<OutputError> error{};  ///< of the last attempt to write
-  std::uint64_t bytes = 0;             ///< size of the last written state ...
-  std::size_t changes = 0;             ///< ... and Record::changes() at that time
+  std::uint64_t bytes = 0;             ///< size of the file when it was last written
+  std::size_t changes = 0;             ///< Record::changes() when the file was last written
   /// Small enough to be written whole after each case.
   [[nodiscard]] bool is_small() const { return bytes < (256 << 10); }
 };
@@ -56,7 +56,7 @@ class Record {
   [[nodiscard]] bool has(std::size_t index) const;
   /// How many results were inserted or replaced so far.
   [[nodiscard]] std::size_t changes() const { return changes_; }
-  /// Stops holding samples in memory, because no file is to have them.
+  /// Drops the samples of new results: called if no output file contains samples.
   void forget_samples() { needs_samples_ = false; }
   /// Writes the whole report with ResultsFile::update or finish (`how`). An error goes to `file.error`.
   void write(LiveFile& file, void (ResultsFile::*how)(const TextWriter&)) const;
@@ -144,9 +144,9 @@ class LiveReport {
   [[nodiscard]] std::vector<std::string> replace(std::vector<Result> results);
   /// `cut_off`: some cases have no result.
   void finish(std::vector<Finding> findings, bool cut_off = false);
-  /// Ends the run from another thread while the measuring thread is blocked. Adds those of `last` that have no result
-  /// yet or that failed, and writes all files. From then on put() does not return. False if the measuring thread is
-  /// writing the files and does not finish in time.
+  /// Ends the run from another thread while the measuring thread is blocked. Adds the results of `last` that are
+  /// failures or whose cases have no result yet, and writes all files. From then on put() does not return. False if the
+  /// measuring thread is writing the files and does not finish in time.
   [[nodiscard]] bool abandon(const KnownResults& last);
 
   /// Throws the error of a file whose last write failed.

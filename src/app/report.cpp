@@ -86,8 +86,8 @@ Document compared(const cli::ReportCommand& command, const Sides& sides, const x
   return document_of(comparison, command.show.wide, false);
 }
 
-/// Gives cases the kinds that their scenarios declare, so that sizes are shown as sizes. Cases of other versions stay
-/// as they are.
+/// Sets the AxisKind of each param as its scenario declares it, so that sizes are shown as sizes. Cases unknown to this
+/// version stay as they are.
 Report with_axes(Report report) {
   for (Result& result : report.results) {
     const Scenario* scenario = scenario_of(result.config);

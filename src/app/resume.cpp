@@ -155,7 +155,7 @@ ResumePlan resume_plan(StoredRun& stored, const std::vector<PlannedCase>& cases)
     if (found == there.end() || !ran_to_its_end(*found->second)) left.missing.push_back(i);
     if (found == there.end()) continue;
     left.known.emplace_back(i, std::move(*found->second));
-    left.known.back().second.config = cases[i].config;  // the file stores no kinds
+    left.known.back().second.config = cases[i].config;  // files do not store AxisKind
     there.erase(found);
   }
   if (!there.empty()) {

@@ -30,14 +30,14 @@ StoredRun read_run(const std::string& file);
 /// Throws UsageError.
 void refuse_another_machine(const std::string& file, const Environment& before, const Tool& tool, const Device& device);
 
-/// Indexes count the cases of the run.
+/// What is left to do of a run. Indexes are into the cases of its command.
 struct ResumePlan {
   KnownResults known;                ///< all results in the file, also of cases that are run again
   std::vector<std::size_t> missing;  ///< cases that are not in the file, were interrupted there, or skipped
 };
 
 /// Moves the results out of `stored`. Throws UsageError if the file has cases that its command no longer has,
-/// InputError if its results allow no conclusion.
+/// InputError if a scenario cannot draw conclusions from its results.
 ResumePlan resume_plan(StoredRun& stored, const std::vector<PlannedCase>& cases);
 
 /// Removes from `missing` the cases whose reason to be skipped still holds on this device.

@@ -14,7 +14,7 @@
 
 namespace xferbench::app {
 
-/// "continue: xferbench --resume FILE"; empty if there is no file that can be resumed.
+/// Returns "continue: xferbench --resume FILE"; empty if there is no file that can be resumed.
 std::string resume_hint(const cli::RunCommand& command, const Report& report);
 
 /// The output of a run: its table, how to continue if it was interrupted, and its timelines.

@@ -82,7 +82,7 @@ class SoakOutput {
     if (new_file_) {
       file_.emplace(SoakFile::create(*new_file_));
       file_->append(to_json(header_));
-      if (file_->is_standard_output()) shows_table_ = false;  // under any name
+      if (file_->is_standard_output()) shows_table_ = false;  // also if named as a path, such as /dev/stdout
     }
     if (shows_lines()) attempt(table_error_, [this] { write_standard_output(soak_heading(header_, style())); });
   }
@@ -231,7 +231,8 @@ class Soak {
     if (now().elapsed - closed_ >= settings_.interval && before_end()) close(SoakEnd::goes_on, {});
   }
 
-  /// Adds the work of `act` to the tally, even if an error ends it: what was wrong before may be the reason.
+  /// Adds the turns that `act` ran to the tally, even if a DeviceError ends `act`: wrong data found before may explain
+  /// it.
   template <class Do>
   void keep(const Do& act) {
     std::vector<soak::GpuTurn> turns;

@@ -47,7 +47,7 @@ cli::RunCommand parse_run(const std::vector<std::string>& arguments) {
   return *run;
 }
 
-/// Sampling as the command line asks, else as the run has it.
+/// The sampling policy of a run of the suite: flags of the command line (`asked`) override those of the run.
 SamplingPolicy policy_of(const cli::SamplingChoice& asked, cli::SamplingChoice run) {
   if (asked.ci) run.ci = asked.ci;
   if (asked.budget) run.budget = asked.budget;

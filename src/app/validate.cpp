@@ -80,12 +80,12 @@ class ExcludedCases {
 
 /// A measured case and its headline metric.
 struct Measured {
-  std::string key;      ///< as in its file
-  PlannedCase planned;  ///< as its scenario declares it
+  std::string key;      ///< key of the case in its results file
+  PlannedCase planned;  ///< the case with the kinds that its scenario declares
   const Measurement* headline = nullptr;
 };
 
-/// All measured cases, each once: the first file that has a case counts.
+/// All measured cases, each once: if several files have a case, the result of the first one is used.
 class MeasuredCases {
  public:
   MeasuredCases(const std::vector<Report>& reports, ExcludedCases& left_out) {
@@ -106,7 +106,7 @@ class MeasuredCases {
     if (scenario == nullptr) return "scenario unknown to this version";
     const Measurement* headline = headline_of(r, scenario->descriptor().metrics);
     if (headline == nullptr || headline->unit != "s") return "headline is not a time";
-    constexpr double kLeast = 1e-12;  // seconds: a ratio to less means nothing
+    constexpr double kLeast = 1e-12;  // seconds: a ratio to a smaller time means nothing
     constexpr double kMost = 1e12;
     if (!(headline->median >= kLeast)) return "measured time is zero";
     if (headline->median > kMost) return "measured time is implausibly long";

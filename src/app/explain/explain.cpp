@@ -46,7 +46,7 @@ bool is_whole(const Recording& r, const RecordedRun& run) {
   return run.from == 0 && !r.torn && (!r.end || r.end->reason == recording::EndReason::exit);
 }
 
-/// What part of a run a recording covers.
+/// How a recorded process relates to the program that was run.
 struct Part {
   bool is_program = false;   ///< the started process, from its start to its end, without an exec
   bool is_only_one = false;  ///< the only process that used a GPU
@@ -118,7 +118,7 @@ void warn_of_ending(const RecordedRun& run, std::vector<std::string>& warnings) 
   if (run.exit_code > 0) warnings.push_back(fmt::format("The program ended with exit code {}", run.exit_code));
 }
 
-/// Warns if the limits are of another kind of GPU: they say nothing of this program.
+/// Warns if the limits were measured on another kind of GPU than the program used: then they do not apply to it.
 void compare_gpus(const explain::Explanation& all, const Report& limits, std::vector<std::string>& warnings) {
   const Environment& from = limits.environment;
   if (all.processes.empty() || all.simulated) return;
@@ -169,7 +169,7 @@ Analysis analyse(const cli::ExplainCommand& command, RecordingFolder& folder) {
     all.no_trace = "The program made no CUDA call in the time that --from and --for select";
   }
   if (!all.processes.empty() && !all.no_trace.empty()) all.warnings.push_back(std::exchange(all.no_trace, {}));
-  if (all.simulated) {  // these times are real, those of its processes are simulated
+  if (all.simulated) {  // real times, not comparable with the processes' simulated times
     all.baseline_runs.clear();
     all.profiled_runs.clear();
   }
@@ -184,7 +184,7 @@ void refuse_missing_range(const Analysis& analysis) {
     throw InputError(analysis.missing_range);
 }
 
-/// The files that are read, which no output may overwrite.
+/// The files that the command reads, which no output may overwrite.
 std::vector<std::string> inputs_of(const cli::ExplainCommand& command) {
   std::vector<std::string> inputs;
   if (command.limits) inputs.push_back(*command.limits);
@@ -197,7 +197,7 @@ std::vector<std::string> inputs_of(const cli::ExplainCommand& command) {
   return inputs;
 }
 
-/// What is shown on a terminal. Narrow ones have no room for bars.
+/// What the terminal output contains. Terminals with fewer than 90 columns have no room for bars.
 ExplanationView shown_by(const cli::ExplainCommand& command) {
   constexpr std::size_t kWide = 90;
   const Style style = style_of(command.show);

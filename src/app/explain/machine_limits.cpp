@@ -37,14 +37,14 @@ std::string driver_version() {
   return version;
 }
 
-/// A text as part of a file name.
+/// Makes a text usable in a file name: replaces all but letters, digits, - and . by _.
 std::string as_name(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-' && c != '.'; }, '_');
   return text;
 }
 
-/// The folder for files that can be made again; nullopt without a home folder.
+/// The cache folder, for files that can be made again; nullopt without a home folder.
 std::optional<fs::path> cache_folder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache != nullptr && *cache == '/') return fs::path(cache) / "xferbench";
@@ -53,7 +53,7 @@ std::optional<fs::path> cache_folder() {
   return std::nullopt;
 }
 
-/// The GPU whose limits count: that of the process with the most operations.
+/// The UUID of the GPU whose limits apply: that of the process with the most copies and kernels; empty if unknown.
 std::string uuid_of(const std::vector<Recording>& recordings) {
   std::string uuid;
   std::size_t most = 0;
@@ -73,7 +73,7 @@ std::string uuid_of(const std::vector<Recording>& recordings) {
 std::string measure(const std::string& file, const std::vector<std::string>& flags, const Variables& variables) {
   std::vector<std::string> words{"/proc/self/exe", "--suite", "limits", "--json", file};
   words.insert(words.end(), flags.begin(), flags.end());
-  words.emplace_back("--quiet");  // its warnings are about the precision of single times
+  words.emplace_back("--quiet");  // the suite's warnings concern only the precision of single times
   const ProgramEnd end = run_program(words, variables, StandardOutput::dropped);
   if (end.code() == static_cast<int>(ExitCode::ok) || end.code() == static_cast<int>(ExitCode::failed)) return {};
   return fmt::format("xferbench --suite limits ended with exit code {}", end.code());
@@ -107,7 +107,7 @@ std::optional<Report> kept(const fs::path& file, const std::string& uuid) {
   return std::nullopt;
 }
 
-/// A failed write, as in a read-only home, is ignored: the next run measures again.
+/// Stores the limits in the cache. A failed write, as in a read-only home, is ignored: the next run measures again.
 void keep(const Report& report, const fs::path& file) {
   try {
     std::error_code failed;
@@ -144,7 +144,7 @@ bool limits_hold(const Report& kept, const std::string& uuid, const std::string&
   const std::optional<std::time_t> today = parse_utc(std::string(now));
   const bool recent = then && today && *today / kDay >= *then / kDay && *today / kDay - *then / kDay <= kMostDays;
   const bool same_driver = driver.empty() || kept.environment.driver.empty() ||
-                           kept.environment.driver.starts_with(driver);  // the CUDA version follows it
+                           kept.environment.driver.starts_with(driver);  // here a CUDA version follows the driver's
   const bool all_measured =
       kept.complete && std::ranges::none_of(kept.results, [](const Result& r) { return r.status == Status::failed; });
   return all_measured && recent && same_driver && kept.environment.gpu.uuid == uuid &&

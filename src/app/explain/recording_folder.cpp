@@ -35,7 +35,7 @@ std::vector<Recording> read_recordings(const fs::path& folder, std::vector<std::
 
 namespace {
 
-/// Explains the most frequent mistake: a program in place of the folder.
+/// Throws if the path is not a folder. Explains the most frequent mistake: a program in place of the folder.
 void refuse_what_is_no_folder(const std::string& path) {
   std::error_code unknown;
   if (fs::is_directory(path, unknown)) return;

@@ -31,8 +31,8 @@ struct RecordingFolder {
 /// useful.
 std::vector<Recording> read_recordings(const std::filesystem::path& folder, std::vector<std::string>& warnings);
 
-/// Reads the folder that the command names. Throws InputError if it is none or nothing in it can be read, UsageError if
-/// it is a program.
+/// Reads the folder that the command names. Throws InputError if it is not a folder or contains no readable recording,
+/// UsageError if the path is a program.
 RecordingFolder read_recording_folder(const cli::ExplainCommand& command);
 
 }  // namespace xferbench::app

@@ -38,7 +38,7 @@ namespace {
   execvp(argv.front(), argv.data());
   const int error = errno;
   static_cast<void>(::write(report, &error, sizeof error) == 0);
-  _exit(127);  // the shell's exit code for it
+  _exit(127);  // the exit code of shells for a command that cannot be run
 }
 
 /// The error that the child writes if exec fails; 0 if exec succeeded, which closes the pipe.
@@ -59,7 +59,7 @@ sigset_t watched_signals() {
 }
 
 struct WaitResult {
-  int status = 0;       ///< of waitpid
+  int status = 0;       ///< the child's wait status, from waitpid()
   int interrupted = 0;  ///< the first signal that asked this process to end
 };
 

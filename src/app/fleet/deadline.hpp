@@ -13,10 +13,10 @@ namespace xferbench::app {
 /// Time in which the whole process was stopped (Ctrl-Z) does not count.
 class Deadline {
  public:
-  /// `who` begins the message: "rank 3 on host a".
+  /// `who` begins the message, for example "rank 3 on host a".
   explicit Deadline(std::string who);
 
-  /// Ends the previous step and begins the next one. `step`: "opening the GPU".
+  /// Ends the previous step and begins the next one, whose limit is `seconds`. `step`: for example "opening the GPU".
   void begin(const std::string& step, double seconds);
 
  private:

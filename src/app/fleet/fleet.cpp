@@ -47,7 +47,7 @@ struct Ending {
 
 /// The last message of a rank to rank 0.
 struct FinalMessage {
-  int signal = 0;                  // that asked this rank to end; 0: none
+  int signal = 0;                  // signal that asked this rank to end; 0: none
   std::string failure{};           // error that ended this rank, in one line; empty if it only waited for others
   std::optional<Result> result{};  // a result that rank 0 may not have
 };
@@ -67,7 +67,7 @@ FinalMessage words_of(const FleetRun& run, const std::exception& error) {
 
 // --- Ranks other than 0 ----------------------------------------------------------------------------------------------
 
-/// One rank of each node prints if rank 0 cannot.
+/// Whether this rank prints for its node if rank 0 cannot: one rank of each node does, but never rank 0.
 bool reports_for_node(const Communicator& mpi) { return mpi.local_rank() == (mpi.node_root() == 0 ? 1 : 0); }
 
 [[noreturn]] void leave(const Ending& ending, const FinalMessage& words) {
@@ -122,7 +122,7 @@ void keep(const Ending& ending, std::vector<FinalMessage> words) {
   for (const std::string& news : ending.live->put(std::move(results))) tell(news);
 }
 
-/// Ranks are not judged by results that a signal has cut off.
+/// Saves the report. Judges the ranks unless a signal cut their results off.
 void save(const Ending& ending, const Outcome& outcome) {
   ending.live->edit([&](Report& report) {
     report.fleet->missing = outcome.missing;
@@ -220,7 +220,7 @@ int fleet_exit_code(const Report& report) {
   std::_Exit(static_cast<int>(ExitCode::failed));
 }
 
-/// For the watchdog of rank 0, if rank 0 itself is blocked.
+/// Called by rank 0's watchdog thread if rank 0 itself is blocked: saves the report and ends the process.
 [[noreturn]] void abort_as_rank0(const Alarm& alarm, const cli::RunCommand& command, const RankSession& session,
                                  LiveReport& live, FleetRun& run) {
   if (alarm.kind == Alarm::Kind::stuck) {

@@ -36,7 +36,8 @@ constexpr const json::Codec& kRetests = json::kListOf<fleet::Retest, kRetest, st
 
 }  // namespace
 
-/// A full page cache takes minutes to reach a slow disk. If rank 0 dies meanwhile, that is still noticed.
+/// Ten times the timeout: writing a full page cache to a slow disk takes minutes. After an interrupt the normal timeout
+/// applies.
 Timeout timeout_while_rank0_writes(Timeout timeout) {
   constexpr double kFactor = 10;
   timeout.after_interrupt = timeout.seconds;

@@ -44,8 +44,8 @@ class FleetRun {
   [[nodiscard]] std::string at() const { return at_; }
   /// A result of this rank that rank 0 may not have.
   [[nodiscard]] const std::optional<Result>& unsent() const { return unsent_; }
-  /// The index of a result in rank 0's report. Throws InputError if it is of no case of the command, as one from
-  /// another build may be.
+  /// The index of a result in rank 0's report. Throws InputError if the command has no such case, which can happen if
+  /// the sending rank is of another build.
   [[nodiscard]] std::size_t index_of(const Result& result) const;
   void clear_progress() noexcept { progress_.clear(); }
 
@@ -59,7 +59,7 @@ class FleetRun {
     RankLockstep::Tally tally{};
     double clock_uncertainty = 0;
     Moments moments{};
-    Ranks ranks{};  ///< that measure it; empty: all
+    Ranks ranks{};  ///< the ranks that measure this step; empty: all
   };
 
   void learn_clocks();

@@ -67,7 +67,7 @@ SharedSettings shared_settings_of(const cli::RunCommand& command) {
 
 namespace {
 
-// The host comes before the place, because another build may write places in another format.
+// The host is a field of its own before the place, because another build may write places in another format.
 constexpr std::array kProblemFields{
     json::field<&Problem::code>("code"),
     json::field<&Problem::text, json::kRawText>("text"),
@@ -114,7 +114,7 @@ namespace {
 
 // --- What rank 0 checks ----------------------------------------------------------------------------------------------
 
-/// The values of a fact and the ranks that share each, the most frequent first.
+/// The different values of a fact about ranks, each with the ranks that have it; the most frequent value first.
 using Alike = std::vector<std::pair<std::string, std::vector<int>>>;
 
 template <class Fact>
@@ -126,7 +126,8 @@ Alike alike(const RankHandshakes& ranks, const Fact& fact) {
   return all;
 }
 
-/// "ranks differ in their driver: 580.1 on ranks 0 to 6, 570.2 on rank 7"; empty if they do not.
+/// Returns for example "ranks differ in their driver: 580.1 on ranks 0 to 6, 570.2 on rank 7"; empty if all ranks
+/// agree.
 std::string difference(const char* what, const Alike& facts) {
   if (facts.size() < 2) return {};
   std::vector<std::string> parts;
@@ -136,8 +137,8 @@ std::string difference(const char* what, const Alike& facts) {
   return fmt::format("ranks differ in their {}: {}", what, fmt::join(parts, ", "));
 }
 
-/// Whether the launcher's local ranks on a node are 0 to n - 1, in any order: then every GPU has its rank. True also if
-/// the launcher has not numbered all ranks.
+/// Whether the launcher's local ranks on a node are 0 to n - 1, in any order, so that each rank has a GPU of its own.
+/// True also if the launcher has not numbered all ranks.
 bool counts_a_node(std::vector<std::optional<int>> numbers) {
   std::ranges::sort(numbers);
   if (numbers.empty() || !numbers.front()) return true;
@@ -147,8 +148,9 @@ bool counts_a_node(std::vector<std::optional<int>> numbers) {
   return true;
 }
 
-/// Ranks choose their GPUs by the launcher's local rank, and a node is what shares memory in MPI. If the two disagree,
-/// GPUs are shared or left out, or ranks of one host count as several nodes. Empty if they agree.
+/// Compares the launcher's local ranks, by which ranks choose their GPUs, with MPI's nodes (ranks that share memory).
+/// If they disagree, GPUs are shared or unused, or one host counts as several nodes. Returns the message; empty if they
+/// agree.
 std::string miscounted(const RankHandshakes& all) {
   std::map<int, std::vector<int>> nodes;
   for (const RankHandshake& one : all) nodes[one.node_root].push_back(one.place.rank);
@@ -195,7 +197,7 @@ std::string shared_gpu(const RankHandshakes& all) {
   return {};
 }
 
-/// "rank 3 on host a", "ranks 0 to 7 on 2 hosts".
+/// Returns for example "rank 3 on host a" or "ranks 0 to 7 on 2 hosts".
 std::string location_text(const RankHandshakes& all, const std::vector<int>& ranks) {
   std::set<std::string> hosts;
   for (const int rank : ranks) hosts.insert(all.at(static_cast<std::size_t>(rank)).place.host);
@@ -203,7 +205,7 @@ std::string location_text(const RankHandshakes& all, const std::vector<int>& ran
                            : fmt::format("{} on {} hosts", fleet::ranks_text(ranks), hosts.size());
 }
 
-/// The problem of the lowest rank that has one, and the ranks that have the same.
+/// The problem of the lowest rank that has one. Its text names all ranks that have the same problem.
 Problem first_problem(const RankHandshakes& all) {
   const auto has_one = [](const RankHandshake& one) { return one.problem.code != 0; };
   const auto first = std::ranges::find_if(all, has_one);
@@ -230,7 +232,7 @@ std::string different_settings(const RankHandshakes& all) {
     const std::string& there = other->settings[i].second;
     if (here != there) parts.push_back(fmt::format("{} ({}, and {} at rank 0)", what, there, here));
   }
-  if (parts.empty()) parts.emplace_back("the description of its command");  // a rank of another build
+  if (parts.empty()) parts.emplace_back("the description of its command");  // happens only with a rank of another build
   return fmt::format(
       "rank {} differs from rank 0 in {}: start all ranks with the same command and the same build of xferbench",
       other - all.begin(), fmt::join(parts, "; "));

@@ -25,8 +25,8 @@ struct Problem {
 /// The exception that `body` throws as a problem; no problem if it throws none.
 Problem problem_of(const std::function<void()>& body);
 
-/// Settings that must be the same on all ranks, because collective calls depend on them: the name and the value here of
-/// each.
+/// Settings that must be the same on all ranks, because collective calls depend on them: the name of each and its value
+/// on this rank.
 using SharedSettings = Labels;
 SharedSettings shared_settings_of(const cli::RunCommand& command);
 
@@ -34,18 +34,18 @@ struct RankHandshake {
   RankPlace place;  ///< if there is a problem, only its host is valid
   Problem problem{};
   SharedSettings settings{};
-  /// The local rank by which it has chosen its GPU, if the launcher gives one.
+  /// The launcher's local rank, by which this rank chose its GPU; absent if the launcher gives none.
   std::optional<int> launched_as{};
   int node_root = 0;  ///< the lowest rank of its node, according to MPI
 };
 
-/// The introductions of all ranks, by rank.
+/// The handshakes of all ranks, by rank.
 using RankHandshakes = std::vector<RankHandshake>;
 
-/// Collective: the introductions of all ranks at rank 0; empty elsewhere.
+/// Collective: returns the handshakes of all ranks at rank 0; empty elsewhere.
 RankHandshakes exchange_handshakes(Communicator& mpi, RankHandshake mine, const Timeout& timeout);
 
-/// Why the fleet cannot measure. Of several problems that of the lowest rank, with its exit code.
+/// Why the fleet cannot measure. If several ranks have a problem: that of the lowest rank, with its exit code.
 Problem handshake_problem(const RankHandshakes& all, bool share_gpus);
 
 /// Differences between ranks that do not prevent measuring: a sentence for each, without its full stop.
@@ -62,8 +62,8 @@ struct ProcessIdentity {
 };
 ProcessIdentity this_process();
 
-/// Collective: the other ranks on this node whose process numbers are valid here. In another container the same number
-/// would be another process.
+/// Collective: the other ranks on this node in the same PID namespace. In another container the same process number
+/// would mean another process.
 std::vector<ShutdownHandshake::Neighbour> neighbours_of(Communicator& mpi, const ProcessIdentity& mine,
                                                         const Timeout& timeout);
 

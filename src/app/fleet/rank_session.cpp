@@ -91,7 +91,7 @@ namespace {
 
 // --- What each rank finds out by itself -----------------------------------------------------------------------------
 
-/// The command's device, as this rank uses it.
+/// The device choice of the command, with this rank and its own GPU (or simulated device) filled in.
 cli::DeviceChoice device_of(const cli::RunCommand& command, int rank, int local_rank) {
   cli::DeviceChoice device = command.measuring.device;
   device.gpus = GpuSelection{.of_process = GpuOfProcess{local_rank, command.fleet.share_gpus}};
@@ -143,7 +143,7 @@ std::optional<int> start(RankSession& session, const Launch& launch) {
   }
 }
 
-/// Refuses several ranks of which MPI knows only one: the launcher has started separate programs.
+/// Returns an exit code if the launcher started several ranks but MPI sees only one: then each would measure alone.
 std::optional<int> refuse_singletons(const Launch& launch, const Communicator& mpi) {
   if (launch.size.value_or(1) <= 1 || mpi.size() > 1) return {};
   if (may_print(launch)) {
@@ -155,8 +155,8 @@ std::optional<int> refuse_singletons(const Launch& launch, const Communicator& m
   return static_cast<int>(ExitCode::usage);
 }
 
-/// Opens the GPU and starts MPI, in the order that is possible, and returns this rank's introduction. Sets the refusal
-/// if MPI cannot be started.
+/// Opens the GPU and starts MPI, and returns this rank's handshake. Opens the GPU first if the launcher gives the local
+/// rank; otherwise MPI must give it first. Sets `refusal` if MPI cannot be started.
 RankHandshake begin(RankSession& session, cli::RunCommand& command, const Launch& launch) {
   // If a GPU hangs, its own rank must report that before the ranks that wait for it in MPI do.
   constexpr double kForOthers = 5;  // seconds
@@ -197,7 +197,7 @@ void agree(RankSession& session, const RankHandshakes& all, const cli::RunComman
   session.place.node = session.nodes.at(static_cast<std::size_t>(session.place.rank));
 }
 
-/// At rank 0: the fleet. Prints the differences between ranks.
+/// Called at rank 0: returns the record of the fleet and prints the differences between ranks.
 Fleet fleet_of(const RankSession& session, RankHandshakes all, bool quiet) {
   Fleet fleet{.mpi = session.mpi->library(), .differences = differences_of(all)};
   for (RankHandshake& one : all) {
@@ -208,7 +208,7 @@ Fleet fleet_of(const RankSession& session, RankHandshakes all, bool quiet) {
   return fleet;
 }
 
-/// The network as profile files describe it, with usual values for what they do not say.
+/// The simulated network. Values that the profile file does not give are the defaults of NetworkProfile.
 NetworkProfile network_of(const ModelledRank::Network& said, std::uint64_t seed) {
   NetworkProfile network{.seed = seed};
   const auto hop = [](const std::optional<ModelledRank::Way>& way, NetworkProfile::Hop& usual) {

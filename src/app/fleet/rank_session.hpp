@@ -37,7 +37,7 @@ std::string profile_of_single_rank(const std::string& profile);
 /// Whether this process prints what concerns all ranks; rank 0 does.
 bool may_print(const Launch& launch);
 
-/// "rank 3 on host a", to begin messages that concern only one rank.
+/// Returns for example "rank 3 on host a", to begin messages that concern only one rank.
 std::string rank_label(const Launch& launch);
 
 /// How long this rank waits for others, from the command line.
@@ -48,10 +48,11 @@ struct RankSession {
   /// The exit code if not all ranks can measure, the same on all ranks; the reason was printed. Not thrown: MPI can be
   /// finalized properly only without an exception in flight.
   std::optional<int> refusal;
-  std::unique_ptr<MonitoredMachine> machine;  ///< opened before MPI, which would otherwise create a context on GPU 0
-  std::unique_ptr<Communicator> mpi;          ///< destroyed before the machine
-  std::unique_ptr<HostRuntime> skewed;        ///< of a simulated machine whose clock is skewed
-  std::unique_ptr<Communicator> modelled;     ///< the network between simulated machines; null between real ones
+  std::unique_ptr<MonitoredMachine>
+      machine;                             ///< opened before MPI, which would otherwise create a CUDA context on GPU 0
+  std::unique_ptr<Communicator> mpi;       ///< destroyed before the machine
+  std::unique_ptr<HostRuntime> skewed;     ///< host with a skewed clock, if the simulated machine has one; else null
+  std::unique_ptr<Communicator> modelled;  ///< the network between simulated machines; null between real ones
   RankPlace place;
   std::vector<ShutdownHandshake::Neighbour> neighbours;  ///< other ranks that really run on this host
   std::vector<int> nodes;                                ///< the node of each rank
