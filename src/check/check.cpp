@@ -60,7 +60,7 @@ class Effort {
 
 // --- Which cases ----------------------------------------------------------------------------------------------------
 
-/// Whether a number can ever meet the condition.
+/// Whether the value of a numeric axis can meet the condition.
 bool is_for_numbers(const Wanted& wanted) { return wanted.amount || wanted.text == "*"; }
 
 bool meets(const Case::Param& param, const Wanted& wanted, Effort& effort) {
@@ -79,7 +79,8 @@ bool meets(const Case::Param& param, const Wanted& wanted, Effort& effort) {
   return false;
 }
 
-/// Conditions name it like an axis, but results of fleets do not have it among the params of their cases.
+/// The axis name by which conditions select the concurrency of a fleet. It is no param of cases: results store it in
+/// `in_fleet`.
 constexpr std::string_view kConcurrencyAxis = "pace";
 
 bool meets(const Result& result, const Condition& condition, Effort& effort) {
@@ -94,7 +95,7 @@ bool meets(const Result& result, const Condition& condition, Effort& effort) {
   return std::ranges::any_of(condition.any_of, [&](const Wanted& wanted) { return meets(*param, wanted, effort); });
 }
 
-/// Whether the expectation names the GPUs of cases that several GPUs work on.
+/// Whether the key pattern or a condition of the expectation names the param `gpus`.
 bool names_gpus(const Expectation& e) {
   return e.cases.find(fmt::format("/{}=", kGpusOfCase)) != std::string::npos ||
          std::ranges::any_of(e.where, [](const Condition& c) { return c.axis == kGpusOfCase; });
@@ -155,8 +156,8 @@ std::optional<Metric> number_of(const Result& result, const Expectation& e) {
   return metric == nullptr ? std::nullopt : std::optional(*metric);
 }
 
-/// The number that a share is taken of: the bandwidth of the link in one direction (the case's, if it has one) or of
-/// the memory, or another number of the case.
+/// The number that a share is taken of. `name` is "link" (bandwidth in the direction of the case, else h2d), "memory"
+/// (bandwidth), or another number of the case.
 std::optional<Metric> whole_of(const std::string& name, const Result& result, const Environment::Gpu& gpu) {
   if (name == "link") {
     const model::PcieLimits link = model::pcie_limits(gpu.pcie);
@@ -247,7 +248,7 @@ class Judge {
     judged_.push_back(std::move(j));
   }
 
-  /// An expectation of every case fails for a case without the number.
+  /// Called for Aggregate::every: judges matching cases that lack the number as failed.
   void judge_missing() {
     for (const Result* result : lacking_) {
       judged_.push_back({.result = result, .note = fmt::format("has no '{}'", e_.number)});
@@ -268,7 +269,7 @@ class Judge {
     }
   }
 
-  /// The limit of a case in the unit of its number; 0, and a note, where there is nothing to take a share of.
+  /// The limit in the unit of the case's number. 0, with a note, if the case lacks the number that a share is taken of.
   double amount_of(const Limit& limit, Judged& j) const {
     const Metric& found = *j.found;
     if (limit.of.empty()) {
@@ -288,7 +289,7 @@ class Judge {
     return limit.amount.value * whole->value;
   }
 
-  /// Null outside fleets, and for a rank that never reported its place.
+  /// The rank that measured the result; null outside fleets, and for a rank that never reported its place.
   [[nodiscard]] const RankPlace* place_of(const Result& result) const {
     return result.in_fleet && report_.fleet ? report_.fleet->place(result.in_fleet->rank) : nullptr;
   }
@@ -378,7 +379,7 @@ class Judge {
     show_number(row, middle);
   }
 
-  /// Fills in the number, the one of two limits that decides, and the margin.
+  /// Fills in the number, the limit with the smaller margin (of two), and that margin.
   void show_number(Row& row, const Judged& j) const {
     row.found = j.found;
     if (!j.found) return;
@@ -409,7 +410,7 @@ class Judge {
     return text;
   }
 
-  static constexpr std::uint64_t kOfName = 20;  // steps that collecting a name costs
+  static constexpr std::uint64_t kOfName = 20;  // steps that Effort counts for collecting one name
 
   const Expectation& e_;
   const Report& report_;

@@ -28,17 +28,17 @@ constexpr auto texts_of(Verdict) {
 
 struct Row {
   std::string name;
-  std::string expected;  ///< "at least 52 GB/s"
+  std::string expected;  ///< for example "at least 52 GB/s"
   Verdict verdict = Verdict::holds;
   std::optional<Metric> found;   ///< number of the case that decides, or the median of all
-  std::string shown;             ///< the same in the unit of the limit: "55.03 GB/s", "95.5 % (55.03 GB/s)"
+  std::string shown;             ///< `found` in the unit of the limit, for example "95.5 % (55.03 GB/s)"
   std::optional<Metric> limit;   ///< the limit that decides, as an amount
   std::optional<double> margin;  ///< how far the number is inside the limit, as a fraction of it; negative: outside
-  std::string key;               ///< of the case that decides, of fleets with concurrency and rank; empty for a median
-  std::string place{};           ///< of fleets: where that was measured
-  std::size_t cases = 0;         ///< number of cases that were judged
-  std::string note;              ///< why there is no number
-  std::string command;           ///< would measure the number if no case matches; empty if none is known
+  std::string key;        ///< key of the case that decides, in fleets with concurrency and rank; empty for a median
+  std::string place{};    ///< in fleets: GPU and host of the case that decides
+  std::size_t cases = 0;  ///< number of cases that were judged
+  std::string note;       ///< why there is no number
+  std::string command;    ///< would measure the number if no case matches; empty if none is known
 };
 
 struct Checked {
@@ -47,7 +47,7 @@ struct Checked {
   std::string description;
   std::string gpu;
   std::string simulated;       ///< the profile, if the results are simulated
-  std::string injected_fault;  ///< that the device was given; empty if none
+  std::string injected_fault;  ///< fault that was injected into the device; empty if none
   std::string continued_by;    ///< the command that continues an interrupted run; empty if it cannot be resumed
   std::string started_at;
   bool complete = true;  ///< no case is missing, and no rank of a fleet

@@ -22,7 +22,7 @@ using Words = std::vector<std::string>;
 
 bool has(const Words& words, const std::string& word) { return std::ranges::find(words, word) != words.end(); }
 
-/// What an expectation asks of cases, in its conditions or in its pattern of keys.
+/// The scenario and axis values that an expectation requires, in its conditions or in its key pattern.
 struct RequestedValues {
   std::string scenario;  ///< pattern
   std::vector<Condition> where;
@@ -31,7 +31,7 @@ struct RequestedValues {
 RequestedValues requested_values(const Expectation& e) {
   RequestedValues wish{e.scenario, e.where};
   if (e.cases.empty()) return wish;
-  const Words parts = split(e.cases, '/');  // memcpy/dir=h2d/host=pinned*
+  const Words parts = split(e.cases, '/');  // for example memcpy/dir=h2d/host=pinned*
   if (wish.scenario.empty()) wish.scenario = parts.front();
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::size_t equals = parts[i].find('=');
@@ -62,7 +62,7 @@ std::optional<std::string> number_for(const Axis& axis, const Wanted& wanted) {
   return number_text(axis, value);
 }
 
-/// The values to write for the axis; empty if it can have none of those that are wanted.
+/// The values of the axis for the command line that meet the condition; empty if there are none.
 Words values_for(const Axis& axis, const Condition& condition) {
   Words values;
   for (const Wanted& wanted : condition.any_of) {

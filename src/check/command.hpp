@@ -8,9 +8,9 @@
 
 namespace xferbench::check {
 
-/// "xferbench memcpy --dir h2d --host pinned --size 64MiB": it measures at least one case that the expectation
-/// concerns. Of a list of words it takes all, of a bound such as >=64MiB the bound, of several choices of --gpus the
-/// first. Empty if no scenario has such cases.
+/// Returns a command that measures at least one case of the expectation, for example "xferbench memcpy --dir h2d --size
+/// 64MiB". It takes all words of a list, the bound itself of a bound such as >=64MiB, and the first of several choices
+/// of --gpus. Empty if no scenario has such cases.
 std::string measuring_command(const Expectation& e, Descriptors scenarios);
 
 }  // namespace xferbench::check

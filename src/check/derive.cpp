@@ -21,9 +21,9 @@ namespace {
 
 // --- Spread ---------------------------------------------------------------------------------------------------------
 
-constexpr double kFalseAlarms = 0.05;  // for all cases together
-constexpr double kWeight = 4;          // degrees of freedom of prior knowledge
-constexpr double kCertain = 1e6;       // degrees of freedom of a spread that is taken as exact
+constexpr double kFalseAlarms = 0.05;  // probability that at least one limit of a file fails by chance
+constexpr double kWeight = 4;          // degrees of freedom that the assumed or common spread counts for
+constexpr double kCertain = 1e6;       // degrees of freedom of a spread that is assumed to be exact
 constexpr double kLeastMargin = 1e-3;  // runs that agree to the last digit only show that their clock is coarse
 
 double mean_of(const LogsOfCase& logs) {
@@ -139,7 +139,7 @@ struct Headline {
   std::string name;
   std::string unit;
   Better better = Better::neither;
-  std::vector<double> medians{};  ///< of a single run: the worse end of its interval
+  std::vector<double> medians{};  ///< one per run; with a single run, the worse end of its interval instead
 };
 
 std::span<const MetricDeclaration> declared_in(const Report& report, const std::string& scenario,
@@ -199,7 +199,7 @@ class Headlines {
   std::vector<std::string> left_out_;
 };
 
-/// The logarithms, with the sign that makes less better.
+/// The logarithms of the medians, negated if higher is better, so that smaller is always better.
 LogsOfCase logs_of(const Headline& headline) {
   LogsOfCase logs;
   for (const double median : headline.medians) {
@@ -210,13 +210,13 @@ LogsOfCase logs_of(const Headline& headline) {
 
 // --- Writing limits --------------------------------------------------------------------------------------------------
 
-/// The unit in which a time is read best.
+/// The unit in which a time is easiest to read; other units stay as they are.
 std::string unit_for(double value, const std::string& unit) {
   if (unit != "s") return unit;
   return value < 1e-6 ? "ns" : value < 1e-3 ? "us" : value < 1 ? "ms" : "s";
 }
 
-/// Four digits, rounded so that every good run keeps the limit.
+/// Rounds the limit to four significant digits, away from the good runs, so that all of them still meet it.
 Quantity rounded_limit(double value, const std::string& base, bool upwards) {
   const std::string unit = unit_for(value, base);
   const double factor = in_base_unit(1, unit).value;

@@ -14,8 +14,8 @@ namespace xferbench::check {
 struct DeriveOptions {
   bool allow_simulated = false;  ///< limits may come from simulated runs
   bool allow_doubtful = false;   ///< limits may come from runs that were cut off, had failures or were not verified
-  double assumed_spread = 0.02;  ///< relative standard deviation between runs, for when the runs say little of it
-  MetricsDeclared metrics_declared{};  ///< by this program, for files that do not declare their metrics
+  double assumed_spread = 0.02;  ///< relative standard deviation between runs, combined as log_limits() says
+  MetricsDeclared metrics_declared{};  ///< metrics of this program, for files that declare none
 };
 
 struct Derived {
@@ -29,14 +29,14 @@ struct Derived {
 /// belong together (other GPUs, simulated and real ones), are no good runs, or have no case with a number.
 Derived derive(std::span<const NamedReport> runs, const DeriveOptions& options);
 
-/// The number of one case in several runs, as logarithms, with the sign that makes less better.
+/// The logarithms of one case's number in several runs, negated if higher is better, so that smaller is always better.
 using LogsOfCase = std::vector<double>;
 
-/// The limit of each case, as a logarithm. 95 of 100 further runs keep all limits, if they differ from the good runs as
-/// these differ from each other. A limit is the farther of the prediction bound, whose error is shared out between the
-/// cases, and a spread beyond the worst run. A case's spread is estimated from its own runs and from all cases, which
-/// count as four runs; that of all cases from all runs and the assumed spread, which counts likewise. A single run
-/// shows no spread: then the assumed one is taken as exact.
+/// The limit of each case, as a logarithm. 95 of 100 further runs meet all limits, if they vary as the good runs do. A
+/// limit is the farther of two bounds: the prediction bound for one more run, whose error probability is divided by the
+/// number of cases, and the worst run plus one spread. A case's spread comes from its own runs and from the common
+/// spread, which counts as four runs. The common spread comes from all runs of all cases and from the assumed spread,
+/// which also counts as four runs. With a single run, the assumed spread is taken as exact.
 std::vector<double> log_limits(std::span<const LogsOfCase> cases, double assumed_spread);
 
 }  // namespace xferbench::check

@@ -21,7 +21,7 @@ constexpr std::string_view kVersion1 = "xferbench-expect/1";
 /// Pattern of the JSON schema for texts such as "52 GB/s" and "85 %".
 constexpr std::string_view kQuantityPattern = "^ *[0-9.]";
 
-/// A number without a unit, or a text with one.
+/// Parses a quantity: a number without a unit, or a text with one.
 Quantity quantity(Reader& in) {
   if (!in.is_text()) return {in.as_number()};
   const auto quantity = parse_quantity(in.as_text());
@@ -52,7 +52,7 @@ constexpr std::array kLimitFields{
     field<&Limit::amount, kShare>("share"),
 };
 
-/// An amount, or {"of": "link", "share": 0.85}.
+/// The codec of a limit: an amount, or a share such as {"of": "link", "share": 0.85}.
 constexpr Codec kLimit{.expected = "a number, a text such as \"52 GB/s\", or a share of another number",
                        .help = "A number, a number with its unit (52 GB/s, 10us, 85 %), or a share of another number.",
                        .take =
@@ -72,7 +72,7 @@ constexpr Codec kLimit{.expected = "a number, a text such as \"52 GB/s\", or a s
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
-/// "h2d", 3, ">=256MiB"
+/// Parses one allowed value of an axis, for example "h2d", 3 or ">=256MiB".
 Wanted wanted(Reader& in) {
   if (!in.is_text()) return {fmt::format("{}", in.as_number()), Bound::equal, in.as_number()};
   const std::string text = in.as_text();
@@ -98,7 +98,7 @@ constexpr Codec kWanted{.expected = "a text or a number",
                         .types = {"string", "number"},
                         .least = 1};
 
-/// One value, or a list of them.
+/// The codec of a condition: one allowed value, or a list of them.
 constexpr Codec kCondition{
     .expected = "a text, a number, or a list of them",
     .help = "Required value of an axis, or a list of allowed values.",
@@ -116,7 +116,7 @@ constexpr Codec kCondition{
 
 constexpr std::array kCaseFields{field<&Expectation::scenario>("scenario", optional)};
 
-/// "memcpy/dir=h2d/*", or {"scenario": "memcpy", "dir": "h2d", "size": ">=256MiB"}.
+/// The codec of the cases, for example "memcpy/dir=h2d/*" or {"scenario": "memcpy", "dir": "h2d", "size": ">=256MiB"}.
 constexpr Codec kCase{
     .expected = "a pattern for keys, or an object with scenario and axes",
     .take = [](Reader& in, void* e) { as<Expectation>(e).cases = in.as_text(); },
@@ -133,7 +133,7 @@ constexpr Codec kCase{
 
 // --- Expectations ---------------------------------------------------------------------------------------------------
 
-/// Applies a unit that is written once for both limits.
+/// Applies field "unit", which a file gives once for both limits, to one limit.
 void apply_unit(Reader& in, const std::string& unit, std::optional<Limit>& limit) {
   if (unit.empty() || !limit || !limit->of.empty()) return;
   if (!limit->amount.unit.empty()) in.fail("has two units: in the limit and as \"unit\"; remove one of them");

@@ -23,7 +23,7 @@ struct Limit {
 enum class Bound { equal, less, at_most, more, at_least };
 constexpr auto texts_of(Bound) { return std::to_array<std::string_view>({"=", "<", "<=", ">", ">="}); }
 
-/// What a value of an axis may be.
+/// An allowed value of an axis.
 struct Wanted {
   std::string text;  ///< as it is written: a pattern for words (h2d, pin*), an amount (256MiB), or a bound (>=256MiB)
   Bound bound = Bound::equal;
@@ -47,7 +47,8 @@ constexpr auto texts_of(Aggregate) { return std::to_array<std::string_view>({"ev
 enum class Statistic { median, p90, p99, min, max };
 constexpr auto texts_of(Statistic) { return std::to_array<std::string_view>({"median", "p90", "p99", "min", "max"}); }
 
-/// The param of cases that several GPUs work on at once, if their GPUs are no axis: those that --gpus chose.
+/// The param that names the GPUs of a case that uses several at once, where the scenario has no axis for them. Its
+/// value is the GPUs that --gpus chose.
 inline constexpr std::string_view kGpusOfCase = "gpus";
 
 struct Expectation {
@@ -56,9 +57,9 @@ struct Expectation {
   std::string scenario;          ///< pattern; empty: any
   std::vector<Condition> where;  ///< all must be met
   std::string number;            ///< name of the metric or of the measurement
-  std::string unit;              ///< written once for both limits, which have it already
+  std::string unit;              ///< unit that the file gives for both limits; already applied to them
   bool is_measurement = false;
-  Statistic statistic = Statistic::median;  ///< of a measurement
+  Statistic statistic = Statistic::median;  ///< which statistic, if `number` is a measurement
   std::optional<Limit> at_least;
   std::optional<Limit> at_most;
   Aggregate aggregate = Aggregate::every;
@@ -80,7 +81,7 @@ Expectations parse_expectations(std::string_view text, std::string_view name);
 /// The content of docs/expect-schema.json.
 std::string expect_schema();
 
-/// The same of a file. Throws InputError if it cannot be read.
+/// Parses the expectations in a file. Throws InputError if it cannot be read or parsed.
 Expectations read_expectations(const std::string& path);
 
 }  // namespace xferbench::check

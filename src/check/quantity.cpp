@@ -94,7 +94,7 @@ std::string in_written_unit(double value, const Quantity& like) {
 }
 
 std::string written(const Quantity& limit) {
-  constexpr int kDigits = 6;  // as many as people write; the factor causes rounding errors behind them
+  constexpr int kDigits = 6;  // more digits would show rounding errors of the unit's factor
   const Unit unit = shown_unit(limit);
   if (unit.name == kPercent) return format_percent_short(limit.value, kDigits);
   return with_unit(fmt::format("{:.{}g}", limit.value / unit.factor, kDigits), unit);

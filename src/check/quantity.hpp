@@ -15,14 +15,14 @@ struct Quantity {
   std::string written{};  ///< the unit as it was written: "us", "%"
 };
 
-/// The same amount in the base unit: (10, "us") -> (1e-5, "s").
+/// Converts an amount to its base unit: (10, "us") gives (1e-5, "s").
 Quantity in_base_unit(double value, std::string_view unit);
 
 /// The units that limits may be written in.
 std::vector<std::string> units_of_limits();
 
-/// A number in the base unit, with four significant digits, in the unit in which `like` was written: "3.5 us", "91.2
-/// %". written() gives the limit itself, with as many digits as it has.
+/// A number in the base unit as text with four significant digits, in the unit in which `like` was written, for example
+/// "3.5 us". written() gives a limit with all of its digits.
 std::string in_written_unit(double value, const Quantity& like);
 std::string written(const Quantity& limit);
 
