@@ -24,8 +24,8 @@ enum class ProgressMode { automatic, plain, never };
 
 /// The device that a command uses.
 struct DeviceChoice {
-  std::optional<int> gpu;               ///< as CUDA, or the simulated machine, counts them
-  std::optional<GpuSelection> gpus;     ///< instead of `gpu`; neither: what the scenarios need, at least GPU 0
+  std::optional<int> gpu;               ///< device index in CUDA or in the simulated machine
+  std::optional<GpuSelection> gpus;     ///< alternative to `gpu`; neither given: the GPUs that the scenarios need
   NumaPolicy numa;                      ///< placement of the process; not for the simulated device
   std::optional<std::string> simulate;  ///< profile or profile file of the simulated machine; absent: a real one
   int rank = 0;                         ///< this process's rank among several
@@ -58,8 +58,8 @@ enum class Annotations { none, github };
 
 /// The sampling flags; absent: not given.
 struct SamplingChoice {
-  std::optional<double> ci;      ///< in percent of the median
-  std::optional<double> budget;  ///< in seconds
+  std::optional<double> ci;      ///< target half-width of the 95% interval, in percent of the median
+  std::optional<double> budget;  ///< host time in seconds, per case; for tune in total
   std::optional<std::size_t> min_samples;
   std::optional<std::size_t> max_samples;
 };
@@ -89,7 +89,7 @@ struct Measuring {
 /// Options of a run by many ranks, under mpirun or srun.
 struct FleetChoice {
   bool mpi = false;                                         ///< start MPI although no launcher has started the program
-  std::vector<RankConcurrency> pace{RankConcurrency::all};  ///< each once
+  std::vector<RankConcurrency> pace{RankConcurrency::all};  ///< concurrencies of the ranks to measure, each once
   bool share_gpus = false;                                  ///< several ranks may be on one GPU
   double timeout = 60;      ///< seconds that a rank waits for another one before it gives up
   double threshold = 0.03;  ///< a relative shortfall up to this is ignored
@@ -101,8 +101,8 @@ struct RunCommand {
   std::vector<PlannedCase> cases;
   std::optional<std::string> suite;    ///< name or file of the suite that defines the cases; `cases` is empty
   std::optional<std::string> resume;   ///< results file of the run to finish; `cases` is empty
-  std::optional<std::size_t> turns;    ///< passes over all cases
-  std::optional<std::size_t> repeat;   ///< fresh processes that each measure all cases
+  std::optional<std::size_t> turns;    ///< number of passes over all cases
+  std::optional<std::size_t> repeat;   ///< number of fresh processes, each of which measures all cases
   bool into_one_file = false;          ///< merge the results of these processes, as a suite asks
   bool is_one_of_several = false;      ///< a single process, although the suite asks for several
   std::optional<std::string> spread;   ///< file that collects the spread between these processes
@@ -112,7 +112,7 @@ struct RunCommand {
 
 struct TuneCommand {
   Measuring measuring;
-  std::vector<PlannedCase> cases;             ///< of one scenario
+  std::vector<PlannedCase> cases;             ///< cases of one scenario: the search space
   std::vector<std::string> given;             ///< axes whose flags were given
   std::optional<std::uint64_t> memory_limit;  ///< bytes of device memory that a configuration may need at most
   bool exhaustive = false;                    ///< measure every configuration
@@ -120,9 +120,9 @@ struct TuneCommand {
 };
 
 struct CompareCommand {
-  std::vector<std::string> base;      ///< files; "-" is standard input
-  std::vector<std::string> new_side;  ///< the same
-  std::vector<std::string> across;    ///< files to show side by side, instead of the two above
+  std::vector<std::string> base;      ///< result files of the base side; "-" is standard input
+  std::vector<std::string> new_side;  ///< result files of the new side; "-" is standard input
+  std::vector<std::string> across;    ///< files to show side by side, instead of `base` and `new_side`
   compare::Options options;
   std::optional<std::string> spread;  ///< file of known spreads between processes
   bool all = false;                   ///< list every case
@@ -132,11 +132,11 @@ struct CompareCommand {
 };
 
 struct ReportCommand {
-  std::vector<std::string> stored{};  ///< "-" is standard input; empty with `base` or `trend`
-  std::vector<std::string> base{};    ///< processes that `new_side` is compared with
+  std::vector<std::string> stored{};  ///< files to show; "-" is standard input; empty if `base` or `trend` is given
+  std::vector<std::string> base{};    ///< result files of the base side, one per process; compared with `new_side`
   std::vector<std::string> new_side{};
-  std::vector<std::string> trend{};  ///< many runs of one machine over time
-  bool allow_simulated = false;      ///< simulated results may stand beside real ones
+  std::vector<std::string> trend{};  ///< result files of many runs of one machine over time
+  bool allow_simulated = false;      ///< simulated and real results may be shown together
   OutputFiles files;                 ///< markdown and html
   Presentation show;
 };
@@ -152,7 +152,7 @@ struct CheckCommand {
 
 /// Derives limits from good runs.
 struct ExpectCommand {
-  std::vector<std::string> good;  ///< files; "-" is standard input
+  std::vector<std::string> good;  ///< result files of good runs; "-" is standard input
   std::string output = "-";       ///< file for the expectations; "-" is standard output
   bool allow_simulated = false;   ///< simulated runs may be taken
   bool allow_doubtful = false;    ///< runs that were cut off, failed or were not verified may be taken
@@ -162,9 +162,9 @@ struct ExpectCommand {
 
 /// Makes a profile for the simulated device.
 struct CalibrateCommand {
-  std::vector<std::string> results;  ///< files to make it from; empty: measure this machine
+  std::vector<std::string> results;  ///< result files to make the profile from; empty: measure this machine
   std::string output = "-";          ///< file for the profile; "-" is standard output
-  std::string name = "calibrated";   ///< of the profile
+  std::string name = "calibrated";   ///< name of the profile
   std::string base = "h200";         ///< built-in profile that supplies what is not measured
   bool allow_simulated = false;      ///< simulated results may be taken
   DeviceChoice device;               ///< the device to measure
@@ -184,20 +184,20 @@ struct ValidateCommand {
 /// Profiles a program or reads a recording of one, and explains where its time goes.
 struct ExplainCommand {
   std::vector<std::string> program;         ///< command line of the program to profile; empty: read `folder`
-  std::string folder;                       ///< of the recording to read
+  std::string folder;                       ///< folder of the recording to read
   std::optional<std::string> recording;     ///< folder that keeps the recording; absent: it is not kept
   std::size_t runs = 1;                     ///< number of unprofiled runs, and of profiled ones
-  bool baseline = true;                     ///< run it unprofiled too, for comparison
+  bool baseline = true;                     ///< run the program unprofiled too, for comparison
   std::optional<std::string> range;         ///< NVTX range to explain; absent: the whole program
   double from = 0;                          ///< seconds after the program's start at which recording begins
   std::optional<double> seconds;            ///< duration of the recording; absent: to the end
-  std::uint64_t max_records = 2'000'000;    ///< per process
+  std::uint64_t max_records = 2'000'000;    ///< most records per process
   bool stacks = false;                      ///< record call stacks of the host
   bool exit_code = false;                   ///< return the program's exit code
   std::optional<std::string> limits;        ///< results with the machine's limits; absent: measure or use cached ones
   bool measure_limits = false;              ///< measure the limits again, even if they are cached
   bool all = false;                         ///< show findings of little gain and all processes too
-  std::vector<explain::FindingKind> fixed;  ///< also predict the time with just these fixed
+  std::vector<explain::FindingKind> fixed;  ///< findings: also predict the time with just these fixed
   std::optional<std::string> simulate;      ///< profile of the simulated device whose limits apply
   OutputFiles files;                        ///< json, markdown, html and timeline
   Presentation show;
@@ -207,7 +207,7 @@ struct ExplainCommand {
 struct SoakCommand {
   std::vector<std::string> arguments;  ///< the whole command line, for the record
   DeviceChoice device;
-  SoakSettings settings;              ///< empty loads: all that the machine can run
+  SoakSettings settings;              ///< if its list of loads is empty: all loads that the machine can run
   std::optional<double> seconds;      ///< duration, if given
   OutputFiles files;                  ///< json with a line for each interval, markdown, html and openmetrics
   std::optional<std::string> resume;  ///< file of the soak to resume
@@ -229,7 +229,7 @@ struct InfoCommand {
   Presentation show{};
 };
 
-/// Prints help, as wide as the terminal: flags of a command, and what a scenario's results have.
+/// Prints help for the program, a command or a scenario, as wide as the terminal.
 struct HelpCommand {
   Page page;
 };
@@ -246,7 +246,7 @@ struct CompleteCommand {
   std::vector<std::string> words;
 };
 
-/// Tests whether MPI can use the memory of that GPU. A run under mpirun starts it as a process of its own.
+/// Tests whether MPI can use the memory of that GPU. A run under mpirun starts this command as a process of its own.
 struct GpuProbeCommand {
   int gpu = 0;
 };
@@ -257,10 +257,10 @@ using Command = std::variant<RunCommand, TuneCommand, CompareCommand, ReportComm
 
 using Scenarios = std::span<const Scenario* const>;
 
-/// Which scenarios a flag of an axis applies to.
+/// To which scenarios an axis flag on the command line applies.
 enum class AxisFlags {
-  of_scenario,  ///< before the scenarios: all that have the axis; after one: that one
-  of_all,       ///< all that have the axis, wherever the flag stands: for command lines in older results files
+  of_scenario,  ///< a flag before the scenarios: to all that have the axis; after a scenario: to that one
+  of_all,       ///< to all that have the axis, wherever the flag stands: for command lines in older results files
 };
 
 /// Throws UsageError with one line that says what is wrong, what was expected and, if there is one, the nearest match.
@@ -276,11 +276,11 @@ struct DataNames {
   std::vector<std::string> suites;        ///< for --suite
 };
 
-/// Completions of the last word, one a line; ":files" stands for file names.
+/// Completions of the last word, one per line; the line ":files" stands for file names.
 std::string complete(std::span<const std::string> words, Scenarios scenarios, const DataNames& names);
 
-/// The policy for these choices, with defaults for the others. Throws UsageError if minimum and maximum contradict each
-/// other.
+/// The sampling policy for these choices, with defaults for values not given. Throws UsageError if minimum and maximum
+/// contradict each other.
 SamplingPolicy policy_of(const SamplingChoice& choice, double budget = SamplingPolicy().budget);
 
 /// The flags that choose that device on a command line.

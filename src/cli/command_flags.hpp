@@ -29,9 +29,10 @@ inline constexpr const char* kOutput = "Output";
 inline constexpr const char* kWholeRuns = "Whole runs";
 inline constexpr const char* kFleets = "Under mpirun or srun";
 
-/// Gives a flag a value, which help calls `argument`. A word that looks like a flag is never a value: `--json --quiet`
-/// lacks the name of a file. With `flags`, only these count as flags, and other words of that look are values:
-/// `--kernel-option --use_fast_math`. `implicit` is what the flag means without a value; empty: it needs one.
+/// Gives a flag a value, which help calls `argument`. A word that looks like a flag is never taken as the value:
+/// `--json --quiet` is an error. If `flags` is set, only its flags count as such and other words that begin with dashes
+/// are values: `--kernel-option --use_fast_math`. `implicit` is what the flag means without a value; empty: it needs
+/// one.
 inline CLI::Option* valued(CLI::Option* option, const std::string& argument, const std::string& implicit = "",
                            const CLI::App* flags = nullptr) {
   const auto lacks_value = [flags](const std::string& text) {
@@ -70,7 +71,7 @@ auto into_enumerator(std::vector<std::string> words, Target& target) {
   };
 }
 
-/// Parses enumerators from their words, by the grammar of axes.
+/// Parses a list of enumerators, written as their texts_of() words, by the value grammar of axes.
 template <class Enumeration>
 std::vector<Enumeration> enumerators(const std::string& text, const std::string& flag) {
   constexpr auto kWords = texts_of(Enumeration{});

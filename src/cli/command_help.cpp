@@ -11,7 +11,7 @@ namespace xferbench::cli {
 
 namespace {
 
-/// Adds an entry to the section of that title, which it makes if there is none.
+/// Adds an entry to the section with that title, and first adds the section if it is missing.
 void add_entry(std::vector<Section>& sections, const std::string& title, const std::string& tag,
                const std::string& help) {
   auto section = std::ranges::find(sections, title, &Section::title);
@@ -68,7 +68,8 @@ Flags flags_here(const CommandLine& line) {
   Flags flags;
   for (const CLI::App* owner : owners) {
     const Flags& taken = line.known.at(owner).taken;
-    const bool all_of_program = owner == &line.app && owner != &here;  // has options of axes; `taken` has those of runs
+    const bool all_of_program =
+        owner == &line.app && owner != &here;  // its options include all axis flags: use `taken`
     for (const CLI::Option* option : owner->get_options()) {
       const bool hidden = option->get_positional() || option->get_group().empty() || option == owner->get_help_ptr();
       if (!hidden && !all_of_program) flags.push_back(option);

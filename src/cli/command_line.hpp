@@ -52,7 +52,7 @@ struct CommandLine {
   /// A flag in percent for a share, which is stored as a fraction; the value of `share` is the default.
   CLI::Option* add_share(CLI::App& of, Axis axis, double& share);
   void contradict(CLI::Option* one, CLI::Option* other, const std::string& why);
-  /// The flags of the program with these names.
+  /// Returns the program's flags that have these names.
   [[nodiscard]] Flags named(std::initializer_list<const char*> flags) const;
   /// Storage for values of a command's own flags; it lives as long as this object.
   template <class T>
@@ -75,7 +75,7 @@ struct CommandLine {
   AxisFlags axis_flags;
   CLI::App app;
   CLI::App* tune = nullptr;
-  std::map<const CLI::App*, Known> known;  ///< of the program itself, too, which is a run
+  std::map<const CLI::App*, Known> known;  ///< by command; the entry of `app` is for a run
   std::map<const CLI::Option*, std::vector<std::string>> choices;
   std::vector<Contradiction> contradictions;
   std::vector<std::shared_ptr<void>> kept;
@@ -83,7 +83,7 @@ struct CommandLine {
   AxisTexts shared;                      ///< texts of axis flags that stand before the scenarios
   std::optional<std::string> misplaced;  ///< error: the first axis flag after a scenario that does not have the axis
   Measuring measuring;                   ///< values of the program's flags
-  RunCommand run;                        ///< the same
+  RunCommand run;                        ///< values of the flags of runs
   std::vector<std::string> program;      ///< the words after "--" of explain
 };
 

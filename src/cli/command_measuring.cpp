@@ -16,8 +16,8 @@ namespace xferbench::cli {
 
 namespace {
 
-/// Adds the flag of an axis, before the scenarios or after one. CLI11 only has to know how many words it takes: the
-/// values are parsed later, with those of other axes. For a text axis, only flags of the program count as flags.
+/// Adds the flag of an axis, before the scenarios or after one. CLI11 only has to know how many words the flag takes;
+/// its values are parsed later, with those of other axes. For a text axis, only flags of the program count as flags.
 CLI::Option* add_axis(CommandLine& line, CLI::App& app, const Axis& axis, const std::string& help,
                       const CLI::callback_t& read = {}) {
   CLI::Option* option = app.add_option(flag_names(axis), read, help);
@@ -117,7 +117,7 @@ std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI
 
 bool has_timeline(const Scenario& scenario) { return descriptor_of(scenario).has_timeline; }
 
-/// "overlap, smem": the scenarios for which `holds` is true.
+/// The names of the scenarios for which `holds` is true, for example "overlap, smem".
 std::string names_matching(bool (*holds)(const Scenario&), Scenarios all) {
   std::vector<std::string> names;
   for (const Scenario* scenario : all) {
@@ -126,8 +126,8 @@ std::string names_matching(bool (*holds)(const Scenario&), Scenarios all) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Throws UsageError if `holds` is true for none of the chosen scenarios, because `flag` would then do nothing. `but`
-/// says why, for the first of them.
+/// Throws UsageError if `holds` is false for all chosen scenarios: then `flag` would do nothing. `but` follows the
+/// first scenario's name in the message and says why.
 void refuse_unless_any(bool (*holds)(const Scenario&), std::span<const ScenarioFlags> chosen, Scenarios all,
                        const char* flag, const char* but) {
   if (std::ranges::any_of(chosen, [&](const ScenarioFlags& f) { return holds(*f.scenario); })) return;
@@ -142,7 +142,7 @@ void refuse_gpus_for_one(const CommandLine& line, std::span<const ScenarioFlags>
                     "uses one GPU, which --gpu chooses; these scenarios use several");
 }
 
-/// Refuses scenarios and axis flags beside a flag (`source`) that defines the cases itself.
+/// Throws if scenarios or axis flags are given together with a flag (`source`) that defines the cases itself.
 void refuse_beside(const CommandLine& line, const char* source) {
   const auto reject = [source](const std::string& what) {
     throw UsageError(fmt::format("{} defines what is run; leave {} out", source, what));

@@ -8,7 +8,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Removes the equals signs: bash makes three words of --flag=value.
+/// Removes words that are only an equals sign: bash splits --flag=value into three words.
 Words without_equals_signs(std::span<const std::string> words) {
   Words joined(words.begin(), words.end());
   if (!joined.empty() && joined.back() == "=") joined.back().clear();
@@ -24,7 +24,7 @@ std::string complete(std::span<const std::string> words, Scenarios scenarios, co
   Words before = without_equals_signs(words);
   std::string word = before.empty() ? "" : before.back();
   if (!before.empty()) before.pop_back();
-  std::string prefix;  // part of the word that every answer repeats
+  std::string prefix;  // start of the word (flag, earlier list items), which each answer repeats
   std::string flag_name;
   if (const auto equals = word.find('='); word.starts_with("--") && equals != std::string::npos) {
     flag_name = word.substr(0, equals);

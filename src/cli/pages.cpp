@@ -56,8 +56,8 @@ std::string laid_out(const std::vector<Section>& sections, std::size_t columns) 
   return text;
 }
 
-/// Lines of a text that are wider than the page are broken: between a command and what it does where both stand in one
-/// line, else at blanks, and go on four columns further in.
+/// Breaks lines that are wider than the page. A line with a command and its description (two blanks between) breaks
+/// there, others at blanks. Continuation lines are indented by four more columns.
 std::string folded(const std::string& text, std::size_t columns) {
   std::string all;
   for (const std::string& line : split(text, '\n')) {
@@ -80,7 +80,7 @@ std::string folded(const std::string& text, std::size_t columns) {
   return all;
 }
 
-/// "h2d, d2h, d2d" or "1 to 1024": what the axis allows.
+/// The legal values of the axis as text, for example "h2d, d2h, d2d" or "1 to 1024".
 std::string legal(const Axis& axis) {
   constexpr double kBoundless = 1e17;
   if (axis.kind == AxisKind::choice) return fmt::format("{}", fmt::join(axis.choices, ", "));
@@ -104,8 +104,8 @@ std::string companion_text(MetricDeclaration::Companion companion) {
   return "";
 }
 
-/// " [bandwidth: GB/s, higher is better]": the metric's name in files if its heading is another, its unit, and which
-/// direction is better.
+/// Returns for example " [bandwidth: GB/s, higher is better]": the metric's name in files if it differs from the
+/// heading, its unit, and which direction is better.
 std::string fact_of(const MetricDeclaration& m) {
   std::string fact = m.kind == MetricDeclaration::Kind::label ? "a word" : m.unit == "1" ? "a ratio" : m.unit;
   if (m.better != Better::neither) fact += fmt::format(", {} is better", to_text(m.better));

@@ -37,16 +37,16 @@ struct Section {
 struct Page {
   std::string name;
   std::string summary;
-  std::string usage;  ///< in lines
+  std::string usage;  ///< one or more lines
   std::vector<Section> sections{};
   std::string footer;
-  std::vector<Section> results{};  ///< below the footer: what results of a scenario have
+  std::vector<Section> results{};  ///< of a scenario, shown below the footer: results_of()
 };
 
-/// The widest page, which is also laid out where the width of the terminal is not known.
+/// Columns of the widest page; also used if the width of the terminal is unknown.
 inline constexpr std::size_t kPageWidth = 120;
 
-/// Laid out for a terminal with so many columns: 40 to kPageWidth are used.
+/// Lays the page out for a terminal of `columns` columns, limited to 40 to kPageWidth.
 std::string to_text(const Page& page, std::size_t columns = kPageWidth);
 
 /// xferbench(1) in roff: `run_flags` once, and of each command and scenario only what it alone has.
@@ -56,9 +56,9 @@ std::string man_page(const Page& program, const std::vector<Section>& run_flags,
 /// The line with escapes for all that roff would take for a request, an escape or a dash to break at.
 std::string roff_escaped(std::string_view line);
 
-/// How help writes the value of the axis: "SIZES", or "[WORDS]" if it may be left out.
+/// The value of the axis as help writes it, for example "SIZES", or "[WORDS]" if the value may be left out.
 std::string placeholder(const Axis& axis);
-/// "--strategy batch" or "--kernel-file": without that flag this axis has no effect.
+/// Returns the flag without which the axis has no effect, for example "--strategy batch" or "--kernel-file".
 std::string requirements_text(const Axis& axis);
 /// Purpose and default of the axis; further lines say what tune tries and which values are legal.
 std::string description_of(const Axis& axis);

@@ -45,7 +45,7 @@ class Product {
     reject_unused_flags();
   }
 
-  /// The cases without meaningless combinations. Of each value that was given, at least one case stays.
+  /// The cases without meaningless combinations. At least one case is kept for each value that the user gave.
   [[nodiscard]] std::vector<PlannedCase> cases() && {
     std::vector<bool> stays;
     for (const PlannedCase& c : cases_) stays.push_back(!reason_against(c, SkipReason::Kind::meaningless));
@@ -62,7 +62,7 @@ class Product {
  private:
   [[nodiscard]] bool given(const std::string& axis) const { return texts_.contains(axis); }
 
-  /// An axis and the one whose value it chooses cannot both be given.
+  /// Throws UsageError if an axis and its `alternative_to`, which sets the same value, are both given.
   void reject_alternatives() const {
     for (const Axis& axis : axes_) {
       if (!given(axis.name) || !given(axis.alternative_to)) continue;
@@ -71,7 +71,7 @@ class Product {
     }
   }
 
-  /// The values as written or by default; empty if the axis is absent from every case.
+  /// The values that are given, else the defaults; empty if the axis is absent from every case.
   [[nodiscard]] std::vector<Value> values_of(const Axis& axis) const {
     const auto takes_its_place = [&](const Axis& o) { return o.alternative_to == axis.name && given(o.name); };
     std::string text = tuning_ && !axis.tuning.empty() ? axis.tuning : axis.defaults;
@@ -107,7 +107,7 @@ class Product {
     cases_ = std::move(all);
   }
 
-  /// Keeps the first case of each value of the axis if no other case with that value stays.
+  /// For each value of the axis: if no case with that value stays, keeps the first one.
   void keep_one_of_each(const std::string& axis, std::vector<bool>& stays) const {
     struct Cases {
       std::size_t first;
@@ -169,8 +169,9 @@ bool takes(const Axis& axis, const std::string& text) {
   }
 }
 
-/// If one scenario does not take a value, names another of the chosen ones that does. A flag after a scenario applies
-/// to that one alone, which surprises users who name both scenarios first. Empty if there is none.
+/// If a scenario refuses a value that another chosen scenario accepts, advises to write the flag after the other one. A
+/// flag after a scenario applies only to that one, which surprises users who name both scenarios first. Empty if no
+/// other accepts it.
 std::string scenarios_with_flag(const ScenarioFlags& refusing, std::span<const ScenarioFlags> all) {
   for (const Axis& axis : descriptor_of(*refusing.scenario).axes) {
     const auto given = refusing.texts.find(axis.name);

@@ -23,7 +23,7 @@ inline const ScenarioDescriptor& descriptor_of(const Scenario& scenario) { retur
 inline std::string name_of(const Scenario& scenario) { return descriptor_of(scenario).name; }
 bool has_axis(const Scenario& scenario, const std::string& name);
 
-/// "memcpy has no --streams, which belongs to overlap; memcpy has --dir ...".
+/// Returns for example "memcpy has no --streams, which belongs to overlap; memcpy has --dir ...".
 std::string lacks(const Scenario& scenario, const std::string& axis, std::span<const Scenario* const> all);
 
 /// The product of all values, scenario after scenario. With `tuning`, an axis without a flag takes the values that tune

@@ -35,7 +35,7 @@ class Progress {
  private:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// "about 40 s left, "; empty as long as it cannot be estimated.
+  /// Returns for example "about 40 s left, "; empty as long as it cannot be estimated.
   [[nodiscard]] std::string time_left() const;
   void show(const std::string& text);
   /// Whether the line may change again, because the last change is old enough.
@@ -46,7 +46,7 @@ class Progress {
   std::size_t cases_;
   std::size_t turns_;
   std::size_t turns_done_ = 0;  // visits of cases in all turns
-  std::string where_;           // "[3/12]"
+  std::string where_;           // for example "[3/12]"
   std::string key_;
   std::atomic<bool> shown_ = false;  // a watchdog's thread clears the line, too
   Time begun_;

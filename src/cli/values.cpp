@@ -78,7 +78,7 @@ struct UnitOfTime {
   std::string_view name;
   double seconds;
 };
-/// The longest first; those behind "ns" are other spellings.
+/// The longest unit first; the units after "ns" are other spellings, only for input.
 constexpr std::array<UnitOfTime, 9> kUnitsOfTime{{{"d", 86400},
                                                   {"h", 3600},
                                                   {"min", 60},
@@ -89,7 +89,8 @@ constexpr std::array<UnitOfTime, 9> kUnitsOfTime{{{"d", 86400},
                                                   {"m", 60},
                                                   {"\u00b5s", 1e-6}}};
 
-/// "90s", "1.5h" in seconds, a number alone in this unit; nothing where the text is none of that.
+/// The seconds that a text such as "90s" or "1.5h" means. A number without a unit counts units of `unit` seconds.
+/// nullopt for other texts.
 std::optional<double> time_in(std::string_view text, double unit) {
   const auto number = leading_number(text, std::chars_format::general);
   if (!number) return std::nullopt;
@@ -98,7 +99,7 @@ std::optional<double> time_in(std::string_view text, double unit) {
   return found == kUnitsOfTime.end() ? std::nullopt : std::optional(number->value * found->seconds);
 }
 
-/// In the longest unit of which it is a whole number.
+/// The time in the longest unit of which it is a whole number, for example "2h".
 std::string time_text(double seconds) {
   for (const UnitOfTime& unit : kUnitsOfTime) {
     const double number = snapped(seconds / unit.seconds);
@@ -112,7 +113,7 @@ double as_number(const Value& value) {
   return static_cast<double>(std::get<std::uint64_t>(value));
 }
 
-/// Numbers of different GPUs, written as gpus_text() writes them; empty for any other text.
+/// Parses different GPU numbers, written as by gpus_text(), for example "0+3"; empty for any other text.
 std::vector<int> distinct_gpus(std::string_view text, char joined_by) {
   if (text.find_first_not_of(fmt::format("0123456789{}", joined_by)) != std::string_view::npos) return {};
   std::vector<int> numbers = gpu_numbers(text);
@@ -200,7 +201,7 @@ class AxisParser {
     fail(fmt::format("'{}' has unprintable characters (shown as ?); leave them out", printable(text)));
   }
 
-  /// "0+3", each number once.
+  /// Checks a value of a gpus axis: different GPU numbers, for example "0+3", or one of its words.
   [[nodiscard]] Value gpus(std::string_view text) const {
     if (is_choice(text)) return std::string(text);
     const bool one = axis_.joined_by == '\0';
@@ -219,7 +220,8 @@ class AxisParser {
     fail(fmt::format("{} is too large; the largest is {}", text, limit(axis_.max)));
   }
 
-  /// Has messages of its own for a number below 0 and for one with a point or an exponent, which must be written out.
+  /// Throws UsageError. Negative numbers, and whole numbers written with a point or an exponent, have their own
+  /// messages.
   [[noreturn]] void refuse_count(std::string_view text) const {
     const auto number = leading_number(text, std::chars_format::general);
     const bool is_number = number && number->rest.empty();
@@ -252,7 +254,7 @@ class AxisParser {
     return value;
   }
 
-  /// "first:last", "first:last:xF" or "first:last:+S".
+  /// Parses a range: "first:last", "first:last:xF" or "first:last:+S".
   [[nodiscard]] std::vector<Value> range(std::string_view text) const {
     const std::size_t one = text.find(':');
     const std::size_t two = text.find(':', one + 1);

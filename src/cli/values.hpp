@@ -19,26 +19,28 @@
 
 namespace xferbench::cli {
 
-/// "256M" -> 268435456. Throws UsageError for anything that is not a whole, representable number of bytes.
+/// The bytes of a size: "256M" gives 268435456. Throws UsageError for anything that is not a whole, representable
+/// number of bytes.
 std::uint64_t parse_size(std::string_view text);
 
 /// The values of an axis in the order written, each once, checked against what the axis allows. `flag` ("--size")
 /// begins the error message.
 std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::string_view flag);
 
-/// The least or the most that an axis allows, as its values are written: "4 KiB", "0.5".
+/// A bound (minimum or maximum) of an axis as its values are written, for example "4 KiB" or "0.5".
 std::string bound_text(const Axis& axis, double bound);
 
 using xferbench::nearest;
 using xferbench::suggestion;
 
-/// "all", "2" (the first two) or "0,3". Throws UsageError.
+/// Parses "all", "2" (the first two GPUs) or "0,3" (these GPUs). Throws UsageError.
 GpuSelection gpu_selection(const std::string& text);
 
-/// "90%" or "90" as 0.9; more than 0 and at most 100 percent. Throws UsageError that begins with the flag.
+/// Parses a percentage above 0 and up to 100: "90%" or "90" gives 0.9. Throws UsageError that begins with `flag`.
 double parse_percent(std::string_view text, std::string_view flag);
 
-/// "all,one": concurrencies of a fleet (--pace), each once, in that order. Throws UsageError.
+/// Parses the value of --concurrency, for example "all,one": each concurrency at most once, in that order. Throws
+/// UsageError.
 std::vector<RankConcurrency> paces(const std::string& text);
 
 }  // namespace xferbench::cli
