@@ -22,11 +22,11 @@ enum class AxisKind {
   size,    ///< bytes; written 256M, 4KiB, 1GB
   count,   ///< a whole number
   real,    ///< a real number
-  time,    ///< a time, written 3ms, 90s or 2h; a number alone is in Axis::unit, in which the value is held
+  time,    ///< written 3ms, 90s or 2h, or as a number of Axis::unit; stored in this unit
   choice,  ///< one of Axis::choices
   gpus,    ///< numbers of GPUs, joined by Axis::joined_by, or one of Axis::choices
   text,    ///< anything that can be written in a line, without commas
-  file,    ///< the path of a file, likewise
+  file,    ///< the path of a file, in one line and without commas
 };
 
 constexpr bool is_word(AxisKind kind) {
@@ -36,30 +36,31 @@ constexpr bool is_word(AxisKind kind) {
 /// A parameter that a scenario declares. Plain data: flags, help, legality and defaults all come from here.
 struct Axis {
   std::string name{};  ///< the name in keys and files, and the flag without its dashes
-  std::string flag{};  ///< the flag's name where it is another: the axis' name stays an older name of the flag
+  std::string flag{};  ///< the flag's name if it is not `name`; `name` is then an older name of the flag
   AxisKind kind = AxisKind::count;
   std::string defaults{};        ///< in the command line's grammar; empty: the axis is absent unless its flag is given
-  std::string tuning{};          ///< what `tune` tries where the flag is not given; empty: the defaults
+  std::string tuning{};          ///< values that `tune` tries if the flag is not given; empty: the defaults
   bool tuned_without = false;    ///< if true, `tune` also tries cases without the axis
   std::string implicit_value{};  ///< what the flag means without a value; empty: it needs one
   std::string help{};            ///< one line
   std::vector<std::string> choices{};  ///< for AxisKind::choice and AxisKind::gpus
-  std::string example{};               ///< for AxisKind::text and AxisKind::file: what one may write
-  char joined_by = '+';                ///< for AxisKind::gpus; 0: one number only
-  double min = 1;                      ///< smallest legal number; of a time in units
-  double max = 1e18;                   ///< largest legal number, likewise
-  double unit = 1;                     ///< for AxisKind::time: seconds
-  std::string alternative_to{};        ///< when this flag is given, that axis is absent; giving both is an error
-  std::string only_with_axis{};        ///< a case has this axis only if its `only_with_axis` ...
-  std::vector<std::string> only_with_values{};  ///< ... has one of these values; empty: any value
+  std::string example{};               ///< for AxisKind::text and AxisKind::file: an example value
+  char joined_by = '+';                ///< for AxisKind::gpus: between the numbers; 0: only one number is legal
+  double min = 1;                      ///< smallest legal number; for AxisKind::time in units of `unit`
+  double max = 1e18;                   ///< largest legal number, in the unit of `min`
+  double unit = 1;                     ///< for AxisKind::time: the unit of stored values, in seconds
+  std::string alternative_to{};        ///< axis that is absent if this axis's flag is given; giving both is an error
+  std::string only_with_axis{};        ///< another axis: a case has this axis only if the other one has ...
+  std::vector<std::string> only_with_values{};  ///< ... one of these values; empty: any value
 };
 
 /// "--size": the flag as help and errors write it.
 inline std::string flag_of(const Axis& axis) { return "--" + (axis.flag.empty() ? axis.name : axis.flag); }
-/// The same and its older name, where there is one, for CLI11: "--location,--lies-in".
+/// The flag and, if the axis has one, its older name, as CLI11 expects: for example "--location,--lies-in".
 inline std::string flag_names(const Axis& axis) { return flag_of(axis) + (axis.flag.empty() ? "" : ",--" + axis.name); }
 
-/// Removes `dependent` from cases whose `axis` has none of these values. Without values: from cases without `axis`.
+/// Returns `dependent`, restricted to cases in which `axis` has one of `values`; if these are empty, to cases with
+/// `axis`.
 inline Axis only_with(std::string axis, std::vector<std::string> values, Axis dependent) {
   dependent.only_with_axis = std::move(axis);
   dependent.only_with_values = std::move(values);
@@ -89,12 +90,12 @@ std::vector<int> gpu_numbers(std::string_view value);
 /// The inverse of gpu_numbers().
 std::string gpus_text(std::span<const int> numbers, char joined_by = '+');
 
-/// The numbers in their order, for sentences; three or more consecutive ones become a range: "0 to 3", "6".
+/// The numbers, sorted, as texts for a sentence; three or more consecutive ones become a range: "0 to 3", "6".
 std::vector<std::string> in_ranges(std::vector<int> numbers);
 
 inline std::vector<std::string> words(std::span<const std::string_view> all) { return {all.begin(), all.end()}; }
 
-/// "256MiB", "1000B", "8", "0.5", "h2d": exact, canonical, and readable back by the command line.
+/// The value as exact text that the command line can parse again, for example "256MiB", "1000B", "8", "0.5" or "h2d".
 std::string to_text(const Value& value, AxisKind kind);
 
 /// One choice of every axis of a scenario. Copies share their data, because a long run holds each case in its plan and
@@ -112,7 +113,7 @@ class Case {
 
   /// Appends a param, also to the key. Each axis may be set only once.
   void set(const Axis& axis, Value value);
-  /// A copy in which `instead` replaces one param, for a word that is resolved to the machine's hardware.
+  /// A copy in which the params `instead` replace one param: for a word that stands for hardware of the machine.
   [[nodiscard]] Case with(std::string_view axis, std::span<const Param> instead) const;
 
   [[nodiscard]] const std::string& scenario() const { return choice_->scenario; }
@@ -126,7 +127,7 @@ class Case {
   /// The value of a size or count axis. Throws std::logic_error if the case has no such axis: a mistake in the
   /// scenario.
   [[nodiscard]] std::uint64_t count(std::string_view axis) const;
-  /// As count(), for the other kinds of axes.
+  /// The value of a real or time axis; word() returns that of any other. Both throw like count().
   [[nodiscard]] double real(std::string_view axis) const;
   [[nodiscard]] const std::string& word(std::string_view axis) const;
 

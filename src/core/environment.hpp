@@ -77,7 +77,7 @@ struct Environment {
   };
   /// A value that a profile file changes in the built-in profile it is based on.
   struct ProfileChange {
-    std::string name;  ///< the path in the file: "scale.link"
+    std::string name;  ///< path of the field in the file, for example "scale.link"
     std::variant<double, std::string> value;
     friend bool operator==(const ProfileChange&, const ProfileChange&) = default;
   };

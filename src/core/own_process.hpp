@@ -5,13 +5,13 @@
 
 namespace xferbench {
 
-/// The command line that started it, quoted for a shell; empty if unknown.
+/// The command line that started this process, quoted for a shell; empty if unknown.
 std::string own_command();
 
-/// The path of its executable; empty if unknown.
+/// The path of this process's executable; empty if unknown.
 std::string own_executable();
 
-/// The name of its host; empty if unknown.
+/// The name of the host on which this process runs; empty if unknown.
 std::string host_name();
 
 }  // namespace xferbench

@@ -7,8 +7,8 @@
 
 namespace xferbench {
 
-/// The first character that a terminal would interpret rather than show, and its size. Such are control characters of
-/// both sets (C0 and C1, line breaks included), invisible characters, those that change the direction of text, and
+/// The first character that a terminal would interpret rather than show, and its size. These are control characters of
+/// both sets (C0 and C1, line breaks included), invisible characters, characters that change the direction of text, and
 /// bytes that are not UTF-8. If there is none: the text's end, with 0 bytes.
 struct ControlCharacter {
   std::size_t begin = 0;
@@ -20,7 +20,7 @@ ControlCharacter find_control(std::string_view text, std::size_t from = 0);
 /// split.
 std::string shortened(std::string_view text, std::size_t most);
 
-/// The text in one line, with `instead` for each such character. A GPU's name in a file could otherwise move the
+/// The text in one line, with `instead` for each ControlCharacter. A GPU's name in a file could otherwise move the
 /// cursor, rename the window or reverse a sentence.
 std::string printable(std::string_view text, char instead = '?');
 

@@ -9,7 +9,8 @@ namespace xferbench {
 /// The text as one word of a command line: unquoted if possible, else in quotes that bash, zsh and fish read alike.
 /// Control characters become $'...' escapes, which only bash and zsh read.
 std::string shell_quoted(std::string_view text);
-/// The same for a file name. One that begins with - gets ./ in front, so that it is not taken for a flag.
+/// Quotes a file name like shell_quoted(). A name that begins with - gets ./ in front, so that it is not taken for a
+/// flag.
 std::string shell_word(std::string_view file);
 
 }  // namespace xferbench

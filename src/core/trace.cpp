@@ -27,7 +27,8 @@ std::string_view to_text(Activity::Row row) {
 Trace make_trace(std::string source, std::vector<Activity> activities) {
   std::ranges::stable_sort(activities, {}, &Activity::begin);
   const double origin = activities.empty() ? 0 : activities.front().begin;
-  std::map<std::pair<unsigned, unsigned>, unsigned> numbers;  // two GPUs may use the same stream number
+  std::map<std::pair<unsigned, unsigned>, unsigned>
+      numbers;  // by GPU and stream: two GPUs may use the same stream number
   for (Activity& a : activities) {
     a.begin -= origin;
     a.end -= origin;
@@ -40,7 +41,7 @@ Trace make_trace(std::string source, std::vector<Activity> activities) {
 std::vector<Activity> without_overlaps(std::vector<Activity> activities) {
   // The activity that ended first was on the engine first.
   std::ranges::stable_sort(activities, {}, &Activity::end);
-  std::map<std::pair<unsigned, Activity::Row>, double> engine_free;  // each GPU has its own
+  std::map<std::pair<unsigned, Activity::Row>, double> engine_free;  // when each engine is free again, by GPU and row
   for (Activity& a : activities) {
     if (!on_device(a)) continue;
     const auto [free, first] = engine_free.try_emplace({a.gpu, a.row}, a.end);

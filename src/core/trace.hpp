@@ -43,10 +43,10 @@ struct Trace {
 /// Makes a trace from activities with any time origin and any stream numbers.
 Trace make_trace(std::string source, std::vector<Activity> activities);
 
-/// For intervals between events. An event recorded before a copy completes when its stream gets there, not when the
-/// copy engine starts. So within each row of a device, an interval is cut to begin no earlier than the previous one
-/// ended. Concurrent kernels cannot be told from kernels that waited for each other, so they too are shown one after
-/// another.
+/// Shortens activities that were timed as intervals between events. An event recorded before a copy completes when its
+/// stream gets there, not when the copy engine starts. So within each row of a device, an interval is cut to begin no
+/// earlier than the previous one ended. Concurrent kernels cannot be distinguished from kernels that waited for each
+/// other, so they too are shown one after another.
 std::vector<Activity> without_overlaps(std::vector<Activity> activities);
 
 }  // namespace xferbench

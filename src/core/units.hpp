@@ -18,21 +18,21 @@ constexpr double gigabytes_per_second(std::uint64_t bytes, double seconds) {
   return static_cast<double>(bytes) / seconds / 1e9;
 }
 
-/// Exact: the largest binary unit that divides the size ("256MiB", "1536KiB", "38797324B").
-/// `space` stands between number and unit.
+/// The exact size in the largest binary unit that divides it, for example "256MiB", "1536KiB" or "38797324B". `space`
+/// is put between number and unit.
 std::string format_size_exact(std::uint64_t bytes, std::string_view space = "");
 
-/// Exact, for reading, never for keys: in powers of 1024 or of 1000, whichever takes fewer digits: "256 MiB", "256 MB",
-/// "1536 KiB", "38797324 B".
+/// The exact size, for reading, never for keys, in powers of 1024 or of 1000, whichever takes fewer digits: for example
+/// "256 MiB", "256 MB", "1536 KiB".
 std::string format_size_readable(std::uint64_t bytes);
 
 /// The nearest whole number of bytes. NaN and negative numbers give 0; values are capped at 9e18.
 std::uint64_t whole_bytes(double bytes);
 
-/// Rounded for reading, never for keys: "256 MiB", "256 MB" where that is exact, "37.0 MiB", "12 B".
+/// The size rounded for reading, never for keys: "256 MiB", "256 MB" where that is exact, "37.0 MiB", "12 B".
 std::string format_size(std::uint64_t bytes);
 
-/// The same, always in powers of 1024, as memory is counted: "139.7 GiB".
+/// The size rounded for reading, always in powers of 1024, as memory is counted: for example "139.7 GiB".
 std::string format_memory(std::uint64_t bytes);
 
 /// Four significant digits and the unit that suits: "5.617 ms", "3.700 us".
@@ -42,7 +42,7 @@ std::string format_seconds(double seconds);
 /// more than six digits before its point. Empty without times.
 std::string unit_for_all(std::span<const double> seconds);
 
-/// How many of this unit one second has: 1000 of "ms".
+/// How many of the unit make one second, for example 1000 for "ms".
 double in_a_second(std::string_view unit);
 
 /// Four significant digits in the given unit: "5617 us".
@@ -54,23 +54,24 @@ std::string format_significant(double value);
 /// Whether the unit counts whole things, such as copies and launches.
 bool is_whole(std::string_view unit);
 
-/// A value as suits its unit: "5.617 ms", "256 MiB", "95.21 GB/s", "94.1 %"; the number alone if the unit names counted
-/// things. Empty for NaN.
+/// The value in a format that suits its unit: "5.617 ms", "256 MiB", "95.21 GB/s", "94.1 %"; the number alone if the
+/// unit names counted things. Empty for NaN.
 std::string format_quantity(double value, std::string_view unit);
 
-/// The same, always with its unit: "12 copies".
+/// As format_quantity(), but always with the unit: for example "12 copies".
 std::string format_with_unit(double value, std::string_view unit);
 
 /// "94.1 %" from 0.941. Files may hold absurd numbers: those give "over 1000000 %", and NaN gives "-".
 std::string format_percent(double fraction, int decimals = 1);
 
-/// The same with its sign: "+8.1 %".
+/// As format_percent(), but with the sign: for example "+8.1 %".
 std::string format_change(double fraction, int decimals = 1);
 
-/// Rounded to `digits` significant digits, or to whole percents, without an exponent: "0.53 %", "2 %", "180 %".
+/// The percentage rounded to `digits` significant digits, or to whole percents, without an exponent: "0.53 %", "2 %",
+/// "180 %".
 std::string format_percent_short(double fraction, int digits = 2);
 
-/// "1 case", "3 cases".
+/// Returns for example "1 case" or "3 cases".
 std::string counted(std::uint64_t count, std::string_view one);
 
 }  // namespace xferbench

@@ -9,7 +9,7 @@ namespace xferbench {
 /// Whether a pattern matches the whole text: * stands for any characters, ? for one. The time is proportional to the
 /// product of the lengths, whatever the pattern.
 bool matches(std::string_view pattern, std::string_view text);
-/// The same. Adds the number of steps it took, at least one, to `steps`.
+/// As above; also adds the number of steps it took, at least one, to `steps`.
 bool matches(std::string_view pattern, std::string_view text, std::uint64_t& steps);
 
 }  // namespace xferbench
