@@ -1,4 +1,4 @@
-// Parse, perform, and turn what went wrong into one line and an exit code.
+// Parses the command line, performs the command, and turns an error into one line of text and an exit code.
 #include <fmt/format.h>
 
 #include <new>
@@ -21,14 +21,15 @@ int complain(std::string_view what, xferbench::ExitCode code) noexcept {
   return static_cast<int>(code);
 }
 
-/// Of what is wrong with the command, which every rank under mpirun or srun finds: one of them says it.
+/// Prints an error in the command. Under mpirun or srun every rank finds the same error, so only one rank prints it.
 int complain_once(const char* what) noexcept {
   const auto launch = xferbench::app::launch_from_environment();
   if (!launch || xferbench::app::may_print(*launch)) xferbench::tell(what);
   return static_cast<int>(xferbench::ExitCode::usage);
 }
 
-/// Of a file, which may be there on other hosts: each rank speaks for itself.
+/// Prints an error about a file. The file may exist on other hosts, so each rank prints its own error, after its rank
+/// and host.
 int complain_here(const char* what) {
   const auto launch = xferbench::app::launch_from_environment();
   const bool alone = !launch || launch->size.value_or(2) == 1;

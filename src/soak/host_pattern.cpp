@@ -37,7 +37,7 @@ std::uint32_t word_at(const std::byte* memory, std::size_t index) {
   return word;
 }
 
-/// Inlined into functions for different instruction sets.
+/// Whether all words in [begin, end) are as expected. Inlined into functions for different instruction sets.
 [[gnu::always_inline]] inline bool all_equal(const std::byte* memory, const SoakWords& words, std::size_t begin,
                                              std::size_t end) {
   return with_known_pattern(
@@ -94,7 +94,8 @@ SoakErrors check(std::span<const std::byte> memory, const SoakWords& words, cons
         const std::uint32_t is = word_at(memory.data(), i);
         if (is != words.at(i)) found.add(i, words.at(i), is);
       }
-      // If all words are right when read again, a wrong one was still read once, somewhere in the block.
+      // The first comparison found a difference, but now all words are right: counts one wrong bit at the block's
+      // begin.
       if (found.words == before) {
         found.add(block, words.at(block), words.at(block));
         ++found.bytes;

@@ -9,7 +9,7 @@
 
 namespace xferbench::soak {
 
-// `memory` is a whole number of words. Only words that belong to `part` are written.
+// `memory` has a whole number of words. Only words that belong to `part` are written or compared.
 
 void fill(std::span<std::byte> memory, const kernels::SoakWords& words, const PayloadPart& part);
 /// Compares the memory with the words, and returns the differences.

@@ -22,7 +22,7 @@ using kernels::SoakWork;
 
 constexpr std::array<std::size_t, kSlots> kAll{0, 1, 2, 3};
 constexpr std::size_t kHalf = kSlots / 2;
-constexpr std::size_t kChecked = kSlots + 2;  // checked buffers of a GPU: its slots, then its two sources
+constexpr std::size_t kChecked = kSlots + 2;  // number of checked buffers of a GPU: its slots, then its two sources
 
 /// The first half of all slots, or the second one.
 std::span<const std::size_t> half_of_slots(std::size_t half) { return std::span(kAll).subspan(half * kHalf, kHalf); }
@@ -109,13 +109,13 @@ Stage::Stage(Machine& machine, const SoakSettings& settings)
   worker_.emplace(machine.host());
 }
 
-/// The words that come from that GPU, or from the host for it. Each GPU has its own, so that data of another GPU is
-/// found.
+/// The words that GPU `of`, or the host for it, sends. Each GPU has its own words, so that a check notices data of
+/// another GPU.
 SoakWords Stage::words(const Gpu& of, bool inverted) const {
   return {pattern_, round_seed_ + 0x7FEB352DU * static_cast<std::uint32_t>(of.number), inverted};
 }
 
-/// The GPU whose words a GPU receives.
+/// The GPU whose words GPU number `gpu` (an index in gpus_) receives in this load.
 const Stage::Gpu& Stage::origin_of(SoakLoad load, std::size_t gpu) const {
   return *gpus_[load == SoakLoad::p2p ? (gpu + gpus_.size() - 1) % gpus_.size() : gpu];
 }
@@ -174,7 +174,7 @@ void Stage::batch(SoakLoad load, std::vector<GpuTurn>& turns, const TurnOptions&
   const Slots host = fills_host ? half_of_slots(half_) : Slots();
   const Slots device = !fills_device ? Slots() : (load == SoakLoad::both ? half_of_slots(half_) : Slots(kAll));
   if (fills_host) half_ = 1 - half_;
-  // If no data moves, the slots keep their words.
+  // If copies move no data (not `verified`), the slots keep their words.
   if (how.verified) flip_patterns(device, host);
   for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) submit(load, gpu, device, host);
   if (look) look();  // reads the state of the GPUs while they work
@@ -293,7 +293,8 @@ void Stage::collect_errors(Gpu& gpu, const Gpu& origin, GpuTurn& turn, Slots slo
   gpu.in.synchronize();
 }
 
-/// Starts the check in host memory, which runs beside the next batch. Waits for the previous one before.
+/// Starts the check of the host buffers on a worker thread, concurrently with the next batch. First waits for the
+/// previous check to finish.
 void Stage::check_on_host(std::vector<GpuTurn>& turns, Slots slots, bool verified) {
   finish_host_check(turns);
   being_checked_ = verified ? slots.size() * bytes_ : 0;

@@ -23,8 +23,8 @@ namespace xferbench::soak {
 /// Destination buffers of copies, which are used one after the other.
 inline constexpr std::size_t kSlots = 4;
 
-/// Bytes that a soak allocates on each GPU, and as much on the host for each GPU: the two sources, plain and inverted,
-/// and the slots.
+/// Bytes that a soak allocates on each GPU: two sources (plain and inverted words) and the slots. It allocates the same
+/// amount on the host for each GPU.
 constexpr std::uint64_t memory_of(const SoakSettings& settings) { return (2 + kSlots) * settings.size; }
 
 class Stage {
@@ -32,14 +32,14 @@ class Stage {
   /// Allocates all memory. Throws UsageError if a GPU has too little, DeviceError.
   Stage(Machine& machine, const SoakSettings& settings);
 
-  // The following put their results into `turns`, one for each GPU, even if they end by DeviceError.
+  // The following functions store their results in `turns`, one for each GPU, even if they throw DeviceError.
 
   /// Writes new words to the sources of all GPUs, and checks them there.
   void begin_round(std::uint64_t round, std::vector<GpuTurn>& turns);
 
-  /// Runs a load on all GPUs for so many seconds, at least once, or until an interrupt. `look` is called once, while
-  /// the GPUs work. A machine that does not move data in timed runs repeats the load once at the end with data, and
-  /// only that is verified.
+  /// Runs a load on all GPUs for `seconds`, at least once, or until an interrupt. `look` is called once, while the GPUs
+  /// work. A machine that does not move data in timed runs repeats the load once at the end with data, and only that is
+  /// verified.
   void run(SoakLoad load, double seconds, std::vector<GpuTurn>& turns, const std::function<void()>& look = {});
 
   /// Waits for the check in host memory and adds its results. Call it after an error.
@@ -52,27 +52,27 @@ class Stage {
   template <class Buffer>
   using Pair = std::array<Buffer, 2>;
 
-  /// Slots in one kind of memory. Each write to a slot inverts the words of the write before.
+  /// Slots in one kind of memory. Successive writes to a slot alternate between plain and inverted words.
   template <class Buffer>
   struct Ring {
     std::array<Buffer, kSlots> slots;
-    std::array<bool, kSlots> inverted{};  // the words in it, or about to be written
+    std::array<bool, kSlots> inverted{};  // whether each slot has, or is about to get, inverted words
   };
 
   struct Gpu {
     Gpu(Device& device, std::size_t bytes);
 
     Device& device;
-    int number;  // as the machine's environment counts it
+    int number;  // the GPU's number as users write it: Environment::number_of()
     Pair<HostBuffer> host_source;
     Ring<HostBuffer> host_ring;
     Pair<DeviceBuffer> source;
     Ring<DeviceBuffer> ring;
-    DeviceBuffer found;     // a SoakErrors for each slot and for each source
+    DeviceBuffer found;     // results of the check kernels: a SoakErrors for each slot and each source
     HostBuffer found_here;  // a copy of `found` on the host
     PayloadPart part;
-    Stream in;   // copies to its memory, and checks there
-    Stream out;  // copies from its memory
+    Stream in;   // copies to this GPU's memory, and checks there
+    Stream out;  // copies from this GPU's memory
     Event begin;
     Event end;
     Event side;  // end of the concurrent copies in the other direction
@@ -84,7 +84,7 @@ class Stage {
 
   struct TurnOptions {
     bool timed = false;
-    bool verified = false;  // with data
+    bool verified = false;  // data is moved and checked
   };
   void batch(SoakLoad load, std::vector<GpuTurn>& turns, const TurnOptions& how,
              const std::function<void()>& look = {});
@@ -103,7 +103,7 @@ class Stage {
   bool always_moves_;
   kernels::SoakPattern pattern_{};
   std::uint32_t round_seed_ = 0;
-  std::size_t half_ = 0;  // which half of the host's slots is next
+  std::size_t half_ = 0;  // 0 or 1: the half of the slots that the next copies to the host use
   std::vector<std::unique_ptr<Gpu>> gpus_;
   std::vector<std::vector<SoakWrong>> found_on_host_;  // by GPU; written by the worker
   bool checking_ = false;                              // the worker is running

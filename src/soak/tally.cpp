@@ -11,7 +11,7 @@ namespace xferbench::soak {
 
 namespace {
 
-constexpr std::size_t kMostSentences = 8;  // kept for one drop
+constexpr std::size_t kMostSentences = 8;  // most sentences that are kept for one drop
 
 /// Keeps the last known value of a counter if a reading lacks it.
 template <class T>
@@ -185,7 +185,7 @@ void Tally::count(const GpuState& before, const GpuState& now) {
 
 SoakGpu Tally::gpu_of(const GpuState& before, const GpuState& now) {
   SoakGpu gpu{.gpu = now.gpu, .health = now.health, .clocks = now.clocks};
-  // Some changes are usual under load and last for hours, so they are not repeated.
+  // Changes that already existed at the first reading are left out: some are usual under load and last for hours.
   for (const HealthChange& change : health_changes({before.health, now.health})) {
     if (!change.lasts) gpu.changes.push_back(change.sentence);
   }

@@ -28,8 +28,8 @@ struct GpuState {
   Clocks clocks{};
 };
 
-/// Adds a reading to an interval. Of varying values the worse is kept (highest temperature, lowest clocks), of counters
-/// the latest, of errors and throttle reasons all.
+/// Adds a reading to an interval. Keeps the worse of varying values (highest temperature, lowest clocks), the latest
+/// counters, and all errors and throttle reasons.
 void add_health(std::vector<GpuState>& interval, const std::vector<GpuState>& now);
 
 /// A time in a soak.
@@ -43,7 +43,7 @@ class Tally {
   /// `states`: the present states of all GPUs. `before`: the totals so far of a resumed soak.
   Tally(const SoakSettings& settings, std::vector<GpuState> states, std::optional<SoakTotals> before = {});
 
-  /// Adds a turn that has ended now and took so many seconds.
+  /// Adds a turn that has ended at `now` and took `seconds`, submission and checks included.
   void add(const GpuTurn& turn, double seconds, const Moment& now);
   /// Notes that a GPU has failed or does not answer.
   void record_loss(const Moment& now, const std::string& reason);
@@ -56,11 +56,11 @@ class Tally {
 
  private:
   struct Series {
-    std::vector<double> rates{};         // of the turns of this interval
-    bool is_low = false;                 // whether the last of these rates was too low
-    double low_until = 0;                // seconds into the soak at which the current drop has ended so far
-    std::optional<std::size_t> kept{};   // index of the current drop, if it is among those kept
-    std::optional<std::size_t> noted{};  // index of the last drop in this interval
+    std::vector<double> rates{};         // bytes per second of each turn in this interval
+    bool is_low = false;                 // whether the rate of the last turn was too low
+    double low_until = 0;                // end of the last turn with a low rate, in seconds into the soak
+    std::optional<std::size_t> kept{};   // index in SoakTotals::drops of the current drop, if it is stored
+    std::optional<std::size_t> noted{};  // index in SoakTotals::drops of the last drop in this interval
   };
 
   void add(SoakWrong wrong, const Moment& now);
@@ -77,7 +77,7 @@ class Tally {
   std::vector<Series> series_;  // in the order of totals_.loads
 };
 
-/// Notes that a GPU failed or did not answer at that time. The first reasons are kept, all are counted.
+/// Notes that a GPU failed or did not answer at time `at`. Only the first reasons are kept, but all losses are counted.
 void add_loss(SoakTotals& totals, const std::string& at, const std::string& reason);
 
 /// Whether nothing is wrong: no wrong byte, no drop, no lost GPU, no critical error (Xid) and no memory error that

@@ -36,7 +36,7 @@ std::string text_of(const Case& c, std::string_view axis) {
   return param == nullptr ? std::string() : to_text(param->value, param->kind);
 }
 
-/// By scenario and axis, all values of its cases.
+/// All values that the cases of a scenario have for an axis, by scenario and axis.
 using Values = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
 
 Values values_of(std::span<const Work> cases) {

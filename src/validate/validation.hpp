@@ -17,28 +17,28 @@ namespace xferbench::validation {
 /// A measured case and its prediction.
 struct Prediction {
   std::string key;
-  std::string group;                   ///< cases that are compared with each other: "overlap 16 MiB"
-  std::string kind{};                  ///< the way of doing the same work: "engines"
+  std::string group;                   ///< names_of_work(): cases of one group are compared with each other
+  std::string kind{};                  ///< kind_of(): the way of doing the work, for example "engines"
   double measured = 0;                 ///< the headline's median, in seconds
-  std::optional<Interval> interval{};  ///< its 95% interval
+  std::optional<Interval> interval{};  ///< 95% interval of `measured`, in seconds
   double predicted = 0;
-  std::optional<Interval> between{};  ///< predictions with the profile's numbers at the ends of their intervals
+  std::optional<Interval> between{};  ///< range of predictions within the intervals of the profile's numbers
 };
 
 // --- Cases that do the same work, so that one can be faster than another ---------------------------------------------
 
-/// A case, and its axes that say what is done rather than how. Without axes: all but those that name a way of doing it
-/// (kind_of()).
+/// A case and the axes that say what work it does, not how. Empty `axes`: all except strategy, method and host, which
+/// name a way of doing the work.
 struct Work {
   const Case* config = nullptr;
   std::span<const std::string_view> axes{};
 };
 
-/// A name for each case's work, the same for cases that do the same: "overlap 16 MiB, 10 rounds". Params that all cases
-/// of a scenario share are left out, except size, direction and rounds.
+/// A name for each case's work, the same for cases that do the same work: for example "overlap 16 MiB, 10 rounds".
+/// Params that all cases of a scenario share are left out, except size, direction and rounds.
 std::vector<std::string> names_of_work(std::span<const Work> cases);
 
-/// The way in which a case does its work: "engines"; the scenario's name if no axis says it.
+/// The way in which a case does its work, for example "engines"; the scenario's name if no axis says it.
 std::string kind_of(const Case& c);
 
 // --- Accuracy of the predictions -------------------------------------------------------------------------------------
@@ -58,11 +58,11 @@ struct Group {
   std::string fastest;                                ///< key of the case that was measured fastest
   std::string predicted_fastest;
   double regret = 0;  ///< relative extra time of the case predicted fastest over the fastest one, both as measured
-  std::optional<double>
-      coverage{};  ///< share of cases whose interval meets the predicted one; absent if that is unknown
+  std::optional<double> coverage{};  ///< share of cases whose measured and predicted intervals overlap; absent if any
+                                     ///< prediction has no interval
 };
 
-/// In the order of each group's first case.
+/// The groups are in the order of their first cases.
 std::vector<Group> groups_of(std::span<const Prediction> predictions);
 
 Errors errors_of(std::span<const Prediction> predictions);
@@ -74,7 +74,7 @@ namespace xferbench {
 struct Validated {
   std::string profile;                              ///< name of the profile in tables
   std::vector<std::string> files;                   ///< results files that it was compared with
-  std::vector<validation::Prediction> predictions;  ///< of their cases
+  std::vector<validation::Prediction> predictions;  ///< predictions for the cases of `files`
   std::vector<std::string> left_out;                ///< results that were not predicted, and why
 };
 
