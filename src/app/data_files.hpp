@@ -16,14 +16,14 @@ namespace xferbench::app {
 /// the folder: "expectations". Throws InputError that lists the known names.
 std::filesystem::path find_data(std::string_view kind, const std::string& name_or_path);
 
-/// The paths of all data files of this kind that come with the program, sorted; empty if the data is not installed.
+/// The paths of all data files of `kind` that come with the program, sorted; empty if the data is not installed.
 std::vector<std::filesystem::path> data_files(std::string_view kind);
 
-/// The names of these data files, as find_data() takes them. Names with control characters are left out.
+/// The names of the data files of `kind`, as find_data() takes them. Names with control characters are left out.
 std::vector<std::string> data_names(std::string_view kind);
 
-/// The names and descriptions of the data files of this kind. If `describe` throws InputError for a file, its message
-/// is the description.
+/// The names and descriptions of the data files of `kind`. If `describe` throws InputError for a file, its message is
+/// the description.
 Labels described_data(std::string_view kind, const std::function<std::string(const std::string& path)>& describe);
 
 }  // namespace xferbench::app

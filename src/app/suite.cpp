@@ -51,7 +51,7 @@ cli::RunCommand parse_run(const std::vector<std::string>& arguments) {
 SamplingPolicy policy_of(const cli::SamplingChoice& asked, cli::SamplingChoice run) {
   if (asked.ci) run.ci = asked.ci;
   if (asked.budget) run.budget = asked.budget;
-  // A limit that was asked for moves the opposite one if the two would contradict each other.
+  // A given minimum or maximum moves the other limit if the two would contradict each other.
   if (asked.min_samples && run.max_samples) run.max_samples = std::max(*run.max_samples, *asked.min_samples);
   if (asked.max_samples && run.min_samples) run.min_samples = std::min(*run.min_samples, *asked.max_samples);
   if (asked.min_samples) run.min_samples = asked.min_samples;

@@ -34,7 +34,7 @@ struct Predictors {
   std::unique_ptr<Machine> middle;
   std::unique_ptr<Machine> fastest;    ///< null if no interval is known
   std::unique_ptr<Machine> slowest;    ///< null if no interval is known
-  std::vector<std::string> sources{};  ///< of the profile's numbers
+  std::vector<std::string> sources{};  ///< where the profile's numbers come from
 };
 
 Predictors open_predictors(const std::string& profile, const GpuSelection& gpus) {
@@ -75,7 +75,7 @@ class ExcludedCases {
   }
 
  private:
-  std::vector<std::pair<std::string, std::size_t>> numbers_;  // by reason, in order of first use
+  std::vector<std::pair<std::string, std::size_t>> numbers_;  // number of results by reason, in order of first use
 };
 
 /// A measured case and its headline metric.

@@ -38,7 +38,7 @@ struct Row {
   std::string place{};    ///< in fleets: GPU and host of the case that decides
   std::size_t cases = 0;  ///< number of cases that were judged
   std::string note;       ///< why there is no number
-  std::string command;    ///< would measure the number if no case matches; empty if none is known
+  std::string command;    ///< if no case matches: command that would measure the number; empty: unknown
 };
 
 struct Checked {

@@ -92,7 +92,7 @@ SamplingPolicy policy_of(const SamplingChoice& choice, double budget) {
   SamplingPolicy policy;
   if (choice.ci) policy.ci = *choice.ci / 100;
   policy.budget = choice.budget.value_or(budget);
-  // A limit that was chosen moves the opposite default if the two would contradict each other.
+  // A given minimum or maximum moves the default of the other limit if the two would contradict each other.
   const std::size_t most = choice.max_samples.value_or(policy.max_samples);
   policy.min_samples = choice.min_samples.value_or(std::min(policy.min_samples, most));
   policy.max_samples = choice.max_samples.value_or(std::max(most, policy.min_samples));

@@ -107,7 +107,7 @@ struct RunCommand {
   bool is_one_of_several = false;      ///< a single process, although the suite asks for several
   std::optional<std::string> spread;   ///< file that collects the spread between these processes
   std::optional<std::size_t> process;  ///< number of this process, from 1; absent in the parent
-  std::vector<std::string> flags;      ///< given flags of the run without dashes; not those of axes
+  std::vector<std::string> flags;      ///< names of the given run flags, without dashes; no axis flags
 };
 
 struct TuneCommand {
@@ -120,8 +120,8 @@ struct TuneCommand {
 };
 
 struct CompareCommand {
-  std::vector<std::string> base;      ///< result files of the base side; "-" is standard input
-  std::vector<std::string> new_side;  ///< result files of the new side; "-" is standard input
+  std::vector<std::string> base;      ///< results files of the base side; "-" is standard input
+  std::vector<std::string> new_side;  ///< results files of the new side; "-" is standard input
   std::vector<std::string> across;    ///< files to show side by side, instead of `base` and `new_side`
   compare::Options options;
   std::optional<std::string> spread;  ///< file of known spreads between processes
@@ -133,9 +133,9 @@ struct CompareCommand {
 
 struct ReportCommand {
   std::vector<std::string> stored{};  ///< files to show; "-" is standard input; empty if `base` or `trend` is given
-  std::vector<std::string> base{};    ///< result files of the base side, one per process; compared with `new_side`
+  std::vector<std::string> base{};    ///< results files of the base side, one per process; compared with `new_side`
   std::vector<std::string> new_side{};
-  std::vector<std::string> trend{};  ///< result files of many runs of one machine over time
+  std::vector<std::string> trend{};  ///< results files of many runs of one machine over time
   bool allow_simulated = false;      ///< simulated and real results may be shown together
   OutputFiles files;                 ///< markdown and html
   Presentation show;
@@ -152,17 +152,17 @@ struct CheckCommand {
 
 /// Derives limits from good runs.
 struct ExpectCommand {
-  std::vector<std::string> good;  ///< result files of good runs; "-" is standard input
+  std::vector<std::string> good;  ///< results files of good runs; "-" is standard input
   std::string output = "-";       ///< file for the expectations; "-" is standard output
   bool allow_simulated = false;   ///< simulated runs may be taken
   bool allow_doubtful = false;    ///< runs that were cut off, failed or were not verified may be taken
-  double assumed_spread = 0.02;   ///< relative spread between runs
+  double assumed_spread = 0.02;   ///< assumed relative standard deviation between runs
   Presentation show;
 };
 
 /// Makes a profile for the simulated device.
 struct CalibrateCommand {
-  std::vector<std::string> results;  ///< result files to make the profile from; empty: measure this machine
+  std::vector<std::string> results;  ///< results files to make the profile from; empty: measure this machine
   std::string output = "-";          ///< file for the profile; "-" is standard output
   std::string name = "calibrated";   ///< name of the profile
   std::string base = "h200";         ///< built-in profile that supplies what is not measured

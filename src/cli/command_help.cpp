@@ -68,8 +68,7 @@ Flags flags_here(const CommandLine& line) {
   Flags flags;
   for (const CLI::App* owner : owners) {
     const Flags& taken = line.known.at(owner).taken;
-    const bool all_of_program =
-        owner == &line.app && owner != &here;  // its options include all axis flags: use `taken`
+    const bool all_of_program = owner == &line.app && owner != &here;  // skip its axis flags: only `taken` applies
     for (const CLI::Option* option : owner->get_options()) {
       const bool hidden = option->get_positional() || option->get_group().empty() || option == owner->get_help_ptr();
       if (!hidden && !all_of_program) flags.push_back(option);

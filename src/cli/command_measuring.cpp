@@ -240,7 +240,8 @@ void add_run_and_tune(CommandLine& line) {
   const std::string footer = fmt::format("Values:\n{}\nProfiles for --simulate:\n{}\nExit codes:\n{}", value_grammar(),
                                          profile_lines(), exit_codes());
   line.add_command("run", "measure scenarios; the word run may be left out", footer, run);
-  // Without flags of whole runs, since a search makes its own passes, and without monitoring: it has hundreds of cases.
+  // tune takes no flags of whole runs, since a search makes its own passes, and no --openmetrics: it has hundreds of
+  // cases.
   Flags of_tune = of_groups({kDevice, kSampling, kOutput});
   std::erase(of_tune, line.app.get_option("--openmetrics"));
   auto& tune = line.keep<TuneCommand>();

@@ -215,7 +215,7 @@ bool is_default(const Axis& axis, const Value& value) {
   return !axis.defaults.empty() && parse_axis(axis, axis.defaults, flag_of(axis)) == std::vector<Value>{value};
 }
 
-/// The flag as it is written. --gpus with one number would be a count, so a single GPU is --gpu.
+/// The flag that selects these GPUs. --gpus with one number would be a count, so a single GPU is --gpu.
 std::vector<std::string> gpus_flag(const GpuSelection& selection) {
   if (selection.first) return {"--gpus", std::to_string(*selection.first)};
   if (selection.numbers.empty()) return {"--gpus", "all"};

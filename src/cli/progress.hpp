@@ -45,7 +45,7 @@ class Progress {
   bool plain_;
   std::size_t cases_;
   std::size_t turns_;
-  std::size_t turns_done_ = 0;  // visits of cases in all turns
+  std::size_t turns_done_ = 0;  // number of case visits that are done, over all turns
   std::string where_;           // for example "[3/12]"
   std::string key_;
   std::atomic<bool> shown_ = false;  // a watchdog's thread clears the line, too

@@ -27,8 +27,7 @@ std::string_view to_text(Activity::Row row) {
 Trace make_trace(std::string source, std::vector<Activity> activities) {
   std::ranges::stable_sort(activities, {}, &Activity::begin);
   const double origin = activities.empty() ? 0 : activities.front().begin;
-  std::map<std::pair<unsigned, unsigned>, unsigned>
-      numbers;  // by GPU and stream: two GPUs may use the same stream number
+  std::map<std::pair<unsigned, unsigned>, unsigned> numbers;  // by GPU and stream: GPUs may share stream numbers
   for (Activity& a : activities) {
     a.begin -= origin;
     a.end -= origin;

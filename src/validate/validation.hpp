@@ -58,8 +58,7 @@ struct Group {
   std::string fastest;                                ///< key of the case that was measured fastest
   std::string predicted_fastest;
   double regret = 0;  ///< relative extra time of the case predicted fastest over the fastest one, both as measured
-  std::optional<double> coverage{};  ///< share of cases whose measured and predicted intervals overlap; absent if any
-                                     ///< prediction has no interval
+  std::optional<double> coverage{};  ///< share of cases whose measured and predicted intervals overlap; absent: unknown
 };
 
 /// The groups are in the order of their first cases.

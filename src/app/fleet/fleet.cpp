@@ -94,7 +94,8 @@ struct Outcome {
   int code = static_cast<int>(ExitCode::failed);
 };
 
-/// After a signal, a silent rank may just be in a long pass, which is no failure. A dead rank is always missing.
+/// Evaluates the final messages. Dead ranks count as missing. Silent ranks do too, unless a rank died or a signal came:
+/// then they may just be in a long pass.
 Outcome outcome_of(const Ending& ending, const ShutdownHandshake::FinalReports& heard,
                    const std::vector<FinalMessage>& words, const std::exception& error) {
   Outcome outcome;
@@ -122,7 +123,7 @@ void keep(const Ending& ending, std::vector<FinalMessage> words) {
   for (const std::string& news : ending.live->put(std::move(results))) tell(news);
 }
 
-/// Saves the report. Judges the ranks unless a signal cut their results off.
+/// Saves the report. Judges the ranks unless a signal cut the results off and no rank is missing.
 void save(const Ending& ending, const Outcome& outcome) {
   ending.live->edit([&](Report& report) {
     report.fleet->missing = outcome.missing;

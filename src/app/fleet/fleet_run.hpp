@@ -89,7 +89,7 @@ class FleetRun {
   std::map<std::pair<std::string, RankConcurrency>, std::size_t> places_;  // indexes in steps_, by key and concurrency
   Ranks everybody_;
   cli::Progress progress_;
-  Moments moments_;  // of the current visit
+  Moments moments_;  // by region, from the passes of the current visit
   std::string at_;
   std::optional<Result> unsent_;
 };

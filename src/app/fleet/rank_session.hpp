@@ -48,11 +48,10 @@ struct RankSession {
   /// The exit code if not all ranks can measure, the same on all ranks; the reason was printed. Not thrown: MPI can be
   /// finalized properly only without an exception in flight.
   std::optional<int> refusal;
-  std::unique_ptr<MonitoredMachine>
-      machine;                             ///< opened before MPI, which would otherwise create a CUDA context on GPU 0
-  std::unique_ptr<Communicator> mpi;       ///< destroyed before the machine
-  std::unique_ptr<HostRuntime> skewed;     ///< host with a skewed clock, if the simulated machine has one; else null
-  std::unique_ptr<Communicator> modelled;  ///< the network between simulated machines; null between real ones
+  std::unique_ptr<MonitoredMachine> machine;  ///< opened before MPI, which would otherwise create a context on GPU 0
+  std::unique_ptr<Communicator> mpi;          ///< destroyed before the machine
+  std::unique_ptr<HostRuntime> skewed;        ///< host with a skewed clock, if the simulated machine has one; else null
+  std::unique_ptr<Communicator> modelled;     ///< the network between simulated machines; null between real ones
   RankPlace place;
   std::vector<ShutdownHandshake::Neighbour> neighbours;  ///< other ranks that really run on this host
   std::vector<int> nodes;                                ///< the node of each rank
