@@ -33,7 +33,7 @@ struct LiveFile {
   ResultsFile file;
   Writer writer;
   bool follows;                        ///< updated after each case, not only at the end
-  std::optional<OutputError> error{};  ///< of the last attempt to write
+  std::optional<OutputError> error{};  ///< error of the last attempt to write; absent if it succeeded
   std::uint64_t bytes = 0;             ///< size of the file when it was last written
   std::size_t changes = 0;             ///< Record::changes() when the file was last written
   /// Small enough to be written whole after each case.
@@ -85,7 +85,7 @@ class Record {
   std::size_t changes_ = 0;
   bool needs_samples_ = true;
   LiveFile* json_ = nullptr;
-  std::optional<Journal> journal_;      // of `json_`, if it can have one
+  std::optional<Journal> journal_;      // journal of `json_`; absent if that file cannot have one
   std::set<std::size_t> unsaved_;       // case indexes whose current result is not in the journal
   LiveClock::time_point next_journal_;  // when the journal is synchronized to the disk, or begun again
   std::optional<OutputError> journal_error_;

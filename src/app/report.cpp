@@ -46,7 +46,7 @@ std::string kind_of(const std::string& file) { return file == "-" ? std::string(
 struct Stored {
   std::vector<std::string> judged{};
   std::string kind{};                                          ///< schema of the first judged file
-  std::vector<std::pair<std::string, TraceFile>> timelines{};  ///< with their file names
+  std::vector<std::pair<std::string, TraceFile>> timelines{};  ///< pairs of file name and timeline
 };
 
 bool stands_alone(const std::string& kind) { return kind == kOfSoak || kind == kExplanationSchema; }

@@ -19,7 +19,7 @@ struct StoredRun {
   std::string file;
   ResultsFile json;  ///< the file, locked
   Report report;
-  cli::RunCommand command;  ///< without its output files
+  cli::RunCommand command;  ///< command of the run, without its output files
 };
 
 /// Throws InputError if the file cannot be read, OutputError if it cannot be continued (another process does so),

@@ -169,10 +169,10 @@ class SoakOutput {
 
   std::mutex mutex_;
   SoakHeader header_;
-  std::optional<std::string> new_file_;  // to be created in begin()
+  std::optional<std::string> new_file_;  // path of the file that begin() creates
   std::optional<SoakFile> file_;
   std::optional<SoakInterval> last_;
-  std::vector<RateSample> rates_;  // for the chart on the page
+  std::vector<RateSample> rates_;  // rates of all intervals, for the chart on the page
   Output metrics_;
   Output markdown_;
   Output page_;

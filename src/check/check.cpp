@@ -41,7 +41,7 @@ class Effort {
   explicit Effort(const std::string& source) : source_(source) {}
 
   void spend(std::uint64_t steps) {
-    constexpr std::uint64_t kMost = 300'000'000;  // about a second
+    constexpr std::uint64_t kMost = 300'000'000;  // takes about a second
     steps_ += steps;
     if (steps_ <= kMost) return;
     throw UsageError(source_ + ": too many patterns and names for this number of cases; check fewer at once");

@@ -24,7 +24,7 @@ bool has(const Words& words, const std::string& word) { return std::ranges::find
 
 /// The scenario and axis values that an expectation requires, in its conditions or in its key pattern.
 struct RequestedValues {
-  std::string scenario;  ///< pattern
+  std::string scenario;  ///< pattern for scenario names
   std::vector<Condition> where;
 };
 

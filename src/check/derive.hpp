@@ -22,7 +22,7 @@ struct Derived {
   Expectations expectations;
   std::vector<std::string> warnings;  ///< reasons to doubt the limits, and cases without a limit
   double least_margin = 0;            ///< smallest relative distance between a limit and the worst of the good runs
-  double most_margin = 0;             ///< largest of these distances
+  double most_margin = 0;             ///< largest relative distance between a limit and the worst of the good runs
 };
 
 /// An expectation for the headline of each case of these good runs, at least one. Throws UsageError if they do not

@@ -27,7 +27,7 @@ constexpr auto texts_of(Bound) { return std::to_array<std::string_view>({"=", "<
 struct Wanted {
   std::string text;  ///< as it is written: a pattern for words (h2d, pin*), an amount (256MiB), or a bound (>=256MiB)
   Bound bound = Bound::equal;
-  std::optional<double> amount;  ///< absent: no number meets it
+  std::optional<double> amount;  ///< the number in `text`; absent: it is a word or a pattern
 };
 
 /// A condition on an axis: its value must be one of several.
@@ -54,8 +54,8 @@ inline constexpr std::string_view kGpusOfCase = "gpus";
 struct Expectation {
   std::string name;
   std::string cases;             ///< pattern for keys; empty: any
-  std::string scenario;          ///< pattern; empty: any
-  std::vector<Condition> where;  ///< all must be met
+  std::string scenario;          ///< pattern for scenario names; empty: any
+  std::vector<Condition> where;  ///< conditions on axes, all of which a case must meet
   std::string number;            ///< name of the metric or of the measurement
   std::string unit;              ///< unit that the file gives for both limits; already applied to them
   bool is_measurement = false;
@@ -63,10 +63,10 @@ struct Expectation {
   std::optional<Limit> at_least;
   std::optional<Limit> at_most;
   Aggregate aggregate = Aggregate::every;
-  bool optional = false;  ///< no case has to match
+  bool optional = false;  ///< if true, no case has to match
 };
 
-inline constexpr std::size_t kMostExpectations = 10'000;  ///< in one file
+inline constexpr std::size_t kMostExpectations = 10'000;  ///< most expectations in one file
 
 struct Expectations {
   std::string source;  ///< name of the file in messages

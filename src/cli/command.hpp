@@ -33,7 +33,7 @@ struct DeviceChoice {
 
 /// A file that a flag names; "-" is standard output.
 struct NamedFile {
-  const char* flag;  ///< without dashes
+  const char* flag;  ///< name of the flag, without dashes
   std::string path;
 };
 
@@ -69,7 +69,7 @@ struct Presentation {
   bool quiet = false;
   bool details = false;  ///< in tables and Markdown: every measurement and finding, not only the most telling
   ColorMode color = ColorMode::automatic;
-  ProgressMode progress = ProgressMode::automatic;  ///< never if `quiet`
+  ProgressMode progress = ProgressMode::automatic;  ///< how progress is shown; ProgressMode::never if `quiet`
   bool wide = false;                                ///< whole tables: every column and every row
 };
 
@@ -154,7 +154,7 @@ struct CheckCommand {
 struct ExpectCommand {
   std::vector<std::string> good;  ///< results files of good runs; "-" is standard input
   std::string output = "-";       ///< file for the expectations; "-" is standard output
-  bool allow_simulated = false;   ///< simulated runs may be taken
+  bool allow_simulated = false;   ///< simulated runs are accepted
   bool allow_doubtful = false;    ///< runs that were cut off, failed or were not verified may be taken
   double assumed_spread = 0.02;   ///< assumed relative standard deviation between runs
   Presentation show;
@@ -166,9 +166,9 @@ struct CalibrateCommand {
   std::string output = "-";          ///< file for the profile; "-" is standard output
   std::string name = "calibrated";   ///< name of the profile
   std::string base = "h200";         ///< built-in profile that supplies what is not measured
-  bool allow_simulated = false;      ///< simulated results may be taken
-  DeviceChoice device;               ///< the device to measure
-  std::optional<std::string> json;   ///< file that keeps the measurements; absent: one next to the profile's file
+  bool allow_simulated = false;      ///< simulated results are accepted
+  DeviceChoice device;
+  std::optional<std::string> json;  ///< file that keeps the measurements; absent: one next to the profile's file
   Presentation show;
 };
 
@@ -218,7 +218,7 @@ struct SoakCommand {
 struct ListCommand {
   enum class Of { everything, scenarios, suites, expectations, profiles, gpus };
   Of of = Of::everything;
-  DeviceChoice device{};  ///< for Of::gpus
+  DeviceChoice device{};  ///< device whose GPUs Of::gpus lists
   OutputFiles files{};    ///< markdown and html
   Presentation show{};
 };
@@ -272,8 +272,8 @@ std::optional<std::span<const std::string>> program_in(std::span<const std::stri
 
 /// Names of data files that come with the program.
 struct DataNames {
-  std::vector<std::string> expectations;  ///< for check --expect
-  std::vector<std::string> suites;        ///< for --suite
+  std::vector<std::string> expectations;  ///< names for check --expect
+  std::vector<std::string> suites;        ///< names for --suite
 };
 
 /// Completions of the last word, one per line; the line ":files" stands for file names.

@@ -37,7 +37,7 @@ struct CommandLine {
     std::string usage;                   ///< one or more lines
     Flags taken{};                       ///< flags of the program that it takes
     std::function<Command()> make{};     ///< for a command: makes it from the values of its flags
-    const Scenario* scenario = nullptr;  ///< for a scenario
+    const Scenario* scenario = nullptr;  ///< the scenario that the subcommand measures; null for other commands
   };
   struct Contradiction {
     const CLI::Option* one;

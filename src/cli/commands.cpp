@@ -618,7 +618,7 @@ Command help_command(const CommandLine& line, const std::string& word) {
         fmt::format("help takes one scenario or command; write xferbench help {}", after.front()->get_name()));
   }
   if (after.empty()) return HelpCommand{page(line, line.app)};
-  const auto inner = after.front()->get_subcommands();  // of tune: a scenario
+  const auto inner = after.front()->get_subcommands();  // after `tune`: the scenario
   return HelpCommand{page(line, inner.empty() ? *after.front() : *inner.front())};
 }
 

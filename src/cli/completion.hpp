@@ -18,7 +18,7 @@ inline constexpr const char* kFiles = ":files";
 /// What may stand in one place of a command line.
 struct Candidates {
   std::vector<std::string> words{};
-  bool of_flag = false;  ///< they are values of a flag, which may be lists with commas
+  bool of_flag = false;  ///< whether `words` are values of a flag, which may be lists with commas
 };
 
 /// The candidates after the words `before`: values of `flag` if it takes a value; else other flags if `another_flag` is

@@ -63,7 +63,7 @@ std::string subcommand(const Page& page) {
   std::string roff = fmt::format(".SS {}\n{}", roff_escaped(page.name), paragraph(page.summary));
   for (Section section : page.sections) {
     if (section.title != kFlags) continue;
-    section.entries.pop_back();  // --help
+    section.entries.pop_back();  // the last entry is --help
     roff += entries({section});
   }
   return roff;

@@ -19,9 +19,9 @@ namespace xferbench {
 using Value = std::variant<std::uint64_t, double, std::string>;
 
 enum class AxisKind {
-  size,    ///< bytes; written 256M, 4KiB, 1GB
-  count,   ///< a whole number
-  real,    ///< a real number
+  size,   ///< bytes; written 256M, 4KiB, 1GB
+  count,  ///< a whole number
+  real,
   time,    ///< written 3ms, 90s or 2h, or as a number of Axis::unit; stored in this unit
   choice,  ///< one of Axis::choices
   gpus,    ///< numbers of GPUs, joined by Axis::joined_by, or one of Axis::choices
@@ -38,12 +38,12 @@ struct Axis {
   std::string name{};  ///< the name in keys and files, and the flag without its dashes
   std::string flag{};  ///< the flag's name if it is not `name`; `name` is then an older name of the flag
   AxisKind kind = AxisKind::count;
-  std::string defaults{};        ///< in the command line's grammar; empty: the axis is absent unless its flag is given
+  std::string defaults{};        ///< values in the command line's grammar; empty: no axis unless its flag is given
   std::string tuning{};          ///< values that `tune` tries if the flag is not given; empty: the defaults
   bool tuned_without = false;    ///< if true, `tune` also tries cases without the axis
   std::string implicit_value{};  ///< what the flag means without a value; empty: it needs one
   std::string help{};            ///< one line
-  std::vector<std::string> choices{};  ///< for AxisKind::choice and AxisKind::gpus
+  std::vector<std::string> choices{};  ///< legal words, for AxisKind::choice and AxisKind::gpus
   std::string example{};               ///< for AxisKind::text and AxisKind::file: an example value
   char joined_by = '+';                ///< for AxisKind::gpus: between the numbers; 0: only one number is legal
   double min = 1;                      ///< smallest legal number; for AxisKind::time in units of `unit`
@@ -54,7 +54,7 @@ struct Axis {
   std::vector<std::string> only_with_values{};  ///< ... one of these values; empty: any value
 };
 
-/// "--size": the flag as help and errors write it.
+/// The flag as help and errors write it, for example "--size".
 inline std::string flag_of(const Axis& axis) { return "--" + (axis.flag.empty() ? axis.name : axis.flag); }
 /// The flag and, if the axis has one, its older name, as CLI11 expects: for example "--location,--lies-in".
 inline std::string flag_names(const Axis& axis) { return flag_of(axis) + (axis.flag.empty() ? "" : ",--" + axis.name); }

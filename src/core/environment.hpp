@@ -56,7 +56,7 @@ struct Environment {
   };
   /// The path from one GPU to another; the path back may differ.
   struct PeerLink {
-    int from = 0;  ///< Gpu::index
+    int from = 0;  ///< Gpu::index of the GPU that accesses
     int to = 0;
     bool access = false;   ///< whether `from` can reach the memory of `to` directly
     bool atomics = false;  ///< whether `from` can do atomic operations on that memory

@@ -18,7 +18,7 @@ struct Health {
   /// Throttle reasons, such as "hw-thermal".
   std::optional<std::vector<std::string>> throttle{};
   std::optional<double> power{};              ///< watts, averaged by the GPU's sensor
-  std::optional<double> temperature{};        ///< of the GPU chip, in degrees Celsius
+  std::optional<double> temperature{};        ///< temperature of the GPU chip in degrees Celsius
   std::optional<double> temperature_limit{};  ///< degrees Celsius at which the chip throttles itself
   /// Critical errors (NVIDIA Xid) that the driver reported since the previous reading.
   std::optional<std::vector<std::uint64_t>> xids{};
@@ -34,8 +34,8 @@ struct Clocks {
 
 /// Bytes that a GPU's link carried since some moment, packet overhead included, as the driver counts them.
 struct LinkBytes {
-  double sent = 0;      ///< by the GPU
-  double received = 0;  ///< by the GPU
+  double sent = 0;      ///< bytes that the GPU sent
+  double received = 0;  ///< bytes that the GPU received
 };
 
 /// Health of a GPU before and after a case.

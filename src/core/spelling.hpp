@@ -12,7 +12,7 @@ std::string lower_case(std::string_view text);
 /// The candidate nearest to `word` by edit distance; empty if none is near enough to be a typo.
 std::string nearest(std::string_view word, std::span<const std::string> candidates);
 
-/// "; did you mean 'h2d'?" or empty.
+/// Returns for example "; did you mean 'h2d'?"; empty if no candidate is near enough.
 std::string suggestion(std::string_view word, std::span<const std::string> candidates);
 
 }  // namespace xferbench

@@ -21,14 +21,14 @@ struct Activity {
   Row row = Row::kernel;
   std::string name;
   std::uint64_t bytes = 0;  ///< moved by a copy or memset; 0 for everything else
-  unsigned stream = 0;      ///< of a device activity, numbered in order of first use; 0 for host calls
+  unsigned stream = 0;      ///< of a device activity: stream number, from 0 in order of first use; 0 for host calls
   double begin = 0;         ///< seconds from the first activity
   double end = 0;
   unsigned gpu = 0;  ///< place in the run's list of GPUs; 0 for host calls
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
-/// "H2D", "kernel", "D2H", "inside", "P2P", "host".
+/// The name of the row: "H2D", "kernel", "D2H", "inside", "P2P" or "host".
 std::string_view to_text(Activity::Row row);
 
 /// The activities of one pass over a region.

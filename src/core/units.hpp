@@ -61,7 +61,8 @@ std::string format_quantity(double value, std::string_view unit);
 /// As format_quantity(), but always with the unit: for example "12 copies".
 std::string format_with_unit(double value, std::string_view unit);
 
-/// "94.1 %" from 0.941. Files may hold absurd numbers: those give "over 1000000 %", and NaN gives "-".
+/// The fraction in percent: 0.941 gives "94.1 %". Absurd numbers, which files may hold, give "over 1000000 %"; NaN
+/// gives "-".
 std::string format_percent(double fraction, int decimals = 1);
 
 /// As format_percent(), but with the sign: for example "+8.1 %".

@@ -48,7 +48,7 @@ class Stage {
  private:
   using Slots = std::span<const std::size_t>;
 
-  /// Two buffers: words as they are, and inverted.
+  /// Two buffers: the first has plain words, the second one inverted words.
   template <class Buffer>
   using Pair = std::array<Buffer, 2>;
 
@@ -105,7 +105,7 @@ class Stage {
   std::uint32_t round_seed_ = 0;
   std::size_t half_ = 0;  // 0 or 1: the half of the slots that the next copies to the host use
   std::vector<std::unique_ptr<Gpu>> gpus_;
-  std::vector<std::vector<SoakWrong>> found_on_host_;  // by GPU; written by the worker
+  std::vector<std::vector<SoakWrong>> found_on_host_;  // wrong buffers by GPU; written by the worker
   bool checking_ = false;                              // the worker is running
   std::uint64_t being_checked_ = 0;                    // bytes of each GPU that the worker checks
   std::optional<Worker> worker_;                       // last member: it uses all others

@@ -15,8 +15,8 @@ namespace xferbench::soak {
 struct GpuTurn {
   int gpu = 0;
   SoakLoad load{};
-  std::uint64_t moved = 0;     ///< bytes
-  std::uint64_t verified = 0;  ///< bytes
+  std::uint64_t moved = 0;     ///< bytes that copies moved
+  std::uint64_t verified = 0;  ///< bytes that were compared with the expected words
   double seconds = 0;          ///< duration of the transfers by the GPU's clock
   std::vector<SoakWrong> wrong{};
 };
@@ -72,9 +72,9 @@ class Tally {
   void count(const GpuState& before, const GpuState& now);
 
   SoakSettings settings_;
-  std::vector<GpuState> states_;  // at the end of the previous interval
+  std::vector<GpuState> states_;  // states of all GPUs at the end of the previous interval
   SoakTotals totals_;
-  std::vector<Series> series_;  // in the order of totals_.loads
+  std::vector<Series> series_;  // one for each of totals_.loads, in the same order
 };
 
 /// Notes that a GPU failed or did not answer at time `at`. Only the first reasons are kept, but all losses are counted.

@@ -54,7 +54,7 @@ struct Errors {
 struct Group {
   std::string name;
   Errors all;
-  std::vector<std::pair<std::string, Errors>> kinds;  ///< in the order of first use
+  std::vector<std::pair<std::string, Errors>> kinds;  ///< errors by kind_of(), in the order of first use
   std::string fastest;                                ///< key of the case that was measured fastest
   std::string predicted_fastest;
   double regret = 0;  ///< relative extra time of the case predicted fastest over the fastest one, both as measured

@@ -208,7 +208,7 @@ ExplanationView shown_by(const cli::ExplainCommand& command) {
 }
 
 void write(const cli::ExplainCommand& command, const Analysis& analysis, JudgementFiles& files) {
-  if (!command.show.quiet && !files.shows_table()) {  // the table contains them
+  if (!command.show.quiet && !files.shows_table()) {  // the table contains the warnings
     for (const std::string& warning : analysis.explanation.warnings) tell("warning: " + warning);
   }
   files.write({.document = [&] { return document_of(analysis.explanation); },

@@ -95,7 +95,7 @@ std::optional<Report> simulated(const std::string& profile, std::vector<std::str
   return measured((folder.path() / "limits.json").string(), {"--simulate=" + profile}, {}, warnings);
 }
 
-/// The cached limits of that GPU if they are still valid. An unreadable file is measured again.
+/// The limits of the GPU from the cache; nullopt if they are missing, outdated or unreadable.
 std::optional<Report> kept(const fs::path& file, const std::string& uuid) {
   std::error_code unknown;
   if (!fs::exists(file, unknown)) return std::nullopt;

@@ -40,7 +40,7 @@ namespace {
 struct Ending {
   const cli::RunCommand& command;
   const RankSession& session;
-  LiveReport* live;  ///< at rank 0; null elsewhere
+  LiveReport* live;  ///< report and files of the run at rank 0; null on other ranks
   FleetRun& run;
   ShutdownHandshake& shutdown;
 };

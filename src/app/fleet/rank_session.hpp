@@ -54,8 +54,8 @@ struct RankSession {
   std::unique_ptr<Communicator> modelled;     ///< the network between simulated machines; null between real ones
   RankPlace place;
   std::vector<ShutdownHandshake::Neighbour> neighbours;  ///< other ranks that really run on this host
-  std::vector<int> nodes;                                ///< the node of each rank
-  std::optional<Fleet> fleet;                            ///< at rank 0: all ranks
+  std::vector<int> nodes;                                ///< node number of each rank, by rank
+  std::optional<Fleet> fleet;                            ///< at rank 0: the record of all ranks; absent on others
 
   [[nodiscard]] Communicator& ranks() const { return modelled ? *modelled : *mpi; }
   /// The host whose clock the common clock is computed from.
