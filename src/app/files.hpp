@@ -44,7 +44,7 @@ void warn(const std::vector<std::string>& warnings);
 class JudgementFiles {
  public:
   using Text = std::function<std::string()>;
-  /// Produces each output; called only if that output was asked for.
+  /// Functions that produce the outputs; each one is called only if its output was requested.
   struct Texts {
     std::function<Document()> document;
     Style style{};                      ///< of the table on the terminal
@@ -68,7 +68,7 @@ class JudgementFiles {
     std::string_view flag;
     ResultsFile file;
   };
-  std::vector<Output> outputs_;  ///< only the requested ones
+  std::vector<Output> outputs_;  ///< only the requested outputs
 };
 
 }  // namespace xferbench::app

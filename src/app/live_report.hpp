@@ -22,7 +22,7 @@
 
 namespace xferbench::app {
 
-/// Results by the indexes of their cases, ascending.
+/// Pairs of case index and result, ascending by index.
 using KnownResults = std::vector<std::pair<std::size_t, Result>>;
 
 /// Writes a report in the format of one file.

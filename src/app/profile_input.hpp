@@ -27,7 +27,7 @@ std::vector<std::string> drop_invalid_figures(Calibration& made);
 /// are not enough for a profile.
 std::optional<ProfileText> load_profile(const std::string& simulate);
 
-/// The text of any profile that is a file, also of one made from results.
+/// The text of a profile file, or of the profile that is made from a results file.
 ProfileText profile_text(const std::string& simulate);
 
 /// As modelled_rank(). Results say nothing of ranks, so a results file gives a default one.

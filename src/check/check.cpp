@@ -23,7 +23,7 @@ namespace xferbench::check {
 
 namespace {
 
-/// The value of --simulate for the same machine: for a profile file its path as on the command line.
+/// The value of --simulate that gives the report's machine: for a profile file its path as on the command line.
 std::string simulated_by(const Report& report) {
   constexpr std::string_view kFlag = "--simulate";
   const std::vector<std::string>& words = report.command;

@@ -127,7 +127,7 @@ struct CompareCommand {
   std::optional<std::string> spread;  ///< file of known spreads between processes
   bool all = false;                   ///< list every case
   Annotations annotations = Annotations::none;
-  OutputFiles files;  ///< json, markdown and html
+  OutputFiles files;  ///< uses only json, markdown and html
   Presentation show;
 };
 
@@ -137,7 +137,7 @@ struct ReportCommand {
   std::vector<std::string> new_side{};
   std::vector<std::string> trend{};  ///< results files of many runs of one machine over time
   bool allow_simulated = false;      ///< simulated and real results may be shown together
-  OutputFiles files;                 ///< markdown and html
+  OutputFiles files;                 ///< uses only markdown and html
   Presentation show;
 };
 
@@ -146,7 +146,7 @@ struct CheckCommand {
   std::string expect;                ///< name or path of the expectations
   bool allow_simulated = false;      ///< simulated results may be checked
   Annotations annotations = Annotations::none;
-  OutputFiles files;  ///< json, markdown, html, junit and openmetrics
+  OutputFiles files;  ///< uses only json, markdown, html, junit and openmetrics
   Presentation show;
 };
 
@@ -155,7 +155,7 @@ struct ExpectCommand {
   std::vector<std::string> good;  ///< results files of good runs; "-" is standard input
   std::string output = "-";       ///< file for the expectations; "-" is standard output
   bool allow_simulated = false;   ///< simulated runs are accepted
-  bool allow_doubtful = false;    ///< runs that were cut off, failed or were not verified may be taken
+  bool allow_doubtful = false;    ///< runs that were cut off, failed or were not verified are accepted
   double assumed_spread = 0.02;   ///< assumed relative standard deviation between runs
   Presentation show;
 };
@@ -177,7 +177,7 @@ struct ValidateCommand {
   std::vector<std::string> results;  ///< results that the profile was not made from
   std::string profile;               ///< name or file of the profile, or results to make it from
   bool allow_simulated = false;      ///< simulated results may be predicted, too
-  OutputFiles files;                 ///< json, markdown and html
+  OutputFiles files;                 ///< uses only json, markdown and html
   Presentation show;
 };
 
@@ -199,7 +199,7 @@ struct ExplainCommand {
   bool all = false;                         ///< show findings of little gain and all processes too
   std::vector<explain::FindingKind> fixed;  ///< findings: also predict the time with just these fixed
   std::optional<std::string> simulate;      ///< profile of the simulated device whose limits apply
-  OutputFiles files;                        ///< json, markdown, html and timeline
+  OutputFiles files;                        ///< uses only json, markdown, html and timeline
   Presentation show;
 };
 
@@ -219,13 +219,13 @@ struct ListCommand {
   enum class Of { everything, scenarios, suites, expectations, profiles, gpus };
   Of of = Of::everything;
   DeviceChoice device{};  ///< device whose GPUs Of::gpus lists
-  OutputFiles files{};    ///< markdown and html
+  OutputFiles files{};    ///< uses only markdown and html
   Presentation show{};
 };
 
 struct InfoCommand {
   DeviceChoice device;
-  OutputFiles files{};  ///< json, markdown and html
+  OutputFiles files{};  ///< uses only json, markdown and html
   Presentation show{};
 };
 

@@ -46,7 +46,7 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   if (word.size() > kLongest) return best;
   for (const std::string& candidate : candidates) {
     if (candidate.size() > kLongest) continue;
-    if (candidate == word) continue;  // the word exists, but not here: proposing it would not help
+    if (candidate == word) continue;  // the word is known, but not legal here: proposing it would not help
     const std::size_t edits = edit_distance(lower_case(word), lower_case(candidate));
     // A prefix of a candidate counts as one wrong letter and wins against it. Of two such candidates, the one with
     // fewer missing letters wins.

@@ -1,4 +1,4 @@
-// A temporary folder.
+// A temporary folder, which the destructor removes.
 #pragma once
 
 #include <filesystem>

@@ -215,7 +215,7 @@ int fleet_exit_code(const Report& report) {
   return code == 0 && flagged ? static_cast<int>(ExitCode::failed) : code;
 }
 
-/// Ends this rank, whose GPU is stuck: the others notice that it is gone.
+/// Ends this rank, whose GPU is stuck. The other ranks notice that it is gone.
 [[noreturn]] void exit_stuck(const Alarm& alarm, const RankSession& session) {
   tell(fmt::format("{}: {}", fleet::rank_text(session.place), stuck_reason(alarm)));
   std::_Exit(static_cast<int>(ExitCode::failed));
