@@ -48,8 +48,8 @@ bool is_whole(const Recording& r, const RecordedRun& run) {
 
 /// How a recorded process relates to the program that was run.
 struct Part {
-  bool is_program = false;   ///< the started process, from its start to its end, without an exec
-  bool is_only_one = false;  ///< the only process that used a GPU
+  bool is_program = false;   ///< it is the started process and never called exec
+  bool is_only_one = false;  ///< it is the only process that used a GPU
 };
 
 /// The wall times of this process in baseline runs, without profiling. They are unknown for a child process. But if it
