@@ -126,13 +126,13 @@ constexpr bool waits_for_work(CallKind kind) {
          kind == CallKind::start_trace || kind == CallKind::stop_trace;
 }
 
-/// Whether the expected time is spent later, in a stream, rather than before the call returns.
+/// Whether DeviceCall::expected is time that a stream spends after the call has returned, not time inside the call.
 constexpr bool submits_work(CallKind kind) {
   return kind == CallKind::copy || kind == CallKind::copy_batch || kind == CallKind::fill || kind == CallKind::launch ||
          kind == CallKind::prefetch || kind == CallKind::replay;
 }
 
-/// One call. The stream and device are those of the wrapped machine, not of the wrapper that the program holds.
+/// One call. `stream` and `device` are objects of the wrapped machine, not the wrappers that the program uses.
 struct DeviceCall {
   CallKind kind{};
   /// Seconds that the work takes at rates that any machine reaches (a loose upper bound); 0 for a negligible call.
@@ -144,24 +144,24 @@ struct DeviceCall {
 };
 
 /// Gets a notification before and after every device call, on the calling thread, so from several threads at once.
-/// This is inside timed regions: implementations have nanoseconds.
+/// Most calls are inside timed regions, so an implementation must return within nanoseconds.
 class CallObserver : NonCopyable {
  public:
   virtual ~CallObserver() = default;
 
-  /// Before the call. May throw where the call itself may; then neither the call nor leave() follows. A DeviceError
-  /// thrown before CallKind::usable makes usable() return false.
+  /// Called before the call. May throw if may_throw(call.kind); then neither the call nor leave() follows. A
+  /// DeviceError thrown before CallKind::usable makes usable() return false.
   virtual void enter(const DeviceCall& call) = 0;
-  /// After a copy was submitted to a stream. May throw, as the copy may.
+  /// Called after CallKind::copy was submitted to a stream, before leave(). May throw, as the copy may.
   virtual void submitted(const DeviceCall&) {}
-  /// After the call, whether it returned or threw. `progress` is false if an event query found the event unfinished.
+  /// Called after the call returned or threw. `progress` is false if an event query found the event unfinished.
   virtual void leave(const DeviceCall& call, bool progress) noexcept = 0;
 
-  // Hooks with which tests alter what a machine reports and what it is asked for.
+  // Hooks for tests and the fault injector: what a device reports, and whether a machine moves data.
   virtual void adjust(Capabilities&) const {}
   virtual void adjust(Health&) {}
   virtual void adjust(std::optional<LinkBytes>&) {}
-  /// Overrides whether the simulated machine really moves data; `asked` is the caller's wish.
+  /// Overrides whether the simulated machine really moves data; `asked` is the value that the caller passed.
   virtual bool moves_data(bool asked) { return asked; }
 };
 

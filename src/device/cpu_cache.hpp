@@ -10,8 +10,8 @@ namespace xferbench {
 /// Whether flush_from_cache() works on this CPU (x86-64 only).
 bool can_flush_cache();
 
-/// Writes every cache line of the range back to memory and evicts it from all caches. Runs on this thread, about 10
-/// GB/s.
+/// Writes every cache line of the range back to memory and evicts it from all caches. Runs on the calling thread, at
+/// about 10 GB/s.
 void flush_from_cache(std::span<const std::byte> range);
 
 /// Reads every cache line of the range to load as much of it as fits into the caches.

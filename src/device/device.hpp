@@ -64,10 +64,10 @@ class Device : NonCopyable {
   /// Pins memory in place; `memory` must outlive the registration. Throws if the memory is already pinned.
   [[nodiscard]] virtual Registration register_host(const HostView& memory) = 0;
 
-  /// The synchronous API (cudaMemcpy), to be timed as such: runs in the legacy default stream and returns when the
-  /// host memory may be reused. Hazard: data from pageable memory may then still be in flight from the driver's
-  /// staging buffers to the GPU (CUDA Runtime API, API synchronization behavior), and a non-blocking stream does not
-  /// wait for it.
+  /// Copies with the synchronous API (cudaMemcpy), so that scenarios can measure it. Runs in the legacy default stream
+  /// and returns when the host memory may be reused. Hazard: data from pageable memory may then still be in flight
+  /// from the driver's staging buffers to the GPU (CUDA Runtime API, API synchronization behavior), and a non-blocking
+  /// stream does not wait for it.
   virtual void copy_blocking(const Copy& copy) = 0;
   /// Returns when the data has arrived and any stream may read it.
   void copy_and_wait(const Copy& copy) {
@@ -87,7 +87,7 @@ class Device : NonCopyable {
   /// Loads the kernel now. Hazard: lazy loading inside a gated region would deadlock with the gate.
   virtual void preload(const Kernel& kernel) = 0;
   /// Compiles and loads a user's kernel; later calls with the same source return the same kernel. The device owns it.
-  /// A compilation error names the lines of the file.
+  /// The DeviceError for a failed compilation names the lines of the file.
   virtual const LoadedKernel& load_kernel(const KernelSource& source) = 0;
   /// Registers, shared memory and occupancy of the kernel on this GPU; nothing where unknown, as on a simulated GPU.
   [[nodiscard]] virtual std::optional<KernelResources> resources(const Kernel& kernel) = 0;
@@ -99,8 +99,8 @@ class Device : NonCopyable {
   /// The current limit of pending device-side launches.
   [[nodiscard]] virtual std::size_t reserved_device_launches() const = 0;
 
-  /// Measures the offset between the GPU's global timer, which stamps hold, and the host's clock. Takes some hundred
-  /// microseconds of an idle GPU.
+  /// Measures the offset between the GPU's global timer, which StreamView::stamp() reads, and the host's clock. Takes
+  /// some hundred microseconds of an idle GPU.
   [[nodiscard]] virtual ClockRelation relate_clocks() = 0;
   /// Measured SM clock, in Hz; nothing where it cannot be measured.
   [[nodiscard]] virtual std::optional<double> sm_clock_hz() = 0;

@@ -165,8 +165,8 @@ std::string bind_memory(int node) {
   return "setting a memory policy: " + std::generic_category().message(errno);
 }
 
-/// Binds CPUs and memory to the node. Returns why that failed; empty on success. If `yielding`, an existing memory
-/// policy is kept.
+/// Binds CPUs and memory of the calling thread to the node. Returns why that failed; empty on success. If `yielding`,
+/// an existing memory policy is kept.
 std::string bind_to(int node, bool yielding) {
   if (!run_on(node)) return fmt::format("NUMA node {} has no CPU that this process may run on", node);
   const bool has_libnuma = numa_available() >= 0;  // without it no other libnuma function may be called

@@ -23,7 +23,7 @@ struct NumaPolicy {
     none,   ///< no change: the system, taskset or numactl decide
   };
   Kind kind = Kind::local;
-  int node = 0;  ///< for Kind::node, as Linux counts them
+  int node = 0;  ///< Linux's number of the node; used only for Kind::node
 };
 constexpr auto texts_of(NumaPolicy::Kind) { return std::to_array<std::string_view>({"local", "node", "none"}); }
 
@@ -35,7 +35,7 @@ void require_node(const NumaPolicy& policy);
 /// full; empty on success. Throws UsageError if Kind::node cannot be applied.
 std::string place_process(const NumaPolicy& policy, std::optional<int> gpu_node);
 
-/// The same for several GPUs. If they have no common_node(), Kind::local does not bind the process.
+/// Like place_process() for one GPU, but for several. Kind::local binds nothing if they have no common_node().
 std::string place_process(const NumaPolicy& policy, std::span<const std::optional<int>> gpu_nodes);
 
 /// The node that all GPUs share; nothing if one is unknown or they differ.

@@ -35,8 +35,8 @@ class HostCall : public std::enable_shared_from_this<HostCall>, NonCopyable {
     if (stream_error_ == nullptr) stream_error_ = error;
   }
 
-  /// For streams that take a plain pointer: keeps the object alive until release() was called as often as keep(),
-  /// from any thread. If the context is lost and release() never comes, the object leaks.
+  /// Returns this object as the plain pointer that CUDA's callback functions take. It stays alive until release() was
+  /// called as often as keep(), from any thread. If the context is lost and release() never comes, the object leaks.
   [[nodiscard]] void* keep() {
     const std::lock_guard lock(mutex_);
     if (kept_++ == 0) self_ = shared_from_this();

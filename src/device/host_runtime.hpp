@@ -57,7 +57,7 @@ class HostRuntime : NonCopyable {
 /// Threads and clocks of the real host.
 class RealHost : public HostRuntime {
  public:
-  /// `prepare` runs first on every started thread; start_thread() throws what it throws.
+  /// `prepare` runs first on every started thread; start_thread() rethrows its exceptions.
   explicit RealHost(std::function<void()> prepare = [] {}) : prepare_(std::move(prepare)) {}
 
   [[nodiscard]] double now() const override;

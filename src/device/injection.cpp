@@ -95,8 +95,8 @@ bool FaultInjector::is_counted(const DeviceCall& call) const {
   return fault_.kind ? call.kind == *fault_.kind : may_throw(call.kind);
 }
 
-/// Flips the bit in the copy's own stream, behind the copy. The offset is chosen because simulated machines move only
-/// the beginning of each MiB of a large copy.
+/// Enqueues the flip of a bit in the copy's stream, behind the copy. The byte lies shortly after a MiB boundary,
+/// because simulated machines move only the first bytes of each MiB of a large copy.
 void FaultInjector::submitted(const DeviceCall& call) {
   constexpr std::size_t kPayload = 4096;  // bytes; smaller copies carry results, not payload
   if (fault_.effect != InjectedFault::Effect::flip || !is_counted(call) || call.copies.empty()) return;
@@ -122,7 +122,7 @@ void FaultInjector::enter(const DeviceCall& call) {
   if (fault_.effect == InjectedFault::Effect::die) std::raise(SIGKILL);
   if (fault_.effect == InjectedFault::Effect::hang) return hang(call);
   if (fault_.effect == InjectedFault::Effect::lose) {
-    if (real_ && call.stream != nullptr) return call.stream->stamp(nullptr);  // faults on the GPU
+    if (real_ && call.stream != nullptr) return call.stream->stamp(nullptr);  // a write to a null pointer on the GPU
     if (several_) lost_device_ = call.device;
     lost_ = true;
   }

@@ -13,23 +13,24 @@ namespace xferbench {
 
 struct InjectedFault {
   enum class Effect {
-    hang,  ///< the call never returns; on a real GPU the stream's work queues behind a kernel that never ends
+    hang,  ///< the call never returns; a stream's call on a real GPU returns, but its work waits behind a kernel that
+           ///< never ends
     fail,  ///< the call throws DeviceError
-    lose,  ///< the call and all later calls of that device throw, and usable() is false; on a real GPU the stream's
-           ///< work queues behind a kernel that makes an invalid memory access
+    lose,  ///< the call and all later calls of that device throw, and usable() is false; a stream's call on a real GPU
+           ///< instead first enqueues a kernel that makes an invalid memory access
     die,   ///< the process is killed at once, as by kill -9
     flip,  ///< a copy delivers one wrong bit; where no data moves (timed passes of a simulated machine), the next copy
            ///< that moves data does
   };
   Effect effect{};
   std::optional<CallKind> kind{};  ///< kind of calls to count; none: all calls that may throw
-  std::uint64_t nth = 1;           ///< which of the counted calls fails, from 1; 0: none
+  std::uint64_t nth = 1;           ///< ordinal, from 1, of the counted call that gets the fault; 0: none
 };
 constexpr auto texts_of(InjectedFault::Effect) {
   return std::to_array<std::string_view>({"hang", "fail", "lose", "die", "flip"});
 }
 
-/// Parses "hang:launch:5": effect, call kind, ordinal. Throws UsageError that lists the valid values.
+/// Parses effect, call kind and ordinal, for example "hang:launch:5". Throws UsageError that lists the valid values.
 InjectedFault parse_fault(std::string_view text);
 
 /// The fault in the environment variable XFERBENCH_INJECT; nothing if unset or empty. Throws as parse_fault() does.
@@ -49,7 +50,7 @@ class FaultInjector : public CallObserver {
   void leave(const DeviceCall&, bool) noexcept override {}
   bool moves_data(bool asked) override { return moving_ = asked; }
 
-  /// Number of counted calls so far.
+  /// Number of calls so far whose kind InjectedFault::kind selects.
   [[nodiscard]] std::uint64_t calls() const { return calls_; }
   /// The kind of call that the fault hit; nothing if it has not hit yet.
   [[nodiscard]] std::optional<CallKind> hit() const {
@@ -72,7 +73,7 @@ class FaultInjector : public CallObserver {
   const Device* lost_device_ = nullptr;  // the device that is lost; null: every device of the machine
   bool several_ = false;                 // the machine has several devices
   bool real_ = false;
-  Gate gate_;  // never opened; holds the stream of a hang on a real machine
+  Gate gate_;  // never opened: holds streams for Effect::hang on a real machine
 };
 
 }  // namespace xferbench

@@ -91,7 +91,7 @@ struct Interception {
   }
 };
 
-/// Reports an owner's release, which may wait for the device, as one call.
+/// Releases what `owner` owns and reports this as one call, because it may wait for the device.
 template <class Owner>
 void give_back(CallObserver& observer, Owner& owner, CallKind kind = CallKind::destroy, double seconds = 0) noexcept {
   const CallScope scope(observer, kind, nullptr, seconds);
@@ -136,7 +136,7 @@ class InterceptedGraph final : public GraphImpl {
 
   [[nodiscard]] GraphImpl& inner() const { return inner_.impl(); }
 
-  const double expected;  // seconds of one replay
+  const double expected;  // expected seconds of one replay
 
  private:
   CallObserver& observer_;
@@ -249,7 +249,7 @@ class InterceptedGate final : public GateImpl {
     const CallScope scope(observer_, CallKind::wait_until_held);
     return inner_.wait_until_held(timeout);
   }
-  // Not reported: both only access a word of memory.
+  // open() and timed_out() are not reported: they only access a word of memory.
   void open() noexcept override { inner_.open(); }
   [[nodiscard]] bool timed_out() const override { return inner_.timed_out(); }
 
@@ -370,7 +370,7 @@ class InterceptedTracer final : public Tracer {
 
 class InterceptedMachine final : public Machine {
  public:
-  /// `own`: an observer that the machine owns.
+  /// `own`: owner of `observer`, if the machine must destroy it.
   InterceptedMachine(std::unique_ptr<Machine> inner, CallObserver& observer, std::unique_ptr<CallObserver> own = {})
       : inner_(std::move(inner)), own_(std::move(own)), calls_{observer}, tracer_(observer, inner_->tracer()) {
     for (Device* device : inner_->devices()) {

@@ -9,8 +9,8 @@
 
 namespace xferbench {
 
-/// The machine with that fault injected. If the fault has not happened by the machine's end, a warning on standard
-/// error names `asked_by`, the option or variable that requested it, which must outlive the machine.
+/// Wraps the machine so that the fault is injected. If it is destroyed before the fault occurs, a warning on standard
+/// error names `asked_by`, the option or variable that requested the fault, which must outlive the machine.
 [[nodiscard]] std::unique_ptr<Machine> with_fault(std::unique_ptr<Machine> machine, const InjectedFault& fault,
                                                   const char* asked_by);
 

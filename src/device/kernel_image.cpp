@@ -118,7 +118,7 @@ struct FatBinary {
   std::uint32_t magic;
   std::uint16_t version;
   std::uint16_t header_bytes;
-  std::uint64_t bytes;  // without the header
+  std::uint64_t bytes;  // bytes that follow this header
 };
 constexpr std::string_view kFatBinaryMagic = "\x50\xed\x55\xba";
 

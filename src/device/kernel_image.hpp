@@ -14,13 +14,13 @@ namespace xferbench {
 /// Throws DeviceError unless the already compiled content is complete PTX, cubin or fat binary.
 void require_whole(const KernelSource& source);
 
-/// Text of the required signature: "it must be declared as ...".
+/// Returns the required signature in a text that begins with "it must be declared as".
 std::string contract_of(const KernelSource& source);
 
 /// Throws DeviceError unless the parameter sizes, in bytes, match the required signature.
 void require_contract(std::span<const std::size_t> parameter_bytes, const KernelSource& source);
 
-/// The same for the kernel's declaration in PTX; also throws DeviceError if PTX has no kernel of that name.
+/// Like require_contract(), for the parameters that PTX declares. Throws DeviceError also if PTX lacks the kernel.
 void require_contract_in(std::string_view ptx, const KernelSource& source);
 
 /// Throws DeviceError if the launch has more blocks than a CUDA grid permits.
@@ -33,7 +33,7 @@ bool is_text(std::string_view code);
 /// length).
 bool has_name(std::string_view code, std::string_view name);
 
-/// The first errors of the driver's PTX compiler log, in one line.
+/// The first three non-empty lines of the driver's PTX compiler log, joined into one line.
 std::string first_errors(std::string_view log);
 
 /// Whether code is a fat binary, as nvcc --fatbin writes (possibly compressed).

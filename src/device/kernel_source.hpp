@@ -42,8 +42,8 @@ class LoadedKernel : NonCopyable {
  public:
   virtual ~LoadedKernel() = default;
 
-  /// True on a simulated device: only the kernel's duration is modelled, and another kernel of the same shape
-  /// computes the result in its place.
+  /// True on a simulated device: only the kernel's duration is modelled, and a built-in kernel computes the result in
+  /// its place.
   [[nodiscard]] virtual bool has_stand_in() const = 0;
   [[nodiscard]] virtual const LaunchRequest& launch_request() const = 0;
   /// Block size, in threads, with the best occupancy on the device.

@@ -20,10 +20,10 @@ struct HostView {
   HostMemory kind = HostMemory::pageable;
 };
 
-/// Freed by the destructor: at once, or in stream order if a stream allocated it.
+/// Owns device memory. The destructor frees it: at once, or in stream order if a stream allocated it.
 using DeviceBuffer = Owned<DeviceView>;
 using HostBuffer = Owned<HostView>;
-/// Unpins foreign memory that was pinned in place; does not free it.
+/// Owns the registration of host memory that was pinned in place. The destructor only unpins the memory.
 using Registration = std::unique_ptr<Resource>;
 
 /// Whether host memory is faulted in when it is allocated. Page-locked memory always is.

@@ -16,8 +16,8 @@ struct ModelledRank {
   };
   /// Cost model of messages from one rank to another.
   struct Way {
-    double latency = 0;    ///< of an empty message, in seconds
-    double bandwidth = 0;  ///< bytes per second, for each rank's sending and for its receiving side
+    double latency = 0;    ///< seconds that an empty message takes
+    double bandwidth = 0;  ///< bytes per second that each rank can send, and can receive
     friend bool operator==(const Way&, const Way&) = default;
   };
   /// Values that the profile does not give are absent.
@@ -36,7 +36,8 @@ struct ModelledRank {
   friend bool operator==(const ModelledRank&, const ModelledRank&) = default;
 };
 
-/// Reads it from a profile as open_simulated() takes it, with the same errors. Built-in profiles have no such part.
+/// Reads the multi-rank part of a profile, given by name or file as for open_simulated(). Throws as open_simulated()
+/// does. Built-in profiles have no multi-rank part.
 ModelledRank modelled_rank(const std::string& profile);
 
 /// Expands placeholders in a path: %r is the rank, %l the rank on its host, %h the host name, %% a percent sign.

@@ -24,7 +24,7 @@ struct GpuOfProcess {
 struct GpuSelection {
   std::vector<int> numbers{0};               ///< CUDA device indices, in this order, each once; empty: every GPU
   std::optional<std::size_t> first{};        ///< if set, overrides numbers: this many GPUs, from 0 on
-  std::optional<GpuOfProcess> of_process{};  ///< if set, overrides both: the one GPU of this process
+  std::optional<GpuOfProcess> of_process{};  ///< if set, overrides `numbers` and `first`: only the GPU of this process
   friend bool operator==(const GpuSelection&, const GpuSelection&) = default;
 };
 
@@ -33,8 +33,8 @@ struct GpuSelection {
 std::vector<int> chosen_gpus(const GpuSelection& selection, std::size_t count, const std::string& or_else = {});
 
 /// Opens this machine with the selected GPUs after binding the process as `numa` says; the binding outlives the
-/// machine. Throws NoDeviceError with one line that says what is missing (CUDA in this build, a driver, a GPU, that
-/// GPU), and UsageError if the process cannot be bound to the requested node.
+/// machine. Throws NoDeviceError with one line that says what is missing (CUDA in this build, a driver, any GPU, a
+/// selected GPU), and UsageError if the process cannot be bound to the requested node.
 std::unique_ptr<Machine> open_gpus(const GpuSelection& selection, const NumaPolicy& numa = {});
 
 /// Whether the argument of --simulate is a profile file rather than a built-in profile: it contains a / or ends in
@@ -48,8 +48,8 @@ bool is_built_in_profile(std::string_view name);
 /// NoDeviceError for a GPU that the machine lacks.
 std::unique_ptr<Machine> open_simulated(const std::string& profile, const GpuSelection& selection = {}, int rank = 0);
 
-/// Which end of the intervals to use in a profile whose numbers have intervals: the value itself, or the fastest or
-/// slowest end of all of them.
+/// Which value to use for each profile number that has a confidence interval: the number itself (middle), or the end
+/// of the interval that makes the machine fastest, or slowest.
 enum class ProfileEnds { middle, fastest, slowest };
 
 /// A profile file's content in memory.
@@ -59,11 +59,11 @@ struct ProfileText {
   ProfileEnds ends = ProfileEnds::middle;
 };
 
-/// Opens a simulated machine from such a text.
+/// Like open_simulated() for a name or file, but for a profile in memory.
 std::unique_ptr<Machine> open_simulated(const ProfileText& profile, const GpuSelection& selection = {}, int rank = 0);
 
-/// A number of a profile by its field name. Throws as open_simulated() does, and std::logic_error for an unknown
-/// field.
+/// Returns one number of a profile, by its field name. Throws as open_simulated() does, and std::logic_error for an
+/// unknown field.
 double number_of_profile(const std::string& profile, std::string_view field);
 
 /// Why a value is invalid for a known profile field, such as "-3e-06, expected one from 0 to 1 (seconds)". Empty:

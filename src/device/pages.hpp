@@ -29,9 +29,9 @@ class Pages {
 
  private:
   struct Unmap {
-    std::size_t bytes;    // mapped size: up to one huge page more ...
-    std::size_t asked;    // ... than requested, ...
-    std::size_t skipped;  // ... of which this many bytes precede the aligned start
+    std::size_t bytes;    // size of the mapping: `asked`, plus one huge page if the start is aligned
+    std::size_t asked;    // size that the caller requested
+    std::size_t skipped;  // bytes of the mapping that precede the aligned start
     void operator()(std::byte* mapped) const;
   };
   std::unique_ptr<std::byte, Unmap> mapped_;

@@ -83,8 +83,8 @@ class RealChannel final : public Channel {
     changes_.notify_all();
   }
 
-  /// Waits for a change; false after the timeout. Waking a sleeping thread takes tens of microseconds, in a virtual
-  /// machine hundreds, so it spins for the first 2 ms.
+  /// Waits until changes_ differs from `seen`; false after the timeout. Waking a sleeping thread takes tens of
+  /// microseconds, in a virtual machine hundreds, so it spins for the first 2 ms.
   bool changed(std::uint32_t seen, Clock::time_point begun, double timeout) {
     constexpr double kAwake = 2e-3;
     const auto waited = [begun] { return std::chrono::duration<double>(Clock::now() - begun).count(); };

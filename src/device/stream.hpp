@@ -86,7 +86,7 @@ class StreamView : public View<StreamImpl> {
   void copy_batch(std::span<const Copy> copies) const { impl().copy_batch(copies); }
   void fill(const DeviceView& range, std::byte value) const { impl().fill(range, value); }
   void launch(const Kernel& kernel) const { impl().launch(kernel); }
-  /// Migrates managed memory that is not already there: `direction` h2d to the GPU, d2h to the host.
+  /// Stream-ordered: migrates managed memory to the GPU (`direction` h2d) or to the host (d2h), if it is elsewhere.
   void prefetch(const HostView& managed, Direction direction) const { impl().prefetch(managed, direction); }
   /// Stream-ordered: writes the GPU's global timer, in nanoseconds, to `slot` in page-locked memory.
   void stamp(std::uint64_t* slot) const { impl().stamp(slot); }
@@ -107,8 +107,8 @@ class StreamView : public View<StreamImpl> {
   /// nothing.
   [[nodiscard]] Graph capture(const std::function<void()>& submit) const { return impl().capture(submit); }
 
-  /// Stream-ordered allocation from a memory pool; the buffer is freed in the same order. The stream must outlive the
-  /// buffer. Needs Capabilities::memory_pools.
+  /// Stream-ordered allocation from a memory pool; the buffer is freed in stream order, too. The stream must outlive
+  /// the buffer. Needs Capabilities::memory_pools.
   [[nodiscard]] DeviceBuffer allocate(std::size_t bytes) const { return impl().allocate(bytes); }
 
   void synchronize() const { impl().synchronize(); }

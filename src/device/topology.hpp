@@ -21,13 +21,13 @@ bool same_pci_device(std::string_view a, std::string_view b);
 struct NvLinkEnd {
   enum class Kind { gpu, nvswitch, unknown };
   Kind kind = Kind::unknown;
-  std::string pci_bus_id{};  ///< if the end is a GPU
+  std::string pci_bus_id{};  ///< PCI address of the remote GPU; empty for other kinds
   friend bool operator==(const NvLinkEnd&, const NvLinkEnd&) = default;
 };
 
-/// Number of NVLinks from one GPU to another with PCI address `to`. Links to switches count up to the smaller of both
-/// GPUs' numbers. `reachable`: whether the driver reports NVLink access between them, if it reports that; links with
-/// an unknown end count only if this is known to be true.
+/// Number of NVLinks from one GPU to another with PCI address `to`. `of_one` and `of_other`: the remote ends of each
+/// GPU's NVLinks. Of the links to switches, as many count as the GPU with fewer of them has. `reachable`: whether the
+/// driver reports NVLink access between the GPUs, if known; links with an unknown end count only if it is true.
 unsigned nvlinks_between(std::span<const NvLinkEnd> of_one, std::span<const NvLinkEnd> of_other, std::string_view to,
                          std::optional<bool> reachable);
 

@@ -32,7 +32,7 @@ class Tracer : NonCopyable {
   /// Waits for the devices, then records everything enqueued and the calls that enqueue it. Recording costs time, so
   /// never record while taking samples.
   virtual void start() = 0;
-  /// Waits for the devices and ends the recording. It leaves out gates, stamps and clock probes.
+  /// Waits for the devices and ends the recording. The returned trace leaves out gates, stamps and clock probes.
   [[nodiscard]] virtual Trace stop() = 0;
 
   /// NVTX ranges per thread, which nest; no effect where no profiler supports them. `name` is copied.

@@ -22,7 +22,7 @@ enum class HostMemory {
   mapped,           ///< pinned and in the GPU's address space (cudaHostAllocMapped)
   write_combined,   ///< pinned and uncached (cudaHostAllocWriteCombined): the host should never read it
   registered,       ///< ordinary memory on small pages, pinned in place (cudaHostRegister)
-  registered_huge,  ///< the same on transparent huge pages
+  registered_huge,  ///< ordinary memory on transparent huge pages, pinned in place (cudaHostRegister)
   managed,          ///< one address for host and GPU (cudaMallocManaged): pages migrate on access
 };
 
@@ -53,8 +53,8 @@ enum class Direction {
 
 /// How a stream relates to the legacy default stream.
 enum class StreamKind {
-  nonblocking,     ///< cudaStreamNonBlocking: not synchronized with it
-  blocking,        ///< cudaStreamDefault: each waits for the other
+  nonblocking,     ///< cudaStreamNonBlocking: not synchronized with the legacy default stream
+  blocking,        ///< cudaStreamDefault: this stream and the legacy default stream wait for each other
   legacy_default,  ///< the legacy default stream itself
 };
 
@@ -131,9 +131,9 @@ struct MemoryInfo {
 struct Multiprocessor {
   unsigned compute_capability = 0;   ///< 90 for 9.0
   std::size_t shared_per_block = 0;  ///< most shared memory of one block, in bytes
-  std::size_t shared_in_all = 0;     ///< shared memory of all blocks at once
-  std::size_t shared_reserved = 0;   ///< shared memory that the system reserves per block
-  unsigned threads = 0;              ///< most resident threads
+  std::size_t shared_in_all = 0;     ///< most shared memory of all resident blocks together, in bytes
+  std::size_t shared_reserved = 0;   ///< shared memory that CUDA reserves per block, in bytes
+  unsigned threads = 0;              ///< most threads that are resident at once
 };
 
 /// `environment` is the description that reports contain.
