@@ -18,7 +18,7 @@ struct Call {
   Activity::Row row = Activity::Row::internal;  ///< timeline row of the operation, if it occupies an engine
 
   // Used only in recordings.
-  std::optional<recording::CopyKind> copy{};            ///< of a copy
+  std::optional<recording::CopyKind> copy{};            ///< kind of a copy; nothing for other operations
   recording::Memory host = recording::Memory::unknown;  ///< kind of host memory of a copy, if one end is on the host
   unsigned peer = 0;                                    ///< device at the other end of a copy, if it is another device
   recording::Channel by = recording::Channel::unknown;  ///< unit that executes the operation
@@ -28,12 +28,12 @@ struct Call {
 struct Enqueued {
   Call call;
   OperationPtr operation;
-  unsigned gpu = 0;              ///< number of the stream's device
-  const void* stream = nullptr;  ///< identity only
-  double called = 0;             ///< host time before and after the call
-  double returned = 0;
+  unsigned gpu = 0;                   ///< number of the stream's device
+  const void* stream = nullptr;       ///< the stream; never dereferenced
+  double called = 0;                  ///< host time at the beginning of the call, in seconds
+  double returned = 0;                ///< host time at the end of the call
   std::uint64_t graph_node = 0;       ///< node number within its graph; 0: not in a graph
-  const void* replayed_in = nullptr;  ///< stream in which the graph was launched
+  const void* replayed_in = nullptr;  ///< stream in which the graph was launched; null: not in a graph
 };
 
 }  // namespace xferbench::sim

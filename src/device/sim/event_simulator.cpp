@@ -8,17 +8,18 @@ namespace xferbench::sim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Seconds. Floating-point sums for the same moment differ in the last digits.
+/// Times that differ by no more than this many seconds count as equal, because rounding makes sums differ.
 constexpr double kSameMoment = 1e-12;
-/// Tolerance for rounded shares, so that four quarters fit.
+/// Largest sum of shares that fits on an engine: 1, with a tolerance for rounding, so that four quarters fit.
 constexpr double kAllOfIt = 1 + 1e-9;
 
-/// Remaining time of the current phase.
+/// Remaining seconds of the current phase: preparation, overhead or payload.
 double& phase_of(Operation& o) { return o.preparation > 0 ? o.preparation : o.overhead > 0 ? o.overhead : o.payload; }
 bool spent(const Operation& o) { return o.preparation <= 0 && o.overhead <= 0 && o.payload <= 0; }
 bool moving_payload(const Operation& o) { return o.preparation <= 0 && o.overhead <= 0; }
 
-/// Fraction of its demand that each operation gets in one direction of a shared link.
+/// Fraction of its demand that each operation gets in one direction of a shared link. Arguments, in bytes per second:
+/// the demand and both capacities (Capacity) of that direction; the demand and capacity of the opposite direction.
 double part_of_shared(double asked, double alone, double duplex, double asked_back, double alone_back) {
   const double capacity = alone - (alone - duplex) * std::min(1.0, asked_back / alone_back);
   return std::min(1.0, capacity / asked);
@@ -87,7 +88,8 @@ double EventSimulator::handover(EngineId from, EngineId to) const {
   return found == handovers_.end() ? 0 : found->second;
 }
 
-/// Updates handover data of `o` after its dependency `before` finished.
+/// Records in `o` that its dependency `before` finished: `o` starts no earlier than the end of `before` plus the
+/// handover time between their engines; if `o` has no engine, remembers engine and end time for its successors.
 void EventSimulator::follow(Operation& o, const Operation& before) const {
   const auto follows = [&](EngineId engine, double end) {
     if (o.engine != EngineId::none) {
@@ -125,7 +127,7 @@ Operation* EventSimulator::next_to_start() const {
 }
 
 void EventSimulator::start(Operation& o) {
-  // Both may throw std::bad_alloc; then the operation has not started.
+  // reserve() and on_start() may throw std::bad_alloc; then the operation has not started.
   if (running_.size() == running_.capacity()) running_.reserve(2 * running_.size() + 8);
   if (o.on_start) o.on_start();
   if (duration_factor_ && o.engine != EngineId::none) {
@@ -249,7 +251,7 @@ void EventSimulator::finish(Operation& o) {
   Engine& engine = engine_of(o);
   --engine.busy;
   engine.idle_since = now_;
-  // Avoids drift of the sum of rounded shares.
+  // An idle engine resets the sum of shares, so that rounding errors do not accumulate.
   engine.occupied = engine.busy == 0 ? 0 : engine.occupied - o.share;
   if (o.on_finish) o.on_finish();
   for (Operation* next : o.successors) {

@@ -35,7 +35,7 @@
 
 namespace xferbench::sim {
 
-/// Executes one operation at a time, or several whose shares fit. May serve several devices.
+/// Index of an engine, which executes one operation at a time, or several whose shares fit.
 enum class EngineId : std::size_t {
   none,  ///< no engine: any number of operations at once
 };
@@ -58,16 +58,16 @@ struct Operation {
   /// For an operation without an engine: the engine whose handover times apply to its successors. None: the engines
   /// of its predecessors (origins).
   EngineId stands_for = EngineId::none;
-  const void* stream = nullptr;  ///< identity only
+  const void* stream = nullptr;  ///< for stream switches; never dereferenced
   double share = 1;              ///< fraction of a by_share engine, in (0, 1]
   std::vector<Use> uses;         ///< links that the payload uses
   double submitted = 0;          ///< virtual time of submission; it cannot start earlier
   double preparation = 0;        ///< stream switch time before the overhead, never slowed; counts down
   double overhead = 0;           ///< seconds on the engine before the payload; counts down while it runs
   double payload = 0;            ///< seconds for the payload alone at full rate; counts down while it runs
-  std::vector<std::shared_ptr<const Operation>> after;  ///< must have finished before it starts
-  std::function<void()> on_start;                       ///< reads the sources
-  std::function<void()> on_finish;                      ///< commits the results
+  std::vector<std::shared_ptr<const Operation>> after;  ///< operations that must finish before this one starts
+  std::function<void()> on_start;                       ///< called at the start: reads the sources
+  std::function<void()> on_finish;                      ///< called at the end: writes the results
 
   // Maintained by EventSimulator.
   enum class State { waiting, running, finished };
@@ -77,8 +77,8 @@ struct Operation {
   double rate = 1;           ///< of the current phase, relative to full rate
   std::uint64_t serial = 0;  ///< order of submission among equal times
   std::size_t unmet = 0;     ///< unfinished dependencies
-  double handed_over = 0;    ///< when the engine sees the end of the last finished dependency
-  /// Without an engine: the engines of its predecessors, and when each predecessor's end is visible to successors.
+  double handed_over = 0;    ///< earliest start: latest end of a finished dependency plus its handover time
+  /// For an operation without an engine: its predecessors' engines, each with the time from which its handover counts.
   std::vector<std::pair<EngineId, double>> origins;
   mutable std::vector<Operation*> successors;  ///< mutable: `after` holds const pointers
 
@@ -154,8 +154,8 @@ class EventSimulator : NonCopyable {
     double occupied = 0;   // sum of the shares of running operations
     std::size_t busy = 0;  // number of running operations
     double stream_switch = 0;
-    const void* stream = nullptr;  // of the previous operation, ...
-    double idle_since = 0;         // ... and when that one finished
+    const void* stream = nullptr;  // stream of the previous operation
+    double idle_since = 0;         // time at which the last operation finished
   };
   struct Link {
     Duplex duplex{};
@@ -169,14 +169,15 @@ class EventSimulator : NonCopyable {
     double asked_out = 0;
   };
 
-  /// Called when the submission time is reached. Queues the operation once its dependencies and handover are over.
+  /// Called at the submission time and when the last dependency finishes. Queues the operation if both are past, at
+  /// once or when the handover ends.
   void arrive(Operation& operation);
   void follow(Operation& operation, const Operation& before) const;
   [[nodiscard]] double handover(EngineId from, EngineId to) const;
   void admit_arrivals();
   void start_ready();
   /// Completes operations that need no engine and no time, such as a wait for a past event, at once. Otherwise other
-  /// operations could take the engine before their successors compete for it.
+  /// operations could take an engine before the successors of the completed ones compete for it.
   void pass_through();
   /// The earliest submitted ready operation whose engine has room; nullptr if none.
   [[nodiscard]] Operation* next_to_start() const;
@@ -185,7 +186,7 @@ class EventSimulator : NonCopyable {
   void start(Operation& operation);
   /// Sets the rates of all running operations from the current link loads.
   void weigh();
-  /// Rate left by the links of single GPUs, and the factor on it that shared links leave.
+  /// Rate that the links of single GPUs allow, relative to full rate, and the factor on it that shared links allow.
   [[nodiscard]] double rate_of_own_links(const Operation& operation);
   [[nodiscard]] double rate_of_shared_links(const Operation& operation);
   [[nodiscard]] Link& link_of(const Use& use) { return links_[static_cast<std::size_t>(use.link)]; }
@@ -199,8 +200,8 @@ class EventSimulator : NonCopyable {
   double now_ = 0;
   std::uint64_t added_ = 0;
   std::unordered_map<const Operation*, OperationPtr> active_;  // owns all waiting and running operations
-  Queue future_;                                               // submission time not yet reached
-  std::set<std::pair<double, Operation*>> on_the_way_;         // waiting for their handover to end, by that time
+  Queue future_;                                               // operations whose submission time is not yet reached
+  std::set<std::pair<double, Operation*>> on_the_way_;         // operations in their handover, with its end time
   std::map<std::pair<EngineId, EngineId>, double> handovers_;
   std::vector<Operation*> running_;  // in order of submission
 };

@@ -94,7 +94,7 @@ void DeviceMemory::prepare_to_write(std::size_t offset, std::size_t bytes) {
 
 Pages PagePool::take(std::size_t bytes) {
   const auto fits = std::ranges::find_if(idle_, [bytes](const Pages& p) { return p.size() >= bytes; });
-  // Rounded up, which costs nothing until touched: otherwise a sweep over sizes would need new pages for each size.
+  // The size is rounded up, so that a sweep over sizes reuses its pages. Untouched pages cost nothing.
   if (fits == idle_.end()) return Pages(std::bit_ceil(bytes));
   Pages pages = std::move(*fits);
   idle_.erase(fits);
@@ -102,7 +102,7 @@ Pages PagePool::take(std::size_t bytes) {
 }
 
 void PagePool::give_back(Pages pages) {
-  // Rarely more are in flight at once: one per engine of eight GPUs. Keeps the largest, which fit every request.
+  // Most idle entries: one for each of the six engines of eight GPUs. Keeps the largest, which fit most requests.
   constexpr std::size_t kMost = 48;
   if (pages.data() == nullptr) return;
   const auto larger = std::ranges::find_if(idle_, [&pages](const Pages& p) { return p.size() >= pages.size(); });

@@ -25,13 +25,13 @@ namespace xferbench::sim {
 /// bytes that show whether it arrived in time.
 PayloadPart part_of_payload(std::size_t bytes);
 
-/// Callback for a range of memory: `bytes` from `offset` on. They all hold `value` if it is given; otherwise the
-/// pages hold the contents.
+/// Callback for `bytes` bytes of memory from `offset` on. All of them equal `value` if it is given; otherwise the
+/// pages contain their values.
 using SpanVisitor = std::function<void(std::size_t offset, std::size_t bytes, std::optional<std::byte> value)>;
 
 /// One allocation on the simulated GPU. Filling a whole page only notes the value; the page is written when a part of
-/// it is. Memory that was never written reads as 0xFF (NaN). Element-wise kernels pass NaN on, so neither copies nor
-/// kernels have to touch such pages.
+/// it is overwritten or a kernel reads it. Memory that was never written reads as 0xFF (NaN). Element-wise kernels
+/// pass NaN on, so neither copies nor kernels have to touch such pages.
 class DeviceMemory {
  public:
   DeviceMemory(std::size_t bytes, std::size_t device);
@@ -46,7 +46,7 @@ class DeviceMemory {
   void for_each(std::size_t offset, std::size_t bytes, const SpanVisitor& body) const;
   /// Writes noted values to the pages of a range, so that they can be read directly.
   void write_out(std::size_t offset, std::size_t bytes);
-  /// The same for a range that is about to be overwritten: only its first and last page need it.
+  /// Prepares a range to be overwritten: writes noted values only to a first and last page that it covers in part.
   void prepare_to_write(std::size_t offset, std::size_t bytes);
 
  private:
@@ -82,7 +82,7 @@ class InFlight : NonCopyable {
   struct Piece {
     std::byte* destination;
     std::size_t bytes;
-    std::optional<std::byte> value;  // none: the next bytes in pages_
+    std::optional<std::byte> value;  // value of all bytes; none: the bytes come from pages_, in order
   };
   /// Takes pages for all pieces without a value.
   std::byte* make_room();
@@ -109,9 +109,10 @@ class Memory {
   /// pinned.
   void pin(const HostView& memory);
   void unpin(const std::byte* data);
-  /// Whether the copy's host range is ordinary memory that is not pinned by a single registration.
+  /// Whether the copy's host range is ordinary memory that no single registration pins in full.
   [[nodiscard]] bool pageable(const Copy& copy) const;
-  /// Restricts data movement in that allocation to a part, which it returns. Switches untouched pages to small pages.
+  /// Restricts data movement in the allocation `host` to a part and returns it. Switches untouched pages to small
+  /// ones.
   PayloadPart move_part_of(const HostView& host);
 
   void fill(std::byte* begin, std::size_t bytes, std::byte value);
@@ -129,7 +130,7 @@ class Memory {
     HostMemory kind;
     std::size_t socket;
     std::map<std::size_t, std::size_t> pinned{};  // pinned ranges: start offset, and end rounded up to a page
-    PayloadPart part{};                           // the part that is moved
+    PayloadPart part{};                           // the bytes that copies and kernels really move
 
     [[nodiscard]] std::size_t size() const { return pages.size(); }
     [[nodiscard]] bool is_pinned(std::size_t begin, std::size_t end) const;
@@ -140,7 +141,7 @@ class Memory {
                 const SpanVisitor& body) const;
   void for_each(const std::byte* begin, std::size_t bytes, const SpanVisitor& body) const;
   void write_out(std::span<const std::byte> range);
-  /// For kernels that are not element-wise.
+  /// Writes noted values to all pages that the kernel may read. For kernels that are not element-wise.
   void write_out_reads(const Kernel& kernel);
 
   std::map<const std::byte*, DeviceMemory> device_;

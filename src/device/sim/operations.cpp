@@ -24,8 +24,8 @@ double share_of(const KernelCost& cost, const Profile& p) {
 }
 
 /// Seconds of a kernel's work: the slowest of its resources. A rough model: a kernel gets the arithmetic rate of its
-/// share of the multiprocessors, and a quarter of them saturates device memory. `sends`: its peer traffic comes from
-/// its own GPU's memory.
+/// share of the multiprocessors, and a quarter of the multiprocessors saturates device memory. `sends`: the kernel's
+/// peer traffic comes from its own GPU's memory.
 double time_of(const KernelCost& cost, bool sends, const Profile& p) {
   const double share = share_of(cost, p);
   const double traffic = static_cast<double>(cost.bytes) / (p.kernel_traffic_rate * std::min(1.0, 4 * share));

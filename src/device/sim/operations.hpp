@@ -42,7 +42,7 @@ class Operations {
   /// A small pageable H2D copy, whose source is read during the call.
   [[nodiscard]] Operation inlined(const Copy& copy) const;
   [[nodiscard]] Operation fill(const DeviceView& range, std::byte value) const;
-  /// `overhead`: engine time in seconds besides the work.
+  /// `overhead`: engine time of the launch in seconds, in addition to the kernel's work.
   [[nodiscard]] Operation kernel(const Kernel& kernel, double overhead) const;
   [[nodiscard]] Operation stamp(std::uint64_t* slot) const;
   [[nodiscard]] Operation flip(std::byte* at) const;

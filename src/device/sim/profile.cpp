@@ -64,12 +64,12 @@ Profile with_one_copy_engine(Profile profile) {
   return profile;
 }
 
-/// Two such GPUs on one socket, in a virtual machine with 32 CPUs. Measured: copies between the GPUs by copy engines
-/// and by kernels, each way alone and both at once, with and without peer access; and the total host memory traffic
-/// of both GPUs, one way (socket_memory.in and out, barely less than twice one GPU) and both ways. duplex_in and
-/// duplex_out are fitted to the latter: with both GPUs copying both ways, the model gives H2D 68 GB/s (measured 60 to
-/// 68) and D2H 101 GB/s (measured 105), the limit of the GPUs' links. peer_event_cost and peer_copies = 1 are
-/// estimates.
+/// Two GPUs of the given profile on one socket, in a virtual machine with 32 CPUs. Measured: copies between the GPUs
+/// by copy engines and by kernels, each way alone and both at once, with and without peer access; and the total host
+/// memory traffic of both GPUs, one way (socket_memory.in and out, barely less than twice one GPU) and both ways.
+/// socket_memory.duplex_in and duplex_out are fitted to the traffic both ways: with both GPUs copying both ways, the
+/// model gives H2D 68 GB/s (measured 60 to 68) and D2H 101 GB/s (measured 105), the limit of the GPUs' links.
+/// peer_event_cost and peer_copies = 1 are estimates.
 Profile two_of(Profile profile) {
   profile.description = "two of the " + profile.name + " on one socket, with 18 NVLinks between them";
   profile.name += "-x2";
@@ -78,9 +78,9 @@ Profile two_of(Profile profile) {
   return profile;
 }
 
-/// Not measured: only the behaviour of single GPUs and of NVLink pairs is taken from above. A socket's memory
-/// sustains two links one way but not three, and not even two both ways. The link between sockets is typical of
-/// two-socket servers with PCIe Gen5. NVSwitch ports accept copies from all seven other GPUs at once.
+/// An estimate: only the numbers of single GPUs and of NVLink pairs are measured. The memory of a socket is assumed to
+/// sustain the traffic of two GPUs one way, but not of three, and not of two both ways. The link between sockets is
+/// typical of two-socket servers with PCIe Gen5. NVSwitch ports accept copies from all seven other GPUs at once.
 Profile eight_of(Profile profile) {
   profile.name = "h200-x8";
   profile.description = "what-if: eight of the h200 on two sockets, NVLink between all";

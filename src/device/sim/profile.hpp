@@ -27,35 +27,35 @@ struct Profile {
   unsigned pcie_generation = 5;
   unsigned pcie_width = 16;
 
-  // Measured on a machine with two GPUs, see profile.cpp; this profile has one GPU.
-  unsigned gpus = 1;     ///< identical, ...
-  unsigned sockets = 1;  ///< ... spread evenly over one or two sockets, in order
-  /// Total that all GPUs read (in) and write (out) of one socket's memory.
+  // The numbers for several GPUs were measured on a machine with two (see profile.cpp); this profile has one.
+  unsigned gpus = 1;     ///< number of GPUs, all identical
+  unsigned sockets = 1;  ///< 1 or 2; the GPUs are spread evenly over the sockets, in order
+  /// Total rate at which all GPUs read (in) and write (out) the memory of one socket.
   Capacity socket_memory{.in = 110.6e9, .out = 110.5e9, .duplex_in = 64e9, .duplex_out = 104.7e9};
-  /// The link from the first socket to the second (in) and back (out).
+  /// Capacity of the link from the first socket to the second (in) and back (out).
   Capacity between_sockets;
-  unsigned nvlinks = 0;                     ///< per GPU, each reaching all other GPUs; 0: no NVLink
-  double nvlink_rate = 26.5625e9;           ///< of one NVLink, each way, according to NVML
-  unsigned peer_copies = 1;                 ///< concurrent copies that a GPU can send, and also that it can fetch
-  double peer_read_rate = 391.6e9;          ///< payload of copies that fetch from another GPU
-  double peer_write_rate = 396.2e9;         ///< payload of copies that send to another GPU
-  double peer_overhead = 2.3e-6;            ///< engine time per peer copy besides its payload
-  double peer_duplex_rate = 0.989;          ///< rate of each direction while the other is busy, relative to it alone
-  double staged_peer_rate = 37e9;           ///< without peer access, staged through the host
-  double staged_peer_rate_all = 52e9;       ///< total of all staged copies
-  double staged_peer_overhead = 16e-6;      ///< engine time per staged copy
-  double kernel_peer_read_rate = 376.3e9;   ///< kernel that reads another GPU's memory
-  double kernel_peer_write_rate = 370.6e9;  ///< kernel that writes another GPU's memory
-  double kernel_peer_read_duplex = 0.91;    ///< rates while the other direction is busy, relative to copies
-  double kernel_peer_write_duplex = 1;
-  double peer_event_cost = 2e-6;  ///< additional delay until streams of another GPU see an event
+  unsigned nvlinks = 0;                 ///< NVLinks of each GPU, each leading to all other GPUs; 0: no NVLink
+  double nvlink_rate = 26.5625e9;       ///< rate of one NVLink, each way, according to NVML
+  unsigned peer_copies = 1;             ///< most concurrent copies that a GPU can send, and most that it can fetch
+  double peer_read_rate = 391.6e9;      ///< payload rate of copies that fetch from another GPU
+  double peer_write_rate = 396.2e9;     ///< payload rate of copies that send to another GPU
+  double peer_overhead = 2.3e-6;        ///< engine time per peer copy besides its payload
+  double peer_duplex_rate = 0.989;      ///< rate of each direction while the other is busy, relative to its rate alone
+  double staged_peer_rate = 37e9;       ///< rate of one copy without peer access, staged through the host
+  double staged_peer_rate_all = 52e9;   ///< total rate of all staged copies
+  double staged_peer_overhead = 16e-6;  ///< engine time per staged copy
+  double kernel_peer_read_rate = 376.3e9;   ///< rate of a kernel that reads another GPU's memory
+  double kernel_peer_write_rate = 370.6e9;  ///< rate of a kernel that writes another GPU's memory
+  double kernel_peer_read_duplex = 0.91;    ///< factor on top of peer_duplex_rate for kernels that read
+  double kernel_peer_write_duplex = 1;      ///< factor on top of peer_duplex_rate for kernels that write
+  double peer_event_cost = 2e-6;            ///< additional delay until streams of another GPU see an event
 
   unsigned copy_engines = 2;  ///< 1 or 2; with 1, H2D and D2H copies take turns
   double h2d_rate = 55.55e9;
   double d2h_rate = 55.45e9;
   double h2d_overhead = 2.4e-6;  ///< engine time per copy besides its payload
   double d2h_overhead = 1.9e-6;
-  // While the other direction moves payload, relative to the same direction alone.
+  // Factors of rate and overhead in one direction while the opposite direction moves payload.
   double h2d_duplex_rate = 0.945;
   double d2h_duplex_rate = 0.914;
   double h2d_duplex_overhead = 1.2;
@@ -66,14 +66,14 @@ struct Profile {
 
   double pageable_h2d_rate = 8.9e9;
   double pageable_d2h_rate = 18.1e9;
-  double pageable_overhead = 5e-6;  ///< per copy
+  double pageable_overhead = 5e-6;  ///< engine time per pageable copy besides its payload
   /// Pageable H2D copies up to this size are buffered by the driver, and the call returns at once.
   std::uint64_t pageable_inline_bytes = 64 * 1024;
   double host_copy_rate = 10e9;      ///< memcpy by one host thread
   double host_copy_rate_all = 60e9;  ///< memcpy by all host threads together
   double host_read_rate = 12e9;      ///< one host thread that reads and sums
-  double register_call = 20e-6;      ///< pinning touched small pages in place: per call ...
-  double register_rate = 42e9;       ///< ... and per byte
+  double register_call = 20e-6;      ///< host time to pin touched small pages in place, per call
+  double register_rate = 42e9;       ///< bytes pinned per second, on top of register_call
   double unregister_call = 17e-6;
   double unregister_rate = 82e9;
 
@@ -82,15 +82,15 @@ struct Profile {
   /// Dependent fused multiply-adds per second in a kernel that also moves data. The arithmetic units alone reach
   /// 33.4e12.
   double fma_rate = 21.2e12;
-  double kernel_h2d_rate = 51.35e9;     ///< kernel that reads host memory
-  double kernel_d2h_rate = 52.6e9;      ///< kernel that writes host memory
+  double kernel_h2d_rate = 51.35e9;     ///< rate of a kernel that reads host memory
+  double kernel_d2h_rate = 52.6e9;      ///< rate of a kernel that writes host memory
   double kernel_link_overhead = 12e-6;  ///< additional engine time of a kernel that accesses host memory
-  double kernel_duplex_ratio = 0.814;   ///< rate of each direction in a kernel that does both, relative to it alone
+  double kernel_duplex_ratio = 0.814;   ///< rate of each direction in a kernel that uses both, relative to one alone
 
-  // Handover: from the end of an operation to the start of a dependent one on another engine.
+  // Handover times, from the end of an operation to the start of a dependent one on another engine.
   double copy_to_kernel = 3.5e-6;
   double kernel_to_copy = 3.5e-6;
-  double copy_to_copy = 2e-6;   ///< to the copy engine of the opposite direction
+  double copy_to_copy = 2e-6;   ///< between the copy engines of opposite directions
   double gate_to_copy = 5e-6;   ///< from the opening of a gate to the first copy after it
   double gate_to_kernel = 0;    ///< from the opening of a gate to the first kernel after it
   double stream_switch = 3e-6;  ///< delay of a copy engine that continues with another stream
@@ -113,14 +113,14 @@ struct Profile {
   double stamp_cost = 3e-6;          ///< stream time to write the GPU's timer to host memory
 
   double callback_call = 2e-6;  ///< host time to enqueue a host function
-  /// From the stream reaching a host function to the function's first line, with cudaLaunchHostFunc.
+  /// Time from the stream reaching a host function to the function's first line, with cudaLaunchHostFunc.
   double host_function_start = 45e-6;
-  double stream_callback_start = 45e-6;  ///< the same with cudaStreamAddCallback
+  double stream_callback_start = 45e-6;  ///< like host_function_start, with cudaStreamAddCallback
   double host_function_end = 5e-6;       ///< from the function's return until the stream continues
 
   // Set only by profile files.
   std::string base{};                                 ///< the built-in profile that the file modifies
-  std::vector<Environment::ProfileChange> changes{};  ///< sorted by name
+  std::vector<Environment::ProfileChange> changes{};  ///< values of the file that influence results, sorted by name
   std::string uuid{};                                 ///< UUID of the GPU; with several GPUs, each appends its number
   Variation varies{};
 };

@@ -13,10 +13,10 @@ namespace xferbench::sim {
 
 /// A part of the machine whose rates a profile file can scale together.
 enum class Part {
-  link,         ///< between the GPU and its host
+  link,         ///< rates between the GPU and its host
   gpu,          ///< the GPU's internal rates
   host_memory,  ///< host memory, as seen by host copies and by GPU links
-  nvlink,       ///< from GPU to GPU
+  nvlink,       ///< rates from GPU to GPU
 };
 constexpr auto texts_of(Part) { return std::to_array<std::string_view>({"link", "gpu", "host_memory", "nvlink"}); }
 

@@ -24,7 +24,7 @@ using enum Rule;
 
 constexpr std::string_view kProfileVersion1 = "xferbench-profile/1";
 
-/// Contents of a profile file as parsed.
+/// A named number in `set` or `scale` of a profile file.
 struct Named {
   std::string name;
   double number = 0;
@@ -61,7 +61,7 @@ struct Written {
 
 // --- Single values --------------------------------------------------------------------------------------------------
 
-/// Short because headings and tables show it.
+/// Names and descriptions are short, because headings and tables show them.
 constexpr Codec kShortWord = within(kText, "a text of 1 to 100 characters", 1, kLongestProfileWord);
 constexpr Codec kSourceText = within(kText, "a text of 1 to 500 characters", 1, kLongestSource);
 
@@ -105,7 +105,7 @@ constexpr Codec kBandwidth = within(kNumber, "bytes per second from 1e3 to 1e18"
 
 // --- Named numbers --------------------------------------------------------------------------------------------------
 
-/// Entries whose names must be known ones.
+/// An object whose names must be known: `require` refuses unknown ones, `known_names` lists all for the schema.
 template <const Codec& entries, void (*require)(Reader&, std::string_view), std::vector<Known> (*known_names)()>
 constexpr Codec kOfKnownNames{.expected = entries.expected,
                               .is_object = true,
@@ -155,7 +155,7 @@ constexpr Codec kFieldNumber{
     .give = number_given};
 constexpr const Codec& kFieldNumbers = kEntriesOf<Named, &Named::name, kFieldNumber>;
 
-/// Suggests similar names: there are too many to list in a message.
+/// Refuses an unknown field. Suggests similar names, because there are too many to list in a message.
 void require_field(Reader& in, std::string_view name) {
   if (find_profile_field(name) != nullptr) return;
   std::vector<std::string> known;
@@ -318,7 +318,7 @@ constexpr Codec kFile{.expected = "an object with schema, base and name",
                       .strict = true,
                       .end = check_file};
 
-/// Collects all present single values with their dotted names.
+/// Collects all present single values with their dotted names, for example "clock.offset".
 void collect(const Codec& shape, const void* value, const std::string& name,
              std::vector<Environment::ProfileChange>& found) {
   const auto inside = [&](std::string_view part, const Codec& its_shape, const void* its_value) {
@@ -341,7 +341,7 @@ void collect(const Codec& shape, const void* value, const std::string& name,
   }
 }
 
-/// Values that influence results, in an order independent of the file's.
+/// The values in the file that influence results, sorted by name.
 std::vector<Environment::ProfileChange> changes_of(const Written& file) {
   constexpr std::array<std::string_view, 6> kOthers{"schema", "base", "name", "description", "uuid", "host"};
   const bool varies = file.noise > 0 || file.late.probability > 0;

@@ -13,7 +13,7 @@
 
 namespace xferbench::sim {
 
-/// The interval that a number of a profile lies in.
+/// A number of a profile that is known only to lie in an interval.
 struct Uncertain {
   const struct ProfileField* field = nullptr;
   double low = 0;

@@ -6,11 +6,11 @@
 
 namespace xferbench::sim {
 
-/// Random behaviour of a simulated machine. Zeros: none.
+/// Random behaviour of a simulated machine. 0: that kind of variation is off.
 struct Variation {
   double noise = 0;             ///< relative standard deviation of durations on engines and of host work
-  double late_probability = 0;  ///< probability that a waiting thread wakes up late ...
-  double late_seconds = 0;      ///< ... by this many seconds
+  double late_probability = 0;  ///< probability that a waiting host thread wakes up late
+  double late_seconds = 0;      ///< delay of a late wake-up, in seconds
   std::uint64_t seed = 1;
   std::uint64_t rank = 0;  ///< different ranks get independent random numbers from one seed
 };

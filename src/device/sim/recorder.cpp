@@ -29,7 +29,7 @@ using recording::Type;
 
 namespace {
 
-/// Recorded time of virtual time 0; a recorded 0 would mean unknown.
+/// Recorded time, in nanoseconds, of virtual time 0. Not 0, because a recorded 0 means unknown.
 constexpr Time kOrigin = 1'000'000'000;
 constexpr std::uint32_t kLegacyStream = 7;  // CUPTI's number of the legacy stream; other streams get higher numbers
 constexpr std::uint32_t kNone = 0xffffffff;
@@ -154,7 +154,7 @@ void Recorder::event_recorded(const void* event, const void* stream) {
   known.record = ++event_records_;
   const StreamIdentity& in = streams_[stream];
   const OpenCall* open = open_call();
-  // Not filtered by time, because other records refer to it.
+  // Event records are not filtered by time, because wait records refer to them.
   writer_.add(Type::event, recording::Event{.correlation = open == nullptr ? 0 : open->call.correlation,
                                             .context = in.context,
                                             .stream = in.number,
@@ -178,7 +178,7 @@ void Recorder::end_range() {
 
 // --- Device operations ----------------------------------------------------------------------------------------------
 
-/// The times are filled in later.
+/// Leaves begin and end unset; write_ended() sets them.
 OnDevice Recorder::on_device(const Enqueued& enqueued) {
   const OpenCall* open = open_call();
   const bool in_graph = enqueued.replayed_in != nullptr;

@@ -40,7 +40,7 @@ class Recorder : NonCopyable {
   void add_device(unsigned number, const Environment::Gpu& gpu);
   void add_stream(const void* stream, StreamKind kind, unsigned gpu);
   void enqueued(const Enqueued& enqueued);
-  /// The current call recorded the event in the stream.
+  /// Notes that the current call recorded the event in the stream.
   void event_recorded(const void* event, const void* stream);
   /// NVTX ranges of the running thread; they nest.
   void begin_range(std::string_view name);
@@ -72,7 +72,7 @@ class Recorder : NonCopyable {
     std::uint64_t record = 0;
   };
 
-  /// False if the thread is already inside another recorded call.
+  /// Begins the record of a call. False if the thread is already inside another recorded call.
   bool begin_call(std::string_view name);
   void end_call(std::int32_t result);
   void add_wait(const RecordedWait& wait);
@@ -89,12 +89,12 @@ class Recorder : NonCopyable {
   const SimHost& host_;
   RecordingWriter writer_;
   std::uint64_t most_ = 0;     // maximum number of records; 0: unlimited
-  recording::Time from_ = 0;   // records that begin earlier are dropped, ...
-  recording::Time until_ = 0;  // ... and those that begin later
+  recording::Time from_ = 0;   // records that begin before this time are dropped
+  recording::Time until_ = 0;  // records that begin after this time are dropped
   std::uint32_t correlation_ = 0;
   std::uint64_t event_records_ = 0;
   std::uint32_t streams_made_ = 0;
-  std::map<std::uint32_t, OpenCall> open_;  // by thread
+  std::map<std::uint32_t, OpenCall> open_;  // keyed by thread number
   std::map<std::uint32_t, std::vector<recording::Range>> ranges_;
   std::map<const void*, StreamIdentity> streams_;
   std::map<const void*, EventIdentity> events_;

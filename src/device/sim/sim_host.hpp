@@ -33,7 +33,7 @@ class SimHost final : public HostRuntime {
   [[nodiscard]] std::uint32_t thread() const { return running_->number; }
   /// CPU time equals virtual time: a simulated thread always works or polls.
   [[nodiscard]] double cpu_now() const override { return now(); }
-  /// Late at random if the profile says so.
+  /// Wakes up late at random, as the profile says (Variation).
   void wait_until(double moment) override;
   [[nodiscard]] std::unique_ptr<HostThread> start_thread(std::function<void()> body) override;
   [[nodiscard]] std::unique_ptr<Channel> make_channel() override;

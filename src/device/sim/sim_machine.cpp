@@ -82,7 +82,7 @@ enum class Waits { yes, no };
 /// Owner of memory or of a registration (pinning).
 class SimAllocation final : public Resource {
  public:
-  /// `call`: name of the CUDA call that releases it; empty for ordinary memory.
+  /// `call`: name of the CUDA call that releases the memory; empty for ordinary memory.
   SimAllocation(Simulation& sim, const char* call, Waits waits, std::function<void()> give_back)
       : sim_(sim), call_(call), waits_(waits), give_back_(std::move(give_back)) {}
   ~SimAllocation() override {
@@ -265,7 +265,7 @@ class StandIn final : public LoadedKernel {
 const LoadedKernel& SimDevice::load_kernel(const KernelSource& source) {
   const auto known = std::ranges::find(own_kernels_, source, &decltype(own_kernels_)::value_type::first);
   if (known != own_kernels_.end()) return *known->second;
-  // Finds errors that show without a GPU.
+  // Compiles or checks the code, to report errors that can be found without a GPU.
   if (!source.arch.empty() || !is_cuda_source(source)) static_cast<void>(image_of(source));
   return *own_kernels_.emplace_back(source, std::make_unique<StandIn>()).second;
 }
@@ -284,7 +284,7 @@ namespace xferbench {
 
 namespace {
 
-/// Lists profiles with enough GPUs, such as ", or another profile: h200-x8".
+/// Returns a hint that lists the profiles with enough GPUs, for example ", or another profile: h200-x8".
 std::string profiles_with(const GpuSelection& selection) {
   std::size_t wanted = selection.first.value_or(0);
   if (!selection.first) {
@@ -297,7 +297,7 @@ std::string profiles_with(const GpuSelection& selection) {
   return names.empty() ? "" : fmt::format(", or another profile: {}", fmt::join(names, ", "));
 }
 
-/// An absolute path, because a recording may be read from another folder.
+/// The profile's name, or the absolute path of its file, because a recording may be read from another folder.
 std::string found_from_anywhere(const std::string& profile) {
   return is_profile_file(profile) ? std::filesystem::absolute(profile).string() : profile;
 }

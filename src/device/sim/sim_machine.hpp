@@ -45,8 +45,8 @@ class SimDevice : public Device {
 
   void preload(const Kernel&) override {}
   [[nodiscard]] std::optional<KernelResources> resources(const Kernel&) override { return std::nullopt; }
-  /// Compiles only if --kernel-arch names a GPU, to report errors in the code. A built-in kernel computes in its
-  /// place.
+  /// Compiles CUDA C++ only if --kernel-arch is given, to report errors in the code. A built-in kernel computes the
+  /// result in its place.
   const LoadedKernel& load_kernel(const KernelSource& source) override;
   std::size_t reserve_device_launches(std::size_t pending) override;
   [[nodiscard]] std::size_t reserved_device_launches() const override;
@@ -59,7 +59,7 @@ class SimDevice : public Device {
   [[nodiscard]] Simulation& simulation() const { return sim_; }
   [[nodiscard]] const Operations& operations() const { return operations_; }
   [[nodiscard]] const std::vector<SimStream*>& streams() const { return streams_; }
-  /// The device owns it; make_stream() returns views of it.
+  /// The legacy default stream. The device owns it; make_stream() returns views of it.
   [[nodiscard]] SimStream& legacy_stream();
   void add(SimStream& stream, StreamKind kind);
   void remove(const SimStream& stream) noexcept;

@@ -235,7 +235,7 @@ void SimStream::record(EventImpl& event) {
   }
   Operation o;
   o.overhead = e.timed() ? profile_.event_cost : profile_.order_cost;
-  // A timed event occupies its stream; an untimed one is only seen later by others.
+  // An event with timing occupies its stream; one without timing only becomes visible to other streams later.
   e.recorded_by(e.timed() ? enqueue(std::move(o), profile_.event_call, {"record event"})
                           : enqueue_unordered(std::move(o), profile_.event_call, {"record event"}));
   if (sim_.recorder) sim_.recorder->event_recorded(&event, this);
@@ -344,7 +344,7 @@ void SimStream::replay(GraphImpl& graph) {
 
 void SimGate::close(StreamImpl& stream) {
   holds_.push_back(static_cast<SimStream&>(stream).hold(timeout_));
-  timed_out_ = true;  // open() resets it if it comes in time
+  timed_out_ = true;  // open() resets it if it is called in time
 }
 
 bool SimGate::wait_until_held(double timeout) {

@@ -26,10 +26,10 @@ using Recipe = std::function<Operation(const Operations&)>;
 struct Capture {
   struct Node {
     Recipe recipe;
-    const Operations* operations;  // of the node's device
+    const Operations* operations;  // makes the operations of the node's device
     std::vector<std::size_t> after;
     Call call;
-    const void* stream;    // stream it was captured from (identity only)
+    const void* stream;    // stream that the node was captured from; never dereferenced
     bool awaited = false;  // another node depends on it
   };
   std::vector<Node> nodes;  // topologically ordered
@@ -60,7 +60,7 @@ class SimEvent : public EventImpl {
   [[nodiscard]] double seconds_since(const EventImpl& earlier) const override;
 
   [[nodiscard]] bool timed() const { return timed_; }
-  /// The operation that recorded the event, or its place in a capture. Both are empty before the first record.
+  /// The operation that recorded the event, or the event's place() in a capture; both empty before the first record.
   [[nodiscard]] const OperationPtr& operation() const { return operation_; }
   [[nodiscard]] const CapturePlace& place() const { return place_; }
   void recorded_by(OperationPtr operation) { operation_ = std::move(operation), place_ = {}; }
@@ -104,7 +104,7 @@ class SimStream : public StreamImpl {
   void copy_blocking(const Copy& copy);
   /// Enqueues a gate operation that holds the stream for this many seconds.
   virtual OperationPtr hold(double seconds);
-  /// Once these operations have finished (null: none), all work of the stream has.
+  /// All work of the stream has finished once these operations have (null: no such operation).
   [[nodiscard]] std::array<OperationPtr, 2> last_operations() const { return {last_, aside_}; }
   /// Detaches the stream from a capture that ends.
   void leave(const Capture& capture);
@@ -115,7 +115,7 @@ class SimStream : public StreamImpl {
   void submit(Recipe recipe, double call_cost, Call call);
   /// Enqueues after the stream's last operation, following the rules of the legacy default stream.
   OperationPtr enqueue(Operation operation, double call_cost, Call call);
-  /// The same, but later work in the stream does not wait for it.
+  /// Like enqueue(), but later work in the stream does not wait for the operation.
   OperationPtr enqueue_unordered(Operation operation, double call_cost, Call call);
   OperationPtr enqueue_behind(Operation operation, double call_cost, Call call);
   /// Description of a copy for traces and recordings.
@@ -152,7 +152,7 @@ class SimGate : public GateImpl {
  private:
   Simulation& sim_;
   double timeout_;
-  std::vector<OperationPtr> holds_;  // one per held stream
+  std::vector<OperationPtr> holds_;  // gate operations, one per held stream
   bool timed_out_ = false;
 };
 

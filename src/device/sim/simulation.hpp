@@ -37,7 +37,7 @@ class SimTracer final : public Tracer {
   std::optional<std::vector<Enqueued>> enqueued_;  // present while a trace is on
 };
 
-/// Null without noise.
+/// Returns the source of random duration factors; null without noise.
 EventSimulator::DurationFactor duration_factor_of(const Variation& varies);
 
 struct Simulation {

@@ -26,7 +26,7 @@ class Wiring {
 
   /// Socket of a GPU, by its number in the profile.
   static std::size_t socket_of(const Profile& profile, int gpu);
-  /// Socket of an opened GPU.
+  /// Socket of a GPU, by its index among the opened ones.
   [[nodiscard]] std::size_t socket_of(std::size_t gpu) const { return gpus_[gpu].socket; }
 
   /// Links between a GPU and the memory of a socket.
