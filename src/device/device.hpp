@@ -52,7 +52,7 @@ class Device : NonCopyable {
   [[nodiscard]] HostBuffer allocate_host(std::size_t bytes, HostMemory kind) {
     return allocate_host(bytes, kind, Prefault::yes);
   }
-  /// Announces that `host`, a whole allocation, will hold a payload in which every byte follows from its position.
+  /// Announces that `host`, a whole allocation, will hold a payload whose bytes are computed from their positions.
   /// Returns the part to fill and check. A real device needs all of it. The simulated device moves and computes only
   /// that part from then on, which saves gigabytes of host work.
   virtual PayloadPart payload_part(const HostView& /*host*/) { return {}; }

@@ -20,7 +20,7 @@ struct NumaPolicy {
   enum class Kind {
     local,  ///< the node that the GPU is attached to, as far as the system permits
     node,   ///< node number `node`; an error if that is impossible
-    none,   ///< no change: the system, taskset or numactl decide
+    none,   ///< no binding: the system, taskset or numactl decide
   };
   Kind kind = Kind::local;
   int node = 0;  ///< Linux's number of the node; used only for Kind::node

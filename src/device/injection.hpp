@@ -13,8 +13,7 @@ namespace xferbench {
 
 struct InjectedFault {
   enum class Effect {
-    hang,  ///< the call never returns; a stream's call on a real GPU returns, but its work waits behind a kernel that
-           ///< never ends
+    hang,  ///< the call never returns; a stream's call on a real GPU instead first enqueues a kernel that never ends
     fail,  ///< the call throws DeviceError
     lose,  ///< the call and all later calls of that device throw, and usable() is false; a stream's call on a real GPU
            ///< instead first enqueues a kernel that makes an invalid memory access
@@ -37,7 +36,7 @@ InjectedFault parse_fault(std::string_view text);
 /// The only place that reads the variable.
 std::optional<InjectedFault> fault_from_environment();
 
-/// Executes a fault.
+/// Counts the calls to a machine and injects the fault.
 class FaultInjector : public CallObserver {
  public:
   explicit FaultInjector(const InjectedFault& fault) : fault_(fault) {}

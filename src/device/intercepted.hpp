@@ -14,10 +14,10 @@ namespace xferbench {
 [[nodiscard]] std::unique_ptr<Machine> with_fault(std::unique_ptr<Machine> machine, const InjectedFault& fault,
                                                   const char* asked_by);
 
-/// Wraps the machine so that the observer sees every call that may wait or fail: calls of devices, of what they
-/// create, and of releasing it. Host-only work (threads, channels) is not reported. The observer must outlive the
-/// machine. Also injects the fault in XFERBENCH_INJECT (device/injection.hpp), if set; throws UsageError if it is
-/// invalid.
+/// Wraps the machine so that the observer sees every call that may wait or fail: calls of devices and of the objects
+/// that devices create, including their release. Host-only work (threads, channels) is not reported. The observer must
+/// outlive the machine. Also injects the fault in XFERBENCH_INJECT (device/injection.hpp), if set; throws UsageError
+/// if it is invalid.
 [[nodiscard]] std::unique_ptr<Machine> intercept(std::unique_ptr<Machine> machine, CallObserver& observer);
 
 }  // namespace xferbench

@@ -17,9 +17,9 @@ struct KernelCost {
   std::uint64_t bytes = 0;       ///< device memory traffic, reads plus writes
   double fma = 0;                ///< arithmetic, in units of one single-precision fused multiply-add
   double seconds = 0;            ///< a fixed time that the kernel waits or spins
-  std::uint64_t h2d_bytes = 0;   ///< read from host memory over the link
-  std::uint64_t d2h_bytes = 0;   ///< written to host memory over the link
-  unsigned blocks = 0;           ///< thread blocks of the launch; 0 fills the GPU
+  std::uint64_t h2d_bytes = 0;   ///< bytes read from host memory over the link
+  std::uint64_t d2h_bytes = 0;   ///< bytes written to host memory over the link
+  unsigned blocks = 0;           ///< number of thread blocks; 0: enough to fill the GPU
   std::uint64_t peer_bytes = 0;  ///< bytes that the kernel moves between its own GPU's memory and another GPU's
   const std::byte* peer_source = nullptr;       ///< address that the peer bytes are read from; null: none are moved
   const std::byte* peer_destination = nullptr;  ///< address that the peer bytes are written to

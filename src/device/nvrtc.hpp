@@ -9,7 +9,7 @@
 
 namespace xferbench {
 
-/// Library names for dlopen, in order: those the loader finds, then the toolkit's usual folder. Pure.
+/// Library names for dlopen, in order: names that the loader looks up, then paths in the toolkit's usual folder. Pure.
 std::vector<std::string> nvrtc_paths();
 
 /// Summarizes the errors of an NVRTC log in one line: for each error the line number, message and source line, plus

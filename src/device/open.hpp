@@ -66,8 +66,8 @@ std::unique_ptr<Machine> open_simulated(const ProfileText& profile, const GpuSel
 /// unknown field.
 double number_of_profile(const std::string& profile, std::string_view field);
 
-/// Why a value is invalid for a known profile field, such as "-3e-06, expected one from 0 to 1 (seconds)". Empty:
-/// valid.
+/// Returns why a value is invalid for a known profile field, for example "-3e-06, expected one from 0 to 1 (seconds)";
+/// empty if it is valid.
 std::string problem_of_number(std::string_view field, double value);
 
 /// Metadata of a profile file about the origin of its numbers.

@@ -58,7 +58,6 @@ class Owned : public SomeView {
   Owned& operator=(const Owned&) = delete;
   ~Owned() = default;
 
-  /// Whether it owns a resource.
   explicit operator bool() const { return resource_ != nullptr; }
 
  private:

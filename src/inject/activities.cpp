@@ -12,7 +12,7 @@ namespace xferbench::inject {
 
 namespace {
 
-/// CONCURRENT_KERNEL, because KERNEL would serialize kernels. Not GRAPH_TRACE, which would hide the nodes of a graph.
+/// CONCURRENT_KERNEL, because KERNEL would serialize kernels. Not GRAPH_TRACE, because it would hide graph nodes.
 constexpr std::array kKinds{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
                             CUPTI_ACTIVITY_KIND_MEMCPY,
                             CUPTI_ACTIVITY_KIND_MEMCPY2,
@@ -83,7 +83,7 @@ Activities* Activities::start(Recorder& recorder) {
   std::string refusal;
   const std::optional<CuptiApi> api = load_cupti(recorder.request().cupti, refusal);
   if (api) {
-    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): never destroyed, as the recorder
+    // NOLINTNEXTLINE(cppcoreguidelines-owning-memory): never destroyed, like the recorder
     auto* const activities = new Activities(recorder, *api);
     the_activities() = activities;
     refusal = activities->turn_on();
@@ -106,7 +106,7 @@ std::string Activities::turn_on() {
   }
   if (result != CUPTI_SUCCESS) return failure(result);
   if (api_.set_thread_ids != nullptr) api_.set_thread_ids(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
-  // Before enabling anything, so that all times come from one clock.
+  // The clock is registered before anything is enabled, so that all times come from it.
   result = api_.register_clock(&clock);
   if (result == CUPTI_SUCCESS) result = api_.register_callbacks(&give_buffer, &take_buffer);
   if (result == CUPTI_SUCCESS) result = enable_kinds();

@@ -29,7 +29,7 @@ class Activities {
   void watch_managed_memory(CUcontext context);
 
  private:
-  /// Returns the reason for a failure; empty on success.
+  /// Enables all requested recording. Returns the reason for a failure; empty on success.
   std::string turn_on();
   [[nodiscard]] std::string failure(CUptiResult result) const;
   CUptiResult enable_kinds();
@@ -40,7 +40,7 @@ class Activities {
   Recorder& recorder_;
   CuptiApi api_;
   Names names_;
-  std::atomic<std::uint64_t> managed_tried_ = 0;  // bit mask of devices
+  std::atomic<std::uint64_t> managed_tried_ = 0;  // bit mask of the devices that watch_managed_memory() has handled
 };
 
 }  // namespace xferbench::inject

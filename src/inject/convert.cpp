@@ -15,8 +15,8 @@ using namespace recording;
 
 namespace {
 
-/// Layouts since CUDA 12.8, which older headers lack: they contain the ID that ties a wait to the record of its
-/// event.
+/// CUPTI's record layouts since CUDA 12.8, which older headers lack. They contain the ID that ties a wait to the
+/// record of its event.
 struct LinkedSynchronization {
   CUpti_ActivitySynchronization before;
   std::uint64_t cudaEventSyncId;
@@ -96,7 +96,7 @@ Copy copy_of(const Cupti& r) {
           .asynchronous = (r.flags & CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC) != 0 ? 1U : 0U};
 }
 
-/// In the format of nvidia-smi.
+/// The UUID in the format of nvidia-smi, for example "GPU-01234567-...".
 std::string text_of(const CUuuid& uuid) {
   constexpr std::array kDashesBefore{4, 6, 8, 10};
   std::string text = "GPU-";
@@ -125,7 +125,7 @@ void add(const CUpti_ActivityMemcpyPtoP4& r, const Conversion& with) {
 }
 
 void add(const CUpti_ActivityKernel9& r, const Conversion& with) {
-  if (!with.to.wanted().has(r.start)) return;  // before the costly demangling of its name
+  if (!with.to.wanted().has(r.start)) return;  // checked before the costly demangling of the name
   const auto product = [](std::int32_t x, std::int32_t y, std::int32_t z) {
     return static_cast<std::uint32_t>(x) * static_cast<std::uint32_t>(y) * static_cast<std::uint32_t>(z);
   };
@@ -140,7 +140,7 @@ void add(const CUpti_ActivityMemset4& r, const Conversion& with) {
   with.to.add(Type::fill, r.start, Fill{.on = on_device(r), .bytes = r.bytes});
 }
 
-/// Reads the ID of a record that is a prefix of `Tied`; 0 if CUPTI is too old.
+/// Reads the ID that ties a wait to its event. `Tied`: the record's layout since CUDA 12.8. 0 if CUPTI is older.
 template <class Tied, class Cupti>
 std::uint64_t tie_of(const Cupti& record, const Conversion& with) {
   const void* const tied = &record;
@@ -169,7 +169,7 @@ void add(const CUpti_ActivitySynchronization& r, const Conversion& with) {
                               .event_record = tie_of<LinkedSynchronization>(r, with)});
 }
 
-/// Always recorded: these have no host time, and they are small.
+/// Event records are always recorded, because they have no host time and are small.
 void add(const CUpti_ActivityCudaEvent& r, const Conversion& with) {
   with.to.add(Type::event, Event{.correlation = r.correlationId,
                                  .context = r.contextId,

@@ -7,15 +7,14 @@
 
 namespace xferbench::inject {
 
-/// Context of a conversion.
 struct Conversion {
   const CuptiApi& api;
   Names& names;
   Recorder& to;
 };
 
-/// Adds the record if it is relevant and within the requested time. Names in it belong to CUPTI and are valid only
-/// during the call.
+/// Adds the record if it is relevant and within the requested time. Strings in a CUPTI record are valid only during
+/// the call.
 void convert(const CUpti_Activity& record, const Conversion& with);
 
 }  // namespace xferbench::inject

@@ -66,9 +66,9 @@ std::vector<std::string> folders_of_runtimes() {
 std::vector<Place> places(const std::optional<std::string>& path) {
   if (path) return {{*path, RTLD_NOW | RTLD_LOCAL}};
   std::vector<Place> all;
-  // Reuse a loaded one: two CUPTIs in a process would conflict over the driver.
+  // A library that is already loaded is reused: two CUPTIs in a process would conflict over the driver.
   for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) all.push_back({name, RTLD_NOW | RTLD_NOLOAD});
-  // Near the program's own CUDA runtime, in the layouts of Python packages and the toolkit.
+  // Next: near the program's own CUDA runtime, in the folder layouts of Python packages and of the toolkit.
   for (const std::string& folder : folders_of_runtimes()) {
     for (const char* beside : {"", "../../cuda_cupti/lib/", "../extras/CUPTI/lib64/"}) {
       for (const char* name : {"libcupti.so.13", "libcupti.so.12"}) {

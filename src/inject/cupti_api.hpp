@@ -23,7 +23,7 @@ struct CuptiApi {
   decltype(&cuptiSubscribe) subscribe = nullptr;
   decltype(&cuptiUnsubscribe) unsubscribe = nullptr;
   decltype(&cuptiEnableCallback) enable_callback = nullptr;
-  // Null in older versions.
+  // The functions below are null if CUPTI is too old to have them.
   CUptiResult (*enable_runtime_call)(CUpti_CallbackId, std::uint8_t) = nullptr;
   CUptiResult (*enable_driver_call)(CUpti_CallbackId, std::uint8_t) = nullptr;
   CUptiResult (*set_thread_ids)(CUpti_ActivityThreadIdType) = nullptr;

@@ -19,7 +19,7 @@ using recording::Time;
 
 namespace {
 
-/// Runs once: on the flusher's thread or on the thread that ends the process, whichever comes first.
+/// Only the first call has an effect: on the flusher's thread or on the thread that ends the process.
 void end_recording(Recorder& recorder) {
   static std::atomic_flag begun;
   if (!recorder.is_live() || begun.test_and_set()) return;
@@ -79,9 +79,9 @@ class Flusher {
     wake_.notify_all();
   }
 
-  /// False once recording is over.
+  /// Writes all completed records. False once recording is over.
   bool flush_once() {
-    // Operations that began within the window are reported only after they have ended.
+    // Recording goes on for 2 s after the window, because CUPTI reports operations only after they have ended.
     constexpr Time kTimeout = 2'000'000'000;
     activities_.flush(false);
     const bool can_write = recorder_.flush();
@@ -108,7 +108,7 @@ Flusher*& the_flusher() {
   return one;
 }
 
-/// In a forked child there is nothing to end.
+/// Ends the recording. Does nothing in a forked child that has no recorder.
 void at_exit() {
   const SignalGuard guard;
   Recorder* const recorder = Recorder::instance();

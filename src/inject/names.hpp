@@ -33,7 +33,7 @@ class Names {
 
  private:
   RecordingWriter& writer_;
-  std::array<std::vector<std::string_view>, CUPTI_CB_DOMAIN_SIZE> calls_;  // by domain and ID
+  std::array<std::vector<std::string_view>, CUPTI_CB_DOMAIN_SIZE> calls_;  // indexed by domain and callback ID
   std::mutex mutex_;
   std::unordered_map<std::string, recording::NameId> kernels_;  // keyed by mangled name
 };

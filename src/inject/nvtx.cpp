@@ -27,7 +27,7 @@ struct Open {
   std::uint32_t thread = 0;
 };
 
-/// Handles given to the program are addresses of these objects, which are never freed.
+/// NVTX handles that the program gets are addresses of Domain and Text objects, which are never freed.
 struct Domain {
   std::string name;
 };
@@ -95,7 +95,7 @@ std::string message_of(const nvtxEventAttributes_t* attributes) {
 
 // --- Ranges ---------------------------------------------------------------------------------------------------------
 
-/// Whether the name is the one in the request; the domain does not matter.
+/// Whether the range has the name in the recording request; its domain does not matter.
 bool is_asked_for(const Recorder& recorder, const Open& open) { return recorder.request().range == open.name; }
 
 Open begin(Recorder& recorder, const Domain* domain, std::string name) {
@@ -134,7 +134,7 @@ int pop(Recorder& recorder, const Domain* domain) {
   end(recorder, pushed->second.back(), false);
   pushed->second.pop_back();
   const int level = static_cast<int>(pushed->second.size());
-  if (level == 0) all.erase(pushed);  // the thread may end
+  if (level == 0) all.erase(pushed);  // the thread may end and leave its entry behind
   return level;
 }
 

@@ -7,7 +7,7 @@
 
 namespace xferbench::inject {
 
-/// Installs our callbacks in the program's NVTX. False if its version does not support that.
+/// Installs our callbacks in the program's NVTX. False if the program's version of NVTX does not support that.
 bool attach_nvtx(NvtxGetExportTableFunc_t get_table);
 
 /// At process exit: writes ranges that have not ended.

@@ -46,8 +46,8 @@ Time process_begin() {
   return since_boot > asleep ? since_boot - asleep : 0;
 }
 
-/// Start of this program in the process. After an exec the system still reports the start of the process, so later
-/// programs use the time at which this library was loaded.
+/// Start time of the program with this number in the process, from 1. After an exec the system still reports the start
+/// of the process, so later programs use the time at which this library was loaded.
 Time begin_of_life(int number) {
   const Time loaded = now();
   const Time started = number > 1 ? 0 : process_begin();
@@ -126,7 +126,7 @@ Recorder* Recorder::make() {
     static std::once_flag once;
     std::call_once(once, [] { pthread_atfork(nullptr, nullptr, &Recorder::begin_child); });
     return recorder.release();       // never destroyed
-  } catch (const std::exception&) {  // out of memory: leave the rest to the program
+  } catch (const std::exception&) {  // out of memory: nothing is recorded
     return nullptr;
   }
 }

@@ -37,7 +37,8 @@ class WantedTime {
  private:
   recording::Time begin_ = 0;
   recording::Time end_ = ~recording::Time{0};
-  std::atomic<recording::Time> by_range_ = 0;  // begin of the first requested range; maximum before it
+  /// Begin of the first requested range; the largest Time before that; 0: no range is requested.
+  std::atomic<recording::Time> by_range_ = 0;
 };
 
 /// A singleton from the first entry point call until the process ends, because the callbacks of driver and NVTX carry
@@ -55,9 +56,9 @@ class Recorder {
   WantedTime& wanted() { return wanted_; }
 
   [[nodiscard]] bool is_live() const { return live_; }
-  /// Call it before CUPTI is enabled.
+  /// Notes that this process uses CUPTI, which forked children must then not use. Call it before CUPTI is enabled.
   void expect_cupti() { has_cupti_ = true; }
-  /// Adds a record regardless of its time, because others refer to it.
+  /// Adds a record regardless of its time, because other records refer to it.
   template <class Record>
   void add(recording::Type type, const Record& record) {
     if (!live_) return;

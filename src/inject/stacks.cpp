@@ -22,18 +22,18 @@ namespace xferbench::inject {
 
 namespace {
 
-/// Records lag behind by fewer calls than this; older stacks are dropped.
+/// Maximum number of stacks kept. Records lag behind their calls by fewer calls than this; older stacks are dropped.
 constexpr std::size_t kMostRemembered = 200'000;
 constexpr int kMostFrames = 48;
 using Frames = std::vector<void*>;
 
-/// Both singletons exist because CUPTI callbacks carry no context, and are never destroyed because threads may
-/// outlive static destruction. They have separate locks to avoid a deadlock: symbolizing takes the loader's lock,
-/// which a thread that captures a stack may already hold, inside a constructor of a library being loaded.
+/// CachedStack and Written are singletons because CUPTI callbacks carry no context, and are never destroyed because
+/// threads may outlive static destruction. They have separate locks to avoid a deadlock: symbolizing takes the
+/// loader's lock, which a thread that captures a stack may hold, inside a constructor of a library being loaded.
 struct CachedStack {
   std::mutex mutex;
-  std::unordered_map<std::uint32_t, Frames> stacks;  // by correlation
-  std::deque<std::uint32_t> order;                   // order of capture
+  std::unordered_map<std::uint32_t, Frames> stacks;  // keyed by correlation ID
+  std::deque<std::uint32_t> order;                   // correlation IDs in order of capture
 
   static CachedStack& instance() {
     static auto* const one = new CachedStack;  // NOLINT(cppcoreguidelines-owning-memory): see above
@@ -58,7 +58,7 @@ Frames remembered(std::uint32_t correlation) {
   return found == all.stacks.end() ? Frames() : found->second;
 }
 
-/// Text such as "function+0x12 (libfoo.so)"; without a known symbol, the offset in the file.
+/// Returns, for example, "function+0x12 (libfoo.so)"; without a known symbol, the offset in the file.
 std::string text_of(void* address) {
   Dl_info info{};
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return "?";
@@ -75,7 +75,7 @@ std::string text_of(void* address) {
          file;
 }
 
-/// Every stack begins with frames of CUDA and of this library, which are of no interest.
+/// Whether the frame is one of CUDA or of this library. Every stack begins with them; write() leaves them out.
 bool is_of_tool(std::string_view frame) {
   constexpr std::array<std::string_view, 3> kLibraries{"(libcuda.so", "(libcupti.so", "(libxferbench-inject"};
   return std::ranges::any_of(kLibraries, [frame](std::string_view l) { return frame.find(l) != frame.npos; });

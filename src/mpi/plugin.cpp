@@ -17,7 +17,7 @@ using Operation = xferbench_mpi_operation;
 
 /// MPI's state in this process; MPI can be started and ended only once.
 struct State {
-  bool started = false;  // by this plug-in, and not ended yet
+  bool started = false;  // MPI was started by this plug-in and has not ended
   /// A private communicator, so that messages of other code are never received here.
   MPI_Comm ranks = MPI_COMM_NULL;
   xferbench_mpi_numbers mine{0, 1, 0, 1, 0};
@@ -164,7 +164,7 @@ int broadcast(void* data, std::size_t bytes, int root, Operation* operation) {
   });
 }
 
-/// Sets the byte count of each rank, followed by the offsets of their data.
+/// Fills one.counts: the byte count of each rank, followed by the byte offset of each rank's data.
 int lay_out(const std::size_t* sizes, Operation& one) {
   const auto count = static_cast<std::size_t>(state().mine.size);
   one.counts = new (std::nothrow) int[2 * count];
@@ -230,8 +230,8 @@ int test(Operation* operation, int* done) {
   return error;
 }
 
-/// Cancels a receive without a message. Collective operations can be neither cancelled nor freed (MPI 4.0, 6.12), and a
-/// freed send still reads its memory. So these are left alone, and their counts are never freed.
+/// Cancels a receive without a message. Collective operations can be neither cancelled nor freed (MPI 4.0, 6.12), and
+/// a freed send still reads its memory. So both are left alone, and their counts are never freed.
 void release(Operation* operation) {
   if (operation->ended != 0 || operation->receives == 0 || !state().started) return;
   MPI_Request request = request_of(*operation);

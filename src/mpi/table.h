@@ -28,7 +28,7 @@ typedef struct xferbench_mpi_operation {
     void* pointer;
     int number;
   } request;   /* MPI's handle: a pointer or a number */
-  int* counts; /* of a gather; MPI reads them until it has ended */
+  int* counts; /* byte counts and offsets of a gather; MPI reads them until the gather has ended */
   int receives;
   int ended;
 } xferbench_mpi_operation;
@@ -36,9 +36,9 @@ typedef struct xferbench_mpi_operation {
 typedef struct xferbench_mpi_numbers {
   int rank;
   int size;
-  int local_rank; /* among the ranks that can share memory with this one */
+  int local_rank; /* index of this rank among the ranks that can share memory with it */
   int local_size;
-  int node_root; /* the lowest of those ranks */
+  int node_root; /* the lowest rank among those that can share memory with this one */
 } xferbench_mpi_numbers;
 
 typedef struct xferbench_mpi_table {
@@ -47,7 +47,7 @@ typedef struct xferbench_mpi_table {
   int (*initialise)(xferbench_mpi_numbers* mine);
   /* Waits for all ranks, without a timeout. Does nothing if MPI was not started or has ended. */
   int (*finalise)(void);
-  /* Name and version of the MPI, in one line: "Open MPI 4.1.4". */
+  /* Name and version of the MPI, in one line, for example "Open MPI 4.1.4". */
   const char* (*library)(void);
   void (*abort)(int code);
   /* Writes up to `size` bytes to `text`. */

@@ -9,7 +9,7 @@
 
 namespace xferbench::cuda {
 
-/// For example "an illegal memory access was encountered (cudaErrorIllegalAddress)".
+/// Returns, for example, "an illegal memory access was encountered (cudaErrorIllegalAddress)".
 inline std::string describe(cudaError_t status) {
   return std::string(cudaGetErrorString(status)) + " (" + cudaGetErrorName(status) + ")";
 }

@@ -138,7 +138,7 @@ class CudaDevice final : public Device {
 
   const CudaTracer& tracer_;
   OpenedGpu gpu_;
-  std::set<int> peers_;  // CUDA indices of the GPUs whose memory it can access
+  std::set<int> peers_;  // CUDA indices of the GPUs whose memory this GPU can access
   Capabilities capabilities_;
   std::list<std::pair<KernelSource, std::unique_ptr<LoadedKernel>>> own_kernels_;
   HealthMonitor health_{pci_bus_id(gpu_.number())};
@@ -177,8 +177,8 @@ std::optional<double> CudaDevice::sm_clock_hz() {
   return static_cast<double>(sample[0]) / static_cast<double>(sample[1]) * 1e9;
 }
 
-/// Exchanges questions and answers with a kernel through pinned memory. Returns nothing if the GPU did not answer in
-/// time, for example because host or GPU was busy. The kernel has ended when this returns.
+/// Relates the clocks by questions to a kernel and its answers, exchanged through pinned memory. Returns nothing if
+/// the GPU did not answer in time, for example because host or GPU was busy. The kernel has ended when this returns.
 std::optional<ClockRelation> CudaDevice::request_timer() {
   constexpr std::uint32_t kRounds = 32;
   constexpr std::uint64_t kTimeoutNs = 100'000'000;

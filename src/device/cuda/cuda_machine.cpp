@@ -63,7 +63,8 @@ Opened prepare(const GpuSelection& selection, const NumaPolicy& numa) {
   const std::vector<int> numbers = chosen_gpus(selection, count_gpus());
   std::vector<std::optional<int>> nodes;
   for (const int number : numbers) nodes.push_back(numa_node_of(number));
-  // Before contexts exist: the driver allocates its staging buffers for pageable copies together with the context.
+  // The process is bound before contexts exist, because the driver allocates its staging buffers for pageable copies
+  // together with the context.
   const std::string numa_note = place_process(numa, nodes);
   const bool own_nodes = bind_each_to_own_node(numa, nodes);
   Opened opened;
@@ -80,8 +81,8 @@ Opened prepare(const GpuSelection& selection, const NumaPolicy& numa) {
   return opened;
 }
 
-/// With several GPUs, errors are ignored: a thread that uses only other GPUs must start even if the first one is
-/// lost.
+/// Returns a function that makes the first GPU current in a new host thread. With several GPUs it ignores errors: a
+/// thread that uses only other GPUs must start even if the first one is lost.
 std::function<void()> make_current_in_threads(const OpenedGpu& first) {
   return [first] {
     const cudaError_t status = cudaSetDevice(first.number());

@@ -52,7 +52,7 @@ void check_copy(cudaError_t status, const char* function, const Copy& copy) {
   check(status, fmt::format("{} ({}, {})", function, name_of(copy.direction), format_size(copy.bytes)).c_str());
 }
 
-/// Event span around a copy, for an event-based trace.
+/// Encloses a copy in two events, for an event-based trace.
 EventTrace::Span span_of(const CudaTracer& tracer, const OpenedGpu& gpu, cudaStream_t stream, Direction direction,
                          std::uint64_t bytes) {
   const auto [name, row] = traced(direction);
@@ -241,7 +241,7 @@ class CudaStream final : public StreamImpl {
   }
 
   static void CUDART_CB call_function(void* kept) { HostCall::release(kept)->run(); }
-  /// Also called if the stream failed. cudaGetErrorName only reads a table, so it is allowed on the driver's thread.
+  /// Called even if the stream failed. cudaGetErrorName only reads a table, so it is allowed on the driver's thread.
   static void CUDART_CB call_back(cudaStream_t, cudaError_t status, void* kept) {
     const std::shared_ptr<HostCall> call = HostCall::release(kept);
     status == cudaSuccess ? call->run() : call->stream_failed(cudaGetErrorName(status));

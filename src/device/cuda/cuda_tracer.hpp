@@ -24,7 +24,7 @@ class CudaTracer final : public Tracer {
   void begin_range(const char* name) override;
   void end_range() override;
 
-  /// The event trace that operations add events to; null unless one is on.
+  /// The event trace that operations add events to; null while no event trace is on.
   [[nodiscard]] EventTrace* events() const { return events_.get(); }
 
  private:

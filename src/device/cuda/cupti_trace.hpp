@@ -12,11 +12,11 @@
 
 namespace xferbench::cuda {
 
-/// CUPTI is loaded on first use and not linked, because it belongs to the toolkit and the program must start without.
-/// Use one object per process: CUPTI's callbacks carry no context pointer.
+/// CUPTI is loaded on first use and not linked, because it belongs to the toolkit, without which the program must
+/// start. Use one object per process: CUPTI's callbacks carry no context pointer.
 class CuptiTrace : NonCopyable {
  public:
-  /// Loads the library. Never throws; refusal() tells whether it can be used.
+  /// Loads the library. Never throws; refusal() then tells whether CUPTI can be used.
   CuptiTrace();
   ~CuptiTrace();
 
@@ -32,8 +32,8 @@ class CuptiTrace : NonCopyable {
     std::vector<Activity> activities;  ///< stream numbers are CUPTI's
     std::size_t dropped = 0;           ///< records lost because CUPTI's buffers were full
   };
-  /// Stops recording; empty if it was not on. `gpus` map CUDA indices to device numbers and must be idle. Gates,
-  /// stamps and clock probes are left out, together with the calls that launched them.
+  /// Stops recording and returns the records; empty if it was not on. `gpus` map CUDA indices to device numbers and
+  /// must be idle. Gates, stamps and clock probes are left out, together with the calls that launched them.
   Records stop(std::span<const OpenedGpu> gpus);
 
  private:
@@ -44,7 +44,7 @@ class CuptiTrace : NonCopyable {
   bool recording_ = false;
 };
 
-/// Strips the version, as in "cudaMemcpyAsync" from "cudaMemcpyAsync_v3020"; empty unless the call enqueues work.
+/// For "cudaMemcpyAsync_v3020", for example, returns "cudaMemcpyAsync". Empty unless the call enqueues work.
 std::string call_name(std::string_view callback);
 
 }  // namespace xferbench::cuda

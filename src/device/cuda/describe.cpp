@@ -80,7 +80,6 @@ Multiprocessor describe_multiprocessor(int index) {
       .threads = number(cudaDevAttrMaxThreadsPerMultiProcessor)};
 }
 
-/// The link from one GPU to another.
 Environment::PeerLink describe_way(const Environment::Gpu& from, const Environment::Gpu& to, const Nvml& nvml) {
   Environment::PeerLink link{.from = from.index.value(), .to = to.index.value()};
   int access = 0;

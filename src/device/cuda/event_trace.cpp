@@ -41,8 +41,8 @@ bool is_captured(cudaStream_t stream) {
 EventTrace::Base EventTrace::record_base(const OpenedGpu& gpu) {
   gpu.make_current();
   Base base{gpu, recorded_event(cudaStreamLegacy)};
-  // The event completes between these two clock readings, some microseconds apart. Host calls are placed no more
-  // precisely.
+  // The event completes between these two clock readings, some microseconds apart. The times of host calls are no more
+  // precise than that.
   const double recorded = host_now();
   const cudaError_t status = cudaEventSynchronize(base.event);
   const double completed = host_now();

@@ -54,8 +54,8 @@ class EventTrace : NonCopyable {
     cudaStream_t stream;
     cudaEvent_t before;
     cudaEvent_t behind;
-    double called;  // host time before and after the call
-    double returned;
+    double called;    // host time at the beginning of the call, in seconds
+    double returned;  // host time at the end of the call
   };
 
   /// Reference event of one GPU and its completion time on the host's clock. Events of different GPUs cannot be

@@ -22,7 +22,7 @@ namespace {
 
 #if CUDART_VERSION >= 12080
 
-/// Compute capability as an architecture, such as "sm_90".
+/// The GPU's compute capability as an architecture, for example "sm_90".
 std::string own_architecture(const OpenedGpu& gpu) {
   int major = 0;
   int minor = 0;

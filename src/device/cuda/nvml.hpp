@@ -88,7 +88,7 @@ class Nvml : NonCopyable {
   /// argument types must match the C signature exactly.
   template <class Value, class... Arguments>
   [[nodiscard]] std::optional<Value> ask(const char* function, Arguments... arguments) const;
-  /// The same for functions that write text; empty on failure.
+  /// Like ask(), for functions that write a text; empty on failure.
   template <class... Arguments>
   [[nodiscard]] std::string text(const char* function, Arguments... arguments) const;
 

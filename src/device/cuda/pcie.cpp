@@ -42,7 +42,7 @@ std::optional<Source> nvml_source(const Nvml& nvml, const std::string& pci_bus_i
   Source source;
   source.name = "nvml";
   source.reachable = {ask("nvmlDeviceGetMaxPcieLinkGeneration"), ask("nvmlDeviceGetMaxPcieLinkWidth")};
-  // NVML has no such query for the width, and older drivers lack this one too.
+  // NVML reports no maximum width of the GPU itself, and older drivers not even its maximum generation.
   source.gpu = larger(source.reachable, {ask("nvmlDeviceGetGpuMaxPcieLinkGeneration"), 0});
   source.current = [ask] {
     return Link{ask("nvmlDeviceGetCurrPcieLinkGeneration"), ask("nvmlDeviceGetCurrPcieLinkWidth")};

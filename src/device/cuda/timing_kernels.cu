@@ -6,7 +6,7 @@ namespace xferbench::kernels {
 
 namespace {
 
-// Hazard: while this runs, a host thread that synchronizes with the stream waits for itself. The timeout turns such a
+// Hazard: a host thread that synchronizes with the stream before it opens the gate deadlocks. The timeout turns such a
 // mistake into a failed sample.
 __global__ void hold(volatile GateFlags* flags, unsigned slot, std::uint32_t ticket, std::uint64_t timeout_ns) {
   const std::uint64_t begun = global_nanoseconds();

@@ -25,7 +25,7 @@ struct GateFlags {
 struct ClockExchange {
   alignas(64) std::uint32_t asked = 0;
   alignas(64) std::uint64_t nanoseconds = 0;
-  std::uint32_t answered = 0;  // on the same line: one GPU write may carry both
+  std::uint32_t answered = 0;  // on the cache line of `nanoseconds`: one GPU write may carry both
 };
 
 /// Loads this file's kernels on the current GPU. Hazard: a lazily loaded kernel behind a closed gate would deadlock,
@@ -46,7 +46,8 @@ void launch_stamp(std::uint64_t* slot, void* cuda_stream);
 /// Inverts the lowest bit of a byte that the GPU can access.
 void launch_flip(std::byte* at, void* cuda_stream);
 
-/// Answers questions `first` to `first` + `rounds` - 1, then ends. Gives up `timeout_ns` after the last question.
+/// Launches a kernel that answers questions `first` to `first` + `rounds` - 1, then ends. It also ends if no question
+/// comes for `timeout_ns`.
 void launch_clock_exchange(ClockExchange* exchange, std::uint32_t first, std::uint32_t rounds, std::uint64_t timeout_ns,
                            void* cuda_stream);
 

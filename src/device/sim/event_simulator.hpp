@@ -74,13 +74,14 @@ struct Operation {
   State state = State::waiting;
   double started = 0;
   double finished = 0;
-  double rate = 1;           ///< of the current phase, relative to full rate
+  double rate = 1;           ///< rate of the current phase, relative to full rate
   std::uint64_t serial = 0;  ///< order of submission among equal times
-  std::size_t unmet = 0;     ///< unfinished dependencies
+  std::size_t unmet = 0;     ///< number of unfinished dependencies
   double handed_over = 0;    ///< earliest start: latest end of a finished dependency plus its handover time
   /// For an operation without an engine: its predecessors' engines, each with the time from which its handover counts.
   std::vector<std::pair<EngineId, double>> origins;
-  mutable std::vector<Operation*> successors;  ///< mutable: `after` holds const pointers
+  mutable std::vector<Operation*>
+      successors;  ///< operations that wait for this one; mutable: `after` holds const pointers
 
   [[nodiscard]] bool done() const { return state == State::finished; }
 };

@@ -111,8 +111,8 @@ class Memory {
   void unpin(const std::byte* data);
   /// Whether the copy's host range is ordinary memory that no single registration pins in full.
   [[nodiscard]] bool pageable(const Copy& copy) const;
-  /// Restricts data movement in the allocation `host` to a part and returns it. Switches untouched pages to small
-  /// ones.
+  /// Restricts data movement in the allocation `host` to a part and returns it. Its untouched pages become small
+  /// pages.
   PayloadPart move_part_of(const HostView& host);
 
   void fill(std::byte* begin, std::size_t bytes, std::byte value);

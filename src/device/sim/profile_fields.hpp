@@ -42,7 +42,6 @@ struct ProfileField {
   [[nodiscard]] bool belongs_to(Part part) const { return (parts >> static_cast<unsigned>(part) & 1U) != 0; }
 };
 
-/// All numbers of a profile.
 std::span<const ProfileField> profile_fields();
 /// Null if there is no field of that name.
 const ProfileField* find_profile_field(std::string_view name);
