@@ -83,7 +83,7 @@ double expected(const KernelCost& cost) {
 struct Interception {
   CallObserver& observer;
   std::atomic<bool> capturing{false};
-  std::atomic<double> captured{0};  // seconds
+  std::atomic<double> captured{0};  // expected seconds of the graph being captured
 
   /// Adds to the expected time of the graph being captured; captured work runs at replay, not now.
   void submitted(double seconds) {

@@ -27,10 +27,10 @@ struct KernelCost {
 
 /// What a compiled kernel uses on a GPU.
 struct KernelResources {
-  unsigned registers = 0;                  ///< per thread
-  std::size_t shared_bytes = 0;            ///< per block, static plus dynamic
-  std::size_t local_bytes = 0;             ///< per thread: spilled registers and local arrays
-  unsigned blocks_per_multiprocessor = 0;  ///< resident at once (occupancy)
+  unsigned registers = 0;                  ///< registers per thread
+  std::size_t shared_bytes = 0;            ///< shared memory per block, static plus dynamic
+  std::size_t local_bytes = 0;             ///< local memory per thread: spilled registers and local arrays
+  unsigned blocks_per_multiprocessor = 0;  ///< blocks that are resident at once (occupancy)
 };
 
 class Kernel {

@@ -22,8 +22,8 @@ struct ModelledRank {
   };
   /// Values that the profile does not give are absent.
   struct Network {
-    std::optional<Way> within{};        ///< between ranks of one node
-    std::optional<Way> between{};       ///< between nodes
+    std::optional<Way> within{};        ///< messages between ranks of one node
+    std::optional<Way> between{};       ///< messages between nodes
     std::optional<double> overhead{};   ///< host seconds to start an operation
     std::optional<double> jitter{};     ///< mean of the random addition to each latency, as a fraction of the latency
     std::optional<double> asymmetry{};  ///< fraction by which the latency to a lower rank is longer

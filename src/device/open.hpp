@@ -55,7 +55,7 @@ enum class ProfileEnds { middle, fastest, slowest };
 /// A profile file's content in memory.
 struct ProfileText {
   std::string json;
-  std::string name;  ///< name for messages
+  std::string name;  ///< name of the profile in messages
   ProfileEnds ends = ProfileEnds::middle;
 };
 
@@ -72,7 +72,7 @@ std::string problem_of_number(std::string_view field, double value);
 
 /// Metadata of a profile file about the origin of its numbers.
 struct ProfileOrigins {
-  std::vector<std::string> sources;  ///< where the numbers come from
+  std::vector<std::string> sources;  ///< origins of the numbers, as the file gives them
   bool has_intervals = false;        ///< at least one performance number has an interval
 };
 /// Throws InputError if the text is no valid profile.

@@ -18,7 +18,7 @@ enum class PageSize {
 class Pages {
  public:
   Pages() = default;
-  /// Aligned to a huge page for PageSize::huge. Throws std::bad_alloc.
+  /// For PageSize::huge, the start is aligned to a huge page. Throws std::bad_alloc.
   explicit Pages(std::size_t bytes, PageSize size = PageSize::huge);
 
   /// Sets the page size for pages that are not touched yet.

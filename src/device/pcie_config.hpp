@@ -7,7 +7,7 @@
 
 namespace xferbench {
 
-/// In bytes; both 0 if unknown.
+/// Limits for packets on a PCIe link, in bytes; both 0 if unknown.
 struct PacketSizes {
   unsigned max_payload = 0;
   unsigned max_read_request = 0;

@@ -126,7 +126,7 @@ class GateImpl : public Resource {
   [[nodiscard]] virtual bool timed_out() const = 0;
 };
 
-/// Holds streams until the host opens it, which keeps submission cost out of a timed region.
+/// A gate holds streams until the host opens it, which keeps submission cost out of a timed region.
 class GateView : public View<GateImpl> {
  public:
   using View::View;

@@ -129,7 +129,7 @@ struct MemoryInfo {
 
 /// Limits of one multiprocessor. Zeros mean unknown, as on a simulated device.
 struct Multiprocessor {
-  unsigned compute_capability = 0;   ///< 90 for 9.0
+  unsigned compute_capability = 0;   ///< 10 * major + minor, for example 90 for 9.0
   std::size_t shared_per_block = 0;  ///< most shared memory of one block, in bytes
   std::size_t shared_in_all = 0;     ///< most shared memory of all resident blocks together, in bytes
   std::size_t shared_reserved = 0;   ///< shared memory that CUDA reserves per block, in bytes

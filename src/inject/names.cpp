@@ -6,7 +6,7 @@
 namespace xferbench::inject {
 
 Names::Names(const CuptiApi& api, RecordingWriter& writer) : writer_(writer) {
-  // IDs run from 1 without gaps: 523 runtime and 807 driver calls in CUDA 13.0.
+  // Callback IDs run from 1 without gaps: 523 runtime and 807 driver calls in CUDA 13.0.
   constexpr CUpti_CallbackId kBeyondAll = 1U << 14U;
   for (const CUpti_CallbackDomain domain : {CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_CB_DOMAIN_DRIVER_API}) {
     std::vector<std::string_view>& calls = calls_.at(domain);

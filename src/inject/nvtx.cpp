@@ -39,7 +39,7 @@ struct Text {
 /// destruction.
 struct Ranges {
   std::mutex mutex;
-  std::map<std::pair<std::uint32_t, const Domain*>, std::vector<Open>> pushed;  // by thread and domain
+  std::map<std::pair<std::uint32_t, const Domain*>, std::vector<Open>> pushed;  // keyed by thread and domain
   std::map<nvtxRangeId_t, Open> started;
   nvtxRangeId_t last_started = 0;
   std::set<const Domain*> domains;

@@ -88,7 +88,7 @@ class Recorder {
 
   RecordingRequest request_;
   RecordingWriter writer_;
-  recording::Time begin_;  // start of the process
+  recording::Time begin_;  // start time of this program
   WantedTime wanted_;
   std::atomic<recording::Time> flushed_ = 0;
   std::atomic<bool> live_ = true;

@@ -203,7 +203,7 @@ std::optional<ClockRelation> CudaDevice::request_timer() {
     if (!answers || (answered - asked) / 2 >= best.uncertainty) continue;
     best = {std::atomic_ref(exchange->nanoseconds).load(), (asked + answered) / 2, (answered - asked) / 2};
   }
-  // After a timeout the kernel gives up by itself.
+  // After a timeout the kernel ends by itself.
   stream.synchronize();
   return answers ? std::optional(best) : std::nullopt;
 }

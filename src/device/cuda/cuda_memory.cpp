@@ -14,7 +14,7 @@ namespace xferbench::cuda {
 
 namespace {
 
-/// Formats the message only on an error.
+/// Like check(), but formats the message only on an error.
 void check_allocation(cudaError_t status, const char* function, std::size_t bytes) {
   if (status != cudaSuccess) check(status, fmt::format("{} ({})", function, format_size(bytes)).c_str());
 }

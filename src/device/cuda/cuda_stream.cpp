@@ -46,7 +46,7 @@ const char* name_of(Direction direction) {
   return "";
 }
 
-/// Formats the message only on an error.
+/// Like check(), but formats the message only on an error.
 void check_copy(cudaError_t status, const char* function, const Copy& copy) {
   if (status == cudaSuccess) return;
   check(status, fmt::format("{} ({}, {})", function, name_of(copy.direction), format_size(copy.bytes)).c_str());
@@ -364,7 +364,7 @@ class CudaGate final : public GateImpl {
   kernels::GateFlags* flags_;
   std::uint64_t timeout_ns_;
   std::uint32_t ticket_ = 0;  // identifies the current or most recent closing of the gate
-  unsigned held_ = 0;         // number of streams held since then
+  unsigned held_ = 0;         // number of streams closed with this ticket
   bool open_ = true;
 };
 

@@ -22,14 +22,14 @@ class CuptiTrace : NonCopyable {
 
   /// Why CUPTI cannot be used; empty if it can.
   [[nodiscard]] const std::string& refusal() const { return refusal_; }
-  /// Disables further use, with the reason.
+  /// Disables further use; refusal() then returns `reason`.
   void refuse(std::string reason) { refusal_ = std::move(reason); }
 
   /// Starts recording copies, kernels, memsets and the runtime calls that enqueue them. False if CUPTI refuses;
   /// refusal() then has the reason.
   bool start();
   struct Records {
-    std::vector<Activity> activities;  ///< stream numbers are CUPTI's
+    std::vector<Activity> activities;  ///< activities, with CUPTI's stream numbers
     std::size_t dropped = 0;           ///< records lost because CUPTI's buffers were full
   };
   /// Stops recording and returns the records; empty if it was not on. `gpus` map CUDA indices to device numbers and

@@ -50,7 +50,7 @@ ParameterInfo parameter_info() {
 /// declares. The only way to count them is a query that fails, which tools such as compute-sanitizer report as an
 /// error. So this is used only for code whose signature cannot be read from PTX (require_contract_in).
 void require_contract_of(cudaKernel_t kernel, const KernelSource& source) {
-  constexpr std::size_t kMost = 8;  // parameters that are counted at most
+  constexpr std::size_t kMost = 8;  // further parameters are not counted
   const ParameterInfo info = parameter_info();
   if (info == nullptr) return;
   std::vector<std::size_t> bytes;

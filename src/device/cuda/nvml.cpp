@@ -22,7 +22,7 @@ struct EventData {
   unsigned compute_instance;
 };
 
-/// nvmlFieldValue_t.
+/// Layout of nvmlFieldValue_t.
 struct FieldValue {
   unsigned field;
   unsigned scope;  // link index, for fields of links
@@ -47,7 +47,7 @@ struct MarginTemperature {
 };
 static_assert(sizeof(MarginTemperature) == 8);
 
-/// nvmlPciInfo_t.
+/// Layout of nvmlPciInfo_t.
 struct PciInfo {
   std::array<char, 16> legacy_bus_id;
   unsigned domain;
@@ -110,7 +110,7 @@ std::optional<std::uint64_t> Nvml::ecc_errors(Handle handle, bool corrected) con
 }
 
 std::optional<std::uint64_t> Nvml::throttle_reasons(Handle handle) const {
-  // Renamed in driver 535; the old name still works.
+  // The function was renamed in driver 535; the old name still works.
   for (const char* name : {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {
     if (const auto reasons = ask<unsigned long long>(name, handle)) return *reasons;
   }

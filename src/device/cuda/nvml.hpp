@@ -64,7 +64,7 @@ class Nvml : NonCopyable {
     XidEvents(const Nvml& nvml, Handle handle);
     ~XidEvents();
 
-    /// Errors since the previous call, without waiting; nothing if the driver does not report them.
+    /// Xid numbers of the errors since the previous call, without waiting; nothing if the driver does not report them.
     [[nodiscard]] std::optional<std::vector<std::uint64_t>> take() const;
 
    private:

@@ -28,7 +28,7 @@ unsigned smaller(unsigned a, unsigned b) { return a == 0 || b == 0 ? std::max(a,
 /// A source of link data: NVML or sysfs.
 struct Source {
   std::string name;
-  Link gpu;                       ///< maximum of the GPU itself
+  Link gpu;                       ///< maximum that the GPU itself supports
   Link reachable;                 ///< maximum that GPU and slot both support
   std::function<Link()> current;  ///< reads the current state
 };
@@ -61,7 +61,7 @@ unsigned generation_of(double gigatransfers) {
 /// Reads a link from a device's sysfs folder; `which` is "current" or "max".
 Link link_in(const std::string& folder, const std::string& which) {
   double gigatransfers = 0;
-  std::ifstream(folder + "/" + which + "_link_speed") >> gigatransfers;  // "32.0 GT/s PCIe"
+  std::ifstream(folder + "/" + which + "_link_speed") >> gigatransfers;  // for example "32.0 GT/s PCIe"
   unsigned width = 0;
   std::ifstream(folder + "/" + which + "_link_width") >> width;
   constexpr unsigned kWidest = 32;  // an unknown width reads as 0 or 255
@@ -84,7 +84,7 @@ std::optional<Source> sysfs_source(const std::string& pci_bus_id) {
 /// Keeps the link busy with pinned H2D copies in an own stream.
 class Traffic {
  public:
-  static constexpr std::size_t kBytes = std::size_t{4} << 20;  // per copy
+  static constexpr std::size_t kBytes = std::size_t{4} << 20;  // bytes per copy
 
   explicit Traffic(Device& device)
       : host_(device.allocate_host(kBytes, HostMemory::pinned)),

@@ -13,23 +13,23 @@ namespace xferbench::sim {
 
 /// A host call and the operation that it enqueues.
 struct Call {
-  std::string name;  ///< empty: not reported, as for gates and stamps
+  std::string name;  ///< name of the call; empty: not reported, as for gates and stamps
   std::uint64_t bytes = 0;
   Activity::Row row = Activity::Row::internal;  ///< timeline row of the operation, if it occupies an engine
 
   // Used only in recordings.
   std::optional<recording::CopyKind> copy{};            ///< kind of a copy; nothing for other operations
   recording::Memory host = recording::Memory::unknown;  ///< kind of host memory of a copy, if one end is on the host
-  unsigned peer = 0;                                    ///< device at the other end of a copy, if it is another device
+  unsigned peer = 0;  ///< device number of a copy's other end, if it is another device
   recording::Channel by = recording::Channel::unknown;  ///< unit that executes the operation
-  unsigned blocks = 0;                                  ///< thread blocks of a kernel
+  unsigned blocks = 0;                                  ///< number of thread blocks of a kernel
 };
 
 struct Enqueued {
   Call call;
   OperationPtr operation;
   unsigned gpu = 0;                   ///< number of the stream's device
-  const void* stream = nullptr;       ///< the stream; never dereferenced
+  const void* stream = nullptr;       ///< stream of the operation; never dereferenced
   double called = 0;                  ///< host time at the beginning of the call, in seconds
   double returned = 0;                ///< host time at the end of the call
   std::uint64_t graph_node = 0;       ///< node number within its graph; 0: not in a graph

@@ -69,7 +69,7 @@ void EventSimulator::add(OperationPtr operation) {
     engine_of(o).ready.erase(&o);
     on_the_way_.erase({o.handed_over, &o});
     for (const auto& before : o.after) std::erase(before->successors, &o);
-    active_.erase(&o);  // may destroy it
+    active_.erase(&o);  // may destroy `o`
     throw;
   }
 }
@@ -263,7 +263,7 @@ void EventSimulator::finish(Operation& o) {
   o.after.clear();
   o.on_start = nullptr;
   o.on_finish = nullptr;
-  active_.erase(&o);  // may destroy it
+  active_.erase(&o);  // may destroy `o`
 }
 
 double EventSimulator::phase_end(Operation& o) const { return now_ + phase_of(o) / o.rate; }

@@ -40,7 +40,7 @@ enum class EngineId : std::size_t {
   none,  ///< no engine: any number of operations at once
 };
 
-/// A bidirectional link, of one GPU or shared by several.
+/// Index of a bidirectional link, of one GPU or shared by several.
 enum class LinkId : std::size_t {};
 
 /// Traffic of an operation over a link at full rate, in bytes per second each way; 0: none. The cost of an
@@ -61,7 +61,7 @@ struct Operation {
   const void* stream = nullptr;  ///< for stream switches; never dereferenced
   double share = 1;              ///< fraction of a by_share engine, in (0, 1]
   std::vector<Use> uses;         ///< links that the payload uses
-  double submitted = 0;          ///< virtual time of submission; it cannot start earlier
+  double submitted = 0;          ///< virtual time of submission; the operation cannot start earlier
   double preparation = 0;        ///< stream switch time before the overhead, never slowed; counts down
   double overhead = 0;           ///< seconds on the engine before the payload; counts down while it runs
   double payload = 0;            ///< seconds for the payload alone at full rate; counts down while it runs
@@ -80,8 +80,7 @@ struct Operation {
   double handed_over = 0;    ///< earliest start: latest end of a finished dependency plus its handover time
   /// For an operation without an engine: its predecessors' engines, each with the time from which its handover counts.
   std::vector<std::pair<EngineId, double>> origins;
-  mutable std::vector<Operation*>
-      successors;  ///< operations that wait for this one; mutable: `after` holds const pointers
+  mutable std::vector<Operation*> successors;  ///< operations waiting for this one; mutable, because `after` is const
 
   [[nodiscard]] bool done() const { return state == State::finished; }
 };

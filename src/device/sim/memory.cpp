@@ -102,7 +102,7 @@ Pages PagePool::take(std::size_t bytes) {
 }
 
 void PagePool::give_back(Pages pages) {
-  // Most idle entries: one for each of the six engines of eight GPUs. Keeps the largest, which fit most requests.
+  // Maximum number of idle Pages: one for each of the six engines of eight GPUs. Keeps the largest.
   constexpr std::size_t kMost = 48;
   if (pages.data() == nullptr) return;
   const auto larger = std::ranges::find_if(idle_, [&pages](const Pages& p) { return p.size() >= pages.size(); });

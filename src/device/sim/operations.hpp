@@ -66,10 +66,10 @@ class Operations {
   EngineId d2h_;  // equals h2d_ on a GPU with one copy engine
   EngineId compute_;
   EngineId internal_;
-  EngineId send_;                  // copies from this GPU's memory to other GPUs
-  EngineId fetch_;                 // all other copies between GPUs
+  EngineId send_;                  // engine for copies from this GPU's memory to other GPUs
+  EngineId fetch_;                 // engine for all other copies between GPUs
   EngineId gate_;                  // never busy: identifies a gate for handover times
-  std::set<std::size_t> reached_;  // devices whose memory is accessible
+  std::set<std::size_t> reached_;  // devices whose memory this GPU can access
 };
 
 }  // namespace xferbench::sim

@@ -29,7 +29,7 @@ struct Profile {
 
   // The numbers for several GPUs were measured on a machine with two (see profile.cpp); this profile has one.
   unsigned gpus = 1;     ///< number of GPUs, all identical
-  unsigned sockets = 1;  ///< 1 or 2; the GPUs are spread evenly over the sockets, in order
+  unsigned sockets = 1;  ///< number of CPU sockets, 1 or 2; the GPUs are spread evenly over them, in order
   /// Total rate at which all GPUs read (in) and write (out) the memory of one socket.
   Capacity socket_memory{.in = 110.6e9, .out = 110.5e9, .duplex_in = 64e9, .duplex_out = 104.7e9};
   /// Capacity of the link from the first socket to the second (in) and back (out).
@@ -61,7 +61,7 @@ struct Profile {
   double h2d_duplex_overhead = 1.2;
   double d2h_duplex_overhead = 2.4;
   double copy_overhead = 2.5e-6;  ///< engine time of copies and fills inside the GPU
-  double d2d_rate = 2.125e12;     ///< payload
+  double d2d_rate = 2.125e12;     ///< payload rate of copies inside the GPU
   double fill_rate = 4.534e12;
 
   double pageable_h2d_rate = 8.9e9;
@@ -69,9 +69,9 @@ struct Profile {
   double pageable_overhead = 5e-6;  ///< engine time per pageable copy besides its payload
   /// Pageable H2D copies up to this size are buffered by the driver, and the call returns at once.
   std::uint64_t pageable_inline_bytes = 64 * 1024;
-  double host_copy_rate = 10e9;      ///< memcpy by one host thread
-  double host_copy_rate_all = 60e9;  ///< memcpy by all host threads together
-  double host_read_rate = 12e9;      ///< one host thread that reads and sums
+  double host_copy_rate = 10e9;      ///< rate of memcpy by one host thread
+  double host_copy_rate_all = 60e9;  ///< rate of memcpy by all host threads together
+  double host_read_rate = 12e9;      ///< rate of one host thread that reads memory and sums it
   double register_call = 20e-6;      ///< host time to pin touched small pages in place, per call
   double register_rate = 42e9;       ///< bytes pinned per second, on top of register_call
   double unregister_call = 17e-6;
@@ -91,8 +91,8 @@ struct Profile {
   double copy_to_kernel = 3.5e-6;
   double kernel_to_copy = 3.5e-6;
   double copy_to_copy = 2e-6;   ///< between the copy engines of opposite directions
-  double gate_to_copy = 5e-6;   ///< from the opening of a gate to the first copy after it
-  double gate_to_kernel = 0;    ///< from the opening of a gate to the first kernel after it
+  double gate_to_copy = 5e-6;   ///< time from the opening of a gate to the first copy after it
+  double gate_to_kernel = 0;    ///< time from the opening of a gate to the first kernel after it
   double stream_switch = 3e-6;  ///< delay of a copy engine that continues with another stream
 
   double copy_call = 1.5e-6;  ///< host time of an asynchronous copy call
@@ -108,7 +108,7 @@ struct Profile {
   double event_cost = 1.3e-6;        ///< stream time of an event with timing
   double order_cost = 0.7e-6;        ///< delay until other streams see an event without timing
   double query_call = 0.4e-6;        ///< host time of an event query
-  double wake_up = 3.5e-6;           ///< from completion until the waiting host thread runs again
+  double wake_up = 3.5e-6;           ///< time from completion until the waiting host thread runs again
   double handoff = 0.3e-6;           ///< latency of a message to a polling host thread
   double stamp_cost = 3e-6;          ///< stream time to write the GPU's timer to host memory
 
@@ -116,7 +116,7 @@ struct Profile {
   /// Time from the stream reaching a host function to the function's first line, with cudaLaunchHostFunc.
   double host_function_start = 45e-6;
   double stream_callback_start = 45e-6;  ///< like host_function_start, with cudaStreamAddCallback
-  double host_function_end = 5e-6;       ///< from the function's return until the stream continues
+  double host_function_end = 5e-6;       ///< time from the function's return until the stream continues
 
   // Set only by profile files.
   std::string base{};                                 ///< the built-in profile that the file modifies

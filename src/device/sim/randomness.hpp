@@ -6,7 +6,7 @@
 
 namespace xferbench::sim {
 
-/// Random behaviour of a simulated machine. 0: that kind of variation is off.
+/// Random behaviour of a simulated machine. With `noise` or `late_probability` 0, there is no variation of that kind.
 struct Variation {
   double noise = 0;             ///< relative standard deviation of durations on engines and of host work
   double late_probability = 0;  ///< probability that a waiting host thread wakes up late

@@ -42,7 +42,7 @@ class Recorder : NonCopyable {
   void enqueued(const Enqueued& enqueued);
   /// Notes that the current call recorded the event in the stream.
   void event_recorded(const void* event, const void* stream);
-  /// NVTX ranges of the running thread; they nest.
+  /// Begins or ends an NVTX range of the running thread; ranges nest.
   void begin_range(std::string_view name);
   void end_range();
 

@@ -33,7 +33,7 @@ class SimHost::SimThread final : public HostThread {
     if (!thread_.joinable()) return;
     try {
       wait_for_end();
-    } catch (...) {  // its wait can never end, or memory is short
+    } catch (...) {  // the thread's wait can never end, or memory is short
       host_.abandon(*state_);
     }
     thread_.join();
@@ -276,7 +276,7 @@ std::unique_ptr<HostThread> SimHost::start_thread(std::function<void()> body) {
   try {
     return std::make_unique<SimThread>(*this, state, std::move(body));
   } catch (...) {
-    state->done = true;  // the system could not create a thread, so it never gets a turn
+    state->done = true;  // the system could not create the thread, so it must never get a turn
     throw;
   }
 }

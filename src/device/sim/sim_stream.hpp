@@ -30,9 +30,9 @@ struct Capture {
     std::vector<std::size_t> after;
     Call call;
     const void* stream;    // stream that the node was captured from; never dereferenced
-    bool awaited = false;  // another node depends on it
+    bool awaited = false;  // whether another node depends on this one
   };
-  std::vector<Node> nodes;  // topologically ordered
+  std::vector<Node> nodes;  // nodes in topological order
   bool open = true;
 };
 
