@@ -36,8 +36,8 @@ std::string reason_of(const Result& result, const std::optional<std::string>& na
 /// The numbers of one case on one side.
 struct SideValues {
   std::vector<Value> values;
-  std::string reason;   // why a file has none
-  bool failed = false;  // in at least one file
+  std::string reason;   // why a file has no number for the case
+  bool failed = false;  // the case failed in at least one file
 };
 
 SideValues values_of(Results results, const std::optional<std::string>& name, const Options& options) {
@@ -108,7 +108,7 @@ class Comparer {
     const Results in_next = Results(c.results).subspan(base_files_);
     const auto& name = comparison_.options.metric;
     const SideValues base = values_of(in_base, name, comparison_.options);
-    // The headline of base is what new must have, too.
+    // If base is compared by its headline, new must have the same measurement.
     const bool about = !base.values.empty() && base.values.front().measurement != nullptr;
     const SideValues new_side =
         values_of(in_next, about ? std::string(base.values.front().name) : name, comparison_.options);
@@ -170,7 +170,7 @@ class Comparer {
   }
 
  private:
-  /// Sets the name of the number that is compared; if no side has one, of the number that was asked for.
+  /// Sets name, unit and better direction of the compared number; if no side has one, only the name that was asked for.
   void name_number(Row& row, const SameCase& c, const SideValues& base, const SideValues& new_side) const {
     if (base.values.empty() && new_side.values.empty()) {
       row.measured = comparison_.options.metric.value_or("");

@@ -31,20 +31,20 @@ struct Options {
   std::optional<std::string> metric{};  ///< measurement or derived metric to compare; absent: the headline
   std::vector<std::string> only{};      ///< patterns for keys, any of which may match; empty: all cases
   std::optional<Match> match{};         ///< for fleets; absent: by UUID if all GPUs have one
-  bool bootstrap = false;               ///< the interval is that of the ratio of medians, by bootstrap
+  bool bootstrap = false;               ///< estimate the ratio of medians and its interval by bootstrap
   bool allow_simulated = false;         ///< compare simulated with measured results, and different profiles
   bool strict = false;                  ///< cases that cannot be judged make the comparison undecided
   /// The relative spread between processes to assume if none is known; 0 assumes none.
   double assumed_spread = 0.02;
-  std::optional<SpreadFile> known_spreads{};  ///< of this machine, from --repeat
+  std::optional<SpreadFile> known_spreads{};  ///< spreads between processes on this kind of GPU, from --spread
 };
 
 /// In the order in which they are shown.
 enum class Verdict {
-  regressed,     ///< significantly worse, and beyond the threshold with the whole interval
+  regressed,     ///< significantly worse, and the whole interval is beyond the threshold
   missing,       ///< base has a number, new has none; or new fails
-  improved,      ///< the reverse of regressed
-  changed,       ///< as regressed or improved, of a number of which neither more nor less is better
+  improved,      ///< significantly better, and the whole interval is beyond the threshold
+  changed,       ///< like regressed or improved, for a number for which neither direction is better
   inconclusive,  ///< none of the other verdicts is certain
   same,          ///< the whole interval lies within the threshold
   added,         ///< new has a number, base has none; written "new"
@@ -68,41 +68,41 @@ constexpr auto texts_of(TestUsed) { return std::to_array<std::string_view>({"non
 enum class SpreadSource {
   assumed,   ///< it is unknown, so it is assumed
   known,     ///< from a file of spreads
-  measured,  ///< several processes are compared
+  measured,  ///< from the several processes that are compared
 };
 constexpr auto texts_of(SpreadSource) { return std::to_array<std::string_view>({"assumed", "known", "measured"}); }
 
 /// One side of a case.
 struct Side {
-  std::size_t n = 0;  ///< number of samples; with several files a side, of files
-  double median = 0;  ///< of the samples; with several files a side, of their medians
+  std::size_t n = 0;  ///< number of samples; with several files per side, number of files
+  double median = 0;  ///< median of the samples; with several files per side, median of their medians
 };
 
 /// One case on both sides.
 struct Row {
-  std::string key;       ///< of fleets with concurrency and what identifies the rank
-  std::string place{};   ///< of fleets, where it was measured, for people
+  std::string key;       ///< identity of the case; of fleets, with concurrency and rank or GPU
+  std::string place{};   ///< of fleets, a text that says where it was measured
   std::string measured;  ///< name of the measurement or metric
   std::string unit;
   Better better = Better::neither;
   Verdict verdict = Verdict::inconclusive;
-  bool failed = false;  ///< fails in new and did not in base
+  bool failed = false;  ///< the case fails in new, but not in base
   std::optional<Side> base;
   std::optional<Side> new_side;
   std::optional<double> ratio;       ///< new / base
   std::optional<Interval> interval;  ///< 95 % interval of the ratio, with the spread between processes
   std::optional<Interval> within;    ///< with one process a side: the interval for these two processes alone
   TestUsed test = TestUsed::none;
-  std::optional<double> p;                ///< of the test, before the adjustment
-  std::optional<double> p_holm;           ///< adjusted for all cases that were tested
+  std::optional<double> p;                ///< p-value of the test, before the adjustment for many cases
+  std::optional<double> p_holm;           ///< p-value adjusted for all tested cases
   std::optional<double> spread;           ///< relative spread between processes that the test used
   std::optional<double> observed_spread;  ///< relative spread that several processes alone show
   SpreadSource spread_from = SpreadSource::assumed;
   /// The smallest changes that these runs would have detected, as ratios below and above 1.
   std::optional<Interval> detectable_ratios;
   bool identical = false;          ///< exactly the same samples on both sides
-  std::string reason;              ///< why the verdict is what it is; empty for `same`
-  std::vector<std::string> notes;  ///< doubts about its numbers
+  std::string reason;              ///< reason for the verdict; empty for `same`
+  std::vector<std::string> notes;  ///< doubts about the numbers of this case
 
   /// The smallest detectable change for the worse, as a share; in either direction if neither one is better.
   [[nodiscard]] std::optional<double> detectable_slowdown() const;
@@ -119,17 +119,17 @@ struct Source {
   std::string name;
   std::string started_at;
   std::string gpu;
-  std::string version;  ///< of the program, with its commit where that is known
+  std::string version;  ///< version of xferbench, with its commit if known
   bool verified = true;
-  std::string fault{};    ///< injected into its device; empty if none
+  std::string fault{};    ///< fault that was injected into the device; empty if none
   bool complete = true;   ///< whether the run is complete
-  std::string profile{};  ///< that simulated it; empty if it was measured
+  std::string profile{};  ///< profile of the simulated device; empty if the run was measured
 };
 
 /// The overall result.
 struct Outcome {
   ExitCode code = ExitCode::ok;
-  std::string because;                          ///< why the code is what it is: a sentence without its full stop
+  std::string because;                          ///< reason for the code: a sentence without its full stop
   std::optional<double> detectable_slowdown{};  ///< detectable in the median case on both sides
   std::vector<std::string> reach{};  ///< lines about the detectable slow-down and the spread between processes
 };
@@ -140,12 +140,12 @@ struct Comparison {
   std::vector<Source> new_side;
   std::optional<std::string> simulated;  ///< the profile, if at least one side is simulated
   std::optional<Match> match{};          ///< of fleets: how ranks are matched
-  std::string matched{};                 ///< the same as a sentence without its full stop
+  std::string matched{};                 ///< sentence without its full stop that says how ranks are matched
   std::vector<Difference> differences;
   std::vector<std::string> warnings;  ///< sentences without their full stop
-  std::vector<Row> rows;              ///< in the order of the base's files, followed by those that only new has
+  std::vector<Row> rows;              ///< in the order of the base's files, followed by cases that only new has
   std::size_t not_compared = 0;       ///< cases that have a number on neither side
-  std::vector<std::string> failing;   ///< cases among them that fail on both sides, with the reason in new
+  std::vector<std::string> failing;   ///< cases that fail on both sides, with the reason in new
   Outcome outcome;
 
   [[nodiscard]] std::size_t count(Verdict verdict) const;
@@ -153,7 +153,7 @@ struct Comparison {
 };
 
 /// Several files on a side are several processes, whose medians are the samples. Throws UsageError if the files cannot
-/// be compared: real with simulated times, nothing in common, no case that the options leave, spreads of another kind
+/// be compared: real with simulated times, nothing in common, no case that the options select, spreads of another kind
 /// of GPU; InputError if a median is not that of its samples.
 Comparison compare(std::span<const NamedReport> base, std::span<const NamedReport> new_side, const Options& options);
 
@@ -161,8 +161,8 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
 struct Across {
   struct Cell {
     double median = 0;
-    std::optional<Interval> ci95{};  ///< of a measurement with enough samples
-    bool best = false;               ///< the best, or tied with it: the intervals overlap
+    std::optional<Interval> ci95{};  ///< 95 % confidence interval; only of a measurement with enough samples
+    bool best = false;               ///< the best of its row, or tied with the best: the intervals overlap
   };
   struct Row {
     std::string key;
@@ -172,7 +172,7 @@ struct Across {
     std::vector<std::optional<Cell>> cells;  ///< one for each column
   };
   Options options;
-  std::vector<std::string> columns;  ///< names of GPUs, with that of the file if two have the same
+  std::vector<std::string> columns;  ///< GPU names, with the file's name if two files have the same GPU
   std::vector<Source> sources;
   std::optional<std::string> simulated;
   std::vector<std::string> warnings;

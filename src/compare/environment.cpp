@@ -112,7 +112,7 @@ std::optional<std::string> value_of(const std::vector<std::string>& command, con
   return value;
 }
 
-/// Flags that change how a case is measured but are no part of its key.
+/// Adds the flags that change how a case is measured but are no part of its key.
 void add_command(const std::vector<std::string>& command, Facts& facts) {
   for (const std::string flag : {"--seed", "--ci", "--budget", "--min-samples", "--max-samples"}) {
     facts.emplace_back(flag, value_of(command, flag).value_or("default"));

@@ -15,14 +15,13 @@ namespace {
 
 using Numbers = std::span<const ProcessNumber>;
 
-constexpr std::size_t kEnoughForRanks = 4;       // processes a side
+constexpr std::size_t kEnoughForRanks = 4;       // processes per side from which on ranks are tested
 constexpr double kInterval = 0.05;               // error of a 95 % interval, on both sides together
 constexpr double kNormal95 = 1.959963984540054;  // 95 of 100 normal errors are within so many standard deviations
 constexpr double kFreedomOfDrift = 4;            // degrees of freedom: a drift need not be a straight line
 
 double square(double x) { return x * x; }
 
-/// A variance and its degrees of freedom.
 struct Variance {
   double value = 0;
   double freedom = 0;  ///< degrees of freedom; 0: it is exact
@@ -48,7 +47,7 @@ Variance of_drift(const ProcessNumber& number) { return {square(number.drift), k
 /// Both sides take the spread from the same source, so each has half of its degrees of freedom.
 Variance of_spread(const PriorSpread& before) { return {square(before.spread), before.degrees_of_freedom / 2}; }
 
-/// The variance of the processes' medians as their own samples show it, drift included.
+/// The mean variance of a process's median (as a logarithm), estimated from that process's own samples, drift included.
 Variance own_variance(Numbers numbers) {
   Variance mean;
   for (const ProcessNumber& n : numbers) {
@@ -87,11 +86,11 @@ Variance process_variance(Numbers numbers, const PriorSpread& before) {
 }
 
 /// The height of the straight line that fits the logarithms of samples in run order best, if it is more than chance or
-/// the samples are flagged; else 0.
+/// the samples are flagged as drifting; else 0.
 double drift_of(std::span<const double> samples) {
   constexpr std::size_t kFewest = 6;    // fewer samples fit a line by chance
   constexpr double kSure = 2.5;         // standard errors
-  constexpr double kNoticeable = 0.01;  // the same as for the flag
+  constexpr double kNoticeable = 0.01;  // the same value as for the flag `drift`
   if (samples.size() < kFewest) return 0;
   const double n = static_cast<double>(samples.size());
   double mean = 0;
@@ -111,7 +110,8 @@ double drift_of(std::span<const double> samples) {
   return sure || statistics::drifting(samples) ? length : 0;
 }
 
-/// Fills in what follows from a difference of logarithms and its variance.
+/// Fills in test, ratio, interval, p and detectable ratios by Student's t, from a difference of logarithms and its
+/// variance.
 void conclude_by_t(ChangeEvidence& evidence, double log_ratio, const Variance& of_difference, const TestSettings& how) {
   const double error = std::sqrt(of_difference.value);
   const double freedom = of_difference.freedom > 0 ? of_difference.freedom : 1e6;
@@ -150,8 +150,8 @@ ChangeEvidence test_two_processes(MannWhitney& ranks, const ProcessNumber& base,
   return evidence;
 }
 
-/// The variance of the processes around the middle of their own side, at least `least` for each side; nullopt with one
-/// process a side.
+/// The variance of the processes' medians (as logarithms) around the mean of their own side, for each side at least
+/// `least(side)`. nullopt if no side has two processes.
 template <class Least>
 std::optional<ObservedVariance> variance_within(Numbers base, Numbers new_side, const Least& least) {
   ObservedVariance seen;
@@ -203,7 +203,7 @@ Sample scaled(Sample sample, double factor) {
   return sample;
 }
 
-/// The smallest factor, from `least` on, that makes two samples that do not differ significantly different.
+/// The smallest factor, from `least` on, by which `new_side` must be multiplied to differ significantly from `base`.
 double least_significant(MannWhitney& ranks, const Sample& base, const Sample& new_side, double least,
                          std::size_t cases) {
   constexpr double kMost = 1e6;

@@ -32,9 +32,9 @@ ProcessNumber process_number(std::span<const double> in_run_order);
 /// The spread between processes that is expected before the numbers of a case are looked at.
 struct PriorSpread {
   double spread = 0;              ///< standard deviation of the logarithms of processes' medians
-  double degrees_of_freedom = 0;  ///< certainty, as of so many processes plus one; 0: no spread is assumed
+  double degrees_of_freedom = 0;  ///< as if estimated from one process more than this; 0: no spread is assumed
   SpreadSource source = SpreadSource::assumed;
-  bool of_medians = false;  ///< the spread includes what the samples within each process add
+  bool of_medians = false;  ///< the spread already includes the noise of the samples in each process
 };
 
 /// Settings of the tests.
@@ -43,7 +43,7 @@ struct TestSettings {
   double threshold = 0;
   PriorSpread before{};
   bool bootstrap = false;
-  std::uint64_t seed = 0;  ///< of the bootstrap
+  std::uint64_t seed = 0;  ///< seed of the bootstrap
 };
 
 struct ChangeEvidence {
@@ -52,8 +52,8 @@ struct ChangeEvidence {
   std::optional<Interval> interval;
   std::optional<Interval> within;  ///< with one process a side: the interval from their samples alone
   std::optional<double> p;
-  std::optional<double> spread;  ///< between processes, as the test used it
-  std::optional<double> seen;    ///< between processes, as they alone show it
+  std::optional<double> spread;  ///< relative spread between processes that the test used
+  std::optional<double> seen;    ///< relative spread that these processes alone show
   SpreadSource spread_from = SpreadSource::assumed;
   /// The smallest changes that would have been detected, as ratios below and above 1.
   std::optional<Interval> detectable_ratios;
@@ -68,9 +68,9 @@ std::optional<std::size_t> processes_needed(double spread, double sought, const 
 std::optional<ObservedVariance> observed_variance(std::span<const ProcessNumber> base,
                                                   std::span<const ProcessNumber> new_side);
 
-/// Chooses a test that can decide. With four processes on each side it is Mann-Whitney, if significance is possible
-/// among so many cases. Else it is Welch's t on the logarithms of the processes' numbers; each side's variance is
-/// estimated from its processes and from the expected spread (`how.before`).
+/// Chooses a test that can decide. With at least four processes on each side it is Mann-Whitney, if significance is
+/// possible among so many cases. Else it is Welch's t on the logarithms of the processes' numbers; each side's variance
+/// is estimated from its processes and from the expected spread (`how.before`).
 ChangeEvidence test_change(MannWhitney& ranks, std::span<const ProcessNumber> base,
                            std::span<const ProcessNumber> new_side, const TestSettings& how);
 

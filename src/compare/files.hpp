@@ -24,18 +24,18 @@ struct Value {
 /// The measurement of that name, else the metric of that name; without a name, the headline. nullopt if there is none.
 std::optional<Value> value_of(const Result& result, const std::optional<std::string>& name, const Options& options);
 
-/// The direction that the scenario declares; if nobody declares the number, it follows from the unit.
+/// Whether lower or higher is better, as the scenario declares it; if no declaration is known, derived from the unit.
 Better better_of(const Value& value, std::string_view scenario, const Options& options);
 
 using Files = std::vector<const NamedReport*>;
 
 Files files_of(std::initializer_list<std::span<const NamedReport>> sides);
 
-/// What the files and the options declare of each scenario. If several declare a name, the first counts.
+/// The metric declarations of all files and of the options, by scenario. If several declare a name, the first counts.
 MetricsDeclared all_declared(const Files& files, const Options& options);
 
-/// The cases of all files that the options select, each once, in the order in which they come; of fleets those of the
-/// first round, for each rank. Throws UsageError if there is none.
+/// The cases of all files that the options select, each once, in the order of the files; of fleets, the cases of the
+/// first round for each rank. Throws UsageError if there is none.
 std::vector<SameCase> cases_of(const Files& files, const Options& options, std::optional<Match> match);
 
 std::vector<Source> sources_of(std::span<const NamedReport> reports);
@@ -49,7 +49,7 @@ void check_medians(const Files& files);
 /// The doubts about all files, each once.
 std::vector<std::string> doubts_of(const Files& files);
 
-/// Throws UsageError, because no case has the number that is to be compared. Names the numbers that there are.
+/// Throws UsageError, because no case has the number that is to be compared. The message names the available numbers.
 [[noreturn]] void refuse_numberless(const Files& files, const Options& options);
 
 }  // namespace xferbench::compare

@@ -55,7 +55,7 @@ std::string place_text(const Fleet& fleet, const Result& result, Match match) {
   return ranks ? fmt::format("{} to {}", text(ranks->first), text(ranks->second)) : text(result.in_fleet->rank);
 }
 
-/// The place in the first of some files that has the case.
+/// The place of the case in the first of files [from, to) that has it; empty if none has it.
 std::string first_place(const Files& files, const SameCase& c, std::size_t from, std::size_t to, Match match) {
   for (std::size_t i = from; i < to; ++i) {
     const Result* result = c.results[i];

@@ -15,12 +15,12 @@ namespace xferbench::compare {
 std::optional<Match> matching(const Files& files, const Options& options);
 
 /// The identity of a result among those of all files: Result::identity(), or the same with the GPU's UUID instead of
-/// the rank: "memcpy/size=1MiB/dir=h2d pace=all gpu=GPU-1". A transfer between ranks has both ends and no round of
-/// pairs: "exchange/pairs=all/size=1MiB pace=all from=GPU-1 to=GPU-4".
+/// the rank, for example "memcpy/size=1MiB/dir=h2d pace=all gpu=GPU-1". A transfer between ranks has both ends and no
+/// round of pairs, for example "exchange/pairs=all/size=1MiB pace=all from=GPU-1 to=GPU-4".
 std::string identity_of(const Report& report, const Result& result, std::optional<Match> match);
 
-/// Where a case was measured, for people: "GPU 1 of a", "rank 3, GPU 1 of a; in new rank 5, GPU 0 of b", for a transfer
-/// "GPU 1 of a to GPU 0 of b". Empty outside fleets.
+/// Text that says where a case was measured, for example "GPU 1 of a", "rank 3, GPU 1 of a; in new rank 5, GPU 0 of b",
+/// for a transfer "GPU 1 of a to GPU 0 of b". Empty outside fleets.
 std::string place_of(const Files& files, const SameCase& c, std::size_t base_files, std::optional<Match> match);
 
 /// A sentence that says how ranks are matched, and how many are on one side only or have moved; empty without a fleet.

@@ -188,10 +188,10 @@ Outcome outcome_of(const Comparison& comparison) {
 
 // --- Warnings and remarks --------------------------------------------------------------------------------------------
 
-/// If nearly all cases changed in the same direction by about as much, the program is seldom the cause.
+/// Warns if nearly all cases changed in the same direction by about the same factor: the program is seldom the cause.
 void warn_of_common_shift(Comparison& comparison) {
   constexpr std::size_t kFewest = 5;
-  constexpr double kLeast = 0.01;  // any two runs differ by less
+  constexpr double kLeast = 0.01;  // smaller shifts are normal between two runs
   constexpr double kNearlyAll = 0.9;
   std::vector<double> slowdowns;
   for (const Row& row : comparison.rows) {
@@ -212,7 +212,7 @@ void warn_of_common_shift(Comparison& comparison) {
                   percent(std::expm1(std::abs(common))), common > 0 ? "slower" : "faster"));
 }
 
-/// "2 % in the middle case, at most 4.1 %"; empty if no row has the number.
+/// For example "2 % in the median case, 4.1 % in the worst case"; empty if no row has the number.
 template <class Number>
 std::string median_and_max(const std::vector<Row>& rows, const Number& number) {
   const std::optional<double> of_middle = middle(rows, number);

@@ -22,7 +22,7 @@ namespace xferbench::compare {
 
 namespace {
 
-/// "night" of "night-3.json"; empty if the name does not end in the number of a process.
+/// Returns, for example, "night" for "night-3.json"; empty if the name does not end in the number of a process.
 std::string family_of(const std::string& file) {
   constexpr std::size_t kMostDigits = 3;
   const std::string stem = stem_of(file).string();
@@ -32,7 +32,7 @@ std::string family_of(const std::string& file) {
   return digits == 0 || digits > kMostDigits ? "" : stem.substr(0, last);
 }
 
-/// Without output files, whose names differ between processes.
+/// The command without the flags of output files, whose names differ between processes.
 std::vector<std::string> command_of(const Report& report) {
   constexpr std::array<std::string_view, 5> kOutputs{"--json", "--csv", "--markdown", "--html", "--process"};
   std::vector<std::string> words;

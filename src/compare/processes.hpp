@@ -12,7 +12,7 @@ namespace xferbench::compare {
 /// The reports of a run's processes, in the order in which they were given.
 using Processes = std::vector<NamedReport>;
 
-/// A file's path without its extensions, of which .xz may be the last: "night-3" of "night-3.json.xz".
+/// A file's path without its extensions, of which .xz may be the last: for example "night-3" for "night-3.json.xz".
 std::filesystem::path stem_of(std::filesystem::path file);
 
 /// Whether both are the same GPU of the same host, or simulated by the same profile.

@@ -20,11 +20,11 @@ SpreadFile spread_between(std::span<const Report> processes);
 /// Merges spreads of one machine: the cases of `newer` replace those of the same key and measurement, all others stay.
 SpreadFile merged(SpreadFile known, SpreadFile newer);
 
-/// Whether a file is of the same kind of GPU; whether it is of the very same GPU, as far as both UUIDs are known.
+/// Whether the spreads were measured on the same kind of GPU; on the very same GPU, as far as both UUIDs are known.
 bool of_same_kind(const SpreadFile& known, const Environment& environment);
 bool of_same_gpu(const SpreadFile& known, const Environment& environment);
 
-/// "NVIDIA H200", "simulated by profile h200".
+/// Text for the kind of GPU, for example "NVIDIA H200" or "simulated by profile h200".
 std::string kind_of(const SpreadFile& known);
 std::string kind_of(const Environment& environment);
 

@@ -11,18 +11,18 @@ namespace xferbench::compare {
 
 namespace {
 
-constexpr std::size_t kExactBelow = 50;                // samples a side
+constexpr std::size_t kExactBelow = 50;                // below this number of samples per side, p is exact
 constexpr std::uint64_t kFewPairs = 1024;              // up to so many, storing the pairs is cheaper than counting them
-constexpr double kTail = 0.025;                        // on either side of a 95 % interval
+constexpr double kTail = 0.025;                        // probability beyond each end of a 95 % interval
 constexpr double kNormalQuantile = 1.959963984540054;  // of 1 - kTail
 
 double as_double(std::size_t n) { return static_cast<double>(n); }
 
 /// The test's statistic, and what its variance depends on.
 struct Ranks {
-  double u = 0;  // pairs in which next is greater, and half of those that are equal
+  double u = 0;  // number of pairs in which next is greater, plus half of the pairs that are equal
   bool ties = false;
-  double tie_sum = 0;  // of t^3 - t over groups of t equal samples
+  double tie_sum = 0;  // sum of t^3 - t over groups of t equal samples
 };
 
 Ranks ranks_of(std::span<const double> base, std::span<const double> next) {

@@ -17,7 +17,7 @@ namespace xferbench::compare {
 /// A sample, sorted, and its effective size.
 struct Sample {
   std::vector<double> sorted;
-  double effective_size = 0;  ///< number of independent samples that say as much; never more than there are
+  double effective_size = 0;  ///< number of independent samples with as much information; at most the real number
 };
 
 /// Makes a sample from values in run order. If they are flagged as autocorrelated, the effective size is n (1 - r) / (1

@@ -38,7 +38,7 @@ double standardised(double rank_sum, double at, double n) {
   return std::abs(rank_sum - at * (n + 1) / 2) / std::sqrt(at * (n - at) * (n + 1) / 12);
 }
 
-/// The largest such value over all cuts.
+/// The largest value of standardised() over all cuts of a series.
 double largest_statistic(Values ranks) {
   double sum = 0;
   double largest = 0;
@@ -124,7 +124,7 @@ std::optional<ChangeFinder::Cut> ChangeFinder::most_different_neighbours(Values 
              most->p * static_cast<double>(values.size() - 2 * kMargin + 1)};
 }
 
-/// The p-value: how often a series of `n` values without a change has a statistic so large.
+/// The p-value of `statistic`: how often a series of `n` values without a change reaches it.
 double ChangeFinder::by_chance(std::size_t n, double statistic) {
   constexpr double kMost = 20'000;
   std::vector<double>& known = chance_[n];

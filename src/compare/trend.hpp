@@ -19,15 +19,15 @@
 
 namespace xferbench::compare {
 
-inline constexpr double kTrendError = 0.05;      ///< chance of any false change in a set of series of noise, at most
+inline constexpr double kTrendError = 0.05;      ///< largest chance of any false change in a set of series of noise
 inline constexpr double kTrendThreshold = 0.02;  ///< smaller changes are left out
-inline constexpr std::size_t kFewestRuns = 5;    ///< with fewer, no change can be seen
+inline constexpr std::size_t kFewestRuns = 5;    ///< with fewer runs, no change can be found
 
 /// A change of level in a series.
 struct Change {
-  std::size_t at = 0;  ///< the first place after the change
-  double before = 0;   ///< median since the previous change
-  double after = 0;    ///< median up to the next change
+  std::size_t at = 0;  ///< index of the first value after the change
+  double before = 0;   ///< median of the values from the previous change up to this one
+  double after = 0;    ///< median of the values from this change up to the next one
   double p = 1;
   [[nodiscard]] double ratio() const { return after / before; }
   friend bool operator==(const Change&, const Change&) = default;
@@ -37,14 +37,14 @@ struct Change {
 /// for each length. The same series have the same changes on every machine.
 class ChangeFinder {
  public:
-  /// `series`: how many are judged together.
+  /// `series`: number of series that are judged together.
   explicit ChangeFinder(std::size_t series);
 
   /// `values` are in the order of time, and so are the changes.
   std::vector<Change> changes(std::span<const double> values, double threshold = kTrendThreshold);
 
-  /// How many runs after a change are sure to show it, if it is larger than the noise; fewer may by luck. nullopt if
-  /// thirty would be too few.
+  /// Number of runs after a change that are sure to show it, if it is larger than the noise and has `before` runs
+  /// before it. nullopt if thirty would be too few.
   std::optional<std::size_t> runs_to_confirm(std::size_t before);
 
  private:
@@ -66,7 +66,7 @@ struct Trend {
   struct Point {
     std::size_t run = 0;
     double value = 0;
-    std::optional<Interval> interval{};  ///< 95 %
+    std::optional<Interval> interval{};  ///< 95 % confidence interval
   };
   /// The headline of a case, in each run that has it.
   struct Series {
@@ -75,7 +75,7 @@ struct Trend {
     std::string unit{};
     Better better = Better::neither;
     std::vector<Point> points{};
-    std::vector<Change> changes{};  ///< at places of `points`
+    std::vector<Change> changes{};  ///< Change::at is an index into `points`
 
     /// Whether the change is for the worse; nullopt if neither direction is known to be better.
     [[nodiscard]] std::optional<bool> is_worse(const Change& change) const;
@@ -84,7 +84,7 @@ struct Trend {
   Environment environment{};               ///< of the last run
   std::optional<std::string> simulated{};  ///< the profile, if the runs are simulated
   std::vector<std::string> warnings{};     ///< sentences without their full stop
-  std::vector<Series> series{};            ///< of cases that several runs have
+  std::vector<Series> series{};            ///< one for each case that several runs have
   /// Other differences between a run at which something changed and the run before it, by the index of the run.
   std::map<std::size_t, std::vector<Difference>> differences{};
   std::optional<std::size_t> runs_to_confirm{};

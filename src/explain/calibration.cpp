@@ -18,7 +18,8 @@ namespace {
 
 // --- Work: durations without interference from concurrent operations -------------------------------------------------
 
-/// Work done in one copy direction as a function of time: the integral of the relative speed of its copies.
+/// Work that a running copy of one direction has done by a given time: the integral of its speed, relative to a copy
+/// that has the link to itself.
 class Progress {
  public:
   void add(double time, double value) { steps_.push_back({time, value}); }
@@ -50,8 +51,8 @@ std::optional<std::size_t> direction_of(const Operation& o) {
   return std::nullopt;
 }
 
-/// Concurrent copies in one direction of a device share its copy engine, and copies in the other direction slow them
-/// down. `copies` are all copies of one device.
+/// Sets Operation::work of `copies`, which are all copies of one device: concurrent copies in one direction share a
+/// copy engine, and copies in the other direction slow them down.
 void set_work_of_copies(Program& program, const std::vector<Index>& copies) {
   std::vector<Edge> edges;
   for (const Index i : copies) {
@@ -88,7 +89,8 @@ bool ran_concurrently(const Operation& before, const Operation& o) {
   return 2 * both >= std::min(before.end - before.begin, o.end - o.begin);
 }
 
-/// Operations are sorted by begin, so a kernel overlaps an earlier one if it begins before the latest end so far.
+/// Sets Operation::side_by_side. Operations are sorted by begin, so a kernel overlaps an earlier one if it begins
+/// before the latest end so far.
 void find_concurrent_kernels(Program& program) {
   std::map<std::uint32_t, Index> latest;  // per device: the kernel with the latest end so far
   for (Index i = 0; i < program.operations.size(); ++i) {
@@ -143,9 +145,9 @@ constexpr double kTypicalHandover = 1e-6;
 
 /// When each prerequisite of an operation was met.
 struct Cause {
-  double called = 0;                   // when its call began
-  std::optional<double> dependency{};  // when the last operation that it depends on ended
-  std::optional<double> engine{};      // when its engine became free
+  double called = 0;                   // when the call that enqueued the operation began
+  std::optional<double> dependency{};  // when the last of the operation's dependencies ended
+  std::optional<double> engine{};      // when the operation's engine became free
 };
 
 /// For each operation, when the previous operation released its engine. Where two kernels overlap only at their ends,
@@ -172,17 +174,18 @@ Cause cause_of(const Program& program, const Operation& o, std::optional<double>
   return cause;
 }
 
-/// Whether the call decided the begin: its dependencies had ended and its engine was free when the call began.
+/// Whether only the call decided when the operation began: the operation's dependencies had ended and its engine was
+/// free when the call began.
 bool was_free(const Operation& o, const Cause& cause) {
   return (!cause.dependency || *cause.dependency <= cause.called) && (!cause.engine || *cause.engine <= cause.called) &&
          cause.called <= o.begin;
 }
 
-/// An operation that begins later than this after a prerequisite was delayed by something else.
+/// An operation that begins more than this many seconds after a prerequisite was met was delayed by something else.
 constexpr double kLongHandover = 20e-6;
-/// An operation that begins within this time after a prerequisite was delayed by it ...
+/// An operation that begins at most this many seconds after a prerequisite was met was delayed by it ...
 constexpr double kShortHandover = 2e-6;
-/// ... and between the two limits, the prerequisite delayed it only if its own call began longer ago than this.
+/// ... and between the two limits, only if the operation's call began more than this many seconds before the operation.
 constexpr double kLongDelay = 12e-6;
 
 /// Whether the operation began when it did because the prerequisite that was met at `by` delayed it.
@@ -260,11 +263,13 @@ void set_own_times(Program& program, const Costs& costs) {
 
 // --- Full queues ----------------------------------------------------------------------------------------------------
 
-/// The driver blocks the host once too many launches are queued (1024 is a common limit).
+/// With more unfinished operations than this, the queue may be full: the driver then blocks launch calls (1024 launches
+/// are a common limit).
 constexpr std::size_t kDeepQueue = 500;
 constexpr double kLongCall = 30e-6;
 
-/// Makes long enqueueing calls that met a full queue wait for the last operation that ended during the call.
+/// Makes each long enqueueing call that found the queue full (kDeepQueue) wait for the last operation that ended during
+/// it.
 void find_full_queues(Program& program) {
   std::vector<double> ends;
   std::vector<Index> by_end;

@@ -27,7 +27,8 @@ struct AnalysisInput {
 struct Fix {
   std::string text;        ///< what to do, as a sentence
   std::string assumption;  ///< what the gain assumes, as a sentence
-  /// Applies the fix to a program: the one of the evidence, or one with other fixes already applied.
+  /// Changes the given program in place as the fix would. The program is a copy of AnalysisInput::program, possibly
+  /// with other fixes already applied.
   std::function<void(Program&)> apply;
 };
 
@@ -52,15 +53,15 @@ std::vector<Candidate> candidates(const AnalysisInput& input);
 
 // --- Shared helpers --------------------------------------------------------------------------------------------------
 
-/// Where most of these operations come from.
+/// The most frequent CUDA call, NVTX range, call stack and neighbouring kernels of these operations.
 Place place_of_operations(const AnalysisInput& input, std::span<const Index> operations);
 Place place_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 
-/// A finding with an upper bound as its gain, and with the count and place of these operations.
+/// A candidate without fixes. Its finding has the count and place of these operations, and its gain is an upper bound.
 Candidate of_operations(const AnalysisInput& input, FindingKind kind, std::span<const Index> operations);
 Candidate of_calls(const AnalysisInput& input, FindingKind kind, std::span<const Index> calls);
 
-/// "64 copies of 4 MiB", "96 copies of 4 KiB to 2 MiB".
+/// Returns, for example, "64 copies of 4 MiB" or "96 copies of 4 KiB to 2 MiB".
 std::string copies_in_words(const Program& program, std::span<const Index> operations);
 std::uint64_t bytes_of(const Program& program, std::span<const Index> operations);
 
@@ -70,7 +71,7 @@ double time_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 /// Makes a call wait for nothing and take `own` seconds.
 void make_asynchronous(HostCall& call, double own);
 
-/// The last call of the window that waits, after which the results are complete; kNone if there is none.
+/// The last call that waits for an operation: after it, all results are complete. kNone if no call waits.
 Index last_wait(const Program& program);
 
 }  // namespace xferbench::explain

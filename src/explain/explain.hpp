@@ -16,8 +16,8 @@ inline constexpr double kLeastOfAll = 0.001;
 
 struct Options {
   std::optional<std::string> range{};  ///< NVTX range to analyze; none: the whole program
-  double least_share = 0.01;           ///< of the wall time; findings that gain less are left out
-  std::vector<FindingKind> fixed{};    ///< report the time with only these fixed; empty: do not
+  double least_share = 0.01;           ///< findings that gain a smaller share of the wall time are left out
+  std::vector<FindingKind> fixed{};    ///< also estimate the time with only these kinds fixed; empty: do not
 };
 
 /// Analyzes one process. `baseline`: seconds that the window took in each run without the profiler. `profiled`: wall

@@ -38,27 +38,27 @@ struct Traffic {
   std::size_t count = 0;
   std::uint64_t bytes = 0;  ///< total
   double seconds = 0;       ///< sum of the durations
-  double busy = 0;          ///< time during which at least one of them ran
-  /// Time of the same copies, one after the other, at this machine's measured limits. Nothing if that is unknown, or if
+  double busy = 0;          ///< time during which at least one of the copies ran
+  /// Sum of the times that these copies take at this machine's measured limits. Nothing if a limit is unknown, or if
   /// the copies are too small for a meaningful comparison (kSmallCopy).
   std::optional<double> reachable{};
-  /// The same for pinned host memory.
+  /// Like `reachable`, if the host memory of the copies were pinned.
   std::optional<double> pinned{};
 };
 
 /// Where most of the calls or operations of a finding are in the program.
 struct Place {
-  std::string call{};                ///< CUDA function that issues them: "cudaMemcpyAsync"
-  std::string range{};               ///< innermost NVTX range around them
-  std::string kernel_before{};       ///< most frequent kernel before them in the stream ...
-  std::string kernel_after{};        ///< ... and after them
+  std::string call{};                ///< CUDA function that is called there, for example "cudaMemcpyAsync"
+  std::string range{};               ///< innermost NVTX range around the calls
+  std::string kernel_before{};       ///< kernel that most often runs before the operations in their stream
+  std::string kernel_after{};        ///< kernel that most often runs after the operations in their stream
   std::vector<std::string> stack{};  ///< host call stack, innermost frame first, if recorded
 };
 
 enum class FindingKind {
   pageable,        ///< copies from or to pageable memory
   small_copies,    ///< many small copies that one could replace
-  slow_copies,     ///< slower than this machine's measured limit
+  slow_copies,     ///< copies that are slower than this machine's measured limit
   no_overlap,      ///< copies and kernels alternate instead of overlapping
   needless_wait,   ///< the host waits, but reads no result
   result_wait,     ///< the host waits for a small result in each iteration
@@ -82,21 +82,21 @@ struct Finding {
   Place place{};
   std::size_t count = 0;
   std::uint64_t bytes = 0;      ///< total
-  std::uint64_t each_size = 0;  ///< of each copy, if all have the same size
+  std::uint64_t each_size = 0;  ///< size of each copy if all are equal, else 0
   bool at_most = false;         ///< the gain is an upper bound; otherwise an estimate
   /// Duration of the window with this fix alone, and with this and all fixes before it in the list. Nothing if gains
   /// are unavailable.
   std::optional<double> seconds_after{};
   std::optional<double> seconds_after_all{};
-  double share = 0;  ///< gain as a share of the wall time: alone or after the fixes before, the larger one
+  double share = 0;  ///< larger gain, alone or after the fixes of earlier findings, as a share of the wall time
 };
 
 /// The part of the program that is analyzed.
 struct WindowSummary {
   std::string range{};               ///< NVTX range; empty: the whole program
   std::size_t times = 1;             ///< occurrences of the range; they are analyzed together
-  double seconds = 0;                ///< with the profiler
-  std::optional<double> baseline{};  ///< without the profiler: the median of the baseline runs
+  double seconds = 0;                ///< duration with the profiler
+  std::optional<double> baseline{};  ///< duration without the profiler: the median of the baseline runs
   std::optional<double> replayed{};  ///< duration of the replay without changes
   /// Gains are relative to this: `baseline` if it is known, else `seconds`.
   [[nodiscard]] double reference() const { return baseline.value_or(seconds); }
@@ -134,8 +134,8 @@ constexpr auto texts_of(Track) {
 /// One interval in a timeline row.
 struct TimelineSpan {
   Track track = Track::kernel;
-  std::uint32_t number = 0;  ///< of the stream or the thread
-  std::uint32_t device = 0;  ///< only for operations
+  std::uint32_t number = 0;  ///< id of the stream (operations) or of the thread (calls, ranges)
+  std::uint32_t device = 0;  ///< id of the GPU; only for operations and migrations
   std::string name{};
   std::uint64_t bytes = 0;
   double begin = 0;  ///< seconds from the beginning of the window
@@ -162,7 +162,7 @@ struct Counts {
 struct ProcessExplanation {
   std::uint32_t pid = 0;
   std::string command{};
-  std::vector<std::string> gpus{};  ///< names of those that it used
+  std::vector<std::string> gpus{};  ///< names of the GPUs that the process used
   std::string ending{};  ///< a sentence if the recording ended before the process, or the process ended abnormally
   std::vector<std::string> notes{};  ///< limitations of this analysis, as sentences
   WindowSummary window_summary{};
@@ -172,16 +172,16 @@ struct ProcessExplanation {
   /// Why gains are unavailable; empty if they are available.
   std::string gains_unavailable{};
   std::vector<Finding> findings{};  ///< sorted by gain, largest first
-  std::size_t small_findings = 0;   ///< left out because they gain less than `least_share`
-  double least_share = 0.01;        ///< of the wall time
+  std::size_t small_findings = 0;   ///< number of findings left out because they gain less than `least_share`
+  double least_share = 0.01;        ///< findings that gain a smaller share of the wall time are left out
   /// Duration with the first n findings fixed together, from n = 2 on: [0] is for the first two.
   std::vector<double> together{};
   /// Duration of the window with only the requested kinds fixed. Nothing if none of them was found, or gains are
   /// unavailable.
   std::optional<double> seconds_fixed{};
-  std::vector<std::string> fixed{};          ///< the requested kinds
-  bool fixed_at_most = false;                ///< `seconds_fixed` may be larger
-  std::vector<std::string> fixes_missing{};  ///< requested kinds without a finding
+  std::vector<std::string> fixed{};          ///< kinds of findings that the user asked to fix (Options::fixed)
+  bool fixed_at_most = false;                ///< `seconds_fixed` is a lower bound
+  std::vector<std::string> fixes_missing{};  ///< kinds in `fixed` without a finding
   std::vector<CopyPoint> cloud{};
   Timeline timeline{};
 };
@@ -201,7 +201,7 @@ struct LimitCurve {
 struct LimitTimes {
   std::optional<double> copy_call{};     ///< host time of an asynchronous copy call
   std::optional<double> launch_call{};   ///< host time of a kernel launch call
-  std::optional<double> kernel_start{};  ///< from that call to the begin of the kernel
+  std::optional<double> kernel_start{};  ///< from the kernel launch call to the begin of the kernel
   std::optional<double> wake{};          ///< from the end of a kernel to the return of the call that waits for it
   std::optional<double> handover{};      ///< from the end of an operation to the begin of one that depends on it
   std::optional<double> graph_call{};    ///< host time of launching a small graph
@@ -213,8 +213,8 @@ struct Explanation {
   std::vector<std::string> command{};  ///< command line of the analyzed program
   bool simulated = false;
   std::string no_trace{};   ///< why nothing was recorded, as a sentence; GPU use is then unknown
-  std::string profile{};    ///< of the simulated device, if simulated
-  std::string limits_of{};  ///< source of the limits: "NVIDIA H200, driver 580.95, measured 2026-11-23"; empty: unknown
+  std::string profile{};    ///< profile of the simulated device, if simulated
+  std::string limits_of{};  ///< source of the limits, for example "NVIDIA H200, measured 2026-11-23"; empty: unknown
   std::vector<LimitCurve> limits{};
   LimitTimes limit_times{};
   std::vector<double> baseline_runs{};  ///< whole program without the profiler, seconds per run

@@ -19,7 +19,7 @@ namespace xferbench::explain {
 
 namespace {
 
-/// Largest profiler overhead per call ever seen (on the host of an H200: 0.6 to 1.5 us).
+/// Upper bound of the profiler overhead per call, in seconds (measured on the host of an H200: 0.6 to 1.5 us).
 constexpr double kMostPerCall = 2e-6;
 
 /// Subtracts the overhead, but always leaves a part of the time.
@@ -28,9 +28,10 @@ double less(double seconds, double profiling) {
   return seconds <= 0 ? seconds : std::max(kLeastLeft * seconds, seconds - profiling);
 }
 
-/// Half of the overhead of a call comes before the operations it enqueues, half after those it waits for. On the
-/// device, CUPTI's timestamps take time between operations: a tenth of the call overhead after a kernel (0.17 us for
-/// graph nodes), half of it after a copy (0.6 us for many small ones in a row).
+/// Removes profiler overhead of `per_call` seconds per call. Half of it comes before the operations that the call
+/// enqueues, half after those that it waits for. On the device, CUPTI's timestamps take time between operations: a
+/// tenth of the call overhead after a kernel (0.17 us for graph nodes), half of it after a copy (0.6 us for many small
+/// ones in a row).
 Program lightened(Program program, double per_call) {
   for (HostCall& call : program.calls) {
     call.own = less(call.own, per_call);
@@ -60,7 +61,8 @@ UnprofiledProgram without_costs(const Program& program, double replayed, double 
   return best;
 }
 
-/// Attributes the remaining difference to varying copies (or else kernels), by a factor between 0.5 and 2.
+/// Attributes the remaining difference from `baseline` to copies (or else kernels) whose duration varies between runs:
+/// scales it by a factor between 0.5 and 2.
 void vary_operations(UnprofiledProgram& unprofiled, double baseline, bool copies) {
   Program& program = unprofiled.program;
   const auto varies = [copies](const Operation& o) { return o.varies && o.is_copy == copies; };
@@ -99,7 +101,7 @@ void vary_host(UnprofiledProgram& unprofiled, double baseline) {
   }
 }
 
-/// Durations of the program with each alternative fix of a candidate. Infinite: the fix is impossible there.
+/// Durations of the program with each alternative fix of a candidate; infinite for a fix that makes it deadlock.
 struct FixTrial {
   std::vector<double> times{};
   std::size_t best = 0;
@@ -159,7 +161,7 @@ class Sequence {
       ++gains.left_out;
       return;
     }
-    const std::size_t fix = gain_here > 0 ? here.best : alone.best;  // the fix to report, with its own times
+    const std::size_t fix = gain_here > 0 ? here.best : alone.best;  // index of the fix to report
     const double after = std::min(alone.times[fix], unchanged_);     // some fixes help only after others
     if (gain_here > 0) {
       candidate.fixes[fix].apply(program_);

@@ -29,7 +29,7 @@ UnprofiledProgram without_profiling(const Program& program, double replayed, dou
 
 struct Gains {
   std::vector<Finding> findings{};  ///< sorted by gain, largest first
-  std::vector<double> together{};   ///< as in ProcessExplanation
+  std::vector<double> together{};   ///< see ProcessExplanation::together
   std::size_t left_out = 0;
 };
 

@@ -53,7 +53,7 @@ struct HostKind {
 };
 constexpr HostKind kHostKinds[]{{"pinned", Memory::pinned}, {"pageable", Memory::pageable}};
 
-/// Files of other origin may lack axes that every case of this program has.
+/// Whether the axis of the case has this value; false if the case lacks the axis, as in files of other origin.
 bool is(const Result& r, std::string_view axis, std::string_view word) {
   return r.config.has(axis) && r.config.word(axis) == word;
 }
@@ -99,7 +99,7 @@ Duplex duplex_of(const Report& report, const std::vector<LimitCurve>& curves) {
   return duplex;
 }
 
-/// Cost of one more node, from the times of the two largest graphs of empty kernels.
+/// Seconds per additional node, from the times of the two largest graphs of empty kernels.
 std::optional<double> graph_node_of(const Report& report) {
   std::vector<LimitPoint> graphs;  // `bytes` holds the number of nodes
   for (const Result& r : report.results) {

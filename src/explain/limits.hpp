@@ -14,7 +14,7 @@ struct MachineLimits {
   Costs costs{};
   LimitTimes times{};                ///< measured times, the source of `costs`
   std::vector<LimitCurve> curves{};  ///< copies to and from the GPU, by size
-  std::string of{};                  ///< description: "NVIDIA H200, driver 580.95.05, measured 2026-11-23"
+  std::string of{};                  ///< description, for example "NVIDIA H200, driver 580.95.05, measured 2026-11-23"
   bool simulated = false;
   std::string uuid{};  ///< of the GPU
 };
@@ -23,8 +23,8 @@ struct MachineLimits {
 /// values; copies that were not measured have no cost.
 MachineLimits limits_of(const Report& report);
 
-/// Seconds for a copy of this size. Interpolates between measured sizes, and uses the rate of the largest above it.
-/// Below the smallest, it is the time of the smallest if that is small (kSmallCopy), else nothing.
+/// Seconds for a copy of this size. Interpolates between measured sizes. Above the largest, it assumes the rate of the
+/// largest. Below the smallest, it returns the time of the smallest if that is at most kSmallCopy, else nothing.
 std::optional<double> seconds_on(const LimitCurve& curve, std::uint64_t bytes);
 
 }  // namespace xferbench::explain

@@ -105,7 +105,7 @@ const Operation& Order::operation(Index i) const {
   return i < recorded ? program_.operations[i] : joins_[i - recorded];
 }
 
-/// Grows along the operations of one stream, and along the joins of one owner.
+/// A number that grows along the operations of one stream, and along the joins of one owner.
 Index Order::position(Index i) const { return i < positions_.size() ? positions_[i] : i; }
 
 /// Keeps only the last operation of each stream: it implies all earlier ones.
@@ -119,7 +119,8 @@ void Order::add(Point& point, Index i) const {
   }
 }
 
-/// Each join of an owner includes the owner's previous join.
+/// Adds a join that waits for the operations of `point`. Each join of an owner (a stream or a group) includes the
+/// owner's previous join.
 Index Order::join(const Point& point, Index owner) {
   Operation& made = joins_.emplace_back();
   made.is_join = true;
@@ -128,7 +129,8 @@ Index Order::join(const Point& point, Index owner) {
   return static_cast<Index>(program_.operations.size() + joins_.size() - 1);
 }
 
-/// Its last operation, its pending event waits, and for the legacy default stream all blocking streams.
+/// What a wait for the stream covers: its last operation, its pending event waits, and for the legacy default stream
+/// all blocking streams.
 Point Order::point_of(Index stream) {
   Point point = streams_[stream].held;
   add(point, streams_[stream].tail);
@@ -139,7 +141,8 @@ Point Order::point_of(Index stream) {
   return point;
 }
 
-/// The last operations of all streams. With many streams: a join of those that changed and the previous join.
+/// The last operations of all streams of the group. With many streams: a join of those that changed and the previous
+/// join.
 Point Order::point_of(Group& group) {
   Point point;
   const bool few = group.streams.size() <= kMostWithoutJoin;

@@ -30,7 +30,7 @@ class Order {
   explicit Order(Program& program);
 
   void enqueue(Index operation);
-  /// Enqueues all operations without a call that began until then and are not yet enqueued.
+  /// Enqueues all operations without a call that began by `until` and are not yet enqueued.
   void enqueue_without_call(double until);
 
   void record(const recording::Event& event);
@@ -51,7 +51,7 @@ class Order {
   using Named = std::pair<std::uint32_t, std::uint32_t>;  // context and stream, or context and event
   struct State {
     Index tail = kNone;              // last operation so far
-    Point held{};                    // event waits that its next operation must respect
+    Point held{};                    // operations that its next operation must wait for, by event waits
     std::vector<Index> no_call{};    // operations without a call, sorted by begin ...
     std::size_t no_call_placed = 0;  // ... and how many of them are placed
     std::vector<Index> groups{};     // groups of streams that it belongs to
@@ -81,10 +81,10 @@ class Order {
   std::vector<Group> groups_;                // the first has all streams
   std::map<std::uint32_t, Index> contexts_;  // group of all streams of a context
   std::map<std::uint32_t, Index> blocking_;  // group of the blocking streams of a context
-  std::vector<Operation> joins_;             // numbered after the program's operations
+  std::vector<Operation> joins_;             // their indices continue those of the program's operations
   std::vector<std::uint32_t> positions_;     // of each operation in the order of placement, from 1 on; 0: not placed
   std::uint32_t placed_ = 0;
-  std::vector<Index> by_end_;   // operations; built on first use
+  std::vector<Index> by_end_;   // indices of operations, sorted by end; built on first use
   std::vector<Index> no_call_;  // sorted by begin
   std::size_t no_call_seen_ = 0;
   std::map<std::uint32_t, Index> legacy_;    // per context: the last operation in the legacy default stream
@@ -93,8 +93,9 @@ class Order {
 
   Index graph_call_ = kNone;  // the graph launch whose nodes are being enqueued, in the order of their begin
   using Ending = std::pair<double, Index>;
-  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> graph_running_;  // its nodes that have begun
-  std::optional<Index> graph_ended_;                                                // its node that ended last
+  std::priority_queue<Ending, std::vector<Ending>, std::greater<>>
+      graph_running_;                 // nodes of graph_call_ that have begun
+  std::optional<Index> graph_ended_;  // node of graph_call_ that ended last
 };
 
 }  // namespace xferbench::explain

@@ -64,7 +64,7 @@ class Correlated {
   std::vector<std::pair<std::uint32_t, Index>> entries_;
 };
 
-/// Builds the graph. Use an object only once.
+/// Builds the dependency graph. Use an object only once.
 class Builder {
  public:
   Builder(const Recording& recording, const Window& window) : r_(recording), w_(window) {}
@@ -94,7 +94,8 @@ class Builder {
   // --- Calls: only outermost ones, because those are in the program's source ---
 
   void add_calls() {
-    std::map<std::uint32_t, std::pair<Time, Index>> outermost;  // per thread: its end and its index
+    std::map<std::uint32_t, std::pair<Time, Index>>
+        outermost;  // per thread: end and index of its latest outermost call
     for (const recording::Call& call : r_.calls) {
       auto& [end, index] = outermost.try_emplace(call.thread, Time{0}, kNone).first->second;
       if (call.begin >= end) {
@@ -166,7 +167,7 @@ class Builder {
     }
   }
 
-  /// A part with fewer blocks than there are multiprocessors leaves some of them idle.
+  /// For Operation::least_part: a part with fewer blocks than the GPU has multiprocessors leaves some of them idle.
   static float least_part(const recording::Kernel& kernel, std::uint32_t multiprocessors) {
     return std::min(1.F, static_cast<float>(multiprocessors) / static_cast<float>(std::max(1U, kernel.grid)));
   }
@@ -312,8 +313,8 @@ class Builder {
   const Recording& r_;
   const Window& w_;
   Program program_;
-  std::vector<std::uint32_t> correlations_;  // of the calls, by their index
-  std::vector<std::uint32_t> earlier_;       // of calls from before the window, in order
+  std::vector<std::uint32_t> correlations_;  // correlation id of each call in Program::calls
+  std::vector<std::uint32_t> earlier_;       // correlation ids of calls from before the window, in order
   Index last_ = kNone;                       // the last call to end within the window
   Correlated by_call_;
   Correlated no_call_;  // operations without a call

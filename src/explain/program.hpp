@@ -29,10 +29,10 @@ enum class Engine : std::uint8_t {
   none,
 };
 
-/// An operation that must end first.
+/// An operation that must end before another one begins.
 struct Dependency {
   Index operation = kNone;
-  bool legacy = false;  ///< only because one of the two is in the legacy default stream
+  bool legacy = false;  ///< exists only because one of the two is in the legacy default stream
 };
 
 /// A copy, fill or kernel on a device, or a join.
@@ -43,10 +43,10 @@ struct Operation {
   double delay = 0;     ///< from the begin of its call to its begin, if nothing else delays it
   double handover = 0;  ///< from the end of its last dependency to its begin, if nothing else delays it
   std::uint64_t bytes = 0;
-  Index call = kNone;             ///< that enqueued it; kNone: before the window, or by the device
-  Index stream = 0;               ///< index into Program::streams
-  Index name = 0;                 ///< NameId; only for kernels
-  float least_part = 0;           ///< of a kernel: if it is split, each part takes at least this share of its time
+  Index call = kNone;    ///< index of the call that enqueued it; kNone: enqueued before the window, or by the device
+  Index stream = 0;      ///< index into Program::streams
+  Index name = 0;        ///< NameId; only for kernels
+  float least_part = 0;  ///< of a kernel: if it is split, each part takes at least this share of its time
   std::uint32_t correlation = 0;  ///< CUPTI's number for its call
   std::vector<Dependency> after{};
   std::uint32_t device = 0;
@@ -57,26 +57,27 @@ struct Operation {
   bool side_by_side = false;  ///< a kernel that overlapped another by at least half of the shorter one
   bool in_graph = false;
   bool is_join = false;  ///< no real operation: ends once all in `after` have; has its own stream number
-  bool varies = false;   ///< between runs: copies staged by the host, kernels that wait for managed pages
+  bool varies =
+      false;  ///< duration varies between runs: copies staged by the host, kernels that wait for managed pages
 };
 
 /// A CUDA call on the host.
 struct HostCall {
   double begin = 0;  ///< as recorded
   double end = 0;
-  double gap = 0;   ///< from the end of `follows` to its begin: the program's own work
+  double gap = 0;   ///< time from the end of `follows` to the begin of this call: the program's own work
   double own = 0;   ///< duration without waiting
   double wake = 0;  ///< from the end of the last operation it waits for to its return; < 0: returns earlier
   /// The call whose end leads to this one: on the same thread, or on one that handed over to it.
   Index follows = kNone;
-  Index previous = kNone;  ///< call before on the same thread, if that is not `follows`
+  Index previous = kNone;  ///< previous call on the same thread, if that is not `follows`
   Index name = 0;          ///< NameId
   std::uint32_t thread = 0;
   std::uint32_t stack = 0;
   CudaCallKind kind = CudaCallKind::none;
   bool asynchronous = false;
-  std::vector<Index> operations{};  ///< that it enqueues, in order
-  std::vector<Index> waits_for{};   ///< indexes of operations
+  std::vector<Index> operations{};  ///< indices of the operations that it enqueues, in order
+  std::vector<Index> waits_for{};   ///< indices of the operations that it waits for
 };
 
 struct StreamInfo {
@@ -91,7 +92,7 @@ struct Program {
   std::vector<Operation> operations{};  ///< sorted by begin, followed by the joins
   std::vector<StreamInfo> streams{};
   double duplex_h2d = 1;            ///< share of its speed that an H2D copy keeps while a D2H copy runs
-  double duplex_d2h = 1;            ///< the same for D2H
+  double duplex_d2h = 1;            ///< share of its speed that a D2H copy keeps while an H2D copy runs
   std::size_t kernels_at_once = 1;  ///< largest number of kernels that ran concurrently
 };
 

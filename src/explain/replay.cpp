@@ -59,11 +59,11 @@ struct ReplayEvent {
 
 /// The state of an engine of one device.
 struct EngineState {
-  std::deque<Index> ready;  // waiting for the engine
+  std::deque<Index> ready;  // operations that wait for the engine
   std::size_t running = 0;
-  std::size_t alone = 0;   // of the running ones, those that may not overlap another
-  Index last = kNone;      // the last one that began; for copies, the only one that can be running
-  Index kept_for = kNone;  // will be ready in a moment, and goes before those in `ready`
+  std::size_t alone = 0;   // number of running operations that may not overlap another
+  Index last = kNone;      // last operation that began; of copies, only this one can be running
+  Index kept_for = kNone;  // operation that will be ready in a moment and then runs before those in `ready`
 };
 
 class Simulation {
@@ -121,14 +121,15 @@ class Simulation {
 
  private:
   struct CallState {
-    std::uint32_t missing = 0;  // calls before it that have not ended; once it runs, operations that it waits for
+    std::uint32_t missing =
+        0;  // number of calls before it that have not ended; once it runs: of operations that it waits for
     double least_end = 0;
     bool begun = false;
     bool ends = false;  // the time of its end is known
     bool ended = false;
   };
   struct OperationState {
-    std::uint32_t missing = 0;  // dependencies and the call that have yet to happen
+    std::uint32_t missing = 0;  // number of dependencies that have not ended, plus 1 until its call has begun
     std::uint32_t version = 0;
     double ready = 0;
     double left = 0;  // rest of its work, at time `since`
@@ -235,8 +236,8 @@ class Simulation {
     start_what_can(engine);
   }
 
-  /// The next operation of the stream that the engine served last goes first if it also did so in the recording, even
-  /// if other operations are ready up to kMoment earlier.
+  /// The operation that depends on `ended` runs next on the same engine if it also began before the waiting ones in the
+  /// recording, even if those are ready up to kMoment earlier. kNone: the first waiting one runs next.
   [[nodiscard]] Index next_in_order(Index ended, const EngineState& engine) const {
     constexpr double kMoment = 2e-6;
     if (engine.running > 0 || engine.ready.empty()) return kNone;

@@ -1,4 +1,5 @@
-// Estimates a program's duration: carries out its calls and operations again, on engines that run one at a time.
+// Estimates a program's duration: carries out its calls and operations again, on engines that each run one operation at
+// a time.
 #pragma once
 
 #include <vector>

@@ -14,8 +14,8 @@ namespace xferbench::explain {
 /// that counts as profiler overhead and is subtracted from calls first, where most of it is spent.
 Shares shares_of(const Program& program, std::optional<double> baseline);
 
-/// The same for the program without profiler overhead (gains.hpp), from its replay. `profiled` and `baseline`: seconds
-/// of the window with and without the profiler. All shares but the profiler's add up to `baseline`.
+/// Breaks down the time of the program without profiler overhead (gains.hpp), from its replay. `profiled` and
+/// `baseline`: seconds of the window with and without the profiler. All shares but the profiler's add up to `baseline`.
 Shares shares_unprofiled(const Program& unprofiled, const Replay& replayed, double profiled, double baseline);
 
 }  // namespace xferbench::explain

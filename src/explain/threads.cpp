@@ -36,7 +36,8 @@ std::map<std::uint32_t, Turns> turns_of(const std::vector<HostCall>& calls) {
   return threads;
 }
 
-/// Another thread must have started this one: its last call that had ended before, if there is one.
+/// Another thread must have started the thread of `first`. Returns the last call of another thread that ended before
+/// `first` began; kNone if there is none.
 Index starter_of(const Program& program, Index first) {
   constexpr Index kLooks = 64;  // bounds the search; at most one call per thread overlaps with it
   Index last = kNone;
@@ -52,7 +53,7 @@ Index starter_of(const Program& program, Index first) {
 
 void follow_threads(Program& program) {
   const std::map<std::uint32_t, Turns> threads = turns_of(program.calls);
-  std::map<std::uint32_t, Index> last;  // call of each thread
+  std::map<std::uint32_t, Index> last;  // per thread: index of its last call
   for (Index i = 0; i < program.calls.size(); ++i) {
     HostCall& call = program.calls[i];
     const auto own = last.try_emplace(call.thread, kNone).first;

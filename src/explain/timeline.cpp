@@ -36,7 +36,7 @@ struct Entry {
   Shown record{};
 };
 
-/// "copy H2D, pageable".
+/// Returns, for example, "copy H2D, pageable".
 std::string name_of(const recording::Copy& copy) {
   const Memory host = copy.kind == CopyKind::h2d ? copy.source : copy.destination;
   const bool crosses = copy.kind == CopyKind::h2d || copy.kind == CopyKind::d2h;
@@ -108,7 +108,7 @@ class Entries {
   std::vector<Entry> all_;
 };
 
-/// CUDA makes calls within calls itself; the program does not.
+/// Leaves out calls within calls: CUDA itself makes them, not the program.
 void add_outermost_calls(const Recording& r, Entries& entries) {
   std::map<std::uint32_t, Time> ends;  // of each thread's last call
   for (const recording::Call& call : r.calls) {

@@ -9,7 +9,7 @@
 
 namespace xferbench::explain {
 
-/// Sorted by total time, longest first.
+/// One entry per direction, host memory and size class of the copies; sorted by total time, longest first.
 std::vector<Traffic> traffic_of(const Program& program, const Costs& costs);
 
 /// At most `most` points: copies of one kind and size whose times differ by less than a tenth share a point.

@@ -28,7 +28,7 @@ Time last_of_cuda(const Recording& r) {
   return last;
 }
 
-/// The same, with NVTX ranges and the end of the recording included.
+/// The latest end of any record of the process: CUDA records, NVTX ranges, and the end of the recording.
 Time last_of(const Recording& r) {
   Time last = last_of_cuda(r);
   const auto see = [&last](Time time) { last = std::max(last, time); };

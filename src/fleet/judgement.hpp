@@ -25,7 +25,7 @@ struct Options {
 /// One metric of one case at one concurrency, with the values of all ranks that have it. The metric is the rate in the
 /// case's table, or without one the headline metric.
 struct Test {
-  std::string key{};  ///< of the case
+  std::string key{};  ///< key of the case
   RankConcurrency pace = RankConcurrency::all;
   std::string metric{};
   std::string unit{};
@@ -37,24 +37,24 @@ struct Test {
     double clock_share = 0;  ///< error of the common clock, as a share of the measured time
     /// Sending and receiving rank of a transfer, from its labels "from" and "to".
     std::optional<std::pair<int, int>> pair{};
-    double payload = 0;  ///< of a rate: bytes per pass
+    double payload = 0;  ///< bytes per pass, if `value` is a rate; else 0
     /// Begins and ends of the passes; null if unknown. Points into the report.
     const InFleet* in_step = nullptr;
-    std::string_view key{};  ///< of its case; points into the report
+    std::string_view key{};  ///< key of the value's case; points into the report
     friend bool operator==(const Value& a, const Value& b) {
       return std::tie(a.rank, a.value, a.clock_share, a.pair) == std::tie(b.rank, b.value, b.clock_share, b.pair);
     }
   };
   std::vector<Value> values{};  ///< sorted by rank, then by pair; finite and not negative
-  /// "memcpy/size=1MiB/dir=h2d pace=all": the case and its pace.
+  /// The case and its concurrency, for example "memcpy/size=1MiB/dir=h2d pace=all".
   [[nodiscard]] std::string name() const;
 };
 
 /// The tests of a round, in the order of their first results. Uses only results with status ok.
 std::vector<Test> tests_of(const Report& report, unsigned round);
 
-/// The same, grouped for judging: transfers of a rank with all its partners are one test, since a case has only one
-/// partner for each rank. The test's key leaves out the partners; values keep the keys of their cases.
+/// Like tests_of(), but grouped for judging: transfers of a rank with all its partners are one test, since a case has
+/// only one partner for each rank. The test's key leaves out the partners; values keep the keys of their cases.
 std::vector<Test> judged_tests_of(const Report& report, unsigned round);
 
 /// A row of the table of tests; `test` must outlive it.
@@ -64,8 +64,8 @@ struct Summary {
   Test::Value lowest{};
   Test::Value highest{};
   double spread = 0;  ///< (highest - lowest) / median
-  /// For rates: bytes that all ranks moved in a pass, divided by the time from the first begin to the last end. If pass
-  /// times are unknown, the sum of the rates. Nothing for transfers between ranks.
+  /// Aggregate rate, if the metric is a rate: bytes that all ranks moved in a pass, divided by the time from the first
+  /// begin to the last end. If pass times are unknown, the sum of the rates. Nothing for transfers between ranks.
   std::optional<double> together{};
 };
 std::vector<Summary> summarise(const std::vector<Test>& tests);
@@ -79,7 +79,7 @@ struct Retest {
   friend bool operator==(const Retest&, const Retest&) = default;
 };
 
-/// The second round that the first one calls for, each case and concurrency once; empty if nothing is suspected. All
+/// The second round, by the suspicions of the first: each case and concurrency once; empty if nothing is suspected. All
 /// ranks compute the same result.
 std::vector<Retest> retests_of(const Report& report, const Options& options);
 

@@ -13,7 +13,7 @@ namespace xferbench::fleet {
 /// A peer group: ranks that should be equally fast, with the same GPU model on the same kind of link.
 struct PeerGroup {
   std::string gpu;
-  std::string link;  ///< "PCIe 5 x16"; empty if unknown
+  std::string link;  ///< for example "PCIe 5 x16"; empty if unknown
   std::vector<int> ranks{};
   [[nodiscard]] std::string text() const;
 };
@@ -32,11 +32,11 @@ class Places {
   [[nodiscard]] const std::vector<int>& ranks_on(int node) const { return by_node_.at(node); }
 
   [[nodiscard]] const std::string& host(int node) const { return by_rank_.at(ranks_on(node).front()).place->host; }
-  /// "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", without what is unknown.
+  /// Returns, for example, "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", without what is unknown.
   [[nodiscard]] std::string rank_text(int rank) const;
-  /// "host node1 (ranks 8 to 15)"
+  /// Returns, for example, "host node1 (ranks 8 to 15)".
   [[nodiscard]] std::string host_text(int node) const { return host_text(node, ranks_on(node)); }
-  /// The same with only some of its ranks.
+  /// Like host_text(node), but lists only these of its ranks.
   [[nodiscard]] std::string host_text(int node, const std::vector<int>& ranks) const;
 
  private:
@@ -51,13 +51,13 @@ class Places {
 
 /// How exactly a text says where a rank is.
 enum class Detail {
-  place,  ///< "rank 3 (GPU 1 of node1)", for tables and lists
-  part,   ///< "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", to find it in the machine
+  place,  ///< for example "rank 3 (GPU 1 of node1)", for tables and lists
+  part,   ///< for example "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", to find it in the machine
 };
 std::string rank_text(const RankPlace& place, Detail detail = Detail::part);
 /// Only "rank 3" if the place of the rank is unknown.
 std::string rank_text(const Fleet& fleet, int rank, Detail detail = Detail::part);
-/// "rank 3", "ranks 0 to 3 and 6"; of many ranks only the first few and the total.
+/// Returns, for example, "rank 3" or "ranks 0 to 3 and 6"; of many ranks only the first few and the total.
 std::string ranks_text(const std::vector<int>& ranks);
 
 }  // namespace xferbench::fleet

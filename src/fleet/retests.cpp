@@ -17,9 +17,10 @@ namespace {
 /// An unsuspected value that may be measured again for comparison. The candidate with the lowest order() is best.
 struct Candidate {
   bool suspected_elsewhere = false;
-  bool far = false;        ///< on a node without suspects; not used for hosts
-  double from_middle = 0;  ///< distance from the median speed: of the node for hosts, so that whole nodes are taken
-  int node = 0;            ///< for hosts
+  bool far = false;  ///< the rank is on a node without suspects; not used for hosts
+  double from_middle =
+      0;         ///< distance from the median speed; for hosts that of the node, so that whole nodes are taken
+  int node = 0;  ///< node of the rank; only used for hosts
   const Test::Value* value = nullptr;
   [[nodiscard]] auto order() const { return std::tuple(suspected_elsewhere, far, from_middle, node, value->rank); }
 };
@@ -113,7 +114,7 @@ class RankPicker : Picker {
     return all;
   }
 
-  /// Takes whole nodes, those closest to the median first: they are as busy as the suspected node.
+  /// Takes whole nodes, since they are as busy as the suspected node; those closest to the median first.
   [[nodiscard]] std::vector<Candidate> by_nodes(const Values& good) const {
     const double middle = middle_of(good);
     std::map<int, Values> by_node;
@@ -133,7 +134,7 @@ class RankPicker : Picker {
 using RanksByCase = std::map<std::string, std::set<int>, std::less<>>;
 
 /// Adds the ranks that measure transfers again: some transfers of each suspect and as many unsuspected ones. Adds both
-/// ends of each, for the case in which they are partners.
+/// ends of each transfer to the ranks of the case in which they are partners.
 class TransferPicker : Picker {
  public:
   using Picker::Picker;
@@ -162,7 +163,7 @@ class TransferPicker : Picker {
  private:
   /// The transfers between two ranks, in both directions.
   struct Transfer {
-    std::string_view key;  ///< of the case
+    std::string_view key;  ///< key of the case
     int lower = 0;
     int higher = 0;
     friend auto operator<=>(const Transfer&, const Transfer&) = default;
@@ -174,7 +175,7 @@ class TransferPicker : Picker {
     return {v.key, lower, higher};
   }
 
-  /// Adds transfers in this order until `taken` has `until` of them.
+  /// Adds transfers in the order of `values` until `taken` has `until` of them.
   static void take(const Values& values, std::size_t until, Transfers& taken) {
     for (const Test::Value* v : values) {
       if (taken.size() >= until) return;

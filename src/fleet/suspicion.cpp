@@ -162,8 +162,8 @@ std::set<Subject> low_in_every_kind(const std::vector<OfRank>& all, std::set<Sub
 
 /// The transfers of one node with other nodes.
 struct OfNode {
-  std::set<int> ranks{};  ///< of this node
-  std::set<int> nodes{};  ///< of its partners
+  std::set<int> ranks{};  ///< ranks of this node
+  std::set<int> nodes{};  ///< nodes of its partners
   std::vector<double> speeds{};
   double reference = 0;  ///< median of all transfers without this node; 0 if there are none
 };
@@ -247,7 +247,7 @@ FirstRound::FirstRound(const Report& report, const Options& options) : places_(*
   note_clocks();
 }
 
-/// Drops what cannot be judged.
+/// Adds a test without the values that cannot be judged; drops it if nothing is left or the clock error is too large.
 void FirstRound::take(Test test, const Options& options) {
   const bool of_pairs = std::ranges::any_of(test.values, [](const Test::Value& v) { return v.pair.has_value(); });
   std::erase_if(test.values, [&](const Test::Value& v) { return v.pair.has_value() != of_pairs || !knows(v); });
@@ -308,7 +308,7 @@ void FirstRound::look_for_ranks(Judged& judged, const Options& options) {
   }
 }
 
-/// Judges networks before pairs, as hosts before ranks.
+/// Judges networks before pairs: transfers of a suspected network are not suspected again as pairs.
 void FirstRound::look_for_transfers(Judged& judged, const Options& options) {
   const Pools pools = pools_of(judged.test);
   for (const auto& [pool, values] : pools) {
@@ -424,15 +424,15 @@ Pool FirstRound::pool_of(const Subject& subject, const Test& test, const Test::V
   return {static_cast<long>(places_.peer_group(value.rank)), -1, -1};
 }
 
-/// A host with slow links may still have fast GPUs, so each path has its own hosts. A mixed test suffers from slow
-/// links and from slow GPUs.
+/// A host with slow links may still have fast GPUs, so each data path has its own set of slow hosts. A mixed test
+/// suffers from slow links and from slow GPUs.
 bool FirstRound::is_on_low_host(std::size_t peer_group, int node, DataPath path) const {
   const auto is_low = [&](DataPath in) { return low_hosts_.contains({peer_group, node, in}); };
   if (path != DataPath::mixed) return is_low(path);
   return is_low(DataPath::link) || is_low(DataPath::gpu) || is_low(DataPath::mixed);
 }
 
-/// "with NVIDIA H200 on PCIe 5 x16 on host a"
+/// Returns, for example, "with NVIDIA H200 on PCIe 5 x16 on host a".
 std::string FirstRound::pool_text(const Pool& pool) const {
   const std::string peer_group = places_.peer_groups()[static_cast<std::size_t>(pool[0])].text();
   if (pool[2] < 0)
@@ -475,7 +475,7 @@ Values FirstRound::values_of(const Subject& subject, const Test& test) const {
   Values found;
   auto at = test.values.begin();
   auto end = test.values.end();
-  if (subject.of == Subject::Of::rank) {  // sorted by rank, and there may be thousands
+  if (subject.of == Subject::Of::rank) {  // values are sorted by rank, and there may be thousands
     at = std::ranges::lower_bound(test.values, subject.first, {}, &Test::Value::rank);
     end = std::ranges::upper_bound(test.values, subject.first, {}, &Test::Value::rank);
   }

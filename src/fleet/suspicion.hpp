@@ -24,8 +24,8 @@ double shortfall(double speed, double reference);
 
 /// The outliers of a pool.
 struct PoolOutliers {
-  double reference = 0;          ///< speed: the median of the pool, or its best
-  bool best = false;             ///< `reference` is the best
+  double reference = 0;          ///< reference speed: the median of the pool, or its best
+  bool best = false;             ///< `reference` is the best speed, not the median
   std::vector<std::size_t> low;  ///< indexes of the outliers in the pool
 };
 /// Finds the outliers of each pool. All pools share one outlier limit, since they should spread alike. A pool of two is
@@ -51,7 +51,7 @@ struct Subject {
 /// A suspicion from one test.
 struct Suspicion {
   Subject subject;
-  std::vector<int> ranks{};  ///< on which it shows
+  std::vector<int> ranks{};  ///< ranks that the suspicion concerns
   double speed = 0;          ///< median of its ranks or transfers
   double reference = 0;      ///< speed that it is compared with
   bool best = false;         ///< `reference` is the best, because the group is small; else the median
@@ -75,7 +75,7 @@ class FirstRound {
   struct Judged {
     Test test;  ///< without ranks that are missing or unknown
     std::vector<Suspicion> suspicions{};
-    std::set<int> ranks{};  ///< suspected individually
+    std::set<int> ranks{};  ///< ranks that are suspected individually
     std::set<Subject> networks{};
     std::set<std::pair<int, int>> pairs{};
   };
@@ -98,7 +98,7 @@ class FirstRound {
   [[nodiscard]] bool is_good(const Judged& test, const Test::Value& value) const;
 
  private:
-  /// Whether all its ranks are known; missing ranks are not.
+  /// Whether all ranks of the value are known; missing ranks are not.
   [[nodiscard]] bool knows(const Test::Value& value) const;
   [[nodiscard]] bool is_of(const Subject& subject, const Test::Value& value) const;
   void take(Test test, const Options& options);
@@ -112,7 +112,7 @@ class FirstRound {
   /// Whether tests of this data path judge the group's ranks on this node only among themselves.
   [[nodiscard]] bool is_on_low_host(std::size_t peer_group, int node, DataPath path) const;
   [[nodiscard]] bool compares(const Judged& judged) const;
-  /// Records for note_few() that so few values were compared with their best.
+  /// Records for note_few() that only `count` values were compared with their best.
   void keep_few(const std::string& what, std::size_t count, const Test& test);
   void note_few(const Options& options);
   void note_peer_groups();
@@ -127,7 +127,7 @@ class FirstRound {
     std::size_t least = 0;
     std::vector<std::string> tests{};
   };
-  std::map<std::string, Few> few_;            ///< keyed by who was compared, in words
+  std::map<std::string, Few> few_;            ///< keyed by a text that says what was compared
   std::vector<std::string> without_verdict_;  ///< tests with too large a clock error
   double worst_clock_share_ = 0;
   std::vector<std::string> notes_;

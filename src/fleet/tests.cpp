@@ -24,7 +24,7 @@ struct Headline {
   double value = 0;
 };
 
-/// For files from before metrics were declared.
+/// Derives from the unit what is better, for files written before metrics were declared.
 Better better_by_unit(std::string_view unit) {
   if (unit == kRate) return Better::higher;
   return unit == "s" ? Better::lower : Better::neither;
@@ -43,7 +43,7 @@ std::optional<Headline> headline_number(const Result& result, const Measurement*
   return Headline{timed->name, timed->unit, d != nullptr ? d->better : better_by_unit(timed->unit), timed->median};
 }
 
-/// Samples are means over a batch, so a pass takes `batch` times as long.
+/// The clock error as a share of a pass. Samples are means over a batch, so a pass takes `batch` times as long.
 double clock_share_of(const InFleet& in_fleet, const Measurement* timed) {
   if (timed == nullptr || timed->unit != "s" || !(timed->median > 0)) return 0;
   return in_fleet.clock_uncertainty / (timed->median * timed->batch);

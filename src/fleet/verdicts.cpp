@@ -91,7 +91,7 @@ std::string maximum_text(const Environment::Pcie& link) {
   return fmt::format("PCIe {} x{}", link.max_generation, link.max_width);
 }
 
-/// Each PCIe generation is twice as fast as the one before.
+/// Share of the maximum link rate that is lost: each PCIe generation is twice as fast as the one before.
 double training_shortfall(const Environment::Pcie& link) {
   const double lanes = static_cast<double>(link.width) / link.max_width;
   return 1 - lanes * std::exp2(static_cast<double>(link.generation) - link.max_generation);
@@ -153,7 +153,7 @@ Flagged Verdicts::missing(int rank) const {
   return {.what = Flagged::What::rank, .ranks = {rank}, .name = name, .text = name + " stopped answering"};
 }
 
-/// By node: ranks with several GPU models on one node are on one host.
+/// Confirmed suspicions of hosts, by node: groups with different GPU models on one node are one host.
 std::map<int, std::vector<Verdicts::Shown>> Verdicts::slow_hosts() const {
   std::map<int, std::vector<Shown>> hosts;
   for (const auto& [subject, shown] : shown_) {
@@ -325,8 +325,8 @@ Flagged Verdicts::flag(Flagged::What what, std::string name, const std::vector<S
   return found;
 }
 
-/// "gives 49.9 GB/s in ..., the middle of those like it 55.4 GB/s: 9.9 % less, in 2 of 3 tests, and ...", from the test
-/// with the largest shortfall.
+/// Returns, for example, "gives 49.9 GB/s in ..., the median of its peers 55.4 GB/s: 9.9 % less, in 2 of 3 tests, and
+/// ...", from the test with the largest shortfall.
 std::string Verdicts::numbers(const std::vector<Shown>& shown) const {
   const Shown& most = worst_of(shown);
   const Test& test = *most.test;

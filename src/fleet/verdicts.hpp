@@ -20,7 +20,7 @@ struct RetestOutcome {
     yes,
   };
   Reproduced seen = Reproduced::never;
-  std::vector<double> shortfalls{};  ///< compared with the unsuspected ranks, for each value
+  std::vector<double> shortfalls{};  ///< of each of the suspect's values, compared with the unsuspected ranks
 };
 
 class Verdicts {

@@ -14,13 +14,13 @@ constexpr int kFirstRoundTrips = 100;
 constexpr int kLaterRoundTrips = 10;
 constexpr int kFewestRoundTrips = 3;
 constexpr double kLongest = 0.05;         // seconds; no further round trip begins after that
-constexpr std::size_t kMostOffsets = 64;  // older ones say little about the current drift
+constexpr std::size_t kMostOffsets = 64;  // older offsets say little about the current drift
 
 /// An offset relative to the newest one, which keeps small differences of large numbers exact.
 struct Point {
   double x = 0;
   double y = 0;
-  double doubt = 0;   // its uncertainty, plus possible changes of the drift since
+  double doubt = 0;   // uncertainty of the offset, plus possible changes of the drift since it was measured
   double weight = 0;  // share of all weights
 };
 
@@ -107,8 +107,8 @@ void CommonClock::learn(int teacher, const Timeout& timeout) {
   add(best);
 }
 
-/// The teacher read its clock between the two moments, so their middle is off by at most half of the time between them.
-/// Adds the drift during that time and the rounding of the numbers.
+/// The teacher reads its clock between question and answer, so the middle of these is off by at most half of the time
+/// between them. Adds the drift during that time and the rounding of the numbers.
 ClockOffset CommonClock::round_trip(int teacher, bool last, const Timeout& timeout) {
   const std::string what = "synchronising clocks with rank " + std::to_string(teacher);
   question_ = {last ? 1.0 : 0.0};

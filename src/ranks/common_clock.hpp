@@ -24,10 +24,10 @@ inline constexpr double kWander = 0.2e-6;
 /// The common clock as a linear function of a rank's own clock, and its largest error.
 struct ClockLine {
   double at = 0;           ///< reference time on the rank's own clock, seconds
-  double offset = 0;       ///< common time minus own time at that time, seconds
+  double offset = 0;       ///< common time minus own time at `at`, seconds
   double drift = 0;        ///< change of the offset, seconds per second
-  double uncertainty = 0;  ///< largest error at that time, seconds
-  double growth = 0;       ///< additional error before and after, seconds per second
+  double uncertainty = 0;  ///< largest error at `at`, seconds
+  double growth = 0;       ///< additional error before or after `at`, seconds per second
 
   [[nodiscard]] double common(double own) const { return own + offset + drift * (own - at); }
   [[nodiscard]] double own(double common_time) const { return (common_time - offset + drift * at) / (1 + drift); }
@@ -36,8 +36,8 @@ struct ClockLine {
 
 /// One measured offset: common time minus the rank's own time.
 struct ClockOffset {
-  double at = 0;           ///< on the rank's own clock, seconds
-  double offset = 0;       ///< seconds
+  double at = 0;           ///< time of the measurement on the rank's own clock, seconds
+  double offset = 0;       ///< common time minus own time, seconds
   double uncertainty = 0;  ///< largest error in seconds: the teacher's uncertainty plus half the round trip
 };
 
@@ -76,7 +76,7 @@ class CommonClock {
   HostRuntime& host_;
   ClockLine line_;
   std::vector<ClockOffset> offsets_;
-  std::array<double, 1> question_{};  // 1: the last question
+  std::array<double, 1> question_{};  // 1 in the last question of a synchronisation, else 0
   std::array<double, 2> answer_{};    // the common time and its uncertainty
 };
 

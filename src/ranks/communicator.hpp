@@ -26,7 +26,7 @@ class Pending {
   Pending(const Pending&) = delete;
   Pending& operator=(const Pending&) = delete;
   virtual ~Pending() = default;
-  /// Whether it has ended; may be called again afterwards. Throws CommunicationError if it failed.
+  /// Whether the operation has ended; may be called again afterwards. Throws CommunicationError if it failed.
   [[nodiscard]] virtual bool done() = 0;
 };
 using PendingPtr = std::unique_ptr<Pending>;
@@ -36,7 +36,7 @@ enum class Reduction { max, sum };
 struct RankNumbers {
   int rank = 0;
   int size = 1;
-  int local_rank = 0;  ///< among the ranks of its node, which can share memory with it
+  int local_rank = 0;  ///< number among the ranks of its node, which can share memory with it
   int local_size = 1;
   int node_root = 0;  ///< lowest rank of its node; identifies the node
 };
@@ -56,7 +56,7 @@ class Communicator {
   [[nodiscard]] int local_rank() const { return numbers_.local_rank; }
   [[nodiscard]] int local_size() const { return numbers_.local_size; }
   [[nodiscard]] int node_root() const { return numbers_.node_root; }
-  /// Name and version of MPI: "Open MPI 4.1.4".
+  /// Name and version of MPI, for example "Open MPI 4.1.4".
   [[nodiscard]] virtual std::string library() const = 0;
 
   [[nodiscard]] virtual PendingPtr barrier() = 0;

@@ -62,7 +62,8 @@ class Spawning {
     posix_spawnattr_destroy(&attributes_);
   }
 
-  /// Uses a process group of its own, so that its children can be killed with it. Its output goes to `output`.
+  /// Starts this program with these arguments in a process group of its own, so that its children can be killed with
+  /// it. Its standard output goes to `output`. Returns the process id; -1 on an error.
   pid_t start(std::vector<std::string> words, int output) {
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);

@@ -18,7 +18,8 @@ inline constexpr double kGpuProbeTimeout = 10;
 /// end. Returns why MPI must not be given memory of GPU `gpu`; empty if it accepts it.
 std::string why_mpi_takes_no_gpu_memory(int gpu, double timeout);
 
-/// The work of the test process: sends GPU memory to itself and checks every byte received. Returns the same as above.
+/// The work of the test process: sends GPU memory to itself and checks every byte received. Returns why MPI must not be
+/// given GPU memory; empty if it accepts it.
 std::string try_gpu_memory(Communicator& alone, Device& device, double timeout);
 
 }  // namespace xferbench

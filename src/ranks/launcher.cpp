@@ -50,8 +50,8 @@ std::optional<Launch> slurm_step(const Variables& variables) {
   return found && *found->size > 1 ? found : std::nullopt;
 }
 
-/// MPICH and Intel MPI under their mpiexec (Hydra), which sets the rank on the node, too; or `srun --mpi=pmi2`, which
-/// sets two of the three variables; or another launcher that does.
+/// For MPICH and Intel MPI under their mpiexec (Hydra), which also sets the rank on the node; for `srun --mpi=pmi2` and
+/// other launchers, which set only PMI_RANK and PMI_SIZE.
 std::optional<Launch> pmi_launch(const Variables& variables) {
   std::optional<Launch> found = named_launch(kHydra, variables);
   if (!found || found->local_rank) return found;
@@ -68,7 +68,7 @@ std::optional<Launch> pmix_launch(const Variables& variables) {
   return Launch{.launcher = "PMIx", .rank = rank};
 }
 
-/// Slurm also sets the namespace ("slurm.pmix.JOB.STEP"), and its own variables say more. Under another launcher,
+/// Slurm also sets the PMIx namespace ("slurm.pmix.JOB.STEP"), but its own variables say more. Under another launcher,
 /// Slurm's variables describe the step of the launcher's daemon.
 std::optional<Launch> pmix_or_slurm_launch(const Variables& variables) {
   std::optional<Launch> pmix = pmix_launch(variables);

@@ -9,10 +9,10 @@ namespace xferbench {
 
 /// What a launcher's environment variables say.
 struct Launch {
-  std::string launcher;       ///< whose variables they are: "Open MPI", "Slurm"
+  std::string launcher;       ///< name of the launcher, for example "Open MPI" or "Slurm"
   std::optional<int> rank{};  ///< nothing if unknown
   std::optional<int> size{};
-  std::optional<int> local_rank{};  ///< among the ranks of this node
+  std::optional<int> local_rank{};  ///< number among the ranks of this node
 };
 
 /// Returns an environment variable; null if it is not set, as getenv does.

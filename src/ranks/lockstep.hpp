@@ -17,9 +17,9 @@ class Lockstep {
   Lockstep& operator=(const Lockstep&) = delete;
   virtual ~Lockstep() = default;
 
-  /// True if it is true on any process.
+  /// True if `mine` is true on any process.
   [[nodiscard]] virtual bool any(bool mine) = 0;
-  /// The maximum over all processes.
+  /// The maximum of `mine` over all processes.
   [[nodiscard]] virtual double largest(double mine) = 0;
   /// Whether any process had been asked to end (Ctrl-C) at the last question, or a process no longer answers.
   [[nodiscard]] virtual bool interrupted() const = 0;

@@ -11,7 +11,7 @@ namespace xferbench {
 
 namespace {
 
-/// Levels of a binary tree of `count` nodes.
+/// Number of levels of a binary tree of `count` nodes.
 double levels(int count) { return std::bit_width(static_cast<unsigned>(count) - 1); }
 
 }  // namespace

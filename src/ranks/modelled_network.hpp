@@ -31,7 +31,7 @@ struct NetworkProfile {
   double overhead = 0.1e-6;  ///< host time to begin an operation, seconds
   double jitter = 0.1;     ///< exponentially distributed addition to each latency: its mean, as a share of the latency
   double asymmetry = 0;    ///< share of the latency that is added to messages to a lower rank
-  std::uint64_t seed = 1;  ///< of the jitter
+  std::uint64_t seed = 1;  ///< seed of the jitter
 };
 
 /// Each message carries the virtual time of its arrival: the sender's time once the link is free, plus the network's
@@ -43,8 +43,8 @@ struct NetworkProfile {
 class ModelledNetwork final : public Communicator {
  public:
   /// `host` has this rank's virtual clock; the clocks of all ranks show the same time. `nodes`: simulated node of each
-  /// rank, from 0, wherever its process really runs; local ranks are counted within these. It must outlive this object.
-  /// Throws std::invalid_argument if it has another number of ranks.
+  /// rank, from 0, wherever its process really runs; local ranks are counted within these nodes. `nodes` must outlive
+  /// this object. Throws std::invalid_argument if `nodes` has another number of ranks.
   ModelledNetwork(Communicator& ranks, HostRuntime& host, std::span<const int> nodes,
                   const NetworkProfile& profile = {});
 

@@ -19,7 +19,7 @@ namespace xferbench {
 std::unique_ptr<Communicator> start_mpi();
 constexpr double kFinalizeTimeout = 10;
 
-/// The version of the plug-in's MPI and the plug-in's path: "Open MPI v4.1.4, by
+/// The version of the plug-in's MPI and the plug-in's path, for example "Open MPI v4.1.4, by
 /// /usr/lib/xferbench/libxferbench-mpi.so". Loads the plug-in, but does not start MPI. If loading fails, returns the
 /// reason in one line.
 std::string describe_mpi();

@@ -29,10 +29,10 @@ class RankLockstep final : public Lockstep {
  public:
   /// Passes of one case.
   struct Tally {
-    std::size_t passes = 0;       ///< all, warm-up included
-    std::size_t void_passes = 0;  ///< repeated because a rank was late
+    std::size_t passes = 0;       ///< number of all passes, warm-up included
+    std::size_t void_passes = 0;  ///< passes that were repeated because a rank was late
     std::size_t late_passes = 0;  ///< of these, passes in which this rank was late
-    /// Counted although a rank was late (repeating did not help) or asked another question.
+    /// Passes that count although a rank was late (repeating did not help) or asked another question.
     std::size_t question_mismatch = 0;
 
     Tally& operator+=(const Tally& other);
@@ -76,13 +76,13 @@ class RankLockstep final : public Lockstep {
   enum class Question { none, any, largest, start, pass };
   /// The result for the ranks that measure the case.
   struct Answer {
-    bool together = true;  // all asked the same question; if not, the values are this rank's own
+    bool together = true;  // all ranks asked the same question; if not, the values are this rank's own
     double first = 0;
     double second = 0;
   };
 
   Answer ask(Question question, double first, double second = 0);
-  /// All-reduces `values_`, unless a rank is silent. Returns the seconds that it took.
+  /// All-reduces `values_`, unless a rank has stopped answering. Returns the seconds that it took.
   double exchange(const std::string& what);
   void set_neutral();
   void measure_exchange();
@@ -99,17 +99,17 @@ class RankLockstep final : public Lockstep {
   std::string case_;
   Company company_ = Company::together;
   std::array<double, 8> values_{};  // indexed by Slot (see the source file)
-  double step_ = 0;                 // questions of this case so far
+  double step_ = 0;                 // number of questions of this case so far
   std::optional<double> exchange_seconds_;
   double slack_ = 0;
-  double start_ = 0;                // on the common clock
-  double synchronised_ = 0;         // when that last happened, by the host's clock
+  double start_ = 0;                // agreed start of the pass on the common clock, seconds
+  double synchronised_ = 0;         // when clocks were last synchronised, in seconds of the host's clock
   bool just_synchronised_ = false;  // clocks were synchronised in the last exchange
-  double uncertainty_ = 0;          // largest at any measuring rank, at the last question
+  double uncertainty_ = 0;          // largest clock uncertainty of a measuring rank at the last question, seconds
   bool late_ = false;
   bool apart_ = false;  // ranks have asked different questions since the last pass
   int void_in_a_row_ = 0;
-  double length_ = 0;  // estimate for the next pass, seconds
+  double length_ = 0;  // expected duration of the next pass, seconds
   Moments last_;
   Tally tally_;
   double clock_uncertainty_ = 0;

@@ -58,12 +58,12 @@ struct ShutdownHandshake::Other {
     pending = ranks.receive(rank, kSizeTag, value_bytes(size));
   }
 
-  /// Whether it has sent the size of its text.
+  /// Whether the rank has sent the size of its text.
   [[nodiscard]] bool has_answered() {
     if (!said && pending->done()) said = true;
     return said;
   }
-  /// Whether its whole text has arrived.
+  /// Whether the rank's whole text has arrived.
   [[nodiscard]] bool has_ended() {
     if (!has_answered()) return false;
     if (size == kWell || size == 0) return true;
@@ -142,8 +142,8 @@ std::optional<std::string> ShutdownHandshake::reason_from_others() {
   return std::nullopt;
 }
 
-/// Messages come first. If rank 0 was stopped for a while, other ranks may have waited in vain and ended; their
-/// processes are then gone, but they did not die.
+/// Checks messages before processes. If rank 0 was stopped for a while, other ranks may have waited in vain and ended;
+/// their processes are then gone, but they did not die.
 std::optional<std::string> ShutdownHandshake::reason_to_end() {
   if (calling_) {
     if (is_called(Call::Kind::shutdown)) return "rank 0 has ended the run";
@@ -192,7 +192,7 @@ void ShutdownHandshake::note_lost_ranks(const std::string& text) {
 ShutdownHandshake::FinalReports ShutdownHandshake::collect_texts(double seconds) {
   // Seconds for unasked texts: they name dead ranks, to which nothing should be sent.
   constexpr double kSpontaneous = 0.05;
-  constexpr double kForEach = 100e-6;  // seconds: all ranks send to this one at once
+  constexpr double kForEach = 100e-6;  // seconds for each rank: all send to rank 0 at once
   // Poll every rank each time, because MPI makes progress only when polled.
   const auto count = [&](bool (Other::*question)()) {
     return std::ranges::count_if(others_,

@@ -34,8 +34,8 @@ class ShutdownHandshake {
   ShutdownHandshake& operator=(const ShutdownHandshake&) = delete;
   ~ShutdownHandshake();
 
-  /// For Timeout::idle. Throws RankTimeoutError if another rank has shut down or died, or if rank 0 asks for last
-  /// texts. From then on every call throws, so that any later wait ends, too.
+  /// To be called as Timeout::idle. Throws RankTimeoutError if another rank has shut down or died, or if rank 0 asks
+  /// for last texts. From then on every call throws, so that any later wait ends, too.
   void look();
   /// Ends a run without failure. Collective.
   void end(const Timeout& timeout);
@@ -77,14 +77,14 @@ class ShutdownHandshake {
 
   Communicator& ranks_;
   std::vector<std::unique_ptr<Other>> others_;  // at rank 0: one for each other rank
-  std::size_t next_ = 0;                        // index of the one that look() checks next
+  std::size_t next_ = 0;                        // index of the rank in others_ that look() checks next
   std::vector<Neighbour> neighbours_;
   std::vector<int> gone_;
   std::optional<std::string> end_;  // why look() throws
   std::chrono::steady_clock::time_point looked_{};
-  Call call_;  // at other ranks: from rank 0
+  Call call_;  // at other ranks: latest message from rank 0
   PendingPtr calling_;
-  std::vector<std::unique_ptr<Call>> calls_;  // being sent
+  std::vector<std::unique_ptr<Call>> calls_;  // messages that are being sent
   std::vector<PendingPtr> sending_;
   std::string mine_;
   std::uint64_t size_ = 0;

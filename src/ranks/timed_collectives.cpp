@@ -178,7 +178,7 @@ std::vector<std::uint64_t> gather_sizes(Communicator& ranks, std::uint64_t mine,
   return sizes;
 }
 
-/// Appends to each rank's text its bytes in a part.
+/// Appends to each rank's text that rank's bytes of a gathered part.
 void take_apart(std::string_view part, const std::vector<std::size_t>& sizes, std::vector<std::string>& texts) {
   for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
     texts[rank] += part.substr(0, sizes[rank]);

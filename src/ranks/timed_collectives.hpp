@@ -20,8 +20,9 @@ struct RankTimeoutError : std::runtime_error {
 
 /// Timeouts for other ranks.
 struct Timeout {
-  double seconds = 60;              ///< timeout
-  double after_interrupt = 0.3;     ///< timeout after interrupted() says that this process was asked to end
+  double seconds = 60;  ///< longest wait for one operation, in seconds
+  double after_interrupt =
+      0.3;  ///< longest wait after interrupted() says that this process was asked to end, in seconds
   std::function<void()> idle = {};  ///< called repeatedly while waiting; may be empty
 };
 

@@ -11,8 +11,8 @@ namespace {
 
 using Rule = std::pair<std::string_view, CudaCallKind>;
 
-/// Prefixes of names, without "cuda" or "cu". The first match counts, so longer prefixes stand before shorter ones that
-/// they begin with.
+/// Prefixes of CUDA function names, without "cuda" or "cu". The first match counts, so longer prefixes stand before
+/// shorter ones that they begin with.
 constexpr auto kRules = std::to_array<Rule>({
     {"Memcpy", CudaCallKind::copy},
     {"Memset", CudaCallKind::fill},

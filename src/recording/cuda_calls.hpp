@@ -6,7 +6,7 @@
 namespace xferbench {
 
 enum class CudaCallKind {
-  none,  ///< takes next to no time and says nothing: not recorded
+  none,  ///< calls that take next to no time and explain nothing: not recorded
   copy,
   fill,
   launch,  ///< of a kernel or a host function
@@ -30,7 +30,7 @@ enum class CudaCallKind {
 /// "cuMemcpyHtoDAsync_v2". Also removes "_ptsz" and "_ptds", which stand for the per-thread default stream.
 std::string_view plain_call_name(std::string_view name);
 
-/// Accepts names with or without those suffixes.
+/// Accepts names with or without version suffixes.
 CudaCallKind call_kind(std::string_view name);
 
 /// Whether the call waits for nothing by design: its name contains "Async", or it launches.

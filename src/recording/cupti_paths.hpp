@@ -7,7 +7,8 @@
 
 namespace xferbench {
 
-/// What to try to load, in this order: names for the loader to find, then the toolkit's usual folders.
+/// Files to try to load, in this order: first names that the loader searches for, then paths in the toolkit's usual
+/// folders.
 inline std::vector<std::string> cupti_paths() {
   std::vector<std::string> places;
   for (const char* folder : {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {

@@ -5,7 +5,7 @@
 
 namespace xferbench {
 
-/// "hold" from "_ZN9xferbench7kernels12_GLOBAL__N_14holdEPVNS0_9GateFlagsEjm"; "kernel" from a null pointer.
+/// For example "hold" for "_ZN9xferbench7kernels12_GLOBAL__N_14holdEPVNS0_9GateFlagsEjm"; "kernel" for a null pointer.
 std::string kernel_name(const char* mangled);
 
 }  // namespace xferbench

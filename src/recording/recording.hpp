@@ -17,8 +17,8 @@ namespace xferbench::recording {
 
 inline constexpr std::array<char, 8> kMagic{'x', 'f', 'r', 'e', 'c', '\r', '\n', '\x1a'};
 inline constexpr std::uint32_t kVersion = 1;
-/// Extension of a process's file: "4711-1.xfrec". The second number distinguishes processes with one PID, as before and
-/// after exec.
+/// Extension of a process's file, for example "4711-1.xfrec". The second number distinguishes processes with one PID,
+/// as before and after exec.
 inline constexpr std::string_view kExtension = ".xfrec";
 
 /// Nanoseconds of CLOCK_MONOTONIC, or with a simulated device of its virtual clock. 0: unknown.
@@ -55,7 +55,7 @@ enum class Type : std::uint16_t {
 struct RecordHeader {
   Type type{};
   std::uint16_t reserved = 0;
-  std::uint32_t bytes = 0;  ///< of the payload that follows, a multiple of 8; readers skip unknown types
+  std::uint32_t bytes = 0;  ///< size of the payload that follows, a multiple of 8; readers skip unknown types
 };
 
 /// Followed by `length` bytes of UTF-8 and by zeros up to a multiple of 8.
@@ -66,7 +66,7 @@ struct Name {
 
 enum class Backend : std::uint32_t { cuda, simulated };
 
-/// The first record of each file apart from names.
+/// The first record of each file, preceded only by the `name` records that it refers to.
 struct Process {
   std::uint32_t pid = 0;
   std::uint32_t parent = 0;
@@ -77,12 +77,12 @@ struct Process {
   NameId command = 0;  ///< command line, quoted for a shell
   NameId tool = 0;     ///< version of the recording program
   Backend backend = Backend::cuda;
-  NameId profile = 0;  ///< of the simulated device
+  NameId profile = 0;  ///< profile of the simulated device
   std::uint32_t reserved = 0;
 };
 
 struct Device {
-  std::uint32_t id = 0;  ///< as used in the records of this process
+  std::uint32_t id = 0;  ///< number of the device in the records of this process
   NameId name = 0;
   NameId uuid = 0;                    ///< "GPU-..." as nvidia-smi shows it
   std::uint32_t multiprocessors = 0;  ///< 0: not known
@@ -191,7 +191,7 @@ struct Range {
   Time end = 0;  ///< 0: has not ended
   NameId name = 0;
   NameId domain = 0;
-  std::uint32_t thread = 0;      ///< on which it began
+  std::uint32_t thread = 0;      ///< thread on which the range began
   std::uint32_t of_process = 0;  ///< 1: a start/end range, which may end on another thread
 };
 
@@ -220,7 +220,7 @@ struct Stack {
   std::uint32_t frames = 0;
 };
 
-/// A sentence about the recording, for its reader: "CUPTI is used by another tool".
+/// A sentence about the recording for its reader, for example "CUPTI is used by another tool".
 struct Note {
   NameId text = 0;
   std::uint32_t failure = 0;  ///< 1: nothing, or not everything, could be recorded
@@ -228,8 +228,8 @@ struct Note {
 
 /// The number of missing records.
 struct Lost {
-  std::uint64_t dropped = 0;  ///< did not fit into the recorder's buffers
-  std::uint64_t untimed = 0;  ///< had no times
+  std::uint64_t dropped = 0;  ///< records that did not fit into the recorder's buffers
+  std::uint64_t untimed = 0;  ///< operations that had no timestamps
 };
 
 enum class EndReason : std::uint32_t {
@@ -243,7 +243,7 @@ enum class EndReason : std::uint32_t {
 struct End {
   Time time = 0;
   EndReason reason = EndReason::exit;
-  std::uint32_t error = 0;  ///< errno of write_failed
+  std::uint32_t error = 0;  ///< errno, if the reason is write_failed
 };
 
 template <class Record>

@@ -15,7 +15,7 @@ struct RecordingRequest {
   std::string folder;                  ///< an absolute path; each process writes a file of its own into it
   std::uint64_t max_records = 0;       ///< per process; 0: unlimited
   double from = 0;                     ///< seconds after a process's start at which recording begins
-  std::optional<double> seconds{};     ///< duration of the recording from there on
+  std::optional<double> seconds{};     ///< seconds that the recording lasts; nothing: no limit
   std::optional<std::string> range{};  ///< begin recording at the first NVTX range of this name
   bool stacks = false;                 ///< record the host call stack of each call
   bool only_ranges = false;            ///< record NVTX ranges, but nothing of CUDA: costs next to nothing
@@ -23,7 +23,7 @@ struct RecordingRequest {
   friend bool operator==(const RecordingRequest&, const RecordingRequest&) = default;
 };
 
-/// Variables and their values: "XFERBENCH_RECORD_FOLDER" and "/tmp/x". Leaves out defaults.
+/// Variables and their values, for example "XFERBENCH_RECORD_FOLDER" and "/tmp/x". Leaves out defaults.
 std::vector<std::pair<std::string, std::string>> to_environment(const RecordingRequest& request);
 
 /// Reads the request from the environment; `get` is getenv or a substitute. Nothing if no folder is set. Invalid values

@@ -72,13 +72,14 @@ Descriptor opened(const std::string& path, int flags) {
   return file ? move_fd(std::move(file)) : Descriptor();
 }
 
-/// The end of a file after a write error.
+/// The record that ends a file after a write error.
 struct LastRecord {
   RecordHeader header{Type::end, 0, sizeof(recording::End)};
   recording::End end;
 };
 
-/// Bytes of the whole records that leave room for a LastRecord after them; 0 if there is not even room for the header.
+/// Size of the whole records at the begin of `bytes` that leave room for a LastRecord after them; 0 if there is not
+/// even room for the header.
 std::size_t whole_records(std::span<const std::byte> bytes, bool begins_file) {
   std::size_t whole = 0;
   std::size_t next = begins_file ? sizeof(recording::FileHeader) : 0;
@@ -108,7 +109,7 @@ RecordingWriter::RecordingWriter(const std::string& folder, std::uint32_t pid) n
 
 /// Creates a new file. On failure, errno is set.
 bool RecordingWriter::create(const std::string& folder, std::uint32_t pid) {
-  constexpr int kMostLives = 10'000;  // with one PID
+  constexpr int kMostLives = 10'000;  // files of one PID
   for (int life = 1; life <= kMostLives; ++life) {
     path_ = folder + "/" + std::to_string(pid) + "-" + std::to_string(life) + std::string(recording::kExtension);
     file_ = opened(path_, O_CREAT | O_EXCL);

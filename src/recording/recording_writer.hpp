@@ -18,8 +18,8 @@
 
 namespace xferbench {
 
-/// Thread-safe. Gathers records and appends whole ones to the file, when there are many or flush() is called. A killed
-/// process leaves what was appended.
+/// Thread-safe. Gathers records, and appends them to the file when there are 256 KiB of them or flush() is called. A
+/// killed process leaves what was appended.
 class RecordingWriter {
  public:
   /// Creates "PID-N.xfrec" in the folder, with the first free N, close-on-exec. If that fails, error() returns the

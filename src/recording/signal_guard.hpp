@@ -8,9 +8,9 @@
 
 namespace xferbench {
 
-/// While it exists, none of the program's signal handlers runs on this thread, and the thread cannot be cancelled. A
-/// handler that calls exit() would enter our code again and wait for our own locks. Restores errno at the end. Signals
-/// that report an error of this thread are not blocked.
+/// While this object exists, none of the program's signal handlers runs on this thread, and the thread cannot be
+/// cancelled. A handler that calls exit() would enter our code again and wait for our own locks. Restores errno at the
+/// end. Signals that report an error of this thread are not blocked.
 class SignalGuard {
  public:
   SignalGuard() noexcept : errno_(errno) {

@@ -25,7 +25,7 @@ std::vector<Candidate> candidates(const AnalysisInput& input) {
 
 namespace {
 
-/// Empty if nothing was counted.
+/// The key with the largest count; a default key if nothing was counted.
 template <class Key>
 Key most_frequent(const std::map<Key, std::size_t>& counted) {
   if (counted.empty()) return {};
@@ -37,7 +37,7 @@ constexpr std::size_t kLooks = 256;
 
 using Ranges = std::vector<const recording::Range*>;
 
-/// Removes ranges that have ended and returns the innermost open one. `begun` is sorted by begin.
+/// Removes ranges that have ended by `time` and returns the innermost open one. `begun` is sorted by begin.
 const recording::Range* innermost(Ranges& begun, recording::Time time) {
   while (!begun.empty() && begun.back()->end != 0 && begun.back()->end <= time) begun.pop_back();
   return begun.empty() ? nullptr : begun.back();

@@ -50,7 +50,7 @@ Finding finding_of(const AnalysisInput& e, FindingKind kind, std::span<const Ind
 
 double rate(std::uint64_t bytes, double seconds) { return seconds > 0 ? gigabytes_per_second(bytes, seconds) : 0; }
 
-/// As recorded, profiler overhead included.
+/// Sum of the recorded durations in seconds, profiler overhead included.
 double recorded_time_of(const Program& program, std::span<const Index> operations) {
   double sum = 0;
   for (const Index i : operations) sum += program.operations[i].end - program.operations[i].begin;
@@ -102,7 +102,7 @@ void warm_caches(Program& program, Index copy_call, const std::vector<Index>& ne
   }
 }
 
-/// For each call, the first one that follows it.
+/// For each call: the first call that follows it (HostCall::follows), kNone if there is none.
 std::vector<Index> next_calls(const Program& program) {
   std::vector<Index> next(program.calls.size(), kNone);
   for (auto c = static_cast<Index>(program.calls.size()); c-- > 0;) {
@@ -131,7 +131,8 @@ void pin(Program& program, std::span<const Index> operations, const Costs& costs
   }
 }
 
-/// If the whole program is analyzed, it includes the pinning; before an NVTX range, memory can be pinned in advance.
+/// The fix that pins the host memory. If the whole program is analyzed, the gain includes the cost of pinning; before
+/// an NVTX range, memory can be pinned in advance.
 Fix pinned_memory(const AnalysisInput& e, const std::vector<Index>& operations) {
   const bool to_gpu = e.program.operations[operations.front()].copy == CopyKind::h2d;
   const std::optional<double> cost = cost_of_pinning(e, operations);
@@ -150,7 +151,7 @@ Fix pinned_memory(const AnalysisInput& e, const std::vector<Index>& operations) 
           }};
 }
 
-/// For small copies, time per copy says more than a rate.
+/// Text: the time per copy if all copies are small, else their rate and the rate that pinned memory would reach.
 std::string pace(const AnalysisInput& e, std::span<const Index> operations, double pinned) {
   const double taken = recorded_time_of(e.program, operations);
   if (largest_of(e.program, operations) <= kSmallCopy) {
@@ -161,7 +162,7 @@ std::string pace(const AnalysisInput& e, std::span<const Index> operations, doub
                      format_quantity(rate(bytes, pinned), "GB/s"));
 }
 
-/// Whether most of their calls return only after the copy has ended.
+/// Whether most calls that enqueue these copies return only after the copy has ended.
 bool keep_the_host(const Program& p, std::span<const Index> operations) {
   const auto waits = [&p](Index i) {
     const Index call = p.operations[i].call;
@@ -198,7 +199,7 @@ namespace {
 
 constexpr std::size_t kLeastInRun = 4;
 
-/// Copies of one direction that follow each other in their stream with nothing in between.
+/// Indices of copies of one direction that follow each other in their stream with nothing in between.
 using Run = std::vector<Index>;
 
 /// After a longer pause, a copy is not part of the run.
@@ -299,7 +300,7 @@ Candidate small_candidate(const AnalysisInput& e, CopyKind kind, const std::vect
       runs.size() == 1 ? "one" : fmt::format("{} (about {} in each)", runs.size(), operations.size() / runs.size()));
   candidate.finding.at_most = true;
   const double between = time_between(e, runs);
-  constexpr double kWorthAWord = 0.01;  // of the window
+  constexpr double kWorthAWord = 0.01;  // share of the window; less host work is not mentioned
   const std::string stays = between < kWorthAWord * e.replayed.seconds
                                 ? ""
                                 : fmt::format(
@@ -337,7 +338,8 @@ std::vector<Candidate> small_copies(const AnalysisInput& e) {
 
 namespace {
 
-/// Ratio to this machine's time from which a copy is slow. Slow-down by the other direction is excluded.
+/// A copy is slow if it takes more than this many times as long as this machine needs. Slow-down by copies in the other
+/// direction is excluded.
 constexpr double kSlow = 1.15;
 
 }  // namespace

@@ -58,7 +58,7 @@ std::vector<Launches> launch_sequences(const Program& p) {
   return found;
 }
 
-/// GPU idle time until the next launch arrives.
+/// Seconds that the GPU idles in total between the operations of these sequences.
 double idle_for_launches(const AnalysisInput& e, const std::vector<Launches>& sequences) {
   double sum = 0;
   for (const Launches& run : sequences) {

@@ -25,7 +25,7 @@ double work_of(const Program& p, const std::vector<Index>& operations) {
 
 // --- Overlap of a step with the next one -----------------------------------------------------------------------------
 
-/// Replaces the dependencies of an operation in its own stream.
+/// Replaces the dependencies of an operation on its own stream by dependencies on the operations `on`.
 void follow(Program& p, Index i, std::initializer_list<Index> on) {
   Operation& o = p.operations[i];
   std::erase_if(o.after, [&](const Dependency& d) { return p.operations[d.operation].stream == o.stream; });
@@ -34,7 +34,8 @@ void follow(Program& p, Index i, std::initializer_list<Index> on) {
   }
 }
 
-/// For each step: the last operation of a phase in it, or in the nearest step before it that has one.
+/// For each step: the last operation of one phase (`member` is Step::in, work or out) in this step, or else in the
+/// nearest earlier step that has one.
 template <class Member>
 std::vector<Index> latest_of(const Chain& steps, Member member) {
   std::vector<Index> latest;
@@ -45,7 +46,8 @@ std::vector<Index> latest_of(const Chain& steps, Member member) {
   return latest;
 }
 
-/// Two input buffers, two output buffers and a stream for each engine.
+/// Gives the steps the dependencies that they would have with two input buffers, two output buffers and a stream for
+/// each engine.
 void double_buffer(Program& p, const Chain& steps) {
   const std::vector<Index> ins = latest_of(steps, &Step::in);
   const std::vector<Index> works = latest_of(steps, &Step::work);
@@ -77,7 +79,7 @@ void double_buffer(Program& p, const Chain& steps) {
 }
 
 /// A recorded wait for an operation also covers all operations before it in the stream. With a stream for each engine,
-/// it must name them: the last copy in, kernel and copy out up to that operation.
+/// the wait must name them: the last copy in, kernel and copy out up to that operation.
 class Covered {
  public:
   Covered(const Program& p, const std::vector<Chain>& chains) {
@@ -88,7 +90,7 @@ class Covered {
 
   void wait_for_all(Program& p) const {
     std::vector<Index> more;
-    std::vector<std::size_t> known(p.operations.size(), 0);  // number of the last list that had it
+    std::vector<std::size_t> known(p.operations.size(), 0);  // per operation: number of the last list that contained it
     std::size_t list = 0;
     const auto is_new = [&](Index i) { return std::exchange(known[i], list) != list; };
     for (HostCall& call : p.calls) {
@@ -176,7 +178,7 @@ double work_of_part(const Operation& o, std::size_t parts, const Costs& costs) {
   return std::max(share, alone.value_or(share + fixed.value_or(costs.handover)));
 }
 
-/// Adds a part of an operation, enqueued by the same call, `part` launch times later.
+/// Adds part number `part` of the operation `whole`, enqueued by the same call but `part` launch times later.
 Index add_part(Program& p, Index whole, std::size_t part, std::size_t parts, const Costs& costs) {
   Operation o = p.operations[whole];
   o.work = work_of_part(o, parts, costs);
@@ -190,7 +192,7 @@ Index add_part(Program& p, Index whole, std::size_t part, std::size_t parts, con
   return index;
 }
 
-/// Turns the whole operation into a join of its parts, so that whatever waits for it waits for them.
+/// Turns the whole operation into a join of its parts, so that what waits for it waits for all parts.
 void join(Program& p, Index whole, Index last_part) {
   Operation& o = p.operations[whole];
   o.engine = Engine::none;
@@ -253,7 +255,8 @@ bool can_be_split(const Program& p, const Step& step, const std::vector<std::siz
 /// Copies or kernels that take a smaller share of the window are not worth hiding.
 constexpr double kLeastShare = 0.01;
 
-/// Streams in which at least two of copies in, kernels and copies back take some time.
+/// Indices of the streams in which at least two of copies in, kernels and copies back each take kLeastShare of the
+/// window.
 std::vector<Index> streams_with_both(const Program& p) {
   std::vector<Index> found;
   const std::vector<Chain> chains = chains_of(p);

@@ -19,7 +19,7 @@ struct Step {
   bool in_order = true;  ///< all copies in, then all kernels, then all copies back
 };
 
-/// kNone if there are none.
+/// Index of the last operation in the list; kNone if the list is empty.
 Index last_of(const std::vector<Index>& operations);
 /// The operation that completes the result of a step; kNone if the step has no result.
 Index result_of(const Step& step);

@@ -24,7 +24,7 @@ struct Waits {
   std::uint64_t bytes = 0;        ///< total size of the results
 };
 
-/// Visits the calls in order and tracks the copies back to the host that it has not waited for yet.
+/// Visits the calls in order and tracks the copies back that the host has not waited for yet.
 class Account {
  public:
   explicit Account(const Program& program)
@@ -59,7 +59,7 @@ class Account {
  private:
   struct Stream {
     std::uint32_t enqueued = 0;
-    // Places of copies back, and of operations that wait for those of other streams.
+    // Places of results not yet waited for: copies back, and operations that depend on a result of another stream.
     std::deque<std::uint32_t> results{};
     [[nodiscard]] bool has_result_by(std::uint32_t place) const { return !results.empty() && results.front() <= place; }
   };
@@ -68,9 +68,9 @@ class Account {
     return i != kNone && streams_[p_.operations[i].stream].has_result_by(places_[i]);
   }
 
-  /// An operation with a result at or before it: `i` itself, or if `i` is a join, one of its parts; kNone if there is
-  /// none. A part without a result never gets one again, so it is checked only once: for a join, places_ counts checked
-  /// parts.
+  /// An operation at or before which its stream has a result: `i` itself, or, if `i` is a join, one of its parts. kNone
+  /// if there is none. A part without a result never gets one again, so it is checked only once: for a join, places_
+  /// counts checked parts.
   Index result_at(Index i) {
     if (!p_.operations[i].is_join) return has_result(i) ? i : kNone;
     for (std::vector<Index> open{i}; !open.empty();) {
@@ -97,7 +97,7 @@ class Account {
 
   const Program& p_;
   std::vector<Stream> streams_;
-  // Of each operation in its stream, from 1 on; of each join: number of checked parts.
+  // Per operation: its position in its stream, from 1 on; per join: the number of checked parts.
   std::vector<std::uint32_t> places_;
   std::vector<Index> results_;  // of each join: the last part that had a result
 };
@@ -132,10 +132,10 @@ void remove_waits(Program& p, const std::vector<Index>& calls) {
   for (const Index c : calls) make_asynchronous(p.calls[c], 0);
 }
 
-/// Pinning larger results pays off by itself; that is another finding.
+/// Larger results are left out: pinning them pays off by itself and is another finding (FindingKind::pageable).
 constexpr std::uint64_t kSmallResult = 64 * KiB;
 
-/// A copy back to pageable memory needs the host; one to pinned memory does not.
+/// Removes these waits, and pins small results for it: a copy back to pageable memory needs the host.
 void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs) {
   for (const Index c : calls) {
     for (const Index i : p.calls[c].operations) {
@@ -151,7 +151,7 @@ void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs
   }
 }
 
-/// Also if the memory was allocated before the window: after a wait, the host may read what kernels have written.
+/// Looks at the whole recording: after any wait, the host may read what kernels have written to managed memory.
 bool uses_managed_memory(const Recording& r) {
   const auto is_managed = [&r](const recording::Call& call) {
     return call_kind(r.name(call.name)) == CudaCallKind::managed;
