@@ -290,7 +290,7 @@ void warn_of_same_runs(std::span<const NamedReport> base, std::span<const NamedR
   for (const NamedReport& a : base) {
     for (const NamedReport& b : new_side) {
       if (a.report.started_at != b.report.started_at || a.report.results != b.report.results) continue;
-      // Once only, if files hold several processes.
+      // Warn only once if files have several processes.
       add_new(comparison.warnings,
               fmt::format("{} and {} are the same run, so no change can be found", a.name, b.name));
     }

@@ -1,4 +1,4 @@
-// Differences between two runs besides their results.
+// Differences between two runs in machine, program and command.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ void add_fleet(const Fleet& fleet, Facts& facts) {
                              {"nodes", fmt::format("{}", nodes.size())}});
 }
 
-/// Facts by which people tell machines and programs apart.
+/// Facts about the machine and the program that could explain a difference.
 Facts facts_of(const Environment& e, const Tool& tool) {
   const Environment::Gpu& gpu = e.gpu;
   const auto& link = gpu.pcie;
@@ -88,7 +88,7 @@ Facts facts_of(const Environment& e, const Tool& tool) {
   return facts;
 }
 
-/// The facts of a report; of a fleet, those of each rank one after the other.
+/// The facts of a report; of a fleet, the facts of all ranks, one rank after the other.
 Facts facts_of_all(const Report& report) {
   if (!report.fleet) return facts_of(report.environment, report.tool);
   Facts all;

@@ -50,7 +50,7 @@ struct ChangeEvidence {
   TestUsed test = TestUsed::none;
   std::optional<double> ratio;  ///< new / base; absent if a number is not above 0
   std::optional<Interval> interval;
-  std::optional<Interval> within;  ///< with one process a side: the interval from their samples alone
+  std::optional<Interval> within;  ///< with one process a side: the interval for these two processes alone
   std::optional<double> p;
   std::optional<double> spread;  ///< relative spread between processes that the test used
   std::optional<double> seen;    ///< relative spread that these processes alone show

@@ -43,7 +43,7 @@ std::vector<Source> sources_of(std::span<const NamedReport> reports);
 /// The profile, if any file is simulated. Throws UsageError if the profiles differ and --allow-simulated was not given.
 std::optional<std::string> check_simulated(const Files& files, const Options& options);
 
-/// Throws InputError if a median is not that of its samples: somebody has edited the file.
+/// Throws InputError if a median is not that of its samples: the file was edited.
 void check_medians(const Files& files);
 
 /// The doubts about all files, each once.

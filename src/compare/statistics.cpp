@@ -12,9 +12,9 @@ namespace xferbench::compare {
 namespace {
 
 constexpr std::size_t kExactBelow = 50;                // below this number of samples per side, p is exact
-constexpr std::uint64_t kFewPairs = 1024;              // up to so many, storing the pairs is cheaper than counting them
+constexpr std::uint64_t kFewPairs = 1024;              // up to this many pairs, storing them is cheaper than counting
 constexpr double kTail = 0.025;                        // probability beyond each end of a 95 % interval
-constexpr double kNormalQuantile = 1.959963984540054;  // of 1 - kTail
+constexpr double kNormalQuantile = 1.959963984540054;  // normal quantile of 1 - kTail
 
 double as_double(std::size_t n) { return static_cast<double>(n); }
 
@@ -262,7 +262,7 @@ double inverse_trigamma(double value) {
 
 std::optional<ObservedVariance> pooled(std::span<const ObservedVariance> cases) {
   constexpr std::size_t kFewest = 5;
-  constexpr double kLeastFreedom = 30;  // of all cases: with fewer, their agreement is chance
+  constexpr double kLeastFreedom = 30;  // degrees of freedom of all cases; with fewer, their agreement is chance
   constexpr double kLeast = 1e-8;       // 0.01 % squared: better agreement is chance, or simulated
   if (cases.size() < kFewest) return std::nullopt;
   const auto n = static_cast<double>(cases.size());

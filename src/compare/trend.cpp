@@ -129,7 +129,7 @@ double ChangeFinder::by_chance(std::size_t n, double statistic) {
   constexpr double kMost = 20'000;
   std::vector<double>& known = chance_[n];
   if (known.empty()) {
-    // So many permutations that p can be a fifth of the level. The shuffle is our own, as those of libraries differ.
+    // Enough permutations for a p of a fifth of the level. The shuffle is our own, as those of libraries differ.
     known.resize(static_cast<std::size_t>(std::clamp(std::ceil(5 / level_), 1000., kMost)));
     std::mt19937_64 random(n);
     std::vector<double> ranks(n);

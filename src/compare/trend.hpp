@@ -81,7 +81,7 @@ struct Trend {
     [[nodiscard]] std::optional<bool> is_worse(const Change& change) const;
   };
   std::vector<Source> runs{};
-  Environment environment{};               ///< of the last run
+  Environment environment{};               ///< environment of the last run
   std::optional<std::string> simulated{};  ///< the profile, if the runs are simulated
   std::vector<std::string> warnings{};     ///< sentences without their full stop
   std::vector<Series> series{};            ///< one for each case that several runs have

@@ -18,8 +18,8 @@ namespace {
 
 // --- Work: durations without interference from concurrent operations -------------------------------------------------
 
-/// Work that a running copy of one direction has done by a given time: the integral of its speed, relative to a copy
-/// that has the link to itself.
+/// Work per running copy of one direction as a function of time: the integral of its speed, relative to a copy that has
+/// the link to itself.
 class Progress {
  public:
   void add(double time, double value) { steps_.push_back({time, value}); }
@@ -89,8 +89,8 @@ bool ran_concurrently(const Operation& before, const Operation& o) {
   return 2 * both >= std::min(before.end - before.begin, o.end - o.begin);
 }
 
-/// Sets Operation::side_by_side. Operations are sorted by begin, so a kernel overlaps an earlier one if it begins
-/// before the latest end so far.
+/// Sets Operation::side_by_side, and excludes short overlaps from Operation::work. Operations are sorted by begin, so a
+/// kernel overlaps an earlier one if it begins before the latest end so far.
 void find_concurrent_kernels(Program& program) {
   std::map<std::uint32_t, Index> latest;  // per device: the kernel with the latest end so far
   for (Index i = 0; i < program.operations.size(); ++i) {

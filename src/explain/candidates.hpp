@@ -33,7 +33,7 @@ struct Fix {
 };
 
 struct Candidate {
-  Finding finding;         ///< without fix, assumption and times
+  Finding finding;         ///< fix, assumption and times are not set yet
   std::vector<Fix> fixes;  ///< alternatives; only the best one is reported
 };
 

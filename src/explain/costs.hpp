@@ -26,7 +26,7 @@ struct Costs {
   std::function<std::optional<double>(recording::CopyKind, recording::Memory, std::uint64_t bytes)> copy =
       [](auto, auto, auto) { return std::nullopt; };
   Duplex duplex{};
-  std::optional<double> pin{};      ///< per byte, to register existing memory (cudaHostRegister) and unregister it
+  std::optional<double> pin{};      ///< seconds per byte to register memory (cudaHostRegister) and unregister it
   double asynchronous_copy = 3e-6;  ///< host time of an asynchronous copy call
   double launch = 2e-6;             ///< host time of a kernel launch call
   double start = 5e-6;              ///< from the launch call to the begin of the kernel
@@ -34,7 +34,7 @@ struct Costs {
   double graph_launch = 6e-6;       ///< host time of launching a small graph
   double graph_node = 1.1e-6;       ///< GPU time of an empty kernel node in a chain
   double handover = 1.5e-6;  ///< from the end of an operation to the begin of one that depends on it, in any stream
-  double gather = 1e-10;     ///< per byte, for a host copy between two buffers: 10 GB/s
+  double gather = 1e-10;     ///< seconds per byte of a host copy between two buffers: 10 GB/s
 };
 
 }  // namespace xferbench::explain

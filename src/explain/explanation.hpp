@@ -113,7 +113,7 @@ struct CopyPoint {
   recording::Memory host = recording::Memory::unknown;
   std::uint64_t bytes = 0;
   double seconds = 0;
-  std::size_t count = 1;  ///< copies of this kind and size with about the same duration
+  std::size_t count = 1;  ///< number of copies of this kind and size with about the same duration
 };
 
 /// Kind of a timeline row.
@@ -206,7 +206,7 @@ struct LimitTimes {
   std::optional<double> handover{};      ///< from the end of an operation to the begin of one that depends on it
   std::optional<double> graph_call{};    ///< host time of launching a small graph
   std::optional<double> graph_node{};    ///< GPU time per additional empty kernel in a graph
-  std::optional<double> pin_per_byte{};  ///< to register and unregister memory
+  std::optional<double> pin_per_byte{};  ///< seconds per byte to register and unregister memory
 };
 
 struct Explanation {
@@ -220,7 +220,7 @@ struct Explanation {
   std::vector<double> baseline_runs{};  ///< whole program without the profiler, seconds per run
   std::vector<double> profiled_runs{};
   std::vector<std::string> warnings{};
-  std::vector<ProcessExplanation> processes{};  ///< those that used a GPU, longest use first
+  std::vector<ProcessExplanation> processes{};  ///< processes that used a GPU, longest use first
 };
 
 }  // namespace xferbench::explain

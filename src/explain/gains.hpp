@@ -39,7 +39,7 @@ Gains gains_of(const Program& program, double reference, const std::vector<Candi
 
 /// The window with only the requested kinds of findings fixed.
 struct Chosen {
-  std::optional<double> seconds{};     ///< nothing if none of them was found
+  std::optional<double> seconds{};     ///< duration with the fixes; nothing if none of them was found
   bool at_most = false;                ///< the gain is an upper bound
   std::vector<FindingKind> missing{};  ///< requested kinds without a finding
 };

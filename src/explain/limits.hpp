@@ -16,7 +16,7 @@ struct MachineLimits {
   std::vector<LimitCurve> curves{};  ///< copies to and from the GPU, by size
   std::string of{};                  ///< description, for example "NVIDIA H200, driver 580.95.05, measured 2026-11-23"
   bool simulated = false;
-  std::string uuid{};  ///< of the GPU
+  std::string uuid{};  ///< UUID of the measured GPU
 };
 
 /// Ignores cases that failed, were skipped or are of other scenarios. Costs that were not measured keep their typical

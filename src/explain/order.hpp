@@ -54,7 +54,7 @@ class Order {
     Point held{};                    // operations that its next operation must wait for, by event waits
     std::vector<Index> no_call{};    // operations without a call, sorted by begin ...
     std::size_t no_call_placed = 0;  // ... and how many of them are placed
-    std::vector<Index> groups{};     // groups of streams that it belongs to
+    std::vector<Index> groups{};     // indices of the groups that the stream belongs to
   };
   /// Streams that can be waited for together: all, those of a context, or the blocking ones of a context.
   struct Group {
@@ -82,19 +82,18 @@ class Order {
   std::map<std::uint32_t, Index> contexts_;  // group of all streams of a context
   std::map<std::uint32_t, Index> blocking_;  // group of the blocking streams of a context
   std::vector<Operation> joins_;             // their indices continue those of the program's operations
-  std::vector<std::uint32_t> positions_;     // of each operation in the order of placement, from 1 on; 0: not placed
+  std::vector<std::uint32_t> positions_;  // per operation: number in the order of placement, from 1 on; 0: not placed
   std::uint32_t placed_ = 0;
   std::vector<Index> by_end_;   // indices of operations, sorted by end; built on first use
-  std::vector<Index> no_call_;  // sorted by begin
+  std::vector<Index> no_call_;  // operations without a call, sorted by begin
   std::size_t no_call_seen_ = 0;
   std::map<std::uint32_t, Index> legacy_;    // per context: the last operation in the legacy default stream
-  std::map<Named, Point> latest_;            // per event
-  std::map<std::uint64_t, Point> recorded_;  // keyed by Event::record
+  std::map<Named, Point> latest_;            // per event: operations that a wait for it waits for
+  std::map<std::uint64_t, Point> recorded_;  // per Event::record: operations that a wait for it waits for
 
   Index graph_call_ = kNone;  // the graph launch whose nodes are being enqueued, in the order of their begin
   using Ending = std::pair<double, Index>;
-  std::priority_queue<Ending, std::vector<Ending>, std::greater<>>
-      graph_running_;                 // nodes of graph_call_ that have begun
+  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> graph_running_;  // begun nodes of graph_call_
   std::optional<Index> graph_ended_;  // node of graph_call_ that ended last
 };
 

@@ -94,8 +94,7 @@ class Builder {
   // --- Calls: only outermost ones, because those are in the program's source ---
 
   void add_calls() {
-    std::map<std::uint32_t, std::pair<Time, Index>>
-        outermost;  // per thread: end and index of its latest outermost call
+    std::map<std::uint32_t, std::pair<Time, Index>> outermost;  // per thread: end and index of its latest call
     for (const recording::Call& call : r_.calls) {
       auto& [end, index] = outermost.try_emplace(call.thread, Time{0}, kNone).first->second;
       if (call.begin >= end) {

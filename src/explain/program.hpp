@@ -57,8 +57,7 @@ struct Operation {
   bool side_by_side = false;  ///< a kernel that overlapped another by at least half of the shorter one
   bool in_graph = false;
   bool is_join = false;  ///< no real operation: ends once all in `after` have; has its own stream number
-  bool varies =
-      false;  ///< duration varies between runs: copies staged by the host, kernels that wait for managed pages
+  bool varies = false;   ///< duration differs between runs: copies staged by host, kernels that wait for managed pages
 };
 
 /// A CUDA call on the host.

@@ -52,7 +52,7 @@ struct ReplayEvent {
   double time;
   std::uint64_t order;  // breaks ties: first come, first served
   Index index;
-  std::uint32_t version;  // of the operation; an older version means that its end has changed since
+  std::uint32_t version;  // OperationState::version when the event was scheduled; if that has grown, the event is void
   What what;
   bool operator>(const ReplayEvent& other) const { return std::tie(time, order) > std::tie(other.time, other.order); }
 };
@@ -121,8 +121,7 @@ class Simulation {
 
  private:
   struct CallState {
-    std::uint32_t missing =
-        0;  // number of calls before it that have not ended; once it runs: of operations that it waits for
+    std::uint32_t missing = 0;  // number of unfinished calls before it; once it runs: of operations that it waits for
     double least_end = 0;
     bool begun = false;
     bool ends = false;  // the time of its end is known
@@ -134,7 +133,7 @@ class Simulation {
     double ready = 0;
     double left = 0;  // rest of its work, at time `since`
     double since = 0;
-    double speed = 1;  // from `since` on
+    double speed = 1;  // share of its full speed, from `since` on
     bool ended = false;
   };
 

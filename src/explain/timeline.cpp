@@ -110,7 +110,7 @@ class Entries {
 
 /// Leaves out calls within calls: CUDA itself makes them, not the program.
 void add_outermost_calls(const Recording& r, Entries& entries) {
-  std::map<std::uint32_t, Time> ends;  // of each thread's last call
+  std::map<std::uint32_t, Time> ends;  // per thread: end of its last call
   for (const recording::Call& call : r.calls) {
     Time& end = ends[call.thread];
     if (call.begin < end) continue;

@@ -13,10 +13,9 @@ namespace xferbench::explain {
 struct Window {
   recording::Time begin = 0;
   recording::Time end = 0;
-  std::optional<std::uint32_t>
-      thread{};           ///< id of the thread on which the NVTX range ends; nothing for ranges of the process
-  std::size_t times = 1;  ///< number of NVTX ranges of that name
-  bool is_whole = false;  ///< the whole life of the process
+  std::optional<std::uint32_t> thread{};  ///< thread of the last NVTX range; nothing for ranges of the process
+  std::size_t times = 1;                  ///< number of NVTX ranges of that name
+  bool is_whole = false;                  ///< the whole life of the process
 };
 
 /// The whole life of the process, or from the first to the last NVTX range of that name. Throws InputError if no such

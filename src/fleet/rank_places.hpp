@@ -36,7 +36,7 @@ class Places {
   [[nodiscard]] std::string rank_text(int rank) const;
   /// Returns, for example, "host node1 (ranks 8 to 15)".
   [[nodiscard]] std::string host_text(int node) const { return host_text(node, ranks_on(node)); }
-  /// Like host_text(node), but lists only these of its ranks.
+  /// Like host_text(node), but lists only these ranks of the node.
   [[nodiscard]] std::string host_text(int node, const std::vector<int>& ranks) const;
 
  private:
@@ -55,7 +55,7 @@ enum class Detail {
   part,   ///< for example "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", to find it in the machine
 };
 std::string rank_text(const RankPlace& place, Detail detail = Detail::part);
-/// Only "rank 3" if the place of the rank is unknown.
+/// Returns only the number, for example "rank 3", if the place of the rank is unknown.
 std::string rank_text(const Fleet& fleet, int rank, Detail detail = Detail::part);
 /// Returns, for example, "rank 3" or "ranks 0 to 3 and 6"; of many ranks only the first few and the total.
 std::string ranks_text(const std::vector<int>& ranks);

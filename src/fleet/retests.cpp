@@ -17,10 +17,9 @@ namespace {
 /// An unsuspected value that may be measured again for comparison. The candidate with the lowest order() is best.
 struct Candidate {
   bool suspected_elsewhere = false;
-  bool far = false;  ///< the rank is on a node without suspects; not used for hosts
-  double from_middle =
-      0;         ///< distance from the median speed; for hosts that of the node, so that whole nodes are taken
-  int node = 0;  ///< node of the rank; only used for hosts
+  bool far = false;        ///< the rank is on a node without suspects; not used for hosts
+  double from_middle = 0;  ///< distance from the median speed; for hosts, that of the whole node
+  int node = 0;            ///< node of the rank; only used for hosts
   const Test::Value* value = nullptr;
   [[nodiscard]] auto order() const { return std::tuple(suspected_elsewhere, far, from_middle, node, value->rank); }
 };
@@ -183,8 +182,8 @@ class TransferPicker : Picker {
     }
   }
 
-  /// Sorts transfers without suspected ends first. Then come those in `cases`, which run at the same time as the
-  /// suspects' transfers, with the cases taking turns; then those closest to the median.
+  /// Sorts transfers without suspected ends first. Then come transfers in `cases`, which run at the same time as the
+  /// suspects' transfers, with the cases taking turns; then transfers closest to the median.
   [[nodiscard]] Values in_order(Values values, const std::set<std::string_view>& cases) const {
     const double middle = middle_of(values);
     const auto order = [&](const Test::Value* v) {

@@ -96,7 +96,7 @@ bool all_low(const std::vector<double>& speeds, double reference, const Options&
 /// The transfers of one rank in a pool.
 struct OfRank {
   int rank = 0;
-  Subject subject{};  ///< to suspect if all of them are low
+  Subject subject{};  ///< suspected if all of these transfers are low
   std::vector<double> speeds{};
   std::set<int> partners{};
   double median = 0;
@@ -209,7 +209,7 @@ double shortfall(double speed, double reference) { return reference > 0 ? 1 - sp
 
 std::vector<PoolOutliers> pool_outliers(const std::vector<std::vector<double>>& pools, const Options& options) {
   std::vector<PoolOutliers> all;
-  std::vector<double> deviations;  // as shares of the median of their pool
+  std::vector<double> deviations;  // of each speed from the median of its pool, as a share of the median
   for (const std::vector<double>& speeds : pools) {
     const double middle = statistics::median(speeds);
     all.push_back({.reference = middle, .low = {}});

@@ -73,7 +73,7 @@ class FirstRound {
   FirstRound(const Report& report, const Options& options);
 
   struct Judged {
-    Test test;  ///< without ranks that are missing or unknown
+    Test test;  ///< without values of ranks that are missing or unknown
     std::vector<Suspicion> suspicions{};
     std::set<int> ranks{};  ///< ranks that are suspected individually
     std::set<Subject> networks{};
@@ -81,7 +81,7 @@ class FirstRound {
   };
   [[nodiscard]] const std::vector<Judged>& tests() const { return tests_; }
   [[nodiscard]] const Places& places() const { return places_; }
-  /// The number of tests, and of those that could compare at least two values.
+  /// The number of tests, and the number of tests that could compare at least two values.
   [[nodiscard]] FleetJudgement judgement() const;
   /// Limitations of the judgement: sentences without their final period.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }

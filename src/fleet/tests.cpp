@@ -24,7 +24,7 @@ struct Headline {
   double value = 0;
 };
 
-/// Derives from the unit what is better, for files written before metrics were declared.
+/// Whether higher or lower is better, derived from the unit: for files written before metrics were declared.
 Better better_by_unit(std::string_view unit) {
   if (unit == kRate) return Better::higher;
   return unit == "s" ? Better::lower : Better::neither;
@@ -87,7 +87,7 @@ bool is_usable(const Headline& number) {
   return number.better == Better::lower ? number.value > 0 : number.value >= 0;
 }
 
-/// Whether transfers with all partners of a rank form one test, or those of each case.
+/// Whether a rank's transfers with all partners form one test, or the transfers of each case form a test of their own.
 enum class Partners { together, apart };
 
 std::string key_of(const Result& result, Partners partners, bool of_pair) {

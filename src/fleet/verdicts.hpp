@@ -20,7 +20,7 @@ struct RetestOutcome {
     yes,
   };
   Reproduced seen = Reproduced::never;
-  std::vector<double> shortfalls{};  ///< of each of the suspect's values, compared with the unsuspected ranks
+  std::vector<double> shortfalls{};  ///< shortfall of each value of the suspect, compared with the unsuspected ranks
 };
 
 class Verdicts {
@@ -33,7 +33,7 @@ class Verdicts {
 
   /// In this order: missing ranks, hosts, GPUs and links by rank, and problems that only transfers between ranks show.
   [[nodiscard]] std::vector<Flagged> flagged() const;
-  /// Suspicions that were not confirmed; for flagged ranks, those from other tests.
+  /// Sentences about suspicions that were not confirmed; for flagged ranks, about suspicions from other tests.
   [[nodiscard]] std::vector<std::string> notes() const;
   /// Number of suspicions that the second round neither confirmed nor refuted.
   [[nodiscard]] std::size_t unresolved() const;
@@ -68,7 +68,7 @@ class Verdicts {
   [[nodiscard]] bool has_other_low_transfers(const std::vector<int>& pair, const std::vector<int>& ranks) const;
   [[nodiscard]] Flagged flag(Flagged::What what, std::string name, const std::vector<Shown>& shown) const;
   [[nodiscard]] std::string numbers(const std::vector<Shown>& shown) const;
-  /// Number of tests with values of a subject: of all tests, or of those of one data path.
+  /// Number of tests that have values of the subject, among all tests or among the tests of one data path.
   [[nodiscard]] std::size_t tests_of_subject(const Subject& subject, std::optional<DataPath> path = {}) const;
   [[nodiscard]] bool is_fine(const Subject& subject, DataPath path) const;
 

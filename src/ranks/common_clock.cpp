@@ -53,7 +53,7 @@ ClockLine line_through(std::span<const ClockOffset> offsets) {
   if (!(spread > 0)) return line;
   double drift = 0;
   double drift_doubt = 0;
-  double offset = 0;  // of the fitted line, at the newest offset
+  double offset = 0;  // offset of the fitted line at the time of the newest offset
   double offset_doubt = 0;
   for (const Point& p : points) {
     const double in_drift = p.weight * (p.x - mean) / spread;

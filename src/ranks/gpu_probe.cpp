@@ -102,7 +102,7 @@ std::optional<int> wait_for_end(pid_t child, double timeout) {
   return std::nullopt;
 }
 
-/// The first line in a pipe. Does not wait for more, since another process may still hold the other end.
+/// The first line in a pipe. Does not wait for more, since another process may still have the other end open.
 std::string text_in(int pipe) {
   std::string text;
   std::array<char, 512> some{};

@@ -83,7 +83,8 @@ std::optional<Launch> pmix_or_slurm_launch(const Variables& variables) {
 }  // namespace
 
 std::optional<Launch> launch_of(const Variables& variables) {
-  // mpirun in a Slurm allocation starts its daemons by srun, so variables of mpirun go before those of Slurm.
+  // mpirun in a Slurm allocation starts its daemons by srun, so variables of mpirun take precedence over those of
+  // Slurm.
   constexpr auto kOwnVariables = std::to_array<LauncherNames>({
       {"Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
       {"MVAPICH", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},

@@ -28,7 +28,7 @@ class Lockstep {
   [[nodiscard]] virtual double shortest_pass() const = 0;
 
   /// Before a pass: agrees on a start time that leaves each process its `preparation` seconds. `length`: expected
-  /// seconds of the pass, as the last one with the same work took; 0 if there was none.
+  /// duration of the pass in seconds, from the last pass with the same work; 0 if there was none.
   virtual void agree_on_start(double preparation, double length) = 0;
   /// Waits for the agreed start. Called on the thread that begins the pass, right before the work is released.
   virtual void wait_for_start() = 0;

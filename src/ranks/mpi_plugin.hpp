@@ -14,8 +14,8 @@ namespace xferbench {
 /// to install. Throws CommunicationError if MPI does not start.
 ///
 /// Destroying the result finalizes MPI, which all ranks do together; it waits kFinalizeTimeout seconds for the others.
-/// MPI is not finalized if they do not come, if an operation was given up, or during an exception, because it would
-/// wait for ever. The launcher then takes the exit for a failure and ends the other ranks.
+/// MPI is not finalized if other ranks do not respond, if an operation was given up, or during an exception, because it
+/// would wait for ever. The launcher then takes the exit for a failure and ends the other ranks.
 std::unique_ptr<Communicator> start_mpi();
 constexpr double kFinalizeTimeout = 10;
 

@@ -7,7 +7,7 @@
 
 namespace xferbench {
 
-/// Possible paths of such a library, likelier one first: in the program's folder, as in a build folder, and in its
+/// Possible paths of the library `file`, likelier one first: in the program's folder, as in a build folder, and in its
 /// installation.
 std::array<std::filesystem::path, 2> plugin_paths(std::string_view file);
 

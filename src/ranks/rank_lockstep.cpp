@@ -19,9 +19,8 @@ constexpr int kTrials = 5;
 // Clocks are also synchronised during a case, if their uncertainty is more than a small share of a pass.
 constexpr double kUnsynchronised = 25e-3;  // seconds
 constexpr double kHarmlessShare = 0.0025;
-constexpr double kPassOverUncertainty =
-    200;  // wanted length of a pass / clock uncertainty; below half of it, there is no verdict
-constexpr double kLongestWanted = 10e-3;  // seconds
+constexpr double kPassOverUncertainty = 200;  // wanted length of a pass / clock uncertainty; below half: no verdict
+constexpr double kLongestWanted = 10e-3;      // seconds
 
 /// Indices of the values of an all-reduce, which returns the maximum of each over all ranks.
 enum Slot : std::size_t { kStep, kMinusStep, kMeasures, kInterrupted, kSynchronise, kUncertainty, kFirst, kSecond };

@@ -32,7 +32,7 @@ class RankLockstep final : public Lockstep {
     std::size_t passes = 0;       ///< number of all passes, warm-up included
     std::size_t void_passes = 0;  ///< passes that were repeated because a rank was late
     std::size_t late_passes = 0;  ///< of these, passes in which this rank was late
-    /// Passes that count although a rank was late (repeating did not help) or asked another question.
+    /// Passes that count although a rank was late (repeating did not help) or ranks asked different questions.
     std::size_t question_mismatch = 0;
 
     Tally& operator+=(const Tally& other);

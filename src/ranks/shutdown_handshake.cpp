@@ -117,7 +117,7 @@ bool ShutdownHandshake::has_answered(int rank) {
   return calling_ == nullptr && rank > 0 && others_.at(static_cast<std::size_t>(rank - 1))->has_answered();
 }
 
-/// Processes may end after they have announced it; those that end without it have died.
+/// Processes may end after they have announced it; processes that end without announcing it have died.
 void ShutdownHandshake::check_neighbours() {
   constexpr auto kBetween = std::chrono::milliseconds(20);
   const auto now = ShutdownClock::now();

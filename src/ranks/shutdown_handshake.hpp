@@ -25,10 +25,10 @@ class ShutdownHandshake {
     int process = 0;  ///< process id
   };
 
-  /// The processes of `neighbours` are watched, so that the death of one is noticed at once, long before a timeout.
-  /// Collective: rank 0 exchanges a message with each other rank, so that all connections exist. Later the other end
-  /// may be gone: Open MPI 4 reports a failed connection to its launcher and waits for it, although the launcher no
-  /// longer listens.
+  /// The processes of `neighbours` are checked regularly, so that the death of one is noticed at once, long before a
+  /// timeout. Collective: rank 0 exchanges a message with each other rank, so that all connections exist. Later the
+  /// other end may be gone: Open MPI 4 reports a failed connection to its launcher and waits for it, although the
+  /// launcher no longer listens.
   ShutdownHandshake(Communicator& ranks, std::vector<Neighbour> neighbours, const Timeout& timeout);
   ShutdownHandshake(const ShutdownHandshake&) = delete;
   ShutdownHandshake& operator=(const ShutdownHandshake&) = delete;

@@ -20,9 +20,8 @@ struct RankTimeoutError : std::runtime_error {
 
 /// Timeouts for other ranks.
 struct Timeout {
-  double seconds = 60;  ///< longest wait for one operation, in seconds
-  double after_interrupt =
-      0.3;  ///< longest wait after interrupted() says that this process was asked to end, in seconds
+  double seconds = 60;              ///< longest wait for one operation, in seconds
+  double after_interrupt = 0.3;     ///< longest wait in seconds once interrupted() says that this process must end
   std::function<void()> idle = {};  ///< called repeatedly while waiting; may be empty
 };
 

@@ -9,7 +9,7 @@ enum class CudaCallKind {
   none,  ///< calls that take next to no time and explain nothing: not recorded
   copy,
   fill,
-  launch,  ///< of a kernel or a host function
+  launch,  ///< launches a kernel or a host function
   graph_launch,
   wait_stream,
   wait_event,

@@ -106,7 +106,7 @@ struct Stream {
 struct Call {
   Time begin = 0;
   Time end = 0;
-  NameId name = 0;  ///< without a version suffix ("_v3020"), but with "_ptsz" and "_ptds"
+  NameId name = 0;  ///< function name without a version suffix ("_v3020"), but with "_ptsz" and "_ptds"
   std::uint32_t thread = 0;
   std::uint32_t correlation = 0;  ///< links the call to the operations that it enqueued
   std::int32_t result = 0;        ///< CUDA's error code

@@ -149,7 +149,7 @@ std::vector<Index> setup_calls(const AnalysisInput& e) {
 /// Removes calls that every program needs once: the longest one of each function, and code loading.
 void reuse_repeated_setup(const AnalysisInput& e, std::vector<Index>& calls) {
   const auto length = [&e](Index c) { return e.replayed.call_ends[c] - e.replayed.call_begins[c]; };
-  std::map<Index, Index> longest;  // by name
+  std::map<Index, Index> longest;  // per function: index of its longest call
   for (const Index c : calls) {
     Index& most = longest.try_emplace(e.program.calls[c].name, c).first->second;
     if (length(c) > length(most)) most = c;

@@ -137,7 +137,7 @@ class Covered {
 
 /// Makes each wait for a step's result wait for the result of the step before. The last wait stays as it is.
 void defer_wait_by_a_step(Program& p, const std::vector<Chain>& chains) {
-  std::unordered_map<Index, Index> instead;  // by operation: the result of the step before
+  std::unordered_map<Index, Index> instead;  // per operation: result of the previous step
   for (const Chain& chain : chains) {
     for (std::size_t s = 0; s < chain.size(); ++s) {
       for (const Index i : chain[s].all) instead[i] = s == 0 ? kNone : result_of(chain[s - 1]);
@@ -255,8 +255,8 @@ bool can_be_split(const Program& p, const Step& step, const std::vector<std::siz
 /// Copies or kernels that take a smaller share of the window are not worth hiding.
 constexpr double kLeastShare = 0.01;
 
-/// Indices of the streams in which at least two of copies in, kernels and copies back each take kLeastShare of the
-/// window.
+/// Indices of the streams in which at least two of copies in, kernels and copies back each take more than kLeastShare
+/// of the window.
 std::vector<Index> streams_with_both(const Program& p) {
   std::vector<Index> found;
   const std::vector<Chain> chains = chains_of(p);

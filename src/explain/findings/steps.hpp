@@ -12,7 +12,7 @@ enum class Phase : std::uint8_t { in, work, out };
 Phase phase_of(const Operation& o);
 
 struct Step {
-  std::vector<Index> all{};  ///< in the order of the stream
+  std::vector<Index> all{};  ///< indices of the operations of all phases, in stream order
   std::vector<Index> in{};
   std::vector<Index> work{};
   std::vector<Index> out{};

@@ -46,8 +46,8 @@ double seconds_of(const AnalysisInput& e, recording::Time time) {
 
 /// Page migrations during a kernel.
 struct Moved {
-  double begin = 0;  ///< of the first migration
-  double end = 0;    ///< of the last migration
+  double begin = 0;  ///< begin of the first migration
+  double end = 0;    ///< end of the last migration
   std::uint64_t bytes = 0;
   std::size_t times = 0;
   /// From the first to the last migration, the kernel waits for pages and for its page faults to be handled.

@@ -99,7 +99,7 @@ class Account {
   std::vector<Stream> streams_;
   // Per operation: its position in its stream, from 1 on; per join: the number of checked parts.
   std::vector<std::uint32_t> places_;
-  std::vector<Index> results_;  // of each join: the last part that had a result
+  std::vector<Index> results_;  // per join: the last part that had a result
 };
 
 bool blocks_for_result(const Program& p, const HostCall& call) {
@@ -135,7 +135,8 @@ void remove_waits(Program& p, const std::vector<Index>& calls) {
 /// Larger results are left out: pinning them pays off by itself and is another finding (FindingKind::pageable).
 constexpr std::uint64_t kSmallResult = 64 * KiB;
 
-/// Removes these waits, and pins small results for it: a copy back to pageable memory needs the host.
+/// Pins small results and removes these waits, except for calls with a larger copy to pageable memory: it needs the
+/// host.
 void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs) {
   for (const Index c : calls) {
     for (const Index i : p.calls[c].operations) {
