@@ -25,7 +25,7 @@ enum class Match {
 constexpr auto texts_of(Match) { return std::to_array<std::string_view>({"uuid", "rank"}); }
 
 struct Options {
-  /// The metrics of scenarios whose files do not declare them.
+  /// Declarations of metrics, for files that do not declare their own.
   MetricsDeclared metrics_declared{};
   double threshold = 0.03;              ///< relative changes up to this do not matter
   std::optional<std::string> metric{};  ///< measurement or derived metric to compare; absent: the headline
@@ -39,7 +39,7 @@ struct Options {
   std::optional<SpreadFile> known_spreads{};  ///< spreads between processes on this kind of GPU, from --spread
 };
 
-/// In the order in which they are shown.
+/// The verdicts on a case, in the order in which they are shown.
 enum class Verdict {
   regressed,     ///< significantly worse, and the whole interval is beyond the threshold
   missing,       ///< base has a number, new has none; or new fails
@@ -126,7 +126,7 @@ struct Source {
   std::string profile{};  ///< profile of the simulated device; empty if the run was measured
 };
 
-/// The overall result.
+/// The overall result of a comparison.
 struct Outcome {
   ExitCode code = ExitCode::ok;
   std::string because;                          ///< reason for the code: a sentence without its full stop

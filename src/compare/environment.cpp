@@ -42,7 +42,7 @@ void add_gpus(const Environment& e, Facts& facts) {
   }
 }
 
-/// Facts about a fleet; the GPUs of its ranks are matched elsewhere.
+/// Adds facts about a fleet as a whole; compare/fleets.cpp matches the GPUs of its ranks.
 void add_fleet(const Fleet& fleet, Facts& facts) {
   std::set<int> nodes;
   for (const RankPlace& place : fleet.ranks) nodes.insert(place.node);

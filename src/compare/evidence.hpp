@@ -26,7 +26,7 @@ struct ProcessNumber {
   double drift = 0;  ///< change of the samples during the run, as a logarithm, if it is more than chance; else 0
 };
 
-/// `in_run_order`: at least one sample.
+/// `in_run_order`: samples in the order in which they were measured, at least one.
 ProcessNumber process_number(std::span<const double> in_run_order);
 
 /// The spread between processes that is expected before the numbers of a case are looked at.
@@ -37,7 +37,6 @@ struct PriorSpread {
   bool of_medians = false;  ///< the spread already includes the noise of the samples in each process
 };
 
-/// Settings of the tests.
 struct TestSettings {
   std::size_t cases = 1;  ///< number of cases that are tested together
   double threshold = 0;

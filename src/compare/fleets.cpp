@@ -44,7 +44,8 @@ std::string identity_of_transfer(const Fleet& fleet, const Result& result, std::
                      to_text(result.in_fleet->pace), end(ranks.first), end(ranks.second));
 }
 
-/// Where a result was measured: "GPU 1 of a", with its rank if that may differ between files; of a transfer both ends.
+/// Where a result was measured, for example "GPU 1 of a", with its rank if that may differ between files; of a transfer
+/// both ends.
 std::string place_text(const Fleet& fleet, const Result& result, Match match) {
   const auto text = [&](int rank) {
     const RankPlace* place = fleet.place(rank);

@@ -45,7 +45,7 @@ Verdict verdict_of(const Row& row, double threshold) {
   return low >= 1 - threshold && high <= 1 + threshold ? Verdict::same : Verdict::inconclusive;
 }
 
-/// Why nothing could be tested.
+/// Why the case could not be tested.
 std::string reason_without_test(const Row& row) {
   if (!row.ratio) return "";  // a note says that a number is not above 0
   const std::size_t fewer = std::min(row.base->n, row.new_side->n);

@@ -64,7 +64,7 @@ bool of_same_run(const NamedReport& one, const NamedReport& other) {
          started_soon_after(one.report, other.report);
 }
 
-/// 95 % interval of the mean of the logarithms; nullopt for a single median and for one that is not above 0.
+/// 95 % interval of the geometric mean of the medians; nullopt for a single median, or if one is not above 0.
 std::optional<Interval> interval_of(const std::vector<double>& medians) {
   const auto n = static_cast<double>(medians.size());
   if (n < 2 || std::ranges::min(medians) <= 0) return std::nullopt;

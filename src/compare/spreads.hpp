@@ -1,5 +1,5 @@
 // The spread between processes that measure the same thing: estimated from several processes, and stored in a file for
-// comparisons of single ones.
+// comparisons of single processes.
 #pragma once
 
 #include <span>

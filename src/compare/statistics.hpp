@@ -14,7 +14,6 @@
 
 namespace xferbench::compare {
 
-/// A sample, sorted, and its effective size.
 struct Sample {
   std::vector<double> sorted;
   double effective_size = 0;  ///< number of independent samples with as much information; at most the real number

@@ -110,7 +110,7 @@ std::vector<ChangeFinder::Cut> ChangeFinder::cuts(Values values, std::size_t fro
   return all;
 }
 
-/// Compares the runs next to each cut. p is adjusted for all cuts.
+/// Compares the kMargin runs before each possible cut with the kMargin runs after it. p is adjusted for all cuts.
 std::optional<ChangeFinder::Cut> ChangeFinder::most_different_neighbours(Values values) {
   std::optional<Cut> most;
   for (std::size_t at = kMargin; at + kMargin <= values.size(); ++at) {

@@ -23,7 +23,6 @@ struct AnalysisInput {
   const Replay& replayed;  ///< replay of the unchanged program: begin and end of its calls and operations
 };
 
-/// One possible fix.
 struct Fix {
   std::string text;        ///< what to do, as a sentence
   std::string assumption;  ///< what the gain assumes, as a sentence

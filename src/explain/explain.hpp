@@ -11,7 +11,7 @@
 
 namespace xferbench::explain {
 
-/// Options::least_share to report every finding: smaller gains are within the error of the replay.
+/// A value of Options::least_share that reports every finding: smaller gains are within the error of the replay.
 inline constexpr double kLeastOfAll = 0.001;
 
 struct Options {

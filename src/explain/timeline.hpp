@@ -20,7 +20,7 @@ void each_span(const Recording& recording, const Window& window, const SpanVisit
 /// The timeline row for copies of a kind.
 Track track_of(recording::CopyKind kind);
 
-/// The first `most` spans.
+/// The timeline of the first `most` spans.
 Timeline timeline_of(const Recording& recording, const Window& window, std::size_t most);
 
 }  // namespace xferbench::explain

@@ -48,7 +48,7 @@ class Picker {
   Pools good_;
 };
 
-/// Adds the ranks that measure a test again in which each rank measures by itself.
+/// For tests in which each rank measures by itself: adds the ranks that measure the test again.
 class RankPicker : Picker {
  public:
   using Picker::Picker;

@@ -325,7 +325,8 @@ void FirstRound::look_for_networks(Judged& judged, const Pools& pools, const Opt
   for (const auto& [pool, values] : pools)
     std::ranges::move(ranks_in(judged.test, pool, values, options), std::back_inserter(all));
   // A transfer with a slow rank says nothing about its other end. So judge ranks with the most reliable partners first:
-  // partners with transfers of this kind that are not low, then partners with any that are not. Then the slowest first.
+  // by partners with transfers of this kind that are not low, then by partners with any transfers that are not low.
+  // Among equals, judge the slowest first.
   const std::set<Subject> low = low_subjects(all);
   const std::set<Subject> low_everywhere = low_in_every_kind(all, low);
   std::ranges::stable_sort(all, std::ranges::greater(), [&](const OfRank& one) {
@@ -354,8 +355,8 @@ void FirstRound::look_for_networks(Judged& judged, const Pools& pools, const Opt
 }
 
 /// Suspects nodes whose transfers with other nodes are all low, if at least two of these nodes have other transfers
-/// that are not. In a ring, each rank has at most one partner beyond its node, so only all ranks together show whose
-/// network is slow.
+/// that are not low. In a ring, each rank has at most one partner beyond its node, so only all ranks together show
+/// whose network is slow.
 void FirstRound::look_for_networks_of_nodes(Judged& judged, const Values& values, const Options& options) const {
   const std::map<int, OfNode> nodes = nodes_in(judged.test, values, places_);
   std::set<int> low;
@@ -496,7 +497,7 @@ FleetJudgement FirstRound::judgement() const {
   return {.tests = tests_.size() + without_verdict_.size(), .judged = static_cast<std::size_t>(compared)};
 }
 
-/// A single value is compared with nothing.
+/// Does nothing for a single value, which is compared with no other.
 void FirstRound::keep_few(const std::string& what, std::size_t count, const Test& test) {
   if (count < 2) return;
   Few& few = few_[what];

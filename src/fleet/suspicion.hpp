@@ -34,7 +34,7 @@ struct PoolOutliers {
 /// outlier.
 std::vector<PoolOutliers> pool_outliers(const std::vector<std::vector<double>>& pools, const Options& options);
 
-/// What is suspected.
+/// The part of the fleet that is suspected to be slow.
 struct Subject {
   enum class Of {
     host,     ///< all ranks of node `first` in peer group `second`

@@ -310,7 +310,7 @@ bool Verdicts::has_other_low_transfers(const std::vector<int>& pair, const std::
   });
 }
 
-/// Fills in all but the text.
+/// Fills in all fields of a Flagged but its text.
 Flagged Verdicts::flag(Flagged::What what, std::string name, const std::vector<Shown>& shown) const {
   Flagged found{.what = what, .ranks = {}, .name = std::move(name), .text = {}};
   std::set<int> ranks;
@@ -348,7 +348,7 @@ std::size_t Verdicts::tests_of_subject(const Subject& subject, std::optional<Dat
   }));
 }
 
-/// Whether the subject was judged in tests of that path and suspected in none of them.
+/// Whether the subject was judged in tests of this data path and suspected in none of them.
 bool Verdicts::is_fine(const Subject& subject, DataPath path) const {
   const auto is_suspected = [&](const ShownOf& in) {
     const auto found = in.find(subject);

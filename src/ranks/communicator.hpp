@@ -66,7 +66,7 @@ class Communicator {
                                           std::span<const std::size_t> sizes) = 0;
   /// Combines the values of all ranks in place; all ranks get the result.
   [[nodiscard]] virtual PendingPtr all_reduce(std::span<double> values, Reduction reduction) = 0;
-  /// At most INT_MAX bytes. Tags: 0 to 32767; those from kOwnTags on are reserved for ranks/.
+  /// `data` has at most INT_MAX bytes. Tags are 0 to 32767; tags from kOwnTags on are reserved for ranks/.
   [[nodiscard]] virtual PendingPtr send(int to, int tag, std::span<const std::byte> data) = 0;
   [[nodiscard]] virtual PendingPtr receive(int from, int tag, std::span<std::byte> data) = 0;
 

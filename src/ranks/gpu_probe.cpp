@@ -30,7 +30,7 @@ namespace {
 
 using ProbeClock = std::chrono::steady_clock;
 
-/// Variables set by a launcher: a process that sees them would take itself for one of its ranks.
+/// Variables set by a launcher: a process that sees them would take itself for one of the launcher's ranks.
 bool is_of_launcher(std::string_view variable) {
   constexpr auto kBeginnings = std::to_array<std::string_view>(
       {"OMPI_COMM_",   "OMPI_UNIVERSE_", "OMPI_APP_",     "OMPI_ARGV", "OMPI_COMMAND",  "OMPI_FILE_", "OMPI_FIRST_",

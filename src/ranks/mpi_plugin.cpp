@@ -30,7 +30,8 @@ constexpr const char* kHowToGetPlugin =
 
 // --- Finding the plug-in ---------------------------------------------------------------------------------------------
 
-/// The table of our version in a library. The library is never closed, because MPI's threads and handlers use it.
+/// The function table of this plug-in version in a loaded library. The library is never closed, because MPI's threads
+/// and handlers use it.
 const xferbench_mpi_table& table_in(void* library, const std::string& file) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how POSIX hands a function over
   const auto entry = reinterpret_cast<xferbench_mpi_function>(dlsym(library, XFERBENCH_MPI_ENTRY));

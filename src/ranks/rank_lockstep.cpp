@@ -57,7 +57,7 @@ bool RankLockstep::synchronising_is_due() const {
          uncertainty_ > kHarmlessShare * length_;
 }
 
-/// All ranks take part in every exchange, so all of them get here.
+/// All ranks take part in every exchange, so all of them synchronise together.
 void RankLockstep::synchronise_if_due() {
   just_synchronised_ = values_[kSynchronise] > 0;
   if (!just_synchronised_) return;

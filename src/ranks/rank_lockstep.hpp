@@ -27,7 +27,7 @@ namespace xferbench {
 /// interrupted() ends the measurement.
 class RankLockstep final : public Lockstep {
  public:
-  /// Passes of one case.
+  /// Numbers of passes of one case.
   struct Tally {
     std::size_t passes = 0;       ///< number of all passes, warm-up included
     std::size_t void_passes = 0;  ///< passes that were repeated because a rank was late
@@ -69,7 +69,7 @@ class RankLockstep final : public Lockstep {
   [[nodiscard]] double clock_uncertainty() const { return clock_uncertainty_; }
   /// Set once a rank has not answered: the case, the question, and how long it was waited for.
   [[nodiscard]] const std::optional<std::string>& timeout_reason() const { return silence_; }
-  /// Seconds that this rank adds to each proposed start, for the agreement itself.
+  /// Seconds that this rank adds to each proposed start, because the agreement itself takes time.
   [[nodiscard]] double slack() const { return slack_; }
 
  private:

@@ -190,7 +190,7 @@ void ShutdownHandshake::note_lost_ranks(const std::string& text) {
 }
 
 ShutdownHandshake::FinalReports ShutdownHandshake::collect_texts(double seconds) {
-  // Seconds for unasked texts: they name dead ranks, to which nothing should be sent.
+  // Seconds to wait for texts that ranks send unasked: they name dead ranks, to which nothing should be sent.
   constexpr double kSpontaneous = 0.05;
   constexpr double kForEach = 100e-6;  // seconds for each rank: all send to rank 0 at once
   // Poll every rank each time, because MPI makes progress only when polled.

@@ -16,7 +16,6 @@ class SkewedHost final : public HostRuntime {
 
   /// What the clock shows at the true time `right`.
   [[nodiscard]] double shown(double right) const { return offset_ + (1 + drift_) * right; }
-  /// Changes the offset.
   void set(double offset) { offset_ = offset; }
 
   [[nodiscard]] double now() const override { return shown(host_.now()); }

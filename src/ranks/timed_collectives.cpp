@@ -143,7 +143,7 @@ TextParts parts_of(std::span<const std::uint64_t> sizes, std::size_t at_once) {
   return {.count = (longest + of_each - 1) / of_each, .of_each = of_each};
 }
 
-/// This rank's bytes in a part.
+/// This rank's bytes in part number `part`; `of_each`: largest number of bytes of a rank in one part.
 std::span<const std::byte> part_of(std::span<const std::byte> all, std::uint64_t part, std::uint64_t of_each) {
   const std::size_t begin = std::min<std::size_t>(all.size(), part * of_each);
   return all.subspan(begin, std::min<std::size_t>(all.size() - begin, of_each));

@@ -13,12 +13,11 @@
 
 namespace xferbench {
 
-/// Other ranks did not answer in time.
 struct RankTimeoutError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Timeouts for other ranks.
+/// How long to wait for other ranks.
 struct Timeout {
   double seconds = 60;              ///< longest wait for one operation, in seconds
   double after_interrupt = 0.3;     ///< longest wait in seconds once interrupted() says that this process must end

@@ -26,8 +26,8 @@ enum class CudaCallKind {
   initialise,
 };
 
-/// Removes version suffixes: "cudaMemcpyAsync" from CUPTI's "cudaMemcpyAsync_v3020", "cuMemcpyHtoDAsync" from
-/// "cuMemcpyHtoDAsync_v2". Also removes "_ptsz" and "_ptds", which stand for the per-thread default stream.
+/// Removes version suffixes: returns, for example, "cudaMemcpyAsync" for CUPTI's "cudaMemcpyAsync_v3020", and
+/// "cuMemcpyHtoDAsync" for "cuMemcpyHtoDAsync_v2". Also removes "_ptsz" and "_ptds" (per-thread default stream).
 std::string_view plain_call_name(std::string_view name);
 
 /// Accepts names with or without version suffixes.

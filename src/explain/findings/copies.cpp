@@ -20,7 +20,7 @@ bool crosses_the_link(const Operation& o) { return o.is_copy && (o.copy == CopyK
 
 std::string_view to_or_from(CopyKind kind) { return kind == CopyKind::h2d ? "to the GPU" : "back from the GPU"; }
 
-/// Copies that share a finding: by direction, and whether they are small.
+/// Indices of copies, by direction and by whether they are small. Each group gives one finding.
 using Groups = std::map<std::pair<CopyKind, bool>, std::vector<Index>>;
 
 template <class Wanted>
@@ -126,7 +126,8 @@ void pin(Program& program, std::span<const Index> operations, const Costs& costs
     HostCall& call = program.calls[o.call];
     call.gap += std::exchange(once, 0.);
     warm_caches(program, o.call, next, gaps, o.bytes);
-    // A copy to the GPU needs no wait. After a blocking copy back, the program reads the result.
+    // A copy to the GPU needs no wait. After a blocking copy back, the program reads the result, so the call stays
+    // blocking.
     if (o.copy == CopyKind::h2d || call.asynchronous) make_asynchronous(call, costs.asynchronous_copy);
   }
 }

@@ -130,7 +130,7 @@ bool is_setup_call(const HostCall& call) {
   }
 }
 
-/// In a whole program, only calls between the first and the last operation: the others are its start and its end.
+/// In a whole program, only calls between the first and the last operation: the others belong to its start or its end.
 std::vector<Index> setup_calls(const AnalysisInput& e) {
   double begin = 0;
   double end = e.program.seconds;
