@@ -66,7 +66,7 @@ constexpr auto texts_of(TestUsed) { return std::to_array<std::string_view>({"non
 
 /// Where the spread between processes comes from.
 enum class SpreadSource {
-  assumed,   ///< it is unknown, so it is assumed
+  assumed,   ///< unknown, so Options::assumed_spread is used
   known,     ///< from a file of spreads
   measured,  ///< from the several processes that are compared
 };
@@ -122,7 +122,7 @@ struct Source {
   std::string version;  ///< version of xferbench, with its commit if known
   bool verified = true;
   std::string fault{};    ///< fault that was injected into the device; empty if none
-  bool complete = true;   ///< whether the run is complete
+  bool complete = true;   ///< false: the run was interrupted or is still running
   std::string profile{};  ///< profile of the simulated device; empty if the run was measured
 };
 
@@ -130,7 +130,7 @@ struct Source {
 struct Outcome {
   ExitCode code = ExitCode::ok;
   std::string because;                          ///< reason for the code: a sentence without its full stop
-  std::optional<double> detectable_slowdown{};  ///< detectable in the median case on both sides
+  std::optional<double> detectable_slowdown{};  ///< smallest detectable slow-down in the median case, as a share
   std::vector<std::string> reach{};  ///< lines about the detectable slow-down and the spread between processes
 };
 
@@ -144,7 +144,7 @@ struct Comparison {
   std::vector<Difference> differences;
   std::vector<std::string> warnings;  ///< sentences without their full stop
   std::vector<Row> rows;              ///< in the order of the base's files, followed by cases that only new has
-  std::size_t not_compared = 0;       ///< cases that have a number on neither side
+  std::size_t not_compared = 0;       ///< number of cases that have a number on neither side
   std::vector<std::string> failing;   ///< cases that fail on both sides, with the reason in new
   Outcome outcome;
 

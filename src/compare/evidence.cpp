@@ -17,14 +17,14 @@ using Numbers = std::span<const ProcessNumber>;
 
 constexpr std::size_t kEnoughForRanks = 4;       // processes per side from which on ranks are tested
 constexpr double kInterval = 0.05;               // error of a 95 % interval, on both sides together
-constexpr double kNormal95 = 1.959963984540054;  // 95 of 100 normal errors are within so many standard deviations
+constexpr double kNormal95 = 1.959963984540054;  // 95 % of normal errors are within this many standard deviations
 constexpr double kFreedomOfDrift = 4;            // degrees of freedom: a drift need not be a straight line
 
 double square(double x) { return x * x; }
 
 struct Variance {
   double value = 0;
-  double freedom = 0;  ///< degrees of freedom; 0: it is exact
+  double freedom = 0;  ///< degrees of freedom; 0: the variance is exact
 };
 
 /// The sum of variances, with degrees of freedom by Satterthwaite.
@@ -89,7 +89,7 @@ Variance process_variance(Numbers numbers, const PriorSpread& before) {
 /// the samples are flagged as drifting; else 0.
 double drift_of(std::span<const double> samples) {
   constexpr std::size_t kFewest = 6;    // fewer samples fit a line by chance
-  constexpr double kSure = 2.5;         // standard errors
+  constexpr double kSure = 2.5;         // a slope of more standard errors than this is no chance
   constexpr double kNoticeable = 0.01;  // the same value as for the flag `drift`
   if (samples.size() < kFewest) return 0;
   const double n = static_cast<double>(samples.size());

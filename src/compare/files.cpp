@@ -129,7 +129,7 @@ std::optional<std::string> check_simulated(const Files& files, const Options& op
 }
 
 void check_medians(const Files& files) {
-  constexpr double kClose = 1e-9;  // relative; other programs may have rounded it
+  constexpr double kClose = 1e-9;  // relative; other programs may have rounded the median
   for (const NamedReport* file : files) {
     for (const Result& result : file->report.results) {
       for (const Measurement& m : result.measurements) {

@@ -49,7 +49,7 @@ std::vector<std::string> command_of(const Report& report) {
 }
 
 bool started_soon_after(const Report& one, const Report& other) {
-  constexpr double kLongest = 3600;  // seconds
+  constexpr double kLongest = 3600;  // seconds between the starts of two processes of one run
   const auto first = parse_utc(one.started_at);
   const auto next = parse_utc(other.started_at);
   return first && next && std::abs(std::difftime(*next, *first)) <= kLongest;

@@ -27,7 +27,7 @@ struct Ranks {
 
 Ranks ranks_of(std::span<const double> base, std::span<const double> next) {
   Ranks ranks;
-  std::size_t i = 0;  // numbers of samples of base, and of next, that are less than the current value
+  std::size_t i = 0;  // numbers of samples of base (i) and of next (j) that are less than `value`
   std::size_t j = 0;
   while (i < base.size() || j < next.size()) {
     const double value = j == next.size() || (i < base.size() && base[i] <= next[j]) ? base[i] : next[j];

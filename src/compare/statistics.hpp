@@ -60,7 +60,7 @@ std::vector<double> ratios_of_ranks(std::span<const double> sorted_base, std::sp
 /// The estimated difference of two samples.
 struct Estimate {
   double ratio = 1;                  ///< next / base
-  std::optional<Interval> interval;  ///< 95 %; absent if there are too few samples
+  std::optional<Interval> interval;  ///< 95 % confidence interval; absent if there are too few samples
 };
 
 /// The Hodges-Lehmann estimate: the median of all pairwise ratios, with the interval of the ratios that the

@@ -18,7 +18,7 @@ namespace {
 
 using Values = std::span<const double>;
 
-constexpr std::size_t kLeastPart = 2;  // runs on each side of a cut
+constexpr std::size_t kLeastPart = 2;  // fewest runs on each side of a cut
 constexpr std::size_t kMargin = 12;    // runs on each side of a cut, for the test of neighbours
 
 /// Ranks from 1 on; equal values share the mean of their ranks.

@@ -20,7 +20,7 @@
 namespace xferbench::compare {
 
 inline constexpr double kTrendError = 0.05;      ///< largest chance of any false change in a set of series of noise
-inline constexpr double kTrendThreshold = 0.02;  ///< smaller changes are left out
+inline constexpr double kTrendThreshold = 0.02;  ///< smaller relative changes are left out
 inline constexpr std::size_t kFewestRuns = 5;    ///< with fewer runs, no change can be found
 
 /// A change of level in a series.

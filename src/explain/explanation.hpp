@@ -36,7 +36,7 @@ struct Traffic {
   std::uint64_t smallest = 0;                           ///< smallest recorded copy, bytes
   std::uint64_t largest = 0;
   std::size_t count = 0;
-  std::uint64_t bytes = 0;  ///< total
+  std::uint64_t bytes = 0;  ///< total size of the copies
   double seconds = 0;       ///< sum of the durations
   double busy = 0;          ///< time during which at least one of the copies ran
   /// Sum of the times that these copies take at this machine's measured limits. Nothing if a limit is unknown, or if
@@ -81,7 +81,7 @@ struct Finding {
   std::string assumption{};  ///< what the gain assumes, as a sentence
   Place place{};
   std::size_t count = 0;
-  std::uint64_t bytes = 0;      ///< total
+  std::uint64_t bytes = 0;      ///< bytes copied or migrated, in total
   std::uint64_t each_size = 0;  ///< size of each copy if all are equal, else 0
   bool at_most = false;         ///< the gain is an upper bound; otherwise an estimate
   /// Duration of the window with this fix alone, and with this and all fixes before it in the list. Nothing if gains

@@ -51,7 +51,7 @@ UnprofiledProgram without_costs(const Program& program, double replayed, double 
   double high = kMostPerCall;
   constexpr int kSteps = 5;
   for (int step = 0; step < kSteps && replayed > baseline && low < high; ++step) {
-    const double per_call = step == 0 ? high : (low + high) / 2;  // usually even the maximum is not enough
+    const double per_call = step == 0 ? high : (low + high) / 2;  // first the maximum: usually even that is not enough
     Program lighter = lightened(program, per_call);
     const double seconds = replay(lighter).seconds;
     const bool still_over = seconds >= baseline;

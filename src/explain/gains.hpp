@@ -19,7 +19,7 @@ std::string why_gains_unavailable(const WindowSummary& window_summary);
 /// Estimate of the program without profiler overhead, made from a profiled run.
 struct UnprofiledProgram {
   Program program{};
-  double seconds = 0;   ///< duration of its replay
+  double seconds = 0;   ///< duration of the program's replay
   double per_call = 0;  ///< profiler overhead removed from each call, in seconds
 };
 /// Changes the program until its replay takes `baseline` seconds. First, it removes the profiler overhead of calls and

@@ -76,11 +76,11 @@ class Order {
   [[nodiscard]] Index position(Index i) const;
 
   Program& program_;
-  std::map<Named, Index> indexes_;  // into streams_
+  std::map<Named, Index> indexes_;  // indices into streams_
   std::vector<State> streams_;
   std::vector<Group> groups_;                // the first has all streams
-  std::map<std::uint32_t, Index> contexts_;  // group of all streams of a context
-  std::map<std::uint32_t, Index> blocking_;  // group of the blocking streams of a context
+  std::map<std::uint32_t, Index> contexts_;  // per context: index of the group of all its streams
+  std::map<std::uint32_t, Index> blocking_;  // per context: index of the group of its blocking streams
   std::vector<Operation> joins_;             // their indices continue those of the program's operations
   std::vector<std::uint32_t> positions_;  // per operation: number in the order of placement, from 1 on; 0: not placed
   std::uint32_t placed_ = 0;

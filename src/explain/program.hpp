@@ -47,7 +47,7 @@ struct Operation {
   Index stream = 0;      ///< index into Program::streams
   Index name = 0;        ///< NameId; only for kernels
   float least_part = 0;  ///< of a kernel: if it is split, each part takes at least this share of its time
-  std::uint32_t correlation = 0;  ///< CUPTI's number for its call
+  std::uint32_t correlation = 0;  ///< CUPTI's correlation id of its call
   std::vector<Dependency> after{};
   std::uint32_t device = 0;
   Engine engine = Engine::none;

@@ -100,7 +100,7 @@ struct OfRank {
   std::vector<double> speeds{};
   std::set<int> partners{};
   double median = 0;
-  double reference = 0;  ///< speed of the other ranks in the pool
+  double reference = 0;  ///< reference speed from the other ranks in the pool
   bool best = false;     ///< `reference` is the best one, not the median
   bool low = false;      ///< all of its transfers are low
 };

@@ -17,8 +17,8 @@ enum class CudaCallKind {
   record_event,
   make_wait,  ///< makes a stream wait for an event
   stream,     ///< makes or destroys a stream or an event
-  allocate,   ///< device memory
-  free,       ///< device memory
+  allocate,   ///< allocates device memory
+  free,       ///< frees device memory
   pin,        ///< allocates or registers pinned host memory
   unpin,      ///< frees or unregisters pinned host memory
   managed,    ///< allocates, prefetches or advises on managed memory

@@ -150,8 +150,8 @@ struct Copy {
 
 struct Kernel {
   OnDevice on;
-  NameId name = 0;          ///< demangled, without arguments
-  std::uint32_t grid = 0;   ///< blocks
+  NameId name = 0;          ///< name of the kernel, demangled, without arguments
+  std::uint32_t grid = 0;   ///< number of blocks
   std::uint32_t block = 0;  ///< threads per block
   std::uint32_t reserved = 0;
 };
@@ -173,7 +173,7 @@ struct Synchronization {
   SyncKind kind = SyncKind::unknown;
   std::uint32_t event = 0;
   std::uint32_t reserved = 0;
-  std::uint64_t event_record = 0;  ///< Event::record; 0: unknown, the event's latest record before this one
+  std::uint64_t event_record = 0;  ///< Event::record waited for; 0: unknown, the event's latest record before this one
 };
 
 /// An event recorded in a stream.

@@ -30,7 +30,7 @@ class RecordingWriter {
   [[nodiscard]] int number() const noexcept;
   /// errno of the first error; 0: none.
   [[nodiscard]] int error() const noexcept;
-  [[nodiscard]] std::uint64_t records() const noexcept;  ///< added so far, without names and stacks
+  [[nodiscard]] std::uint64_t records() const noexcept;  ///< number added so far, without names and stacks
 
   /// The number of a text, whose record is added on first use. 0 if the text is empty, there is no file, or memory is
   /// short.

@@ -19,8 +19,8 @@ constexpr std::size_t kLeastWaits = 4;
 
 /// The waits of the window, by whether they bring a result to the host.
 struct Waits {
-  std::vector<Index> needless{};  ///< calls: nothing was copied back since the last wait for the stream
-  std::vector<Index> results{};   ///< calls: something was copied back
+  std::vector<Index> needless{};  ///< indices of waits: nothing was copied back since the last wait for the stream
+  std::vector<Index> results{};   ///< indices of waits: something was copied back
   std::uint64_t bytes = 0;        ///< total size of the results
 };
 
