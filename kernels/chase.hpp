@@ -32,8 +32,8 @@ struct ChaseLog {
 /// Whether each hop is timed, or only the whole walk, which leaves out the cost of reading the clock per hop.
 enum class ChaseTimes { each_hop, all_hops };
 
-/// Which block of the grid walks; the others exit at once. With as many blocks as multiprocessors, an idle GPU puts
-/// each block on its own multiprocessor, so the index selects a location on the chip.
+/// Selects the block of the grid that follows the pointers; all other blocks exit at once. With as many blocks as
+/// multiprocessors, an idle GPU puts each block on its own multiprocessor, so the index selects a location on the chip.
 struct ChaseBlock {
   unsigned index = 0;
   unsigned of = 1;
@@ -48,7 +48,7 @@ class Chase final : public Kernel {
   [[nodiscard]] std::string_view name() const override { return "chase"; }
   [[nodiscard]] KernelCost cost() const override { return {}; }  // latency is not modelled
   [[nodiscard]] std::span<std::byte> output() const override { return std::as_writable_bytes(std::span(log_, 1)); }
-  /// Computes only `last`; all times are 0.
+  /// The host's reference result: only ChaseLog::last is computed, all times are 0.
   void compute(std::span<std::byte> result) const override {
     ChaseLog log;
     log.last = first_;

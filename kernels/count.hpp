@@ -8,8 +8,8 @@
 
 namespace xferbench::kernels {
 
-/// Adds one to `counter` in device memory. Without a counter the kernel does nothing; it is the same code, so what is
-/// timed is what is counted.
+/// Adds one to `counter` in device memory. Without a counter the kernel does nothing, but runs the same code, so a
+/// check with a counter also covers timed launches without one.
 class Count final : public Kernel {
  public:
   explicit Count(std::uint64_t* counter = nullptr) : counter_(counter) {}

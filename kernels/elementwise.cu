@@ -1,6 +1,6 @@
-// Elementwise kernels with two kinds of grid. One float4 per thread: on an H200 this reaches the rate of a
-// device-to-device copy, which grid-stride variants do not. A grid of fixed size with a grid-stride loop: for kernels
-// that leave multiprocessors to others, and for kernels that read and write over the link. There each thread keeps
+// Elementwise kernels with two kinds of grid. With one float4 per thread, a kernel on an H200 reaches the rate of a
+// device-to-device copy, which grid-stride variants do not. A grid of fixed size with a grid-stride loop serves kernels
+// that leave multiprocessors to others, and kernels that read and write over the link. In such a loop each thread keeps
 // several loads in flight, because one takes more than a microsecond (see copy.cu).
 #include <algorithm>
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace xferbench::kernels {
 namespace {
 
 constexpr unsigned kThreads = 256;
-constexpr unsigned kLanes = 4;     // elements per thread at a time: one 16-byte access
-constexpr unsigned kInFlight = 4;  // of these accesses at a time, in a grid-stride kernel
+constexpr unsigned kLanes = 4;     // elements that a thread accesses at a time, as one 16-byte vector
+constexpr unsigned kInFlight = 4;  // 16-byte loads that a thread of a grid-stride kernel issues before its first store
 
 // `one` is 1.0f. It comes from the host, so that the compiler cannot fold the chain of steps into one.
 

@@ -33,7 +33,7 @@ constexpr float expected(ElementwiseOp op, float in, std::uint64_t index, std::u
 /// All pointers are device addresses of `elements` floats, with the alignment of float; `in` and `out` may be the same.
 struct ElementwiseArgs {
   const float* in = nullptr;
-  const float* addends = nullptr;  ///< vector_add only
+  const float* addends = nullptr;  ///< second vector of vector_add; unused by other kernels
   float* out = nullptr;
   std::size_t elements = 0;
   std::uint32_t work = 1;

@@ -20,7 +20,7 @@ struct OwnKernelArgs {
   std::size_t row_bytes = 0;    ///< bytes of a row, for a payload in rows
   std::size_t halo_rows = 0;    ///< rows that the kernel reads before and after its own rows
   unsigned block_size = 0;      ///< threads per block; 0: as the kernel requests, or the device chooses
-  double seconds = 0;           ///< duration of the stand-in; 0: derived from its memory traffic
+  double seconds = 0;           ///< duration in seconds on a simulated device; 0: derived from the memory traffic
   bool on_host_memory = false;  ///< `in` and `out` are page-locked host memory, accessed over the link
 
   [[nodiscard]] std::size_t bytes() const { return elements * element_bytes; }
@@ -37,12 +37,12 @@ class OwnKernel final : public Kernel {
   [[nodiscard]] std::span<std::byte> output() const override { return {args_.out, args_.bytes()}; }
   void compute(std::span<std::byte> result) const override { compute_part(0, result); }
   [[nodiscard]] std::vector<std::span<const std::byte>> inputs_by_position() const override;
-  /// The stand-in: a weighted sum of the byte and those of the halo rows at the same column. A byte 0xFF (NaN) stays
-  /// 0xFF; all other results are below 0x80.
+  /// Result on a simulated device: a weighted sum of the input byte and of the bytes at the same column of the halo
+  /// rows. A byte 0xFF (NaN) stays 0xFF; all other results are below 0x80.
   void compute_part(std::size_t offset, std::span<std::byte> result) const override;
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<OwnKernel>(*this); }
 #if XFERBENCH_WITH_CUDA
-  void preload() const override {}  // loading the kernel has already loaded its code
+  void preload() const override {}  // nothing to do: the code was loaded together with the kernel
   void launch(void* cuda_stream) const override { loaded_->launch(launch_shape(), cuda_stream); }
 #endif
 

@@ -38,8 +38,9 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// Mixing steps, followed by as many inverse steps. With 4 the kernel is still as fast as a copy inside the GPU on an
-// H200, to 1 % (docs/lab/soak.md): memory is fully loaded, and the arithmetic adds load on top.
+// Number of mixing steps per word, which are followed by as many inverse steps. With 4, the kernel is as fast as a copy
+// inside the GPU on an H200, within 1 % (docs/lab/soak.md): memory is fully loaded, and the arithmetic adds load on
+// top.
 constexpr unsigned kSteps = 4;
 
 /// `factor` and `inverse` multiply to 1 (mod 2^32). They are kernel arguments, because a compiler that knew them would

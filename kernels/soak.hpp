@@ -14,7 +14,7 @@
 
 namespace xferbench::kernels {
 
-/// Pattern that fills memory. Each finds another kind of fault.
+/// Pattern that fills memory. After each name: the bits, and the kind of fault that they find.
 enum class SoakPattern : std::uint32_t {
   noise,        ///< pseudo-random bits: faults of links and encodings
   address,      ///< each word is its own index: data in the wrong place

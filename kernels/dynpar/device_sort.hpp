@@ -39,8 +39,9 @@ struct SortSegment {
   };
   std::uint32_t first = 0;
   std::uint32_t count = 0;
-  std::uint32_t depth = 0;  ///< partitions so far; tells which array holds the keys (keys_before)
-  std::uint32_t key = 0;    ///< for Step::fill only
+  std::uint32_t depth =
+      0;                  ///< number of partitions so far; selects the array that contains the keys (see keys_before())
+  std::uint32_t key = 0;  ///< value to write; for Step::fill only
   Step step = Step::nothing;
 };
 
@@ -57,7 +58,7 @@ constexpr SortSegment sort_segment(std::uint32_t first, std::uint32_t count, std
   return {first, count, depth, 0, large ? SortSegment::Step::partition : SortSegment::Step::sort};
 }
 
-/// The segments that a partition leaves.
+/// The three segments into which a partition divides `whole`: left side, right side and middle.
 constexpr SortSegment left_side(const SortSegment& whole, const SortSplit& split) {
   return sort_segment(whole.first, split.less, whole.depth + 1);
 }
@@ -69,7 +70,8 @@ constexpr SortSegment middle(const SortSegment& whole, const SortSplit& split) {
   return {whole.first + split.less, count, whole.depth + 1, split.pivot, SortSegment::Step::fill};
 }
 
-/// Whether a middle gets a launch of its own; the last block of the partition fills a narrow one itself.
+/// Whether the middle of a partition is filled by a grid of its own. A narrower one is filled by the last block of the
+/// partition.
 constexpr bool is_wide(const SortSegment& middle) { return middle.count > kPartitionTile; }
 
 /// Blocks needed to partition or fill `count` keys.
@@ -128,13 +130,13 @@ struct SortBatch {
   const SortSegment* segments = nullptr;  ///< all segments of the level
   const SortWork* work = nullptr;         ///< one element per block of the grid
   std::uint32_t blocks = 0;
-  SortSplit* splits = nullptr;  ///< for partitions: result of each, at the index of its segment
+  SortSplit* splits = nullptr;  ///< for Step::partition: result of each partition, at the index of its segment
 };
 
 /// One grid for a batch, launched by the host.
 class SortGrid final : public Kernel {
  public:
-  /// `count`: keys of the whole array.
+  /// `count`: number of keys in the whole array.
   SortGrid(const SortArgs& args, const SortBatch& batch, std::uint32_t count)
       : args_(args), batch_(batch), count_(count) {}
 

@@ -102,7 +102,7 @@ struct ChildrenArgs {
   LaunchStatus* status = nullptr;
   std::uint32_t work = 0;
   std::uint32_t seed = 0;
-  std::uint32_t factor = kStepFactor;  ///< always these constants; see kStepFactor
+  std::uint32_t factor = kStepFactor;  ///< kStepFactor, as an argument so that the compiler cannot fold steps
   std::uint32_t addend = kStepAddend;
   /// For tests, may be null: word 0 counts the children that have started, then their indices follow in starting order.
   std::uint32_t* journal = nullptr;
@@ -138,13 +138,13 @@ enum class LaunchMode {
   none,             ///< no launches: only the first kernel runs
   fire_and_forget,  ///< each kernel launches its children of the tree with fire-and-forget
   tail,             ///< each kernel tail-launches its children of the tree, which run one after another
-  tail_chain,       ///< a chain: each child tail-launches the next; only the size of the tree counts
+  tail_chain,       ///< each child tail-launches the next; of the tree, only the number of children counts
 };
 
 /// The first kernel, which launches all children, directly or through others.
 class Children final : public Kernel {
  public:
-  /// The `launchers` threads of the first kernel share its launches.
+  /// `launchers`: number of threads of the first kernel that launch its children.
   Children(LaunchMode way, const ChildrenArgs& args, unsigned launchers = 1)
       : way_(way), args_(args), launchers_(launchers) {}
 

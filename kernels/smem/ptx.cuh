@@ -25,8 +25,8 @@ __device__ inline std::uint32_t shared_address(const void* pointer) {
 
 // --- mbarrier: counts arrivals and bytes; a phase ends when both are complete [mbarrier]. Byte counts need sm_90.
 
-/// A phase takes `arrivals` arrivals. One thread calls this, then fence_mbarrier_init(), then the block needs a
-/// barrier.
+/// Initialises `barrier`; each of its phases ends after `arrivals` arrivals. One thread calls this, then
+/// fence_mbarrier_init(); then the block must synchronize.
 __device__ inline void mbarrier_init(std::uint64_t* barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
@@ -126,8 +126,8 @@ __device__ inline void bulk_store(void* to, const void* from, unsigned bytes) {
 }
 
 /// Loads a box of a matrix that begins at element `x` of row `y` [cp.async.bulk.tensor]. Always completes with the full
-/// size of the box, as elements outside of the matrix are filled in. Shared memory must be aligned to 128 bytes; with
-/// swizzling to 8 rows of the box.
+/// size of the box, as elements outside of the matrix are filled in. `to` must be aligned to 128 bytes or, with
+/// swizzling, to the size of 8 rows of the box.
 __device__ inline void tensor_load(void* to, const void* map, int x, int y, std::uint64_t* barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::

@@ -80,7 +80,7 @@ constexpr std::uint16_t half_bits(float value) {
   return static_cast<std::uint16_t>(exponent << 10 | (mantissa & 1023));
 }
 
-/// Describes one launch. Only launch shapes that scenarios/smem/rules.hpp accepts.
+/// Describes one launch, which must be legal by the rules of scenarios/smem/rules.hpp.
 struct SmemShape {
   SmemMethod method = SmemMethod::direct;
   SmemOp op = SmemOp::copy;
@@ -137,9 +137,10 @@ struct SmemShape {
 
 /// Device addresses, all aligned to 128 bytes.
 struct SmemArgs {
-  const std::byte* in = nullptr;   ///< shape.buffer_bytes()
-  std::byte* out = nullptr;        ///< shape.buffer_bytes(), or sum_bytes() for read
-  std::uint32_t* queue = nullptr;  ///< dynamic only: two words, zero before the first launch; each launch resets them
+  const std::byte* in = nullptr;  ///< input of shape.buffer_bytes() bytes
+  std::byte* out = nullptr;       ///< output of shape.buffer_bytes() bytes or, for op read, sum_bytes()
+  std::uint32_t* queue =
+      nullptr;  ///< for the dynamic schedule only: two words, zero before the first launch; each launch resets them
 };
 
 class Smem final : public Kernel {
@@ -151,7 +152,8 @@ class Smem final : public Kernel {
   }
   [[nodiscard]] KernelCost cost() const override;
   [[nodiscard]] std::span<std::byte> output() const override;
-  /// For read, the first word is the total and the rest is zero. The output of SmemPart::compute is unspecified.
+  /// For op read, the first word of `result` is the total and all others are zero. The output of SmemPart::compute is
+  /// unspecified.
   void compute(std::span<std::byte> result) const override;
   [[nodiscard]] std::optional<std::vector<std::span<const std::byte>>> reads() const override;
   [[nodiscard]] std::unique_ptr<Kernel> clone() const override { return std::make_unique<Smem>(*this); }

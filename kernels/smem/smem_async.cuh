@@ -2,8 +2,7 @@
 // Engine template parameter is the part that differs:
 //
 //   Engine::load(w, slot, tile, barrier)   called by the block's first warp: announces the bytes to `barrier` and
-//   issues
-//                                          the copies
+//                                          issues the copies
 //   Engine::store(w, slot, tile)           called by the first warp: issues the copies out of the slot, does not commit
 //   Engine::place(w, index)                position in the slot of vector `index` of a tile
 //
@@ -37,8 +36,8 @@ __device__ bool threads_needed(const SmemWork& w, const Place& place) {
   return !w.async_store || w.halve || w.intensity > 0 || !(place.whole || Engine::takes_all(w, place));
 }
 
-/// Reads the share's vectors of a tile from its slot, from `first` on; rows that the engine did not load come from
-/// global memory.
+/// Reads kVectors vectors of slice `share` of a tile from the slot, starting with vector `first`; rows that the engine
+/// did not load are read from global memory.
 template <unsigned kVectors, class Engine>
 __device__ void take_from_slot(const SmemWork& w, const uint4* slot, const Place& place, const ThreadSlice& share,
                                unsigned first, uint4 (&vectors)[kVectors]) {
@@ -51,7 +50,7 @@ __device__ void take_from_slot(const SmemWork& w, const uint4* slot, const Place
   }
 }
 
-/// Writes the vectors back to the slot, and stores to global memory those that the engine does not store.
+/// Writes the vectors back to the slot, and stores to global memory those that Engine::store() does not write.
 template <unsigned kVectors, class Engine>
 __device__ void put_into_slot(const SmemWork& w, uint4* slot, const Place& place, const ThreadSlice& share,
                               unsigned first, const uint4 (&vectors)[kVectors]) {

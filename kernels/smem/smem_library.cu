@@ -1,6 +1,6 @@
 // Asynchronous copies through the CUDA libraries: cuda::pipeline with cuda::memcpy_async, and
-// cooperative_groups::memcpy_async. Both compile to cp.async if source, destination and size are aligned; the ring is
-// that of smem_cp_async.cu. From sm_80. [CUDA C++ Programming Guide, Asynchronous Data Copies]
+// cooperative_groups::memcpy_async. Both compile to cp.async if source, destination and size are aligned. The ring of
+// slots works as in smem_cp_async.cu. From sm_80. [CUDA C++ Programming Guide, Asynchronous Data Copies]
 #include <cooperative_groups.h>
 #include <cooperative_groups/memcpy_async.h>
 
@@ -101,8 +101,8 @@ __device__ void load_tile(const SmemWork& w, cg::thread_block& block, uint4* slo
   }
 }
 
-/// Waits until at most `groups` calls are pending, and for all threads of the block. The function needs a compile-time
-/// constant.
+/// Waits until at most `groups` of the block's copy calls are pending, then for all threads of the block.
+/// cg::wait_prior needs a compile-time constant.
 __device__ void wait_for_all_but(const cg::thread_block& block, unsigned groups) {
   switch (groups) {
     case 0: return cg::wait_prior<0>(block);
@@ -140,7 +140,8 @@ __global__ void __launch_bounds__(kMaxThreads, 1) cg_kernel(const SmemWork w) {
   std::uint32_t tile;
   for (unsigned k = 0; (tile = feed.at(k)) < w.tiles; ++k) {
     if (ahead == 0) load_tile(w, block, slots, tile);
-    // After the last tile no more copies are issued, so only waiting for all of them surely covers this tile.
+    // Past the last tile no more copies are issued, so the number of pending calls no longer tells whether this tile
+    // has arrived: then wait for all.
     const bool full = feed.at(k + (ahead > 0 ? ahead - 1 : 0)) < w.tiles;
     feed.publish(k);
     wait_for_all_but(block, ahead == 0 || !full ? 0 : (ahead - 1) * calls);
@@ -156,7 +157,8 @@ __global__ void __launch_bounds__(kMaxThreads, 1) cg_kernel(const SmemWork w) {
   feed.finish();
 }
 
-/// One kernel per stage count, which is a template parameter. To limit their number there is none for 2 vectors.
+/// Returns the kernel for a stage count, which is a template parameter. To limit the number of kernels, none is
+/// compiled for 2 vectors.
 template <SmemType kType, unsigned kVectors>
 const void* pipeline_entry(unsigned stages) {
   switch (stages) {

@@ -25,7 +25,7 @@ constexpr unsigned kMaxStages = kSmemMaxStages;
 struct Place {
   std::uint32_t row;     // first row of the tile, in the matrix
   std::uint32_t column;  // first byte of the tile, in its row
-  std::uint64_t offset;  // byte offset of that position in memory
+  std::uint64_t offset;  // byte offset of the tile's first byte in the payload's memory
   bool whole;            // the tile lies completely inside of the matrix
 };
 
@@ -60,7 +60,7 @@ __device__ inline bool is_partial(const SmemWork& w, std::uint32_t row) {
 
 // --- Vectors of a thread.
 
-/// The vectors of a tile that one thread works on; `first` is the index of the first of them in the tile.
+/// The vectors of a tile that one thread works on; `first`: index in the tile of its first vector.
 class ThreadSlice {
  public:
   __device__ ThreadSlice(const SmemWork& w, std::uint32_t first)
@@ -69,7 +69,7 @@ class ThreadSlice {
         column_((first * kVector) & ((1U << w.width_log2) - 1)),
         offset_(row_ * w.pitch + column_) {}
 
-  /// Index in the tile of the share's vector n.
+  /// Index in the tile of vector `n` of this slice.
   __device__ std::uint32_t index(const SmemWork& w, unsigned n) const { return first_ + n * w.threads; }
   __device__ std::uint64_t offset(const SmemWork& w, unsigned n) const { return offset_ + n * w.step; }
   __device__ std::uint32_t row(const SmemWork& w, unsigned n) const {
@@ -87,8 +87,8 @@ class ThreadSlice {
   std::uint64_t offset_;
 };
 
-/// First vector of a thread's share after a tile went through shared memory: data that another warp wrote (with a
-/// single warp, another thread), so that a missing barrier shows as wrong results.
+/// Index in a tile of the first vector that this thread works on after the tile went through shared memory. Another
+/// warp (with a single warp, another thread) wrote that vector, so a missing barrier shows as wrong results.
 __device__ inline std::uint32_t neighbour(const SmemWork& w) {
   return w.threads > kWarp ? (threadIdx.x + kWarp) % w.threads : (threadIdx.x + 1) % kWarp;
 }
@@ -121,16 +121,16 @@ __device__ inline void store_part(std::byte* to, const uint4& vector, std::uint3
   }
 }
 
-/// Loads vector n of the share; bytes outside of the payload are zero.
+/// Loads vector `n` of slice `share`; bytes outside of the payload are zero.
 __device__ inline uint4 load(const SmemWork& w, const Place& place, const ThreadSlice& share, unsigned n) {
   const std::byte* from = w.in + place.offset + share.offset(w, n);
   const std::uint32_t valid = share.valid(w, place, n);
   return valid == kVector ? *reinterpret_cast<const uint4*>(from) : load_part(from, valid);
 }
 
-/// Loads the share's vectors from `first` on. With SmemPart::compute they are made up, different for every tile, so
-/// that the compiler cannot skip work. Whole tiles have a separate path, here and in emit_all: checks per vector would
-/// cost as much as a tenth of the arithmetic.
+/// Loads kVectors vectors of slice `share`, starting with vector `first`. With SmemPart::compute the values are made up
+/// instead, different for every tile, so that the compiler cannot skip work. Whole tiles have a separate path, here and
+/// in emit_all: checks per vector would cost as much as a tenth of the arithmetic.
 template <unsigned kVectors>
 __device__ void load_all(const SmemWork& w, const Place& place, const ThreadSlice& share, unsigned first,
                          uint4 (&vectors)[kVectors]) {
@@ -223,7 +223,7 @@ __device__ void compute(uint4 (&vectors)[kVectors], const SmemWork& w) {
 
 // --- Output.
 
-/// Stores the payload bytes of vector n of the share.
+/// Stores the payload bytes of vector `n` of slice `share`.
 __device__ inline void store(const SmemWork& w, const Place& place, const ThreadSlice& share, unsigned n,
                              const uint4& vector) {
   std::byte* to = w.out + place.offset + share.offset(w, n);
@@ -235,7 +235,8 @@ __device__ inline void store(const SmemWork& w, const Place& place, const Thread
   }
 }
 
-/// Stores the vectors from `first` on or, for read, adds them to the thread's sum.
+/// Stores kVectors vectors of slice `share`, starting with vector `first`, or, for op read, adds them to the thread's
+/// sum.
 template <unsigned kVectors>
 __device__ void emit_all(const SmemWork& w, const Place& place, const ThreadSlice& share, unsigned first,
                          const uint4 (&vectors)[kVectors], std::uint32_t& sum) {
@@ -297,7 +298,7 @@ __device__ inline void retire(const SmemWork& w) {
   }
 }
 
-/// The sequence of a block's tiles; an index >= w.tiles ends it. All threads of the block call it alike.
+/// The sequence of a block's tiles; an index >= w.tiles ends it. All threads of the block must make the same calls.
 ///
 /// Dynamic schedule: thread 0 takes tiles ahead of time and publishes them in shared memory. A take() costs about a
 /// microsecond, so it is issued in one iteration and published in the next.

@@ -42,8 +42,8 @@ struct TensorEngine {
     return index ^ ((index >> 3) & w.swizzle);
   }
   // The tensor maps leave out an array's last row if it is shorter, as a tensor is a rectangle. Tensor stores write
-  // whole vectors: an H200 overwrites the padding after a row that ends within one. So the map for stores ends before
-  // it.
+  // whole 16-byte vectors: an H200 overwrites the padding after a row that ends within one. So the tensor map for
+  // stores leaves out a partial vector.
   __device__ static bool brings(const SmemWork& w, std::uint32_t row) { return !is_partial(w, row); }
   __device__ static bool takes(const SmemWork& w, std::uint32_t row, std::uint32_t column) {
     return brings(w, row) && column + kVector <= w.row_bytes;
@@ -75,9 +75,9 @@ __global__ void __launch_bounds__(kMaxThreads, kLeastBlocks<kVectors>)
 
 struct Slots {
   uint4* memory;
-  std::uint64_t* full;    // expects one arrival, and the bytes
-  std::uint64_t* worked;  // expects one arrival per consumer warp
-  std::uint64_t* empty;   // expects one arrival per consumer warp, or one of the storer
+  std::uint64_t* full;    // the slot's tile is loaded: expects one arrival, and the bytes
+  std::uint64_t* worked;  // results are in the slot: expects one arrival per consumer warp
+  std::uint64_t* empty;   // the slot may be refilled: expects one arrival per consumer warp, or one of the storer
   std::uint32_t* tiles;   // the tile in each slot; an index >= w.tiles ends the sequence
 };
 
@@ -122,7 +122,7 @@ __device__ void consume_tiles(const SmemWork& w, const Slots& slots) {
   std::uint32_t sum = 0;
   for (RingPosition turn;; turn.next(w.stages)) {
     ptx::mbarrier_wait(&slots.full[turn.slot], turn.parity);
-    // Only the leader reads it, because only the leader's arrival allows the loader to overwrite it.
+    // Only the leader reads the tile index, because only the leader's arrival allows the loader to overwrite it.
     const std::uint32_t tile = __shfl_sync(0xFFFFFFFF, leader ? slots.tiles[turn.slot] : 0, 0);
     if (tile >= w.tiles) break;
     const Place place = place_of(w, tile);

@@ -20,7 +20,7 @@ struct SmemWork {
   std::uint32_t tiles;
   std::uint32_t tile_bytes;
   std::uint32_t tile_rows;
-  std::uint32_t width_log2;  ///< of the tile's width in bytes
+  std::uint32_t width_log2;  ///< logarithm to base 2 of the tile's width in bytes
   std::uint32_t threads;     ///< threads that work on elements
   std::uint32_t groups;      ///< rounds per tile; in each a thread works on kVectors vectors
   std::uint32_t stages;
@@ -28,8 +28,8 @@ struct SmemWork {
   std::uint32_t intensity;
   float one;      ///< 1.0; a kernel argument, so that the compiler cannot fold the chain of steps into one
   bool is_array;  ///< contiguous: each tile is one range of memory
-  bool halve;     ///< op scale
-  bool reads;     ///< op read: sums instead of stores
+  bool halve;     ///< op scale: halves each element
+  bool reads;     ///< op read: stores sums instead of elements
   bool copies;    ///< false: arithmetic only, no access to global memory
   bool async_store;
 };

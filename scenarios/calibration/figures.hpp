@@ -17,7 +17,7 @@ struct Found {
   const NamedReport* run = nullptr;
   const Result* result = nullptr;
 
-  /// For the `source` of a figure: "results.json: KEY WHAT".
+  /// Returns "FILE: KEY WHAT", the source of a figure: name of the run, key of the result's case, and `what`.
   [[nodiscard]] std::string source(std::string_view what) const;
 };
 
@@ -25,7 +25,7 @@ struct Found {
 std::vector<Found> cases_of(std::span<const NamedReport> runs, std::string_view scenario,
                             const std::function<bool(const Case&)>& wanted);
 
-/// Names of the files that contain the results, each once: "a.json, b.json".
+/// Names of the files that contain the results, each once, for example "a.json, b.json".
 std::string files_of(std::span<const Found> found);
 
 /// Payload size of a result's case.
@@ -47,7 +47,7 @@ class Figures {
  public:
   Figures(Calibration& into, const BaseNumber& base) : into_(into), base_(base) {}
 
-  /// `field` of sim::Profile, in its unit. Ignores values that are not finite.
+  /// Adds a figure: `field` of sim::Profile, with `value` in the field's unit. Ignores values that are not finite.
   void add(std::string field, double value, std::optional<Interval> interval, std::string source);
   /// Adds the median over all results; its interval covers the intervals of all of them.
   void add(std::span<const Found> from, std::string field, const FigureReader& tell);

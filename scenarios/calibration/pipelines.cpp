@@ -32,7 +32,8 @@ FigureReader metric(std::string name) {
   };
 }
 
-/// Slow-down of a copy while the other direction is busy. overlap omits the metric if there is none: factor 1.
+/// Factor by which a copy is slower while the other direction is busy. Results of scenario overlap without this metric
+/// count as factor 1.
 FigureReader factor(const std::string& direction, std::string_view of) {
   return [there = metric(direction + "_per_operation"),
           own = metric(fmt::format("{}_duplex_{}", direction, of))](const Result& r) -> std::optional<FigureValue> {
@@ -42,7 +43,8 @@ FigureReader factor(const std::string& direction, std::string_view of) {
   };
 }
 
-/// Older results contain only the mean of the three hand-overs.
+/// Reads the hand-over time of the given name. Older results contain only the mean of the three kinds, which is used
+/// instead.
 FigureReader handover(std::string name) {
   return [own = metric(std::move(name)), mean = metric("hand_over")](const Result& r) {
     const auto reading = own(r);
@@ -87,7 +89,8 @@ std::optional<FigureValue> arithmetic_rate(const Result& r, double memory_rate) 
   return FigureValue{bytes_of(r) / sizeof(float) * r.value("work") / *seconds, "kernel, work"};
 }
 
-/// Keeps kernels with little arithmetic, as in pipelines: much more of it hides the latency of operands better.
+/// Keeps results of kernels with little arithmetic, as pipelines have: with much more arithmetic, a kernel hides the
+/// latency of operands better.
 std::vector<Found> with_least_work(std::vector<Found> found) {
   constexpr double kAlike = 2;
   if (found.empty()) return found;

@@ -32,7 +32,7 @@ constexpr std::size_t kEvicting = 256 * MiB;
 
 std::size_t lines_in(std::size_t bytes) { return bytes / sizeof(ChaseLine); }
 
-/// Evicts the last lines written from L2; otherwise some hops would hit the cache and others not.
+/// Evicts from L2 the lines that were written last; otherwise some hops would hit the cache and others not.
 void evict_from_cache(Device& device) { device.fill_and_wait(device.allocate_device(kEvicting), pattern::kPoison); }
 
 double clock_rate_of(const ChaseLog& log) {

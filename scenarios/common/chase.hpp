@@ -68,7 +68,7 @@ class PointerChase {
   HostBuffer log_memory_;
   kernels::ChaseLog* log_ = nullptr;
   Stream stream_;
-  std::size_t at_ = 0;  // line at which the next pass starts
+  std::size_t at_ = 0;  // index of the line at which the next pass starts
   double clock_rate_ = 0;
   std::size_t multiprocessors_ = 0;
   Stream owner_walks_;  // stream of the owner, if `cached`

@@ -22,16 +22,18 @@ namespace {
 constexpr std::size_t kLeastPiece = 256 * MiB;
 
 /// scenarios/overlap/stages.cpp measures the cost of one more operation by cutting the payload into kPiecesForCosts
-/// pieces (at most one per row), if it has at least these many rows and bytes. With halo rows, each piece needs device
-/// memory for its own halo.
+/// pieces (at most one per row), if it has at least kLeastRowsForCosts rows and kLeastBytesForCosts bytes. With halo
+/// rows, each piece needs device memory for its own halo.
 constexpr std::size_t kLeastRowsForCosts = 32;
 constexpr std::size_t kLeastBytesForCosts = MiB;
 constexpr std::size_t kPiecesForCosts = 64;
 
-/// If only a part of a payload is moved, pieces begin at the same position in its pattern (PayloadPart::stride).
+/// Alignment of pieces in bytes: if only a part of a payload is moved, each piece begins at the same position in the
+/// pattern of moved bytes (PayloadPart::stride).
 constexpr std::size_t kPieceAlignment = MiB;
 
-/// In place, input and output of a stage share one buffer, so it must hold two pieces even for a tiny payload.
+/// Minimum bytes of the device buffer in place: input and output of a stage share it, so it must hold two pieces even
+/// of a tiny payload.
 constexpr std::size_t kLeastInPlace = 2 * kDeviceAlignment;
 
 /// Alignment of chunk lengths, in elements. Rows have any length, so they are not aligned.
@@ -205,7 +207,7 @@ void ChunkedWork::launch_empty(StreamView stream) {
 std::size_t ChunkedWork::piece_elements() const {
   const std::size_t buffers = shape_.in_place ? 2 : 1;
   const std::size_t room = payload_->shape().device_bytes / buffers;
-  if (shape_.own) return elements();  // the device always holds the whole payload: device_bytes_for_own
+  if (shape_.own) return elements();  // the device always holds the whole payload (see device_bytes_for_own)
   const std::size_t alignment = room < kPieceAlignment ? kDeviceAlignment : kPieceAlignment;
   return std::min(elements(), std::max<std::size_t>(1, room / alignment * alignment / kElement));
 }

@@ -26,7 +26,7 @@ class ChunkedWork {
   static constexpr std::size_t kElement = Payload::kElement;
 
   struct Shape {
-    std::size_t bytes = 0;   ///< of one round, per direction; a whole number of elements
+    std::size_t bytes = 0;   ///< size of one round per direction; a whole number of elements
     std::size_t chunks = 1;  ///< chunks per round
     double growth = 1;       ///< length of each chunk divided by that of the previous one
     std::size_t rounds = 1;  ///< number of payloads processed one after another
@@ -46,13 +46,12 @@ class ChunkedWork {
     [[nodiscard]] std::size_t unit_bytes() const {
       return own && own->row_bytes > 0 ? own->row_bytes : element_bytes();
     }
-    /// `least` bytes, rounded up to whole units.
+    /// `least` bytes, rounded up to whole units of unit_bytes().
     [[nodiscard]] std::size_t in_units(std::size_t least) const {
       return (least + unit_bytes() - 1) / unit_bytes() * unit_bytes();
     }
     /// Units per round.
     [[nodiscard]] std::size_t units() const { return bytes / unit_bytes(); }
-    /// A copy with another seed.
     [[nodiscard]] Shape seeded(std::uint64_t other) const {
       Shape shape = *this;
       shape.seed = other;
@@ -60,10 +59,10 @@ class ChunkedWork {
     }
   };
 
-  /// Why this payload cannot be cut like this on the given device (null: on any device), in terms of the flags; nothing
-  /// if it can.
+  /// Returns why this payload cannot be cut in this way on the given device (null: on any device), in words of the
+  /// flags; nothing if it can.
   static std::optional<SkipReason> skip_reason(const Shape& shape, const Capabilities* can);
-  /// The memory required by this way of cutting.
+  /// The sizes of the payload buffers that this way of cutting requires.
   static Payload::Shape payload_of(const Shape& shape);
   static MemoryNeeds needs(const Shape& shape) { return Payload::needs(payload_of(shape)); }
 
@@ -81,7 +80,7 @@ class ChunkedWork {
   void set_work(std::uint64_t work) { shape_.work = static_cast<std::uint32_t>(work); }
   [[nodiscard]] const std::shared_ptr<Payload>& payload() const { return payload_; }
 
-  /// "chunk 7", for profiler marks. Stored, so that a mark adds no work to the submission.
+  /// Name for profiler marks, for example "chunk 7". Stored, so that a mark adds no work to the submission.
   [[nodiscard]] const char* name(std::size_t index) const { return names_[index].c_str(); }
 
   // Enqueue one of the three stages of chunk `index`.
@@ -120,8 +119,8 @@ class ChunkedWork {
   /// VerificationError if that output is wrong, too, because the kernel cannot be chunked like this, or if the kernel
   /// is not deterministic. No effect for built-in kernels.
   void require_chunkable();
-  /// Like check(), after copy_all_in(), launch_all() and copy_all_out(), of which only the last piece stays on the
-  /// device.
+  /// Like check(), for output of copy_all_in(), launch_all() and copy_all_out(). If the payload has several pieces,
+  /// they share device memory, so each piece of the output must equal the last piece.
   void check_stages(const std::string& what) const;
   /// Check what copy_all_in() or launch_all() has left on the device. Both overwrite the host's output.
   void check_stage_input(const std::string& what);
@@ -149,13 +148,13 @@ class ChunkedWork {
   [[nodiscard]] kernels::OwnKernel own_kernel(const std::byte* in, std::byte* out, std::size_t elements) const;
   /// Throws VerificationError unless each element is the input plus `work`, the result of most built-in kernels.
   void check_plus(std::uint32_t work, std::span<const std::byte> bytes, const std::string& what) const;
-  /// Throws VerificationError unless the bytes are equal to `right`, also those of NaNs.
+  /// Throws VerificationError unless all bytes are equal to those at `right`; NaNs are compared by their bytes, too.
   void compare(std::span<const std::byte> bytes, const std::byte* right, const std::string& what) const;
   [[nodiscard]] Copy copy(Direction direction, const model::Chunk& chunk, std::size_t place) const;
   /// Copies all pieces, each to or from the same device offset.
   void copy_all(Direction direction, std::size_t place, std::size_t parts, StreamView stream);
-  /// Parts of the whole payload that fit in the device buffers at once. In place, input and output of a stage share
-  /// one.
+  /// Parts of the whole payload that fit in the device buffers at once. In place, input and output of a stage share one
+  /// buffer.
   [[nodiscard]] std::vector<model::Chunk> pieces() const { return pieces_of(piece_elements()); }
   [[nodiscard]] std::vector<model::Chunk> pieces_of(std::size_t step) const;
   [[nodiscard]] std::size_t piece_elements() const;

@@ -13,8 +13,10 @@ namespace xferbench {
 
 namespace {
 
-constexpr std::uint64_t kLong = 64 * MiB;      // per direction; with smaller passes other traffic would matter
-constexpr std::uint64_t kEnough = 2048 * MiB;  // per direction, 40 ms at Gen5 x16: makes counter delays negligible
+constexpr std::uint64_t kLong =
+    64 * MiB;  // minimum bytes of a pass, per direction; in smaller passes other traffic would matter
+constexpr std::uint64_t kEnough =
+    2048 * MiB;  // sufficient bytes of all passes, per direction: 40 ms at Gen5 x16, so counter delays are negligible
 // Bytes per direction of all passes: keeps a 32-bit counter from wrapping twice. With packets of 128 bytes in both
 // directions, each payload byte puts 1.375 bytes on the link, and 0.06 more if acknowledgements are counted.
 constexpr std::uint64_t kMost = 2816 * MiB;
@@ -32,7 +34,7 @@ std::uint64_t passes_of(std::uint64_t one_way) {
   return std::min((kEnough + one_way - 1) / one_way, std::max<std::uint64_t>(1, kMost / one_way));
 }
 
-/// Bytes on the link during so many passes; nothing if they did not all run or the driver has no counters.
+/// Bytes on the link during `passes` passes; nothing if not all of them ran or the driver has no counters.
 std::optional<LinkBytes> carried(const RunContext& bench, const Region& region, std::uint64_t passes) {
   const auto before = bench.device.link_bytes();
   if (!before) return std::nullopt;

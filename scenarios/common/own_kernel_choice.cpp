@@ -73,7 +73,7 @@ std::string content_of(const std::string& path) {
   return content;
 }
 
-/// In native byte order.
+/// Writes the value to `at` in native byte order.
 template <class Unsigned>
 void write_bits(Unsigned bits, std::byte* at) {
   std::memcpy(at, &bits, sizeof(bits));

@@ -61,12 +61,12 @@ struct OwnKernelChoice {
 /// `payload_bytes`: bytes of one round.
 std::shared_ptr<const OwnKernelChoice> own_kernel_of(const Case& c, std::size_t payload_bytes);
 
-/// The flags. --kernel-file is an alternative to the axis `instead_of`.
+/// The axes of the flags for a user's kernel. --kernel-file is an alternative to the axis `instead_of`.
 std::vector<Axis> own_kernel_axes(const std::string& instead_of);
-/// The names of those flags that define the work, as opposed to how it is executed.
+/// Names of the axes from own_kernel_axes() that define the work, as opposed to how it is executed.
 std::span<const std::string_view> own_kernel_work_axes();
 
-/// Why the flags contradict each other, the file or the device (null: any device); nothing if they are valid.
+/// Returns why the flags contradict each other, the file or the device (null: any device); nothing if they are valid.
 std::optional<SkipReason> reason_against(const OwnKernelChoice& own, const Capabilities* can);
 
 /// Reads the file and loads the kernel on the device. Throws InputError if the file cannot be read.

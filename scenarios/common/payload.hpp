@@ -33,7 +33,7 @@ class Payload {
     kernels::ElementwiseOp op = kernels::ElementwiseOp::fma;
     std::uint64_t seed = 0;
     HostMemory host = HostMemory::pinned;
-    /// Replaces `op`; the device buffers then hold the whole payload.
+    /// A user's kernel that replaces `op`; the device buffers then hold the whole payload.
     std::shared_ptr<const OwnKernelChoice> own{};
 
     [[nodiscard]] std::size_t halo_bytes() const { return own ? own->halo_bytes() : 0; }
@@ -88,7 +88,7 @@ class Payload {
   HostBuffer host_out_;
   PayloadPart part_;
   DeviceBuffer device_in_;
-  DeviceBuffer device_out_;  // not allocated in place
+  DeviceBuffer device_out_;  // not allocated if the shape is in_place
   DeviceBuffer addends_;     // for vector-add only
   HostBuffer expected_;      // for a user's kernel only
   bool repeats_ = true;      // whether two runs of the user's kernel gave the same output

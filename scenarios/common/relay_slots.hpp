@@ -23,7 +23,7 @@ class RelaySlots {
   /// Enqueues copy `c`, between the host and memory of the other GPU, as number `turn` of a pass. Uses slot turn modulo
   /// the number of slots, which must be at least as large as the copy.
   void pass_on(const Copy& c, std::size_t turn);
-  /// Recorded when the copy of this turn has arrived at its destination.
+  /// Event recorded when copy number `turn` has arrived at its destination.
   [[nodiscard]] EventView arrived(std::size_t turn) const { return drained_[turn % drained_.size()]; }
   /// The streams for copies into the slots and out of them.
   [[nodiscard]] StreamView fill() const { return fill_; }
@@ -33,7 +33,7 @@ class RelaySlots {
   void poison();
 
  private:
-  std::vector<std::uint64_t> offsets_;  // per slot
+  std::vector<std::uint64_t> offsets_;  // byte offset of each slot
   DeviceBuffer memory_;
   Stream fill_;
   Stream drain_;

@@ -14,7 +14,7 @@ namespace xferbench {
 
 namespace {
 
-/// For messages: "H2D copy".
+/// Text for messages, for example "H2D copy".
 std::string copy_text(Direction direction) {
   constexpr std::array<const char*, 3> kArrows{"H2D", "D2H", "D2D"};  // indexed by Direction
   return std::string(kArrows[static_cast<std::size_t>(direction)]) + " copy";
@@ -24,8 +24,8 @@ void check_bytes(const HostView& host, const PayloadPart& part, std::uint64_t se
   pattern::require(pattern::check_bytes({host.data, host.bytes}, seed, part), what);
 }
 
-/// Copies between a host and a device buffer, or between two device buffers; then the host buffer only prepares and
-/// checks.
+/// Copies between a host and a device buffer, or between two device buffers. Between devices the host buffer is used
+/// only to prepare the source and to check the result.
 class BufferTransfer final : public Transfer {
  public:
   /// `from` and `to` are the same device, except for peer-to-peer copies.
@@ -97,7 +97,7 @@ class BufferTransfer final : public Transfer {
   HostBuffer host_;
   PayloadPart part_;
   DeviceBuffer on_device_;
-  DeviceBuffer from_device_;  // between devices only
+  DeviceBuffer from_device_;  // used between devices only
 };
 
 /// Migration of managed memory: source and destination have the same address. So there is no destination to poison;
@@ -136,7 +136,7 @@ class Migration final : public Transfer {
 
   void check() override {
     if (spec_.direction == Direction::d2h) return check_bytes(managed_, {}, spec_.seed, copy_text(spec_.direction));
-    if (spec_.engine == Engine::prefetch) {  // with page faults the pass itself has read it
+    if (spec_.engine == Engine::prefetch) {  // with page faults, the kernel of the pass itself has read the memory
       stream_.launch(reader());
       stream_.synchronize();
     }

@@ -75,7 +75,7 @@ void report(const Measurement& m, Result& result) {
   result.add(std::move(metric), m.median, "s");
 }
 
-/// For operations that consist of a call and the wait for its end.
+/// Adds the measurements of an operation that consists of a call and the wait for its end.
 void report_calls(const Series& series, Result& result) {
   report(series.elapsed, result);
   report(series.part(kHostCall), result);

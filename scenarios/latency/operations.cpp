@@ -168,7 +168,7 @@ WaitPolicyScope::~WaitPolicyScope() {
   try {
     device_.set_wait_policy(WaitPolicy::automatic);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // The context is lost, and the wait policy with it; the case that lost it has reported that.
+    // The CUDA context is lost, and the wait policy with it; the case that lost the context has reported the error.
   }
 }
 

@@ -39,7 +39,7 @@ class SmallCopy {
   SmallCopy(Device& device, const TransferSpec& spec)
       : transfer_(make_transfer(device, spec)), stream_(device.make_stream(StreamKind::nonblocking)) {}
   void prepare() { transfer_->prepare(); }
-  /// Parts: kHostCall.
+  /// The copy, from its call to the end of the wait. Part kHostCall: duration of the call.
   [[nodiscard]] Region region();
   /// Runs the copy on poisoned memory and checks every byte.
   void check(Machine& machine, VerifiedRun run);
@@ -53,9 +53,9 @@ class SmallCopy {
 class EmptyLaunch {
  public:
   explicit EmptyLaunch(Device& device);
-  /// From the launch call to the end of the wait for it. Parts: kHostCall.
+  /// From the launch call to the end of the wait for it. Part kHostCall: duration of the call.
   [[nodiscard]] Region synchronised();
-  /// A kernel that only writes a time stamp. Parts: kKernelStart, from the call to the stamp.
+  /// A kernel that only writes a time stamp. Part kKernelStart: from the call to the stamp.
   [[nodiscard]] Region stamped();
   /// Throws VerificationError unless every launch ran exactly once.
   void check();
@@ -74,7 +74,7 @@ class EmptyLaunch {
 class GraphReplay {
  public:
   GraphReplay(Device& device, std::size_t nodes);
-  /// From the graph launch to the end of the wait for it. Parts: kHostCall.
+  /// From the graph launch to the end of the wait for it. Part kHostCall: duration of the call.
   [[nodiscard]] Region region();
   /// Throws VerificationError unless every node ran exactly once per replay.
   void check();
@@ -108,8 +108,8 @@ class WaitPolicyScope : NonCopyable {
 class KernelWait {
  public:
   KernelWait(Device& device, WaitMethod method, WaitPolicy policy);
-  /// Parts: kLatency, from the kernel's end to the return of the wait; waited, duration of the wait; cpu, CPU time of
-  /// the wait. Each pass checks that the kernel had ended when the wait returned.
+  /// Part kLatency: from the kernel's end to the return of the wait. Part waited: duration of the wait. Part cpu: CPU
+  /// time of the wait. Each pass checks that the kernel had ended when the wait returned.
   [[nodiscard]] Region region();
   [[nodiscard]] double clock_uncertainty() const { return timer_.uncertainty(); }
 
@@ -133,9 +133,9 @@ class KernelWait {
 class StreamCrossing {
  public:
   explicit StreamCrossing(Device& device);
-  /// Dependent work in another stream, ordered by an event. Parts: kLatency.
+  /// Dependent work in another stream, ordered by an event. Part kLatency: time between the two time stamps.
   [[nodiscard]] Region across();
-  /// Dependent work in the same stream. Parts: one-stream.
+  /// Dependent work in the same stream. Part one-stream: time between the two time stamps.
   [[nodiscard]] Region within();
 
  private:
