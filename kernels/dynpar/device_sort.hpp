@@ -39,9 +39,8 @@ struct SortSegment {
   };
   std::uint32_t first = 0;
   std::uint32_t count = 0;
-  std::uint32_t depth =
-      0;                  ///< number of partitions so far; selects the array that contains the keys (see keys_before())
-  std::uint32_t key = 0;  ///< value to write; for Step::fill only
+  std::uint32_t depth = 0;  ///< number of partitions so far; selects the array with the keys (keys_before())
+  std::uint32_t key = 0;    ///< value to write; for Step::fill only
   Step step = Step::nothing;
 };
 

@@ -137,10 +137,9 @@ struct SmemShape {
 
 /// Device addresses, all aligned to 128 bytes.
 struct SmemArgs {
-  const std::byte* in = nullptr;  ///< input of shape.buffer_bytes() bytes
-  std::byte* out = nullptr;       ///< output of shape.buffer_bytes() bytes or, for op read, sum_bytes()
-  std::uint32_t* queue =
-      nullptr;  ///< for the dynamic schedule only: two words, zero before the first launch; each launch resets them
+  const std::byte* in = nullptr;   ///< input of shape.buffer_bytes() bytes
+  std::byte* out = nullptr;        ///< output of shape.buffer_bytes() bytes or, for op read, sum_bytes()
+  std::uint32_t* queue = nullptr;  ///< dynamic schedule: two words, zero before the first launch; reset by each launch
 };
 
 class Smem final : public Kernel {

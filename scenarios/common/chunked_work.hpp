@@ -120,7 +120,7 @@ class ChunkedWork {
   /// is not deterministic. No effect for built-in kernels.
   void require_chunkable();
   /// Like check(), for output of copy_all_in(), launch_all() and copy_all_out(). If the payload has several pieces,
-  /// they share device memory, so each piece of the output must equal the last piece.
+  /// they share device memory, so each element is compared with the one that was stored last in its place.
   void check_stages(const std::string& what) const;
   /// Check what copy_all_in() or launch_all() has left on the device. Both overwrite the host's output.
   void check_stage_input(const std::string& what);

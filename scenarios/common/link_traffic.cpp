@@ -13,10 +13,9 @@ namespace xferbench {
 
 namespace {
 
-constexpr std::uint64_t kLong =
-    64 * MiB;  // minimum bytes of a pass, per direction; in smaller passes other traffic would matter
-constexpr std::uint64_t kEnough =
-    2048 * MiB;  // sufficient bytes of all passes, per direction: 40 ms at Gen5 x16, so counter delays are negligible
+constexpr std::uint64_t kLong = 64 * MiB;  // minimum bytes of a pass per direction; with less, other traffic matters
+// Sufficient bytes per direction of all passes: 40 ms at Gen5 x16, so counter delays are negligible.
+constexpr std::uint64_t kEnough = 2048 * MiB;
 // Bytes per direction of all passes: keeps a 32-bit counter from wrapping twice. With packets of 128 bytes in both
 // directions, each payload byte puts 1.375 bytes on the link, and 0.06 more if acknowledgements are counted.
 constexpr std::uint64_t kMost = 2816 * MiB;

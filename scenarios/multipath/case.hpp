@@ -36,7 +36,8 @@ struct MultipathCase {
 };
 MultipathCase multipath_case(const Case& c);
 
-/// Words of the axes: the first GPU of the run; all other GPUs as helpers; one helper, two helpers, and so on.
+/// Words of the axes: kFirst is the first GPU of the run; kAllOthers is all other GPUs as helpers; kGrowing is one
+/// helper, then two helpers, and so on.
 inline constexpr const char* kFirst = "first";
 inline constexpr const char* kAllOthers = "all";
 inline constexpr const char* kGrowing = "growing";

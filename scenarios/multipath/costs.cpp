@@ -49,7 +49,7 @@ class Leg {
                   const std::uint64_t step = std::max<std::uint64_t>(1, bytes_ / pieces);
                   for (std::size_t i = 0; i < pieces; ++i) {
                     copy(link, i * step, step, one_);
-                    one_.record(event_);  // as after each chunk, where the event costs as much as the copy itself
+                    one_.record(event_);  // as a relay does after each chunk; costs as much as the copy itself
                   }
                 },
             .operations = 2 * pieces};
@@ -86,7 +86,7 @@ class Leg {
   }
 
   MultipathPayload& payload_;
-  std::uint64_t offset_;  // of this part in the payload
+  std::uint64_t offset_;  // byte offset of this part in the payload
   std::uint64_t bytes_;
   DeviceBuffer memory_;
   Stream one_;
@@ -114,7 +114,8 @@ double far_end_of(const Series& series, const MultipathPayload& payload) {
   return std::max(0.0, series.elapsed.median - longest);
 }
 
-/// Times of a helper's two links for its part, while all other links are busy, too.
+/// Times in seconds that a helper's part takes on its own link and on its link to the target, while all other links are
+/// busy, too.
 struct LinkTimes {
   double own = 0;
   double peer = 0;

@@ -18,7 +18,7 @@ namespace xferbench {
 
 namespace {
 
-/// "GPU 1", "GPUs 1,2".
+/// Names GPUs, for example "GPU 1" or "GPUs 1,2".
 std::string gpus_named(std::span<const int> numbers) {
   return fmt::format("GPU{} {}", numbers.size() > 1 ? "s" : "", gpus_text(numbers, ','));
 }

@@ -22,7 +22,7 @@ namespace xferbench {
 
 namespace {
 
-/// The model's input is measured once per run.
+/// Returns the cut of a case. The model's input is measured once per run.
 Cut cut_for(const MultipathCase& c, const RunContext& bench) {
   return cut(c, [&]() -> const model::RelayPaths& {
     const std::string key = fmt::format("multipath paths {} {}", static_cast<int>(c.direction), gpus_text(c.gpus()));

@@ -27,15 +27,15 @@ class MultipathPayload {
   [[nodiscard]] Device& target() const { return *devices_.front(); }
   [[nodiscard]] std::span<Device* const> helpers() const { return std::span(devices_).subspan(1); }
 
-  /// A copy of bytes from `offset` on, between the host and their place on the target.
+  /// A copy of `bytes` bytes of the payload from `offset` on, between the host and the target's memory.
   [[nodiscard]] Copy directly(std::uint64_t offset, std::uint64_t bytes) const {
     return over_link(at(offset), offset, bytes);
   }
-  /// A copy of the same bytes, between the host and memory of any GPU.
+  /// Like directly(), but between the host and memory `on_gpu` of any GPU.
   [[nodiscard]] Copy over_link(std::byte* on_gpu, std::uint64_t offset, std::uint64_t bytes) const;
-  /// A copy of the same bytes, between the target's memory and a helper's.
+  /// Like directly(), but between the target's memory and memory `on_helper` of a helper.
   [[nodiscard]] Copy between_gpus(std::byte* on_helper, std::uint64_t offset, std::uint64_t bytes) const;
-  /// Address on the target.
+  /// Address in the target's memory of byte `offset` of the payload.
   [[nodiscard]] std::byte* at(std::uint64_t offset) const { return on_target_.data + offset; }
 
   /// Fills the source.
@@ -45,7 +45,8 @@ class MultipathPayload {
   /// Throws VerificationError if the data has not arrived. Keeps the source.
   void check();
 
-  // For a part that stays on a GPU, in its memory `on_gpu`: H2D its destination, D2H its source.
+  // For a part that is kept in memory `on_gpu` of `device` without relaying: fills it if it is a source (D2H), poisons
+  // it if it is a destination (H2D).
   void prepare_part(Device& device, const DeviceView& on_gpu, std::uint64_t offset);
   void poison_part(Device& device, const DeviceView& on_gpu);
   /// H2D: copies the part back to the host buffer, which must be poisoned before, and checked after all parts are back.
@@ -78,7 +79,7 @@ class OwnLinks {
  private:
   struct Part {
     Device* device;
-    DeviceView on_gpu;  // for the target a part of the payload's own memory
+    DeviceView on_gpu;  // for the target a range of the payload's own memory, else all of `own`
     std::uint64_t offset;
     Stream stream;
     DeviceBuffer own;
@@ -94,14 +95,14 @@ class Relay {
   explicit Relay(MultipathPayload& payload) : Relay(payload, {}, {.direct = payload.bytes(), .through = {}}) {}
   Relay(MultipathPayload& payload, const model::RelayShape& shape, const model::RelaySplit& split);
   [[nodiscard]] Region region(std::string name);
-  /// Operations in the busiest stream of a helper, for this number of chunks.
+  /// Number of operations in the busiest stream of a helper that relays `chunks` chunks.
   static constexpr std::size_t operations(std::size_t chunks) { return 3 * chunks; }
   /// Overwrites the destination and the slots.
   void poison();
 
  private:
   struct Helper {
-    std::uint64_t offset;               // of its part in the payload
+    std::uint64_t offset;               // byte offset of the helper's part in the payload
     std::vector<std::uint64_t> chunks;  // bytes of each chunk
     RelaySlots slots;
   };

@@ -97,7 +97,7 @@ class MultipathSpace final : public Tunable {
     return cut(c, [&]() -> const model::RelayPaths& { return paths_.at(c.via); });
   }
 
-  /// Extends the split of a case to the helpers of all cases, which the payload has.
+  /// Extends a split over the helpers `via` to the helpers of all cases, which share one payload.
   [[nodiscard]] model::RelaySplit among_all(const model::RelaySplit& split, const std::vector<int>& via) const {
     model::RelaySplit all{split.direct, std::vector<std::uint64_t>(helpers_.size())};
     for (std::size_t i = 0; i < via.size(); ++i) {
@@ -107,7 +107,7 @@ class MultipathSpace final : public Tunable {
   }
 
   RunContext bench_;
-  std::vector<int> helpers_;  // of all cases
+  std::vector<int> helpers_;  // helper GPUs of all cases
   std::unique_ptr<MultipathPayload> payload_;
   Clock clock_ = Clock::event_gated;
   std::map<std::vector<int>, model::RelayPaths> paths_;  // key: the helpers

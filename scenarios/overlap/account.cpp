@@ -18,14 +18,15 @@ namespace xferbench {
 
 namespace {
 
-/// The series that is compared with the pipeline: the one repeated within a sample as often as the pipeline, if it
-/// exists.
+/// Measurement `name` for comparison with the pipeline: the series with as many passes per sample as the pipeline, if
+/// it was measured, else the plain one.
 const Measurement& alike(const Result& result, const std::string& name) {
   const Measurement* repeated = result.measurement(name + kAlikeSuffix);
   return repeated != nullptr ? *repeated : result.needed_measurement(name);
 }
 
-/// In the order of model::Stages. The last one is missing with several GPUs, or if times are too short for the clock.
+/// Names of the measurements, in the order of model::Stages. The last one is missing with several GPUs, or if times are
+/// too short for the clock.
 constexpr std::array<const char*, 6> kStages{"h2d", "kernel", "d2h", "both", kBothChunked, kAtBothRates};
 
 /// time_of(measurement) of each stage; 0 for stages that were not measured.

@@ -43,7 +43,7 @@ std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
   if (c.work.blocks != 0 || !has_costs(c.work)) return std::nullopt;
   model::Arrangement a;
   const std::size_t group = c.pipeline.strategy == Strategy::batch ? c.pipeline.batch : 1;
-  // The last chunk of a group waits longest: for that many earlier groups.
+  // In units of groups: a group reuses the slots of the group this many groups earlier, for which its last chunk waits.
   const std::size_t slots = c.work.slots == 0 ? 0 : std::max<std::size_t>(1, c.work.slots / group);
   switch (c.pipeline.strategy) {
     case Strategy::streams:
@@ -68,7 +68,7 @@ std::optional<model::Arrangement> arrangement(const OverlapCase& c) {
 /// Costs of the operations of this pipeline.
 model::StageCosts costs_of(const StageCosts& measured, const OverlapCase& c, bool gated) {
   const bool streams = c.pipeline.strategy == Strategy::streams;
-  // Edges of a graph are no events: they cost as much as the order within a stream.
+  // Edges of a graph are not events: they cost as much as the order within a stream.
   const bool events = !streams && !c.pipeline.graph;
   model::StageCosts costs = streams ? measured.in_turns : events ? measured.across_streams : measured.in_stream;
   const std::size_t batch = std::min(c.pipeline.batch, c.work.chunks * c.work.rounds);

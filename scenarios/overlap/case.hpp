@@ -31,11 +31,11 @@ inline constexpr std::array<std::string_view, 2> kSplits{"each", "shared"};
 
 /// The parsed axes of a case.
 struct OverlapCase {
-  ChunkedWork::Shape work;  ///< without a seed, which is that of the run
+  ChunkedWork::Shape work;  ///< `seed` is not set by the parser; it is taken from the run (RunContext::seed)
   PipelineShape pipeline;
-  std::optional<double> balance{};  ///< chosen ratio of kernel time to H2D time; work.work is 1 until choose_work()
+  std::optional<double> balance{};  ///< requested ratio of kernel time to H2D time; work.work is 1 until choose_work()
   bool sizes_kernels = false;       ///< whether --blocks or --kernels-per-chunk was given
-  std::optional<Split> split{};     ///< with several GPUs that all compute; none: one GPU computes
+  std::optional<Split> split{};     ///< how several GPUs that all compute share the work; nothing: one GPU computes
   std::size_t gpus = 1;             ///< number of GPUs used
 
   /// Whether kernels of different streams may run concurrently, and can be measured alone; in a graph they cannot.
@@ -71,11 +71,12 @@ struct Suggestion {
 /// %.
 std::optional<Suggestion> suggestion(const StageCosts& costs, const OverlapCase& c, bool gated);
 
-/// The smallest chunk count, with the case's growth, that the model predicts within 1 % of its best. Nothing if the
-/// model does not cover the case, or if it has no chunks.
+/// The smallest chunk count, with the case's growth, whose predicted makespan is within 1 % of the best prediction.
+/// Nothing if the model does not cover the case, or if the case has no chunks.
 std::optional<std::size_t> best_chunks(const StageCosts& costs, const OverlapCase& c, bool gated);
 
-/// Adds bandwidth, limit, efficiency and bottleneck. `limit`: for all rounds, at most the makespan.
+/// Adds bandwidth, limit, efficiency and bottleneck. `limit`: lower bound of the time of all rounds, at most the
+/// makespan.
 void add_efficiency(const OverlapCase& c, const model::Bound& limit, double makespan, Result& result);
 
 /// Findings for each group of cases with the same work: the fastest if there are several, the comparison with serial,

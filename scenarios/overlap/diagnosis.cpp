@@ -26,7 +26,7 @@ std::string work_of(const Result& r) {
       fmt::format("{} {} {} {} {} {} {}", c.work.bytes, c.work.rounds, static_cast<int>(c.work.op), c.work.work,
                   c.balance.value_or(0), c.split ? static_cast<int>(*c.split) : -1, c.gpus);
   if (!c.work.own) return built_in;
-  // Compiler options and block sizes are how it is done, so they are left out.
+  // Compiler options and block sizes define how the work is done, not which work, so they are left out.
   const OwnKernelChoice& own = *c.work.own;
   return fmt::format("{} {} {} {} {} {} {}", built_in, own.source.file, own.source.name, static_cast<int>(own.type),
                      own.row_bytes, own.halo_rows, own.seconds);
@@ -34,7 +34,8 @@ std::string work_of(const Result& r) {
 
 constexpr double kRounding = 1e-12;  // seconds
 
-/// "link, both directions in one copy each". Files of older versions do not say how the copies were arranged.
+/// Describes the limit, for example "link, both directions in one copy each". Files of older versions do not say how
+/// the copies were arranged.
 std::string limit_text(const Result& r) {
   static const std::map<std::string_view, std::string_view> arrangements{
       {"in-turn", ", one direction after the other"},
@@ -46,7 +47,8 @@ std::string limit_text(const Result& r) {
   return r.label("limited_by") + std::string(found == arrangements.end() ? "" : found->second);
 }
 
-/// "5.000 ms makespan = 4.700 ms limit (kernel) + 200.0 us fill and drain + ...". Parts of 0 are left out.
+/// Splits the makespan into causes, for example "5.000 ms makespan = 4.700 ms limit (kernel) + 200.0 us fill and drain
+/// + ...". Parts of 0 are left out.
 std::string diagnosis(const Result& r) {
   const bool link = r.label("limited_by") == "link";
   std::string limit = limit_text(r);
@@ -89,7 +91,7 @@ bool is_worth_trying(const Result& r) {
   return r.value("suggestion_gain") * r.value("modelled") > std::abs(r.value("time_unexplained"));
 }
 
-/// `prefix`: names the work where there are several.
+/// `prefix`: text that names the work, if cases with other work have findings, too; else empty.
 Finding suggested(const Result& r, bool alone, const std::string& prefix) {
   const std::string flags = r.label("suggestion");
   const std::string what = alone ? flags : fmt::format("--strategy {} {}", r.config.word("strategy"), flags);
@@ -119,7 +121,7 @@ struct Ranking {
   [[nodiscard]] const std::string& name_of(const Result& r) const {
     return called.names[static_cast<std::size_t>(std::ranges::find(results, &r) - results.begin())];
   }
-  /// "64 MiB: ", where others do other work; else empty.
+  /// Text before a finding, for example "64 MiB: ", that names the work if other rankings have other work; else empty.
   [[nodiscard]] std::string work(bool alone) const {
     if (alone || results.size() > 1) return called.common;
     return called.common + called.names.front() + ": ";

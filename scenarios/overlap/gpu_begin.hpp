@@ -19,8 +19,8 @@ class GpuBegin {
  public:
   GpuBegin(Device& device, ChunkedWork& work, const PipelineShape& shape);
 
-  /// A pass as in a program, preceded by a time stamp kernel. Parts: kGpuBegins, from the first call to the stamp;
-  /// kCallsReturn, from the first call to the return of the last.
+  /// A pass submitted without a gate, as in a program, preceded by a time stamp kernel. Part kGpuBegins: from the first
+  /// call to the stamp. Part kCallsReturn: from the first call to the return of the last.
   [[nodiscard]] Region region();
   /// Maximum error of kGpuBegins, in seconds.
   [[nodiscard]] double clock_uncertainty() const { return timer_.uncertainty(); }

@@ -7,7 +7,7 @@
 
 namespace xferbench {
 
-/// See Scenario::run(); for cases with a split.
+/// Implements Scenario::run() for cases with OverlapCase::split.
 void measure_multi_gpu(const OverlapCase& c, const RunContext& bench, Result& result);
 
 /// Device memory of the GPU that needs most, and host memory for all GPUs.

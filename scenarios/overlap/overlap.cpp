@@ -87,7 +87,7 @@ Region kernels_at_once(const ChunkedWork& work, Pipeline& pipeline) {
   return r;
 }
 
-/// The same kernels in one stream.
+/// All kernels of the pipeline, one after another in one stream, for comparison with kernels_at_once().
 Region kernels_in_turn(ChunkedWork& work, StreamView stream) {
   const auto submit = [&work, stream] {
     for (std::size_t i = 0; i < work.chunks().size(); ++i) work.launch(i, stream);

@@ -17,7 +17,7 @@ namespace xferbench {
 
 namespace {
 
-/// Bytes that hold the longest chunk.
+/// Bytes of one slot of a helper: the longest chunk with its halo rows, rounded up for alignment.
 std::uint64_t helper_slot_bytes(const ChunkedWork::Shape& shape) {
   constexpr std::uint64_t kAlignment = RelaySlots::kAlignment;
   const std::vector<model::Chunk> chunks = cut(shape);
@@ -107,7 +107,8 @@ void PeerRelay::poison() {
 
 namespace {
 
-/// The same payload in equal parts, each to its own GPU and back over that GPU's link: the limit of all links together.
+/// The case with its payload in equal parts, each copied to its own GPU and back over that GPU's link: the limit of all
+/// links together.
 OverlapCase over_own_links(const OverlapCase& c) {
   OverlapCase parts = c;
   parts.split = Split::shared;

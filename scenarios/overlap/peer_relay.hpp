@@ -47,7 +47,7 @@ class PeerRelay final : public Pipeline {
   std::vector<Helper> helpers_;
 };
 
-/// See Scenario::run(); for cases of Strategy::multipath.
+/// Implements Scenario::run() for cases of Strategy::multipath.
 void measure_peer_relay(const OverlapCase& c, const RunContext& bench, Result& result);
 
 /// Device memory of the working GPU or a helper, whichever needs more, and host memory.

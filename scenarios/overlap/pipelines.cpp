@@ -27,7 +27,8 @@ std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& s
     case Strategy::double_buffer:
     case Strategy::batch: break;
   }
-  // The kernel stream is the busiest: with slots, a wait and a record per chunk; two events per group of copies.
+  // The kernel stream has the most operations: with slots, a wait and a record per chunk; two event operations per
+  // group of copies.
   const bool limited = work.slots != 0 && work.slots < chunks;
   const std::size_t group = shape.strategy == Strategy::batch ? shape.batch : 1;
   return chunks * (work.kernels_per_chunk + (limited ? 2 : 0)) + 2 * shares(chunks, group);
@@ -217,8 +218,8 @@ class Engines final : public Pipeline {
   Stream kernel_;
   Stream d2h_;
   Event hand_over_;
-  std::vector<Event> worked_;      // per slot: its kernel has ended
-  std::vector<Event> copied_out_;  // per slot: its output is on the host
+  std::vector<Event> worked_;      // per slot: the kernel that last used it has ended
+  std::vector<Event> copied_out_;  // per slot: the output that was last in it is on the host
 };
 
 /// Another pipeline captured as a CUDA graph, so that one call submits it and the driver knows all of it in advance.
@@ -253,7 +254,7 @@ class Replayed final : public Pipeline {
   Graph graph_;
 };
 
-/// Another pipeline with a GPU time stamp before the first operation of its first stream, which is the one that starts.
+/// Another pipeline with a GPU time stamp before the first operation of its first stream, in which the pass starts.
 class Stamped final : public Pipeline {
  public:
   Stamped(std::unique_ptr<Pipeline> pipeline, std::uint64_t* slot)

@@ -76,7 +76,7 @@ class Pipeline : NonCopyable {
   virtual void submit() = 0;
   /// All streams that submit() uses, each once.
   [[nodiscard]] virtual std::vector<StreamView> streams() const = 0;
-  /// Operations that submit() enqueues to the busiest stream.
+  /// Number of operations that submit() enqueues to the busiest stream.
   [[nodiscard]] std::size_t operations() const { return operations_; }
   /// Whether it may be timed behind a gate, which requires that no call blocks the host.
   [[nodiscard]] virtual bool gateable() const { return true; }
@@ -89,7 +89,7 @@ class Pipeline : NonCopyable {
   std::size_t operations_;
 };
 
-/// Operations that a pass enqueues to the busiest stream.
+/// Number of operations that a pass enqueues to the busiest stream.
 std::size_t operations_of(const ChunkedWork::Shape& work, const PipelineShape& shape);
 /// Whether a timed pass fits behind a gate, which hides the host's submission.
 bool fits_gate(const ChunkedWork::Shape& work, const PipelineShape& shape);
@@ -116,9 +116,9 @@ struct CutPipeline {
   std::unique_ptr<Pipeline> pipeline;
 };
 
-/// The pipeline as a timed region. The pipeline must outlive it.
+/// The pipeline as a timed region. The pipeline must outlive the region.
 Region region_of(Pipeline& pipeline, std::string name);
-/// The same with a check of the output; `work` must outlive it, too.
+/// Like region_of(), with a check of the output; `work` must outlive the region, too.
 Region checked_region_of(Pipeline& pipeline, const ChunkedWork& work, std::string name);
 
 /// One pass on poisoned memory, because the buffers hold correct results of earlier passes. At full speed, as in timed

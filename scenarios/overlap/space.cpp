@@ -144,7 +144,7 @@ class OverlapSpace final : public Tunable {
     for (Region& r : regions) {
       r.warmed_by_another = bench_.verify;  // verification has already run them
       r.batch = passes_;
-      r.same_batch = false;  // `batch` already makes them alike
+      r.same_batch = false;  // `batch` already gives all regions the same number of passes
     }
     const std::vector<Series> series = sample_few(bench_, std::move(regions), kSamples);
     if (!stages_.empty() && !all_sampled(series)) return;  // Ctrl-C: keep the earlier measurements
@@ -178,7 +178,7 @@ class OverlapSpace final : public Tunable {
   StageCosts costs_;
   WallCosts wall_costs_;
   std::map<unsigned, Unmodelled> unmodelled_;  // zero-copy, key: grid size
-  unsigned passes_ = 1;                        // per sample
+  unsigned passes_ = 1;                        // number of passes per sample
 };
 
 void require_what_the_model_covers(std::span<const Case> cases) {

@@ -34,7 +34,7 @@ Stages::Stages(Device& device, ChunkedWork& work)
       default_stream_(device.make_stream(StreamKind::legacy_default)),
       streams_{device.make_stream(StreamKind::nonblocking), device.make_stream(StreamKind::nonblocking)} {}
 
-/// same_batch, because the limit derived from it is compared with the pipeline.
+/// Sets same_batch, because the limit derived from this region is compared with the pipeline.
 Region Stages::alone(const char* name, StageOfAll stage) {
   Region r =
       gated(name, {streams_[0]}, work_.operations_for_all(), [this, stage = std::move(stage)] { stage(streams_[0]); });
@@ -180,18 +180,18 @@ std::size_t pieces_for(const ChunkedWork::Shape& shape, std::size_t bytes) {
 /// costs at most 8 us besides its payload, including a stream switch; a link of 55 GB/s carries 400 KiB in that time.
 std::size_t opposing_for(std::size_t bytes, std::size_t pieces) { return 1 + (pieces * 400 * KiB + bytes - 1) / bytes; }
 
-/// Chunks that rotate over several streams, as in Strategy::streams.
+/// Number of chunks that rotate over kTurnStreams streams, as in Strategy::streams.
 constexpr std::size_t kTurns = 16;
 constexpr std::size_t kTurnStreams = 4;
 
-/// Small chunks, each passing through all three engines before the next.
+/// Number, and size in bytes, of small chunks that each pass through all three engines before the next starts.
 constexpr std::size_t kLinks = 16;
 constexpr std::size_t kLinkBytes = 4 * KiB;
-/// A single small operation, which shows the fixed cost of a pass.
+/// Bytes of a single small operation, which shows the fixed cost of a pass.
 constexpr std::size_t kSmallBytes = 64 * KiB;
 
-/// Median time at which the given streams of each GPU have finished, taking the last GPU; the makespan if streams are
-/// not timed separately.
+/// Median time at which `streams` streams of each GPU, from index `first` on, have finished, taking the last GPU; the
+/// makespan if streams are not timed separately.
 double end_of(const Series& s, std::size_t first, std::size_t streams, std::size_t streams_of_gpu) {
   std::vector<double> ends;
   for (const auto& sample : s.stream_times) {
@@ -204,10 +204,11 @@ double end_of(const Series& s, std::size_t first, std::size_t streams, std::size
   return ends.empty() ? s.elapsed.median : statistics::median(ends);
 }
 
-/// For a region with one stream per direction.
+/// Ends of both directions, for a region with one stream per direction.
 model::CopyEnds ends_of(const Series& s) { return {end_of(s, 0, 1, 2), end_of(s, 1, 1, 2)}; }
 
-/// For in_turns(): pieces in three streams, with copies in a fourth.
+/// Time at which the pieces have arrived, for a region of in_turns(): they use three streams, and a fourth copies in
+/// the other direction.
 double end_in_turns(const Series& s) { return end_of(s, 0, 3, 4); }
 
 /// At most `most_bytes` of the payload, in whole units, and no more than the device buffers hold.
@@ -252,7 +253,7 @@ class CostRegions {
     timed_turns_ = add(turns());
   }
 
-  /// In the same order for every GPU.
+  /// Regions in the same order for every GPU.
   std::vector<Region>& all() { return regions_; }
 
   /// Computes the costs from the samples of all().
@@ -308,8 +309,8 @@ class CostRegions {
   }
 
   /// Pieces that rotate over three streams in one direction, while whole payloads are copied in the other. Each piece
-  /// waits for the last but one: without a wait the copy engine continues with the same stream while that has work, and
-  /// with a wait for the previous piece, the wait itself would be timed.
+  /// waits for the second piece before it: without a wait the copy engine continues with the same stream while that has
+  /// work, and with a wait for the piece just before, the wait itself would be timed.
   Region in_turns(StageOf piece, StageOf beside) {
     const std::array<StreamView, 3> at{streams_[0], streams_[1], streams_[2]};
     const StreamView other = streams_[3];
@@ -441,7 +442,8 @@ StageCosts CostRegions::costs(const std::vector<Series>& series, unsigned copy_e
   return costs;
 }
 
-/// Whether samples of a region of at least kAWhile spread more than on a quiet machine, by their interquartile range.
+/// Whether, in any region that takes at least kAWhile, the interquartile range of the samples is larger than on a quiet
+/// machine.
 bool is_disturbed(std::span<const Series> series) {
   constexpr double kQuiet = 0.02;
   constexpr double kAWhile = 1e-3;  // seconds

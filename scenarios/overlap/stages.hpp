@@ -21,15 +21,15 @@ namespace xferbench {
 
 inline constexpr const char* kBothChunked = "both-chunked";   ///< name of the region both_chunked()
 inline constexpr const char* kAtBothRates = "both-at-rates";  ///< name of the measurement at_both_rates()
-inline constexpr std::size_t kChunksOfBoth = 8;               ///< few, for small fixed costs; fastest on an H100
+inline constexpr std::size_t kChunksOfBoth = 8;  ///< chunks per direction in both_chunked(); fastest on an H100
 
 /// The stages of one payload as timed regions. `work` must outlive this object.
 class Stages {
  public:
   Stages(Device& device, ChunkedWork& work);
 
-  // Their checks assume that they are sampled together: the kernel after copies in, and the copy out after a region
-  // that has computed the whole payload.
+  // The checks of these regions assume that they are sampled together: the kernel after copies in, and the copy out
+  // after a region that has computed the whole payload.
   [[nodiscard]] Region h2d();
   [[nodiscard]] Region kernel();
   [[nodiscard]] Region d2h();
@@ -43,7 +43,7 @@ class Stages {
 
   /// Runs each region except serial() once on poisoned memory and checks the result. Throws VerificationError.
   void verify();
-  void verify_serial();  ///< the same for serial()
+  void verify_serial();  ///< like verify(), for serial()
 
  private:
   using StageOfAll = std::function<void(StreamView)>;
@@ -78,7 +78,7 @@ struct StageCosts {
 /// previous pass has ended.
 StageCosts of_passes_in_a_row(StageCosts costs, unsigned passes);
 
-/// The first `bytes` of the same payload, cut into another number of chunks.
+/// The first `bytes` of the payload of `work`, cut into another number of chunks.
 ChunkedWork recut(Device& device, ChunkedWork& work, std::size_t bytes, std::size_t chunks);
 
 /// A GPU and its work.
@@ -90,7 +90,8 @@ struct OnGpu {
 /// Minimum payload in bytes; a smaller one cannot be cut into enough pieces to measure the cost of one more copy.
 inline constexpr std::size_t kLeastForCosts = std::size_t{1} << 20;
 
-/// Whether one round of the payload is large enough for measure_stage_costs(), also in units of rows.
+/// Whether the payload of one round is large enough for measure_stage_costs(): at least kLeastForCosts bytes, and at
+/// least 32 units of shape.unit_bytes() (a row or an element).
 bool has_costs(const ChunkedWork::Shape& shape);
 
 /// Measures the costs: the whole payload as one operation and in many, alone and in both directions at once, and chunks

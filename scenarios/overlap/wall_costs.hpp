@@ -9,9 +9,9 @@ namespace xferbench {
 
 /// In seconds.
 struct WallCosts {
-  double around = 0;                 ///< one launch and the wait for it, without the launch call and the kernel
+  double around = 0;                 ///< a launch and the wait for it, without the launch call and the kernel
   double graph_begin = 0;            ///< from the graph launch call to the GPU's start, without any chunks
-  double graph_begin_per_chunk = 0;  ///< additional time per chunk
+  double graph_begin_per_chunk = 0;  ///< additional graph_begin per chunk of the graph
 };
 
 /// Launches a kernel, and graphs of Strategy::engines with few and with many tiny chunks. Overwrites the buffers of

@@ -25,7 +25,7 @@ unsigned number(const Case& c, const char* axis, unsigned otherwise) {
   return static_cast<unsigned>(c.count_or(axis, otherwise));
 }
 
-/// Span in bytes; 0 for "none".
+/// Swizzle span in bytes; 0 for "none".
 unsigned swizzle_of(const Case& c) {
   if (!c.has("swizzle") || c.word("swizzle") == "none") return 0;
   return static_cast<unsigned>(std::stoul(c.word("swizzle")));
@@ -89,7 +89,7 @@ std::optional<std::string> broken_size(const SmemCase& c) {
                      c.strided ? "rows" : "elements", unit, nearest);
 }
 
-/// What this GPU cannot do of a case that is otherwise legal.
+/// Why this GPU cannot run a case that is otherwise legal; nothing if it can.
 std::optional<std::string> beyond_device(const SmemCase& c, const Capabilities& can) {
   if (can.environment.simulated()) return "the simulator does not model which instructions copy faster";
   if (auto broken = broken_rule(c.shape, can.multiprocessor)) return broken;

@@ -50,7 +50,7 @@ std::uint64_t traffic(const kernels::SmemShape& shape);
 bool computes(const kernels::SmemShape& shape);
 /// Upper bound of the payload bytes in flight from global memory to one block.
 double in_flight_per_block(const kernels::SmemShape& shape);
-/// The same work and tiles with SmemMethod::sync: load, barrier, work, barrier.
+/// The shape with the same work and tiles, but SmemMethod::sync: load, barrier, work, barrier.
 kernels::SmemShape as_sync(const kernels::SmemShape& shape);
 kernels::SmemShape only(kernels::SmemPart part, const kernels::SmemShape& shape);
 

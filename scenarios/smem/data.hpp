@@ -35,7 +35,7 @@ std::uint32_t sum_of_words(std::span<const std::byte> bytes);
 struct SmemSizes {
   std::uint64_t in = 0;
   std::uint64_t out = 0;
-  /// shape.blocks may still be 0.
+  /// Enlarges the sizes to those that `shape` needs. shape.blocks may still be 0.
   void include(const kernels::SmemShape& shape);
 };
 

@@ -36,7 +36,8 @@ const Result* fastest(std::span<const Result* const> results) {
   return *std::ranges::min_element(results, {}, seconds);
 }
 
-/// "tma, tile 4 KiB, stages 3": values of the axes, with the axis' name unless the word is self-explanatory.
+/// Values of the axes, with the axis' name unless the word is self-explanatory, for example "tma, tile 4 KiB, stages
+/// 3".
 std::string description(const Case& c, std::span<const std::string> axes) {
   std::string text;
   for (const std::string& axis : axes) {
@@ -92,8 +93,8 @@ std::optional<double> latency_of(const Results& results) {
 
 unsigned stages_of(const Result* r) { return smem_case(r->config).shape.stages; }
 
-/// Adds the bytes in flight that the result's rate needs by Little's law, if each byte takes `latency`: in proportion
-/// to its own time in flight.
+/// Adds the bytes in flight that the rate of `enough` needs by Little's law if each byte takes `latency` seconds: its
+/// own bytes in flight, times `latency`, divided by its own time in flight.
 void add_littles_law(const Result& enough, double latency, Finding& f) {
   const double needed = enough.value("bytes_in_flight") * latency / enough.value("time_in_flight");
   f.metrics.push_back({"latency", latency, "s"});

@@ -76,7 +76,7 @@ Region SmemBench::region(const SmemShape& shape, StreamView stream, std::string 
   const kernels::Smem kernel(shape, args());
   device_.preload(kernel);
   Region r = gated(std::move(name), stream, [kernel, stream] { stream.launch(kernel); });
-  // The device copy that is sampled with it overwrites the padding between rows.
+  // The device copy that is sampled with this region overwrites the padding between rows.
   if (shape.part != kernels::SmemPart::compute) {
     r.check = [this, shape] { data_.check(shape, "its output", Between::anything); };
   }

@@ -54,7 +54,7 @@ class SmemBench {
   [[nodiscard]] Region region(const kernels::SmemShape& shape, StreamView stream, std::string name);
   /// A region of cudaMemcpyAsync of the payload inside the GPU. Not checked if rows have padding between them.
   [[nodiscard]] Region device_copy(StreamView stream);
-  /// Memory traffic in GB/s of that copy, given its time.
+  /// Memory traffic in GB/s of device_copy(), given its time in seconds.
   [[nodiscard]] double device_copy_traffic(double seconds) const;
   /// Runs on poisoned memory at full speed, as timed passes, and checks every byte. Throws VerificationError.
   void verify(const kernels::SmemShape& shape, StreamView stream, const char* name);

@@ -17,8 +17,8 @@ using kernels::SmemShape;
 // element). The remaining error is 5 % within families, which are cases with equal choice axes. The search corrects
 // each family by its measurements.
 constexpr double kBlockStart = 0.6e-6;    // until a new block has issued its first load
-constexpr double kTurn = 0.75e-6;         // per tile besides arithmetic: barriers, waits
-constexpr double kTurnOfRoles = 0.25e-6;  // the same without a barrier of the whole block
+constexpr double kTurn = 0.75e-6;         // per tile for barriers and waits, without arithmetic
+constexpr double kTurnOfRoles = 0.25e-6;  // as kTurn, but without a barrier of the whole block
 constexpr double kThreadsForHalf = 36;    // threads per multiprocessor at which arithmetic reaches half of its rate
 
 /// Whether loads continue while a block computes; otherwise other blocks must fill that time.

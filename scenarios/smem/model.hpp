@@ -7,9 +7,9 @@ namespace xferbench {
 
 /// Measured input of the model, in seconds.
 struct SmemCosts {
-  double memory = 0;   ///< of the payload's memory traffic, at the rate of cudaMemcpyAsync
-  double compute = 0;  ///< of the payload's arithmetic alone, on fully occupied multiprocessors
-  double latency = 0;  ///< from the load of a tile until its results are stored, on an idle GPU
+  double memory = 0;   ///< time of the payload's memory traffic at the rate of cudaMemcpyAsync
+  double compute = 0;  ///< time of the payload's arithmetic alone, on fully occupied multiprocessors
+  double latency = 0;  ///< time from the load of a tile until its results are stored, on an idle GPU
   unsigned multiprocessors = 1;
 };
 

@@ -108,7 +108,7 @@ Broken counted_commits(const SmemShape& s) {
 
 /// cuTensorMapEncodeTiled: with swizzling the inner box is at most as wide as the span. Narrower boxes leave gaps in
 /// shared memory, so it must be equal. The pattern repeats every eight rows and depends on the shared memory address
-/// (PTX ISA, "Swizzling modes"), so tiles must be a multiple of that for all stages to have the same pattern.
+/// (PTX ISA, "Swizzling modes"), so tiles must be a multiple of eight rows for all stages to have the same pattern.
 Broken swizzle(const SmemShape& s) {
   if (s.swizzle == 0) return std::nullopt;
   if (!by_tensor_copy(s.method)) return name_of(s.method) + " cannot swizzle: only tma and tma-specialized do";

@@ -22,13 +22,13 @@ constexpr bool by_bulk_copy(kernels::SmemMethod method) {
 
 /// The rule that the shape breaks on every GPU; nothing if it is legal.
 std::optional<std::string> broken_rule(const kernels::SmemShape& shape);
-/// The same, including limits of this GPU.
+/// Like the function above, including limits of this GPU.
 std::optional<std::string> broken_rule(const kernels::SmemShape& shape, const Multiprocessor& multiprocessor);
 
 /// Blocks that fit on one multiprocessor at once, by threads and shared memory. Registers may allow fewer.
 unsigned most_blocks(const kernels::SmemShape& shape, const Multiprocessor& multiprocessor);
-/// Why `asked` blocks (nothing: at least one) do not fit on a multiprocessor that has space for `fit`. `limit`: what
-/// limits it, completed by "... room for {}".
+/// Why `asked` blocks (nothing: at least one) do not fit on a multiprocessor that has space for `fit`; nothing if they
+/// fit. `limit`: subject and verb of the sentence that ends in "room for N".
 std::optional<std::string> no_room(std::optional<unsigned> asked, unsigned fit, std::string_view limit);
 
 }  // namespace xferbench

@@ -33,9 +33,9 @@ constexpr bool between_gpus(GroupPattern pattern) { return pattern >= GroupPatte
 
 /// One copy of a pattern. GPUs are indices in the group.
 struct GroupCopy {
-  std::size_t owner = 0;  ///< the GPU whose stream it uses, and for which it counts
+  std::size_t owner = 0;  ///< the GPU whose stream runs the copy, and to which its bytes count
   Direction direction = Direction::h2d;
-  std::size_t from = 0;  ///< for Direction::p2p only, like `to`
+  std::size_t from = 0;  ///< source GPU; for Direction::p2p only, like `to`
   std::size_t to = 0;
   friend bool operator==(const GroupCopy&, const GroupCopy&) = default;
 };
@@ -46,7 +46,7 @@ std::vector<GroupCopy> copies_of(GroupPattern pattern, std::size_t gpus);
 
 struct TogetherCase {
   GroupPattern pattern = GroupPattern::h2d;
-  std::string word;       ///< word for groups that are not expanded yet; else empty
+  std::string word;       ///< word that stands for groups until groups_of() expands it; else empty
   std::vector<int> gpus;  ///< GPU numbers of the group; empty if `word` is set
   bool shared = false;    ///< one host buffer of which each GPU uses a part
   std::size_t bytes = 0;  ///< per copy
@@ -57,7 +57,7 @@ struct TogetherCase {
 TogetherCase together_case(const Case& c);
 
 std::vector<Axis> together_axes();
-/// One case per group that the case's word stands for; `c` itself if there is none.
+/// One case per group that TogetherCase::word stands for; `c` itself if it has no such word.
 std::vector<Case> groups_of(const Case& c, const GpusOfRun& run);
 /// Why the case does not run, on any machine (can == null) or on this one.
 std::optional<SkipReason> together_skip_reason(const TogetherCase& c, const Capabilities* can);
@@ -65,7 +65,8 @@ std::optional<SkipReason> together_skip_reason(const TogetherCase& c, const Capa
 /// Measurement of one GPU's copies without any other copies, sampled in the same rounds; Measurement::gpu is the GPU.
 inline constexpr const char* kAlone = "alone";
 
-/// "0", "0 and 1", "0 to 3", "0, 2 and 4 to 7": three or more consecutive numbers become a range.
+/// Lists GPU numbers, for example "0", "0 and 1", "0 to 3" or "0, 2 and 4 to 7": three or more consecutive numbers
+/// become a range.
 std::string gpus_in_words(std::vector<int> numbers);
 
 /// Findings: "shares" for each pair of GPUs; with more than two GPUs "bottleneck", the groups that share one;

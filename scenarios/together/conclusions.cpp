@@ -38,7 +38,7 @@ std::string_view in_words(GroupPattern pattern) {
 std::string rate_text(double bytes_per_second) { return format_quantity(bytes_per_second / 1e9, "GB/s"); }
 std::string rate_number(double bytes_per_second) { return format_significant(bytes_per_second / 1e9); }
 
-/// "101 each" if the rates differ by at most 1 %, else "101 and 55.3".
+/// Returns for example "101 each" if the rates differ by at most 1 %, else "101 and 55.3".
 std::string alone_text(const std::vector<model::Estimate>& alone) {
   const auto [least, most] = std::ranges::minmax_element(alone, {}, [](const model::Estimate& e) { return e.value; });
   double sum = 0;
@@ -179,7 +179,7 @@ class Situation {
     return listed(parts);
   }
 
-  /// Pairs that share no bottleneck, and pairs for which that is unknown.
+  /// Text about pairs that share no bottleneck, and about pairs for which that is unknown.
   [[nodiscard]] std::string rest_text(const model::Contention& c) const {
     std::string text;
     if (c.independent_across() && c.bottlenecks().size() > 1 && c.independent().empty()) {
@@ -229,7 +229,7 @@ class Situation {
     return f;
   }
 
-  /// Rates alone of the members of all pairs that share a bottleneck.
+  /// Rates alone of the members of all pairs of GPUs that share a bottleneck.
   [[nodiscard]] std::vector<model::Estimate> alone_of_those_that_share() const {
     std::vector<model::Estimate> all;
     for (const Measured& m : groups_) {
@@ -239,8 +239,8 @@ class Situation {
     return all;
   }
 
-  /// The bandwidth of all members of a bottleneck, if they were measured as one group of more than two but not all
-  /// GPUs: "; GPUs 0 to 3 at once get 166 GB/s".
+  /// Text with the bandwidth of all members of a bottleneck, if they were measured as one group of more than two but
+  /// not all GPUs, for example "; GPUs 0 to 3 at once get 166 GB/s".
   [[nodiscard]] std::string all_of_them(const model::Contention& c) const {
     std::string text;
     for (const model::Bottleneck& b : c.bottlenecks()) {
@@ -261,7 +261,7 @@ class Situation {
     return fmt::format("{} to {}", rate_number(least), rate_text(most));
   }
 
-  /// Groups of more than two GPUs that are not part of another group, in order.
+  /// Groups of more than two GPUs that are not part of another group, in the order of groups_.
   [[nodiscard]] std::vector<const Measured*> widest_groups() const {
     const auto is_part_of = [](const Measured& m, const Measured& other) {
       return m.gpus.size() < other.gpus.size() && std::ranges::all_of(m.gpus, [&](int gpu) {
@@ -294,7 +294,8 @@ class Situation {
     return f;
   }
 
-  /// If no pair is known to share a bottleneck but more GPUs do: the smallest group in `group` that does.
+  /// Text that names the smallest group of GPUs within `group` that is known to share a bottleneck; empty if there is
+  /// none. For use if no pair is known to share one.
   [[nodiscard]] std::string common_limit(const Measured& group, bool no_two) const {
     std::vector<const Measured*> growing;
     for (const Measured& m : groups_) {
@@ -315,7 +316,7 @@ class Situation {
 
   Labels labels_;
   std::string words_;
-  std::vector<int> gpus_;         // in order of appearance
+  std::vector<int> gpus_;         // GPU numbers in order of appearance
   std::vector<Measured> groups_;  // groups of at least two GPUs
 };
 
@@ -343,7 +344,8 @@ Finding own_against_shared(const Result& own, const Result& shared, const std::v
   return f;
 }
 
-/// One finding per group with both kinds; details, except for the largest group of each pattern and size.
+/// One finding per group that was measured with both kinds of host memory. All are details, except that of the largest
+/// group of each pattern and size.
 std::vector<Finding> about_memory(std::span<const Result* const> results, const std::vector<std::string>& axes) {
   std::map<std::string, const Result*> shared;  // key: pattern, group and size
   const auto key_of = [](const Result& r) {
