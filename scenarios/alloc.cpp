@@ -36,7 +36,7 @@ struct Kind {
   std::string_view name;
   Origin origin;
   HostMemory host;      ///< kind of host memory for copies; unused for device memory
-  HostMemory ordinary;  ///< kind of host memory that the copies would use otherwise
+  HostMemory ordinary;  ///< kind of host memory that the copies are compared with
   std::string_view in_words;
 };
 
@@ -243,7 +243,7 @@ class Alloc final : public ScenarioOf<alloc_case> {
   [[nodiscard]] MemoryNeeds memory_needs(const AllocCase& c) const override {
     if (c.kind.origin == Origin::managed) return {.host = c.size, .device = c.size, .managed = c.size};
     if (is_on_device(c.kind)) return {.host = c.size, .device = c.size};
-    // The timed allocations, plus source (pinned and ordinary) and destination buffers of the two copies.
+    // Memory for the timed allocations, plus source (pinned and ordinary) and destination buffers of the two copies.
     return needs_break_even(c.kind) ? MemoryNeeds{.host = 3 * c.size, .device = 2 * c.size}
                                     : MemoryNeeds{.host = 2 * c.size, .device = c.size};
   }

@@ -111,9 +111,9 @@ class CopyInFlight {
     });
   }
 
-  /// The same copy, with CPU work from the return of the call until the copy has ended. The host polls an event after
-  /// each unit of work, as a real application would. A unit counts only if the copy was still running after it: the
-  /// last unit overlaps the end of the copy, and after a blocking call only the event is left.
+  /// Like completion(), with CPU work from the return of the call until the copy has ended. The host polls an event
+  /// after each unit of work, as a real application would. A unit counts only if the copy was still running after it:
+  /// the last unit overlaps the end of the copy, and after a blocking call only the event is left.
   Region beside_work() {
     return with_kernel_in_flight("beside-work", {{.name = "units", .unit = "units"}}, [this](LapTimer& laps) {
       transfer_->submit(stream_);
@@ -159,9 +159,9 @@ class CopyInFlight {
             .steps = std::move(steps)};
   }
 
-  /// Runs right before the clock starts. Waits first, because a kernel in another stream can outlast its copy, and
-  /// kernels would pile up. The launch returns at about the time the kernel starts, so the copy is issued while nearly
-  /// all of the kernel is still to run.
+  /// Puts the kernel in flight, right before the clock starts. Waits first, because a kernel in another stream can
+  /// outlast its copy, and kernels would pile up. The launch returns at about the time the kernel starts, so the copy
+  /// is issued while nearly all of the kernel is still to run.
   void submit_copies() {
     device_.synchronize();
     if (kernel_) (in_own_stream_ ? stream_ : other_stream_).launch(*kernel_);
@@ -205,8 +205,9 @@ void drop_unclear(Way& way) {
   });
 }
 
-/// In the order of the results. Several results of one size differ in the kernel in flight; the smallest share counts:
-/// a kernel ahead of the copy makes the share small if the call returns early, and leaves it at 1 if it blocks.
+/// The ways in the order of the results. Several results of one size differ in the kernel in flight; the smallest share
+/// of blocked time counts: a kernel ahead of the copy makes the share small if the call returns early, and leaves it at
+/// 1 if it blocks.
 std::vector<Way> ways_of(std::span<const Result* const> results) {
   std::vector<Way> ways;
   for (const Result* r : results) {
@@ -423,7 +424,7 @@ class Async final : public ScenarioOf<async_case> {
     const auto& [copy, beside, unit] = series;
     result.measurements = {copy.elapsed,   copy.part("submit"),  copy.part("wait"),
                            beside.elapsed, beside.part("units"), unit.elapsed};
-    // No warnings about their noise: both are multiples of a unit, which is coarse.
+    // No warnings about noise in the last three: they are counted or timed in whole units of work, which are coarse.
     for (std::size_t i = 3; i < result.measurements.size(); ++i) result.measurements[i].auxiliary = true;
     if (!all_sampled(series)) return;
     const double completion = copy.elapsed.median;

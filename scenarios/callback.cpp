@@ -38,7 +38,7 @@ enum class Method {
   host_func,        ///< cudaLaunchHostFunc after each chunk
   stream_callback,  ///< cudaStreamAddCallback after each chunk
   event_sync,       ///< a helper thread waits for an event after each chunk
-  poll,             ///< a helper thread polls that event
+  poll,             ///< a helper thread polls an event after each chunk
 };
 
 constexpr std::array<std::string_view, 6> kMethods{"none",       "naive", "host-func", "stream-callback",
@@ -193,7 +193,7 @@ class ConsumedPipeline : NonCopyable {
       device_.synchronize();
     } catch (const std::exception&) {  // the case has reported it
     }
-    callbacks_.clear();  // if that wait failed, later callbacks do nothing
+    callbacks_.clear();  // if the device could not be synchronized, later callbacks do nothing
     recorded_->close();
   }
 
@@ -211,7 +211,7 @@ class ConsumedPipeline : NonCopyable {
       r.batchable = false;  // like the pipelines that it is compared with
       return r;
     }
-    // Relating the clocks disturbs the pass that follows, so run an untimed one.
+    // Relating GPU and host clocks disturbs the pass that follows, so an untimed pass runs first.
     r.reset = [this, method] {
       if (timer_.refresh(kFresh)) run(method);
     };
@@ -223,7 +223,7 @@ class ConsumedPipeline : NonCopyable {
     return r;
   }
 
-  /// The CPU stage alone, on data that is already there.
+  /// The CPU stage alone, on data that is already in host memory.
   Region cpu_stage() {
     return {.name = "cpu-stage",
             .clock = Clock::host,

@@ -165,7 +165,8 @@ class Copies {
     };
   }
 
-  /// Returns the host time at which the data has arrived, which may be later than the return of the call.
+  /// Runs transfer `which`. Returns the host time at which the data has arrived, which may be later than the return of
+  /// the call.
   double run_to_end(std::size_t which) {
     transfers_[which]->submit(streams_[which]);
     streams_[which].synchronize();
@@ -187,7 +188,8 @@ Measurement stream_measurement(const Series& series, std::string name, std::size
   return series_of_same_passes(series, std::move(name), std::move(samples));
 }
 
-/// Limit of --back-to-back: so many copies in both directions fit behind a gate, so no sample has fewer than requested.
+/// Maximum of --back-to-back: this many copies in both directions fit behind a gate, so no sample has fewer copies than
+/// requested.
 constexpr double kMostBackToBack = 64;
 
 /// Data of at least this many times the size of L2 is mostly not cached.
@@ -386,7 +388,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
   }
 
   /// Compares copies from memory pinned in place with the same copies from pageable memory. `axes`: labels of the
-  /// finding. Nothing if there is no such result.
+  /// finding. Nothing if `all` has no such copies from pageable memory.
   static std::optional<Finding> pinning_break_even(const Result& registered, std::span<const std::string> axes,
                                                    std::span<const Result* const> all) {
     const Metric* pinning = registered.metric("pinning");

@@ -32,7 +32,8 @@ Payload::Payload(Device& device, const Shape& shape, Device& near)
   // With halo rows the whole payload is needed: an output element depends on rows outside of a part.
   if (shape.halo_bytes() == 0) {
     part_ = device.payload_part(host_in_);
-    static_cast<void>(device.payload_part(host_out_));  // has the same size, so the result is the same
+    // Announces the output buffer, too. It has the same size, so its part is the same.
+    static_cast<void>(device.payload_part(host_out_));
   }
   if (!shape.in_place) device_out_ = device.allocate_device(shape.device_bytes);
   if (!shape.own && shape.op == ElementwiseOp::vector_add) addends_ = device.allocate_device(shape.bytes);

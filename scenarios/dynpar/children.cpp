@@ -38,7 +38,7 @@ LaunchRoom::~LaunchRoom() {
     device_.synchronize();
     device_.reserve_device_launches(before_);
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // The context is lost, and the limit with it; the case that lost it has reported that.
+    // The CUDA context is lost, and the limit with it; the case that lost the context has reported the error.
   }
 }
 
@@ -150,8 +150,8 @@ Region ChildrenRun::by_host(std::string name) {
   return region(std::move(name), With::children, [this] { submit_by_host(rival_streams(), With::children); });
 }
 
-/// Submits level by level. In one stream the order of the stream puts a child after the level above; with several
-/// streams they all wait for that level. A level uses at most as many streams as it has children.
+/// Submits level by level. In one stream, stream order puts a child after the level above; with several streams, all of
+/// them wait for the level above. A level uses at most as many streams as it has children.
 void ChildrenRun::submit_by_host(std::size_t most_streams, With with) {
   streams_.front().launch(kernels::Count());
   for (std::uint32_t level = 0; level < args_.tree.levels(); ++level) {

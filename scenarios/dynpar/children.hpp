@@ -70,8 +70,8 @@ struct ChildrenSpec {
   std::uint64_t seed = 0;
 };
 
-/// Streams for host launches that are compared with fire-and-forget, if children do work: fire-and-forget children run
-/// concurrently, so the host's must be able to do so.
+/// Number of streams for host launches that are compared with fire-and-forget, if children do work: fire-and-forget
+/// children run concurrently, so those launched by the host must be able to do so.
 inline constexpr std::size_t kRivalStreams = 32;
 
 /// Every way starts with one kernel that precedes all children: the kernel that launches them or, for host and graph,
@@ -84,9 +84,9 @@ class ChildrenRun : NonCopyable {
   /// All children, launched in the way of the spec. Timed by events without a gate: the host's launch calls are part of
   /// the time.
   Region all(std::string name) { return pass(std::move(name), With::children); }
-  /// The same without children; for host and graph all forks and joins of the streams remain.
+  /// Like all(), but without children; for host and graph, all forks and joins of the streams remain.
   Region childless(std::string name) { return pass(std::move(name), With::no_children); }
-  /// The same children launched by the host, concurrently if the way of the spec runs them concurrently.
+  /// Like all(), but launched by the host, concurrently if the way of the spec runs children concurrently.
   Region by_host(std::string name);
 
   /// Runs one pass on poisoned slots. Throws DeviceError if launches failed, VerificationError if a child is missing or
@@ -116,7 +116,7 @@ class ChildrenRun : NonCopyable {
   DeviceBuffer slots_;
   LaunchLog log_;
   kernels::ChildrenArgs args_;
-  std::vector<Stream> streams_;  // the first is that of the root kernel
+  std::vector<Stream> streams_;  // the first one runs the kernel that precedes all children
   std::vector<Event> joined_;
   Event forked_;
   Graph graph_;

@@ -32,7 +32,7 @@ constexpr std::size_t kKeyBytes = sizeof(std::uint32_t);
 /// The parsed axes of a case.
 struct DynparCase {
   bool sort = false;
-  ChildrenSpec children{};  ///< unless `sort`
+  ChildrenSpec children{};  ///< unused if `sort`
   std::uint64_t bytes = 0;  ///< bytes of keys to sort
   SortKeys keys = SortKeys::random;
 
@@ -158,7 +158,7 @@ std::string comparison_key(const Result& r) {
   return fmt::format("{}/{}/{}/{}", c.tree, c.levels, c.children, c.work);
 }
 
-/// The way with its unusual settings: "fire-and-forget (32 launchers)".
+/// The way with its unusual settings, for example "fire-and-forget (32 launchers)".
 std::string way_of(const ChildrenSpec& c) {
   std::vector<std::string> parts;
   if (c.launchers > 1) parts.push_back(fmt::format("{} launchers", c.launchers));

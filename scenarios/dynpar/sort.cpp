@@ -75,8 +75,8 @@ LevelLists write_lists(std::span<const kernels::SortSegment> level, std::span<st
   return lists;
 }
 
-/// Segments of a level are disjoint. Each comes from a partition of more than kBlockSort keys, which leaves at most
-/// three segments. Only the last block of a segment is partly filled.
+/// Derivation of the bound: segments of a level are disjoint. Each comes from a partition of more than kBlockSort keys,
+/// which leaves at most three segments. Only the last block of a segment is partly filled.
 std::size_t level_lists_room(std::uint32_t count) {
   const std::size_t segments = 3 * std::size_t{count / kernels::kBlockSort} + 1;
   const std::size_t blocks = segments + count / kernels::kPartitionTile;

@@ -40,16 +40,16 @@ struct LevelLists {
   std::array<Grid, 3> grids;  ///< for partitions, sorts and fills; 0 blocks if the level has none
   std::size_t bytes = 0;
 };
-/// `memory` must be 4-byte aligned and have level_lists_room() bytes.
+/// Writes the lists of `level` to `memory`, which must be 4-byte aligned and have level_lists_room() bytes.
 LevelLists write_lists(std::span<const kernels::SortSegment> level, std::span<std::byte> memory);
 /// Upper bound of LevelLists::bytes for any level of a sort of `count` keys.
 std::size_t level_lists_room(std::uint32_t count);
-/// Upper bound of the splits of one level; at least one.
+/// Upper bound of the number of splits, and so of partitions, in one level; at least one.
 std::size_t most_splits(std::uint32_t count);
 
 /// Limit of pending launches for a sort of `count` keys. A grid is pending until all grids that it launched have ended,
-/// so nearly all segments can be pending. Twice the number needed if partitions are even and leave segments of three
-/// quarters of kBlockSort.
+/// so nearly all segments can be pending. The limit is at least twice the number needed if partitions are even and
+/// leave segments of three quarters of kBlockSort.
 std::size_t sort_launches(std::uint32_t count);
 
 class Sorter : NonCopyable {
@@ -67,7 +67,7 @@ class Sorter : NonCopyable {
   /// Throws DeviceError if any launch has failed since the last verify() began.
   void check_launches() const;
 
-  /// Counts of the last pass of by_host().
+  /// Number of round trips and of launches by the host in the last pass of by_host().
   [[nodiscard]] std::size_t round_trips() const { return round_trips_; }
   [[nodiscard]] std::size_t host_launches() const { return host_launches_; }
 

@@ -61,7 +61,7 @@ struct ExchangePart {
   friend bool operator==(const ExchangePart&, const ExchangePart&) = default;
 };
 
-/// A round trip within the same turn: both ends send and receive.
+/// The part of a rank in a round trip within the same turn: both ends send and receive.
 ExchangePart round_trip(const ExchangePart& part);
 
 /// The turns of a round from the view of one rank; all ranks have the same number of turns. Without both_ways the two
@@ -70,7 +70,7 @@ ExchangePart round_trip(const ExchangePart& part);
 std::vector<ExchangePart> turns_of(const model::Matching& matching, bool both_ways, RankConcurrency pace,
                                    std::span<const int> nodes, int rank);
 
-/// The partner of this rank, if it has one.
+/// The partner of `rank`, if it has one.
 std::optional<int> partner_of(const model::Matching& matching, int rank);
 
 /// Findings from successful results of all ranks: a linear fit over the sizes for each direction of a pair, and the

@@ -40,7 +40,8 @@ constexpr const char* kMpiInSlots = "mpi-in-slots";
 /// The regions of every turn: the exchange, and the stages that limit it.
 std::vector<Region> regions_of(const ActiveExchange& at, const ExchangePlan& plan) {
   return exchange_regions(at, [&](const ExchangePart& part, std::vector<Region>& regions) {
-    // Only the turn in which this rank receives bears the name of the result, by which pass times are recorded.
+    // Pass times are recorded by region name, so only the turn in which this rank receives gets the name of the
+    // result's measurement.
     const char* name = part.from ? "exchange" : part.to ? "sent" : "of-others";
     regions.push_back(at.end.exchange(name, part, plan.shape, at.c.bytes));
     if (has_latency(at.c)) regions.push_back(at.end.round_trips(kRoundTrips, part, plan.shape, at.c.bytes));
@@ -85,7 +86,8 @@ void report_limits(const ActiveExchange& at, const ExchangeSamples& samples, dou
     least_mpi = std::min(least_mpi, in_slots.median);
   }
   const std::vector<double> other = at.partner.swap({own_d2h, own_h2d});
-  // One way, the D2H copy of received data runs on the other end's GPU. Both ways, both ends do both copies.
+  // One way, the D2H copy of the data that this rank receives runs on the other end's GPU. Both ways, both ends do both
+  // copies.
   const double d2h = at.c.both_ways ? std::max(own_d2h, other[0]) : other[0];
   const double h2d = at.c.both_ways ? std::max(own_h2d, other[1]) : own_h2d;
   const std::array<std::pair<const char*, double>, 3> stages{{{"d2h", d2h}, {"h2d", h2d}, {"mpi", least_mpi}}};

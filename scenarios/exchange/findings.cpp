@@ -63,7 +63,7 @@ void add_fits(const Measured& measured, std::vector<Finding>& findings) {
   std::ranges::move(fits_and_crossovers(paths, ""), std::back_inserter(findings));
 }
 
-/// The bottleneck in words: "MPI host to host".
+/// The bottleneck in words, for example "MPI host to host".
 std::string_view limit_in_words(std::string_view limit) {
   if (limit == "d2h") return "D2H copy";
   return limit == "h2d" ? "H2D copy" : "MPI host to host";

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kLongestMessage = std::uint64_t{1} << 30;  // MPI counts bytes in an int
 constexpr int kExchangeTag = 100;
 
-/// Waits while nothing moves: spins briefly, then yields the processor to other ranks, and finally throws
+/// Waits while no stage makes progress: spins briefly, then yields the processor to other ranks, and finally throws
 /// RankTimeoutError.
 class ProgressTimeout {
  public:
@@ -24,7 +24,7 @@ class ProgressTimeout {
 
   void note_progress() { asked_ = 0; }
 
-  /// Call repeatedly while nothing moves.
+  /// Call repeatedly while no stage makes progress.
   void look() {
     constexpr unsigned kBetween = 64;
     if (++asked_ % kBetween != 0) return;
@@ -52,7 +52,7 @@ class ProgressTimeout {
   const FlowWaiting& waiting_;
   unsigned asked_ = 0;
   Moment since_{};
-  bool told_ = false;  // whether the user has interrupted the run
+  bool told_ = false;  // whether the interrupt by the user has been noticed
   Moment told_at_{};
 };
 
@@ -185,7 +185,7 @@ double Flow::due() const {
 
 namespace {
 
-/// Waits for the next step of the flow with the earliest due() and takes it.
+/// Waits for the next step of the flow with the earliest due() and takes that step.
 void take_due_step(std::span<Flow* const> flows, const FlowWaiting& waiting) {
   Flow* next = nullptr;
   for (Flow* flow : flows) {

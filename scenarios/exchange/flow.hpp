@@ -54,7 +54,7 @@ class Stage : NonCopyable {
   virtual ~Stage() = default;
 
   virtual void start(std::size_t chunk) = 0;
-  /// Does not block.
+  /// Whether the stage has finished `chunk`. Does not block.
   [[nodiscard]] virtual bool finished(std::size_t chunk) = 0;
   virtual void wait(std::size_t chunk, const FlowWaiting& waiting) = 0;
   /// Makes progress on started chunks, if that needs the host.
@@ -119,7 +119,7 @@ class MessageStage final : public Stage {
   Slots memory_;
   Chunks chunks_;
   std::vector<Parts> parts_;
-  std::size_t oldest_ = 0;  // the chunk of the last finished() call
+  std::size_t oldest_ = 0;  // the chunk that finished() was last asked for
 };
 
 /// The chunks of a payload that pass through one or two stages, with at most `depth` chunks in flight.
@@ -158,7 +158,7 @@ class Flow {
   std::size_t left_ = 0;    // chunks that have finished both stages
 };
 
-/// Runs all flows to the end. Throws RankTimeoutError if nothing moves for longer than the timeout.
+/// Runs all flows to the end. Throws RankTimeoutError if no stage makes progress for longer than the timeout.
 void drive(std::span<Flow* const> flows, const FlowWaiting& waiting);
 
 }  // namespace xferbench

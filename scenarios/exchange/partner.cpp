@@ -38,7 +38,7 @@ std::vector<double> Partner::exchange(const std::vector<double>& mine) {
 }
 
 std::vector<double> Partner::swap(const std::vector<double>& mine) {
-  agree(true);  // if the other end has failed, it sends that instead of data; this throws
+  agree(true);  // if the other end has failed, it sends its failure instead of data, and this throws
   return exchange(mine);
 }
 

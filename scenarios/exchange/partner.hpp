@@ -1,5 +1,5 @@
-// Synchronizes this rank with the one that it exchanges with, so that an error at one end never leaves the other
-// waiting.
+// Synchronizes this rank with its partner, the rank that it exchanges data with, so that an error at one end never
+// leaves the other waiting.
 #pragma once
 
 #include <exception>
@@ -24,8 +24,9 @@ class Partner {
 
   [[nodiscard]] int rank() const { return rank_; }
 
-  /// Exchanges whether both ends are fine. Throws an error postponed by within_pass(), or PartnerFailedError if only
-  /// the other end has failed. After a failure of either end, does nothing.
+  /// Tells the other end whether this end is fine (`mine`), and learns whether the other end is. Throws an error
+  /// postponed by within_pass(), or PartnerFailedError if only the other end has failed. After a failure of either end,
+  /// does nothing.
   void agree(bool mine);
   /// Runs `work` within a pass and postpones its error to the next agree(): waiting for the other end now would block
   /// all ranks, which have yet to agree on the pass.
@@ -42,7 +43,7 @@ class Partner {
 
   const FleetContext& fleet_;
   int rank_;
-  bool failed_ = false;  // at either end
+  bool failed_ = false;  // whether either end has failed
   std::exception_ptr put_off_;
 };
 

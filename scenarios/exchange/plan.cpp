@@ -58,7 +58,7 @@ const Measurement& ExchangeCopies::h2d(const ExchangeSamples& samples) const {
 
 namespace {
 
-/// Measures the input of the model; takes the slower of both ends, so both get the same values.
+/// Measures the input of the model; takes the time of the slower end, so both ends get the same values.
 model::ExchangeStages measure_stages(const ActiveExchange& at) {
   const std::uint64_t bytes = at.c.bytes;
   const std::uint64_t piece = std::max<std::uint64_t>(1, bytes / kFitPieces);

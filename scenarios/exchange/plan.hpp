@@ -21,7 +21,7 @@
 
 namespace xferbench {
 
-/// Payloads up to this size have a latency metric and are not cut into chunks, in bytes.
+/// Largest payload in bytes that has a latency metric and is not cut into chunks.
 inline constexpr std::uint64_t kLargestSmallExchange = 64 << 10;
 
 /// Everything that one rank needs to run a case. Holds references to its arguments.
@@ -58,7 +58,7 @@ std::vector<Region> exchange_regions(const ActiveExchange& at, const OfTurn& of_
   return regions;
 }
 
-/// The samples of regions from exchange_regions().
+/// The samples of regions that exchange_regions() has created.
 class ExchangeSamples {
  public:
   ExchangeSamples(const ActiveExchange& at, std::vector<Series> series)
@@ -79,8 +79,8 @@ class ExchangeSamples {
   std::size_t per_turn_;
 };
 
-/// The copies of both ends measured alone, each in so many pieces: one region per copy or, with both_ways, one region
-/// with both copies at once.
+/// The copies of both ends measured alone, each in `in_pieces` pieces: one region per copy or, with both_ways, one
+/// region with both copies at once.
 struct ExchangeCopies {
   ExchangeCopies(bool both_ways, std::size_t in_pieces);
   void add(const ActiveExchange& at, const ExchangePart& part, std::vector<Region>& regions) const;

@@ -14,7 +14,7 @@ namespace xferbench {
 
 namespace {
 
-/// Larger than any L2, as in scenario latency.
+/// Default size in bytes of the buffer for the pointer chase: larger than any L2, as in scenario latency.
 constexpr std::size_t kUsualBuffer = 256 * MiB;
 
 const char* const kMalformed =
@@ -30,8 +30,9 @@ Case of_pair(const Case& c, int from, int to) {
   return c;
 }
 
-/// Limit of PCIe: that of the slower of the two links. Staged copies use each link as memcpy does. Direct copies are
-/// assumed to be writes, so that they do not share a direction of the link with read requests.
+/// PCIe limit of a pair, in payload bytes per second: that of the slower of the two links. Staged copies use each link
+/// as memcpy does. Direct copies are assumed to be writes, so that they do not share a direction of the link with read
+/// requests.
 double bus_limit(const P2pCase& c, const Environment& environment) {
   std::vector<double> limits;
   for (const std::size_t place : places_of(c.named(), environment)) {

@@ -36,7 +36,7 @@ struct P2pCase {
   Engine engine = Engine::copy_engine;
   bool staged = false;     ///< copies through the host, without peer access
   std::size_t size = 0;    ///< bytes per direction
-  std::size_t buffer = 0;  ///< bytes of the pointer chase
+  std::size_t buffer = 0;  ///< bytes of the buffer for the pointer chase
   bool cached = false;     ///< the data read is in the L2 cache of the GPU that owns it
 
   [[nodiscard]] bool both_ways() const {
@@ -46,9 +46,9 @@ struct P2pCase {
     return direction == PeerDirection::read || direction == PeerDirection::bidirectional_read;
   }
   [[nodiscard]] bool is_of_one_pair() const { return !from.empty() && !to.empty(); }
-  /// The numbers of the GPUs named, `from` first.
+  /// The GPU numbers that the case names, those of `from` first.
   [[nodiscard]] std::vector<int> named() const;
-  /// Sum of both directions.
+  /// Payload bytes, both directions together.
   [[nodiscard]] std::uint64_t bytes() const { return both_ways() ? 2 * size : size; }
 };
 

@@ -64,7 +64,7 @@ std::vector<All> grouped_by(const All& all, const Key& key_of) {
   return groups;
 }
 
-/// Groups that differ in the pair of GPUs only.
+/// Groups of results that differ in the pair of GPUs only.
 std::vector<All> by_way(const All& all) {
   return grouped_by(all, [](const Of& of) { return beside(of.result->config, {"from", "to"}); });
 }
@@ -173,7 +173,7 @@ struct Tally {
   [[nodiscard]] Relation common() const { return pairs.size() == 1 ? pairs.begin()->first : Relation::undecided; }
 };
 
-/// `total` is at least 2.
+/// Returns for example "between 3 of 8 pairs" or "between all 8 pairs". `total` is at least 2.
 std::string among(std::size_t count, std::size_t total) {
   if (count < total) return fmt::format("between {} of {} pairs", count, total);
   return total == 2 ? "between both pairs" : fmt::format("between all {} pairs", total);
@@ -240,8 +240,7 @@ void add_choices(const All& copies, std::vector<Finding>& findings) {
   }
 }
 
-// --- Comparison of pairs
-// ----------------------------------------------------------------------------------------------
+// --- Comparison of pairs --------------------------------------------------------------------------------------------
 
 /// Pairs that are faster in one direction than in the other, for each way of one-way copies and for latency.
 void add_asymmetries(const All& all, std::vector<Finding>& findings) {

@@ -59,7 +59,8 @@ class PeerCopies {
   }
 
  private:
-  /// The copy runs on the GPU that receives the data (fetched) or on the one that has it.
+  /// Adds a copy from `from` to `to`. The GPU that receives the data runs the copy if the case is fetched(), else the
+  /// GPU that has the data.
   void add(const P2pCase& c, Device& from, Device& to, std::uint64_t seed) {
     Device& worker = c.fetched() ? to : from;
     streams_.push_back(worker.make_stream(StreamKind::nonblocking));

@@ -14,8 +14,8 @@ namespace xferbench {
 
 namespace {
 
-/// Smallest chunk of growing or shrinking chunks: threads fill it in about 26 us, and the link needs 5 us for it, twice
-/// the fixed cost of a copy.
+/// Bytes of the smallest chunk of growing or shrinking chunks: threads fill it in about 26 us, and the link needs 5 us
+/// for it, twice the fixed cost of a copy.
 constexpr std::size_t kLeastTapered = 256 * KiB;
 /// How much faster than the link the threads fill or empty chunks.
 constexpr double kTaper = 1.25;

@@ -63,8 +63,8 @@ struct StagingCase {
   // For threads and register_chunks only (slot_memory and stores: threads only). Axes that a case does not have keep
   // their defaults.
   std::size_t threads = 0;
-  std::size_t slot = 0;   ///< bytes, as requested
-  std::size_t slots = 0;  ///< per thread; with StagingWorkers::together in all
+  std::size_t slot = 0;   ///< requested bytes of a slot
+  std::size_t slots = 0;  ///< slots of each thread or, with StagingWorkers::together, of all
   StagingWorkers crew = StagingWorkers::apart;
   ChunkSizes sizes = ChunkSizes::equal;
   StagingStores stores = StagingStores::cached;
@@ -84,7 +84,7 @@ struct StagingCase {
   [[nodiscard]] std::vector<model::Chunk> chunks() const;
   /// Bytes of all slots.
   [[nodiscard]] std::uint64_t ring_bytes() const;
-  /// "8 threads, 3 slots of 2 MiB", with the actual chunk size.
+  /// Returns for example "8 threads, 3 slots of 2 MiB", with the actual chunk size.
   [[nodiscard]] std::string describe_method() const;
 };
 StagingCase staging_case(const Case& c);

@@ -38,7 +38,8 @@ class StagedTransfer {
                  device_.allocate_host(c.size, HostMemory::pinned), device_.allocate_device(c.size)},
         stream_(device_.make_stream(StreamKind::nonblocking)) {
     payload_.part = device_.payload_part(payload_.host);
-    static_cast<void>(device_.payload_part(payload_.pinned));  // has the same size, so the result is the same
+    // Announces the pinned buffer, too. It has the same size, so its part is the same.
+    static_cast<void>(device_.payload_part(payload_.pinned));
     if (c.has_workers()) workers_ = make_worker_pool(device_, payload_, c);
   }
 
@@ -80,7 +81,7 @@ class StagedTransfer {
     return {host.data, host.bytes};
   }
 
-  /// Checks the output of the last pass of that region. For H2D the host buffer then holds the source data again.
+  /// Checks the output of the last pass of region `region`. For H2D the host buffer then holds the source data again.
   void check(std::string_view region, std::string_view what) {
     const std::span<std::byte> host = on_host(region);
     if (payload_.direction == Direction::h2d) {

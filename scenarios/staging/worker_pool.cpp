@@ -268,9 +268,10 @@ class SharedRingWorkers final : public WorkerPool {
 
   [[nodiscard]] bool to_device() const { return payload_.direction == Direction::h2d; }
   [[nodiscard]] std::size_t slot_of(std::size_t number) const { return number % copied_.size(); }
-  /// Waits for the copies in order, and offers the threads the chunk that each one makes possible.
+  /// Waits for the copies in order. After each, offers the threads a chunk: for H2D the next one for the free slot, for
+  /// D2H the chunk that has arrived.
   void follow_copies();
-  /// Returns false if a thread has failed.
+  /// Waits until the copy of chunk `number` has been submitted. Returns false if a thread has failed.
   [[nodiscard]] bool await_submission(std::size_t number);
   void offer(std::size_t number);
   void stop_workers();
@@ -278,7 +279,8 @@ class SharedRingWorkers final : public WorkerPool {
   // Called by the worker threads.
   void work(std::size_t thread);
   void move_part(std::size_t thread, std::size_t number);
-  /// Called after the last part of a chunk has been moved: submits the next copy.
+  /// Called after the last part of a chunk has been moved. Submits the copy of that chunk (H2D) or of the next chunk
+  /// into its slot (D2H).
   void end(std::size_t number);
   void submit(std::size_t number);
 
@@ -338,7 +340,7 @@ void SharedRingWorkers::follow_copies() {
 
 bool SharedRingWorkers::await_submission(std::size_t number) {
   while (!stages_[number].submitted) {
-    const auto other = submitted_->take();  // not always in order
+    const auto other = submitted_->take();  // chunk numbers may arrive out of order
     if (!other || *other == kEnd) return false;
     stages_[*other].submitted = true;
   }
