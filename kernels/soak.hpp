@@ -29,8 +29,8 @@ constexpr std::string_view to_text(SoakPattern pattern) { return kSoakPatternNam
 struct SoakWords {
   SoakPattern pattern{};
   std::uint32_t seed = 0;
-  /// Inverts all bits. Filling the same memory alternately with and without it changes every bit, so a transfer that
-  /// did not happen is detected.
+  /// Inverts all bits. Filling the same memory alternately with and without inversion changes every bit, so a transfer
+  /// that did not happen is detected.
   bool inverted = false;
 
   [[nodiscard]] constexpr std::uint32_t at(std::uint64_t index) const {

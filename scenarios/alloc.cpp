@@ -323,8 +323,8 @@ class Alloc final : public ScenarioOf<alloc_case> {
     report(cycle, c.size, bench.sample({cycle.region("cycle")}), result);
   }
 
-  /// Interleaves the cycle with copies from this and from ordinary memory and, unless pinned in place, with the cycle
-  /// of ordinary memory.
+  /// Interleaves the cycle with copies from the allocated kind of memory and from ordinary memory (Kind::ordinary) and,
+  /// unless pinned in place, with the cycle of ordinary memory.
   static void run_with_copies(const AllocCase& c, const RunContext& bench, Result& result) {
     CopyOut from_it(bench.device, c.kind.host, c.size, bench.seed);
     CopyOut from_ordinary(bench.device, c.kind.ordinary, c.size, bench.seed);

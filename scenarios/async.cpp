@@ -63,7 +63,7 @@ class CpuWork {
     });
   }
 
-  /// Best of ten, by the device's host clock, which also works for a simulated host.
+  /// Minimum of ten measurements by the device's host clock, which also works for a simulated host.
   double seconds_per_iteration() {
     constexpr std::uint64_t kIterations = 20'000;
     double least = 1;

@@ -92,7 +92,8 @@ class Copies {
 
   Region region() {
     Region r = checked_region("copy");
-    // A blocking copy ends before an event after it could be recorded, so two of them cannot be timed by events.
+    // A blocking copy ends before an event after it could be recorded, so two blocking copies cannot be timed by
+    // events.
     if (!first().in_stream() || (both_ways() && first().blocks_host())) {
       describe_for_host_clock(r);
     } else {
@@ -480,7 +481,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
     for (const auto& [name, index] : {std::pair{"h2d", 0U}, std::pair{"d2h", 1U}}) {
       Measurement m;
       if (!series.stream_times.empty()) m = stream_measurement(series, name, index);
-      if (!series.parts.empty()) m = series.parts[index];  // by the host's clock; already named
+      if (!series.parts.empty()) m = series.parts[index];  // timed by the host's clock; already named
       if (m.samples.empty()) continue;
       result.measurements.push_back(m);
       result.add(std::string(name) + "_bandwidth", gigabytes_per_second(size, m.median), "GB/s");

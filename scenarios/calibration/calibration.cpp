@@ -16,7 +16,7 @@ void add_host_memory(Figures& figures) {
   struct Share {
     const char* memory;
     const char* rate;
-    const char* of_rate;  ///< factor for the rate while the other direction is busy; null: 1
+    const char* of_rate;  ///< figure: factor of `rate` while the other direction is busy; null: 1
   };
   for (const auto& [memory, rate, of_rate] : {Share{"socket_memory.in", "h2d_rate", nullptr},
                                               {"socket_memory.out", "d2h_rate", nullptr},

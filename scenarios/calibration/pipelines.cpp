@@ -32,8 +32,8 @@ FigureReader metric(std::string name) {
   };
 }
 
-/// Factor by which a copy is slower while the other direction is busy. Results of scenario overlap without this metric
-/// count as factor 1.
+/// Reads the factor of a copy's rate or overhead (`of`) while the other direction is busy, relative to alone. Results
+/// without this metric count as factor 1.
 FigureReader factor(const std::string& direction, std::string_view of) {
   return [there = metric(direction + "_per_operation"),
           own = metric(fmt::format("{}_duplex_{}", direction, of))](const Result& r) -> std::optional<FigureValue> {

@@ -62,7 +62,7 @@ class PointerChase {
 
   Device& device_;
   std::vector<std::uint32_t> next_;
-  DeviceBuffer on_device_;  // either this (on device_ or the owner) or on_host_ is used
+  DeviceBuffer on_device_;  // on device_ or its owner; unused if on_host_ is used
   HostBuffer on_host_;
   const kernels::ChaseLine* lines_ = nullptr;  // device address
   HostBuffer log_memory_;

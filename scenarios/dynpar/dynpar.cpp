@@ -190,7 +190,8 @@ std::vector<const Result*> best_of_each_way(std::vector<const Result*> best) {
   return best;
 }
 
-/// `ways` is sorted by makespan and has at least two elements. There is no winner if confidence intervals overlap.
+/// Names the fastest of `ways`, at least two results sorted by makespan. There is no winner if confidence intervals
+/// overlap.
 Finding winner_of(const std::vector<const Result*>& ways) {
   std::vector<model::Estimate> times;
   std::vector<std::string> names;

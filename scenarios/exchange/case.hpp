@@ -47,7 +47,7 @@ std::vector<Case> rounds_of(const Case& c, int ranks);
 /// Why `ranks` ranks cannot run this case; nothing if they can.
 std::optional<SkipReason> reason_against_round(const ExchangeCase& c, int ranks);
 
-/// The pairs of a round; needs a valid round. All ranks compute the same.
+/// The pairs of a round; needs a valid round. All ranks compute the same pairs.
 model::Matching matching_of(const ExchangeCase& c, int ranks, std::uint64_t seed);
 
 /// Memory of one rank, on the host and on its GPU.

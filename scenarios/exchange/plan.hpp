@@ -32,7 +32,7 @@ struct ActiveExchange {
   ExchangeEndpoint& end;
   std::vector<ExchangePart> turns{};
 
-  /// Index of the turn in which this rank receives, or sends.
+  /// Indices in `turns` of the turn in which this rank receives, and of the one in which it sends.
   [[nodiscard]] std::size_t receiving() const {
     return place([](const ExchangePart& p) { return p.from.has_value(); });
   }

@@ -1,6 +1,6 @@
 // The operations that scenario latency times. Each owns its resources, provides regions, and can be verified. Only
-// copies can check the output of timed passes: empty kernels write nothing, and passes with time stamps check those
-// themselves.
+// copies can check the output of timed passes: empty kernels write nothing, and passes with time stamps check their
+// stamps.
 #pragma once
 
 #include <cstddef>

@@ -27,7 +27,7 @@ OverlapCase whole_of(const OverlapCase& c) {
   return whole;
 }
 
-/// The same pipeline on the first GPU alone: with its own payload, or with the whole payload that is shared.
+/// The pipeline of the case on the first GPU alone: with that GPU's payload or, if the GPUs share one, with all of it.
 struct OneGpu {
   OneGpu(const OverlapCase& c, const RunContext& bench, const PartsOnGpus& parts)
       : is_each(*c.split == Split::each), own(bench.device, c.work.seeded(bench.seed), c.pipeline, payload(parts)) {

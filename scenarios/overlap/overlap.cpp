@@ -99,7 +99,7 @@ Region kernels_in_turn(ChunkedWork& work, StreamView stream) {
           .operations = work.chunks().size() * work.shape().kernels_per_chunk};
 }
 
-/// The same pipeline for only one round.
+/// The pipeline of the case, but for only one round.
 CutPipeline one_round_of(Device& device, const OverlapCase& c, const ChunkedWork& all) {
   ChunkedWork::Shape shape = all.shape();
   shape.rounds = 1;
@@ -119,7 +119,7 @@ StageCosts stage_costs(const RunContext& bench, ChunkedWork& work) {
   });
 }
 
-/// Adds how many kernels of different streams run concurrently, if they are small.
+/// Adds metric kernels_at_once: how many kernels of different streams run concurrently. Meant for small kernels.
 void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline& pipeline, Result& result) {
   const Stream one = bench.device.make_stream(StreamKind::nonblocking);
   Region at_once = kernels_at_once(work, pipeline);
@@ -134,7 +134,7 @@ void count_kernels_at_once(const RunContext& bench, ChunkedWork& work, Pipeline&
   if (seconds > 0) result.add("kernels_at_once", one_by_one.elapsed.median / seconds, "1");
 }
 
-/// Adds the derived metrics, and measures what they need in addition.
+/// Adds the derived metrics, and takes the additional measurements that some of them need.
 void account_for(const OverlapCase& c, const RunContext& bench, ChunkedWork& work, Pipeline& pipeline, Result& result) {
   derive(c, bench.device.capabilities().environment.gpu.copy_engines, result);
   // The GPU is warm now, and clocks and link are in the same state as for the pipeline.
@@ -363,7 +363,7 @@ std::vector<Axis> overlap_axes() {
   };
   const auto of_chunks = [&](Axis axis) { return with(chunked, std::move(axis)); };
   const auto by_stream = [&](Axis axis) { return with({"streams", "graph-streams"}, std::move(axis)); };
-  // A user's kernel defines its own work and its own grid.
+  // A user's kernel defines its own work and grid, so some axes exist for built-in kernels only.
   const auto of_built_in = [&](Axis axis) { return with_kernel(words(kernels::kElementwiseNames), std::move(axis)); };
   std::vector<std::string> on_device = chunked;
   on_device.insert(on_device.begin(), "serial");

@@ -95,10 +95,10 @@ inline constexpr std::size_t kLeastForCosts = std::size_t{1} << 20;
 bool has_costs(const ChunkedWork::Shape& shape);
 
 /// Measures the costs: the whole payload as one operation and in many, alone and in both directions at once, and chunks
-/// so small that only hand-overs between engines matter. Overwrites the buffers of `work`. Timed behind gates, so only
-/// submit_* contains host time. The same work must have run just before, as there is no warm-up. Throws
-/// std::logic_error unless has_costs(). With several GPUs all run at once, and the costs are those of the first.
-/// Repeats noisy measurements up to `attempts` times and keeps the fastest.
+/// so small that only hand-overs between engines matter. Overwrites the buffers of each `work`. All regions are timed
+/// behind gates, so only the submit_* costs contain host time. The same work must have run just before, as there is no
+/// warm-up. Throws std::logic_error unless has_costs(). With several GPUs all run at once, and the costs of the first
+/// one are returned. Repeats noisy measurements up to `attempts` times and keeps the fastest.
 StageCosts measure_stage_costs(const RunContext& bench, std::span<const OnGpu> all, int attempts = 1);
 
 }  // namespace xferbench

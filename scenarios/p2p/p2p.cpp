@@ -71,7 +71,7 @@ class PeerCopies {
     for (const auto& t : transfers_) (t.get()->*step)();
   }
 
-  bool staged_;  // never behind a gate: for a gigabyte the driver queues so many pieces that the call blocks
+  bool staged_;  // if set, no gate: for a gigabyte the driver queues so many pieces that the call blocks
   std::vector<Stream> streams_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
 };

@@ -27,7 +27,7 @@ using kernels::SmemType;
 
 constexpr std::uint64_t kPart = 64 * MiB;  // bytes staged through page-locked memory at a time
 constexpr std::uint64_t kGrain = MiB;      // minimum bytes per host thread
-constexpr std::size_t kQueueBytes = 128;   // two words, and alignment for what follows
+constexpr std::size_t kQueueBytes = 128;   // size of the queue: two words, padded
 constexpr std::byte kPadding{0x7E};        // between input rows; output padding is poison until a kernel writes there
 constexpr std::size_t kSmallElements = 1 + 512;  // pattern::small_element is in [1, 2^9]
 

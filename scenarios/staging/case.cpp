@@ -17,7 +17,7 @@ namespace {
 /// Bytes of the smallest chunk of growing or shrinking chunks: threads fill it in about 26 us, and the link needs 5 us
 /// for it, twice the fixed cost of a copy.
 constexpr std::size_t kLeastTapered = 256 * KiB;
-/// How much faster than the link the threads fill or empty chunks.
+/// Ratio of the rate at which threads fill or empty chunks to the rate of the link.
 constexpr double kTaper = 1.25;
 
 /// The value of a choice axis; its first word if the case does not have the axis.

@@ -73,7 +73,7 @@ class GroupCopies {
   std::vector<GroupCopy> plan_;
   std::vector<Member> members_;
   std::vector<DeviceBuffer> memory_;
-  std::vector<DeviceBuffer> sources_;  ///< for p2p: what each GPU of the group sends; empty if nothing
+  std::vector<DeviceBuffer> sources_;  ///< for p2p: data that each GPU of the group sends; may be empty
   std::vector<Payload> payloads_;
   std::vector<Placed> placed_;  ///< in the order of plan_
 };

@@ -19,7 +19,7 @@ namespace xferbench {
 
 namespace {
 
-/// From the common start to the end of the last copy in one direction.
+/// Time from the common start to the end of the last copy in one direction.
 Measurement direction_of(const Series& series, std::string name, const GroupCopies& copies, Direction direction) {
   std::vector<double> samples;
   for (const std::vector<double>& times : series.stream_times) {
