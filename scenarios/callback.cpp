@@ -164,7 +164,7 @@ class Consumers : NonCopyable {
   std::vector<std::uint64_t> sums_;
   std::mutex mutex_;
   std::exception_ptr error_;                          // may be written by any thread at any time
-  std::vector<std::unique_ptr<HostThread>> threads_;  // last member: the threads use the others
+  std::vector<std::unique_ptr<HostThread>> threads_;  // last member, destroyed first: the threads use the others
 };
 
 /// The regions of one case, timed by the host's clock.
@@ -187,7 +187,7 @@ class ConsumedPipeline : NonCopyable {
       watcher_ = device_.host().start_thread([this, polls] { watch(polls); });
     }
   }
-  /// After a failed pass, a driver thread may still be entering or leaving a callback.
+  /// Synchronizes first: after a failed pass, a driver thread may still be entering or leaving a callback.
   ~ConsumedPipeline() {
     try {
       device_.synchronize();
@@ -342,7 +342,7 @@ class ConsumedPipeline : NonCopyable {
   TimerOnHost timer_{device_};
   std::unique_ptr<Channel> recorded_;  // chunks whose events have been recorded in this pass
   Consumers consumers_;
-  std::unique_ptr<HostThread> watcher_;  // last member: it posts to the consumers
+  std::unique_ptr<HostThread> watcher_;  // last member, destroyed first: the thread posts to the consumers
 };
 
 class Callback final : public ScenarioOf<callback_case> {

@@ -179,7 +179,7 @@ class Copies {
   unsigned back_to_back_;
   std::vector<std::unique_ptr<Transfer>> transfers_;
   std::array<double, 2> ends_{};  // end of each direction, host's clock
-  std::optional<Worker> worker_;  // last member: its thread uses the others
+  std::optional<Worker> worker_;  // last member, destroyed first: its thread uses the others
 };
 
 /// A measurement of the times of one stream of the region.

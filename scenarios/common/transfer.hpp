@@ -39,7 +39,7 @@ struct TransferSpec {
 
   /// Whether host memory is neither source nor destination.
   [[nodiscard]] bool between_devices() const { return direction == Direction::d2d || direction == Direction::p2p; }
-  /// Whether the call of a copy between buffers returns only after the data has been moved, or almost.
+  /// Whether the call of a copy between buffers returns only after the data, or nearly all of it, has been moved.
   [[nodiscard]] bool blocks_host() const {
     if (engine == Engine::multiprocessors) return false;
     return blocking_api || (is_pageable(memory) && !between_devices());
@@ -61,8 +61,8 @@ class Transfer : NonCopyable {
 
   /// Moves the data once, in `stream` if the transfer is stream-ordered.
   virtual void submit(StreamView stream) = 0;
-  /// Whether submit() returns only after the data has been moved, or almost. Hazard: then it must not be called behind
-  /// a closed gate, as that would deadlock.
+  /// Whether submit() returns only after the data, or nearly all of it, has been moved. Hazard: then it must not be
+  /// called behind a closed gate, as that would deadlock.
   [[nodiscard]] virtual bool blocks_host() const = 0;
   /// Whether the transfer is stream-ordered, so that events can time it.
   [[nodiscard]] virtual bool in_stream() const { return true; }

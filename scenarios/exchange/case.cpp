@@ -110,7 +110,7 @@ MemoryNeeds exchange_memory(const ExchangeCase& c) {
   std::uint64_t slots = 0;
   if (c.method == ExchangeMethod::pipeline) {
     const bool given = c.shape.chunk > 0 && c.shape.depth > 0;
-    // Three shapes are tried if chunk or depth is not given.
+    // Slots for three shapes, as three are tried if chunk or depth is not given.
     slots = given ? c.shape.chunk * c.shape.depth : 3 * model::kMostExchangeMemory;
     slots = 2 * std::min(slots, 3 * c.bytes);
   }

@@ -1,6 +1,6 @@
 // multipath: copies a payload to one GPU, or from it, through its own link and the links of its neighbours at once.
-// Compared with the own link alone, and with the same amount of data over all links without relaying, which is the
-// upper limit of any distribution.
+// Compared with that GPU's own link alone, and with the same amount of data over all links without relaying, which is
+// the upper limit of any distribution.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -28,8 +28,8 @@ inline constexpr std::array<std::string_view, 4> kPeerDirections{"write", "read"
                                                                  "bidirectional-read"};
 
 struct P2pCase {
-  std::vector<int> from;   ///< GPU number; empty: each GPU
-  std::vector<int> to;     ///< GPU number; empty: each GPU
+  std::vector<int> from;   ///< number of the source GPU; empty: each GPU
+  std::vector<int> to;     ///< number of the destination GPU; empty: each GPU
   bool malformed = false;  ///< --pairs, --from or --to names a wrong number of GPUs
   bool latency = false;
   PeerDirection direction = PeerDirection::write;

@@ -14,7 +14,7 @@ namespace {
 using kernels::SmemSchedule;
 using kernels::SmemShape;
 
-/// A plain read of a contiguous array.
+/// The shape of a plain read of a contiguous array.
 SmemShape read_of(std::uint64_t bytes) {
   SmemShape shape;
   shape.op = kernels::SmemOp::read;
@@ -37,8 +37,8 @@ void CacheFlush::run(StreamView stream) const { stream.launch(*kernel_); }
 
 bool CacheFlush::needed(const SmemShape& shape, std::uint64_t cache_bytes) {
   constexpr std::uint64_t kTimesCache = 16;  // a larger payload leaves at most 6 % of itself in L2
-  // Copies leave as many dirty lines in L2 as they find. A read would have to write back the dirty lines of the copy
-  // that it is sampled with: 10 of 470 us for 2 GiB on an H200.
+  // Kernels that copy leave as many dirty lines in L2 as they find. A kernel that only reads would have to write back
+  // the dirty lines of the device copy that is sampled with it: 10 of 470 us for 2 GiB on an H200.
   return shape.op == kernels::SmemOp::read || shape.payload_bytes() < kTimesCache * cache_bytes;
 }
 

@@ -201,7 +201,7 @@ class IndependentWorkers final : public WorkerPool {
   Work work_;
   std::shared_ptr<void> gear_;
   std::vector<std::vector<Place>> places_;
-  Threads threads_;  // last member: the threads use the others
+  Threads threads_;  // last member, destroyed first: the threads use the others
 };
 
 /// One stream per thread, or one stream for all.
@@ -293,7 +293,7 @@ class SharedRingWorkers final : public WorkerPool {
   std::vector<Stage> stages_;                      // per chunk
   std::unique_ptr<Channel> submitted_;             // numbers of chunks whose copies have been submitted
   std::vector<std::unique_ptr<Channel>> offered_;  // per thread: numbers of the chunks to work on, in order
-  Threads threads_;                                // last member: the threads use the others
+  Threads threads_;                                // last member, destroyed first: the threads use the others
 };
 
 SharedRingWorkers::SharedRingWorkers(Device& device, const StagedPayload& payload, const StagingCase& c)

@@ -49,7 +49,7 @@ struct TogetherCase {
   std::string word;       ///< word that stands for groups until groups_of() expands it; else empty
   std::vector<int> gpus;  ///< GPU numbers of the group; empty if `word` is set
   bool shared = false;    ///< one host buffer of which each GPU uses a part
-  std::size_t bytes = 0;  ///< per copy
+  std::size_t bytes = 0;  ///< size of each copy
 
   /// Whether a single GPU copies.
   [[nodiscard]] bool is_alone() const { return word == "alone" || gpus.size() == 1; }

@@ -75,7 +75,7 @@ class GroupCopies {
   std::vector<DeviceBuffer> memory_;
   std::vector<DeviceBuffer> sources_;  ///< for p2p: data that each GPU of the group sends; may be empty
   std::vector<Payload> payloads_;
-  std::vector<Placed> placed_;  ///< in the order of plan_
+  std::vector<Placed> placed_;  ///< one per copy, in the order of plan_
 };
 
 }  // namespace xferbench
