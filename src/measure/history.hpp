@@ -21,11 +21,11 @@ class SampleHistory {
   explicit SampleHistory(double ci) : ci_(ci) {}
 
   void begin_turn() { next_ = 0; }
-  /// Sets the batch of the next call's regions to that of the previous turn, if there was one. A new choice could
-  /// differ, and samples with different batches are not comparable.
+  /// Sets each region's batch for the next sample() call to its batch in the same call of the previous turn, if there
+  /// was one: samples with different batches are not comparable.
   void repeat_as_before(std::span<Region> regions) const;
-  /// Appends the results of this turn's next call to those of earlier turns; returns all samples with their
-  /// statistics. Throws std::logic_error if the turns sampled different regions.
+  /// Appends the results of this turn's next sample() call to the results of the same call in earlier turns; returns
+  /// all samples with their statistics. Throws std::logic_error if the turns sampled different regions.
   std::vector<Series> continued(std::vector<Series> now);
 
  private:

@@ -98,7 +98,7 @@ template <class Predicate>
 }
 #endif
 
-/// The same with AVX2 if the CPU supports it, because payloads are checked often.
+/// Like all_right(), but uses AVX2 if the CPU supports it, because payloads are checked often.
 template <class Predicate>
 bool all_right_fast(std::size_t begin, std::size_t end, const Predicate& right) {
 #if defined(__x86_64__)

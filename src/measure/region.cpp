@@ -77,7 +77,7 @@ RegionTimer::RegionTimer(Machine& machine, Region region) : host_(machine.host()
   for (const StreamView stream : region_.streams) joined_.push_back(stream.device().make_event(kind));
 }
 
-/// With streams of several devices: groups them by device.
+/// Groups the region's streams by device and creates the devices' events; does nothing if all streams belong to `root`.
 void RegionTimer::add_devices(Device& root) {
   const auto of_root = [&root](const StreamView stream) { return &stream.device() == &root; };
   if (std::ranges::all_of(region_.streams, of_root)) return;
@@ -142,7 +142,7 @@ void RegionTimer::join() {
   }
 }
 
-/// Without a gate, the other devices start some microseconds after the root's.
+/// Queues the start of each device's part. Without a gate, the other devices start some microseconds after the root's.
 void RegionTimer::begin_devices(bool gated) {
   const StreamView root = region_.streams.front();
   for (const DeviceStreams& on_device : devices_) {
@@ -173,7 +173,7 @@ void RegionTimer::end_devices() {
     first.record(on_device.ended);
     if (first == root) continue;
     root.wait(on_device.ended);
-    // A separate stream, because the root stream may still be waiting for other devices.
+    // Record the end by the root device's clock in a separate stream: the root stream may still wait for other devices.
     on_device.watch.wait(on_device.ended);
     on_device.watch.record(on_device.seen);
   }
@@ -256,7 +256,7 @@ Timing RegionTimer::run_by_host_clock() {
   const double begun = host_.now();
   for (unsigned i = 0; i < batch_; ++i) region_.steps ? region_.steps(laps) : region_.submit();
   timing.elapsed = (host_.now() - begun) / batch_;
-  timing.submit = timing.elapsed;  // the calls are the work itself
+  timing.submit = timing.elapsed;  // with Clock::host, the calls do the work themselves
   return timing;
 }
 

@@ -29,7 +29,7 @@ class LapTimer {
   }
   /// Excludes the time since the last lap from all parts.
   void restart() { begun_ = host_.now(); }
-  /// Adds a value measured in another way. A part may have several values per pass.
+  /// Adds a value that lap() does not measure, in the part's unit. A part may have several values per pass.
   void add(std::size_t part, double value) { parts_.at(part).push_back(value); }
 
  private:
@@ -38,7 +38,7 @@ class LapTimer {
   double begun_ = 0;
 };
 
-/// Seconds. Events resolve about 0.5 us, so shorter work is repeated within a sample.
+/// Shortest sample in seconds. CUDA events resolve about 0.5 us, so shorter work is repeated within a sample.
 inline constexpr double kShortestSample = 200e-6;
 
 /// Work to time, as the scenario describes it.
@@ -63,7 +63,7 @@ struct Region {
   /// relative to the begin of the own device's part and by that device's clock.
   bool per_stream = false;
   bool batchable = true;              ///< may be repeated within one sample if it is too short for the clock
-  double shortest = kShortestSample;  ///< seconds below which it is too short
+  double shortest = kShortestSample;  ///< in seconds; shorter passes are repeated within a sample
   unsigned batch = 0;                 ///< fixed repetitions per sample; 0: chosen from `shortest`
   /// The region's time is compared with that of the first region with this flag, so both must include the fixed cost
   /// per pass (model::StageCosts::start) to the same extent. If their batches differ, the region is sampled a second
@@ -72,7 +72,7 @@ struct Region {
   bool waits = false;  ///< submit() returns only when the work has finished, so no further wait is needed
   /// With several devices: repetitions may follow each other without synchronizing the streams in between.
   bool back_to_back = false;
-  /// Another region warms up the same work, in this or an earlier sampling: only lazy loading is left.
+  /// Another region warms up the same work, in this or an earlier sampling: one pass for lazy loading is enough.
   bool warmed_by_another = false;
   std::function<void()> reset{};  ///< prepares a pass, untimed; prevents batching
   /// Throws VerificationError unless the last pass left correct results. Called right after a pass, untimed, before
@@ -85,11 +85,11 @@ struct Region {
     std::string name;
     Clock clock = Clock::host;
     std::string unit = "s";
-    bool decides = false;      ///< sampling continues until its interval is narrow enough, too
+    bool decides = false;      ///< sampling continues until this part's interval is narrow enough, too
     std::optional<int> gpu{};  ///< see Measurement::gpu
   };
   std::vector<Part> parts{};               ///< timed by `steps`
-  std::function<void(LapTimer&)> steps{};  ///< instead of submit; only with Clock::host
+  std::function<void(LapTimer&)> steps{};  ///< does and times the work in place of `submit`; only with Clock::host
 };
 
 inline constexpr const char* kAlikeSuffix = "-alike";  ///< see Region::same_batch
@@ -110,8 +110,8 @@ Region at_once(std::string name, std::vector<Region> regions);
 /// the wait for the end returns, without gate and events. It waits for each stream in turn, as programs do; waits for
 /// finished streams return at once. Never batched, because such a program needs each result.
 Region wall_region(const Region& region);
-inline constexpr const char* kWall = "wall";             ///< name of that region
-inline constexpr const char* kWallCalls = "wall-calls";  ///< name of its part: the submitting calls
+inline constexpr const char* kWall = "wall";             ///< name of the region that wall_region() returns
+inline constexpr const char* kWallCalls = "wall-calls";  ///< name of its part: host time of the submitting calls
 
 /// Whether one pass over the region fits behind a gate.
 bool fits_gate(const Region& region);
@@ -123,7 +123,7 @@ struct Timing {
   double elapsed = 0;
   double submit = 0;                       ///< host time inside submit()
   std::vector<double> stream_times;        ///< see Region::per_stream; empty unless requested
-  std::vector<std::vector<double>> parts;  ///< values per part
+  std::vector<std::vector<double>> parts;  ///< outer index as in Region::parts; inner: values of that part
 };
 
 /// Times one region; owns its events and its gate.
@@ -164,12 +164,12 @@ class RegionTimer {
   /// The streams of one device, with the events of its begin and end.
   struct DeviceStreams {
     std::vector<StreamView> streams;  // the first starts and ends the device's part
-    std::vector<std::size_t> places;  // their indices among the region's streams
+    std::vector<std::size_t> places;  // indices of `streams` among the region's streams
     Event begun;                      // the following events belong to this device
     Event forked;
     std::vector<Event> joined;  // one per stream; the first is used only with per_stream
     Event ended;
-    Stream watch;  // stream and event of the root's device; empty for the root's own streams
+    Stream watch;  // in which the root device records `seen`, the end of this device; empty for the root device
     Event seen;
   };
 
@@ -180,7 +180,7 @@ class RegionTimer {
   bool run_devices(bool gated, const std::function<void()>& before_start, Timing& timing);
   void begin_devices(bool gated);
   void end_devices();
-  /// Opens the gate on every exit from a scope: an exception must not leave the GPU held until the timeout.
+  /// Opens the gate at the end of the scope, also after an exception: the GPU must not be held until the timeout.
   [[nodiscard]] auto opening(bool gated) {
     return OnExit([this, gated] {
       if (gated) gate_.open();
@@ -195,8 +195,8 @@ class RegionTimer {
   unsigned batch_ = 1;
   std::size_t gate_timeouts_ = 0;
   double preparation_ = 0;
-  bool all_were_there_ = true;  // at the last gated pass
-  // Empty with Clock::host. They belong to the root's device, except for joined_.
+  bool all_were_there_ = true;  // in the last gated pass, all streams had reached the gate before it opened
+  // Events; empty with Clock::host. joined_ belong to the devices of their streams, the others to the root device.
   Event start_;
   Event stop_;
   Event forked_;
@@ -227,7 +227,7 @@ inline auto timed_passes(Machine& machine) {
 
 /// Runs a region once, untimed and without gate.
 void run_once(Machine& machine, const Region& region);
-/// The same after `prepare`, for verification passes.
+/// Runs a region once, untimed and without gate, after calling `prepare`. For verification passes.
 void run_once(Machine& machine, const Region& region, const std::function<void()>& prepare);
 
 /// Runs a region once exactly as a timed pass, behind its gate if it has one, to verify results at full speed.

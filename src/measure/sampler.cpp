@@ -74,9 +74,10 @@ double skew_of(const Series& series) {
 
 namespace {
 
-constexpr double kWarmupShare = 0.2;       // maximum, of the budget
-constexpr double kThrottled = 0.9;         // of the maximum SM clock
-constexpr std::size_t kEnoughToTell = 20;  // samples; with fewer, the interval's width is unreliable
+constexpr double kWarmupShare = 0.2;  // maximum share of the budget for the warm-up
+constexpr double kThrottled = 0.9;    // share of the maximum SM clock; a GPU below it counts as throttled
+constexpr std::size_t kEnoughToTell =
+    20;  // samples; with fewer, the interval's width does not tell whether the target can be reached
 
 class Loop {
  public:
@@ -131,8 +132,8 @@ class Loop {
     }
   }
 
-  /// Adds series for Region::same_batch after all others, which keep their indices. Not checked: the original
-  /// regions are.
+  /// Adds the repeated regions that Region::same_batch requires, after all others, which keep their indices. The
+  /// results of repeated regions are not checked, because those of the original regions are.
   void add_alike() {
     const auto alike = [](const RegionTimer& timer) { return timer.region().same_batch; };
     const auto first = std::ranges::find_if(timers_, alike);
@@ -168,7 +169,7 @@ class Loop {
     }
     add_alike();
     std::vector<std::vector<double>> times(timers_.size());
-    std::vector<std::size_t> own;  // regions with a warm-up of their own
+    std::vector<std::size_t> own;  // indices of regions with a warm-up of their own
     for (std::size_t i = 0; i < timers_.size(); ++i) {
       if (!timers_[i].region().warmed_by_another) own.push_back(i);
     }
@@ -185,7 +186,8 @@ class Loop {
     }
   }
 
-  /// Runs one pass of each region without own warm-up, because its first pass is slow nevertheless.
+  /// Runs one pass of each region that is not in `warmed`: its first pass is slow even if another region warmed up its
+  /// work.
   void warm_up_others(const std::vector<std::size_t>& warmed) {
     for (std::size_t i = 0; i < timers_.size(); ++i) {
       if (!std::ranges::binary_search(warmed, i) && !stopped()) time_or_throw(i);
@@ -234,7 +236,8 @@ class Loop {
     }
   }
 
-  /// `look`: whether this round may evaluate the intervals. After the last round there is always a reason.
+  /// Why sampling ends after `n` rounds; nothing if it continues. `look`: whether this round may evaluate the
+  /// intervals.
   [[nodiscard]] std::optional<Stop> reason_to_stop(std::size_t n, bool look) const {
     if (look && !any(!all_settled())) return Stop::ci;
     if (n >= policy_.max_samples) return Stop::max_samples;
@@ -257,7 +260,7 @@ class Loop {
 
   enum class Round { usual, checked };
 
-  /// One sample of every region, in alternating order. False when interrupted.
+  /// Takes one sample of every region, in reverse order in every second round. Returns false if interrupted.
   bool take_round(std::size_t n, Round round) {
     for (std::size_t i = 0; i < timers_.size(); ++i) {
       if (stopped()) return false;
@@ -287,7 +290,7 @@ class Loop {
     return false;
   }
 
-  /// Runs right after a pass. Skipped after Ctrl-C, because checking gigabytes takes long.
+  /// Checks the result of a region's latest pass. Skipped after Ctrl-C, because checking gigabytes takes long.
   void check(std::size_t i, std::size_t pass) {
     if (stopped()) return;
     Series& series = series_[i];
@@ -333,7 +336,8 @@ class Loop {
     });
   }
 
-  /// Repeats a pass that failed in another process. Returns nothing if this process's own gate timed out.
+  /// Times a pass, and repeats it if it failed in another process. Returns nothing if this process's own gate timed
+  /// out.
   std::optional<Timing> time_in_step(std::size_t i) {
     for (;;) {
       lockstep_->agree_on_start(timers_[i].preparation(), lengths_[i]);
@@ -367,7 +371,7 @@ class Loop {
                                [this](const Measurement* m) { return statistics::settled(m->samples, policy_.ci); });
   }
 
-  /// A measurement that reached its target reports that; the others report why sampling ended.
+  /// Sets the stop reasons: Stop::ci for each measurement that reached its target; for others, why sampling ended.
   void stop(Stop reason) {
     const auto settle = [&](Measurement& m) { m.stop = statistics::stop_of(m.samples, policy_.ci, reason); };
     for (Series& s : series_) {
@@ -379,7 +383,7 @@ class Loop {
     }
   }
 
-  /// Only devices in use, because others may be lost.
+  /// The devices that the regions use. Other devices may be lost, so they must not be queried.
   [[nodiscard]] std::set<Device*> devices_at_work() const {
     std::set<Device*> devices;
     for (const RegionTimer& timer : timers_) {
@@ -404,9 +408,9 @@ class Loop {
   Lockstep* lockstep_;
   double begun_;
   double checking_ = 0;                      // seconds spent on checks
-  double sampling_begun_ = 0;                // seconds spent when sampling began
-  std::optional<std::size_t> just_checked_;  // region checked last, unless a pass has followed
-  std::size_t given_ = 0;                    // number of regions as given; timers after them come from add_alike()
+  double sampling_begun_ = 0;                // budget used, in seconds, when sampling began
+  std::optional<std::size_t> just_checked_;  // index of the region checked last; empty once another pass has followed
+  std::size_t given_ = 0;                    // number of regions passed to sample(); later timers come from add_alike()
   std::vector<RegionTimer> timers_;
   std::vector<double> lengths_;  // per region: duration of the last pass in seconds, only with a Lockstep
   std::vector<Series> series_;

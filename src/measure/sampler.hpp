@@ -46,22 +46,24 @@ struct SamplingProgress {
 using SamplingObserver = std::function<void(const SamplingProgress&)>;
 
 struct Series {
-  Measurement elapsed;                            ///< named like the region
-  Measurement submit;                             ///< host time inside submit(), named "<region>-submit"
-  std::vector<std::vector<double>> stream_times;  ///< per sample, if requested by the region
-  std::vector<Measurement> parts;                 ///< the region's parts, in its order
-  Stop ended = Stop::budget;                      ///< reason why sampling of all regions together ended
-  double ci = 0;                                  ///< requested relative half-width
-  double checking = 0;                            ///< seconds spent on checks, which no sample includes
-  std::vector<Lockstep::Moments> moments;         ///< start and end of each sample; only with a Lockstep
-  /// Throws std::logic_error if there is no such part, which is a mistake in the scenario. `gpu`: number of the
-  /// part's GPU.
+  Measurement elapsed;  ///< named like the region
+  Measurement submit;   ///< host time inside submit(), named "<region>-submit"
+  std::vector<std::vector<double>>
+      stream_times;                        ///< for each sample, the end times of the streams (see Region::per_stream)
+  std::vector<Measurement> parts;          ///< one for each of Region::parts, in that order
+  Stop ended = Stop::budget;               ///< reason why sampling of all regions together ended
+  double ci = 0;                           ///< target: relative half-width of the interval
+  double checking = 0;                     ///< seconds spent on checks, which no sample includes
+  std::vector<Lockstep::Moments> moments;  ///< start and end of each sample; only with a Lockstep
+  /// Returns a part by its name and, if it exists once per GPU, the number of its GPU. Throws std::logic_error if there
+  /// is no such part, which is a mistake in the scenario.
   [[nodiscard]] const Measurement& part(std::string_view name, std::optional<int> gpu = {}) const;
-  /// A part as a main measurement of the case. It inherits the region's flags.
+  /// Returns a part as a main measurement of the case, with the flags not-warm and throttled of the region.
   [[nodiscard]] Measurement main_part(std::string_view name) const;
 };
 
-/// A further measurement from the same passes, with one number per pass. It has its own statistics and stop reason.
+/// Makes a further measurement from the passes of `series`, with one number per pass, its own statistics and stop
+/// reason.
 Measurement series_of_same_passes(const Series& series, std::string name, std::vector<double> samples);
 
 /// For a region over several devices: median over the samples of the time between the first and the last device's

@@ -79,7 +79,7 @@ Interval interval_of_thirds(std::span<const double> samples) {
   return {centre / std::exp(half), centre * std::exp(half)};
 }
 
-/// +1 for samples above the median, -1 below it, minus the mean of these signs.
+/// For each sample 1 if it is above the median, -1 if below, 0 if equal; minus the mean of these numbers.
 std::vector<double> sides(std::span<const double> samples) {
   const double centre = median(samples);
   std::vector<double> sides;
@@ -293,7 +293,7 @@ void append(Measurement& all, const Measurement& more) {
   if (more.batch != all.batch) {
     throw std::logic_error("samples of " + all.name + " that are means of different numbers of repetitions");
   }
-  // Flags that samples alone do not show.
+  // Keep the flags that cannot be computed from samples.
   std::vector<std::string> of_machine;
   for (const char* flag : {"not-warm", "throttled", "gate-timeout"}) {
     const auto has = [flag](const Measurement& m) { return std::ranges::find(m.flags, flag) != m.flags.end(); };

@@ -24,12 +24,12 @@ double percentile(std::span<const double> samples, double fraction);
 /// the largest k with sum_{i<k} C(n,i) 2^-n <= 0.025. Nothing below six samples.
 std::optional<std::pair<std::size_t, std::size_t>> median_ranks(std::size_t n);
 
-/// The median's 95% confidence interval by those ranks. Distribution-free; assumes independent samples.
+/// The median's 95% confidence interval from median_ranks(). Distribution-free; assumes independent samples.
 std::optional<Interval> median_interval(std::span<const double> samples);
 
-/// The same for autocorrelated samples, with n reduced to n / widening(samples)^2. The interval also covers what the
-/// medians of the series' thirds say of its level. This interval is reported and decides when to stop. Its measured
-/// coverage: tests/verdicts/interval_coverage.cpp.
+/// The median's 95% confidence interval for autocorrelated samples: the interval for n / widening(samples)^2
+/// independent samples, extended to cover the interval computed from the medians of the series' thirds. This interval
+/// is reported and decides when to stop. Its measured coverage: tests/verdicts/interval_coverage.cpp.
 std::optional<Interval> autocorrelation_adjusted_ci(std::span<const double> samples);
 
 /// sqrt(n / n_eff) for the median of autocorrelated samples: sqrt(1 + 2 sum of rho_k). rho_k is the lag-k
@@ -37,7 +37,7 @@ std::optional<Interval> autocorrelation_adjusted_ci(std::span<const double> samp
 /// outliers. The sum ends at the first pair of neighbouring rho_k whose sum is not positive (Geyer's initial positive
 /// sequence). At least kLeastWidening.
 double widening(std::span<const double> samples);
-/// Short series underestimate their autocorrelation: stored series of an H200 need this factor beyond what they show.
+/// Lower limit of widening(), from stored series of an H200: short series underestimate their autocorrelation.
 inline constexpr double kLeastWidening = 1.25;
 
 /// Whether sampling may stop: the interval's relative half-width is at most `ci`, the first sample is no outlier, and
@@ -64,11 +64,11 @@ double autocorrelation(std::span<const double> samples);
 bool autocorrelated(std::span<const double> samples);
 
 struct Outliers {
-  std::size_t mild = 0;    ///< beyond 1.5 interquartile ranges, but not severe
-  std::size_t severe = 0;  ///< beyond 3 interquartile ranges
+  std::size_t mild = 0;    ///< number of samples beyond 1.5 interquartile ranges, but not beyond 3
+  std::size_t severe = 0;  ///< number of samples beyond 3 interquartile ranges
 };
-/// Tukey's fences with linearly interpolated quartiles (type 7). Values closer to a quartile than 0.1% of the median
-/// do not count.
+/// Counts outliers by Tukey's fences, with linearly interpolated quartiles (type 7). Samples closer to a quartile than
+/// 0.1% of the median do not count.
 Outliers outliers(std::span<const double> samples);
 
 /// Whether the first sample lies above the severe fence of the others, which indicates missing warm-up.

@@ -24,15 +24,15 @@ class TimerOnHost {
     uncertainty_ = std::max(uncertainty_, relation_.uncertainty);
     return true;
   }
-  /// Seconds from a stamp to a later host time; negative results, due to the uncertainty, become 0.
+  /// Seconds from a GPU timer stamp to a later host time; negative results, due to the uncertainty, become 0.
   [[nodiscard]] double since(std::uint64_t stamp, double host) const {
     return std::max(0.0, host - relation_.host_time(stamp));
   }
-  /// Seconds from a host time to a later stamp; negative results become 0.
+  /// Seconds from a host time to a later GPU timer stamp; negative results become 0.
   [[nodiscard]] double until(std::uint64_t stamp, double host) const {
     return std::max(0.0, relation_.host_time(stamp) - host);
   }
-  /// Largest uncertainty so far, in seconds.
+  /// Largest uncertainty of all measured relations, in seconds.
   [[nodiscard]] double uncertainty() const { return uncertainty_; }
 
  private:

@@ -32,7 +32,7 @@ class Watch : NonCopyable {
   bool watching_ = true;
 };
 
-/// Returns nothing if the gate timed out.
+/// Traces one timed pass. Returns nothing if the gate timed out.
 std::optional<Trace> traced_pass(Tracer& tracer, RegionTimer& timer) {
   Watch watch(tracer);
   const auto timing = timer.time();

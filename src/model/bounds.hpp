@@ -15,7 +15,7 @@ struct Stages {
   double kernel = 0;
   double d2h = 0;
   double both = 0;           ///< H2D and D2H concurrently, until both have finished
-  double chunked = 0;        ///< the same in chunks; 0: not measured
+  double chunked = 0;        ///< H2D and D2H concurrently in chunks, until both have finished; 0: not measured
   double at_both_rates = 0;  ///< see time_at_both_rates(); 0: not measured
 };
 

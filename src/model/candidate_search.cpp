@@ -10,8 +10,8 @@ namespace xferbench::model {
 
 namespace {
 
-/// Prior weights in equivalent measurements: of the initial model error, and of the error of all families for each
-/// single family.
+/// Prior weights, as equivalent numbers of measurements: of the initial model error, and of the error over all families
+/// when the error of one family is estimated.
 constexpr double kWeightOfGuess = 2;
 constexpr double kWeightOfAll = 2;
 
@@ -70,8 +70,8 @@ void CandidateSearch::fail(std::size_t index) {
   learn();
 }
 
-/// Estimates bias and error per family, because a model may be good for one family and bad for another. Each bias is
-/// fitted to the same ratios and costs a degree of freedom.
+/// Estimates bias and error per family, because a model may be good for one family and bad for another. A family's bias
+/// is fitted to the ratios that its error is estimated from, so it costs a degree of freedom.
 void CandidateSearch::learn() {
   for (auto& [name, family] : families_) family = {};
   for (const Runner& r : runners_) {
@@ -97,7 +97,8 @@ void CandidateSearch::learn() {
     if (r.rounds == 0) continue;
     Family& family = families_[r.prediction.family];
     const double residual = r.log_ratio() - family.bias;
-    const double of_model = std::max(0.0, residual * residual - r.half_width() * r.half_width());  // without noise
+    const double of_model =
+        std::max(0.0, residual * residual - r.half_width() * r.half_width());  // without the measurement's noise
     family.squares += of_model;
     of_all += of_model;
     ++weight;
@@ -168,7 +169,7 @@ std::vector<std::size_t> CandidateSearch::next() const {
   return batch;
 }
 
-/// The best predicted of every family, so that a model error for one family does not hide it; then the best overall.
+/// The best prediction of every family, so that a model error for one family does not hide it; then the best overall.
 std::vector<std::size_t> CandidateSearch::first_batch() const {
   const auto order = ranked([this](const Runner& r) { return r.fresh() && !hopeless(r); },
                             [this](std::size_t i) { return runners_[i].prediction.seconds; });
@@ -185,7 +186,7 @@ std::vector<std::size_t> CandidateSearch::first_batch() const {
   return chosen;
 }
 
-/// Unmeasured configurations that could still beat the best, most promising first.
+/// Unmeasured configurations that could still beat the best measured one, most promising first.
 std::vector<std::size_t> CandidateSearch::promising() const {
   const double best = runners_[*leader()].median * (1 - policy_.worthwhile);
   const auto rank = [this](std::size_t i) { return optimistic(i); };
@@ -195,8 +196,8 @@ std::vector<std::size_t> CandidateSearch::promising() const {
   return found;
 }
 
-/// Configurations whose intervals overlap the best's, if there are more than `finalists` and the best's interval is
-/// too wide: more samples may separate them.
+/// Configurations whose intervals overlap that of the best, if more than `finalists` are tied and the best's interval
+/// is too wide: more samples may separate them.
 std::vector<std::size_t> CandidateSearch::undecided() const {
   const std::size_t best = *leader();
   const std::vector<std::size_t> close = standing();

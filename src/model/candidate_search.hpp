@@ -19,7 +19,7 @@ struct Prediction {
   std::string family;  ///< configurations with a similar model error: one strategy
 };
 
-/// All fractions are relative to the time they concern.
+/// Errors and margins are fractions of the predicted or measured time that they apply to.
 struct CandidateSearchPolicy {
   double model_error = 0.03;   ///< of a prediction within a measured family; initial estimate
   double family_error = 0.10;  ///< additional error for a family that has not been measured
@@ -30,19 +30,19 @@ struct CandidateSearchPolicy {
   std::size_t least = 8;   ///< ... but at least this many ...
   std::size_t most = 200;  ///< ... and at most this many; the least promising are left out
   std::size_t batch = 6;   ///< new configurations per round
-  std::size_t rounds = 2;  ///< rounds for a near-best candidate, if there are more than `finalists`
+  std::size_t rounds = 2;  ///< maximum rounds that measure a near-best candidate, if there are more than `finalists`
   std::size_t finalists = 6;  ///< this many near-best candidates need no further rounds
 };
 
 class CandidateSearch {
  public:
-  /// Non-positive or non-finite predictions count as the slowest one.
+  /// Predictions that are not positive and finite are replaced by the slowest valid one.
   explicit CandidateSearch(std::vector<Prediction> predictions, const CandidateSearchPolicy& policy = {});
 
-  /// Configurations to measure next, together. First the best predicted ones of each family and overall. Then those
-  /// that could beat the best according to corrected predictions. Then again those that are tied with the best, if
-  /// they are more than `finalists` and the best's interval is wide. Always includes the best measured one as a
-  /// reference. Empty when the search is over. Each returned index must then be passed to record() or fail().
+  /// Configurations to measure next, together. First the ones with the best predictions, of each family and overall.
+  /// Then the ones whose corrected predictions could beat the best measured one. Then, once more, the ones that are
+  /// tied with the best, if more than `finalists` are tied and the best's interval is wide. Includes the best measured
+  /// one as a reference. Empty when the search is over. Each returned index must then be passed to record() or fail().
   [[nodiscard]] std::vector<std::size_t> next() const;
   [[nodiscard]] bool over() const { return next().empty(); }
 
@@ -69,7 +69,7 @@ class CandidateSearch {
     Interval interval;
     [[nodiscard]] bool fresh() const { return rounds == 0 && !failed; }
     [[nodiscard]] double log_ratio() const;   ///< log of measured over predicted
-    [[nodiscard]] double half_width() const;  ///< of the interval, in logarithms
+    [[nodiscard]] double half_width() const;  ///< half the logarithm of the interval's upper end over its lower end
   };
   /// Model error of a family, in logarithms.
   struct Family {

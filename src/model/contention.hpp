@@ -1,5 +1,5 @@
-// Finds GPUs that share a bottleneck, from the rate of each GPU alone and of every two GPUs concurrently; also its
-// capacity, and the number of GPUs that saturates what all of them share. Pure functions. docs/scenarios/together.md.
+// Finds GPUs that share a bottleneck, from the rate of each GPU alone and of every two GPUs concurrently. Also finds
+// the bottleneck's capacity, and how many GPUs saturate one that all share. Pure functions. docs/scenarios/together.md.
 #pragma once
 
 #include <cstddef>
@@ -30,14 +30,14 @@ Estimate fraction_of_alone(const ConcurrentRates& rates);
 
 /// Whether GPUs share a bottleneck that they saturate together.
 enum class Sharing {
-  yes,        ///< the ratio's whole interval is below 1 - kLeastLoss
-  no,         ///< the ratio's whole interval is at or above 1 - kLeastLoss
+  yes,        ///< the whole interval of fraction_of_alone() is below 1 - kLeastLoss
+  no,         ///< the whole interval of fraction_of_alone() is at or above 1 - kLeastLoss
   undecided,  ///< neither, or no interval
   unknown,    ///< not measured concurrently
 };
 Sharing sharing_of(const ConcurrentRates& rates);
 
-/// Two GPUs, by index.
+/// The rates of two GPUs, which are given by their indices.
 struct ConcurrentPair {
   std::size_t a = 0;
   std::size_t b = 0;
@@ -59,7 +59,7 @@ class Contention {
   Contention(std::size_t gpus, std::span<const ConcurrentPair> pairs);
 
   [[nodiscard]] std::size_t gpus() const { return gpus_; }
-  /// Symmetric; unknown for a GPU with itself.
+  /// Whether two GPUs share a bottleneck; symmetric. Unknown for a GPU with itself.
   [[nodiscard]] Sharing between(std::size_t a, std::size_t b) const { return matrix_.at(a * gpus_ + b); }
   /// Number of pairs in that state.
   [[nodiscard]] std::size_t count(Sharing sharing) const;
@@ -81,7 +81,7 @@ class Contention {
   bool independent_across_ = true;
 };
 
-/// Index of the first of several growing groups that certainly shares a bottleneck; nothing if none does.
+/// Index of the first of several groups, each larger than the previous, that certainly shares a bottleneck.
 std::optional<std::size_t> first_shared_group(std::span<const ConcurrentRates> growing);
 
 }  // namespace xferbench::model

@@ -11,7 +11,7 @@ namespace {
 constexpr std::array<std::size_t, 4> kDepths{2, 3, 4, 8};
 constexpr std::uint64_t kMostChunks = 4096;  // more chunks cost far more than they save
 
-/// Fits the cost from times in one piece and in several; the extra time gives the cost per operation.
+/// Fits a stage's cost to the times of `bytes` in one piece and in `pieces`; the extra time is the cost per operation.
 Cost cost_of(double bytes, double one, double in_pieces, std::size_t pieces) {
   const double more = pieces > 1 ? std::max(0.0, (in_pieces - one) / static_cast<double>(pieces - 1)) : 0;
   const double per_operation = std::min(more, one);
@@ -34,7 +34,8 @@ ExchangeStages fit_exchange_stages(const ExchangeTimes& t) {
                         .message = cost_of(t.bytes, t.message, t.message_pieces, t.pieces),
                         .h2d = cost_of(t.bytes, t.h2d, t.h2d_pieces, t.pieces)};
   const double operations = stages.d2h.per_operation + stages.message.per_operation + stages.h2d.per_operation;
-  stages.handoff = std::max(0.0, (t.tiny - operations) / 3);  // the last handoff is until the host sees the end
+  stages.handoff =
+      std::max(0.0, (t.tiny - operations) / 3);  // three handoffs: the last one until the host sees the end
   return stages;
 }
 

@@ -44,7 +44,7 @@ struct ExchangeShape {
 
 inline constexpr std::uint64_t kShortestExchangeChunk = std::uint64_t{64} << 10;
 inline constexpr std::uint64_t kLongestExchangeChunk = std::uint64_t{64} << 20;
-/// Bytes of one side's slots together, if the shape is chosen freely.
+/// Maximum bytes of all slots of one side if best_exchange_shape() chooses both fields; two slots may exceed it.
 inline constexpr std::uint64_t kMostExchangeMemory = std::uint64_t{128} << 20;
 
 /// The shape with the least predicted time; among those within 1 %, the one with the least memory. Nonzero fields of

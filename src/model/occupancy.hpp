@@ -21,7 +21,7 @@ double covered(const Trace& trace, std::initializer_list<Activity::Row> rows);
 /// GPUs over the time they cover. 1 means no overlap; 0 if there are none.
 double concurrency(const Trace& trace);
 
-/// The same for kernels only.
+/// Average number of concurrent kernels while at least one runs, on all GPUs; 0 if there are none.
 double kernel_concurrency(const Trace& trace);
 
 /// Idle time of a row between its first begin and last end. Gaps below 1 ns, the resolution of trace clocks, do not

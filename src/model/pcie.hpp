@@ -14,8 +14,9 @@ namespace xferbench::model {
 /// as well, a common value.
 struct PciePackets {
   unsigned payload = 256;
-  unsigned read_request = 256;              ///< always an assumption
-  std::optional<unsigned> allowed_request;  ///< from configuration space; absent: both are assumed
+  unsigned read_request = 256;  ///< always an assumption
+  std::optional<unsigned>
+      allowed_request;  ///< maximum read request from configuration space; absent: `payload` is assumed, too
 };
 PciePackets pcie_packets(const Environment::Pcie& link);
 

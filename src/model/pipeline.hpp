@@ -12,7 +12,7 @@ namespace xferbench::model {
 struct Cost {
   double per_operation = 0;  ///< engine time besides the payload
   double per_byte = 0;
-  // For a copy while a copy in the opposite direction runs. The directions may differ.
+  // These apply to a copy while a copy in the opposite direction runs. They may differ between H2D and D2H.
   double duplex_rate = 1;      ///< rate while the other copy moves payload, relative to alone; in (0, 1]
   double duplex_overhead = 1;  ///< per_operation while the other copy runs, relative to alone; at least 1
 };
@@ -21,7 +21,7 @@ struct Cost {
 struct Handoff {
   double copy_to_kernel = 0;
   double kernel_to_copy = 0;
-  double copy_to_copy = 0;  ///< to the opposite direction
+  double copy_to_copy = 0;  ///< from a copy to a dependent copy in the opposite direction
 
   static Handoff alike(double seconds) { return {seconds, seconds, seconds}; }
 };
@@ -32,14 +32,14 @@ struct StageCosts {
   Cost d2h;
   Handoff handoff{};
   double stream_switch = 0;   ///< delay of a copy engine that continues with another stream
-  double start = 0;           ///< fixed cost of a pass besides its operations: no copy starts earlier
+  double start = 0;           ///< fixed cost of a pass in seconds: no H2D copy starts earlier in the pass
   unsigned copy_engines = 2;  ///< with 1, the two directions take turns
   double submit_h2d = 0;      ///< host time per call; 0 if submission is hidden, for example by a gate
   double submit_kernel = 0;
   double submit_d2h = 0;
 };
 
-/// The chunks and their dependencies, besides the order H2D copy, kernel, D2H copy of each chunk. 0: no dependency.
+/// The chunks and their dependencies, besides the order H2D copy, kernel, D2H copy of each chunk; 0: no dependency.
 struct Arrangement {
   std::vector<double> chunks;        ///< bytes per chunk
   std::size_t h2d_after_d2h = 0;     ///< the H2D copy of chunk i waits for the D2H copy of chunk i - this
@@ -59,7 +59,7 @@ double lower_bound(const StageCosts& costs, double bytes);
 
 /// Decomposition of a measured makespan, which is the sum of `limit` and all later fields except `contention`.
 struct Losses {
-  double limit = 0;        ///< as measured
+  double limit = 0;        ///< `measured_limit` of explain()
   double contention = 0;   ///< part of `limit`: copies slowing each other, if the link is the bottleneck
   double fill_drain = 0;   ///< pipeline start and end, when not all engines have work
   double overhead = 0;     ///< cost per operation besides the payload, pauses, handoffs

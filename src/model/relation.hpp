@@ -22,13 +22,13 @@ struct Estimate {
   std::optional<Interval> interval{};
 };
 Estimate estimate_of(const Measurement& measurement);
-/// Of the measurement with that name; 0 without an interval if there is none.
+/// The median and interval of the measurement with that name; 0 without an interval if the result lacks it.
 Estimate estimate_of(const Result& result, std::string_view measurement);
 
 /// 95 % confidence interval of a / b for independent medians: half-widths add in quadrature, in logarithms. Nothing
 /// unless both have a positive interval.
 std::optional<Interval> ratio_interval(const Estimate& a, const Estimate& b);
-/// The same for a - b, which may be negative.
+/// 95 % confidence interval of a - b, which may be negative, for independent medians. Nothing unless both have one.
 std::optional<Interval> difference_interval(const Estimate& a, const Estimate& b);
 Estimate difference(const Estimate& a, const Estimate& b);
 
@@ -43,9 +43,9 @@ Relation relate(const Estimate& a, const Estimate& b);
 
 /// The fastest of several times.
 struct Leaders {
-  std::vector<std::size_t> places;  ///< index of the shortest time, followed by those that are not certainly slower
-  bool equal = false;               ///< all of them are equal to the first, not merely undecided
-  bool sampled = true;              ///< false if one of them has too few samples for an interval
+  std::vector<std::size_t> places;  ///< indices of the shortest time, then of all times that are not certainly slower
+  bool equal = false;               ///< all times in `places` are equal to the shortest, not merely undecided
+  bool sampled = true;              ///< false if a time in `places` has too few samples for an interval
 
   [[nodiscard]] bool decided() const { return places.size() == 1; }
 };

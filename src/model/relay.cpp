@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kHalvings = 60;  // steps of the binary search over time: more than a double's precision
 
-/// Minimum chunk unless less is left: half of it takes as long on a fast link as an additional copy costs.
+/// Minimum bytes per chunk, unless less is left: half of it takes as long on a fast link as an additional copy costs.
 constexpr std::uint64_t kShortest = std::uint64_t{2} << 20;
 
 /// A split must take at most this fraction of the direct time, because the model is not accurate enough for small
@@ -80,7 +80,7 @@ std::vector<std::uint64_t> relay_slots(const RelayShape& shape, std::uint64_t by
   return slots;
 }
 
-/// Each chunk waits for the previous one on the same link, for its slot, and for its own arrival.
+/// Each chunk waits for the previous chunk on its link, for a free slot, and before the second link for its arrival.
 double relay_time(const RelayCosts& helper, const RelayShape& shape, std::uint64_t bytes) {
   double arrived = 0;  // end of the last chunk on the first link
   double gone = 0;     // end of the last chunk on the second link

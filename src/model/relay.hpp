@@ -12,18 +12,20 @@ namespace xferbench::model {
 /// Costs of one helper GPU. It holds a few chunks at once, one per slot, and receives the next chunk over its first
 /// link while it sends the previous one over its second.
 struct RelayCosts {
-  double first_rate = 0;   ///< bytes per second, while all other GPUs transfer as well
-  double second_rate = 0;  ///< the same for the link over which it forwards
-  double first_copy = 0;   ///< seconds per copy besides the bytes
+  double first_rate =
+      0;  ///< of the link over which the helper receives, in bytes per second, while all other GPUs transfer as well
+  double second_rate =
+      0;  ///< of the link over which the helper sends, in bytes per second, while all other GPUs transfer as well
+  double first_copy = 0;  ///< seconds per copy over the first link, without the time for its bytes
   double second_copy = 0;
   double hand_over = 0;  ///< from the end of a copy to the start of one that waits for it
 };
 
 /// All paths to the target GPU.
 struct RelayPaths {
-  double direct_rate = 0;  ///< bytes per second of its own link, while the helpers transfer as well
-  double direct_copy = 0;  ///< seconds per copy besides the bytes
-  double far_end = 0;      ///< from a helper's end until the target GPU sees it
+  double direct_rate = 0;  ///< of the target GPU's own link, in bytes per second, while the helpers transfer as well
+  double direct_copy = 0;  ///< seconds per copy over that link, without the time for its bytes
+  double far_end = 0;      ///< seconds from the end of a helper's last copy until the target GPU sees it
   double joining = 0;      ///< seconds to start and join all GPUs, measured with almost no data
   std::vector<RelayCosts> helpers{};
 };
@@ -35,8 +37,8 @@ struct RelayShape {
   bool last_leg_is_fast = true;  ///< the second link is the faster one: short chunks come last; otherwise first
 };
 
-/// Chunk sizes for relaying `bytes`. The faster link waits for the first chunk or finishes after the slower one with
-/// the last, so chunks shrink toward that end, to at least 2 MiB.
+/// Chunk sizes for relaying `bytes`. At the beginning only the first link transfers, at the end only the second. So
+/// chunks shrink, to at least 2 MiB, toward the end at which only the faster link transfers.
 [[nodiscard]] std::vector<std::uint64_t> relay_chunks(const RelayShape& shape, std::uint64_t bytes);
 
 /// Bytes per slot for relaying `bytes`: the longest chunk that uses the slot. Unused slots are omitted.

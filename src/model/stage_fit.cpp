@@ -51,7 +51,7 @@ struct Queue {
   double bytes_each;
   std::size_t waiting;
   Operation copy;
-  double end = 0;  ///< of the latest finished copy
+  double end = 0;  ///< when the latest finished copy ended
 };
 
 }  // namespace
@@ -73,8 +73,8 @@ CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& row_in,
 
 namespace {
 
-/// Fits duplex rates and overheads iteratively until the modelled ends match the measured ones. Rates are corrected
-/// by the ends in few pieces, overheads by those in many, on which each has most influence.
+/// Fits duplex rates and overheads iteratively until the modelled ends match the measured ones. The ends with few
+/// pieces correct the rates, and the ends with many pieces the overheads, because there each has most influence.
 void fit_duplex(const StageTimes& t, StageCosts& c) {
   constexpr int kRounds = 300;
   constexpr double kLeastRate = 0.1;
@@ -129,7 +129,7 @@ StageCosts with_rates_of(StageCosts costs, const Arrangement& arrangement, doubl
     for (Cost* copy : {&c.h2d, &c.d2h}) copy->duplex_rate = std::min(1.0, copy->duplex_rate * factor);
     return c;
   };
-  double low = 0.8;  // larger corrections would not be a matter of rates
+  double low = 0.8;  // limits of the correction factor; a larger deviation would have another cause
   double high = 1.1;
   for (int halved = 0; halved < 30; ++halved) {
     const double middle = (low + high) / 2;

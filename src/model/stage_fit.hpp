@@ -16,11 +16,11 @@ struct CopyEnds {
 
 /// Equal copies in one direction, back to back.
 struct CopyRow {
-  double bytes = 0;  ///< total
+  double bytes = 0;  ///< total of all pieces
   std::size_t pieces = 1;
 };
 
-/// Predicts both directions started together; copies wait only for their engine.
+/// Predicts when the copies of each direction end if both directions start together; copies wait only for their engine.
 CopyEnds copies_at_once(const Cost& h2d, const Cost& d2h, const CopyRow& in, const CopyRow& out);
 
 struct StageSeconds {
@@ -41,11 +41,12 @@ struct StageTimes {
   double small_bytes = 0;  ///< 0: not measured
   StageSeconds small;
   CopyEnds both;
-  std::size_t both_pieces = 1;   ///< in each direction
-  std::size_t opposing = 1;      ///< payloads in one piece each, back to back, in the opposite direction
-  double h2d_pieces_beside = 0;  ///< end of H2D in pieces against them
-  double d2h_pieces_beside = 0;  ///< end of D2H in pieces against them
-  /// The same two with the pieces rotating over three streams; 0: not measured.
+  std::size_t both_pieces = 1;  ///< in each direction
+  std::size_t opposing =
+      1;  ///< number of whole payloads, copied back to back in the direction opposite to the one in `pieces`
+  double h2d_pieces_beside = 0;  ///< end of H2D in `pieces` while `opposing` payloads are copied D2H
+  double d2h_pieces_beside = 0;  ///< end of D2H in `pieces` while `opposing` payloads are copied H2D
+  /// The two times above with the pieces rotating over three streams; 0: not measured.
   double h2d_in_turns_beside = 0;
   double d2h_in_turns_beside = 0;
 };

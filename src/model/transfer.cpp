@@ -79,7 +79,7 @@ std::optional<Matrix> inverse(Matrix m, const Terms& terms) {
 
 struct Fitted {
   Vector terms{};
-  double slope_variance = 0;  ///< for residuals of variance 1
+  double slope_variance = 0;  ///< variance of the slope, for residuals of variance 1
   std::size_t count = 0;      ///< number of fitted terms
 };
 
@@ -218,7 +218,7 @@ Crossover crossover_between(const WaysAtSize& below, const WaysAtSize& above) {
           .first_faster_above = above.first_faster()};
 }
 
-/// Adds a size that is not decided.
+/// Counts a size at which neither way is certainly faster.
 void add_undecided(const WaysAtSize& pair, Comparison& result) {
   if (pair.relation == Relation::equal) ++result.equal;
   if (!pair.ratio) {
@@ -267,7 +267,8 @@ BreakEven break_even(const Estimate& setup, const Estimate& slow_copy, const Est
   }
   if (relation != Relation::faster || !sampled) return result;
   const auto copies = [](double cost, double saved) { return std::max(1.0, std::ceil(cost / saved)); };
-  const Estimate saved = difference(slow_copy, fast_copy);  // the whole interval is positive: the two do not overlap
+  const Estimate saved = difference(
+      slow_copy, fast_copy);  // its whole interval is positive, because the intervals of both copies do not overlap
   result.outcome = BreakEven::Outcome::pays;
   result.copies = copies(setup.value, saved.value);
   result.range = {copies(setup.interval->low, saved.interval->high), copies(setup.interval->high, saved.interval->low)};

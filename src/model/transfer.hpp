@@ -66,11 +66,12 @@ struct Crossover {
   double bytes = 0;  ///< estimate: size where the ratio of times is 1, interpolated between the two sizes below
   double low = 0;    ///< lowest and ...
   double high = 0;   ///< ... highest estimate from the ends of both ratios' intervals
-  double measured_below = 0;        ///< largest size, in bytes, at which the previous winner is certainly faster
-  double measured_above = 0;        ///< smallest size, in bytes, at which the other one is certainly faster
-  bool first_faster_above = false;  ///< the first of the two is faster from there on
+  double measured_below = 0;  ///< largest size, in bytes, at which the previous winner is certainly faster
+  double measured_above = 0;  ///< smallest size, in bytes, at which the other one is certainly faster
+  bool first_faster_above =
+      false;  ///< the first of the two ways is faster above the crossover; otherwise the second is
 
-  /// Whether the two sizes are close enough for a meaningful estimate.
+  /// Whether measured_below and measured_above are close enough for a meaningful estimate.
   [[nodiscard]] bool is_estimated() const { return measured_above <= 4 * measured_below; }
 };
 
@@ -82,7 +83,7 @@ struct Comparison {
   std::size_t without_interval = 0;    ///< sizes at which one has too few samples for an interval
   double smallest = 0;                 ///< smallest common size, in bytes
   double largest = 0;                  ///< largest common size, in bytes
-  bool first_faster_at_start = false;  ///< the first is faster at the smallest decided size
+  bool first_faster_at_start = false;  ///< the first way is faster at the smallest decided size
   std::vector<Crossover> crossovers;   ///< by size; undecided sizes keep the previous winner
   Interval factors{1, 1};              ///< over decided sizes: slower time / faster time, least and most
   double excluded = 0;  ///< over undecided sizes with intervals: the data exclude a larger difference, as a fraction
@@ -94,8 +95,8 @@ struct BreakEven {
   enum class Outcome { pays, never, undecided };
   Outcome outcome = Outcome::undecided;
   bool equal = false;   ///< outcome never because both copies are equally fast; otherwise the fast ones are slower
-  bool sampled = true;  ///< false if it is undecided because of too few samples for an interval
-  double copies = 0;    ///< if it pays, by the medians: an integer, at least 1
+  bool sampled = true;  ///< false if the outcome is undecided because of too few samples for an interval
+  double copies = 0;    ///< number of copies by the medians if the setup pays: an integer, at least 1
   Interval range{};     ///< of `copies`, from the intervals of setup and both copies
 };
 /// Arguments in seconds. A negative setup cost counts as 0.

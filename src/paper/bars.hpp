@@ -10,9 +10,9 @@ namespace xferbench {
 struct Bars {
   struct Bar {
     std::string name{};
-    double begin = 0;  ///< end of the bar before, for parts of a whole
+    double begin = 0;  ///< end of the previous bar if the bars are parts of a whole
     double end = 0;
-    std::string text{};    ///< after the bar: the number with its unit
+    std::string text{};    ///< text after the bar: the number with its unit
     std::size_t kind = 0;  ///< bars of one kind share a colour; there are eight
   };
   std::string title{};

@@ -13,10 +13,10 @@ namespace xferbench {
 
 struct Chart {
   struct Scale {
-    std::string label{};     ///< with the unit: "GB/s"
-    bool log = false;        ///< leaves out values that are not above zero
-    bool from_zero = false;  ///< even if all values are far above it; not for `log`
-    bool sizes = false;      ///< bytes, labelled in powers of 1024
+    std::string label{};     ///< title of the axis with the unit, for example "GB/s"
+    bool log = false;        ///< logarithmic; leaves out values that are not above zero
+    bool from_zero = false;  ///< begins the axis at zero even if all values are far above it; not for `log`
+    bool sizes = false;      ///< values are bytes; ticks are labelled in powers of 1024
     /// Positions and texts of ticks, in place of round numbers; the axis then spans exactly `ends`.
     std::vector<std::pair<double, std::string>> ticks{};
     std::pair<double, double> ends{0, 1};
@@ -24,7 +24,7 @@ struct Chart {
   struct Point {
     double x = 0;
     double y = 0;
-    std::optional<double> low{};  ///< of its confidence interval
+    std::optional<double> low{};  ///< lower end of the confidence interval of y
     std::optional<double> high{};
     std::string more{};  ///< additional text in its tooltip
   };
@@ -33,7 +33,7 @@ struct Chart {
       measured,
       limit,
       points,  ///< measured, without lines between them: they have no order
-      dots,    ///< the same for very many points: small and without tooltips
+      dots,    ///< very many measured points, drawn small and without tooltips
     };
     std::string name;             ///< may be empty if there is only one series
     std::vector<Point> points{};  ///< joined in the order of x; a limit with one point holds for all x
@@ -59,7 +59,7 @@ struct Chart {
     small,  ///< one of several side by side
   };
   Shape shape = Shape::usual;
-  std::string note{};  ///< below the chart
+  std::string note{};  ///< text below the chart
 };
 
 /// The chart as SVG, with colours from page.css; empty if there is nothing to draw.

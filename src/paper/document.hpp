@@ -37,20 +37,20 @@ struct Trust {
   bool verified;
   std::string fault;
   bool complete;
-  std::string unverified{};            ///< name of the unverified file, if there are several
+  std::string unverified{};            ///< name of the unverified file, if there are several files
   std::string incomplete{};            ///< replaces the standard text; begins with its mark
   std::string next{};                  ///< how to continue; may be empty
   std::vector<std::string> besides{};  ///< further sentences to show with the marks
 
   struct Mark {
-    std::string word;  ///< "SIMULATED", "NOT VERIFIED", "FAULT INJECTED": next to the name of what was measured
+    std::string word;  ///< for example "SIMULATED"; shown next to the name of what was measured
     std::string said;  ///< explanation after the word
   };
   [[nodiscard]] std::vector<Mark> marks() const;
   [[nodiscard]] std::vector<std::string> words() const;
   /// Sentences above all numbers: one for each mark, then `besides`.
   [[nodiscard]] std::vector<std::string> alarms() const;
-  /// "INCOMPLETE: not every case has run to its end"; empty for a complete run.
+  /// Returns for example "INCOMPLETE: not every case has run to its end"; empty for a complete run.
   [[nodiscard]] std::string incomplete_text() const;
 };
 
@@ -58,7 +58,7 @@ struct Sentence {
   std::string text;
   Tone tone = Tone::plain;
   bool strong = false;     ///< emphasized where there are no colours
-  std::string label{};     ///< "do: ": before the text; all lines of the text are indented to its end
+  std::string label{};     ///< text before the sentence, for example "do: "; all lines are indented to its end
   std::size_t margin = 0;  ///< indentation in columns on a terminal
   bool is_long = false;    ///< wrap at a readable width on a terminal, however wide; implied by a margin of 2
   bool goes_on = false;    ///< a new line in the paragraph of the sentence before
@@ -68,7 +68,7 @@ struct Sentence {
 struct Heading {
   std::string text;
   std::vector<std::string> common{};  ///< what all numbers below share: "size 256 MiB"
-  std::vector<std::string> marks{};   ///< of Trust: "SIMULATED"
+  std::vector<std::string> marks{};   ///< words of Trust::marks(), for example "SIMULATED"
 };
 
 struct Item {

@@ -223,7 +223,7 @@ class Page {
 
   std::string part(const Chart& chart) {
     const bool small = chart.shape == Chart::Shape::small;
-    constexpr std::array<std::string_view, 4> kLooks{"", "dash", "dot", "dot"};  // by role
+    constexpr std::array<std::string_view, 4> kLooks{"", "dash", "dot", "dot"};  // class of a line, by Series::Role
     std::string names;
     for (const LineName& line : small ? std::vector<LineName>() : names_of(chart)) {
       names += tag("li", {fmt::format("c{}", line.colour), kLooks[static_cast<std::size_t>(line.role)]}) +
@@ -273,13 +273,13 @@ class Page {
   }
 
   std::string about_;             // subject of the next part: the last heading, or the title
-  std::set<std::string> labels_;  // of all scrolling regions so far
+  std::set<std::string> labels_;  // labels of all scrolling regions so far
   std::size_t headings_ = 0;
-  std::size_t opened_ = 0;  // popovers so far
+  std::size_t opened_ = 0;  // number of popovers so far
   std::string contents_;
 };
 
-/// Only the marks, so that the banner can stay in view while the page scrolls.
+/// The banner has only the marks, so that it can stay in view while the page scrolls.
 std::string banner(const Trust& trust) {
   std::vector<std::string> words = trust.words();
   const std::string incomplete = trust.incomplete_text();

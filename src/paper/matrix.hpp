@@ -12,7 +12,7 @@ namespace xferbench {
 
 struct Matrix {
   std::string title{};
-  std::string corner{};  ///< what the rows and columns are
+  std::string corner{};  ///< text of the corner cell: what the rows and columns are
   std::vector<std::string> rows{};
   std::vector<std::string> columns{};
   std::vector<std::optional<double>> cells{};  ///< row by row; nothing is shown as a dash

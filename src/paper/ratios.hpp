@@ -14,7 +14,7 @@ struct Ratios {
   struct Row {
     std::string name{};
     double ratio = 1;
-    std::optional<double> low{};  ///< of its confidence interval
+    std::optional<double> low{};  ///< lower end of the ratio's confidence interval
     std::optional<double> high{};
     std::string text{};  ///< the ratio in words
     std::string verdict{};

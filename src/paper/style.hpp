@@ -12,7 +12,7 @@ enum class Tone { plain, bold, dim, good, notice, bad };
 /// Terminal options. Adds ANSI colours only if they are wanted.
 struct Style {
   bool color = false;
-  std::size_t columns = 0;  ///< of a line; 0: unlimited
+  std::size_t columns = 0;  ///< maximum columns of a line; 0: unlimited
   bool every_row = false;   ///< show all rows, also of long tables whose numbers a matrix below shows
   bool ascii = false;       ///< write "+-" for the plus-minus sign, for locales without UTF-8
   [[nodiscard]] std::string painted(Tone tone, const std::string& text) const {

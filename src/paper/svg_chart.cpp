@@ -26,10 +26,10 @@ constexpr double kLeft = 64;
 constexpr double kTop = 30;            // pixels above the plot, for the texts of marks
 constexpr double kLine = 16;           // pixels between names
 constexpr double kBesideOnX = 62;      // smallest distance of ticks on the x axis, pixels
-constexpr double kBesideOnY = 28;      // the same on the y axis
+constexpr double kBesideOnY = 28;      // smallest distance of ticks on the y axis, pixels
 constexpr std::size_t kColours = 8;    // classes c0 ... of page.css
 constexpr std::size_t kGrey = 5;       // index of the grey one
-constexpr std::size_t kMostDots = 80;  // on a line; more cannot be distinguished
+constexpr std::size_t kMostDots = 80;  // dots on a line; more cannot be distinguished
 
 /// Edges of the plot in pixels. The names of the series are to its right.
 struct Room {
@@ -188,7 +188,7 @@ std::string frame(const Chart& chart, const Ruler& x, const Ruler& y, const Room
          text_at((kLeft + room.right) / 2, bottom + 40, "middle", label(chart.x)) + "\n";
 }
 
-/// Drawn behind the lines. The text of a mark is left out if it would overlap an earlier one.
+/// Draws the marks, behind the lines. The text of a mark is left out if it would overlap an earlier one.
 std::string drawn(const std::vector<Chart::Mark>& marks, const Ruler& x, const Room& room) {
   constexpr double kNarrowest = 3;
   std::string svg;
@@ -258,7 +258,7 @@ std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y, d
   return (dense ? area(series, x, y) : "") + path(limit ? "dashed" : below ? "line below" : "line", line) + points;
 }
 
-/// Whether a line that is drawn later covers most of its points.
+/// Whether a line that is drawn later covers most points of the series with index `at`.
 bool is_covered(const std::vector<Chart::Series>& all, std::size_t at, const Ruler& y) {
   constexpr double kNear = 2;  // pixels
   const auto covers = [&](const Chart::Series& other) {

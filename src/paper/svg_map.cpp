@@ -12,8 +12,8 @@ namespace xferbench {
 
 namespace {
 
-// In pixels. The matrix's columns are the lines of a strip, named on its left. Its first and last row are named above
-// it.
+// In pixels. Each line of a strip is a column of the matrix, with its name on the left. Above a strip are the names of
+// its first and last row of the matrix.
 constexpr double kCellsFrom = 56;
 constexpr double kCellWidth = 7;
 constexpr double kCellHeight = 12;

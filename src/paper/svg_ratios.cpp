@@ -74,7 +74,7 @@ class Rows {
     return svg + text_at((kLeft + kRight) / 2, bottom_ + 38, "middle", of_.along) + "\n";
   }
 
-  /// From "equal" outwards, without ticks that are too close to the one before.
+  /// Ratios of the axis's ticks, from 1 outwards, without ticks that are too close to the previous one.
   [[nodiscard]] std::vector<double> ticks() const {
     constexpr std::array kAbove{1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.};
     constexpr std::array kBelow{0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5};

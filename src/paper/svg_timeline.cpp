@@ -23,7 +23,7 @@ constexpr double kLane = 22;
 constexpr double kBetweenRows = 6;
 constexpr std::size_t kMostLanes = 48;       // more would be unreadable
 constexpr std::size_t kLongestRowName = 20;  // bytes
-constexpr double kSeen = 1.5;                // narrower spans cannot be distinguished
+constexpr double kSeen = 1.5;                // pixels; narrower spans cannot be distinguished
 
 using Span = Timeline::Span;
 

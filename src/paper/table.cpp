@@ -5,7 +5,7 @@ namespace xferbench {
 void Table::erase_column(std::size_t column) {
   const auto at = static_cast<std::ptrdiff_t>(column);
   for (Row& row : rows) {
-    // A sentence across the remaining columns stays, even if one of them goes.
+    // A sentence across the remaining columns stays, even if one of these columns is removed.
     if (column < row.cells.size() && !runs_on(row, column)) row.cells.erase(row.cells.begin() + at);
   }
   header.erase(header.begin() + at);

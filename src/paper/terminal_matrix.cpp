@@ -13,7 +13,7 @@ namespace xferbench {
 
 namespace {
 
-/// Of ANSI's 256 colours, in even steps of lightness.
+/// Numbers of colours among ANSI's 256, in even steps of lightness.
 constexpr std::array<int, kShades> kColours{53, 54, 60, 61, 67, 73, 72, 78, 114, 149, 185, 227};
 constexpr std::size_t kFirstBright = 5;  // from here on, black text is easier to read than white
 

@@ -122,7 +122,7 @@ std::string lines_of(const Table& whole, const Style& style) {
   return all + paragraph(note, Tone::dim, style);
 }
 
-/// The left columns and those in [from, to), without rows that are empty in the latter.
+/// The left columns and the columns [from, to), without rows whose cells in [from, to) are all empty.
 Table piece_of(const Table& table, std::size_t from, std::size_t to) {
   const auto kept = [&]<class T>(const std::vector<T>& all) {
     const auto at = [&all](std::size_t i) {

@@ -19,7 +19,7 @@ std::string to_terminal(const Table& table, const Style& style);
 std::string to_terminal(const Matrix& matrix, const Style& style);
 
 struct MarkdownLimits {
-  /// Bytes; 0: unlimited. Tables and lists share the space equally; rows that do not fit are only counted.
+  /// Maximum bytes; 0: unlimited. Tables and lists share the space equally; rows that do not fit are only counted.
   std::size_t most = 0;
   int title_level = 1;  ///< of the document's title: 1 is "#"
 };

@@ -17,7 +17,7 @@ namespace xferbench::file_io {
 
 namespace {
 
-/// `write_some(rest)` returns like write(2): the number of bytes written, or -1 with errno.
+/// Writes all of the text. `write_some(rest)` returns like write(2): the number of bytes written, or -1 with errno.
 template <class WriteSome>
 int write_all(std::string_view text, const WriteSome& write_some) {
   while (!text.empty()) {

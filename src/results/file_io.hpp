@@ -10,8 +10,8 @@
 
 namespace xferbench::file_io {
 
-/// Does not wait for the reader of a pipe: without one, returns none with errno ENXIO. Writing then waits for slow
-/// readers.
+/// Opens a file to append to it. Does not wait for the reader of a pipe: without one, returns none with errno ENXIO.
+/// Writing to the pipe then waits for slow readers.
 Descriptor open_to_append(const std::string& path, int more_flags = 0);
 /// Writes all of the text at the current position.
 int write(int file, std::string_view text);

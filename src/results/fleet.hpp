@@ -47,9 +47,9 @@ struct InFleet {
   DataPath path = DataPath::mixed;
   /// Largest error of the common clock among the ranks that measured together, in seconds.
   double clock_uncertainty = 0;
-  std::size_t passes = 0;       ///< all that were sampled, warm-up included; 0 if unknown
-  std::size_t void_passes = 0;  ///< of these, repeated because a rank was late
-  std::size_t late_passes = 0;  ///< of these, those in which this rank was late
+  std::size_t passes = 0;       ///< number of all sampled passes, warm-up included; 0 if unknown
+  std::size_t void_passes = 0;  ///< number of passes that were repeated because a rank was late
+  std::size_t late_passes = 0;  ///< number of void passes in which this rank was late
   /// When the passes of the case's first measurement began and ended on this rank: seconds from the start agreed for
   /// each pass, by the common clock.
   std::vector<double> begins{};
@@ -72,10 +72,10 @@ struct RankPlace {
 struct Flagged {
   enum class What { gpu, link, host, pair, rank };
   What what = What::gpu;
-  std::vector<int> ranks;  ///< on which it shows; for a pair, sender and receiver
+  std::vector<int> ranks;  ///< ranks whose results show it; for a pair, sender and receiver
   std::string name;        ///< "GPU 3 of host a (GPU-uuid)": identifies the part
   double shortfall = 0;    ///< largest shortfall in any test, as a share of the reference; 0 for a missing rank
-  std::vector<std::string> tests{};  ///< that show it
+  std::vector<std::string> tests{};  ///< names of the tests that show it
   std::string text;                  ///< a sentence without its final period
   friend bool operator==(const Flagged&, const Flagged&) = default;
 };
@@ -86,22 +86,22 @@ constexpr auto texts_of(Flagged::What) {
 /// How much it means that nothing is flagged. A test is a case at one concurrency; transfers with all partners are one
 /// test.
 struct FleetJudgement {
-  std::size_t tests = 0;       ///< with usable numbers
-  std::size_t judged = 0;      ///< of these, with exact enough clocks and ranks to compare
+  std::size_t tests = 0;       ///< number of tests with usable numbers
+  std::size_t judged = 0;      ///< number of these tests that have exact enough clocks and ranks to compare
   std::size_t unresolved = 0;  ///< suspicions that the second round neither confirmed nor refuted
   friend bool operator==(const FleetJudgement&, const FleetJudgement&) = default;
 };
 
 /// A fleet: the ranks of a run under mpirun or srun.
 struct Fleet {
-  std::string mpi{};                       ///< "Open MPI 4.1.4"
+  std::string mpi{};                       ///< name and version of the MPI library, for example "Open MPI 4.1.4"
   std::vector<RankPlace> ranks{};          ///< ascending
-  std::vector<std::string> differences{};  ///< between ranks: builds, drivers ...; sentences like `notes`
-  double clock_uncertainty = 0;            ///< largest one of all ranks and cases, in seconds
+  std::vector<std::string> differences{};  ///< sentences about differences between ranks, such as builds and drivers
+  double clock_uncertainty = 0;            ///< largest clock_uncertainty of all ranks and cases, in seconds
   std::vector<int> missing{};              ///< ranks that no longer answered
   std::vector<Flagged> flagged{};
-  std::vector<std::string> notes{};           ///< limitations of the judgement: sentences without final period
-  std::optional<FleetJudgement> judgement{};  ///< nothing until judged
+  std::vector<std::string> notes{};  ///< limitations of the judgement: sentences without final period
+  std::optional<FleetJudgement> judgement{};
   /// Null for a rank that never reported its place. Ranks must be sorted.
   [[nodiscard]] const RankPlace* place(int rank) const {
     const auto found = std::ranges::lower_bound(ranks, rank, {}, &RankPlace::rank);
@@ -114,10 +114,10 @@ struct Fleet {
 /// PCI address: "0000:17:00.0". Differs from the local rank, since ranks may share a GPU.
 std::string gpu_text(const RankPlace& place);
 
-/// "GPU 1 of a".
+/// Returns for example "GPU 1 of a".
 std::string where_text(const RankPlace& place);
 
-/// "8 x NVIDIA H200 on 2 hosts".
+/// Returns for example "8 x NVIDIA H200 on 2 hosts".
 std::string gpus_text(const Fleet& fleet);
 
 }  // namespace xferbench

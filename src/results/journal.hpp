@@ -45,10 +45,10 @@ class AdjacentJournal {
   Descriptor file_;  // none if there is no journal
 };
 
-/// Whether both belong to one run, by the facts that a resumed run keeps.
+/// Whether both reports are of one run: whether the facts agree that a resumed run keeps.
 bool is_same_run(const Report& a, const Report& b);
 
-/// Total over all measurements of a case.
+/// Total number of samples of all measurements of a case.
 std::size_t samples_of(const Result& result);
 
 /// Merges results. For each case it keeps the one with more information: a finished one, then the one with more
@@ -67,19 +67,19 @@ class Journal {
   /// Appends a result; the last result of a case counts. On failure throws OutputError, and the journal stays as it
   /// was.
   void append(std::size_t number, const Result& result);
-  /// Makes it durable against a crash of the machine; kill -9 does not harm it anyway.
+  /// Makes the journal durable against a crash of the machine; kill -9 does not harm it anyway.
   void synchronize() const;
 
   [[nodiscard]] bool has(std::size_t number) const { return number < entries_.size() && entries_[number].bytes > 0; }
-  /// Throws OutputError if the text is no longer there.
+  /// The text of the result of case `number`. Throws OutputError if the text is no longer in the journal.
   [[nodiscard]] std::string text(std::size_t number) const;
   /// Whether text() has found that another program cut or overwrote the journal.
   [[nodiscard]] bool is_changed() const { return is_changed_; }
   [[nodiscard]] Result result(std::size_t number) const;
-  /// Whether more than half of it is outdated results.
+  /// Whether outdated results take more than half of the journal.
   [[nodiscard]] bool needs_compaction() const;
 
-  /// For when the results file has everything.
+  /// Removes the journal, for when the results file has everything.
   void remove();
 
  private:
@@ -92,7 +92,7 @@ class Journal {
 
   const ReplacedFile& results_file_;
   Descriptor file_;
-  std::vector<Entry> entries_;  // by case number
+  std::vector<Entry> entries_;  // index: case number
   std::uint64_t end_ = 0;
   std::uint64_t old_ = 0;  // bytes of outdated results
   bool is_empty_ = true;

@@ -446,7 +446,7 @@ constexpr std::array kInFleetFields{
 constexpr Codec kInFleet =
     record(kInFleetFields, "Rank that measured. Key, pace, rank and round identify a result of a fleet.");
 
-/// The fields of a result, with one of the two shapes of measurements.
+/// The fields of a result. `measurement`: the shape of its measurements, either in files or sent between processes.
 template <const Codec& measurement>
 constexpr std::array kResultFieldsWith{
     case_field<&StoredCase::scenario, &Case::scenario, kWord>("scenario"),
@@ -783,7 +783,7 @@ StoredReport read_stored(const std::string& path) {
   StoredReport stored{.report = record_from_file(path, kReport, empty_report())};
   const std::optional<ValidPrefix> part = journal.valid_prefix();
   if (!part) return stored;
-  if (part->beginning == 0) {  // every journal begins with this part
+  if (part->beginning == 0) {  // the journal lacks even the text before the results
     stored.damage = fmt::format("{}: it has no results", journal.path());
     return stored;
   }

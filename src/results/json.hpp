@@ -16,7 +16,7 @@ namespace xferbench {
 /// Writes each measurement and each metric declaration on one line. Unknown values are absent, and so are metrics that
 /// JSON cannot express (NaN, infinities).
 void write_json(const Report& report, const Sink& sink);
-/// The same as one text.
+/// Returns what write_json() writes.
 std::string to_json(const Report& report);
 
 /// The contents of docs/results-schema.json.
@@ -24,7 +24,7 @@ std::string results_schema();
 
 /// Returns the text of a result that is stored elsewhere than in memory, else nothing.
 using TextOfResult = std::function<std::optional<std::string>(const Result& result)>;
-/// The same, for results whose texts already exist in the format of the file.
+/// Like write_json() above, but copies the texts of the results for which `text_of` returns one.
 void write_json(const Report& report, const Sink& sink, const TextOfResult& text_of);
 
 /// The parts of an unfinished results file, which is a journal (results/journal.hpp): the text before the results,
@@ -35,7 +35,7 @@ inline constexpr std::string_view kBeforeResult = "\n  ";
 inline constexpr std::string_view kEndOfResult = "\n  }";  ///< end of each result's text; occurs nowhere else in it
 inline constexpr std::string_view kBetweenResults = ",";
 inline constexpr std::string_view kEndOfUnfinished = "\n ]\n}\n";
-/// Parses such a text. As in any file, the parameters of its case belong to no axes.
+/// Parses what text_in_file() returns. As in any file, the parameters of its case belong to no axes.
 Result parse_result_in_file(std::string_view text, std::string_view name);
 
 /// Reads a results file, which may be compressed with xz; "-" is standard input. Adds the results of the journal if the
@@ -53,7 +53,7 @@ struct StoredReport {
 };
 StoredReport read_stored(const std::string& path);
 
-/// The same from a text; `name` is used in messages.
+/// Parses the text of a results file; `name` is used in messages.
 Report parse_report(std::string_view text, std::string_view name);
 
 /// For sending one result between processes: all that a file holds of it, and which of its measurements are auxiliary.
@@ -61,7 +61,7 @@ Report parse_report(std::string_view text, std::string_view name);
 std::string to_json(const Result& result);
 Result parse_result(std::string_view text, std::string_view name);
 
-/// The same for the place of a rank.
+/// For sending the place of a rank between processes.
 std::string to_json(const RankPlace& rank);
 RankPlace parse_rank(std::string_view text, std::string_view name);
 
@@ -70,9 +70,9 @@ struct MachineFacts {
   Tool tool = this_tool();
   std::optional<Environment> environment{};  ///< as in results; absent without a GPU
   std::string no_gpu{};                      ///< why there is no GPU
-  std::optional<Environment::Host> host{};   ///< if there is no environment, which would have it
+  std::optional<Environment::Host> host{};   ///< only if there is no `environment`, which would contain it
   std::vector<Metric> limits{};              ///< "link" (to the GPU), "link_d2h", "link_both", "memory"
-  Labels profiles{};                         ///< that can be simulated, with descriptions
+  Labels profiles{};                         ///< device profiles that can be simulated, with descriptions
 };
 
 /// Format "xferbench-info/1"; unknown values are absent.

@@ -344,7 +344,7 @@ class Events : public Reader {
   }
 
   Target whole_;
-  Target field_;           // of the field whose name was read last
+  Target field_;           // target of the field whose name was read last
   bool begun_ = false;     // a value was found
   unsigned skipping_ = 0;  // nesting levels of a skipped value
 };

@@ -31,7 +31,7 @@ using Single = std::variant<std::nullptr_t, bool, std::uint64_t, double, std::st
 struct Codec;
 class Source;
 
-/// Where the next value goes, and the shape that it must have.
+/// Where the next value is stored, and the shape that it must have.
 struct Target {
   const Codec* shape = nullptr;  ///< null: skip the value
   void* object = nullptr;
@@ -46,13 +46,13 @@ class Reader {
   // --- The single value that was found, for Codec::take; a value of another kind fails ---
   [[nodiscard]] bool is_text() const { return std::holds_alternative<std::string_view>(found_); }
   [[nodiscard]] bool is_whole() const { return std::holds_alternative<std::uint64_t>(found_); }
-  /// For display: control characters are replaced (core/printable.hpp).
+  /// The text for display: control characters are replaced (core/printable.hpp).
   [[nodiscard]] std::string as_text();
-  /// Unchanged, for texts that are parsed further.
+  /// The text unchanged, for texts that are parsed further.
   [[nodiscard]] std::string as_raw_text();
   [[nodiscard]] bool as_boolean() const { return as_kind<bool>(); }
   [[nodiscard]] double as_number() const;
-  /// Fails for numbers with a point or an exponent.
+  /// The number, which must be between `least` and `most`. Fails for numbers with a point or an exponent.
   [[nodiscard]] std::uint64_t as_whole(std::uint64_t least, std::uint64_t most) const;
   /// Index of the text in `texts`; fails if it is not there.
   [[nodiscard]] std::size_t as_one_of(std::span<const std::string_view> texts) const;
@@ -107,9 +107,9 @@ class Reader {
   /// One level of nesting: an object or a list that is being read.
   struct Step {
     Target target;
-    std::string name{};      // of the current field
-    std::size_t items = 0;   // of the list so far
-    std::uint64_t seen = 0;  // one bit for each field of the shape
+    std::string name{};      // name of the current field
+    std::size_t items = 0;   // number of items of the list so far
+    std::uint64_t seen = 0;  // fields found so far, one bit for each field of the shape
     std::uint64_t noted = 0;
     bool is_list = false;
     bool inside = false;  // a field or an item is being read
@@ -132,7 +132,7 @@ class Reader {
   std::vector<Step> steps_;
   Single found_;
   const Codec* wanted_ = nullptr;  // shape for found_
-  std::size_t taken_ = 0;          // bytes of memory, by lists and texts
+  std::size_t taken_ = 0;          // bytes of memory that lists and texts take
 };
 
 enum class Rule {
@@ -159,8 +159,8 @@ struct Tie {
   std::string_view field{};
   std::string_view word{};
   int least = 0;
-  Names filled{};  ///< then these must not be empty, and
-  Names empty{};   ///< these must be
+  Names filled{};  ///< fields that must then not be empty
+  Names empty{};   ///< fields that must then be empty
   Names else_filled{};
   Names else_empty{};
 };
@@ -177,7 +177,7 @@ using Visit = std::function<void(std::string_view name, const Codec& shape, cons
 /// For Codec::least and most.
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-/// How to read and write a value. What has no function here is rejected.
+/// How to read and write a value. A kind of value without a function here is rejected.
 struct Codec {
   std::string_view expected{};  ///< name in messages: "a text"
   std::string_view help{};      ///< for the schema, if the field has none of its own
@@ -198,10 +198,10 @@ struct Codec {
   bool on_many_lines = false;  ///< applies to everything inside, even to single values
 
   // --- What is legal ---
-  std::array<std::string_view, 2> types{};             ///< JSON types of a single value
-  double least = -kNoLimit;                            ///< of a number; of a text its bytes, of a list its items
-  double most = kNoLimit;                              ///< in the same unit
-  bool above = false;                                  ///< excludes `least` itself
+  std::array<std::string_view, 2> types{};  ///< JSON types of a single value
+  double least = -kNoLimit;                 ///< smallest number, fewest bytes of a text, or fewest items of a list
+  double most = kNoLimit;                   ///< largest number, most bytes of a text, or most items of a list
+  bool above = false;                       ///< excludes `least` itself
   std::vector<std::string_view> (*words)() = nullptr;  ///< the only legal texts
 
   // --- For the schema alone ---
@@ -246,7 +246,7 @@ using Ready = std::function<std::optional<std::string>(const Codec& shape, const
 void write(const Codec& shape, const void* record, const Sink& sink, const Ready& ready = {});
 /// The text of a part at nesting depth `level` of a record, without the blanks before it.
 std::string text_within(const Codec& shape, const void* part, std::size_t level);
-/// The same as one text.
+/// Returns what write() writes.
 std::string text_of(const Codec& shape, const void* record);
 
 /// A text for a one-line message: in quotes, without control characters, shortened.
@@ -300,7 +300,7 @@ inline constexpr std::string_view kNamePattern = "^[a-z][a-z0-9_-]*$";
 
 inline constexpr Codec kText{
     .expected = "a text", .take = take_text, .give = give_as<std::string>, .types = {"string"}};
-/// Read without changes.
+/// A text that is read without changes.
 inline constexpr Codec kRawText{
     .expected = "a text", .take = take_raw_text, .give = give_as<std::string>, .types = {"string"}};
 inline constexpr Codec kWord = within(kText, "a text that is not empty", 1);

@@ -46,7 +46,7 @@ struct MetricDeclaration {
   Kind kind = Kind::measurement;
   std::string unit{};  ///< as in results; empty for a label
   Better better = Better::neither;
-  bool headline = false;  ///< main number of a case; of several, the first that the case has
+  bool headline = false;  ///< main number of a case; if a case has several, only the first counts
   std::string heading{};  ///< of its column; empty: no column
   Format format = Format::seconds;
   std::vector<Companion> companion{};

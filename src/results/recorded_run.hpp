@@ -11,10 +11,10 @@ namespace xferbench {
 struct RecordedRun {
   std::vector<std::string> command;
   std::string started_at;                ///< ISO 8601, UTC
-  std::string version;                   ///< of xferbench
+  std::string version;                   ///< version of xferbench
   std::string range{};                   ///< NVTX range to analyze; empty: the whole program
   double from = 0;                       ///< seconds after a process's start at which recording began
-  std::uint32_t pid = 0;                 ///< of the process that was started, in the kept run
+  std::uint32_t pid = 0;                 ///< process id of the started process in the kept run
   std::uint64_t begin = 0;               ///< when it was started, in nanoseconds of CLOCK_MONOTONIC ...
   std::uint64_t end = 0;                 ///< ... and when it ended
   std::vector<double> baseline{};        ///< seconds of the whole program in each run without the profiler
@@ -29,7 +29,7 @@ struct RecordedRun {
 
 /// Throws InputError with one line: the place in the file, what is wrong, and what was expected.
 RecordedRun read_recorded_run(const std::string& path);
-/// The same from a text; `name` is used in messages.
+/// Parses the text of such a file; `name` is used in messages.
 RecordedRun parse_recorded_run(std::string_view text, std::string_view name);
 std::string to_json(const RecordedRun& run);
 /// The contents of docs/recording-run-schema.json.

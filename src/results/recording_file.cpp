@@ -218,7 +218,7 @@ class Reader {
     r_.calls.push_back(call);
   }
 
-  /// An operation without times is useless.
+  /// Adds the record of an operation; an operation without times is only counted, in `untimed`.
   template <class Record>
   void put(std::vector<Record>& list, const Record& record) {
     if (record.on.begin == 0 || record.on.end == 0) {

@@ -81,7 +81,7 @@ ReplacedFile::ReplacedFile(const std::string& path, Previous previous) : path_(p
 
 // --- The lock -------------------------------------------------------------------------------------------------------
 
-/// Between opening and locking, the previous owner of the lock may have replaced the file; then the new file must be
+/// Opens and locks the file. In between, the previous owner of the lock may have replaced it; then the new file must be
 /// locked.
 void ReplacedFile::hold() {
   constexpr int kFlags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
@@ -159,7 +159,7 @@ void ReplacedFile::write_state(const Temporary& temporary, const TextWriter& wri
     if (fchmod(temporary.file.number(), status.st_mode & 0777) != 0) fail(errno);
   }
   if (const int failed = file_io::synchronize(temporary.file.number()); failed != 0) fail(failed);
-  // Before it gets the name, so that the file is locked at every moment.
+  // Lock it before it gets the name, so that the file is locked at every moment.
   if (!file_io::lock(temporary.file.number())) refuse("another xferbench is writing it");
 }
 
@@ -173,12 +173,12 @@ void ReplacedFile::replace(const TextWriter& write) {
     throw;
   }
   held_ = std::move(temporary.file);
-  if (previous_ == Previous::kept) remove_journal();          // it is kept with the previous file
+  if (previous_ == Previous::kept) remove_journal();          // the journal is kept together with the previous file
   previous_ = Previous::dropped;                              // from now on, the file is ours
   static_cast<void>(file_io::synchronize(folder_.number()));  // the file is in place; only a system crash could undo it
 }
 
-/// Does nothing if it has a name.
+/// Gives an unnamed file a name; does nothing if it has one.
 void ReplacedFile::give_name(Temporary& temporary) const {
   if (!temporary.name.empty()) return;
   const std::string name = random_name();
@@ -267,7 +267,7 @@ std::string ReplacedFile::keep_damaged_journal() const {
     const std::string kept = name_ + ending;
     struct stat there {};
     const bool is_taken = fstatat(folder, kept.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
-    // From an earlier resume that could not go on.
+    // The same journal, kept by an earlier resume that could not go on.
     if (is_taken && is_same_file(status, there)) return path_ + ending;
     if (is_taken) continue;
     const bool linked = linkat(folder, journal.c_str(), folder, kept.c_str(), 0) == 0;

@@ -56,7 +56,7 @@ class ReplacedFile {
   /// name.
   [[nodiscard]] Descriptor put_journal(const TextWriter& write) const;
   [[nodiscard]] bool has_journal() const;
-  /// For when the file has all of its contents.
+  /// Removes FILE.journal, for when the file has all of its contents.
   void remove_journal() const;
   /// Gives the journal an additional, unused name (FILE.journal.damaged), so that it survives being overwritten.
   /// Returns that path. Throws OutputError.
@@ -87,7 +87,7 @@ class ReplacedFile {
   void remove(const Temporary& temporary) const;
 
   std::string path_;   // for messages
-  Descriptor folder_;  // of the file, with links resolved
+  Descriptor folder_;  // folder of the file, with links resolved
   std::string name_;   // in that folder
   Previous previous_;
   bool unnamed_ = false;  // the file system supports unnamed files (O_TMPFILE)

@@ -142,11 +142,11 @@ struct Result {
   void add(std::string name, double value, std::string unit, int of_gpu) {
     metrics.push_back({std::move(name), value, std::move(unit), of_gpu});
   }
-  /// Of the case, or of one of its GPUs; null if there is none.
+  /// The measurement or metric with that name, of the case or of one of its GPUs; null if there is none.
   [[nodiscard]] const Measurement* measurement(std::string_view name, std::optional<int> gpu = {}) const;
   [[nodiscard]] const Metric* metric(std::string_view name, std::optional<int> gpu = {}) const;
-  /// The same for numbers that every such result of its scenario has. Throws InputError with the key and the name if it
-  /// is missing, which happens if it comes from a defective file.
+  /// The measurement or metric with that name, which every result of the scenario has. Throws InputError with the key
+  /// and the name if it is missing, which happens if the result comes from a defective file.
   const Measurement& needed_measurement(std::string_view name) const;
   const Metric& needed_metric(std::string_view name) const;
   /// The median of the measurement, or the value of the metric, of that name; 0 if there is none.
@@ -176,7 +176,7 @@ struct Finding {
   Labels labels{};     ///< its subject: {"dir", "h2d"}, {"host", "pinned"}
   std::vector<Metric> metrics{};
   std::string text{};   ///< a sentence without its final period; empty: shown as a row in the table of its kind
-  bool row = false;     ///< shown as such a row although it has a text for use elsewhere; not in files
+  bool row = false;     ///< shown in the table of its kind although it has a text, for use elsewhere; not in files
   bool detail = false;  ///< follows from other findings; shown only if all are requested
   friend bool operator==(const Finding&, const Finding&) = default;
 };
@@ -209,7 +209,7 @@ struct Report {
   Tool tool = this_tool();
   std::vector<std::string> command;
   Environment environment;
-  MetricsDeclared metrics_declared;  ///< of the scenarios of its results
+  MetricsDeclared metrics_declared;  ///< declarations of the scenarios that have results
   std::vector<Result> results;
   std::optional<Fleet> fleet{};                     ///< only for a run under mpirun or srun
   std::vector<Finding> findings;                    ///< empty until the last case has ended
@@ -236,7 +236,7 @@ struct SameCase {
 /// of its own. The reports must outlive the result.
 std::vector<SameCase> same_cases(std::span<const Report* const> reports);
 
-/// The same with another identity; results with an empty one are left out.
+/// The same cases by the identity that `identify` returns; results with an empty identity are left out.
 using Identify = std::function<std::string(const Report& report, const Result& result)>;
 std::vector<SameCase> same_cases(std::span<const Report* const> reports, const Identify& identify);
 

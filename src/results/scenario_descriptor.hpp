@@ -25,8 +25,8 @@ struct HeatMap {
 
 /// A number over a numeric axis, drawn on HTML pages if a run has at least three values of the axis.
 struct LineChart {
-  std::string x;                      ///< the axis
-  std::string y;                      ///< a metric or measurement
+  std::string x;                      ///< name of a numeric axis
+  std::string y;                      ///< name of a metric or measurement
   std::vector<std::string> panels{};  ///< axes with a chart for each value
   std::vector<std::string> lines{};   ///< axes with a line for each value, showing the best case; empty: all others
   std::string limit{};                ///< a metric in the unit of y, drawn as a dashed line; empty: none

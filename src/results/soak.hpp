@@ -49,17 +49,17 @@ struct SoakHeader {
 
 /// Memory with wrong contents: one buffer, at one time.
 struct SoakWrong {
-  int gpu = 0;  ///< whose work it was
+  int gpu = 0;  ///< the GPU whose load used the buffer
   SoakLoad load{};
   std::string memory;         ///< where the wrong data lies: "GPU 0", "host"
-  std::uint64_t address = 0;  ///< of the first wrong byte
-  std::uint64_t offset = 0;   ///< of it in its buffer
+  std::uint64_t address = 0;  ///< address of the first wrong byte
+  std::uint64_t offset = 0;   ///< offset of the first wrong byte in its buffer
   std::uint64_t last = 0;     ///< offset of the word with the last wrong byte
   std::uint64_t bytes = 0;    ///< number of wrong bytes
   std::uint64_t bits = 0;     ///< number of wrong bits
   std::string expected;       ///< the first wrong word, in hexadecimal, ...
   std::string found;          ///< ... and what was there
-  std::string pattern;        ///< "noise", "noise inverted"
+  std::string pattern;        ///< expected pattern: "noise", "noise inverted"
   double elapsed = 0;         ///< seconds into the soak
   std::string at;             ///< ISO 8601, UTC
   friend bool operator==(const SoakWrong&, const SoakWrong&) = default;
@@ -73,7 +73,7 @@ struct SoakDrop {
   double to = 0;      ///< seconds into the soak
   double lowest = 0;  ///< rate, in bytes per second
   std::string at;     ///< when it began, ISO 8601, UTC
-  /// What else changed in these intervals, as sentences: those of health_changes() that do not last from before.
+  /// What else changed in these intervals, as sentences: the health_changes() that did not last from before.
   std::vector<std::string> beside{};
   friend bool operator==(const SoakDrop&, const SoakDrop&) = default;
 };
@@ -105,9 +105,9 @@ struct SoakLoadTotals {
   std::uint64_t moved = 0;           ///< bytes
   std::uint64_t verified = 0;        ///< of these, bytes that were compared with their expected contents
   double busy = 0;                   ///< seconds of transfers
-  std::uint64_t wrong = 0;           ///< of these, bytes with wrong contents
+  std::uint64_t wrong = 0;           ///< verified bytes with wrong contents
   std::vector<double> first{};       ///< medians of the intervals in the first minutes, until these are over
-  std::optional<double> baseline{};  ///< their median, once the first minutes are over
+  std::optional<double> baseline{};  ///< median of `first`, once the first minutes are over
   /// Seconds into the soak at which the first minutes were over: the end of an interval. Older files lack it.
   std::optional<double> baseline_until{};
   std::optional<double> lowest{};  ///< lowest rate of a turn after the first minutes
@@ -121,7 +121,7 @@ struct SoakCounters {
   std::optional<std::uint64_t> ecc_uncorrected{};
   std::optional<std::uint64_t> pcie_replays{};
   std::uint64_t xid_count = 0;
-  std::vector<std::uint64_t> xids{};    ///< codes of the first ones
+  std::vector<std::uint64_t> xids{};    ///< codes of the first Xid errors
   std::vector<std::string> throttle{};  ///< reasons that were ever seen, each once
   std::optional<double> hottest{};      ///< degrees Celsius
   friend bool operator==(const SoakCounters&, const SoakCounters&) = default;
@@ -138,12 +138,12 @@ struct SoakTotals {
   std::vector<SoakCounters> counters{};
   std::uint64_t wrong_bytes = 0;
   std::uint64_t wrong_buffers = 0;
-  std::vector<SoakWrong> wrong{};  ///< the first of them
+  std::vector<SoakWrong> wrong{};  ///< the first wrong buffers
   std::uint64_t drop_count = 0;
-  double drop_seconds = 0;                ///< from their beginnings to their ends, turns of other loads included
-  std::vector<SoakDrop> drops{};          ///< the first of them
+  double drop_seconds = 0;  ///< total seconds from the beginnings to the ends of drops, turns of other loads included
+  std::vector<SoakDrop> drops{};          ///< the first drops
   std::uint64_t lost_count = 0;           ///< times that a GPU that failed or hung ended the soak
-  std::vector<std::string> lost{};        ///< when and why, the first of them
+  std::vector<std::string> lost{};        ///< when and why a GPU ended the soak, for the first times
   std::vector<std::string> resumed_at{};  ///< ISO 8601, UTC
   friend bool operator==(const SoakTotals&, const SoakTotals&) = default;
 };
@@ -162,7 +162,7 @@ constexpr auto texts_of(SoakEnd) {
 /// A line of the file, for one interval. The last line has the totals of all.
 struct SoakInterval {
   std::string at{};          ///< end of the interval, ISO 8601, UTC
-  double elapsed = 0;        ///< the same in seconds into the soak
+  double elapsed = 0;        ///< end of the interval, in seconds into the soak
   std::uint64_t memory = 0;  ///< resident memory of this process, bytes (RSS)
   std::vector<SoakGpu> gpus{};
   SoakTotals so_far{};

@@ -307,7 +307,7 @@ void SoakFile::append(const std::string& line) {
   struct stat before {};
   const bool ordinary = fstat(file, &before) == 0 && S_ISREG(before.st_mode);
   if (const int error = file_io::write(file, line); error != 0) {
-    // Half a line is useless. If even this fails, go_on() removes it.
+    // Half a line is useless. If even this fails, go_on() removes it when the soak is resumed.
     if (ordinary) static_cast<void>(ftruncate(file, before.st_size));
     cannot_write(path_, std::strerror(error));
   }

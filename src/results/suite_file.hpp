@@ -12,7 +12,7 @@ namespace xferbench {
 struct Suite {
   std::string description;
   std::size_t turns = 1;
-  std::size_t processes = 1;  ///< that each measure everything, if only a results file is written
+  std::size_t processes = 1;  ///< number of processes that each measure everything, if only a results file is written
   std::vector<std::pair<std::string, std::string>> sampling;  ///< for all runs: {"budget", "0.5"}
   std::vector<std::vector<std::string>> runs;                 ///< words of each command line
 };
@@ -20,7 +20,7 @@ struct Suite {
 /// Throws InputError with one line: the place in the file, what is wrong, and what was expected.
 Suite read_suite(const std::string& path);
 
-/// The same from a text; `name` is used in messages.
+/// Parses the text of a suite file; `name` is used in messages.
 Suite parse_suite(std::string_view text, std::string_view name);
 
 }  // namespace xferbench

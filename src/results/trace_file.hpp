@@ -16,7 +16,7 @@ struct TraceFile {
   struct Event {
     std::string name{};
     std::string phase{};     ///< "X": an event with a duration; "M": names a process or a track
-    std::string category{};  ///< "H2D"
+    std::string category{};  ///< for example "H2D"
     std::uint64_t process = 0;
     std::uint64_t track = 0;
     double begin = 0;   ///< microseconds
@@ -27,7 +27,7 @@ struct TraceFile {
     std::string part{};       ///< which of these processes
     std::uint64_t place = 0;  ///< of a track: position among the others
   };
-  std::vector<Event> events{};  ///< the first of them
+  std::vector<Event> events{};  ///< the first events of the file
   std::size_t left_out = 0;     ///< number of further events
   std::string gpu{};
   std::string simulated{};  ///< profile of the simulation; empty for a real GPU

@@ -93,7 +93,7 @@ constexpr std::array kFileFields{
 };
 constexpr Codec kFile = record(kFileFields);
 
-/// A field of All::said.
+/// A field that is stored in All::said, the facts about all files together.
 template <auto member, const Codec& shape = default_codec<decltype(value_of(member))>()>
 constexpr Field of_all(std::string_view name, Rule rule, std::string_view help) {
   Field of_all = field<member, shape>(name, rule, help);
@@ -131,7 +131,7 @@ Said said_of(const Checked& checked) {
           .injected_fault = checked.injected_fault};
 }
 
-/// Distinct values, in order.
+/// The distinct values of a text of the files, in order, in one text.
 std::string joined(AllChecked all, std::string Checked::*text) {
   std::vector<std::string> texts;
   for (const Checked& checked : all) add_new(texts, checked.*text);

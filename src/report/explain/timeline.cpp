@@ -29,7 +29,7 @@ std::string source_of(const Recording& r) { return simulated(r) ? "simulated" : 
 
 bool on_host(Track track) { return track == Track::calls || track == Track::ranges; }
 
-/// The name of a device, by its number in this recording: "NVIDIA H200".
+/// The name of the device with this number in the recording, for example "NVIDIA H200".
 std::string gpu_of(const Recording& r, std::uint32_t device) {
   const auto found = std::ranges::find(r.devices, device, &recording::Device::id);
   return found == r.devices.end() ? "" : std::string(r.name(found->name));

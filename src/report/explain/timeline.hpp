@@ -9,7 +9,7 @@
 
 namespace xferbench {
 
-/// A process of a program, and the window of time to write.
+/// The recording of one process of a program, and the window of time to write.
 struct RecordedWindow {
   const Recording& recording;
   explain::Window window{};

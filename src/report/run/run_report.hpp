@@ -18,7 +18,7 @@ namespace xferbench {
 /// Quoted according to RFC 4180, but lines end with a line feed only. A text that a spreadsheet would take for a
 /// formula begins with an apostrophe; a number never does.
 void write_csv(const Report& report, Descriptors scenarios, const Sink& sink);
-/// The same as one text.
+/// Returns what write_csv() writes.
 std::string to_csv(const Report& report, Descriptors scenarios);
 
 /// OpenMetrics text for monitoring (report/openmetrics/openmetrics.hpp). The headline of each case is named

@@ -35,7 +35,7 @@ std::string rate_of(const SoakGpu& gpu, SoakLoad load) {
   return found == gpu.rates.end() ? "-" : format_significant(found->median / kGiga);
 }
 
-/// The relative spread of the interval's rates, of the load with the largest one.
+/// The largest relative spread of a load's rates in the interval.
 std::string spread_of(const SoakGpu& gpu) {
   double most = 0;
   for (const SoakRate& r : gpu.rates) most = std::max(most, r.median > 0 ? (r.highest - r.lowest) / r.median : 0);

@@ -33,7 +33,7 @@ class TraceEvents {
   explicit TraceEvents(const Sink& sink);
   /// Adds a process of the viewer and returns its number. `arguments` contain its name.
   std::size_t add_process(const nlohmann::ordered_json& arguments);
-  /// Adds a track to a process. `order`: its position among the others.
+  /// Adds a track to a process. `order`: its position among the process's tracks.
   void add_track(std::size_t process, std::size_t track, const std::string& name, std::size_t order);
   void add(std::size_t process, std::size_t track, const TraceEvent& event);
   /// Completes the file. `other`: facts about it.
