@@ -74,10 +74,9 @@ double skew_of(const Series& series) {
 
 namespace {
 
-constexpr double kWarmupShare = 0.2;  // maximum share of the budget for the warm-up
-constexpr double kThrottled = 0.9;    // share of the maximum SM clock; a GPU below it counts as throttled
-constexpr std::size_t kEnoughToTell =
-    20;  // samples; with fewer, the interval's width does not tell whether the target can be reached
+constexpr double kWarmupShare = 0.2;       // maximum share of the budget for the warm-up
+constexpr double kThrottled = 0.9;         // share of the maximum SM clock; a GPU below it counts as throttled
+constexpr std::size_t kEnoughToTell = 20;  // samples; fewer do not show whether the target can be reached
 
 class Loop {
  public:

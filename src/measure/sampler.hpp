@@ -46,15 +46,14 @@ struct SamplingProgress {
 using SamplingObserver = std::function<void(const SamplingProgress&)>;
 
 struct Series {
-  Measurement elapsed;  ///< named like the region
-  Measurement submit;   ///< host time inside submit(), named "<region>-submit"
-  std::vector<std::vector<double>>
-      stream_times;                        ///< for each sample, the end times of the streams (see Region::per_stream)
-  std::vector<Measurement> parts;          ///< one for each of Region::parts, in that order
-  Stop ended = Stop::budget;               ///< reason why sampling of all regions together ended
-  double ci = 0;                           ///< target: relative half-width of the interval
-  double checking = 0;                     ///< seconds spent on checks, which no sample includes
-  std::vector<Lockstep::Moments> moments;  ///< start and end of each sample; only with a Lockstep
+  Measurement elapsed;                            ///< named like the region
+  Measurement submit;                             ///< host time inside submit(), named "<region>-submit"
+  std::vector<std::vector<double>> stream_times;  ///< per sample: end times of the streams, see Region::per_stream
+  std::vector<Measurement> parts;                 ///< one for each of Region::parts, in that order
+  Stop ended = Stop::budget;                      ///< reason why sampling of all regions together ended
+  double ci = 0;                                  ///< target: relative half-width of the interval
+  double checking = 0;                            ///< seconds spent on checks, which no sample includes
+  std::vector<Lockstep::Moments> moments;         ///< start and end of each sample; only with a Lockstep
   /// Returns a part by its name and, if it exists once per GPU, the number of its GPU. Throws std::logic_error if there
   /// is no such part, which is a mistake in the scenario.
   [[nodiscard]] const Measurement& part(std::string_view name, std::optional<int> gpu = {}) const;

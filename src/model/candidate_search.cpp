@@ -97,8 +97,7 @@ void CandidateSearch::learn() {
     if (r.rounds == 0) continue;
     Family& family = families_[r.prediction.family];
     const double residual = r.log_ratio() - family.bias;
-    const double of_model =
-        std::max(0.0, residual * residual - r.half_width() * r.half_width());  // without the measurement's noise
+    const double of_model = std::max(0.0, residual * residual - r.half_width() * r.half_width());  // without noise
     family.squares += of_model;
     of_all += of_model;
     ++weight;

@@ -10,10 +10,9 @@
 namespace xferbench::model {
 
 struct ChunkRules {
-  std::size_t most = 1;   ///< maximum elements per chunk
-  std::size_t least = 1;  ///< size at which growing starts and shrinking ends, at most `most`
-  std::size_t page =
-      1;  ///< chunks begin at multiples of this number of elements; `most` and `least` are multiples of it
+  std::size_t most = 1;     ///< maximum elements per chunk
+  std::size_t least = 1;    ///< size at which growing starts and shrinking ends, at most `most`
+  std::size_t page = 1;     ///< number of elements that chunk beginnings, `most` and `least` are multiples of
   std::size_t abreast = 1;  ///< chunks processed concurrently; together they form a round
   /// Size ratio of consecutive rounds while chunks grow, and its inverse while they shrink; above 1. A producer that
   /// is c times as fast as its consumer keeps the consumer busy for ratios up to c.

@@ -14,7 +14,7 @@ struct ExchangeStages {
   Cost d2h;
   Cost message;
   Cost h2d;
-  double handoff = 0;  ///< from the end of a stage until the host starts the next
+  double handoff = 0;  ///< seconds from the end of a stage until the host starts the next
 };
 
 /// Measured times: `bytes` through each stage in one piece and in `pieces`, and a few bytes through all three (tiny).

@@ -14,9 +14,8 @@ namespace xferbench::model {
 /// as well, a common value.
 struct PciePackets {
   unsigned payload = 256;
-  unsigned read_request = 256;  ///< always an assumption
-  std::optional<unsigned>
-      allowed_request;  ///< maximum read request from configuration space; absent: `payload` is assumed, too
+  unsigned read_request = 256;              ///< always an assumption
+  std::optional<unsigned> allowed_request;  ///< maximum read request; absent: `payload` is assumed, too
 };
 PciePackets pcie_packets(const Environment::Pcie& link);
 

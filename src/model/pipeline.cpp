@@ -144,9 +144,7 @@ class Schedule {
     for (const Stage stage : kStages) {
       step = std::min(step, engines_[stage].remaining(others[stage]));
       const double start = ready(stage);
-      if (start > now_)
-        step = std::min(step,
-                        start - now_);  // an operation that is ready but has not started waits for the other direction
+      if (start > now_) step = std::min(step, start - now_);  // else it is ready, and waits for the other direction
     }
     now_ += step;
     for (const Stage stage : kStages) {

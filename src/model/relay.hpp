@@ -12,18 +12,16 @@ namespace xferbench::model {
 /// Costs of one helper GPU. It holds a few chunks at once, one per slot, and receives the next chunk over its first
 /// link while it sends the previous one over its second.
 struct RelayCosts {
-  double first_rate =
-      0;  ///< of the link over which the helper receives, in bytes per second, while all other GPUs transfer as well
-  double second_rate =
-      0;  ///< of the link over which the helper sends, in bytes per second, while all other GPUs transfer as well
-  double first_copy = 0;  ///< seconds per copy over the first link, without the time for its bytes
+  double first_rate = 0;   ///< bytes per second to the helper, while all other GPUs transfer as well
+  double second_rate = 0;  ///< bytes per second from the helper to the target, while all other GPUs transfer as well
+  double first_copy = 0;   ///< seconds per copy over the first link, without the time for its bytes
   double second_copy = 0;
-  double hand_over = 0;  ///< from the end of a copy to the start of one that waits for it
+  double hand_over = 0;  ///< seconds from the end of a copy to the start of a copy that waits for it
 };
 
 /// All paths to the target GPU.
 struct RelayPaths {
-  double direct_rate = 0;  ///< of the target GPU's own link, in bytes per second, while the helpers transfer as well
+  double direct_rate = 0;  ///< bytes per second of the target's own link, while the helpers transfer as well
   double direct_copy = 0;  ///< seconds per copy over that link, without the time for its bytes
   double far_end = 0;      ///< seconds from the end of a helper's last copy until the target GPU sees it
   double joining = 0;      ///< seconds to start and join all GPUs, measured with almost no data

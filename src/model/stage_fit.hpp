@@ -41,9 +41,8 @@ struct StageTimes {
   double small_bytes = 0;  ///< 0: not measured
   StageSeconds small;
   CopyEnds both;
-  std::size_t both_pieces = 1;  ///< in each direction
-  std::size_t opposing =
-      1;  ///< number of whole payloads, copied back to back in the direction opposite to the one in `pieces`
+  std::size_t both_pieces = 1;   ///< number of pieces in each direction for `both`
+  std::size_t opposing = 1;      ///< number of whole payloads, back to back, in the direction opposite to the pieces
   double h2d_pieces_beside = 0;  ///< end of H2D in `pieces` while `opposing` payloads are copied D2H
   double d2h_pieces_beside = 0;  ///< end of D2H in `pieces` while `opposing` payloads are copied H2D
   /// The two times above with the pieces rotating over three streams; 0: not measured.

@@ -267,8 +267,7 @@ BreakEven break_even(const Estimate& setup, const Estimate& slow_copy, const Est
   }
   if (relation != Relation::faster || !sampled) return result;
   const auto copies = [](double cost, double saved) { return std::max(1.0, std::ceil(cost / saved)); };
-  const Estimate saved = difference(
-      slow_copy, fast_copy);  // its whole interval is positive, because the intervals of both copies do not overlap
+  const Estimate saved = difference(slow_copy, fast_copy);  // positive interval: those of both copies do not overlap
   result.outcome = BreakEven::Outcome::pays;
   result.copies = copies(setup.value, saved.value);
   result.range = {copies(setup.interval->low, saved.interval->high), copies(setup.interval->high, saved.interval->low)};

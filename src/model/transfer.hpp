@@ -57,19 +57,18 @@ struct TransferFits {
   std::optional<TransferFit> all;
   std::optional<TransferFit> small;  ///< up to and including kLargestSmallTransfer
   std::optional<TransferFit> large;
-  std::optional<TransferFit> longest;  ///< from kLeastLongTransfer on
+  std::optional<TransferFit> longest;  ///< sizes from kLeastLongTransfer on
 };
 TransferFits fit_ranges(std::span<const TransferPoint> points);
 
 /// A size at which one way of copying becomes faster than the other.
 struct Crossover {
-  double bytes = 0;  ///< estimate: size where the ratio of times is 1, interpolated between the two sizes below
+  double bytes = 0;  ///< estimated size, between measured_below and measured_above, where the ratio of times is 1
   double low = 0;    ///< lowest and ...
   double high = 0;   ///< ... highest estimate from the ends of both ratios' intervals
-  double measured_below = 0;  ///< largest size, in bytes, at which the previous winner is certainly faster
-  double measured_above = 0;  ///< smallest size, in bytes, at which the other one is certainly faster
-  bool first_faster_above =
-      false;  ///< the first of the two ways is faster above the crossover; otherwise the second is
+  double measured_below = 0;        ///< largest size, in bytes, at which the previous winner is certainly faster
+  double measured_above = 0;        ///< smallest size, in bytes, at which the new winner is certainly faster
+  bool first_faster_above = false;  ///< above the crossover the first way is faster, otherwise the second
 
   /// Whether measured_below and measured_above are close enough for a meaningful estimate.
   [[nodiscard]] bool is_estimated() const { return measured_above <= 4 * measured_below; }

@@ -18,7 +18,7 @@ struct Ratios {
     std::optional<double> high{};
     std::string text{};  ///< the ratio in words
     std::string verdict{};
-    Tone tone = Tone::plain;  ///< of the verdict
+    Tone tone = Tone::plain;  ///< tone of the verdict
     std::string said{};       ///< tooltip
   };
   std::string title{};

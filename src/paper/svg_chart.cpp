@@ -286,7 +286,7 @@ std::vector<double> places_of_names(const std::vector<Chart::Series>& all, const
   return places;
 }
 
-/// The smallest and largest of these numbers over all series.
+/// The smallest and largest of the numbers that `numbers` gives for each series.
 template <class Numbers>
 std::pair<double, double> range_of(const std::vector<Chart::Series>& all, const Numbers& numbers) {
   std::pair range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};

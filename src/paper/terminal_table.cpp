@@ -145,7 +145,7 @@ Table piece_of(const Table& table, std::size_t from, std::size_t to) {
 }
 
 /// Divides a table into pieces that fit into `columns` characters (0: unlimited). Each piece has the left columns, as
-/// many others as fit but at least one, and the rows that are not empty in these.
+/// many other columns as fit but at least one, and the rows that are not empty in the other columns.
 std::vector<Table> in_pieces(const Table& table, std::size_t columns) {
   const std::size_t all = table.header.size();
   std::vector<Table> pieces;

@@ -290,7 +290,7 @@ constexpr auto kSentMeasurementFields =
     with(kMeasurementFields, field<&Measurement::auxiliary>("auxiliary", omit_empty));
 constexpr Codec kSentMeasurement = on_one_line(record(kSentMeasurementFields, {}, check_measurement));
 
-/// Names must be unique: among those of the case, and among those of each GPU.
+/// Checks that names are unique among the entries of the case, and among the entries of each GPU.
 template <class T>
 void check_names(Reader& in, std::vector<T>& all) {
   std::vector<std::string_view> of_case;

@@ -31,8 +31,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kPiece = 1 << 18;  // bytes read at once
-constexpr std::size_t kMostPieces = 5;   // that one text or number may span: 1 MiB, and the piece in which it begins
+constexpr std::size_t kPiece = 1 << 18;           // bytes read at once
+constexpr std::size_t kMostPieces = 5;            // pieces that one text or number may span: 1 MiB and its first piece
 constexpr std::uint64_t kMostBytes = 1ULL << 32;  // an endless file is stopped here
 constexpr unsigned kDeepest = 64;                 // nesting levels of skipped values
 
@@ -112,7 +112,7 @@ class Source : public std::streambuf {
   std::uint64_t left_;     // bytes of the file that may still be read
   std::string_view then_;  // shorter than a piece
   std::size_t pieces_ = 0;
-  std::size_t lines_ = 0;  // before this piece
+  std::size_t lines_ = 0;  // number of lines before this piece
   std::uint64_t bytes_ = 0;
   bool ended_ = false;
 };

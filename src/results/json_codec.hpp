@@ -189,7 +189,7 @@ struct Codec {
   // --- A list or an object ---
   Target (*item)(Reader& in, void* list, std::size_t index) = nullptr;
   bool is_object = false;
-  std::span<const Field> fields{};  ///< at most 64
+  std::span<const Field> fields{};  ///< at most 64 fields
   bool strict = false;              ///< other fields are errors; otherwise they are skipped, or handed to:
   Target (*entry)(Reader& in, void* object, std::string_view name) = nullptr;
   void (*end)(Reader& in, void* object) = nullptr;  ///< called after an object or list, to check and complete it
@@ -205,7 +205,7 @@ struct Codec {
   std::vector<std::string_view> (*words)() = nullptr;  ///< the only legal texts
 
   // --- For the schema alone ---
-  std::string_view name{};                  ///< of a definition, if it is used several times
+  std::string_view name{};                  ///< name of its definition in the schema, if it is used several times
   std::string_view pattern{};               ///< regular expression for a text, or for the names of entries
   const Codec* values = nullptr;            ///< shape of items or entries
   std::vector<Known> (*known)() = nullptr;  ///< entries with known names

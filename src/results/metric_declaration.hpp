@@ -44,13 +44,13 @@ struct MetricDeclaration {
 
   std::string name;
   Kind kind = Kind::measurement;
-  std::string unit{};  ///< as in results; empty for a label
+  std::string unit{};  ///< unit, as in results; empty for a label
   Better better = Better::neither;
   bool headline = false;  ///< main number of a case; if a case has several, only the first counts
-  std::string heading{};  ///< of its column; empty: no column
+  std::string heading{};  ///< heading of its column; empty: no column
   Format format = Format::seconds;
   std::vector<Companion> companion{};
-  std::string help{};  ///< one line
+  std::string help{};  ///< description in one line
   friend bool operator==(const MetricDeclaration&, const MetricDeclaration&) = default;
 
   // For tables of declarations: measured("copy", "...").as_headline().column("time").

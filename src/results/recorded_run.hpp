@@ -20,8 +20,8 @@ struct RecordedRun {
   std::vector<double> baseline{};        ///< seconds of the whole program in each run without the profiler
   std::vector<double> profiled{};        ///< seconds of the whole program in each run with the profiler
   std::vector<double> baseline_range{};  ///< seconds of the range in each run without the profiler
-  int exit_code = 0;                     ///< of the kept run; 0 if a signal ended it
-  int signal = 0;                        ///< that ended it; 0: none
+  int exit_code = 0;                     ///< exit code of the kept run; 0 if a signal ended it
+  int signal = 0;                        ///< signal that ended the kept run; 0: none
   /// Duration of the kept run.
   [[nodiscard]] double seconds() const { return 1e-9 * static_cast<double>(end - begin); }
   friend bool operator==(const RecordedRun&, const RecordedRun&) = default;

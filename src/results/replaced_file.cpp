@@ -114,7 +114,7 @@ void ReplacedFile::refuse_data_loss(const struct stat& status) const {
   struct stat kept {};
   const std::string backup = name_ + "~";
   const bool has_backup = fstatat(folder_.number(), backup.c_str(), &kept, AT_SYMLINK_NOFOLLOW) == 0;
-  // A process killed while it kept the previous file leaves it under both names.
+  // A process killed while it kept the previous file leaves it under both names, FILE and FILE~.
   const nlink_t names = has_backup && is_same_file(status, kept) ? 2 : 1;
   if (status.st_nlink > names) refuse("it has hard links, which would keep the old content");
   if (status.st_uid != geteuid() && geteuid() != 0) refuse("it belongs to another user, and would change its owner");
@@ -216,7 +216,7 @@ void ReplacedFile::keep_as(const std::string& name, const std::string& kept) con
     if (linked) remove(link);
     throw OutputError(fmt::format("cannot keep {} as {}: {}", name, kept, std::strerror(error)));
   }
-  if (linked) remove(link);  // renaming does nothing if both were already the same file
+  if (linked) remove(link);  // renaming does nothing if both names already belong to one file
 }
 
 void ReplacedFile::keep_previous() { keep_as(name_, name_ + "~"); }

@@ -88,7 +88,7 @@ class ReplacedFile {
 
   std::string path_;   // for messages
   Descriptor folder_;  // folder of the file, with links resolved
-  std::string name_;   // in that folder
+  std::string name_;   // name of the file in `folder_`
   Previous previous_;
   bool unnamed_ = false;  // the file system supports unnamed files (O_TMPFILE)
   Descriptor held_;       // the current file, locked; none: there is no file yet

@@ -90,7 +90,7 @@ struct Metric {
   std::string name;
   double value = 0;
   std::string unit;
-  std::optional<int> gpu{};  ///< as in Measurement
+  std::optional<int> gpu{};  ///< Environment::Gpu::index, if it is of one of several GPUs
   friend bool operator==(const Metric&, const Metric&) = default;
 };
 

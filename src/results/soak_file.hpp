@@ -59,7 +59,7 @@ class SoakFile {
   std::string path_;
   Descriptor file_;          // none: standard output
   std::string first_{};      // first line
-  std::uint64_t bytes_ = 0;  // in the file
+  std::uint64_t bytes_ = 0;  // number of bytes in the file
 };
 
 }  // namespace xferbench

@@ -13,7 +13,7 @@ namespace xferbench {
 struct CaseSpread {
   std::string key;
   std::string measured{};     ///< measurement whose medians were compared
-  std::size_t processes = 0;  ///< at least two
+  std::size_t processes = 0;  ///< number of processes, at least two
   double spread = 0;          ///< standard deviation of the logarithms of the processes' medians: 0.01 is about 1 %
   friend bool operator==(const CaseSpread&, const CaseSpread&) = default;
 };
@@ -22,7 +22,7 @@ struct SpreadFile {
   std::string updated_at;  ///< ISO 8601, UTC
   std::string gpu;         ///< name of the GPU
   std::string uuid;        ///< empty if it has none, as a simulated GPU
-  std::string profile;     ///< of the simulated device; empty for a real GPU
+  std::string profile;     ///< profile of the simulated device; empty for a real GPU
   std::vector<CaseSpread> cases;
   friend bool operator==(const SpreadFile&, const SpreadFile&) = default;
 };

@@ -23,9 +23,9 @@ struct TraceFile {
     double length = 0;  ///< microseconds
     std::uint64_t bytes = 0;
     std::string called{};     ///< name of the process or track
-    std::string of_case{};    ///< the case, if it has several processes
-    std::string part{};       ///< which of these processes
-    std::uint64_t place = 0;  ///< of a track: position among the others
+    std::string of_case{};    ///< the case that the process belongs to, if it has several processes
+    std::string part{};       ///< which part of the case the process shows, for example "GPU 1"
+    std::uint64_t place = 0;  ///< position of a track among the tracks of its process
   };
   std::vector<Event> events{};  ///< the first events of the file
   std::size_t left_out = 0;     ///< number of further events

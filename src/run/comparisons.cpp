@@ -40,7 +40,7 @@ std::string sizes_text(double smallest, double largest) {
                              : fmt::format("{} to {}", exact_size(smallest), exact_size(largest));
 }
 
-/// "at every size measured (1 KiB to 1 GiB)", "at 1 MiB"
+/// Returns for example "at every size measured (1 KiB to 1 GiB)" or "at 1 MiB".
 std::string at_all_sizes(double smallest, double largest) {
   if (smallest == largest) return "at " + exact_size(smallest);
   return fmt::format("at every size measured ({})", sizes_text(smallest, largest));
@@ -62,7 +62,7 @@ struct WayPair {
   [[nodiscard]] const std::string& winner(bool first_faster) const { return first_faster ? first.value : second.value; }
 };
 
-/// "h2d: ", "h2d, node 1: ": words stand alone, numbers get the name of their label.
+/// Returns for example "h2d: " or "h2d, node 1: ". Words stand alone, numbers get the name of their label.
 std::string prefix(const Labels& labels) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : labels) {
@@ -72,14 +72,14 @@ std::string prefix(const Labels& labels) {
   return parts.empty() ? "" : fmt::format("{}: ", fmt::join(parts, ", "));
 }
 
-/// The difference that the intervals rule out if none was found: "; one of more than 3.1 % is ruled out".
+/// If no difference was found: the difference that is ruled out, as "; a difference of more than 3.1 % is ruled out".
 std::string excluded_text(double excluded) {
   return excluded > 0 && std::isfinite(excluded)
              ? fmt::format("; a difference of more than {} is ruled out", format_percent(excluded))
              : "";
 }
 
-/// Describes the sizes at which neither is certainly faster: "equally fast (within 1 %) at 2, not decided at 1".
+/// Describes the sizes at which neither is faster, for example as "equally fast (within 1 %) at 2, not decided at 1".
 std::string undecided_text(const model::Comparison& o) {
   const std::size_t undecided = o.sizes - o.decided - o.equal;
   std::vector<std::string> parts;
@@ -117,8 +117,8 @@ std::string no_crossover_text(const WayPair& c) {
                      sizes_text(o.smallest, o.largest), factors, undecided_text(o));
 }
 
-/// "about 23 KiB (21 to 26 KiB)", or if the sizes around the crossover are far apart "somewhere between 4 KiB and 64
-/// KiB".
+/// Returns for example "about 23 KiB (21 to 26 KiB)", or if the sizes around the crossover are far apart "somewhere
+/// between 4 KiB and 64 KiB".
 std::string place_of(const model::Crossover& crossover) {
   if (!crossover.is_estimated()) {
     return fmt::format("somewhere between {} and {}", exact_size(crossover.measured_below),
@@ -194,7 +194,7 @@ std::vector<ComparedWay> compared_ways(std::span<const Path> paths, std::string_
   return all;
 }
 
-/// Whether the two differ at most sizes, or the faster one changes with size.
+/// Whether two paths differ at most sizes, or which one is faster changes with size.
 bool differs(const model::Comparison& outcome) {
   return 2 * outcome.decided > outcome.sizes || !outcome.crossovers.empty();
 }
@@ -213,7 +213,7 @@ model::Comparison compared(const ComparedWay* a, const ComparedWay* b) {
 
 bool belong_together(const model::Comparison& c) { return c.sizes > 0 && c.factors.high <= kSmall; }
 
-/// Each path joins the first class of whose members it belongs to all.
+/// Puts each path into the first class with all of whose members it belongs together, or else into a new one.
 std::vector<Class> classes_of(const Class& all) {
   std::vector<Class> classes;
   for (const ComparedWay* e : all) {
@@ -249,7 +249,7 @@ std::string names_of(const Class& members) {
 struct Spread {
   bool equal = true;
   std::size_t decided = 0;
-  double factor = 1;  ///< largest certain one
+  double factor = 1;  ///< largest certain ratio of two members' times
   double excluded = 0;
 };
 
@@ -281,7 +281,7 @@ struct SizeRange {
   Interval factors;
   double first, last;  ///< sizes in bytes
   std::size_t decided = 1;
-  std::size_t sizes = 1;  ///< from the first to the last, undecided ones included
+  std::size_t sizes = 1;  ///< number of sizes from `first` to `last`, undecided ones included
 };
 
 using BySize = std::map<double, model::TransferPoint>;
@@ -292,8 +292,8 @@ BySize by_size(const ComparedWay* e) {
   return points;
 }
 
-/// The relation of all members of one class to all of the other at a size; undecided if they do not agree. Nothing if
-/// one lacks the size.
+/// The relation of all members of one class to all members of the other at a size; undecided if they do not agree.
+/// Nothing if a member lacks the size.
 std::optional<std::pair<Relation, Interval>> standing(std::span<const BySize> members, std::span<const BySize> others,
                                                       double bytes) {
   std::set<Relation> relations;
@@ -315,7 +315,7 @@ std::optional<std::pair<Relation, Interval>> standing(std::span<const BySize> me
 
 struct Course {
   std::vector<SizeRange> size_ranges;
-  std::vector<double> sizes;  ///< that all members have
+  std::vector<double> sizes;  ///< sizes that all members of both classes have
 };
 
 Course course_of(const Class& members, const Class& reference) {
@@ -324,7 +324,7 @@ Course course_of(const Class& members, const Class& reference) {
   std::ranges::transform(members, std::back_inserter(own), by_size);
   std::ranges::transform(reference, std::back_inserter(other), by_size);
   Course course;
-  std::size_t since = 0;  // undecided sizes since the last range
+  std::size_t since = 0;  // number of consecutive sizes with Relation::undecided since the last decided one
   for (const auto& [bytes, point] : own.front()) {
     const auto here = standing(own, other, bytes);
     if (!here) continue;
@@ -368,7 +368,7 @@ std::string where_of(const SizeRange& s, const Course& course) {
   return fmt::format(" at {} of {} sizes", s.decided, s.sizes) + (where == " at every size" ? "" : where);
 }
 
-/// "pageable takes 1.2 to 6 times as long from 4 KiB on"
+/// Returns for example "pageable takes 1.2 to 6.0 times as long from 4 KiB on".
 std::string text_beside(const Class& members, const Class& reference) {
   const Course course = course_of(members, reference);
   const bool one = members.size() == 1;

@@ -24,29 +24,29 @@ inline constexpr std::string_view kEachOverItsOwnTime =
 /// instead of "and".
 std::string listed(std::span<const std::string> names, std::size_t most = 12, std::string_view word = "and");
 
-/// A factor with suitable decimals: "1.02", "2.4", "12".
+/// A factor with suitable decimals, for example "1.02", "2.4" or "12".
 std::string factor_text(double factor);
-/// "1.2 to 6.1"; one number if both read the same.
+/// Returns for example "1.2 to 6.1"; one number if both ends read the same.
 std::string factors_text(const Interval& factors);
 
-/// "X is the fastest", "X, Y and Z are equally fast (within 1 %)", "X, Y and Z are tied (within error)". `names`: of
-/// all that the front is of; of several with one name it is said once. `is_best`: "is the fastest"; `equals`: "are
+/// Returns "X is the fastest", "X, Y and Z are equally fast (within 1 %)", or "X, Y and Z are tied (within error)".
+/// `names`: of all compared results, by index; equal names are given once. `is_best`: "is the fastest"; `equals`: "are
 /// equally fast".
 std::string ranking_text(const model::Leaders& front, std::span<const std::string> names, std::string_view is_best,
                          std::string_view equals = "are equally fast");
 
-/// Compares two times: "2.4 times as fast", "1.2 times as long", "equally fast (within 1 %)", "no difference found".
+/// Compares two times, for example as "2.4 times as fast", "equally fast (within 1 %)" or "no difference found".
 std::string ratio_text(const model::Estimate& time, const model::Estimate& other);
 
 /// The leading results as a cell of a table: "X", "X or Y", "X, Y or 3 more".
 std::string leaders_text(const model::Leaders& front, std::span<const std::string> names);
-/// How certain that is, as a label: decided, equal, undecided.
+/// How certain the leaders are, as the value of a label: decided, equal, undecided.
 std::string outcome_label(const model::Leaders& front);
 
-/// "pays from 5 to 301 copies on", "never pays: copies of pageable memory are as fast (within 1 %)", "may pay or not:
-/// ...". `ordinary`: the kind of memory with the slow copies.
+/// Returns for example "pays off from 5 to 301 copies", "never pays off: copies of pageable memory are as fast (within
+/// 1 %)" or "may or may not pay off: ...". `ordinary`: the kind of memory with the slow copies.
 std::string break_even_text(const model::BreakEven& found, std::string_view ordinary);
-/// The same as a label: pays, never, undecided.
+/// The outcome as the value of a label: pays, never, undecided.
 std::string outcome_label(const model::BreakEven& found);
 /// Adds the number of copies as metric `name`, with its interval as NAME_low and NAME_high, if the outcome is "pays".
 void add_copies(const model::BreakEven& found, const std::string& name, Finding& finding);

@@ -54,7 +54,7 @@ bool conclude_anew(std::span<const Scenario* const> scenarios, Report& report) {
     return true;
   } catch (const std::bad_alloc&) {
     throw;
-  } catch (const std::exception&) {  // as below
+  } catch (const std::exception&) {  // a result lacks what its scenario needs, or its scenario does not allow its case
     return false;
   }
 }
@@ -195,7 +195,7 @@ Finding fit_row(const Path& path, const char* range, const model::TransferFit& f
   return finding;
 }
 
-/// `briefly`: fits of partial ranges are details.
+/// Adds the fits of a path. `briefly`: fits of partial ranges are marked as details.
 void add_fits(const Path& path, bool briefly, std::vector<Finding>& findings) {
   const model::TransferFits fits = model::fit_ranges(path.points);
   if (fits.all) findings.push_back(fit_row(path, "all", *fits.all));

@@ -30,7 +30,7 @@ std::string key_of(const Case& c, const std::function<bool(std::string_view axis
 /// Results that have the metric. The others were interrupted too early, or have no such metric.
 std::vector<const Result*> with_metric(std::span<const Result* const> results, std::string_view metric);
 
-/// Which results are fastest by that measurement.
+/// The results that are fastest by that measurement, as indices into `results`.
 model::Leaders leaders_of(std::span<const Result* const> results, std::string_view measurement);
 
 /// Groups of results with equal keys, in the order of their first results.
@@ -74,8 +74,8 @@ std::vector<Finding> fits_and_crossovers(std::span<const Path> paths, std::strin
 /// sizes.
 std::vector<Finding> comparisons(std::span<const Path> paths, std::string_view axis);
 
-/// "streams 3, chunks 32": the values of these axes; words stand alone, numbers get the name of their axis. The case's
-/// key if it has none of the axes.
+/// The values of these axes, for example "streams 3, chunks 32": words stand alone, numbers get the name of their axis.
+/// The case's key if it has none of the axes.
 std::string name_of(const Case& c, std::span<const std::string> axes);
 
 /// Names for results that are compared with each other, and what all of them have in common.
@@ -83,7 +83,7 @@ struct ComparedResults {
   std::string common;  ///< "size 64 MiB: "; may be empty
   std::vector<std::string> names;
 };
-/// `axes`: those worth naming. `namer`: makes a name from a case and some of its axes.
+/// `axes`: the axes worth naming. `namer`: makes a name from a case and some of its axes.
 ComparedResults compared_results(
     std::span<const Result* const> results, std::span<const std::string> axes,
     const std::function<std::string(const Case&, std::span<const std::string>)>& namer = name_of);

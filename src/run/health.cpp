@@ -59,7 +59,7 @@ void add_link(const Health& before, const Health& after, Changes& changes) {
   }
 }
 
-/// " at 85 degrees C", " at 698 W"; empty if unknown.
+/// Returns for example " at 85 degrees C" or " at 698 W"; empty if unknown.
 std::string at(const std::optional<double>& value, std::string_view unit) {
   return value ? fmt::format(" at {:.0f} {}", *value, unit) : "";
 }

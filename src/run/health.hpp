@@ -13,15 +13,15 @@ namespace xferbench {
 
 /// A change for the worse between two readings, or a condition that slowed the GPU down in the second one.
 struct HealthChange {
-  std::string flag;      ///< for the case's measurements: "ecc-errors", "pcie-replays", "throttle-hw-thermal"
+  std::string flag;      ///< flag for the case's measurements: "ecc-errors", "pcie-replays", "throttle-hw-thermal"
   std::string sentence;  ///< what changed, in numbers, and what to do
-  bool lasts = false;    ///< it was so in the first reading, too
+  bool lasts = false;    ///< the condition was already there in the first reading
   friend bool operator==(const HealthChange&, const HealthChange&) = default;
 };
 
-/// A value that is unknown in either reading is no change. Nor is what depends on load: an idle link trains down, so
-/// its generation counts only if the GPU was active in both readings. Power and temperature rise under load, so they
-/// are only named as causes.
+/// Compares two readings. A value that is unknown in either one is no change. Nor is a value that depends on load: an
+/// idle link trains down, so its generation counts only if the GPU was active in both readings. Power and temperature
+/// rise under load, so they are only named as causes.
 std::vector<HealthChange> health_changes(const HealthRecord& record);
 
 /// The health of a case over all its turns. A warning from any turn is kept.

@@ -31,7 +31,7 @@ std::string on_gpu(const Device& device) {
   return environment.gpus.empty() ? "" : fmt::format(" on GPU {}", environment.number_of(device.number()));
 }
 
-/// For a case that needs more memory than one device has.
+/// Why a case cannot run that needs more memory than one device has; nothing if its memory suffices.
 std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device) {
   const std::uint64_t free = device.memory().free_bytes;
   if (needs.device > free) {
@@ -48,7 +48,7 @@ std::optional<SkipReason> memory_skip_reason(MemoryNeeds needs, Device& device) 
   return std::nullopt;
 }
 
-/// The same for host memory, for a case on that many devices.
+/// Why a case on that many devices cannot run for lack of host memory; nothing if the memory suffices.
 std::optional<SkipReason> host_memory_skip_reason(MemoryNeeds needs, std::size_t devices, bool simulated, bool verify) {
   // The simulated device keeps its memory and the data in flight in host memory, but touches that only if it carries
   // data.
@@ -88,7 +88,7 @@ std::optional<std::string> unsteady(const Result& result, const SamplingPolicy& 
   if (widest == nullptr) return std::nullopt;
   const double width = *relative_half_width(*widest);
   const auto have = static_cast<double>(widest->samples.size());
-  // Enough for the two texts to differ.
+  // Use enough decimals for the texts of `width` and `policy.ci` to differ.
   const int decimals = format_percent(width) == format_percent(policy.ci) ? 2 : 1;
   const double needed = statistics::samples_for(policy.ci, have, width);
   std::string text = fmt::format("not steady: the 95 % interval is ±{} after {:.0f} samples ({}), the target is ±{}",
@@ -120,7 +120,7 @@ void warn(Result& result, const SamplingPolicy& policy) {
 
 std::optional<SkipReason> skip_reason(const PlannedCase& planned, Machine& machine, bool verify) {
   const Scenario& scenario = *planned.scenario;
-  // First, because a case that no device could run may need any amount of memory.
+  // Ask the scenario first, because a case that no device could run may need any amount of memory.
   if (auto reason = scenario.skip_reason(planned.config, nullptr)) return reason;
   const Capabilities& can = machine.device().capabilities();
   const std::vector<std::size_t> places = scenario.takes_part(planned.config, can.environment);
@@ -178,7 +178,7 @@ std::vector<Health> health_of(std::span<Device* const> devices) {
   return health;
 }
 
-/// The same, and reasons why no case can run any more.
+/// Why a case cannot run now: for reasons that stop all further cases, or for those of skip_reason().
 std::optional<SkipReason> skip_reason_now(const PlannedCase& planned, const RunContext& bench) {
   if (bench.stopped()) return SkipReason::unavailable(std::string(kNotBegun));
   for (Device* device : devices_of(planned, bench.machine)) {
@@ -219,7 +219,7 @@ Result attempt(const PlannedCase& planned, const RunContext& bench) {
   return result;
 }
 
-/// For a turn that cannot run: what prevents it now did not affect the earlier samples.
+/// Warns about a turn that could not run. The result stays: what prevents the turn did not affect the earlier samples.
 void keep_as_it_is(Result& result, const std::string& reason) {
   const std::string warning = "not all passes were run: " + reason;
   if (std::ranges::find(result.warnings, warning) == result.warnings.end()) result.warnings.push_back(warning);

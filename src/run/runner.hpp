@@ -32,7 +32,7 @@ std::vector<PlannedCase> expanded(std::span<const PlannedCase> cases, const Gpus
 /// Adds warnings: one for each flag of the measurements, and one for intervals wider than the policy demands.
 void warn(Result& result, const SamplingPolicy& policy);
 
-/// Marks its measurements as interrupted.
+/// Marks the result's measurements as interrupted.
 void mark_unfinished(Result& result);
 
 /// Callbacks during a run, so that nothing is lost if the process ends early. All may be empty.
@@ -59,11 +59,11 @@ class InterleavedRuns {
   std::vector<Result> run();
   /// Runs one turn of one case. After Ctrl-C, the case keeps the samples of earlier turns.
   void visit(std::size_t i, std::size_t turn);
-  /// The result so far.
+  /// The result of case `i` so far.
   [[nodiscard]] const Result& result(std::size_t i) const { return *results_[i]; }
 
  private:
-  /// Returns false if a turn other than the first gave nothing.
+  /// Runs a turn of a case. Returns false if a turn other than the first was interrupted before it gave a result.
   bool measure(std::size_t i, std::size_t turn);
   /// Frees the state of a case after its last turn, except a result that run() has to return.
   void release_case(std::size_t i);

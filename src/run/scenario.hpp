@@ -34,7 +34,7 @@ namespace xferbench {
 struct MemoryNeeds {
   std::uint64_t host = 0;
   std::uint64_t device = 0;   ///< of each GPU that takes part
-  std::uint64_t managed = 0;  ///< moves between both
+  std::uint64_t managed = 0;  ///< managed memory, which moves between host and devices
 };
 
 /// The GPUs of a run, from which scenarios choose before anything is measured.
@@ -105,7 +105,7 @@ struct RunContext {
   SamplingObserver observe;
   bool trace = false;                       ///< a timeline was requested
   Objective objective = Objective::device;  ///< what `tune` minimizes
-  /// Shared by the cases of a run; a case that runs by itself has its own.
+  /// Cache shared by the cases of a run; a case that runs by itself has its own.
   std::shared_ptr<Memo> memo = std::make_shared<Memo>();
 
   /// Keeps the case in step with other processes; null if there are none.
@@ -130,7 +130,7 @@ struct RunContext {
   /// timed pass is wrong.
   std::vector<Series> sample(std::vector<Region> regions, const SamplingPolicy& wanted) const;
   std::vector<Series> sample(std::vector<Region> regions) const { return sample(std::move(regions), policy); }
-  /// The same for regions that are never same_batch: one series each, for structured bindings.
+  /// Like sample() above, for regions that are never same_batch: one series each, for structured bindings.
   template <std::size_t N>
   std::array<Series, N> sample(const std::array<Region, N>& regions, const SamplingPolicy& wanted) const {
     return first_n<N>(sample(std::vector(regions.begin(), regions.end()), wanted));
@@ -161,7 +161,8 @@ void add_measurements(std::span<const Series> series, Result& result);
 void add_wall(const Series& wall, Result& result);
 /// Declarations of what add_wall() adds. Scenarios that sample such regions declare these and time_to_result().
 std::span<const MetricDeclaration> wall_metrics();
-/// The declaration among them that has a column, so that scenarios can place it in their tables.
+/// The declaration of the metric that add_wall() adds. It has a column, so scenarios place it in their tables
+/// themselves.
 MetricDeclaration time_to_result();
 inline constexpr const char* kTimeToResult = "to_result";
 

@@ -26,7 +26,7 @@ enum class Objective {
 };
 constexpr auto texts_of(Objective) { return std::to_array<std::string_view>({"device", "wall"}); }
 
-/// The region to sample for an objective: itself, or wall_region() it, with a warm-up of its own.
+/// The region to sample for an objective: `region` itself, or its wall_region() with a warm-up of its own.
 Region region_for(Objective objective, const Region& region);
 
 /// One configuration, ready to be timed. Its functions keep its streams and events alive. What all candidates share

@@ -37,7 +37,7 @@ Finding finding(const char* about, std::string text) {
   return {.scenario = {}, .kind = "tune", .labels = {{"about", about}}, .metrics = {}, .text = std::move(text)};
 }
 
-/// The same for one configuration, with the values of its axes.
+/// A finding about one configuration, with the values of its axes as labels.
 Finding finding(const char* about, std::string text, const Case& configuration) {
   Finding f = finding(about, std::move(text));
   for (const Case::Param& param : configuration.params()) {
@@ -52,7 +52,7 @@ std::string behind(const TuneCandidate& one, const TuneCandidate& best) {
 
 model::Estimate time_of(const TuneCandidate& c) { return {c.seconds, c.interval}; }
 
-/// `all`: sorted, best first.
+/// The finding about the winner. `all`: sorted, best first.
 Finding winner_of(std::span<const TuneCandidate> all, const CandidateNames& namer, Objective objective) {
   const TuneCandidate& best = all.front();
   std::string interval;
@@ -62,7 +62,7 @@ Finding winner_of(std::span<const TuneCandidate> all, const CandidateNames& name
   }
   const char* unsure = best.confirmed ? "" : "; not confirmed by a second measurement";
   const bool decided = std::ranges::all_of(all.subspan(1), [&](const TuneCandidate& c) {
-    // What dropped out was compared with the best of the search, which may not be the best now.
+    // A configuration that dropped out was compared with the best of the search, which may not be the best now.
     const bool still_out = c.out && c.seconds > (1 + model::kAlike) * best.seconds;
     return still_out || model::relate(time_of(best), time_of(c)) == model::Relation::faster;
   });
@@ -81,7 +81,7 @@ Finding winner_of(std::span<const TuneCandidate> all, const CandidateNames& name
   return f;
 }
 
-/// "15 of them confirmed beside it, 31 measured in the search only"
+/// Returns for example "15 confirmed in the same round, 31 measured only in the search".
 std::string measured_in_text(std::span<const TuneCandidate> others) {
   const auto confirmed = static_cast<std::size_t>(std::ranges::count(others, true, &TuneCandidate::confirmed));
   const std::size_t searched = others.size() - confirmed;
@@ -90,7 +90,7 @@ std::string measured_in_text(std::span<const TuneCandidate> others) {
   return fmt::format("{} confirmed in the same round, {} measured only in the search", confirmed, searched);
 }
 
-/// `set`: the best, and all within 1 % of it.
+/// The finding about configurations that are as fast. `set`: the best, and all within 1 % of it.
 Finding alike(std::span<const TuneCandidate> set, const CandidateNames& namer) {
   const std::span<const TuneCandidate> others = set.subspan(1);
   std::string text = "no other measured configuration is within 1 % of it";
@@ -128,7 +128,7 @@ Finding simplest(std::span<const TuneCandidate> set, const CandidateNames& namer
   return f;
 }
 
-/// "0.9 s for the model, 0.7 s verification, 0.8 s search, 0.6 s confirmation"
+/// Returns for example "0.9 s for the model, 0.7 s verification, 0.8 s search, 0.6 s confirmation".
 std::string account_text(const TuneAccount& a) {
   return fmt::format("{:.1f} s for the model, {:.1f} s verification, {:.1f} s search, {:.1f} s confirmation", a.model,
                      a.verification, a.search, a.confirmation);

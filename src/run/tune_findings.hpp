@@ -38,7 +38,7 @@ struct TuneAccount {
 struct TuneSummary {
   std::vector<Case> space;                 ///< every configuration
   std::vector<TuneCandidate> contestants;  ///< configurations with a median
-  std::size_t failed = 0;                  ///< number of configurations
+  std::size_t failed = 0;                  ///< number of configurations that failed
   TuneAccount account{};
   Objective objective = Objective::device;             ///< what the times measure
   std::function<std::string(const Case&)> command_of;  ///< the command that runs a case by itself

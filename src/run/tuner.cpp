@@ -419,7 +419,7 @@ class Tuner {
   }
 
   /// The first configurations of the batch for which `left` seconds allow that many samples each. At least two, or
-  /// there is nothing to compare. The others come again later.
+  /// there is nothing to compare. The rest comes again in later rounds.
   [[nodiscard]] std::vector<std::size_t> affordable(std::vector<std::size_t> batch, double left,
                                                     std::size_t samples) const {
     double round = 0;
@@ -433,7 +433,7 @@ class Tuner {
     return batch;
   }
 
-  /// A few samples of each configuration.
+  /// The policy of a search round: a few samples of each configuration.
   [[nodiscard]] SamplingPolicy round_policy() const {
     SamplingPolicy policy;
     policy.max_samples = policy.min_samples = std::min(kSamplesPerRound, bench_.policy.max_samples);
@@ -477,7 +477,7 @@ class Tuner {
 
   static bool counts(const Entry& entry) { return entry.failure.empty() && decisive(entry) != nullptr; }
 
-  /// The fastest of the last round, or of the search if there was none; null before the first measurement.
+  /// The fastest entry of the last round, or of the search if there was none; null before the first measurement.
   [[nodiscard]] const Entry* leader() const {
     const Entry* best = nullptr;
     const auto rank = [](const Entry& e) { return std::pair(!e.fresh.has_value(), decisive(e)->median); };
@@ -531,15 +531,15 @@ class Tuner {
   }
 
   std::unique_ptr<Tunable> tunable_;
-  unsigned passes_;  // in each sample
+  unsigned passes_;  // number of passes in each sample
   RunContext bench_;
   const TuneObserver& observer_;
   model::CandidateSearch race_;
   std::vector<Entry> entries_;
-  std::vector<std::size_t> begun_;  // in the order in which they were started
+  std::vector<std::size_t> begun_;  // indices into entries_, in the order in which measurement of the entries began
   std::size_t most_finalists_;
   TuneAccount account_;
-  double spent_ = 0;    // of the budget, in seconds
+  double spent_ = 0;    // budget spent, in seconds
   bool apart_ = false;  // the latest samples were not interleaved
   bool confirming_ = false;
 };
@@ -565,7 +565,7 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   const unsigned passes = passes_in_a_sample(*tunable, searched, bench.objective);
   if (passes > 1) tunable->repeat_passes(passes);
   if (interrupted() != 0) return {};
-  // This includes allocating and preparing, so it counts as no more than twice its share.
+  // The time includes allocating and preparing, so it counts as no more than twice its share.
   const double seconds = bench.machine.host().now() - begun;
   const Spent spent{seconds, std::min(seconds, 2 * kForStages * bench.policy.budget)};
   model::CandidateSearchPolicy policy;
@@ -573,13 +573,13 @@ Tuned tune(const Scenario& scenario, std::span<const Case> space, const RunConte
   if (thoroughness == SearchMode::exhaustive) {
     policy.share = 1;
     policy.most = space.size();
-    policy.reach = 1e6;  // times any error: no configuration seems too slow to be tried
+    policy.reach = 1e6;  // so large that no configuration seems too slow to be tried
     policy.finalists = 16;
   }
   Tuner tuner(std::move(tunable), passes, searched, bench, observer, policy, spent);
   tuner.run();
   Tuned tuned{tuner.results(), tuner.findings(command_of)};
-  // If no configuration failed because of it, nothing else would show that the search was cut short.
+  // If the device was lost but no configuration failed, nothing else would show that the search was cut short.
   if (!bench.device.usable()) std::ranges::for_each(tuned.results, mark_unfinished);
   return tuned;
 }

@@ -24,8 +24,8 @@ std::vector<Case> feasible(std::span<const PlannedCase> cases, Machine& machine,
 
 /// How far a tune has come.
 struct TuneProgress {
-  std::size_t measured = 0;    ///< configurations
-  std::size_t most = 0;        ///< most configurations that will be measured
+  std::size_t measured = 0;    ///< number of measured configurations
+  std::size_t most = 0;        ///< maximum number of configurations that will be measured
   std::optional<double> best;  ///< lowest median so far, in seconds
   bool confirming = false;     ///< in the last round, measuring the best again
 };

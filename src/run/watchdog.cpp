@@ -95,7 +95,7 @@ CallCounters::Counters& CallCounters::mine() { return places_[Places::mine()]; }
 void CallCounters::Counters::add(std::atomic<std::uint64_t>& counter, std::uint64_t more) const {
   if (shared) {
     counter.fetch_add(more, std::memory_order_release);
-  } else {  // takes a fifth of the time of an atomic addition
+  } else {  // a load and a store take a fifth of the time of an atomic addition
     counter.store(counter.load(std::memory_order_relaxed) + more, std::memory_order_release);
   }
 }
@@ -179,7 +179,8 @@ class Judgement {
   using Clock = std::chrono::steady_clock;
   static constexpr double kBetweenPolls = 1.0;  // seconds
 
-  /// Seconds, limited: after a long gap the process had been stopped, and so may have been what it waits for.
+  /// Seconds since the last check, limited: after a long gap, the process and perhaps the work that it waits for had
+  /// been stopped.
   double time_since_last_look() {
     const auto now = Clock::now();
     const double passed = std::chrono::duration<double>(now - std::exchange(looked_, now)).count();
@@ -198,12 +199,12 @@ class Judgement {
   double waited_ = 0;   // seconds without progress
   double longest_ = 0;  // longest wait that returned
   bool busy_ = false;   // at the last check, a thread was in a call or had queried an event
-  double idle_ = 0;     // seconds since that was last true
+  double idle_ = 0;     // seconds since busy_ was last true
   double since_interrupt_ = 0;
   Clock::time_point looked_ = Clock::now();
 };
 
-/// Leaves signals to the threads that existed before this one.
+/// Blocks all signals in this thread, so that the threads that existed before it handle them.
 void block_signals() {
   sigset_t all;
   sigfillset(&all);

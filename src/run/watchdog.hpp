@@ -21,7 +21,7 @@ namespace xferbench {
 struct WatchdogLimits {
   double timeout = 30;       ///< any call may take this long, ...
   double factor = 10;        ///< ... and this many times its expected time, if that is longer
-  double interrupted = 1.2;  ///< from Ctrl-C to the end of the watched code
+  double interrupted = 1.2;  ///< from Ctrl-C to the end of the Watch
   double interval = 0.1;     ///< between two checks
 };
 
@@ -61,8 +61,8 @@ class CallCounters final : public CallObserver {
     std::atomic<std::uint64_t> entered{0};
     std::atomic<std::uint64_t> left{0};
     std::atomic<std::uint64_t> asked{0};     // event queries
-    std::atomic<std::uint64_t> answered{0};  // of these, returned
-    std::atomic<std::uint64_t> finished{0};  // of these, with a finished event
+    std::atomic<std::uint64_t> answered{0};  // event queries that returned
+    std::atomic<std::uint64_t> finished{0};  // event queries that returned and found the event finished
     std::atomic<std::uint64_t> waits{0};
     std::atomic<std::uint64_t> expected{0};  // nanoseconds
     std::atomic<CallKind> kind{};
@@ -83,7 +83,7 @@ class Watchdog {
  public:
   explicit Watchdog(const WatchdogLimits& limits = {}) : limits_(limits) {}
 
-  /// For intercept(). The watchdog must outlive the machine.
+  /// The observer for intercept(). The watchdog must outlive the machine.
   [[nodiscard]] CallObserver& observer() { return calls_; }
 
   /// A thread makes checks as long as this object exists.

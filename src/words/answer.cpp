@@ -18,8 +18,8 @@ namespace {
 
 using Results = std::vector<const Result*>;
 
-/// "55.45 GB/s ± 0.4 %" of what the best is chosen by, "94.9 %", "1.75 times"; empty where the case has no such
-/// number.
+/// A number as text, for example "55.45 GB/s ± 0.4 %", "94.9 %" or "1.75 times"; empty if the case has no such number.
+/// Only a rate that selects the best case has its interval.
 std::string quantity(const ScenarioDescriptor& scenario, const MetricDeclaration& of, const Result& result) {
   if (of.kind == MetricDeclaration::Kind::label) return result.label(of.name);
   if (of.kind == MetricDeclaration::Kind::measurement) {
@@ -88,8 +88,8 @@ const Result* best_of(const ScenarioDescriptor& scenario, const Results& results
   return best ? best->second : nullptr;
 }
 
-/// " (size 256 MiB; the best of 4 cases: host pinned; 1 FAILED)": how the best case differs from the others. `like`:
-/// the cases among which it was chosen, `all`: all cases of the sentence.
+/// How the best case differs from the others, for example " (size 256 MiB; the best of 4 cases: host pinned; 1
+/// FAILED)". `like`: the cases among which it was chosen, `all`: all cases of the sentence.
 std::string which(const ScenarioDescriptor& scenario, const Result& best, const Results& like, const Results& all) {
   const auto differs_in = [&best](const Axis& axis, const Results& results) {
     return best.config.has(axis.name) && std::ranges::any_of(results, [&](const Result* r) {

@@ -21,9 +21,9 @@ using Results = std::vector<const Result*>;
 
 constexpr std::size_t kLeastValues = 3;
 constexpr std::size_t kMostLines = 8;
-constexpr std::size_t kFewLines = 3;  // including the line of the limit
+constexpr std::size_t kFewLines = 3;  // series, limits included; charts with more have the usual size
 constexpr std::size_t kMostPanels = 6;
-constexpr std::array<std::size_t, 7> kLineColours{0, 1, 2, 3, 4, 6, 7};  // of page.css; number 5 is that of limits
+constexpr std::array<std::size_t, 7> kLineColours{0, 1, 2, 3, 4, 6, 7};  // classes of page.css; 5: limits
 
 std::string values_text(const Result& r, const std::vector<std::string>& axes) {
   std::vector<std::string> texts;

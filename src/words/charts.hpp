@@ -20,8 +20,8 @@ std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const
 /// Bars in the place of charts whose axis has only one value; at least three lines are needed.
 std::vector<Bars> bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
-/// The number of each GPU alone beside its number when all GPUs work. Only for three GPUs and more: a table shows fewer
-/// better.
+/// Compares the number of each GPU alone with its number when all GPUs work. Only for three GPUs and more: a table
+/// shows fewer better.
 std::vector<Bars> gpu_bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
 /// The samples of the headline in the order in which they were taken, with their median; of more than `most`, every

@@ -55,7 +55,7 @@ using check::Verdict;
 
 // --- One file -------------------------------------------------------------------------------------------------------
 
-/// Long texts are in the last columns, where they may go beneath their row.
+/// The table of one file. Long texts are in the last columns, where they may go beneath their row.
 Table table_of(const Checked& checked) {
   Table table{.header = {"verdict", "margin", "found", "expected", "expectation", "deciding case"},
               .left_columns = 6,
@@ -96,7 +96,8 @@ bool is_missing(const check::Row& row) {
   return row.verdict == Verdict::not_measured || (row.verdict == Verdict::no_case && !row.command.empty());
 }
 
-/// Rows for which no file has a case, as in the first file. All files have the same expectations in the same order.
+/// The rows, taken from the first file, whose expectation no file has measured. All files have the same expectations in
+/// the same order, so a row index means the same in each.
 std::vector<const check::Row*> missing_everywhere(AllChecked all) {
   std::vector<const check::Row*> missing;
   for (std::size_t i = 0; i < all.front().rows.size(); ++i) {

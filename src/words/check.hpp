@@ -26,7 +26,7 @@ Document document_of(AllChecked all);
 std::string incomplete(const check::Checked& checked);
 /// Whether the run is complete and still does not pass, because no expectation was measured.
 bool nothing_was_checked(const check::Checked& checked);
-/// "4 hold, 1 fails, 3 not measured".
+/// Returns for example "4 passed, 1 failed, 3 not measured".
 std::string summary(const check::Checked& checked);
 /// Appends "(2)", "(3)" and so on to equal names: readers of OpenMetrics and JUnit keep only one of these.
 std::vector<std::string> made_distinct(std::vector<std::string> names);

@@ -218,7 +218,7 @@ class Alike {
     columns_.push_back(column);
     if (!value.empty()) said_.push_back(table.header[column] + " " + value);
   }
-  std::vector<std::size_t> columns_;  // from the right
+  std::vector<std::size_t> columns_;  // indices of these columns, from the right
   std::vector<std::string> said_;
 };
 
@@ -378,7 +378,7 @@ Document document_of(const compare::Across& across) {
                           .strong = true});
   }
   if (!common.parts.empty()) document.add(Sentence{.text = "all cases: " + common.text(), .tone = Tone::dim}, true);
-  // Keys are long: on a terminal they stand last, where there may be no room for them beside the numbers.
+  // Keys are long: on a terminal they are the last column, which moves below its rows if there is no room for it.
   document.add(table_of(across, common, false), common.parts.empty(), Shown::terminal);
   document.add(table_of(across, common, true), true, Shown::elsewhere);
   document.add(Sentence{.text = "** best, or tied with the best (95 % intervals overlap)", .tone = Tone::dim}, true);

@@ -10,22 +10,22 @@
 
 namespace xferbench {
 
-/// "5.617 ms", "52.10 GB/s", "94.1 %": a number in its unit.
+/// A number in its unit, for example "5.617 ms", "52.10 GB/s" or "94.1 %".
 std::string compared_value(double value, const std::string& unit);
 
-/// "+5.1 %" of the ratio 1.051; empty if there is none.
+/// The change by a ratio: "+5.1 %" for 1.051; empty if there is none.
 std::string change_text(const std::optional<double>& ratio);
 
-/// "+4.0 % to +6.2 %"; empty if there is none.
+/// The interval of a change, for example "+4.0 % to +6.2 %"; empty if there is none.
 std::string change_text(const std::optional<Interval>& ratio);
 
-/// "0.0312", "< 0.0001"; empty if there was no test.
+/// The p-value of a test, for example "0.0312" or "< 0.0001"; empty if there was no test.
 std::string p_text(const std::optional<double>& p);
 
-/// "30, 30": samples or files on both sides.
+/// The numbers of samples or files on both sides, for example "30, 30".
 std::string sizes_text(const compare::Row& row);
 
-/// "2 regressed, 1 missing, 37 same".
+/// Returns for example "2 regressed, 1 missing, 37 same".
 std::string summary(const compare::Comparison& comparison);
 
 /// Short names of cases, for charts, which have little room: "memcpy: h2d, 1MiB, threads 8"; without the scenario if
@@ -35,7 +35,7 @@ std::vector<std::string> short_names(const std::vector<std::string>& keys);
 /// The method of the comparison as a sentence without its full stop.
 std::string method(const compare::Comparison& comparison);
 
-/// "exit 1 because 2 cases regressed", "exit 0: nothing is worse by more than 3 %".
+/// Returns for example "exit 1 because 2 cases regressed" or "exit 0: nothing is worse by more than 3 %".
 std::string conclusion(const compare::Outcome& outcome);
 
 /// The key of a case, or the part of it that cases do not share, and where it was measured.
@@ -44,7 +44,7 @@ std::string with_place(const std::string& key, const compare::Row& row);
 /// Why the verdict is what it is, and doubts about the numbers; empty if there is nothing to say.
 std::string remarks(const compare::Row& row);
 
-/// "driver: 580.1 in base, 580.2 in new".
+/// Returns for example "driver: 580.1 in base, 580.2 in new".
 std::string difference_text(const compare::Difference& difference);
 
 /// The verdict in a word: "failed" rather than "missing" for a case that failed.

@@ -9,8 +9,8 @@
 namespace xferbench {
 
 struct ExplanationView {
-  bool all_processes = true;  ///< all in full; else the first in full, and the others in a line each
-  bool all_copies = true;     ///< all kinds of copies; else the first few
+  bool all_processes = true;  ///< all processes in full; otherwise the first in full, and the others in a line each
+  bool all_copies = true;     ///< all kinds of copies; otherwise the first few
   bool whole_stacks = false;  ///< whole call stacks; else the innermost frames
   std::size_t bars = 0;       ///< columns of a bar for all of the time; 0: no bars
 };

@@ -31,14 +31,14 @@ std::string counted(std::size_t count, std::string_view one, std::string_view se
   return fmt::format("{} {}", count, count == 1 ? one : several);
 }
 
-/// "one", "two" ... and digits from ten on.
+/// Returns "one", "two" and so on; digits from ten on.
 std::string number_word(std::size_t number) {
   constexpr std::array<std::string_view, 10> kWords{"no",   "one", "two",   "three", "four",
                                                     "five", "six", "seven", "eight", "nine"};
   return number < kWords.size() ? std::string(kWords[number]) : fmt::format("{}", number);
 }
 
-/// "both", "all three".
+/// Returns "both" for 2, "all three" for 3 and so on.
 std::string of_all(std::size_t number) { return number == 2 ? "both" : fmt::format("all {}", number_word(number)); }
 
 /// Three significant digits without an exponent.
@@ -94,7 +94,7 @@ std::vector<int> tenths_of_percent(const std::vector<double>& parts) {
   const auto exact = [&](std::size_t i) { return std::max(0., parts[i] / whole * 1000); };
   int left = 1000;
   for (const std::size_t i : by_rest) left -= tenths[i] = static_cast<int>(exact(i));
-  // What rounding down has left goes to the parts that lost most by it.
+  // Give the tenths that rounding down has left over to the parts that lost most by it.
   std::ranges::stable_sort(by_rest, std::ranges::greater(), [&](std::size_t i) { return exact(i) - tenths[i]; });
   for (const std::size_t i : by_rest) {
     if (left-- > 0) ++tenths[i];
@@ -108,7 +108,7 @@ namespace {
 struct Share {
   const ShareKind& kind;
   double seconds = 0;
-  int tenths = 0;       ///< of a percent of the time without profiler overhead
+  int tenths = 0;       ///< share in tenths of a percent, of the time without profiler overhead
   bool on_top = false;  ///< profiler overhead, which comes on top of that time
   [[nodiscard]] std::string text() const { return fmt::format("{}{:.1f} %", on_top ? "+" : "", tenths / 10.); }
 };
@@ -168,7 +168,7 @@ std::string copies_of(const Finding& finding) {
   return fmt::format("{} ({} in total)", copies, format_size(finding.bytes));
 }
 
-/// What fixing it means, as the beginning of a sentence.
+/// How to fix the finding, as the beginning of a sentence.
 std::string fix_sentence(const Finding& finding) {
   switch (finding.kind) {
     case FindingKind::pageable: return "pinning the host memory of " + copies_of(finding);
@@ -199,7 +199,7 @@ std::string all_together(const ProcessExplanation& process) {
                      speedup_text(process.window_summary.reference(), process.together.back(), at_most));
 }
 
-/// If nothing can be fixed: what takes most of the time.
+/// Names what takes most of the time, for a process in which nothing can be fixed.
 std::string mostly(const ProcessExplanation& process) {
   explain::Shares unprofiled = process.shares;
   unprofiled.profiling = 0;
@@ -387,7 +387,8 @@ Chart chart_of_copies(const Explanation& explanation, const ProcessExplanation& 
       if (!(point.seconds > 0)) continue;
       series.points.push_back({static_cast<double>(point.bytes), gigabytes_per_second(point.bytes, point.seconds)});
     }
-    if (series.points.size() > 1) chart.series.push_back(std::move(series));  // one point would limit all sizes
+    if (series.points.size() > 1)
+      chart.series.push_back(std::move(series));  // a limit with one point would hold for all sizes
   }
   std::map<std::string, Chart::Series> ways;
   for (const explain::CopyPoint& copy : process.cloud) {
@@ -422,8 +423,8 @@ std::string gain_text(const ProcessExplanation& process, std::size_t at) {
 }
 
 Bars bars_of_gains(const ProcessExplanation& process) {
-  constexpr std::size_t kLeast = 3;       // fewer are compared by their numbers
-  constexpr std::size_t kGainColour = 6;  // that of no copy and of no kernel
+  constexpr std::size_t kLeast = 3;       // number of bars; fewer are compared by their numbers
+  constexpr std::size_t kGainColour = 6;  // the colour of no kind of copy and of no kernel
   Bars bars{.title = "Gains by fixes"};
   const double reference = process.window_summary.reference();
   double before = reference;

@@ -15,13 +15,13 @@
 
 namespace xferbench::explain_text {
 
-/// "53.0 ms": three significant digits, which is the precision of predictions.
+/// Returns for example "53.0 ms": three significant digits, which is the precision of predictions.
 std::string time_text(double seconds);
-/// "53.0 -> 31.2 ms", or with both units if they differ.
+/// Returns for example "53.0 -> 31.2 ms", with both units if they differ.
 std::string change_text(double before, double after);
-/// "58 %"; "0.4 %" below one percent.
+/// Returns for example "58 %", or "0.4 %" below one percent.
 std::string share_text(double share);
-/// "about 1.7 times as fast", "at most 1.07 times as fast".
+/// Returns for example "about 1.7 times as fast" or "at most 1.07 times as fast".
 std::string speedup_text(double before, double after, bool at_most);
 
 /// A part of the wall time: its name in files, and its name for people.
@@ -29,7 +29,7 @@ struct ShareKind {
   std::string_view field{};
   std::string_view what{};
   double explain::Shares::*seconds = nullptr;
-  std::size_t colour = 5;  ///< of its bar: muted, unless the GPU is busy
+  std::size_t colour = 5;  ///< index of its bar's colour: muted, unless the GPU is busy
 };
 inline constexpr std::array<ShareKind, 8> kShareKinds{{
     {"copies", "copies alone", &explain::Shares::copies, 0},
@@ -42,7 +42,7 @@ inline constexpr std::array<ShareKind, 8> kShareKinds{{
     {"watching", "profiler overhead", &explain::Shares::profiling},
 }};
 
-/// In tenths of a percent, rounded such that they add up to 100 %; all 0 if the sum is 0.
+/// Converts parts to tenths of a percent, rounded such that they add up to 100 %; all 0 if the sum is 0.
 std::vector<int> tenths_of_percent(const std::vector<double>& parts);
 
 /// The answer for one process in a sentence: what transfers cost it, and what fixing them gains.
@@ -52,9 +52,9 @@ std::string answer(const explain::Explanation& explanation);
 /// What to do if no process used a GPU.
 std::string advice(const explain::Explanation& explanation);
 
-/// "python3 train.py, process 4711, on NVIDIA H200; range steps, 3 times".
+/// Returns for example "python3 train.py, process 4711, on NVIDIA H200; range steps, 3 times".
 std::string head(const explain::ProcessExplanation& process);
-/// "limits of NVIDIA H200, ...", or what is missing without them.
+/// Returns for example "limits of NVIDIA H200, ...", or what is missing without limits.
 std::string limits_text(const explain::Explanation& explanation);
 
 /// Sentences about the profiler overhead and the accuracy of the replay.
@@ -74,14 +74,15 @@ Table table_of_shares(const explain::Shares& shares, std::size_t bars);
 /// just those sizes, and reachable with pinned memory.
 Table table_of_traffic(const explain::ProcessExplanation& process, std::size_t most);
 
-/// "53.0 -> 31.2 ms, at most 1.7 times as fast"; empty if the gain is unavailable. Says so if a finding gains only once
-/// those before it are fixed.
+/// Returns for example "53.0 -> 31.2 ms, at most 1.7 times as fast"; empty if the gain is unavailable. Says so if a
+/// finding gains only once the findings before it are fixed.
 std::string gain_text(const explain::ProcessExplanation& process, std::size_t finding);
-/// "cudaMemcpyAsync in range step, after kernel gemm and before kernel relu"; empty if unknown.
+/// Returns for example "cudaMemcpyAsync in range step, after kernel gemm and before kernel relu"; empty if unknown.
 std::string place_text(const explain::Place& place);
-/// "main (train.cpp:12) < load < ...": up to `most` frames, the innermost first.
+/// Returns for example "main (train.cpp:12) < load < 2 more": up to `most` frames, the innermost first.
 std::string stack_text(const explain::Place& place, std::size_t most);
-/// "Fixed together: the first two 53.0 -> 26.0 ms; all three 53.0 -> 23.0 ms, about 2.3 times as fast"; empty for one.
+/// Returns for example "Fixed together: the first two 53.0 -> 26.0 ms; all three 53.0 -> 23.0 ms, about 2.3 times as
+/// fast"; empty for a single finding.
 std::string combined_gain_text(const explain::ProcessExplanation& process);
 /// The time with just the requested kinds fixed; empty if none were requested.
 std::string chosen_fixes_text(const explain::ProcessExplanation& process);

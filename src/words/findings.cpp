@@ -133,7 +133,7 @@ class Findings {
     return is_poor ? Cell(cell.text + ", poor", Tone::notice) : cell;
   }
 
-  /// Whether some of the paths are both ways, whose sizes are those of each.
+  /// Whether some of the fitted paths copy in both directions; their sizes count each direction by itself.
   [[nodiscard]] bool has_both_ways(const std::vector<const Finding*>& fits) const {
     const auto is_both = [](const auto& label) {
       return label.second == "bidirectional" || (label.first == "way" && label.second == "both");
@@ -148,10 +148,10 @@ class Findings {
   std::string whose_;
   std::vector<std::string> kinds_;  // in order of first use
   std::map<std::string, std::vector<const Finding*>> rows_;
-  std::map<std::string, std::size_t> left_out_;  // rows, by kind
+  std::map<std::string, std::size_t> left_out_;  // number of rows left out, by kind
   std::map<std::string, std::vector<const Finding*>> pairs_;
   std::vector<std::string> sentences_;
-  std::size_t more_ = 0;  // findings that are not shown
+  std::size_t more_ = 0;  // number of findings that are not shown
 };
 
 }  // namespace

@@ -12,14 +12,14 @@ namespace xferbench {
 
 struct FindingsShown {
   const Fixed& fixed;  ///< axis values that the section's heading gives for all cases
-  bool details;        ///< else only the first findings of each kind, no details, and how many more there are
+  bool details;        ///< all findings; otherwise only the first of each kind, no details, and how many more there are
   std::string whose;   ///< line above the findings, if they are of fewer processes than the tables
 };
 
 void add_findings(const Report& report, const ScenarioDescriptor& scenario, const FindingsShown& shown,
                   Document& document);
 
-/// "12 more measurements: --details shows them".
+/// Returns for example "12 more measurements: --details shows them".
 Sentence more_note(std::size_t count, const char* of_these);
 
 }  // namespace xferbench

@@ -29,7 +29,7 @@ using fleet::Test;
 
 std::string rank_text(const Fleet& fleet, int rank) { return fleet::rank_text(fleet, rank, fleet::Detail::place); }
 
-/// The rank that a number is of; for a transfer both ranks.
+/// The rank that measured a value; for a transfer both ranks.
 std::string whose(const Fleet& fleet, const Test::Value& value) {
   if (!value.pair) return rank_text(fleet, value.rank);
   return fmt::format("{} to {}", rank_text(fleet, value.pair->first), rank_text(fleet, value.pair->second));
@@ -138,7 +138,7 @@ std::string host_of(const Fleet& fleet, int node) {
   return found == fleet.ranks.end() ? fmt::format("node {}", node) : found->host;
 }
 
-/// "a 0.45x, b 0.60x": the hosts that lose most and least; empty if they hardly differ.
+/// The hosts that lose most and least, for example "a 0.45x, b 0.60x"; empty if they hardly differ.
 std::string by_host(const Fleet& fleet, const Test& all, const Test& one) {
   constexpr double kDiffers = 0.05;  // relative
   const std::map<int, double> together = medians_by_node(fleet, all);
@@ -277,7 +277,7 @@ std::vector<std::string> flagged_lines(const Fleet& fleet) {
   return lines;
 }
 
-/// Good only if everything could be judged and no suspicion is left.
+/// The sentence that nothing is flagged. Its tone is good only if everything was judged and no suspicion is left.
 std::optional<Sentence> nothing_flagged(const Report& report) {
   const Fleet& fleet = *report.fleet;
   if (!fleet.flagged.empty() || !report.complete) return std::nullopt;

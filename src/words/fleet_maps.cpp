@@ -80,7 +80,7 @@ FleetMaps::Group FleetMaps::group_of(const Test::Value& value) const {
 
 bool FleetMaps::has_map_of(const Test& test) const {
   constexpr std::size_t kLeast = 3;
-  constexpr std::size_t kMostCells = 8;  // cells for each number
+  constexpr std::size_t kMostCells = 8;  // maximum cells of the map for each number; with more, most are empty
   const std::size_t numbers = test.values.size();
   return numbers >= kLeast && rows_.size() * columns_.size() <= kMostCells * numbers;
 }

@@ -30,7 +30,8 @@ class FleetMaps {
   [[nodiscard]] Matrix map_of(const fleet::Test& test, const std::string& title) const;
 
  private:
-  /// Peers: the same kind of GPU and link, for transfers at both ends, and whether a transfer leaves its node.
+  /// What peers have in common: kind of GPU and link (for transfers at both ends), and whether a transfer leaves its
+  /// node.
   using Group = std::tuple<std::size_t, std::size_t, bool>;
   /// Name and metric of a test as flagged items have them: transfers with all partners are one test.
   using Judged = std::pair<std::string, std::string>;
@@ -40,13 +41,13 @@ class FleetMaps {
 
   const Fleet& fleet_;
   fleet::Places places_;
-  std::map<int, std::size_t> rows_;     ///< by node
-  std::map<int, std::size_t> columns_;  ///< by local rank
+  std::map<int, std::size_t> rows_;     ///< row index, by node
+  std::map<int, std::size_t> columns_;  ///< column index, by local rank
   std::vector<std::string> hosts_;
   std::map<Judged, std::map<Group, double>> medians_;
 };
 
-/// With more ranks, tables have only those that are flagged or missing.
+/// Maximum ranks in tables. With more ranks, tables have only the ranks that are flagged or missing.
 inline constexpr std::size_t kMostRanksInTables = 1024;
 
 /// The places of the ranks, and what is flagged; columns in which all ranks are alike are left out.

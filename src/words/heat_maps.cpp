@@ -55,7 +55,7 @@ std::vector<std::string> values_of(std::span<const Result* const> results, const
 
 void sort_gpus(std::vector<std::string>& values) { std::ranges::stable_sort(values, {}, gpu_numbers); }
 
-/// "GPU 0"; a word stays as it is.
+/// Returns for example "GPU 0" for "0"; a word stays as it is.
 std::string gpu_text(const std::string& value) {
   return printable(gpu_numbers(value).size() == 1 ? "GPU " + value : value);
 }
@@ -66,7 +66,7 @@ std::optional<double> value_of(const Result& result, const std::string& metric) 
   return has_number ? std::optional(found->value) : std::nullopt;
 }
 
-/// "size 64 MiB, issue depth": the axes that distinguish one map from the others.
+/// The axis values that distinguish one map from the others, for example "size 64 MiB, issue depth".
 std::string others_of(const Result& result, const std::vector<std::string>& axes) {
   std::vector<std::string> parts;
   for (const std::string& axis : axes) {
@@ -253,7 +253,7 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
   const std::vector<std::string> axes = other_axes(declared.scenario, map, known);
   Results on_map = map.at_largest.empty() ? known : largest(known, map.at_largest);
   std::erase_if(on_map, [&map](const Result* r) { return !r->config.has(map.rows) || !r->config.has(map.columns); });
-  const std::ptrdiff_t least = declared.over_gpus ? 1 : 2;  // a single number is in the table
+  const std::ptrdiff_t least = declared.over_gpus ? 1 : 2;  // fewest numbers; a single one is in the table
   const std::size_t most = declared.over_gpus ? kMostGpuMaps : kMostMaps;
   std::size_t count = 0;
   for (const auto& [others, those] : by_name(on_map, [&axes](const Result* r) { return others_of(*r, axes); })) {

@@ -14,7 +14,7 @@ namespace xferbench {
 struct HeatMaps {
   std::vector<Matrix> over_counts{};  ///< an asterisk marks the best cell
   std::vector<Matrix> over_gpus{};    ///< from GPU to GPU; an asterisk marks cells that differ from their group
-  std::vector<std::string> notes_over_counts{};  ///< why there are none, or not all
+  std::vector<std::string> notes_over_counts{};  ///< why there are no such maps, or not all
   std::vector<std::string> notes_over_gpus{};
   std::vector<const Result*> in_over_gpus{};  ///< results that are shown in over_gpus
 };
@@ -28,8 +28,8 @@ HeatMaps heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* c
 /// Whether a finding has numbers of a pair of GPUs in no order: its labels `a` and `b`.
 bool is_of_pair(const Finding& finding);
 
-/// Matrices of such findings, details too, which are all of one kind: one of their first metric for each combination of
-/// their other labels except `outcome`.
+/// Matrices of findings of one kind for which is_of_pair() is true, details too: one of their first metric for each
+/// combination of their other labels except `outcome`.
 std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings, const std::string& title);
 
 }  // namespace xferbench

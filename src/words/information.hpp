@@ -18,7 +18,7 @@ struct Choices {
 };
 
 Document document_of(const MachineFacts& facts);
-/// The GPUs only.
+/// A document about the GPUs only.
 Document document_of_gpus(const MachineFacts& facts);
 Document document_of(const std::vector<Choices>& lists);
 

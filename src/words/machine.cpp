@@ -25,7 +25,7 @@ void add(Labels& facts, const char* name, std::string text) {
 
 std::string rate(double bytes_per_second) { return format_significant(bytes_per_second / 1e9) + " GB/s"; }
 
-/// "packets of 256 bytes; read requests of 256 bytes assumed, 512 allowed".
+/// Returns for example "packets of 256 bytes; read requests of 256 bytes assumed (maximum 512)".
 std::string packets_text(const Environment::Pcie& link) {
   const model::PciePackets packets = model::pcie_packets(link);
   if (packets.allowed_request) {
@@ -52,7 +52,7 @@ std::string link_text(const Environment::Pcie& link) {
   return text;
 }
 
-/// "0, the GPU's", "1; the GPU's is 0"; empty if there is nothing to say.
+/// The NUMA nodes, for example as "0, the GPU's" or "1; the GPU's is 0"; empty if nothing is known.
 std::string numa_text(const Environment::Host& host, std::size_t gpus) {
   if (!host.numa_node && !host.gpu_numa_node && host.numa_note.empty()) return {};
   std::string text = host.numa_node ? std::to_string(*host.numa_node) : "no single node";
@@ -73,7 +73,7 @@ std::string nvlink_text(const Environment::Gpu& gpu) {
 
 // --- How several GPUs reach each other -------------------------------------------------------------------------------
 
-/// "over 18 NVLinks, 478.1 GB/s each way"
+/// Returns for example "over 18 NVLinks, 478.1 GB/s per direction".
 std::string way_text(const Environment::PeerLink& link) {
   if (!link.access) return "through the host, without peer access";
   std::string text = "over " + (link.nvlinks == 0 ? "the PCI bus" : counted(link.nvlinks, "NVLink"));
@@ -142,12 +142,12 @@ std::string bridges_text(const Environment& e) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-/// "GPU 4", "GPUs 0 to 3", "GPUs 0, 1, 4 to 6".
+/// Returns for example "GPU 4", "GPUs 0 to 3" or "GPUs 0, 1, 4 to 6".
 std::string numbered_gpus(const std::vector<int>& numbers) {
   return fmt::format("GPU{} {}", numbers.size() == 1 ? "" : "s", fmt::join(in_ranges(numbers), ", "));
 }
 
-/// "0: GPUs 0 to 3; 1: GPUs 4 to 7"; empty unless the GPUs are known to be on several nodes.
+/// The GPUs of each NUMA node, for example "0: GPUs 0 to 3; 1: GPUs 4 to 7"; empty unless they are on several nodes.
 std::string nodes_text(const Environment& e) {
   std::map<int, std::vector<int>> nodes;
   for (std::size_t place = 0; place < e.gpu_count(); ++place) {
@@ -180,7 +180,7 @@ void add_gpu(Labels& facts, const Environment& e, const Environment::Gpu& gpu) {
 
 // --- One line --------------------------------------------------------------------------------------------------------
 
-/// " (GPUs 0,4)" if they are not the first of the machine.
+/// Returns for example " (GPUs 0,4)"; empty if they are the first of the machine.
 std::string gpu_selection_text(const Environment& e) {
   const std::vector<int> numbers = e.gpu_numbers();
   std::vector<int> first(numbers.size());
@@ -188,7 +188,7 @@ std::string gpu_selection_text(const Environment& e) {
   return numbers == first ? "" : fmt::format(" (GPUs {})", gpus_text(numbers, ','));
 }
 
-/// "NVIDIA H200"; several GPUs as "2 x NVIDIA H200", two kinds joined by "and".
+/// Returns for example "NVIDIA H200"; several GPUs as "2 x NVIDIA H200", two kinds joined by "and".
 std::string gpus_in_words(const Environment& e) {
   if (e.gpus.empty()) return e.gpu.name + (e.gpu.index.value_or(0) == 0 ? "" : fmt::format(" (GPU {})", *e.gpu.index));
   std::vector<std::string> words;

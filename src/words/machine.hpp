@@ -9,13 +9,13 @@
 
 namespace xferbench {
 
-/// "xferbench 0.1.0 (abc1234), gcc 12.2, CUDA 13.0, Release"
+/// Returns for example "xferbench 0.1.0 (abc1234), gcc 12.2, CUDA 13.0, Release".
 std::string version_line();
 
 /// The highest rates of link, memory and NVLinks in GB/s; unknown ones are absent.
 std::vector<Metric> limits_of(const Environment::Gpu& gpu);
 
-/// "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU"; of several GPUs "2 x NVIDIA H200, ..."
+/// Returns for example "NVIDIA H200, PCIe Gen5 x16, driver 580.1, Some CPU"; several GPUs as "2 x NVIDIA H200, ...".
 std::string machine_line(const Environment& environment);
 
 /// Facts about the GPUs, their links and their limits; of several, how they reach each other and what they share. Names

@@ -58,10 +58,10 @@ std::vector<const Result*> without(std::vector<const Result*> results, const std
   return results;
 }
 
-/// Longer tables would only repeat what the matrices below them show at a glance.
+/// Maximum rows of a table above matrices: more would only repeat what the matrices show at a glance.
 constexpr std::size_t kMostRowsBesideMatrices = 24;
 
-/// Nobody reads more in a terminal, and all of it would be in memory as text.
+/// Maximum rows of a table: nobody reads more in a terminal, and all of it would be in memory as text.
 constexpr std::size_t kMostHeadlineRows = 1000;
 
 /// The table of cases, shortened to what people read, and how many rows are left out for which reason.
@@ -170,7 +170,7 @@ std::string kind_of(const std::string& warning) {
   return kind;
 }
 
-/// "xferbench --suite ci; begun 2026-11-21T10:00:00Z, xferbench 0.1.0 abc1234".
+/// Returns for example "xferbench --suite ci; started 2026-11-21T10:00:00Z, xferbench 0.1.0 abc1234".
 std::string origin_of(const Report& report) {
   constexpr std::size_t kLongest = 300;  // bytes
   std::string command;
@@ -183,7 +183,7 @@ std::string origin_of(const Report& report) {
                      report.tool.version, commit);
 }
 
-/// "overlap, memcpy on 2 x NVIDIA H200, 2026-11-21".
+/// Returns for example "overlap, memcpy on 2 x NVIDIA H200, 2026-11-21".
 std::string subject_of(const Report& report, Descriptors scenarios) {
   std::vector<std::string> names;
   for (const ScenarioDescriptor* scenario : scenarios) {

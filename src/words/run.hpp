@@ -12,11 +12,11 @@
 namespace xferbench {
 
 struct RunView {
-  bool details = false;            ///< all measurements of a single case and all findings; else only those
-                                   ///< that are columns, and the first findings
-  bool every_row = true;           ///< else long tables leave out rows that matrices from GPU to GPU show,
-                                   ///< and rows after the first thousand
-  std::string next{};              ///< how to continue a run that is not complete
+  bool details = false;   ///< all measurements of a single case and all findings; otherwise only the measurements that
+                          ///< are columns, and the first findings
+  bool every_row = true;  ///< all rows; otherwise long tables leave out rows that matrices from GPU to GPU show, and
+                          ///< rows after the first thousand
+  std::string next{};     ///< how to continue a run that is not complete
   std::size_t processes = 1;       ///< number of processes whose medians the report has; warnings are of single ones
   bool findings_of_first = false;  ///< with several processes: the findings are those of the first one
 };

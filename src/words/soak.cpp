@@ -21,7 +21,7 @@ namespace xferbench {
 
 namespace {
 
-/// "1.234 TB": decimal, as rates are.
+/// Returns for example "1.234 TB": decimal, as rates are.
 std::string amount(std::uint64_t bytes) {
   constexpr std::array<std::pair<double, const char*>, 5> kUnits{
       {{1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}}};
@@ -46,8 +46,8 @@ std::string end_in_words(const SoakInterval& last) {
   return fmt::format("after {}, still running", time);
 }
 
-/// "first 11 s", "first 5 min": the baseline period, up to the end of its last interval. `rates`: give the ends of
-/// intervals for files of older versions.
+/// The baseline period, up to the end of its last interval, for example "first 11 s" or "first 5 min". `rates`: give
+/// the ends of intervals for files of older versions.
 std::string beginning_of(const SoakHeader& header, const SoakTotals& totals, std::span<const RateSample> rates) {
   SoakSettings settings = header.settings;
   if (totals.seconds > 0) settings.seconds = totals.seconds;
@@ -59,12 +59,12 @@ std::string beginning_of(const SoakHeader& header, const SoakTotals& totals, std
     if (const auto end = std::ranges::find_if(rates, is_over); end != rates.end()) seconds = end->elapsed;
   }
   constexpr double kFewSeconds = 10;
-  constexpr double kInMinutes = 120;  // from which on
+  constexpr double kInMinutes = 120;  // seconds, from which on the period is given in minutes
   if (seconds >= kInMinutes) return fmt::format("first {:g} min", std::round(seconds / 6) / 10);
   return fmt::format("first {:g} s", seconds < kFewSeconds ? std::round(seconds * 10) / 10 : std::round(seconds));
 }
 
-/// `beginning`: the baseline period in words.
+/// The totals of each load. `beginning`: the baseline period in words.
 Table totals_table(const SoakTotals& totals, const std::string& beginning) {
   Table table{.header = {"GPU", "load", "moved", "verified", "mean GB/s", beginning + " GB/s", "lowest GB/s"},
               .left_columns = 2,
@@ -104,7 +104,7 @@ void add_wrong(const SoakTotals& totals, List& list) {
   }
 }
 
-/// "0:01:07 to 0:01:10"; "0:01:07, for 0.2 s" where both ends would read the same.
+/// When a drop was, as "0:01:07 to 0:01:10", or as "0:01:07, for 0.2 s" if both ends would read the same.
 std::string time_text(const SoakDrop& d) {
   const std::string from = clock_text(d.from);
   const std::string to = clock_text(d.to);
@@ -164,7 +164,7 @@ std::string counters_text(const SoakCounters& c) {
                      c.throttle.empty() ? "" : fmt::format("; clocks throttled: {}", fmt::join(c.throttle, ", ")));
 }
 
-/// "1 wrong byte, 3 drops of a rate"; empty if there is no such trouble.
+/// Returns for example "1 wrong byte, 3 drops of a rate"; empty if there is no such trouble.
 std::string trouble_in_words(const SoakTotals& totals) {
   std::vector<std::string> all;
   if (totals.wrong_bytes > 0) all.push_back(counted(totals.wrong_bytes, "wrong byte"));

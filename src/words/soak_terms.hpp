@@ -10,10 +10,10 @@ namespace xferbench {
 
 inline constexpr double kGiga = 1e9;
 
-/// "0:01:30", as hours, minutes and seconds.
+/// Returns for example "0:01:30": hours, minutes and seconds.
 std::string clock_text(double seconds);
 
-/// "90 s", "20 min", "8 h", "7 days": in the largest unit that is exact.
+/// Returns for example "90 s", "20 min", "8 h" or "7 days": in the largest unit that is exact.
 std::string duration_text(double seconds);
 
 /// The wrong bytes in the loads of that GPU.

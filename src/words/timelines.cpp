@@ -41,7 +41,7 @@ struct TimelineItem {
 
 /// What the bars of a row are labelled with, if there is room.
 enum class RowOrder {
-  numbers,  ///< for work of GPUs: they show which copies and which kernel belong to a chunk
+  numbers,  ///< for work of GPUs: numbers show which copies and which kernel belong to a chunk
   names,    ///< names, and sizes of copies
 };
 

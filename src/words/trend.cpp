@@ -27,7 +27,7 @@ using compare::Trend;
 struct ReportedChange {
   const Trend::Series* series;
   const Change* change;
-  std::string name;  // of the case
+  std::string name;  // name of the case
   [[nodiscard]] std::size_t run() const { return series->points[change->at].run; }
   [[nodiscard]] double size() const { return std::abs(std::log(change->ratio())); }
   [[nodiscard]] bool is_worse() const { return series->is_worse(*change).value_or(false); }
@@ -57,7 +57,7 @@ std::vector<ReportedChange> all_changes(const Trend& trend, const std::vector<st
   return all;
 }
 
-/// "0.1.0 abc -> 0.1.0 def", or one version if both are the same.
+/// The versions before and at a run, for example "0.1.0 abc -> 0.1.0 def"; one version if both are the same.
 std::string versions_at(const Trend& trend, std::size_t run) {
   const std::string& before = trend.runs[run - 1].version;
   const std::string& now = trend.runs[run].version;
@@ -128,7 +128,7 @@ List differences_of(const Trend& trend) {
   return list;
 }
 
-/// What is said of a file, without its name; and the files of which just that is said.
+/// The warnings without the file name that each begins with, and for each the files that have it.
 std::vector<std::pair<std::string, std::vector<std::string>>> by_doubt(const Trend& trend) {
   using Files = std::vector<std::string>;
   std::vector<std::pair<std::string, Files>> all;
@@ -146,7 +146,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> by_doubt(const Tre
   return all;
 }
 
-/// Each once, and below it of which files.
+/// A list of the warnings, each once, with the names of its files.
 List doubts_of(const Trend& trend) {
   List list;
   for (const auto& [said, files] : by_doubt(trend)) {
@@ -219,7 +219,7 @@ Chart chart_of(const Trend& trend, const Trend::Series& series, const std::strin
                     .ends = {0, static_cast<double>(trend.runs.size() - 1)}},
               .y = {.label = unit == "1" ? "" : unit},
               .shape = Chart::Shape::low};
-  // Beside the medians between changes a line through them would hide these.
+  // Where medians between changes are drawn, draw points without a line, which would hide the medians.
   const auto role = series.changes.empty() ? Chart::Series::Role::measured : Chart::Series::Role::points;
   Chart::Series& line = chart.series.emplace_back(Chart::Series{.name = series.measured, .role = role});
   for (const Trend::Point& point : series.points) {

@@ -12,7 +12,7 @@ inline constexpr std::string_view kExplanationSchema = "xferbench-explain/1";
 
 /// JSON; docs/explain-schema.json is the contract. Unknown values are absent.
 std::string to_json(const explain::Explanation& explanation);
-/// Reads such a file. Throws InputError, as read_report() does.
+/// Reads a file that to_json() wrote. Throws InputError, as read_report() does.
 explain::Explanation read_explanation(const std::string& path);
 /// The contents of docs/explain-schema.json.
 std::string explain_schema();

@@ -11,7 +11,7 @@
 
 namespace xferbench {
 
-/// Returns for example "for 20 min, a line each 60 s, copies of 256 MiB: h2d, d2h".
+/// Returns for example "for 20 min, one line every 60 s, copies of 256 MiB: h2d, d2h".
 std::string soak_plan(const SoakSettings& settings);
 
 /// The soaked device, the settings, and the headings of the columns.
