@@ -63,7 +63,7 @@ class Contention {
   [[nodiscard]] Sharing between(std::size_t a, std::size_t b) const { return matrix_.at(a * gpus_ + b); }
   /// Number of pairs in that state.
   [[nodiscard]] std::size_t count(Sharing sharing) const;
-  /// Sorted by their lowest GPU index.
+  /// The bottlenecks, sorted by their lowest GPU index.
   [[nodiscard]] const std::vector<Bottleneck>& bottlenecks() const { return bottlenecks_; }
   /// Indices of the GPUs that are known to share nothing with any other.
   [[nodiscard]] std::vector<std::size_t> independent() const;

@@ -8,7 +8,7 @@
 
 namespace xferbench::model {
 
-/// From the first begin to the last end of device activity.
+/// Time from the first begin to the last end of device activity.
 double makespan(const Trace& trace);
 
 /// Sum of the durations in a row; overlapping activities count several times.

@@ -30,7 +30,7 @@ struct Trust {
   Trust(std::string its_profile, bool is_verified, std::string its_fault, bool is_complete)
       : profile(std::move(its_profile)), verified(is_verified), fault(std::move(its_fault)), complete(is_complete) {}
 
-  /// For a document without measurements: machine facts, help.
+  /// The trust in a document without measurements: machine facts, help.
   static Trust of_facts() { return {{}, true, {}, true}; }
 
   std::string profile;

@@ -13,7 +13,7 @@ std::size_t readable_columns(const Style& style) {
   return style.columns > 0 ? std::min(style.columns, kReadable) : kReadable;
 }
 
-/// With a label, all lines are indented to its end. In a margin, continued lines are indented by two more columns.
+/// The lines of a sentence. A label indents all lines to its end. In a margin, continued lines get two more columns.
 std::string lines_of(const Sentence& sentence, const Style& style) {
   const std::string margin(sentence.margin, ' ');
   const std::string label = printable(sentence.label);

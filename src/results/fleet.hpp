@@ -102,7 +102,7 @@ struct Fleet {
   std::vector<Flagged> flagged{};
   std::vector<std::string> notes{};  ///< limitations of the judgement: sentences without final period
   std::optional<FleetJudgement> judgement{};
-  /// Null for a rank that never reported its place. Ranks must be sorted.
+  /// The place of a rank; null if it was never reported. `ranks` must be sorted.
   [[nodiscard]] const RankPlace* place(int rank) const {
     const auto found = std::ranges::lower_bound(ranks, rank, {}, &RankPlace::rank);
     return found == ranks.end() || found->rank != rank ? nullptr : &*found;

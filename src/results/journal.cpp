@@ -34,7 +34,7 @@ auto rank_of(const Result& result) {
   return std::tuple(is_measured, samples_of(result), result.status == Status::failed);
 }
 
-/// Up to `bytes` bytes; fewer if the file ends or cannot be read.
+/// Reads up to `bytes` bytes; fewer if the file ends or cannot be read.
 std::string read_at(int file, std::uint64_t at, std::size_t bytes) {
   std::string text(bytes, '\0');
   static_cast<void>(file_io::read_at(file, at, text));

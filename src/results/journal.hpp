@@ -37,7 +37,7 @@ class AdjacentJournal {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int file() const { return file_.number(); }
-  /// Nothing if there is no journal, or something else has its name.
+  /// The journal's readable bytes. Nothing if there is no journal, or something else has its name.
   [[nodiscard]] std::optional<ValidPrefix> valid_prefix() const;
 
  private:

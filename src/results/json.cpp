@@ -353,7 +353,7 @@ constexpr Codec kGpuMetrics{.expected = "a list",
                                 },
                             .values = &kGpuMetric};
 
-/// Absent if no GPU has metrics.
+/// The field for the metrics of single GPUs; absent if no GPU has metrics.
 constexpr Field metrics_of_gpus(std::string_view name, std::string_view help) {
   Field metrics = field<&Result::metrics, kGpuMetrics>(name, omit_empty, help);
   metrics.from = [](const void* result, bool) -> const void* {
@@ -565,7 +565,7 @@ constexpr std::array kFlaggedFields{
 };
 constexpr Codec kFlagged = record(kFlaggedFields, "A part that is slower than its peers, or a rank that is missing.");
 
-/// Ranks must be sorted, because they are found by binary search.
+/// Checks that ranks are sorted, because they are found by binary search.
 void check_ranks(Reader& in, std::vector<RankPlace>& ranks) {
   const auto wrong = std::ranges::adjacent_find(ranks, std::ranges::greater_equal{}, &RankPlace::rank);
   if (wrong == ranks.end()) return;
@@ -599,7 +599,7 @@ constexpr Codec kFleet =
 
 // --- The file -------------------------------------------------------------------------------------------------------
 
-/// Each identity may occur only once; otherwise the file would contradict itself.
+/// Checks that each identity occurs only once; otherwise the file would contradict itself.
 void check_identities(Reader& in, const std::vector<Result>& results) {
   std::vector<std::string> identities;
   identities.reserve(results.size());

@@ -174,7 +174,7 @@ struct Known;
 /// Called for each item or entry; items have no name.
 using Visit = std::function<void(std::string_view name, const Codec& shape, const void* value)>;
 
-/// For Codec::least and most.
+/// Value of Codec::least and Codec::most without a limit.
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 /// How to read and write a value. A kind of value without a function here is rejected.
@@ -324,7 +324,7 @@ inline constexpr Codec kWhole{
     .least = static_cast<double>(fewest),
     .most = most < std::numeric_limits<T>::max() ? static_cast<double>(most) : kNoLimit};
 
-/// For Codec::words.
+/// The texts, as a function for Codec::words.
 template <const auto& texts>
 std::vector<std::string_view> words_of() {
   return {texts.begin(), texts.end()};

@@ -135,7 +135,7 @@ struct Column {
 /// The columns of these metrics, in order.
 std::vector<Column> columns_of(std::span<const MetricDeclaration> metrics);
 
-/// Null if there is none.
+/// The declaration of that kind and name; null if there is none.
 const MetricDeclaration* find(std::span<const MetricDeclaration> metrics, MetricDeclaration::Kind kind,
                               std::string_view name);
 

@@ -152,7 +152,7 @@ struct Result {
   /// The median of the measurement, or the value of the metric, of that name; 0 if there is none.
   [[nodiscard]] double median(std::string_view name) const;
   [[nodiscard]] double value(std::string_view name) const;
-  /// Empty if there is no such label.
+  /// The word of that label; empty if there is no such label.
   [[nodiscard]] std::string label(std::string_view name) const;
   friend bool operator==(const Result&, const Result&) = default;
 };
@@ -166,7 +166,7 @@ const Measurement* headline_of(const Result& result, std::span<const MetricDecla
 
 /// What results of each scenario may have, keyed by the scenario's name.
 using MetricsDeclared = std::map<std::string, std::vector<MetricDeclaration>, std::less<>>;
-/// Empty for an unknown scenario.
+/// The declarations for a scenario; empty for an unknown one.
 std::span<const MetricDeclaration> declared_for(const MetricsDeclared& all, std::string_view scenario);
 
 /// A conclusion from several results of a scenario.

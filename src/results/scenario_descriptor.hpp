@@ -89,7 +89,7 @@ struct ScenarioDescriptor {
   };
   std::optional<Note> note{};
 
-  /// Null if there is none with this name.
+  /// The axis or metric with this name; null if there is none.
   [[nodiscard]] const Axis* axis(std::string_view its_name) const;
   [[nodiscard]] const MetricDeclaration* metric(std::string_view its_name) const;
 };

@@ -204,7 +204,7 @@ void lock_for_writing(const std::string& path, const Descriptor& file) {
   }
 }
 
-/// Up to `bytes` bytes from offset `at` on.
+/// Reads up to `bytes` bytes from offset `at` on.
 std::string read_part(const std::string& path, const Descriptor& file, std::uint64_t at, std::size_t bytes) {
   std::string text(bytes, '\0');
   if (const int error = file_io::read_at(file.number(), at, text); error != 0) {

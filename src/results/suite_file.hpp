@@ -13,9 +13,8 @@ struct Suite {
   std::string description;
   std::size_t turns = 1;
   std::size_t processes = 1;  ///< number of processes that each measure everything, if only a results file is written
-  std::vector<std::pair<std::string, std::string>>
-      sampling;                                ///< sampling flags for all runs, for example {"budget", "0.5"}
-  std::vector<std::vector<std::string>> runs;  ///< words of each command line
+  std::vector<std::pair<std::string, std::string>> sampling;  ///< flags for all runs, for example {"budget", "0.5"}
+  std::vector<std::vector<std::string>> runs;                 ///< words of each command line
 };
 
 /// Throws InputError with one line: the place in the file, what is wrong, and what was expected.

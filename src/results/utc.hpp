@@ -7,10 +7,10 @@
 
 namespace xferbench {
 
-/// "2026-11-24T11:26:15Z"; nothing if the text is no such time.
+/// Parses a time such as "2026-11-24T11:26:15Z"; nothing if the text is no such time.
 std::optional<std::time_t> parse_utc(const std::string& text);
 
-/// "2026-11-24T11:26:15", without the "Z".
+/// Returns for example "2026-11-24T11:26:15", without the "Z".
 std::string utc_text(std::time_t moment);
 
 }  // namespace xferbench

@@ -66,7 +66,7 @@ class Tunable : NonCopyable {
   [[nodiscard]] virtual std::string family(const Case&) const;
   /// Relative error of a prediction, without the error that its family shares: a first guess, replaced by experience.
   [[nodiscard]] virtual double model_error() const { return 0.03; }
-  /// Throws DeviceError if the device cannot run it; then only that configuration drops out.
+  /// Prepares a case. Throws DeviceError if the device cannot run it; then only that configuration drops out.
   [[nodiscard]] virtual Candidate prepare(const Case&) = 0;
   /// Adds the scenario's own metrics and labels: bandwidth, efficiency, bottleneck. `seconds`: median of the case;
   /// `fastest`: that of the fastest case so far. The tuner adds `makespan`, `predicted`, `residual` and `behind_best`.

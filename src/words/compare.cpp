@@ -67,7 +67,7 @@ Table empty_table(const compare::Comparison& comparison) {
           .below = "why"};
 }
 
-/// `key`: that of the case, or the part of it that the cases do not share.
+/// The row of a case. `key`: the case's key, or the part of it that the cases do not share.
 Table::Row row_of(const compare::Row& row, const std::string& key) {
   const auto value = [&row](const std::optional<compare::Side>& side) {
     return side ? compared_value(side->median, row.unit) : "-";

@@ -365,7 +365,7 @@ Table table_of_traffic(const ProcessExplanation& process, std::size_t most) {
 
 namespace {
 
-/// "to GPU, pinned": short, because it labels points of a chart.
+/// Returns for example "to GPU, pinned": short, because it labels points of a chart.
 std::string way_text(CopyKind kind, Memory host) {
   std::string text(direction_text(kind));
   if (const std::size_t at = text.find("the GPU"); at != std::string::npos) text.erase(at, 4);
@@ -387,8 +387,7 @@ Chart chart_of_copies(const Explanation& explanation, const ProcessExplanation& 
       if (!(point.seconds > 0)) continue;
       series.points.push_back({static_cast<double>(point.bytes), gigabytes_per_second(point.bytes, point.seconds)});
     }
-    if (series.points.size() > 1)
-      chart.series.push_back(std::move(series));  // a limit with one point would hold for all sizes
+    if (series.points.size() > 1) chart.series.push_back(std::move(series));  // one point would hold for all sizes
   }
   std::map<std::string, Chart::Series> ways;
   for (const explain::CopyPoint& copy : process.cloud) {

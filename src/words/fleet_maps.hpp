@@ -26,7 +26,7 @@ class FleetMaps {
   /// Whether the test has a map. Tables show few numbers better, and most cells would be empty if nodes have few of the
   /// ranks.
   [[nodiscard]] bool has_map_of(const fleet::Test& test) const;
-  /// An asterisk marks what this test flags.
+  /// The map of a test, with an asterisk at what the test flags.
   [[nodiscard]] Matrix map_of(const fleet::Test& test, const std::string& title) const;
 
  private:

@@ -35,7 +35,7 @@ struct ReportedChange {
     const auto worse = series->is_worse(*change);
     return !worse ? Tone::notice : *worse ? Tone::bad : Tone::good;
   }
-  /// "5.1 % slower".
+  /// Returns for example "5.1 % slower".
   [[nodiscard]] std::string text() const {
     const auto worse = series->is_worse(*change);
     const bool of_speed = series->unit == "s" || series->unit.ends_with("/s");

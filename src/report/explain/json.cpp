@@ -64,7 +64,7 @@ constexpr Codec kProfiling{
     .types = {"number"},
     .least = 0};
 
-/// Absent if there is no baseline run.
+/// The field for profiler overhead; absent if there is no baseline run.
 constexpr Field profiling_field() {
   Field only =
       part("watched_over_bare", kProfiling, omit_empty, "Profiler overhead: profiled time over baseline time.");
