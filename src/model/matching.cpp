@@ -10,8 +10,8 @@ namespace xferbench::model {
 
 std::size_t tournament_rounds(int n) { return n < 2 ? 0 : static_cast<std::size_t>(n % 2 == 0 ? n - 1 : n); }
 
-/// The circle method: all but the last stand on a circle that turns by one each round, and meet those opposite. If n
-/// is odd, the last is a dummy.
+/// The circle method: all but the last are on a circle that rotates by one each round, and each meets the participant
+/// opposite. If n is odd, the last is a dummy.
 Matching tournament_round(int n, std::size_t round) {
   Matching matching;
   if (round >= tournament_rounds(n)) return matching;

@@ -30,7 +30,7 @@ PassCost cost_of(double StageSeconds::*stage, const StageTimes& t) {
   return {c, elapse};
 }
 
-/// A CopyRow in progress.
+/// The copies of a CopyRow during the simulation: one runs, the others wait.
 struct Queue {
   Queue(const Cost& c, const CopyRow& row)
       : cost(c), bytes_each(row.bytes / static_cast<double>(row.pieces)), waiting(row.pieces) {

@@ -77,9 +77,9 @@ struct Crossover {
 /// Comparison of two ways of copying over their common sizes; relation.hpp defines what is decided.
 struct Comparison {
   std::size_t sizes = 0;               ///< number of common sizes
-  std::size_t decided = 0;             ///< sizes at which one is certainly faster
-  std::size_t equal = 0;               ///< sizes at which both are equally fast
-  std::size_t without_interval = 0;    ///< sizes at which one has too few samples for an interval
+  std::size_t decided = 0;             ///< number of sizes at which one way is certainly faster
+  std::size_t equal = 0;               ///< number of sizes at which both ways are equally fast
+  std::size_t without_interval = 0;    ///< number of sizes at which one way has too few samples for an interval
   double smallest = 0;                 ///< smallest common size, in bytes
   double largest = 0;                  ///< largest common size, in bytes
   bool first_faster_at_start = false;  ///< the first way is faster at the smallest decided size

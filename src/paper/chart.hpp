@@ -68,7 +68,7 @@ std::string to_svg(const Chart& chart);
 /// The names and styles of the chart's lines, for a legend when the drawing is wider than the window.
 struct LineName {
   std::string name;
-  std::size_t colour;  ///< index, of eight
+  std::size_t colour;  ///< index of one of eight colours
   Chart::Series::Role role;
 };
 std::vector<LineName> names_of(const Chart& chart);

@@ -84,7 +84,7 @@ bool fits(const Table& table, std::size_t columns) { return length_of(table, wid
 /// Leaves out columns until the table fits, if it can. Returns their headings.
 std::vector<std::string> leave_out_least_important(Table& table, std::size_t columns) {
   std::vector<std::string> left_out;
-  std::size_t fewest = 1;  // columns, so that each sentence still has one to run across
+  std::size_t fewest = 1;  // columns that must stay, so that each sentence has one to run across
   for (const Table::Row& row : table.rows) {
     if (row.cells.size() < table.header.size()) fewest = std::max(fewest, row.cells.size() + 1);
   }

@@ -24,7 +24,7 @@ struct Figure {
 };
 
 struct Calibration {
-  std::string gpu;                     ///< name of its model
+  std::string gpu;                     ///< name of the GPU's model
   std::vector<Figure> figures{};       ///< values that the results suffice for, in no particular order, none twice
   std::vector<std::string> missing{};  ///< what the results lack, and which measurements would provide it
   /// Sentences: doubtful values, and values of the base profile kept for lack of a measurement.

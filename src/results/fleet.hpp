@@ -62,7 +62,7 @@ struct RankPlace {
   int rank = 0;
   int node = 0;  ///< nodes are numbered in the order of their lowest ranks
   int local_rank = 0;
-  std::string host;           ///< name of the host
+  std::string host;
   Environment environment{};  ///< its `gpu` is the rank's GPU
   std::string tool{};         ///< the program's version and commit
   friend bool operator==(const RankPlace&, const RankPlace&) = default;
@@ -73,7 +73,7 @@ struct Flagged {
   enum class What { gpu, link, host, pair, rank };
   What what = What::gpu;
   std::vector<int> ranks;  ///< ranks whose results show it; for a pair, sender and receiver
-  std::string name;        ///< "GPU 3 of host a (GPU-uuid)": identifies the part
+  std::string name;        ///< identifies the part, for example "GPU 3 of host a (GPU-uuid)"
   double shortfall = 0;    ///< largest shortfall in any test, as a share of the reference; 0 for a missing rank
   std::vector<std::string> tests{};  ///< names of the tests that show it
   std::string text;                  ///< a sentence without its final period
@@ -95,7 +95,7 @@ struct FleetJudgement {
 /// A fleet: the ranks of a run under mpirun or srun.
 struct Fleet {
   std::string mpi{};                       ///< name and version of the MPI library, for example "Open MPI 4.1.4"
-  std::vector<RankPlace> ranks{};          ///< ascending
+  std::vector<RankPlace> ranks{};          ///< sorted by rank
   std::vector<std::string> differences{};  ///< sentences about differences between ranks, such as builds and drivers
   double clock_uncertainty = 0;            ///< largest clock_uncertainty of all ranks and cases, in seconds
   std::vector<int> missing{};              ///< ranks that no longer answered

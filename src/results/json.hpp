@@ -80,13 +80,13 @@ std::string to_json(const MachineFacts& facts);
 
 namespace json {
 struct Codec;
-extern const Codec kInterval;         ///< [low, high]
-extern const Codec kToolLine;         ///< of a Tool
-extern const Codec kEnvironmentLine;  ///< of an Environment
-extern const Codec kHealthLine;       ///< of a Health
+extern const Codec kInterval;         ///< shape of an Interval: [low, high]
+extern const Codec kToolLine;         ///< shape of a Tool
+extern const Codec kEnvironmentLine;  ///< shape of an Environment
+extern const Codec kHealthLine;       ///< shape of a Health
 // For messages between processes.
-extern const Codec kSentResult;   ///< of a Result; says which measurements are auxiliary
-extern const Codec kSentRank;     ///< of a RankPlace
+extern const Codec kSentResult;   ///< shape of a Result; says which measurements are auxiliary
+extern const Codec kSentRank;     ///< shape of a RankPlace
 extern const Codec kSentNumbers;  ///< rank numbers, or a number for each rank: std::vector<int>
 extern const Codec kSentTexts;    ///< Labels with arbitrary names
 }  // namespace json

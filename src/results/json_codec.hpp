@@ -131,7 +131,7 @@ class Reader {
   Source& source_;
   std::vector<Step> steps_;
   Single found_;
-  const Codec* wanted_ = nullptr;  // shape for found_
+  const Codec* wanted_ = nullptr;  // shape that found_ must have
   std::size_t taken_ = 0;          // bytes of memory that lists and texts take
 };
 
@@ -491,7 +491,7 @@ constexpr const Codec& default_codec() {
   }
 }
 
-/// Where to read a value to. Gives an optional a value first.
+/// The address to read a value into. Gives an optional a value first.
 template <class T>
 void* into(T& value) {
   return &value;
@@ -507,7 +507,7 @@ void* into(T& value) {
   return &*value;
 }
 
-/// What to write of a value; null: nothing.
+/// The address of what to write of a value; null: nothing is written.
 template <class T>
 const void* from(const T& value, bool always) {
   bool is_nothing = false;

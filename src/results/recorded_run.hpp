@@ -15,7 +15,7 @@ struct RecordedRun {
   std::string range{};                   ///< NVTX range to analyze; empty: the whole program
   double from = 0;                       ///< seconds after a process's start at which recording began
   std::uint32_t pid = 0;                 ///< process id of the started process in the kept run
-  std::uint64_t begin = 0;               ///< when it was started, in nanoseconds of CLOCK_MONOTONIC ...
+  std::uint64_t begin = 0;               ///< when the process was started, in nanoseconds of CLOCK_MONOTONIC ...
   std::uint64_t end = 0;                 ///< ... and when it ended
   std::vector<double> baseline{};        ///< seconds of the whole program in each run without the profiler
   std::vector<double> profiled{};        ///< seconds of the whole program in each run with the profiler

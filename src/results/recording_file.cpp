@@ -101,7 +101,7 @@ class Reader {
     return record;
   }
 
-  /// Returns false at the end of the file.
+  /// Reads the next record. Returns false at the end of the file.
   bool next() {
     at_ = blocks_.offset();
     const auto head = blocks_.take(sizeof(RecordHeader));

@@ -44,7 +44,7 @@ std::string by_descriptor(const Descriptor& file) { return fmt::format("/proc/se
 }  // namespace
 
 fs::path follow_links(fs::path path) {
-  constexpr int kMostLinks = 40;  // as the kernel allows
+  constexpr int kMostLinks = 40;  // the kernel's own limit
   std::error_code none;
   for (int i = 0; i < kMostLinks && fs::is_symlink(path, none); ++i) {
     const fs::path target = fs::read_symlink(path, none);

@@ -12,7 +12,7 @@ using namespace json;
 using enum Rule;
 
 constexpr std::string_view kSpreadVersion1 = "xferbench-spread/1";
-constexpr std::size_t kMostCases = 10'000'000;  // as in a results file
+constexpr std::size_t kMostCases = 10'000'000;  // more than a results file may have
 
 constexpr std::array kCaseSpreadFields{
     field<&CaseSpread::key>("key"),

@@ -14,7 +14,7 @@
 
 namespace xferbench {
 
-/// The value of an axis as sentences show it: "64 MiB", "8", "h2d".
+/// The value of an axis as sentences show it, for example "64 MiB", "8" or "h2d".
 std::string axis_text(const Case::Param& param);
 
 /// The axes in which these cases differ, in the order in which the cases have them.
@@ -70,8 +70,7 @@ std::vector<Finding> fits_and_crossovers(std::span<const Path> paths, std::strin
 
 /// Compares paths that differ only in `axis`. For two: a sentence of kind "crossover" or "winner". For more: a sentence
 /// of kind "classes", which groups paths without a found difference, and compares the other classes with the fastest
-/// one. Its details are the sentences for two: on each path and the first one, and on neighbours that differ at most
-/// sizes.
+/// one; as details, sentences about the first path and each other one, and about neighbours that differ at most sizes.
 std::vector<Finding> comparisons(std::span<const Path> paths, std::string_view axis);
 
 /// The values of these axes, for example "streams 3, chunks 32": words stand alone, numbers get the name of their axis.

@@ -41,7 +41,7 @@ struct MemoryNeeds {
 struct GpusOfRun {
   const Environment& environment;  ///< of the opened machine
   bool asked_for = false;          ///< by --gpus, not only opened because another scenario of the run needs them
-  int ranks = 1;                   ///< processes that measure together
+  int ranks = 1;                   ///< number of processes that measure together
 
   [[nodiscard]] std::size_t count() const { return environment.gpu_count(); }
   /// Their numbers as users write them, in order.

@@ -15,7 +15,7 @@ namespace xferbench {
 /// A configuration that was measured.
 struct TuneCandidate {
   Case config;
-  double seconds = 0;  ///< median
+  double seconds = 0;  ///< median time
   std::optional<Interval> interval;
   double predicted = 0;    ///< seconds
   double complexity = 0;   ///< less is simpler

@@ -214,7 +214,7 @@ void block_signals() {
 }  // namespace
 
 Watchdog::Watch Watchdog::watch(std::function<void(const Alarm&)> on_alarm) {
-  // Constructed here, so that only what happens from now on counts.
+  // Construct the Judgement here, so that only calls from now on count.
   return Watch(std::jthread(
       [this, judgement = Judgement(calls_, limits_), tell = std::move(on_alarm)](const std::stop_token& stop) mutable {
         block_signals();

@@ -64,7 +64,7 @@ class CallCounters final : public CallObserver {
     std::atomic<std::uint64_t> answered{0};  // event queries that returned
     std::atomic<std::uint64_t> finished{0};  // event queries that returned and found the event finished
     std::atomic<std::uint64_t> waits{0};
-    std::atomic<std::uint64_t> expected{0};  // nanoseconds
+    std::atomic<std::uint64_t> expected{0};  // expected duration of submitted work, in nanoseconds
     std::atomic<CallKind> kind{};
     bool shared = false;
 

@@ -50,7 +50,7 @@ std::string usual_remark(const compare::Comparison& comparison) {
   }
   const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
   if (most == counts.end() || most->second < kMany || most->first.empty()) return "";
-  // Otherwise rows without a remark of their own would seem to have this one.
+  // Return the remark only if every inconclusive row has one: a row without any would seem to have this one.
   const bool all_say_something = std::ranges::none_of(comparison.rows, [](const compare::Row& row) {
     return row.verdict == Verdict::inconclusive && remarks(row).empty();
   });
@@ -163,7 +163,7 @@ CommonKey common_key_of(const std::vector<Row>& rows) {
   return keys.size() < 2 ? CommonKey{} : common_key(keys);
 }
 
-/// A table of all cases; of many, only those with a known change.
+/// A table of all cases; if there are many, only of those with a known change.
 void add_rows(const compare::Comparison& comparison, bool all, Document& document) {
   const bool fold = !all && comparison.rows.size() > kManyRows;
   const CommonKey common = common_key_of(comparison.rows);

@@ -242,7 +242,7 @@ void add_tests(const Fleet& fleet, const FleetMaps& maps, const std::vector<cons
     tests.push_back(s->test);
     keys.push_back(s->test->key);
   }
-  const CommonKey shared = common_key(keys);  // the first part is the scenario
+  const CommonKey shared = common_key(keys);  // the first part is the name of the scenario
   const std::vector<std::string> axes(shared.parts.begin() + 1, shared.parts.end());
   document.add(Heading{.text = shared.parts.front(), .common = axes, .marks = document.trust.words()}, true);
   document.add(table_of_tests(fleet, rows, shared));

@@ -16,7 +16,7 @@ std::string clock_text(double seconds);
 /// Returns for example "90 s", "20 min", "8 h" or "7 days": in the largest unit that is exact.
 std::string duration_text(double seconds);
 
-/// The wrong bytes in the loads of that GPU.
+/// The number of wrong bytes in the loads of that GPU.
 std::uint64_t wrong_bytes_of(const SoakTotals& totals, int gpu);
 
 }  // namespace xferbench
