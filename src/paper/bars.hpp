@@ -17,7 +17,7 @@ struct Bars {
   };
   std::string title{};
   std::vector<Bar> bars{};
-  std::string note{};  ///< below the chart
+  std::string note{};  ///< text below the chart
 };
 
 /// The chart as SVG; empty if no bar has a length.

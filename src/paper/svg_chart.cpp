@@ -28,7 +28,7 @@ constexpr double kLine = 16;           // pixels between names
 constexpr double kBesideOnX = 62;      // smallest distance of ticks on the x axis, pixels
 constexpr double kBesideOnY = 28;      // smallest distance of ticks on the y axis, pixels
 constexpr std::size_t kColours = 8;    // classes c0 ... of page.css
-constexpr std::size_t kGrey = 5;       // index of the grey one
+constexpr std::size_t kGrey = 5;       // index of the grey class
 constexpr std::size_t kMostDots = 80;  // dots on a line; more cannot be distinguished
 
 /// Edges of the plot in pixels. The names of the series are to its right.

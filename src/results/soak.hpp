@@ -32,7 +32,7 @@ struct SoakSettings {
   double interval = 60;   ///< seconds between two lines
   double floor = 0.9;     ///< a rate below this share of the first minutes' rate is a drop
   std::vector<SoakLoad> loads{};
-  std::uint64_t size = std::uint64_t{256} << 20;  ///< of one copy, in bytes
+  std::uint64_t size = std::uint64_t{256} << 20;  ///< bytes of one copy
   std::uint64_t seed = 1;
   friend bool operator==(const SoakSettings&, const SoakSettings&) = default;
 };

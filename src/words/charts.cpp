@@ -192,7 +192,7 @@ class Drawer {
     return chart;
   }
 
-  /// Names the axes for which a line shows only the best value, because it has several cases at one place.
+  /// Names the axes for which a line shows only the best value, because it has several cases at one value of x.
   [[nodiscard]] std::string best_case_note(const std::vector<std::pair<std::string, Results>>& lines,
                                            const std::vector<std::string>& axes) const {
     const auto differs = [&](const std::string& axis) {
@@ -235,7 +235,7 @@ class Drawer {
     return series;
   }
 
-  /// The highest limit at each place, because cases there may have different limits.
+  /// Adds the highest limit at each value of x, because cases with that value may have different limits.
   void add_limit(const Results& results, Chart& chart) const {
     std::map<double, double> limits;
     for (const Result* r : results) {

@@ -67,7 +67,7 @@ Table table_of(const Checked& checked) {
     // the tables.
     if (row.verdict == Verdict::not_measured) continue;
     const std::string name = row.name == row.key ? "" : row.name;             // a derived limit is named after its case
-    const std::string margin = row.margin ? format_change(*row.margin) : "";  // "+4.2 %": so far inside its limit
+    const std::string margin = row.margin ? format_change(*row.margin) : "";  // for example "+4.2 %" inside its limit
     const Tone tone = row.verdict == Verdict::holds ? Tone::plain : Tone::bad;
     Table::Row& line = table.rows.emplace_back();
     for (const std::string& text :

@@ -68,7 +68,8 @@ Bars bars_of_gains(const explain::ProcessExplanation& process);
 /// The rates of copies over their sizes, and as a limit what one copy reaches on this machine.
 Chart chart_of_copies(const explain::Explanation& explanation, const explain::ProcessExplanation& process);
 
-/// The shares that are not zero. If `bars` is not 0, with bars of text that have so many columns for the whole.
+/// The shares that are not zero. If `bars` is not 0, they have bars of text; `bars`: columns of a bar for the whole
+/// time.
 Table table_of_shares(const explain::Shares& shares, std::size_t bars);
 /// Copies by direction, memory and size, up to `most` rows. Rates are in GB/s: reached, reachable on this machine with
 /// just those sizes, and reachable with pinned memory.

@@ -14,7 +14,7 @@ namespace xferbench {
 struct HeatMaps {
   std::vector<Matrix> over_counts{};  ///< an asterisk marks the best cell
   std::vector<Matrix> over_gpus{};    ///< from GPU to GPU; an asterisk marks cells that differ from their group
-  std::vector<std::string> notes_over_counts{};  ///< why there are no such maps, or not all
+  std::vector<std::string> notes_over_counts{};  ///< why there are no maps over counts, or not all
   std::vector<std::string> notes_over_gpus{};
   std::vector<const Result*> in_over_gpus{};  ///< results that are shown in over_gpus
 };
