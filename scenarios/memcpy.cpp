@@ -205,7 +205,7 @@ class Memcpy final : public ScenarioOf<memcpy_case> {
                     .metrics = make_metrics(),
                     .charts = {{.x = "size", .y = "bandwidth", .panels = {"dir"}, .limit = "limit"}},
                     .answer = {.best = "bandwidth",
-                               .text = "{bandwidth}, {of_limit} of the limit",
+                               .text = "{bandwidth}, {of_limit} of the specified limit",
                                .each = {"dir"},
                                .ranks_ways = true},
                     .work_axes = {"dir", "size", "touch", "back-to-back"},

@@ -1,4 +1,4 @@
-// Adds a vector that repeats itself: each element of the output follows from one of the input, so any chunks will do.
+// Adds 0.5 to each element. Each output depends on one input, so any chunk sizes will do.
 //
 //   xferbench overlap --kernel-file vector_add.cu --kernel-name vector_add
 extern "C" __global__ void vector_add(const float* in, float* out, size_t n) {

@@ -52,7 +52,8 @@ void add_device_flags(CommandLine& line, CLI::App& app) {
       "--numa", [&device](const std::string& text) { device.numa = numa_policy(text); },
       "NUMA node for threads and host memory; local: the GPU's node; none: the system decides [local]");
   line.choices[numa->type_name("N|local|none")] = {"local", "none"};
-  Axis profile = profile_axis("simulate", "simulate a modelled machine; --gpu and --gpus choose among its GPUs");
+  Axis profile = profile_axis(
+      "simulate", "simulate a modelled machine; without a value: h200; --gpu and --gpus choose among its GPUs");
   profile.implicit_value = profile.choices.front();
   const CLI::callback_t read = [profile, &device](const CLI::results_t& texts) {
     device.simulate = profile_of(profile, texts.front());

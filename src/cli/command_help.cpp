@@ -1,5 +1,7 @@
 // The content of help, the manual page and shell completion. All of it comes from CLI11's own objects and not from a
 // second list.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 
@@ -24,10 +26,14 @@ void add_flags(std::vector<Section>& sections, const std::vector<const CLI::Opti
   for (const CLI::Option* flag : flags) {
     const std::string& group = flag->get_group();
     if (flag->get_positional() || group.empty() || group == kOfScenarios) continue;
-    std::string tag = flag->get_name(false, true);
-    if (const auto comma = tag.find(','); comma != std::string::npos) tag.insert(comma + 1, " ");
+    std::string tag = flag->get_name();
+    for (const std::string& letter : flag->get_snames()) tag = fmt::format("-{}, {}", letter, tag);
     if (flag->get_expected_max() > 0) tag += " " + flag->get_type_name();
-    add_entry(sections, group, tag, flag->get_description());
+    // A second long name is the older one, which goes on working.
+    std::string help = flag->get_description();
+    const std::vector<std::string>& names = flag->get_lnames();
+    if (names.size() > 1) help.insert(std::min(help.find('\n'), help.size()), "; older name: --" + names.back());
+    add_entry(sections, group, tag, help);
   }
 }
 

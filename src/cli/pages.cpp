@@ -9,9 +9,11 @@
 #include <utility>
 
 #include "cli/values.hpp"
+#include "core/axis.hpp"
 #include "core/lists.hpp"
 #include "core/units.hpp"
 #include "device/open.hpp"
+#include "results/scenario_descriptor.hpp"
 
 namespace xferbench::cli {
 

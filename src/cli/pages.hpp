@@ -5,8 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/axis.hpp"
-#include "results/scenario_descriptor.hpp"
+namespace xferbench {
+struct Axis;
+struct ScenarioDescriptor;
+}  // namespace xferbench
 
 namespace xferbench::cli {
 

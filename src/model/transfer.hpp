@@ -71,7 +71,7 @@ struct Crossover {
   bool first_faster_above = false;  ///< above the crossover the first way is faster, otherwise the second
 
   /// Whether measured_below and measured_above are close enough for a meaningful estimate.
-  [[nodiscard]] bool is_estimated() const { return measured_above <= 4 * measured_below; }
+  [[nodiscard]] bool is_estimated() const { return measured_above <= 2 * measured_below; }
 };
 
 /// Comparison of two ways of copying over their common sizes; relation.hpp defines what is decided.

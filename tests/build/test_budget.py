@@ -20,7 +20,8 @@ _PROGRAM = re.compile(r"^CMakeFiles/xferbench(_core|_hot|_fmt)?\.dir/.*\.c(xx|pp
 
 @functools.cache
 def lines_of(path):
-    return path.read_bytes().count(b"\n")
+    """Lines with code: comments cost a compiler next to nothing."""
+    return sum(not re.match(rb"\s*(?://|$)", line) for line in path.read_bytes().splitlines())
 
 
 def files_read(folder):

@@ -596,7 +596,7 @@ class Starting(Starts):
         self.assertFalse(outcome.hung, outcome.err)
         self.assertEqual(outcome.code, 1, outcome.err)
         self.assertIn("rank 1 on host ", outcome.err)
-        self.assertIn("opening the GPU has taken 2 s", outcome.err)
+        self.assertIn("opening the GPU did not end within 2 s", outcome.err)
 
     def test_an_only_rank_is_rank_0(self):
         flags, _ = self.simulate(1)

@@ -203,7 +203,7 @@ class Troubles(Lives):
         self.assert_notes(self.live_once("seven", cupti=LIBRARY), "lacks functions")
 
     def test_another_cupti(self):
-        self.assert_notes(self.live_once("seven", FAKE_CUPTI_VERSION="150000"), "of CUDA 15")
+        self.assert_notes(self.live_once("seven", FAKE_CUPTI_VERSION="150000"), "from CUDA 15")
 
     def test_cupti_in_use(self):
         self.assert_notes(self.live_once("seven", FAKE_CUPTI_BUSY="1"), "another tool in this program uses CUPTI")

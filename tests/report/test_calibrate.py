@@ -118,7 +118,8 @@ class Validate(unittest.TestCase):
 
     def test_what_a_profile_is_made_of_is_not_held_out(self):
         told = validated(STORED, "h200-quick.json")
-        self.assertIn("h200-quick.json is not held out: the profile was made from a file of this name", told["left_out"])
+        why = "h200-quick.json is not held out: the profile was made from a file of this name"
+        self.assertTrue(any(text.startswith(why) for text in told["left_out"]), told["left_out"])
 
     def test_says_what_it_cannot_do(self):
         for arguments, said in [

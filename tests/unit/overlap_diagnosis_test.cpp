@@ -142,7 +142,7 @@ TEST(OverlapDiagnosis, SaysOfWhichWorkASuggestionIs) {
 TEST(OverlapDiagnosis, SaysWhereItTookLessThanItsParts) {
   std::vector<Result> one = overlaps("--streams 4");
   one[0].metrics[6].value = -10.93e-6;
-  EXPECT_TRUE(mentions(said_of(one)[0].text, "fill and drain; 10.93 us less than their sum"));
+  EXPECT_TRUE(mentions(said_of(one)[0].text, "fill and drain - 10.93 us unexplained"));
 }
 
 TEST(OverlapDiagnosis, SuggestsNothingThatSavesLessThanIsUnexplained) {
