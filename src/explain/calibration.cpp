@@ -18,8 +18,8 @@ namespace {
 
 // --- Work: durations without interference from concurrent operations -------------------------------------------------
 
-/// Work per running copy of one direction as a function of time: the integral of its speed, relative to a copy that has
-/// the link to itself.
+/// A piecewise linear function of time: seconds of its work that a copy of one direction would have done so far if it
+/// ran all the time. Its slope is the speed of such copies, relative to a copy alone on the link.
 class Progress {
  public:
   void add(double time, double value) { steps_.push_back({time, value}); }
@@ -82,15 +82,15 @@ void set_work_of_copies(Program& program, const std::vector<Index>& copies) {
   }
 }
 
-/// Whether two overlapping kernels ran concurrently for at least half of the shorter one. A shorter overlap is only the
-/// tail of a kernel that fills the GPU and the first blocks of the next.
+/// Whether two overlapping kernels ran concurrently for at least half of the shorter one. In a shorter overlap, the
+/// next kernel's first blocks only fill multiprocessors that the last blocks of the kernel before it no longer need.
 bool ran_concurrently(const Operation& before, const Operation& o) {
   const double both = std::min(before.end, o.end) - o.begin;
   return 2 * both >= std::min(before.end - before.begin, o.end - o.begin);
 }
 
 /// Sets Operation::side_by_side, and excludes short overlaps from Operation::work. Operations are sorted by begin, so a
-/// kernel overlaps an earlier one if it begins before the latest end so far.
+/// kernel overlaps an earlier one if it begins before the latest end of the kernels so far.
 void find_concurrent_kernels(Program& program) {
   std::map<std::uint32_t, Index> latest;  // per device: the kernel with the latest end so far
   for (Index i = 0; i < program.operations.size(); ++i) {
@@ -108,7 +108,7 @@ void find_concurrent_kernels(Program& program) {
   }
 }
 
-/// The largest number of kernels that ran concurrently on one device.
+/// Returns the largest number of kernels that ran concurrently on one device.
 std::size_t kernels_at_once(const Program& program) {
   using Ends = std::priority_queue<double, std::vector<double>, std::greater<>>;
   std::map<std::uint32_t, Ends> running;  // end times, per device
@@ -137,21 +137,21 @@ void set_work(Program& program) {
 
 // --- Defaults --------------------------------------------------------------------------------------------------------
 
-/// Default time from the end of an operation to the begin of the next in its stream, by CUPTI's timestamps, if the
-/// recording has no sample. Smaller than Costs::handover, which kernels measure with their own clock.
+/// Seconds from the end of an operation to the begin of the next in its stream, used if the recording has no sample. It
+/// applies to CUPTI's timestamps; Costs::handover, which kernels measure with the GPU's clock, is larger.
 constexpr double kTypicalHandover = 1e-6;
 
 // --- Delays and handovers of operations -----------------------------------------------------------------------------
 
-/// When each prerequisite of an operation was met.
+/// When each prerequisite of an operation was met, in seconds from the begin of the window.
 struct Cause {
   double called = 0;                   // when the call that enqueued the operation began
   std::optional<double> dependency{};  // when the last of the operation's dependencies ended
   std::optional<double> engine{};      // when the operation's engine became free
 };
 
-/// For each operation, when the previous operation released its engine. Where two kernels overlap only at their ends,
-/// the engine counts as free when the later one begins.
+/// Returns for each operation when the one before it on the same engine released the engine. If two kernels overlap
+/// only at their ends, the engine counts as free when the later one begins.
 std::vector<std::optional<double>> engine_free_times(const Program& program) {
   std::map<std::pair<std::uint32_t, Engine>, double> free;
   std::vector<std::optional<double>> times(program.operations.size());
@@ -174,21 +174,22 @@ Cause cause_of(const Program& program, const Operation& o, std::optional<double>
   return cause;
 }
 
-/// Whether only the call decided when the operation began: the operation's dependencies had ended and its engine was
-/// free when the call began.
+/// Whether only the call decided when the operation began: its dependencies had ended and its engine was free when the
+/// call began.
 bool was_free(const Operation& o, const Cause& cause) {
   return (!cause.dependency || *cause.dependency <= cause.called) && (!cause.engine || *cause.engine <= cause.called) &&
          cause.called <= o.begin;
 }
 
-/// An operation that begins more than this many seconds after a prerequisite was met was delayed by something else.
+/// An operation that begins more than this many seconds after a prerequisite was met was not delayed by it.
 constexpr double kLongHandover = 20e-6;
-/// An operation that begins at most this many seconds after a prerequisite was met was delayed by it ...
+/// An operation that begins at most this many seconds after a prerequisite was met was delayed by it.
 constexpr double kShortHandover = 2e-6;
-/// ... and between the two limits, only if the operation's call began more than this many seconds before the operation.
+/// An operation that begins between kShortHandover and kLongHandover after a prerequisite was met was delayed by it
+/// only if the operation's call began more than this many seconds before the operation.
 constexpr double kLongDelay = 12e-6;
 
-/// Whether the operation began when it did because the prerequisite that was met at `by` delayed it.
+/// Whether the prerequisite that was met at time `by` decided when the operation began.
 bool was_delayed_by(const Operation& o, const Cause& cause, std::optional<double> by) {
   if (!by || *by <= cause.called) return false;
   const double since = o.begin - *by;
@@ -230,7 +231,7 @@ void set_delays(Program& program, const Costs& costs) {
 
 // --- Calls ----------------------------------------------------------------------------------------------------------
 
-/// End of the last operation that the call waits for; nothing if they all ended before the call began.
+/// Returns when the last operation that the call waits for ended; nothing if all had ended before the call began.
 std::optional<double> waited_until(const Program& program, const HostCall& call) {
   std::optional<double> last;
   for (const Index i : call.waits_for) {
@@ -263,13 +264,13 @@ void set_own_times(Program& program, const Costs& costs) {
 
 // --- Full queues ----------------------------------------------------------------------------------------------------
 
-/// With more unfinished operations than this, the queue may be full: the driver then blocks launch calls (1024 launches
-/// are a common limit).
+/// Number of unfinished operations above which the launch queue may be full: the driver then blocks launch calls (1024
+/// launches are a common limit).
 constexpr std::size_t kDeepQueue = 500;
 constexpr double kLongCall = 30e-6;
 
-/// Makes each long enqueueing call that found the queue full (kDeepQueue) wait for the last operation that ended during
-/// it.
+/// A call that enqueues work, takes longer than kLongCall and finds more than kDeepQueue unfinished operations was
+/// blocked by a full queue. Makes it wait for the last operation that ended during the call.
 void find_full_queues(Program& program) {
   std::vector<double> ends;
   std::vector<Index> by_end;

@@ -1,5 +1,5 @@
-// Finds faults in a program, and changes that would fix them. Each kind of fault has one function. The replay computes
-// what a fix gains.
+// Functions that find performance faults in a recorded CUDA program, one function for each kind of fault, and changes
+// that would fix them. The gain of a fix is computed by replaying the changed program (explain/gains.hpp).
 #pragma once
 
 #include <functional>
@@ -18,21 +18,21 @@ namespace xferbench::explain {
 struct AnalysisInput {
   const Recording& recording;
   const Window& window;
-  const Program& program;  ///< the part of the recording in the window, without profiler overhead
+  const Program& program;  ///< dependency graph of the analyzed window, without profiler overhead
   const Costs& costs;
-  const Replay& replayed;  ///< replay of the unchanged program: begin and end of its calls and operations
+  const Replay& replayed;  ///< replay of the unchanged `program`: begin and end of each call and operation
 };
 
 struct Fix {
   std::string text;        ///< what to do, as a sentence
-  std::string assumption;  ///< what the gain assumes, as a sentence
+  std::string assumption;  ///< condition under which the program may be changed like this, as a sentence
   /// Changes the given program in place as the fix would. The program is a copy of AnalysisInput::program, possibly
   /// with other fixes already applied.
   std::function<void(Program&)> apply;
 };
 
 struct Candidate {
-  Finding finding;         ///< fix, assumption and times are not set yet
+  Finding finding;         ///< without fix, assumption and times, which gains_of() fills in
   std::vector<Fix> fixes;  ///< alternatives; only the best one is reported
 };
 
@@ -47,16 +47,18 @@ std::vector<Candidate> setup_in_window(const AnalysisInput& input);
 std::vector<Candidate> default_stream(const AnalysisInput& input);
 std::vector<Candidate> managed_memory(const AnalysisInput& input);
 
-/// The candidates of all functions above.
+/// Calls all functions above. Returns all candidates that they found.
 std::vector<Candidate> candidates(const AnalysisInput& input);
 
 // --- Shared helpers --------------------------------------------------------------------------------------------------
 
-/// The most frequent CUDA call, NVTX range, call stack and neighbouring kernels of these operations.
+/// Where most of these operations are in the program: their most frequent CUDA call, NVTX range, call stack, and
+/// kernels before and after them in their stream.
 Place place_of_operations(const AnalysisInput& input, std::span<const Index> operations);
 Place place_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 
-/// A candidate without fixes. Its finding has the count and place of these operations, and its gain is an upper bound.
+/// Returns a candidate without fixes. Its finding has the number and the place of these operations; Finding::at_most is
+/// set.
 Candidate of_operations(const AnalysisInput& input, FindingKind kind, std::span<const Index> operations);
 Candidate of_calls(const AnalysisInput& input, FindingKind kind, std::span<const Index> calls);
 
@@ -67,10 +69,11 @@ std::uint64_t bytes_of(const Program& program, std::span<const Index> operations
 /// Total duration of these calls in the replay, in seconds.
 double time_of_calls(const AnalysisInput& input, std::span<const Index> calls);
 
-/// Makes a call wait for nothing and take `own` seconds.
+/// Removes the waits of a call, and limits its duration to `own` seconds.
 void make_asynchronous(HostCall& call, double own);
 
-/// The last call that waits for an operation: after it, all results are complete. kNone if no call waits.
+/// Returns the index of the last call that waits for an operation; kNone if no call waits. All results are complete
+/// when this call returns.
 Index last_wait(const Program& program);
 
 }  // namespace xferbench::explain

@@ -10,18 +10,19 @@
 
 namespace xferbench::explain {
 
-/// Up to this size, latency dominates a copy, and times between two events include some of the events' latency.
+/// In bytes. Latency dominates the duration of copies up to this size. If it is measured between two CUDA events, it
+/// includes some of their latency, too.
 inline constexpr std::uint64_t kSmallCopy = 64 * KiB;
 
-/// The share of its speed that each direction keeps while copies run in both.
+/// The speed of each copy direction while copies run in both, as a share of the direction's speed alone.
 struct Duplex {
   double h2d = 1;
   double d2h = 1;
 };
 
-/// Call and hand-over costs have typical values until they are measured.
+/// The numbers below are typical values. Measured ones of the machine replace them (explain/limits.hpp).
 struct Costs {
-  /// Seconds for one copy between the GPU and this kind of host memory, with the link otherwise idle; nothing if
+  /// Returns the seconds of one copy between the GPU and this kind of host memory on an otherwise idle link; nothing if
   /// unknown.
   std::function<std::optional<double>(recording::CopyKind, recording::Memory, std::uint64_t bytes)> copy =
       [](auto, auto, auto) { return std::nullopt; };

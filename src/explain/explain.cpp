@@ -20,7 +20,7 @@ namespace xferbench::explain {
 
 namespace {
 
-/// A sentence on how the recording ended; empty for a regular end.
+/// Returns a sentence about how the recording ended; empty for a regular end.
 std::string ending_of(const Recording& r) {
   if (!r.end) {
     return r.torn ? "The process was killed or crashed while its recording was written: this analysis covers only the "
@@ -58,7 +58,7 @@ Counts counts_of(const Program& p) {
   return counts;
 }
 
-/// Half the spread of the runs, as a share of their median. Smaller gains are indistinguishable from noise.
+/// Returns half the spread of the runs, as a share of their median. Smaller gains are indistinguishable from noise.
 double noise_of(const std::vector<double>& runs) {
   if (runs.size() < 2) return 0;
   const auto [least, most] = std::ranges::minmax(runs);
@@ -75,10 +75,12 @@ std::vector<std::string> gpus_of(const Recording& r, const Program& p) {
   return names;
 }
 
-/// Runs that differ by more than this share after the profiler overhead is removed cannot be compared.
+/// If the profiled and the baseline run still differ by more than this share after profiler overhead is removed, they
+/// cannot be compared.
 constexpr double kMostVariation = 0.25;
 
-/// The program without profiler overhead, if there is a baseline run. Disables gains if the runs differ too much.
+/// Returns the program without profiler overhead, or unchanged if there is no baseline run. Makes gains unavailable if
+/// the two runs differ too much.
 Program unprofiled_program(ProcessExplanation& analysis, const Program& program) {
   const WindowSummary& window_summary = analysis.window_summary;
   if (!window_summary.baseline) return program;
@@ -99,7 +101,7 @@ Program unprofiled_program(ProcessExplanation& analysis, const Program& program)
   return std::move(unprofiled.program);
 }
 
-/// Whether the replay reproduces the recorded time; if not, `gains_unavailable` gets the reason.
+/// Whether the replay of the unchanged program takes the recorded time. If not, `gains_unavailable` gets the reason.
 bool can_be_replayed(ProcessExplanation& analysis, const Program& program) {
   try {
     analysis.window_summary.replayed = replay(program).seconds;
@@ -110,7 +112,7 @@ bool can_be_replayed(ProcessExplanation& analysis, const Program& program) {
   return analysis.gains_unavailable.empty();
 }
 
-/// `input` has the program without profiler overhead.
+/// Adds the findings and their gains. `input` must contain the program without profiler overhead.
 void add_gains(ProcessExplanation& analysis, const AnalysisInput& input, const Options& options) {
   const WindowSummary& window_summary = analysis.window_summary;
   const Program& program = input.program;

@@ -11,18 +11,20 @@
 
 namespace xferbench::explain {
 
-/// A value of Options::least_share that reports every finding: smaller gains are within the error of the replay.
+/// The value of Options::least_share that reports findings of any gain. Smaller gains are within the error of the
+/// replay.
 inline constexpr double kLeastOfAll = 0.001;
 
 struct Options {
   std::optional<std::string> range{};  ///< NVTX range to analyze; none: the whole program
   double least_share = 0.01;           ///< findings that gain a smaller share of the wall time are left out
-  std::vector<FindingKind> fixed{};    ///< also estimate the time with only these kinds fixed; empty: do not
+  std::vector<FindingKind>
+      fixed{};  ///< kinds of findings: the time with only these fixed is estimated as well; empty: it is not
 };
 
-/// Analyzes one process. `baseline`: seconds that the window took in each run without the profiler. `profiled`: wall
-/// time of the whole process with the profiler in seconds, if it was measured from outside. Throws InputError if the
-/// range does not exist.
+/// Analyzes one process. `baseline`: seconds that the analyzed window took in each run without the profiler.
+/// `profiled`: wall time of the whole process with the profiler in seconds, if it was measured from outside. Throws
+/// InputError if Options::range does not exist in the recording.
 ProcessExplanation explain(const Recording& recording, const Costs& costs, const std::vector<double>& baseline,
                            std::optional<double> profiled, const Options& options);
 

@@ -29,7 +29,7 @@ struct Shares {
   }
 };
 
-/// Copies of one direction, kind of host memory and size class.
+/// Statistics of the copies that have the same direction, kind of host memory and size class.
 struct Traffic {
   recording::CopyKind kind = recording::CopyKind::other;
   recording::Memory host = recording::Memory::unknown;  ///< memory of the host side; `device` if there is none
@@ -57,13 +57,13 @@ struct Place {
 
 enum class FindingKind {
   pageable,        ///< copies from or to pageable memory
-  small_copies,    ///< many small copies that one could replace
+  small_copies,    ///< many small copies in a row that could be merged into one
   slow_copies,     ///< copies that are slower than this machine's measured limit
   no_overlap,      ///< copies and kernels alternate instead of overlapping
-  needless_wait,   ///< the host waits, but reads no result
+  needless_wait,   ///< the host waits for the GPU although nothing was copied back since its last wait
   result_wait,     ///< the host waits for a small result in each iteration
-  blocking_copy,   ///< copies from pinned memory by calls that block
-  launch_bound,    ///< short kernels that one graph launch could replace
+  blocking_copy,   ///< the host waits for copies from pinned memory, as cudaMemcpy does
+  launch_bound,    ///< many short kernels whose launches one CUDA graph launch could replace
   setup,           ///< allocating, pinning or loading code inside the window
   default_stream,  ///< the legacy default stream makes other streams wait
   managed,         ///< managed pages migrate on access
@@ -78,29 +78,29 @@ struct Finding {
   FindingKind kind = FindingKind::pageable;
   std::string what{};        ///< what was found, with count and sizes, as a sentence
   std::string fix{};         ///< what to do, as a sentence
-  std::string assumption{};  ///< what the gain assumes, as a sentence
+  std::string assumption{};  ///< condition under which the program may be changed like this, as a sentence
   Place place{};
   std::size_t count = 0;
-  std::uint64_t bytes = 0;      ///< bytes copied or migrated, in total
+  std::uint64_t bytes = 0;      ///< total size of the copies or migrations
   std::uint64_t each_size = 0;  ///< size of each copy if all are equal, else 0
   bool at_most = false;         ///< the gain is an upper bound; otherwise an estimate
-  /// Duration of the window with this fix alone, and with this and all fixes before it in the list. Nothing if gains
-  /// are unavailable.
+  /// Seconds of the window with only this finding fixed, and with this and all earlier findings of the list fixed.
+  /// Nothing if gains are unavailable.
   std::optional<double> seconds_after{};
   std::optional<double> seconds_after_all{};
-  double share = 0;  ///< larger gain, alone or after the fixes of earlier findings, as a share of the wall time
+  double share = 0;  ///< gain as a share of the wall time; the larger of the gains alone and after the earlier fixes
 };
 
-/// The part of the program that is analyzed.
+/// The analyzed part of the program: all of it, or an NVTX range.
 struct WindowSummary {
   std::string range{};               ///< NVTX range; empty: the whole program
-  std::size_t times = 1;             ///< occurrences of the range; they are analyzed together
+  std::size_t times = 1;             ///< number of occurrences of the range; they are analyzed together
   double seconds = 0;                ///< duration with the profiler
   std::optional<double> baseline{};  ///< duration without the profiler: the median of the baseline runs
-  std::optional<double> replayed{};  ///< duration of the replay without changes
-  /// Gains are relative to this: `baseline` if it is known, else `seconds`.
+  std::optional<double> replayed{};  ///< duration of the replayed, unchanged program
+  /// Returns the duration to which gains are relative: `baseline` if it is known, else `seconds`.
   [[nodiscard]] double reference() const { return baseline.value_or(seconds); }
-  /// Slow-down factor of the profiler; nothing without a baseline run.
+  /// Returns the slow-down factor of the profiler; nothing without a baseline run.
   [[nodiscard]] std::optional<double> profiling() const {
     if (!baseline || *baseline <= 0) return std::nullopt;
     return seconds / *baseline;
@@ -142,11 +142,11 @@ struct TimelineSpan {
   double end = 0;
 };
 
-/// The first part of the window in which something was recorded.
+/// Timeline of the window from the first recorded span on; it ends early if there are too many spans.
 struct Timeline {
   double from = 0;  ///< seconds from the beginning of the window
   double to = 0;
-  std::vector<TimelineSpan> spans{};  ///< all that began in this part, sorted by begin
+  std::vector<TimelineSpan> spans{};  ///< all spans that began between `from` and `to`, sorted by begin
 };
 
 struct Counts {
@@ -163,7 +163,8 @@ struct ProcessExplanation {
   std::uint32_t pid = 0;
   std::string command{};
   std::vector<std::string> gpus{};  ///< names of the GPUs that the process used
-  std::string ending{};  ///< a sentence if the recording ended before the process, or the process ended abnormally
+  std::string
+      ending{};  ///< a sentence if the recording ended before the process, or the process ended abnormally; else empty
   std::vector<std::string> notes{};  ///< limitations of this analysis, as sentences
   WindowSummary window_summary{};
   Counts counts{};
@@ -174,14 +175,15 @@ struct ProcessExplanation {
   std::vector<Finding> findings{};  ///< sorted by gain, largest first
   std::size_t small_findings = 0;   ///< number of findings left out because they gain less than `least_share`
   double least_share = 0.01;        ///< findings that gain a smaller share of the wall time are left out
-  /// Duration with the first n findings fixed together, from n = 2 on: [0] is for the first two.
+  /// Seconds of the window with several findings fixed together: [0] with the first two of the list, [1] with the first
+  /// three, and so on.
   std::vector<double> together{};
-  /// Duration of the window with only the requested kinds fixed. Nothing if none of them was found, or gains are
-  /// unavailable.
+  /// Seconds of the window with only the findings of the requested kinds (`fixed`) fixed. Nothing if there are none, or
+  /// if gains are unavailable.
   std::optional<double> seconds_fixed{};
-  std::vector<std::string> fixed{};          ///< kinds of findings that the user asked to fix (Options::fixed)
-  bool fixed_at_most = false;                ///< `seconds_fixed` is a lower bound
-  std::vector<std::string> fixes_missing{};  ///< kinds in `fixed` without a finding
+  std::vector<std::string> fixed{};  ///< kinds of findings that the user asked to fix (Options::fixed)
+  bool fixed_at_most = false;        ///< the gain of the fixes is an upper bound, so `seconds_fixed` is a lower bound
+  std::vector<std::string> fixes_missing{};  ///< the kinds in `fixed` of which nothing was found
   std::vector<CopyPoint> cloud{};
   Timeline timeline{};
 };
@@ -217,7 +219,8 @@ struct Explanation {
   std::string limits_of{};  ///< source of the limits, for example "NVIDIA H200, measured 2026-11-23"; empty: unknown
   std::vector<LimitCurve> limits{};
   LimitTimes limit_times{};
-  std::vector<double> baseline_runs{};  ///< whole program without the profiler, seconds per run
+  std::vector<double>
+      baseline_runs{};  ///< wall time of the whole program without the profiler in seconds, for each run
   std::vector<double> profiled_runs{};
   std::vector<std::string> warnings{};
   std::vector<ProcessExplanation> processes{};  ///< processes that used a GPU, longest use first

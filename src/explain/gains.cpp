@@ -22,13 +22,13 @@ namespace {
 /// Upper bound of the profiler overhead per call, in seconds (measured on the host of an H200: 0.6 to 1.5 us).
 constexpr double kMostPerCall = 2e-6;
 
-/// Subtracts the overhead, but always leaves a part of the time.
+/// Subtracts the profiler overhead, but leaves at least 30 % of the time.
 double less(double seconds, double profiling) {
   constexpr double kLeastLeft = 0.3;
   return seconds <= 0 ? seconds : std::max(kLeastLeft * seconds, seconds - profiling);
 }
 
-/// Removes profiler overhead of `per_call` seconds per call. Half of it comes before the operations that the call
+/// Removes profiler overhead of `per_call` seconds from each call. Half of it comes before the operations that the call
 /// enqueues, half after those that it waits for. On the device, CUPTI's timestamps take time between operations: a
 /// tenth of the call overhead after a kernel (0.17 us for graph nodes), half of it after a copy (0.6 us for many small
 /// ones in a row).
@@ -51,7 +51,8 @@ UnprofiledProgram without_costs(const Program& program, double replayed, double 
   double high = kMostPerCall;
   constexpr int kSteps = 5;
   for (int step = 0; step < kSteps && replayed > baseline && low < high; ++step) {
-    const double per_call = step == 0 ? high : (low + high) / 2;  // first the maximum: usually even that is not enough
+    const double per_call =
+        step == 0 ? high : (low + high) / 2;  // tries the maximum first: usually even that is not enough
     Program lighter = lightened(program, per_call);
     const double seconds = replay(lighter).seconds;
     const bool still_over = seconds >= baseline;
@@ -61,8 +62,8 @@ UnprofiledProgram without_costs(const Program& program, double replayed, double 
   return best;
 }
 
-/// Attributes the remaining difference from `baseline` to copies (or else kernels) whose duration varies between runs:
-/// scales it by a factor between 0.5 and 2.
+/// Scales the work of all copies (or, if `copies` is false, kernels) whose duration varies between runs, by a factor
+/// between 0.5 and 2, such that the replay takes about `baseline` seconds.
 void vary_operations(UnprofiledProgram& unprofiled, double baseline, bool copies) {
   Program& program = unprofiled.program;
   const auto varies = [copies](const Operation& o) { return o.varies && o.is_copy == copies; };
@@ -84,8 +85,8 @@ Program with_host_times(Program program, double factor) {
   return program;
 }
 
-/// Attributes the remaining difference to host time, by a factor between 0.5 and 2: GPU operations take the same time
-/// in each run.
+/// Scales all host times by a factor between 0.5 and 2 such that the replay takes about `baseline` seconds, because GPU
+/// operations take the same time in each run.
 void vary_host(UnprofiledProgram& unprofiled, double baseline) {
   constexpr double kClose = 0.002;
   if (std::abs(unprofiled.seconds / baseline - 1) <= kClose) return;
@@ -108,8 +109,8 @@ struct FixTrial {
   [[nodiscard]] double seconds() const { return times[best]; }
 };
 
-/// Busy time of the busiest engine: a lower bound of the duration for any order of operations. Excludes concurrent
-/// kernels, which share an engine.
+/// Returns the busy time of the busiest engine: a lower bound of the duration for any order of operations. Excludes
+/// concurrent kernels, which share an engine.
 double busiest(const Program& program) {
   std::map<std::pair<std::uint32_t, Engine>, double> busy;
   for (const Operation& o : program.operations) {
@@ -120,8 +121,9 @@ double busiest(const Program& program) {
   return most;
 }
 
-/// Duration with the fix; infinite if the changed program would deadlock. The caller multiplies it by `scale` to
-/// correct the replay's error. The busy time of the engines is exact, so it is divided by `scale` here.
+/// Returns the duration with the fix; infinite if the changed program would deadlock. The caller multiplies it by
+/// `scale` to correct the replay's error. The busy time of the engines has no such error, so it is divided by `scale`
+/// here.
 double seconds_with(const Program& program, const Fix& fix, double scale) {
   Program changed = program;
   fix.apply(changed);
@@ -143,7 +145,7 @@ FixTrial tried(const Program& program, const Candidate& candidate, double scale)
   return all;
 }
 
-/// Applies fixes one after the other, each to the result of those before.
+/// Applies fixes one after the other, each to the program with all earlier fixes.
 class Sequence {
  public:
   Sequence(Program program, double unchanged, double reference)

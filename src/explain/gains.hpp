@@ -10,21 +10,23 @@
 
 namespace xferbench::explain {
 
-/// Largest error of an unchanged replay, as a share of the recorded time. Beyond it, gains would mean nothing.
+/// Largest error of the unchanged replay, as a share of the recorded time. If the error is larger, gains are
+/// unavailable.
 inline constexpr double kReplayTolerance = 0.03;
 
-/// Why gains are unavailable; empty if they are available.
+/// Returns why gains are unavailable; empty if they are available.
 std::string why_gains_unavailable(const WindowSummary& window_summary);
 
 /// Estimate of the program without profiler overhead, made from a profiled run.
 struct UnprofiledProgram {
   Program program{};
-  double seconds = 0;   ///< duration of the program's replay
+  double seconds = 0;   ///< duration of the replay of `program`
   double per_call = 0;  ///< profiler overhead removed from each call, in seconds
 };
-/// Changes the program until its replay takes `baseline` seconds. First, it removes the profiler overhead of calls and
-/// operations, within bounds. It attributes the rest to copies of pageable memory, then to host time. If kernels wait
-/// for managed pages, they and host time come before copies. Other GPU operations keep their recorded times.
+/// Changes the program so that its replay takes `baseline` seconds, as far as possible; `replayed` is the duration of
+/// its unchanged replay. Removes profiler overhead from calls and operations, within bounds. Attributes the remaining
+/// difference first to copies of pageable memory, then to host time. If kernels wait for managed pages, attributes it
+/// first to these kernels and to host time. Other GPU operations keep their recorded times.
 UnprofiledProgram without_profiling(const Program& program, double replayed, double baseline);
 
 struct Gains {
@@ -33,18 +35,19 @@ struct Gains {
   std::size_t left_out = 0;
 };
 
-/// `reference` is the real duration in seconds of the unchanged program; replayed times are scaled to it. Findings that
-/// gain less than `least_share`, both alone and after the others, are left out.
+/// Estimates the gain of each candidate. `reference`: real duration of the unchanged program in seconds, to which
+/// replayed times are scaled. Findings that gain less than `least_share`, both alone and after the others, are left
+/// out.
 Gains gains_of(const Program& program, double reference, const std::vector<Candidate>& candidates, double least_share);
 
-/// The window with only the requested kinds of findings fixed.
+/// Estimate for the window with only the requested kinds of findings fixed.
 struct Chosen {
   std::optional<double> seconds{};     ///< duration with the fixes; nothing if none of them was found
   bool at_most = false;                ///< the gain is an upper bound
   std::vector<FindingKind> missing{};  ///< requested kinds without a finding
 };
 
-/// Applies the best fix for each of these kinds.
+/// Applies the best fix of each candidate that is of one of these kinds.
 Chosen chosen_fixes(const Program& program, double reference, const std::vector<Candidate>& candidates,
                     const std::vector<FindingKind>& kinds);
 

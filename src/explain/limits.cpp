@@ -34,7 +34,8 @@ std::optional<double> seconds_on(const LimitCurve& curve, std::uint64_t bytes) {
 
 namespace {
 
-/// Median of the headline metric in seconds; nothing if the case failed or has none.
+/// Returns the median of the case's main metric (headline) in seconds; nothing if the case failed or has no such
+/// metric.
 std::optional<double> seconds_of(const Report& report, const Result& result) {
   if (result.status != Status::ok) return std::nullopt;
   const Measurement* headline = headline_of(result, declared_for(report.metrics_declared, result.config.scenario()));
@@ -53,7 +54,7 @@ struct HostKind {
 };
 constexpr HostKind kHostKinds[]{{"pinned", Memory::pinned}, {"pageable", Memory::pageable}};
 
-/// Whether the axis of the case has this value; false if the case lacks the axis, as in files of other origin.
+/// Whether the axis of the case has this value. Files of other origin may have cases without the axis; then false.
 bool is(const Result& r, std::string_view axis, std::string_view word) {
   return r.config.has(axis) && r.config.word(axis) == word;
 }
@@ -80,7 +81,7 @@ const LimitCurve* curve_for(const std::vector<LimitCurve>& curves, CopyKind kind
   return found == curves.end() ? nullptr : &*found;
 }
 
-/// The share of its unidirectional speed that each direction keeps while both run, at the largest measured size.
+/// Returns the speed of each direction while both run, relative to its speed alone, at the largest measured size.
 Duplex duplex_of(const Report& report, const std::vector<LimitCurve>& curves) {
   Duplex duplex;
   std::uint64_t largest = 0;
@@ -99,7 +100,7 @@ Duplex duplex_of(const Report& report, const std::vector<LimitCurve>& curves) {
   return duplex;
 }
 
-/// Seconds per additional node, from the times of the two largest graphs of empty kernels.
+/// Returns the seconds per additional node, from the times of the two largest graphs of empty kernels.
 std::optional<double> graph_node_of(const Report& report) {
   std::vector<LimitPoint> graphs;  // `bytes` holds the number of nodes
   for (const Result& r : report.results) {
@@ -114,7 +115,8 @@ std::optional<double> graph_node_of(const Report& report) {
   return (most.seconds - fewer.seconds) / static_cast<double>(most.bytes - fewer.bytes);
 }
 
-/// Median in seconds of this measurement, from the first successful latency case of the operation.
+/// Returns the median of this measurement in seconds, from the first successful case that measures the latency of this
+/// operation.
 std::optional<double> latency_of(const Report& report, std::string_view operation, std::string_view measurement) {
   for (const Result& r : report.results) {
     if (r.config.scenario() != "latency" || !is(r, "op", operation) || r.status != Status::ok) continue;
@@ -124,7 +126,7 @@ std::optional<double> latency_of(const Report& report, std::string_view operatio
   return std::nullopt;
 }
 
-/// Seconds per byte to register memory, from the largest measured size.
+/// Returns the seconds per byte for registering memory, from the largest measured size.
 std::optional<double> pin_of(const Report& report) {
   std::optional<double> found;
   std::uint64_t largest = 0;
@@ -139,7 +141,7 @@ std::optional<double> pin_of(const Report& report) {
   return found;
 }
 
-/// Costs that were not measured keep their typical values.
+/// Replaces the typical values in `costs` by measured times. Costs that were not measured keep their typical values.
 void use(const LimitTimes& times, Costs& costs) {
   costs.asynchronous_copy = times.copy_call.value_or(costs.asynchronous_copy);
   costs.launch = times.launch_call.value_or(costs.launch);

@@ -20,11 +20,12 @@ struct MachineLimits {
 };
 
 /// Ignores cases that failed, were skipped or are of other scenarios. Costs that were not measured keep their typical
-/// values; copies that were not measured have no cost.
+/// values; Costs::copy returns nothing for kinds of copies that were not measured.
 MachineLimits limits_of(const Report& report);
 
-/// Seconds for a copy of this size. Interpolates between measured sizes. Above the largest, it assumes the rate of the
-/// largest. Below the smallest, it returns the time of the smallest if that is at most kSmallCopy, else nothing.
+/// Returns the seconds of a copy of this size. Interpolates between measured sizes. Above the largest measured size,
+/// assumes the rate of the largest. Below the smallest, returns the time of the smallest if that is at most kSmallCopy,
+/// else nothing.
 std::optional<double> seconds_on(const LimitCurve& curve, std::uint64_t bytes);
 
 }  // namespace xferbench::explain

@@ -37,7 +37,8 @@ Order::Order(Program& program)
 void Order::enqueue(Index operation) {
   State& stream = streams_[program_.operations[operation].stream];
   while (stream.no_call_placed < stream.no_call.size() && stream.no_call[stream.no_call_placed] < operation) {
-    place(stream.no_call[stream.no_call_placed++]);  // operations of a stream begin in order
+    place(stream.no_call[stream.no_call_placed++]);  // operations of one stream begin in the order in which they were
+                                                     // enqueued
   }
   place(operation);
 }
@@ -70,7 +71,8 @@ void Order::set_tail(Index s, Index i) {
   }
 }
 
-/// CUPTI records no edges of a graph. A node is assumed to wait for the node that ended last before it began.
+/// CUPTI records no edges of a graph. So each node is assumed to depend on the node that ended last before it began,
+/// which this returns; nothing if none had ended.
 std::optional<Index> Order::graph_predecessor(const Operation& o) {
   if (graph_call_ != o.call) {
     graph_call_ = o.call;
@@ -105,10 +107,12 @@ const Operation& Order::operation(Index i) const {
   return i < recorded ? program_.operations[i] : joins_[i - recorded];
 }
 
-/// A number that grows along the operations of one stream, and along the joins of one owner.
+/// Returns a number that is larger for a later operation of the same stream, and for a later join of the same stream or
+/// group.
 Index Order::position(Index i) const { return i < positions_.size() ? positions_[i] : i; }
 
-/// Keeps only the last operation of each stream: it implies all earlier ones.
+/// Adds an operation to a point. Keeps only the last operation of each stream: when that has ended, so have all earlier
+/// ones.
 void Order::add(Point& point, Index i) const {
   if (i == kNone) return;
   const auto same = std::ranges::find(point, operation(i).stream, [this](Index o) { return operation(o).stream; });
@@ -129,8 +133,8 @@ Index Order::join(const Point& point, Index owner) {
   return static_cast<Index>(program_.operations.size() + joins_.size() - 1);
 }
 
-/// What a wait for the stream covers: its last operation, its pending event waits, and for the legacy default stream
-/// all blocking streams.
+/// Returns what a wait for the stream covers: its last operation, its pending event waits, and for the legacy default
+/// stream the last operations of all blocking streams.
 Point Order::point_of(Index stream) {
   Point point = streams_[stream].held;
   add(point, streams_[stream].tail);
@@ -141,8 +145,8 @@ Point Order::point_of(Index stream) {
   return point;
 }
 
-/// The last operations of all streams of the group. With many streams: a join of those that changed and the previous
-/// join.
+/// Returns the last operations of all streams of the group. In groups with more than kMostWithoutJoin streams, returns
+/// one join instead: of the group's previous join and the last operations of streams that have changed since then.
 Point Order::point_of(Group& group) {
   Point point;
   const bool few = group.streams.size() <= kMostWithoutJoin;

@@ -15,15 +15,17 @@
 
 namespace xferbench::explain {
 
-/// A set of operations that must all end: the last one of each stream. If there are many streams, a join stands for
-/// them (Operation::is_join), so a point never grows with the program.
+/// What an event or a wait covers: the indices of operations that must all have ended, for each stream only its last
+/// one. If there are many streams, one join (Operation::is_join) replaces their operations, so that the list stays
+/// short.
 using Point = std::vector<Index>;
 
-/// Largest number of streams for which a point lists operations without a join.
+/// Largest number of operations in a Point; for more streams, a join replaces them.
 inline constexpr std::size_t kMostWithoutJoin = 16;
 
-/// Fills in the dependencies of operations (Operation::after) while they are enqueued in order. Operations without a
-/// call were started by the device, or before the recording; they are placed by the time at which they began.
+/// Builder of the dependencies between operations (Operation::after). Operations, event records and waits must be
+/// passed in the order of their calls. Operations without a call were started by the device, or before the recording;
+/// they are ordered by the time at which they began.
 class Order {
  public:
   /// The program's operations must be complete and sorted by begin. The program must outlive this object.
@@ -34,33 +36,33 @@ class Order {
   void enqueue_without_call(double until);
 
   void record(const recording::Event& event);
-  /// Makes later operations of the stream wait for an event.
+  /// Makes later operations of the stream wait for an event (cudaStreamWaitEvent).
   void hold(const recording::Synchronization& sync);
 
   [[nodiscard]] Point of_event(const recording::Synchronization& sync) const;
   [[nodiscard]] Point of_stream(std::uint32_t context, std::uint32_t stream);
-  /// The last operations of all streams, or of the streams of one context.
+  /// Returns the last operations of all streams, or of the streams of one context.
   [[nodiscard]] Point of_all(std::optional<std::uint32_t> context);
-  /// The last operations of streams that ended after `begin`, but not after `end`.
+  /// Returns those last operations of streams that ended after `begin`, but not after `end`.
   [[nodiscard]] Point ended_within(double begin, double end);
 
-  /// Appends the joins to the program's operations, after the last operation is enqueued.
+  /// Appends the joins to the program's operations. Must be called after all operations are enqueued.
   void add_joins();
 
  private:
   using Named = std::pair<std::uint32_t, std::uint32_t>;  // context and stream, or context and event
   struct State {
     Index tail = kNone;              // last operation so far
-    Point held{};                    // operations that its next operation must wait for, by event waits
-    std::vector<Index> no_call{};    // operations without a call, sorted by begin ...
-    std::size_t no_call_placed = 0;  // ... and how many of them are placed
+    Point held{};                    // operations that the next one must wait for because of cudaStreamWaitEvent
+    std::vector<Index> no_call{};    // operations of the stream without a call, sorted by begin
+    std::size_t no_call_placed = 0;  // number of operations in `no_call` that place() has handled
     std::vector<Index> groups{};     // indices of the groups that the stream belongs to
   };
   /// Streams that can be waited for together: all, those of a context, or the blocking ones of a context.
   struct Group {
     std::vector<Index> streams{};
     std::vector<Index> changed{};  // streams with a new last operation since `join` was made
-    Index join = kNone;            // includes the last operations of all streams
+    Index join = kNone;            // index of the join of the last operations of all streams; kNone if none was made
     std::uint32_t joined_at = 0;   // value of placed_ when `join` was made
   };
 
@@ -76,9 +78,9 @@ class Order {
   [[nodiscard]] Index position(Index i) const;
 
   Program& program_;
-  std::map<Named, Index> indexes_;  // indices into streams_
+  std::map<Named, Index> indexes_;  // per context and stream: index into streams_
   std::vector<State> streams_;
-  std::vector<Group> groups_;                // the first has all streams
+  std::vector<Group> groups_;                // the first group has all streams
   std::map<std::uint32_t, Index> contexts_;  // per context: index of the group of all its streams
   std::map<std::uint32_t, Index> blocking_;  // per context: index of the group of its blocking streams
   std::vector<Operation> joins_;             // their indices continue those of the program's operations
@@ -87,13 +89,15 @@ class Order {
   std::vector<Index> by_end_;   // indices of operations, sorted by end; built on first use
   std::vector<Index> no_call_;  // operations without a call, sorted by begin
   std::size_t no_call_seen_ = 0;
-  std::map<std::uint32_t, Index> legacy_;    // per context: the last operation in the legacy default stream
-  std::map<Named, Point> latest_;            // per event: operations that a wait for it waits for
-  std::map<std::uint64_t, Point> recorded_;  // per Event::record: operations that a wait for it waits for
+  std::map<std::uint32_t, Index> legacy_;  // per context: the last operation in the legacy default stream
+  std::map<Named, Point> latest_;          // per context and event: what the event's latest record covers
+  std::map<std::uint64_t, Point>
+      recorded_;  // per Event::record, which identifies one record of an event: what it covers
 
   Index graph_call_ = kNone;  // the graph launch whose nodes are being enqueued, in the order of their begin
   using Ending = std::pair<double, Index>;
-  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> graph_running_;  // begun nodes of graph_call_
+  std::priority_queue<Ending, std::vector<Ending>, std::greater<>>
+      graph_running_;                 // nodes of graph_call_ that have begun, first the one that ends first
   std::optional<Index> graph_ended_;  // node of graph_call_ that ended last
 };
 

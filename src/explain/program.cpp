@@ -29,7 +29,7 @@ bool is_wait(const HostCall& call) {
 }
 
 Index kernel_at(const Program& program, std::uint32_t device, double time) {
-  constexpr std::size_t kLooks = 64;  // more operations than this never run at once on a GPU
+  constexpr std::size_t kLooks = 64;  // a GPU never runs more operations than this at once
   const auto joins = std::ranges::partition_point(program.operations, [](const Operation& o) { return !o.is_join; });
   auto next = std::ranges::upper_bound(program.operations.begin(), joins, time, {}, &Operation::begin);
   for (std::size_t looks = 0; next != program.operations.begin() && looks < kLooks; ++looks) {
@@ -43,7 +43,8 @@ Index kernel_at(const Program& program, std::uint32_t device, double time) {
 
 namespace {
 
-/// Indexes of the records with a given CUPTI correlation id.
+/// Map from CUPTI's correlation ids to the indices of the records that have them. sort() must be called between add()
+/// and lookups.
 class Correlated {
  public:
   void add(std::uint32_t correlation, Index index) {
@@ -64,7 +65,7 @@ class Correlated {
   std::vector<std::pair<std::uint32_t, Index>> entries_;
 };
 
-/// Builds the dependency graph. Use an object only once.
+/// Builder of the dependency graph of one window. build() can be called only once.
 class Builder {
  public:
   Builder(const Recording& recording, const Window& window) : r_(recording), w_(window) {}
@@ -107,7 +108,7 @@ class Builder {
     by_call_.sort();
   }
 
-  /// The part of the call outside the window is cut off.
+  /// Adds a call without the part that lies outside the window. Returns its index.
   Index add_call(const recording::Call& call) {
     HostCall& made = program_.calls.emplace_back();
     made.begin = std::max(0., seconds(call.begin));
@@ -166,7 +167,8 @@ class Builder {
     }
   }
 
-  /// For Operation::least_part: a part with fewer blocks than the GPU has multiprocessors leaves some of them idle.
+  /// Returns Operation::least_part: a part with fewer blocks than the GPU has multiprocessors leaves some of them idle,
+  /// so it takes as long as a part with a block for each multiprocessor.
   static float least_part(const recording::Kernel& kernel, std::uint32_t multiprocessors) {
     return std::min(1.F, static_cast<float>(multiprocessors) / static_cast<float>(std::max(1U, kernel.grid)));
   }
@@ -236,7 +238,7 @@ class Builder {
     no_call_.sort();
   }
 
-  /// A call from before the window matters only for what it enqueued.
+  /// Handles a call from before the window. Only what it enqueued and recorded matters, not its time.
   void execute_earlier(std::uint32_t correlation, Order& order) {
     for (const auto& [key, i] : no_call_.of(correlation)) order.enqueue(i);
     for (const auto& [key, i] : events_.of(correlation)) order.record(r_.events[i]);
@@ -277,8 +279,8 @@ class Builder {
     }
   }
 
-  /// CUPTI records no synchronization for blocking copies. A synchronous call that returned after its copy had ended
-  /// has waited for it, and so has a call that returned while its copy of pageable memory ran.
+  /// CUPTI records no synchronization for blocking copies. A call counts as waiting for its own copy if it is
+  /// synchronous and returned after the copy had ended, or if it returned after its copy of pageable memory had begun.
   void wait_for_own(HostCall& call) {
     Point own;
     for (const Index i : call.operations) {
@@ -290,7 +292,7 @@ class Builder {
     wait_for(call, own);
   }
 
-  /// cudaFree and the like wait for the device if it is busy.
+  /// cudaFree and the like wait for the device if it is busy, so the call waits for what ended during the call.
   static void wait_if_recorded(HostCall& call, Order& order) {
     wait_for(call, order.ended_within(call.begin, call.end));
   }
@@ -314,9 +316,9 @@ class Builder {
   Program program_;
   std::vector<std::uint32_t> correlations_;  // correlation id of each call in Program::calls
   std::vector<std::uint32_t> earlier_;       // correlation ids of calls from before the window, in order
-  Index last_ = kNone;                       // the last call to end within the window
+  Index last_ = kNone;                       // index of the call that ended last within the window
   Correlated by_call_;
-  Correlated no_call_;  // operations without a call
+  Correlated no_call_;  // by correlation id: operations whose host call is not in the window
   Correlated syncs_;
   Correlated events_;
   std::map<std::uint32_t, std::uint32_t> multiprocessors_;  // per device

@@ -23,7 +23,7 @@ inline constexpr Index kNone = std::numeric_limits<Index>::max();
 enum class Engine : std::uint8_t {
   h2d,
   d2h,
-  compute,  ///< kernels and fills; kernels that ran concurrently may do so again
+  compute,  ///< kernels and fills; kernels that overlapped in the recording may overlap in the replay, too
   inside,   ///< copies inside the GPU
   peer,
   none,
@@ -39,37 +39,40 @@ struct Dependency {
 struct Operation {
   double begin = 0;  ///< as recorded
   double end = 0;
-  double work = 0;      ///< duration if nothing else uses its engine and the link
-  double delay = 0;     ///< from the begin of its call to its begin, if nothing else delays it
-  double handover = 0;  ///< from the end of its last dependency to its begin, if nothing else delays it
+  double work = 0;      ///< duration in seconds if nothing else uses its engine and the link
+  double delay = 0;     ///< from the begin of its call to its own begin, if nothing else delays it
+  double handover = 0;  ///< from the end of its last dependency to its own begin, if nothing else delays it
   std::uint64_t bytes = 0;
   Index call = kNone;    ///< index of the call that enqueued it; kNone: enqueued before the window, or by the device
   Index stream = 0;      ///< index into Program::streams
   Index name = 0;        ///< NameId; only for kernels
-  float least_part = 0;  ///< of a kernel: if it is split, each part takes at least this share of its time
+  float least_part = 0;  ///< kernels: if one is split into chunks, each takes at least this share of its time
   std::uint32_t correlation = 0;  ///< CUPTI's correlation id of its call
   std::vector<Dependency> after{};
   std::uint32_t device = 0;
   Engine engine = Engine::none;
   recording::CopyKind copy = recording::CopyKind::other;
-  recording::Memory host = recording::Memory::unknown;  ///< of a copy: memory of its host side
+  recording::Memory host = recording::Memory::unknown;  ///< copies: kind of memory on the host side
   bool is_copy = false;
   bool side_by_side = false;  ///< a kernel that overlapped another by at least half of the shorter one
   bool in_graph = false;
-  bool is_join = false;  ///< no real operation: ends once all in `after` have; has its own stream number
-  bool varies = false;   ///< duration differs between runs: copies staged by host, kernels that wait for managed pages
+  bool is_join = false;  ///< not a recorded operation: ends when all in `after` have ended; `stream` is in no list
+  bool varies =
+      false;  ///< duration differs between runs: a copy staged by the host, or a kernel that waits for managed pages
 };
 
 /// A CUDA call on the host.
 struct HostCall {
   double begin = 0;  ///< as recorded
   double end = 0;
-  double gap = 0;   ///< time from the end of `follows` to the begin of this call: the program's own work
-  double own = 0;   ///< duration without waiting
-  double wake = 0;  ///< from the end of the last operation it waits for to its return; < 0: returns earlier
-  /// The call whose end leads to this one: on the same thread, or on one that handed over to it.
+  double gap = 0;  ///< time from the end of `follows` to the begin of this call: the program's own work
+  double own = 0;  ///< duration without waiting
+  double wake =
+      0;  ///< from the end of the last operation that it waits for to its return; negative: returns before that end
+  /// Index of the call after whose end this one is made: the call before it on its thread, or the last call of another
+  /// thread that handed over to this one.
   Index follows = kNone;
-  Index previous = kNone;  ///< previous call on the same thread, if that is not `follows`
+  Index previous = kNone;  ///< index of the previous call on the same thread if that is not `follows`, else kNone
   Index name = 0;          ///< NameId
   std::uint32_t thread = 0;
   std::uint32_t stack = 0;
@@ -90,19 +93,19 @@ struct Program {
   std::vector<HostCall> calls{};        ///< sorted by begin; the last one marks the end of the window
   std::vector<Operation> operations{};  ///< sorted by begin, followed by the joins
   std::vector<StreamInfo> streams{};
-  double duplex_h2d = 1;            ///< share of its speed that an H2D copy keeps while a D2H copy runs
-  double duplex_d2h = 1;            ///< share of its speed that a D2H copy keeps while an H2D copy runs
+  double duplex_h2d = 1;            ///< speed of an H2D copy while a D2H copy runs, as a share of its speed alone
+  double duplex_d2h = 1;            ///< speed of a D2H copy while an H2D copy runs, as a share of its speed alone
   std::size_t kernels_at_once = 1;  ///< largest number of kernels that ran concurrently
 };
 
-/// Makes an operation wait for another one, unless it already does. Does nothing for kNone.
+/// Makes an operation wait for operation `on`, unless it already does. Does nothing if `on` is kNone.
 void depend(Operation& o, Index on, bool legacy = false);
 
-/// Whether the call only waits for the GPU.
+/// Whether the call only waits for the GPU, as cudaStreamSynchronize does.
 bool is_wait(const HostCall& call);
 
-/// The kernel of the device to which page migrations at that time are attributed: of the running ones, the one that
-/// began last; kNone if none runs.
+/// Returns the kernel to which a page migration at `time` is attributed: of the kernels that run on the device, the one
+/// that began last. kNone if none runs.
 Index kernel_at(const Program& program, std::uint32_t device, double time);
 
 /// Makes the dependency graph of the part of a recording that lies in the window.
@@ -110,14 +113,14 @@ Program program_of(const Recording& recording, const Window& window, const Costs
 
 // --- Parts of program_of() -------------------------------------------------------------------------------------------
 
-/// Sets HostCall::follows, previous and gap. A call follows the one before it on its thread. Threads may take turns, as
-/// Python's main thread and PyTorch's backward thread do. Then the first call of each turn follows the last call of the
-/// turn before, because a wait for another thread makes no CUDA call that would be recorded.
+/// Sets HostCall::follows, previous and gap. A call follows the one before it on its thread. If threads take turns, as
+/// Python's main thread and PyTorch's backward thread do, the first call of a turn follows the last call of the other
+/// thread: waiting for a thread involves no CUDA call, so it is not recorded.
 void follow_threads(Program& program);
 
-/// Sets Operation::work, delay, handover and side_by_side, HostCall::own and wake. Each is the recorded time if it
-/// decided when the operation or call began or ended, else the typical value of its kind. So an unchanged replay gives
-/// the recorded times, except for effects that the graph does not contain.
+/// Sets Operation::work, delay, handover and side_by_side, HostCall::own and wake. Each is the recorded time if that
+/// decided when the operation or call began or ended, else the median of recorded times of the same kind. So an
+/// unchanged replay gives the recorded times, except for effects that the graph does not contain.
 void calibrate(Program& program, const Costs& costs);
 
 }  // namespace xferbench::explain

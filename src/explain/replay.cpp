@@ -16,7 +16,7 @@ namespace xferbench::explain {
 
 namespace {
 
-/// Many lists in one array.
+/// Lists of indices, stored one after the other in one array.
 class Lists {
  public:
   /// `counts` are the sizes of the lists; add() then fills them.
@@ -35,8 +35,8 @@ class Lists {
   std::vector<Index> items_;
 };
 
-/// Inverts a relation: `targets(i, to)` calls `to` with each list that i belongs to; the result has the members of each
-/// list.
+/// Inverts a relation: `targets(i, to)` must call `to` with the number of each list that contains i. Returns the lists
+/// with their members.
 template <class Targets>
 Lists inverted(std::size_t sources, std::size_t lists, Targets targets) {
   std::vector<std::uint32_t> counts(lists, 0);
@@ -52,7 +52,8 @@ struct ReplayEvent {
   double time;
   std::uint64_t order;  // breaks ties: first come, first served
   Index index;
-  std::uint32_t version;  // OperationState::version when the event was scheduled; if that has grown, the event is void
+  std::uint32_t version;  // OperationState::version when the event was scheduled; the event is ignored if the version
+                          // has changed since
   What what;
   bool operator>(const ReplayEvent& other) const { return std::tie(time, order) > std::tie(other.time, other.order); }
 };
@@ -61,9 +62,10 @@ struct ReplayEvent {
 struct EngineState {
   std::deque<Index> ready;  // operations that wait for the engine
   std::size_t running = 0;
-  std::size_t alone = 0;   // number of running operations that may not overlap another
-  Index last = kNone;      // last operation that began; of copies, only this one can be running
-  Index kept_for = kNone;  // operation that will be ready in a moment and then runs before those in `ready`
+  std::size_t alone = 0;  // number of running operations that may not overlap another
+  Index last = kNone;     // last operation that began; of copies, only this one can be running
+  Index kept_for =
+      kNone;  // the engine stays free for this operation, which becomes ready within kMoment (next_in_order())
 };
 
 class Simulation {
@@ -121,19 +123,20 @@ class Simulation {
 
  private:
   struct CallState {
-    std::uint32_t missing = 0;  // number of unfinished calls before it; once it runs: of operations that it waits for
+    std::uint32_t missing =
+        0;  // number of calls that must end before it begins; after it has begun: of operations that it waits for
     double least_end = 0;
     bool begun = false;
-    bool ends = false;  // the time of its end is known
+    bool ends = false;  // the event for its end is in the queue
     bool ended = false;
   };
   struct OperationState {
     std::uint32_t missing = 0;  // number of dependencies that have not ended, plus 1 until its call has begun
     std::uint32_t version = 0;
     double ready = 0;
-    double left = 0;  // rest of its work, at time `since`
+    double left = 0;  // remaining seconds of work at full speed, at time `since`
     double since = 0;
-    double speed = 1;  // share of its full speed, from `since` on
+    double speed = 1;  // speed from `since` on, as a share of its full speed
     bool ended = false;
   };
 
@@ -186,7 +189,7 @@ class Simulation {
     push(std::max(result_.call_begins[c] + call.own, end + call.wake), What::call_ends, c);
   }
 
-  /// Whether the call may return before this operation, which it enqueued and waits for, has ended.
+  /// Whether the call that enqueued operation `i` waits for it, but may return before the operation has ended.
   [[nodiscard]] bool returns_early(const Operation& o, Index i) const {
     if (o.call == kNone || p_.calls[o.call].wake >= 0) return false;
     const std::vector<Index>& waits_for = p_.calls[o.call].waits_for;
@@ -235,8 +238,9 @@ class Simulation {
     start_what_can(engine);
   }
 
-  /// The operation that depends on `ended` runs next on the same engine if it also began before the waiting ones in the
-  /// recording, even if those are ready up to kMoment earlier. kNone: the first waiting one runs next.
+  /// Returns the operation that runs next on the engine of `ended` although others are already waiting: it depends on
+  /// `ended`, becomes ready within kMoment, and began before the waiting ones in the recording. kNone: the first
+  /// waiting one runs next.
   [[nodiscard]] Index next_in_order(Index ended, const EngineState& engine) const {
     constexpr double kMoment = 2e-6;
     if (engine.running > 0 || engine.ready.empty()) return kNone;
@@ -250,7 +254,8 @@ class Simulation {
     return kNone;
   }
 
-  /// An engine runs one operation at a time. Kernels that ran concurrently may do so again, up to the recorded number.
+  /// Whether an operation can begin on the engine now. An engine runs one operation at a time, but kernels that
+  /// overlapped in the recording may overlap, up to the largest number that ran concurrently in the recording.
   [[nodiscard]] bool can_start(const EngineState& engine, Index i) const {
     if (engine.running == 0) return true;
     return engine.running < p_.kernels_at_once && engine.alone == 0 && p_.operations[i].side_by_side;

@@ -1,5 +1,5 @@
-// Estimates a program's duration: carries out its calls and operations again, on engines that each run one operation at
-// a time.
+// Estimates a program's duration by discrete-event simulation of its calls and operations, on engines that each run one
+// operation at a time.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,9 @@
 
 namespace xferbench::explain {
 
-/// When each call and operation began and ended, in seconds. The window ends with its last call, but not before all
-/// operations that ended in the recorded window, even if no call waits for them. So no fix seems faster than the GPU.
+/// Begin and end of each call and operation, in seconds from the begin of the window. `seconds` is when the last call
+/// has ended, and all operations that ended in the recorded window, even if no call waits for them. Otherwise a fix
+/// could seem faster than the GPU.
 struct Replay {
   double seconds = 0;
   std::vector<double> call_begins{};

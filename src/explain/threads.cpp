@@ -1,4 +1,4 @@
-// Derives which host call leads to which.
+// Derives after which other call each host call is made (HostCall::follows).
 #include "explain/program.hpp"
 
 #include <algorithm>
@@ -8,9 +8,9 @@ namespace xferbench::explain {
 
 namespace {
 
-/// Threads are taken to alternate if each makes at least this many calls per turn on average ...
+/// Threads count as taking turns only if each makes at least this many CUDA calls per turn on average.
 constexpr double kLeastCallsInTurn = 3;
-/// ... and at most this share of its calls overlap with those of other threads.
+/// Threads count as taking turns only if at most this share of a thread's calls overlap with calls of other threads.
 constexpr double kMostOverlapping = 0.02;
 
 struct Turns {
@@ -36,8 +36,8 @@ std::map<std::uint32_t, Turns> turns_of(const std::vector<HostCall>& calls) {
   return threads;
 }
 
-/// Another thread must have started the thread of `first`. Returns the last call of another thread that ended before
-/// `first` began; kNone if there is none.
+/// Returns the last call of another thread that ended before call `first` began, because another thread must have
+/// started the thread of `first`; kNone if there is none.
 Index starter_of(const Program& program, Index first) {
   constexpr Index kLooks = 64;  // bounds the search; at most one call per thread overlaps with it
   Index last = kNone;

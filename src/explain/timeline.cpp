@@ -45,7 +45,7 @@ std::string name_of(const recording::Copy& copy) {
                                             : fmt::format("copy {}", track);
 }
 
-/// Converts records to spans, in seconds from the begin of the window and clipped to it.
+/// Visitor that converts records to spans, in seconds from the begin of the window and clipped to the window.
 class SpanMaker {
  public:
   SpanMaker(const Recording& recording, const Window& window) : r_(recording), w_(window) {}
@@ -108,7 +108,7 @@ class Entries {
   std::vector<Entry> all_;
 };
 
-/// Leaves out calls within calls: CUDA itself makes them, not the program.
+/// Adds the outermost calls. Calls within calls are made by CUDA itself, not by the program.
 void add_outermost_calls(const Recording& r, Entries& entries) {
   std::map<std::uint32_t, Time> ends;  // per thread: end of its last call
   for (const recording::Call& call : r.calls) {

@@ -10,7 +10,7 @@
 
 namespace xferbench::explain {
 
-/// Receives the next span; returns false to stop.
+/// Callback that receives the next span. Returns false to stop.
 using SpanVisit = std::function<bool(const TimelineSpan&)>;
 
 /// Visits operations, outermost CUDA calls and NVTX ranges in the window, sorted by begin. Needs only a few bytes of
@@ -20,7 +20,7 @@ void each_span(const Recording& recording, const Window& window, const SpanVisit
 /// The timeline row for copies of a kind.
 Track track_of(recording::CopyKind kind);
 
-/// The timeline of the first `most` spans.
+/// Returns the timeline of the first `most` spans of the window.
 Timeline timeline_of(const Recording& recording, const Window& window, std::size_t most);
 
 }  // namespace xferbench::explain

@@ -29,7 +29,7 @@ void add(std::optional<double>& sum, std::optional<double> value) {
   }
 }
 
-/// An empty entry for copies of the kind of `o`.
+/// Returns an entry for the kind of copy that `o` is, with no copies counted yet.
 Traffic first_of(const Operation& o) {
   return {.kind = o.copy, .host = o.host, .smallest = o.bytes, .largest = o.bytes, .reachable = 0, .pinned = 0};
 }

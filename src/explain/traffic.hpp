@@ -12,7 +12,8 @@ namespace xferbench::explain {
 /// One entry per direction, host memory and size class of the copies; sorted by total time, longest first.
 std::vector<Traffic> traffic_of(const Program& program, const Costs& costs);
 
-/// At most `most` points: copies of one kind and size whose times differ by less than a tenth share a point.
+/// Points of the scatter plot. Copies of one kind and size whose durations differ by less than 10 % share a point. Of
+/// more than `most` points, those of the fewest copies are dropped.
 std::vector<CopyPoint> cloud_of(const Program& program, std::size_t most);
 
 }  // namespace xferbench::explain

@@ -8,7 +8,7 @@
 
 namespace xferbench::explain {
 
-/// The median of the samples of each kind, or `unseen` for a kind without samples.
+/// Collector of samples. Gives the median of each key's samples, or `unseen` for a key without samples.
 template <class Key>
 class TypicalValue {
  public:

@@ -37,7 +37,7 @@ Time last_of(const Recording& r) {
   return last;
 }
 
-/// For the error message: the ranges that the recording has.
+/// Names, for an error message, the ranges that the recording has.
 std::string ranges_of(const Recording& r) {
   std::set<std::string_view> names;
   for (const recording::Range& range : r.ranges) {
@@ -65,7 +65,7 @@ Window window_of(const Recording& r, const std::optional<std::string>& range) {
     window.end = found.end;
     window.thread = found.of_process != 0 ? std::nullopt : std::optional(found.thread);
   }
-  if (r.torn) window.end = std::min(window.end, last_of_cuda(r));  // later CUDA records are lost
+  if (r.torn) window.end = std::min(window.end, last_of_cuda(r));  // an incomplete recording lacks later CUDA records
   if (window.times > 0 && window.end > window.begin) return window;
   throw InputError(fmt::format("{}: no NVTX range '{}' ended in this recording; {}", r.file, *range, ranges_of(r)));
 }

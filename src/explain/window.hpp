@@ -13,13 +13,14 @@ namespace xferbench::explain {
 struct Window {
   recording::Time begin = 0;
   recording::Time end = 0;
-  std::optional<std::uint32_t> thread{};  ///< thread of the last NVTX range; nothing for ranges of the process
-  std::size_t times = 1;                  ///< number of NVTX ranges of that name
-  bool is_whole = false;                  ///< the whole life of the process
+  std::optional<std::uint32_t> thread{};  ///< thread of the range that ended last; nothing if that was a start/end
+                                          ///< range, which belongs to no thread
+  std::size_t times = 1;                  ///< number of occurrences of the NVTX range
+  bool is_whole = false;                  ///< the window is the whole life of the process
 };
 
-/// The whole life of the process, or from the first to the last NVTX range of that name. Throws InputError if no such
-/// range has ended.
+/// Without a range, returns the whole life of the process. Else returns the time from the begin of the first to the end
+/// of the last NVTX range of that name. Throws InputError if no range of that name has ended.
 Window window_of(const Recording& recording, const std::optional<std::string>& range);
 
 }  // namespace xferbench::explain

@@ -32,18 +32,19 @@ Key most_frequent(const std::map<Key, std::size_t>& counted) {
   return std::ranges::max_element(counted, {}, [](const auto& entry) { return entry.second; })->first;
 }
 
-/// Sample size; enough to see what most calls or operations have in common.
+/// Number of sampled calls or operations; enough to see what most have in common.
 constexpr std::size_t kLooks = 256;
 
 using Ranges = std::vector<const recording::Range*>;
 
-/// Removes ranges that have ended by `time` and returns the innermost open one. `begun` is sorted by begin.
+/// Removes ranges that have ended by `time`, and returns the innermost of those that remain. `begun` must be sorted by
+/// begin.
 const recording::Range* innermost(Ranges& begun, recording::Time time) {
   while (!begun.empty() && begun.back()->end != 0 && begun.back()->end <= time) begun.pop_back();
   return begun.empty() ? nullptr : begun.back();
 }
 
-/// The NVTX range, of the thread or the process, that is the innermost one around most of these calls.
+/// Returns the NVTX range that is most often the innermost one around these calls, in their thread or in the process.
 std::string range_around(const AnalysisInput& e, std::span<const Index> calls) {
   std::vector<Index> some;
   for (std::size_t i = 0; i < calls.size(); i += calls.size() / kLooks + 1) some.push_back(calls[i]);

@@ -20,7 +20,7 @@ bool crosses_the_link(const Operation& o) { return o.is_copy && (o.copy == CopyK
 
 std::string_view to_or_from(CopyKind kind) { return kind == CopyKind::h2d ? "to the GPU" : "back from the GPU"; }
 
-/// Indices of copies, by direction and by whether they are small. Each group gives one finding.
+/// Indices of copies, grouped by direction and by whether they are small. Each group becomes one finding.
 using Groups = std::map<std::pair<CopyKind, bool>, std::vector<Index>>;
 
 template <class Wanted>
@@ -70,13 +70,13 @@ std::optional<double> time_by(const AnalysisInput& e, std::span<const Index> ope
 
 // --- Pageable -------------------------------------------------------------------------------------------------------
 
-/// Seconds to pin and unpin the memory of the largest of these copies.
+/// Returns the seconds for pinning and unpinning the memory of the largest of these copies.
 std::optional<double> cost_of_pinning(const AnalysisInput& e, std::span<const Index> operations) {
   if (!e.costs.pin) return std::nullopt;
   return *e.costs.pin * static_cast<double>(largest_of(e.program, operations));
 }
 
-/// Typical time of the program's own work before calls of each name.
+/// Returns, for each CUDA function, the median time of the program's own work before its calls (HostCall::gap).
 TypicalValue<Index> typical_gaps(const Program& program) {
   TypicalValue<Index> gaps(0);
   for (const HostCall& call : program.calls) gaps.see(call.name, call.gap);
@@ -84,9 +84,9 @@ TypicalValue<Index> typical_gaps(const Program& program) {
   return gaps;
 }
 
-/// A copy staged by the host evicts its caches. The program's own work after such a copy takes up to a few times as
-/// long as usual (PyTorch training loop on an H200's host: 121 us instead of 38, and 23 with pinned memory). Removes
-/// that time; anything even longer is other work and stays.
+/// Removes the effect of cold caches after a copy. A copy that the host stages evicts the CPU's caches, so the
+/// program's own work after it takes up to a few times as long as usual (PyTorch training loop on an H200's host: 121
+/// us instead of 38, and 23 with pinned memory). Even longer work has another reason and stays.
 void warm_caches(Program& program, Index copy_call, const std::vector<Index>& next, const TypicalValue<Index>& gaps,
                  std::uint64_t bytes) {
   constexpr std::uint64_t kCache = 2 * MiB;  // bytes, cache of a core
@@ -95,14 +95,14 @@ void warm_caches(Program& program, Index copy_call, const std::vector<Index>& ne
   const double most = static_cast<double>(std::min(bytes, kCache)) / kRefill;
   for (Index c = next[copy_call]; c != kNone; c = next[c]) {
     HostCall& call = program.calls[c];
-    if (is_wait(call)) continue;  // it only waits for the copy
+    if (is_wait(call)) continue;  // this call only waits for the copy
     const double usual = gaps.of(call.name);
     if (call.gap <= kMostSlowdown * usual) call.gap -= std::clamp(call.gap - usual, 0., most);
     return;
   }
 }
 
-/// For each call: the first call that follows it (HostCall::follows), kNone if there is none.
+/// Returns for each call the index of the first call that follows it (HostCall::follows), or kNone.
 std::vector<Index> next_calls(const Program& program) {
   std::vector<Index> next(program.calls.size(), kNone);
   for (auto c = static_cast<Index>(program.calls.size()); c-- > 0;) {
@@ -112,13 +112,14 @@ std::vector<Index> next_calls(const Program& program) {
   return next;
 }
 
-/// `once`: seconds for pinning the memory, if that happens in the window.
+/// Changes copies of pageable memory to copies of pinned memory. `once`: seconds for pinning, 0 if that happens outside
+/// of the window.
 void pin(Program& program, std::span<const Index> operations, const Costs& costs, double once) {
   const TypicalValue<Index> gaps = typical_gaps(program);
   const std::vector<Index> next = next_calls(program);
   for (const Index i : operations) {
     Operation& o = program.operations[i];
-    if (o.host != Memory::pageable || o.bytes == 0) continue;  // another fix gathered it into another copy
+    if (o.host != Memory::pageable || o.bytes == 0) continue;  // another fix has merged it into another copy
     o.work = std::min(o.work, costs.copy(o.copy, Memory::pinned, o.bytes).value_or(o.work));
     o.host = Memory::pinned;
     o.engine = o.copy == CopyKind::h2d ? Engine::h2d : Engine::d2h;
@@ -152,7 +153,8 @@ Fix pinned_memory(const AnalysisInput& e, const std::vector<Index>& operations) 
           }};
 }
 
-/// Text: the time per copy if all copies are small, else their rate and the rate that pinned memory would reach.
+/// Returns the time per copy as text if all copies are small, else their rate and the rate that pinned memory would
+/// reach.
 std::string pace(const AnalysisInput& e, std::span<const Index> operations, double pinned) {
   const double taken = recorded_time_of(e.program, operations);
   if (largest_of(e.program, operations) <= kSmallCopy) {
@@ -163,7 +165,7 @@ std::string pace(const AnalysisInput& e, std::span<const Index> operations, doub
                      format_quantity(rate(bytes, pinned), "GB/s"));
 }
 
-/// Whether most calls that enqueue these copies return only after the copy has ended.
+/// Whether most of the calls that enqueue these copies return only after their copy has ended.
 bool keep_the_host(const Program& p, std::span<const Index> operations) {
   const auto waits = [&p](Index i) {
     const Index call = p.operations[i].call;
@@ -203,10 +205,10 @@ constexpr std::size_t kLeastInRun = 4;
 /// Indices of copies of one direction that follow each other in their stream with nothing in between.
 using Run = std::vector<Index>;
 
-/// After a longer pause, a copy is not part of the run.
+/// In seconds. A copy call that begins longer than this after the end of the one before is not part of the run.
 constexpr double kLongestPause = 200e-6;
 
-/// Number of launches and waits of a thread before each of its calls.
+/// Numbers of launches and waits that a thread has made before one of its calls.
 struct Before {
   std::size_t launches = 0;
   std::size_t waits = 0;
@@ -232,7 +234,7 @@ bool belongs_to(const Program& p, const std::vector<Before>& before_call, const 
   const HostCall& call = p.calls[o.call];
   if (call.thread != before.thread || o.call <= last.call || call.begin > before.end + kLongestPause) return false;
   // A kernel launched in between may use the data of the copy before; after a wait, the host may read what a D2H copy
-  // brought.
+  // wrote.
   const Before& then = before_call[last.call];  // last.call is a copy, so neither a launch nor a wait
   const Before& now = before_call[o.call];
   return now.launches == then.launches && (now.waits == then.waits || o.copy != CopyKind::d2h);
@@ -257,8 +259,8 @@ std::vector<Run> runs_of_small_copies(const Program& p) {
   return runs;
 }
 
-/// The last copy of the run transfers everything; the others become copies between host buffers. The program's own work
-/// between them and its other calls stay, since they may produce the data.
+/// Merges a run of copies: its last copy transfers everything, and the others become copies between host buffers. The
+/// program's own work and its other calls between these copies stay, since they may produce the data.
 void gather(Program& p, const Run& run, const Costs& costs) {
   std::uint64_t bytes = 0;
   for (const Index i : run) {
@@ -277,7 +279,8 @@ void gather(Program& p, const Run& run, const Costs& costs) {
   whole.work = costs.copy(whole.copy, whole.host, bytes).value_or(whole.work);
 }
 
-/// Host time from the first to the last copy of each run, without the calls that gathering saves.
+/// Returns the host seconds from the first to the last copy call of each run, in total, without the calls that merging
+/// would save.
 double time_between(const AnalysisInput& e, const std::vector<Run>& runs) {
   double sum = 0;
   for (const Run& run : runs) {
@@ -339,8 +342,8 @@ std::vector<Candidate> small_copies(const AnalysisInput& e) {
 
 namespace {
 
-/// A copy is slow if it takes more than this many times as long as this machine needs. Slow-down by copies in the other
-/// direction is excluded.
+/// A copy is slow if it takes more than this many times as long as the same copy in this machine's measured limits. The
+/// slow-down by copies in the other direction does not count.
 constexpr double kSlow = 1.15;
 
 }  // namespace

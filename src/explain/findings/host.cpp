@@ -15,7 +15,7 @@ namespace xferbench::explain {
 namespace {
 
 constexpr std::size_t kLeastLaunches = 8;
-/// If the program works longer than this between two launches, that time is not launch overhead.
+/// In seconds. If the program works longer than this between two launches, that time is not launch overhead.
 constexpr double kLongestGap = 20e-6;
 
 /// Calls of a thread that each enqueue one operation in the same stream, one right after the other.
@@ -30,7 +30,7 @@ bool launches_one(const Program& p, const HostCall& call) {
 
 Index stream_of(const Program& p, Index call) { return p.operations[p.calls[call].operations.front()].stream; }
 
-/// A graph pays off if the same kernels are launched repeatedly, and if most calls are not copies.
+/// Whether a CUDA graph would pay off: the same kernels are launched repeatedly, and most calls are not copies.
 bool repeats(const Program& p, const Launches& run) {
   std::set<Index> names;
   for (const Index c : run) names.insert(p.operations[p.calls[c].operations.front()].name);
@@ -58,7 +58,7 @@ std::vector<Launches> launch_sequences(const Program& p) {
   return found;
 }
 
-/// Seconds that the GPU idles in total between the operations of these sequences.
+/// Returns the seconds that the GPU idles between the operations of these sequences, in total.
 double idle_for_launches(const AnalysisInput& e, const std::vector<Launches>& sequences) {
   double sum = 0;
   for (const Launches& run : sequences) {
@@ -130,7 +130,8 @@ bool is_setup_call(const HostCall& call) {
   }
 }
 
-/// In a whole program, only calls between the first and the last operation: the others belong to its start or its end.
+/// Returns the setup calls of the window. If that is the whole program, returns only calls between the first and the
+/// last operation: the others belong to the program's start or end.
 std::vector<Index> setup_calls(const AnalysisInput& e) {
   double begin = 0;
   double end = e.program.seconds;
@@ -146,7 +147,7 @@ std::vector<Index> setup_calls(const AnalysisInput& e) {
   return found;
 }
 
-/// Removes calls that every program needs once: the longest one of each function, and code loading.
+/// Removes from `calls` those that every program needs once: the longest one of each function, and code loading.
 void reuse_repeated_setup(const AnalysisInput& e, std::vector<Index>& calls) {
   const auto length = [&e](Index c) { return e.replayed.call_ends[c] - e.replayed.call_begins[c]; };
   std::map<Index, Index> longest;  // per function: index of its longest call
@@ -160,7 +161,7 @@ void reuse_repeated_setup(const AnalysisInput& e, std::vector<Index>& calls) {
   });
 }
 
-/// Advice for the kind of call that takes most of the time.
+/// Returns advice for the kind of call that takes most of the time.
 std::string_view reuse_advice(const AnalysisInput& e, const std::vector<Index>& calls) {
   std::map<CudaCallKind, double> kinds;
   for (const Index c : calls) kinds[e.program.calls[c].kind] += e.replayed.call_ends[c] - e.replayed.call_begins[c];

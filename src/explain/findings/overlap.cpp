@@ -34,7 +34,7 @@ void follow(Program& p, Index i, std::initializer_list<Index> on) {
   }
 }
 
-/// For each step: the last operation of one phase (`member` is Step::in, work or out) in this step, or else in the
+/// Returns for each step the last operation of one phase (`member` is Step::in, work or out) in that step, or in the
 /// nearest earlier step that has one.
 template <class Member>
 std::vector<Index> latest_of(const Chain& steps, Member member) {
@@ -46,8 +46,8 @@ std::vector<Index> latest_of(const Chain& steps, Member member) {
   return latest;
 }
 
-/// Gives the steps the dependencies that they would have with two input buffers, two output buffers and a stream for
-/// each engine.
+/// Changes the dependencies of the steps to those that they would have with two input buffers, two output buffers and
+/// one stream for each engine.
 void double_buffer(Program& p, const Chain& steps) {
   const std::vector<Index> ins = latest_of(steps, &Step::in);
   const std::vector<Index> works = latest_of(steps, &Step::work);
@@ -78,8 +78,8 @@ void double_buffer(Program& p, const Chain& steps) {
   }
 }
 
-/// A recorded wait for an operation also covers all operations before it in the stream. With a stream for each engine,
-/// the wait must name them: the last copy in, kernel and copy out up to that operation.
+/// For each operation, the operations that a wait for it must name if each engine has its own stream: the last copy in,
+/// kernel and copy out up to that operation. In the recorded stream, a wait for the operation itself covered them.
 class Covered {
  public:
   Covered(const Program& p, const std::vector<Chain>& chains) {
@@ -124,7 +124,7 @@ class Covered {
     }
   }
 
-  /// The other operations that a wait for this one covers.
+  /// Appends to `others` the other operations that a wait for this one covered.
   void add_other_waits(Index operation, std::vector<Index>& others) const {
     const auto found = by_operation_.find(operation);
     if (found == by_operation_.end()) return;
@@ -135,7 +135,8 @@ class Covered {
   std::unordered_map<Index, std::array<Index, 3>> by_operation_;
 };
 
-/// Makes each wait for a step's result wait for the result of the step before. The last wait stays as it is.
+/// Makes each wait for a step's result wait for the result of the step before instead. The program's last wait stays as
+/// it is.
 void defer_wait_by_a_step(Program& p, const std::vector<Chain>& chains) {
   std::unordered_map<Index, Index> instead;  // per operation: result of the previous step
   for (const Chain& chain : chains) {
@@ -203,7 +204,7 @@ void join(Program& p, Index whole, Index last_part) {
 /// Splits a step into parts that are copied in, processed and copied back concurrently.
 void split(Program& p, const Step& step, std::size_t parts, const Costs& costs) {
   std::map<Index, Index> last_part;
-  std::array<Index, 3> before{kNone, kNone, kNone};  // the last part of each phase so far
+  std::array<Index, 3> before{kNone, kNone, kNone};  // index of the last part of each phase so far
   for (std::size_t part = 0; part < parts; ++part) {
     Index upstream = kNone;
     std::size_t phase = 0;
@@ -225,7 +226,7 @@ void split(Program& p, const Step& step, std::size_t parts, const Costs& costs) 
   for (const auto& [whole, part] : last_part) join(p, whole, part);
 }
 
-/// For each call, how many calls before it wait for something.
+/// Returns for each call the number of earlier calls that wait for something.
 std::vector<std::size_t> waits_before(const Program& p) {
   std::vector<std::size_t> before;
   std::size_t waits = 0;
@@ -236,7 +237,8 @@ std::vector<std::size_t> waits_before(const Program& p) {
   return before;
 }
 
-/// Whether the host enqueues the whole step before it waits for any of it: parts cannot overtake a wait.
+/// Whether the host enqueues the whole step before it waits for any of its operations. Otherwise parts of the step
+/// would have to overtake a wait.
 bool can_be_split(const Program& p, const Step& step, const std::vector<std::size_t>& waits) {
   if (!step.in_order) return false;
   Index first = kNone;
@@ -252,11 +254,11 @@ bool can_be_split(const Program& p, const Step& step, const std::vector<std::siz
 
 // --- Is it worth reporting? ------------------------------------------------------------------------------------------
 
-/// Copies or kernels that take a smaller share of the window are not worth hiding.
+/// Copies or kernels that take a smaller share of the window are not worth overlapping.
 constexpr double kLeastShare = 0.01;
 
-/// Indices of the streams in which at least two of copies in, kernels and copies back each take more than kLeastShare
-/// of the window.
+/// Returns the streams in which at least two of the three phases (copies in, kernels, copies back) each take more than
+/// kLeastShare of the window.
 std::vector<Index> streams_with_both(const Program& p) {
   std::vector<Index> found;
   const std::vector<Chain> chains = chains_of(p);

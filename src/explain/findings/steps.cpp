@@ -21,7 +21,7 @@ Index result_of(const Step& step) { return step.out.empty() ? last_of(step.work)
 
 namespace {
 
-/// Smaller copies are taken to be parameters or results; they begin no step.
+/// In bytes. Smaller copies count as parameters or results, and do not begin a step.
 constexpr std::uint64_t kLeastPayload = 256 * KiB;
 
 void add_to(Chain& chain, const Program& p, Index i) {

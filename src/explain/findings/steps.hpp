@@ -1,4 +1,4 @@
-// Divides the work of a stream into repeated steps: copies in, kernels, copies back.
+// Divides the operations of a stream into repeated steps, each of copies in, kernels and copies back.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,10 @@ struct Step {
   bool in_order = true;  ///< all copies in, then all kernels, then all copies back
 };
 
-/// Index of the last operation in the list; kNone if the list is empty.
+/// Returns the index of the last operation in the list; kNone if the list is empty.
 Index last_of(const std::vector<Index>& operations);
-/// The operation that completes the result of a step; kNone if the step has no result.
+/// Returns the operation after which the step's result is complete: its last copy back, or its last kernel if it has
+/// none. kNone if the step has neither.
 Index result_of(const Step& step);
 
 /// The steps of one stream. A step begins with a large copy to the GPU that follows a kernel or a copy back. Steps

@@ -50,11 +50,12 @@ struct Moved {
   double end = 0;    ///< end of the last migration
   std::uint64_t bytes = 0;
   std::size_t times = 0;
-  /// From the first to the last migration, the kernel waits for pages and for its page faults to be handled.
+  /// Returns the seconds that the kernel waited for pages and for its page faults to be handled: from its first to its
+  /// last migration.
   [[nodiscard]] double seconds() const { return end - begin; }
 };
 
-/// Page migrations during each operation, by its index.
+/// Returns the page migrations during each operation, by the operation's index.
 std::vector<Moved> moved_during(const AnalysisInput& e) {
   std::vector<Moved> moved(e.program.operations.size());
   for (const recording::Migration& m : e.recording.migrations) {
@@ -69,7 +70,7 @@ std::vector<Moved> moved_during(const AnalysisInput& e) {
   return moved;
 }
 
-/// Duration of a kernel whose pages were prefetched, plus the time of the prefetch.
+/// Returns the duration of a kernel whose pages were prefetched, plus the time of the prefetch.
 double prefetched(const Operation& o, const Moved& moved, const Costs& costs) {
   const double recorded = o.end - o.begin;
   const double copied = costs.copy(CopyKind::h2d, Memory::pinned, moved.bytes).value_or(moved.seconds());

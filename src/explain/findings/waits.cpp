@@ -17,14 +17,15 @@ namespace {
 /// Fewer waits than this are not reported.
 constexpr std::size_t kLeastWaits = 4;
 
-/// The waits of the window, by whether they bring a result to the host.
+/// The calls of the window that wait for the GPU, by whether they bring a result to the host.
 struct Waits {
-  std::vector<Index> needless{};  ///< indices of waits: nothing was copied back since the last wait for the stream
-  std::vector<Index> results{};   ///< indices of waits: something was copied back
+  std::vector<Index> needless{};  ///< indices of calls: nothing was copied back since the last wait for the stream
+  std::vector<Index> results{};   ///< indices of calls: something was copied back
   std::uint64_t bytes = 0;        ///< total size of the results
 };
 
-/// Visits the calls in order and tracks the copies back that the host has not waited for yet.
+/// Tracker of results (copies back) that the host has not waited for yet. The caller passes operations and waits in the
+/// order of their calls.
 class Account {
  public:
   explicit Account(const Program& program)
@@ -44,7 +45,7 @@ class Account {
     if (is_result || std::ranges::any_of(o.after, brings_result)) own.results.push_back(places_[i]);
   }
 
-  /// Whether a wait for these operations brings a result. Each result counts only once.
+  /// Whether a wait for these operations brings a result to the host. Each result counts only for the first wait.
   bool take(const std::vector<Index>& operations) {
     bool found = false;
     for (const Index i : operations) {
@@ -59,7 +60,7 @@ class Account {
  private:
   struct Stream {
     std::uint32_t enqueued = 0;
-    // Places of results not yet waited for: copies back, and operations that depend on a result of another stream.
+    // positions of results not yet waited for: copies back, and operations that depend on a result of another stream
     std::deque<std::uint32_t> results{};
     [[nodiscard]] bool has_result_by(std::uint32_t place) const { return !results.empty() && results.front() <= place; }
   };
@@ -68,9 +69,9 @@ class Account {
     return i != kNone && streams_[p_.operations[i].stream].has_result_by(places_[i]);
   }
 
-  /// An operation at or before which its stream has a result: `i` itself, or, if `i` is a join, one of its parts. kNone
-  /// if there is none. A part without a result never gets one again, so it is checked only once: for a join, places_
-  /// counts checked parts.
+  /// Returns an operation whose stream has a pending result at or before it: `i` itself, or, if `i` is a join, one of
+  /// the operations that it joins. kNone if there is none. An operation without a pending result never gets one again,
+  /// so each one joined is checked only once: for a join, places_ counts the checked ones.
   Index result_at(Index i) {
     if (!p_.operations[i].is_join) return has_result(i) ? i : kNone;
     for (std::vector<Index> open{i}; !open.empty();) {
@@ -97,9 +98,9 @@ class Account {
 
   const Program& p_;
   std::vector<Stream> streams_;
-  // Per operation: its position in its stream, from 1 on; per join: the number of checked parts.
+  // Per operation: its position in its stream, from 1 on. Per join: the number of joined operations that were checked.
   std::vector<std::uint32_t> places_;
-  std::vector<Index> results_;  // per join: the last part that had a result
+  std::vector<Index> results_;  // per join: the joined operation in which a result was found last
 };
 
 bool blocks_for_result(const Program& p, const HostCall& call) {
@@ -120,23 +121,25 @@ Waits waits_in(const Program& p) {
       (account.take(call.waits_for) ? waits.results : waits.needless).push_back(c);
       continue;
     }
-    // Many programs wait for the stream after a blocking copy back. Both waits are for the same result.
+    // Many programs wait for the stream after a blocking copy back. Both waits are for the same result, so take() is
+    // not called here.
     waits.results.push_back(c);
     for (const Index i : call.operations) waits.bytes += p.operations[i].bytes;
   }
   return waits;
 }
 
-/// A call without its wait takes no time.
+/// Removes the waits of these calls, and all of their time.
 void remove_waits(Program& p, const std::vector<Index>& calls) {
   for (const Index c : calls) make_asynchronous(p.calls[c], 0);
 }
 
-/// Larger results are left out: pinning them pays off by itself and is another finding (FindingKind::pageable).
+/// In bytes. Larger results are left out: pinning them pays off by itself and is another finding
+/// (FindingKind::pageable).
 constexpr std::uint64_t kSmallResult = 64 * KiB;
 
-/// Pins small results and removes these waits, except for calls with a larger copy to pageable memory: it needs the
-/// host.
+/// Pins small results and removes these waits. Calls with a larger copy to pageable memory keep their wait, because the
+/// host carries out such a copy.
 void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs) {
   for (const Index c : calls) {
     for (const Index i : p.calls[c].operations) {
@@ -152,7 +155,8 @@ void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs
   }
 }
 
-/// Looks at the whole recording: after any wait, the host may read what kernels have written to managed memory.
+/// Whether the program uses managed memory, also outside of the window. After any wait, the host may then read what
+/// kernels have written, so that no wait is known to be needless.
 bool uses_managed_memory(const Recording& r) {
   const auto is_managed = [&r](const recording::Call& call) {
     return call_kind(r.name(call.name)) == CudaCallKind::managed;
