@@ -174,8 +174,8 @@ Cause cause_of(const Program& program, const Operation& o, std::optional<double>
   return cause;
 }
 
-/// Whether only the call decided when the operation began: its dependencies had ended and its engine was free when the
-/// call began.
+/// Whether only the call decided when the operation began: dependencies had ended, and the engine was free before the
+/// call.
 bool was_free(const Operation& o, const Cause& cause) {
   return (!cause.dependency || *cause.dependency <= cause.called) && (!cause.engine || *cause.engine <= cause.called) &&
          cause.called <= o.begin;

@@ -10,8 +10,8 @@
 
 namespace xferbench::explain {
 
-/// In bytes. Latency dominates the duration of copies up to this size. If it is measured between two CUDA events, it
-/// includes some of their latency, too.
+/// In bytes. Up to this size, latency dominates the duration of a copy, and durations measured between two CUDA events
+/// include some of the events' latency.
 inline constexpr std::uint64_t kSmallCopy = 64 * KiB;
 
 /// The speed of each copy direction while copies run in both, as a share of the direction's speed alone.

@@ -75,12 +75,11 @@ std::vector<std::string> gpus_of(const Recording& r, const Program& p) {
   return names;
 }
 
-/// If the profiled and the baseline run still differ by more than this share after profiler overhead is removed, they
-/// cannot be compared.
+/// Maximum relative difference between the profiled run without profiler overhead and the baseline run.
 constexpr double kMostVariation = 0.25;
 
-/// Returns the program without profiler overhead, or unchanged if there is no baseline run. Makes gains unavailable if
-/// the two runs differ too much.
+/// Returns the program without profiler overhead if there is a baseline run. Makes gains unavailable if runs vary too
+/// much.
 Program unprofiled_program(ProcessExplanation& analysis, const Program& program) {
   const WindowSummary& window_summary = analysis.window_summary;
   if (!window_summary.baseline) return program;

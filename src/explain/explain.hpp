@@ -11,15 +11,13 @@
 
 namespace xferbench::explain {
 
-/// The value of Options::least_share that reports findings of any gain. Smaller gains are within the error of the
-/// replay.
+/// The smallest useful Options::least_share: smaller gains are within the error of the replay.
 inline constexpr double kLeastOfAll = 0.001;
 
 struct Options {
   std::optional<std::string> range{};  ///< NVTX range to analyze; none: the whole program
   double least_share = 0.01;           ///< findings that gain a smaller share of the wall time are left out
-  std::vector<FindingKind>
-      fixed{};  ///< kinds of findings: the time with only these fixed is estimated as well; empty: it is not
+  std::vector<FindingKind> fixed{};    ///< if not empty, also estimate the time with only these kinds fixed
 };
 
 /// Analyzes one process. `baseline`: seconds that the analyzed window took in each run without the profiler.

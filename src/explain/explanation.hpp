@@ -62,7 +62,7 @@ enum class FindingKind {
   no_overlap,      ///< copies and kernels alternate instead of overlapping
   needless_wait,   ///< the host waits for the GPU although nothing was copied back since its last wait
   result_wait,     ///< the host waits for a small result in each iteration
-  blocking_copy,   ///< the host waits for copies from pinned memory, as cudaMemcpy does
+  blocking_copy,   ///< blocking copies from pinned memory, for example by cudaMemcpy
   launch_bound,    ///< many short kernels whose launches one CUDA graph launch could replace
   setup,           ///< allocating, pinning or loading code inside the window
   default_stream,  ///< the legacy default stream makes other streams wait
@@ -97,7 +97,7 @@ struct WindowSummary {
   std::size_t times = 1;             ///< number of occurrences of the range; they are analyzed together
   double seconds = 0;                ///< duration with the profiler
   std::optional<double> baseline{};  ///< duration without the profiler: the median of the baseline runs
-  std::optional<double> replayed{};  ///< duration of the replayed, unchanged program
+  std::optional<double> replayed{};  ///< duration of the replay of the unchanged program
   /// Returns the duration to which gains are relative: `baseline` if it is known, else `seconds`.
   [[nodiscard]] double reference() const { return baseline.value_or(seconds); }
   /// Returns the slow-down factor of the profiler; nothing without a baseline run.
@@ -162,9 +162,8 @@ struct Counts {
 struct ProcessExplanation {
   std::uint32_t pid = 0;
   std::string command{};
-  std::vector<std::string> gpus{};  ///< names of the GPUs that the process used
-  std::string
-      ending{};  ///< a sentence if the recording ended before the process, or the process ended abnormally; else empty
+  std::vector<std::string> gpus{};   ///< names of the GPUs that the process used
+  std::string ending{};              ///< how the recording or the process ended, as a sentence; empty: normally
   std::vector<std::string> notes{};  ///< limitations of this analysis, as sentences
   WindowSummary window_summary{};
   Counts counts{};
@@ -175,8 +174,7 @@ struct ProcessExplanation {
   std::vector<Finding> findings{};  ///< sorted by gain, largest first
   std::size_t small_findings = 0;   ///< number of findings left out because they gain less than `least_share`
   double least_share = 0.01;        ///< findings that gain a smaller share of the wall time are left out
-  /// Seconds of the window with several findings fixed together: [0] with the first two of the list, [1] with the first
-  /// three, and so on.
+  /// [i]: seconds of the window with the first i + 2 findings of the list fixed together.
   std::vector<double> together{};
   /// Seconds of the window with only the findings of the requested kinds (`fixed`) fixed. Nothing if there are none, or
   /// if gains are unavailable.
@@ -219,8 +217,7 @@ struct Explanation {
   std::string limits_of{};  ///< source of the limits, for example "NVIDIA H200, measured 2026-11-23"; empty: unknown
   std::vector<LimitCurve> limits{};
   LimitTimes limit_times{};
-  std::vector<double>
-      baseline_runs{};  ///< wall time of the whole program without the profiler in seconds, for each run
+  std::vector<double> baseline_runs{};  ///< wall times without the profiler, seconds for each run of the program
   std::vector<double> profiled_runs{};
   std::vector<std::string> warnings{};
   std::vector<ProcessExplanation> processes{};  ///< processes that used a GPU, longest use first

@@ -51,8 +51,7 @@ UnprofiledProgram without_costs(const Program& program, double replayed, double 
   double high = kMostPerCall;
   constexpr int kSteps = 5;
   for (int step = 0; step < kSteps && replayed > baseline && low < high; ++step) {
-    const double per_call =
-        step == 0 ? high : (low + high) / 2;  // tries the maximum first: usually even that is not enough
+    const double per_call = step == 0 ? high : (low + high) / 2;  // the maximum first: often even that is not enough
     Program lighter = lightened(program, per_call);
     const double seconds = replay(lighter).seconds;
     const bool still_over = seconds >= baseline;
@@ -122,8 +121,7 @@ double busiest(const Program& program) {
 }
 
 /// Returns the duration with the fix; infinite if the changed program would deadlock. The caller multiplies it by
-/// `scale` to correct the replay's error. The busy time of the engines has no such error, so it is divided by `scale`
-/// here.
+/// `scale` to correct the replay's error. The busy time of engines has no such error, so it is divided by `scale`.
 double seconds_with(const Program& program, const Fix& fix, double scale) {
   Program changed = program;
   fix.apply(changed);

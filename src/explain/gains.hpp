@@ -10,8 +10,7 @@
 
 namespace xferbench::explain {
 
-/// Largest error of the unchanged replay, as a share of the recorded time. If the error is larger, gains are
-/// unavailable.
+/// Largest error of the unchanged replay, as a share of the recorded time. Gains are unavailable if it is larger.
 inline constexpr double kReplayTolerance = 0.03;
 
 /// Returns why gains are unavailable; empty if they are available.
@@ -36,8 +35,7 @@ struct Gains {
 };
 
 /// Estimates the gain of each candidate. `reference`: real duration of the unchanged program in seconds, to which
-/// replayed times are scaled. Findings that gain less than `least_share`, both alone and after the others, are left
-/// out.
+/// replayed times are scaled. Leaves out findings that gain less than `least_share`, both alone and after the others.
 Gains gains_of(const Program& program, double reference, const std::vector<Candidate>& candidates, double least_share);
 
 /// Estimate for the window with only the requested kinds of findings fixed.

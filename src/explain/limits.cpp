@@ -34,8 +34,7 @@ std::optional<double> seconds_on(const LimitCurve& curve, std::uint64_t bytes) {
 
 namespace {
 
-/// Returns the median of the case's main metric (headline) in seconds; nothing if the case failed or has no such
-/// metric.
+/// Returns the median of the case's main metric in seconds; nothing if the case failed or has no such metric.
 std::optional<double> seconds_of(const Report& report, const Result& result) {
   if (result.status != Status::ok) return std::nullopt;
   const Measurement* headline = headline_of(result, declared_for(report.metrics_declared, result.config.scenario()));
@@ -115,8 +114,7 @@ std::optional<double> graph_node_of(const Report& report) {
   return (most.seconds - fewer.seconds) / static_cast<double>(most.bytes - fewer.bytes);
 }
 
-/// Returns the median of this measurement in seconds, from the first successful case that measures the latency of this
-/// operation.
+/// Returns the median of this measurement in seconds, from the first successful latency case of this operation.
 std::optional<double> latency_of(const Report& report, std::string_view operation, std::string_view measurement) {
   for (const Result& r : report.results) {
     if (r.config.scenario() != "latency" || !is(r, "op", operation) || r.status != Status::ok) continue;

@@ -37,8 +37,7 @@ Order::Order(Program& program)
 void Order::enqueue(Index operation) {
   State& stream = streams_[program_.operations[operation].stream];
   while (stream.no_call_placed < stream.no_call.size() && stream.no_call[stream.no_call_placed] < operation) {
-    place(stream.no_call[stream.no_call_placed++]);  // operations of one stream begin in the order in which they were
-                                                     // enqueued
+    place(stream.no_call[stream.no_call_placed++]);  // operations of a stream begin in the order of enqueuing
   }
   place(operation);
 }
@@ -107,12 +106,10 @@ const Operation& Order::operation(Index i) const {
   return i < recorded ? program_.operations[i] : joins_[i - recorded];
 }
 
-/// Returns a number that is larger for a later operation of the same stream, and for a later join of the same stream or
-/// group.
+/// Returns a number that is larger for later operations of the same stream, and for later joins of the same owner.
 Index Order::position(Index i) const { return i < positions_.size() ? positions_[i] : i; }
 
-/// Adds an operation to a point. Keeps only the last operation of each stream: when that has ended, so have all earlier
-/// ones.
+/// Adds an operation to a point. Keeps only the last one of each stream: when it has ended, so have all earlier ones.
 void Order::add(Point& point, Index i) const {
   if (i == kNone) return;
   const auto same = std::ranges::find(point, operation(i).stream, [this](Index o) { return operation(o).stream; });

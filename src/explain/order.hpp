@@ -16,8 +16,7 @@
 namespace xferbench::explain {
 
 /// What an event or a wait covers: the indices of operations that must all have ended, for each stream only its last
-/// one. If there are many streams, one join (Operation::is_join) replaces their operations, so that the list stays
-/// short.
+/// one. If there are many streams, one join (Operation::is_join) replaces them, so that the list stays short.
 using Point = std::vector<Index>;
 
 /// Largest number of operations in a Point; for more streams, a join replaces them.
@@ -89,15 +88,13 @@ class Order {
   std::vector<Index> by_end_;   // indices of operations, sorted by end; built on first use
   std::vector<Index> no_call_;  // operations without a call, sorted by begin
   std::size_t no_call_seen_ = 0;
-  std::map<std::uint32_t, Index> legacy_;  // per context: the last operation in the legacy default stream
-  std::map<Named, Point> latest_;          // per context and event: what the event's latest record covers
-  std::map<std::uint64_t, Point>
-      recorded_;  // per Event::record, which identifies one record of an event: what it covers
+  std::map<std::uint32_t, Index> legacy_;    // per context: the last operation in the legacy default stream
+  std::map<Named, Point> latest_;            // per context and event: what the event's latest record covers
+  std::map<std::uint64_t, Point> recorded_;  // per Event::record: what that record covers
 
   Index graph_call_ = kNone;  // the graph launch whose nodes are being enqueued, in the order of their begin
   using Ending = std::pair<double, Index>;
-  std::priority_queue<Ending, std::vector<Ending>, std::greater<>>
-      graph_running_;                 // nodes of graph_call_ that have begun, first the one that ends first
+  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> graph_running_;  // begun nodes of graph_call_
   std::optional<Index> graph_ended_;  // node of graph_call_ that ended last
 };
 

@@ -43,8 +43,7 @@ Index kernel_at(const Program& program, std::uint32_t device, double time) {
 
 namespace {
 
-/// Map from CUPTI's correlation ids to the indices of the records that have them. sort() must be called between add()
-/// and lookups.
+/// Map from CUPTI's correlation ids to indices of records. sort() must be called between add() and lookups.
 class Correlated {
  public:
   void add(std::uint32_t correlation, Index index) {

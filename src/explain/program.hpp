@@ -57,18 +57,16 @@ struct Operation {
   bool side_by_side = false;  ///< a kernel that overlapped another by at least half of the shorter one
   bool in_graph = false;
   bool is_join = false;  ///< not a recorded operation: ends when all in `after` have ended; `stream` is in no list
-  bool varies =
-      false;  ///< duration differs between runs: a copy staged by the host, or a kernel that waits for managed pages
+  bool varies = false;   ///< duration differs between runs: host-staged copies, kernels that wait for pages
 };
 
 /// A CUDA call on the host.
 struct HostCall {
   double begin = 0;  ///< as recorded
   double end = 0;
-  double gap = 0;  ///< time from the end of `follows` to the begin of this call: the program's own work
-  double own = 0;  ///< duration without waiting
-  double wake =
-      0;  ///< from the end of the last operation that it waits for to its return; negative: returns before that end
+  double gap = 0;   ///< time from the end of `follows` to the begin of this call: the program's own work
+  double own = 0;   ///< duration without waiting
+  double wake = 0;  ///< from the end of the last awaited operation to its return; negative: returns before
   /// Index of the call after whose end this one is made: the call before it on its thread, or the last call of another
   /// thread that handed over to this one.
   Index follows = kNone;

@@ -52,8 +52,7 @@ struct ReplayEvent {
   double time;
   std::uint64_t order;  // breaks ties: first come, first served
   Index index;
-  std::uint32_t version;  // OperationState::version when the event was scheduled; the event is ignored if the version
-                          // has changed since
+  std::uint32_t version;  // OperationState::version when the event was scheduled; outdated events are ignored
   What what;
   bool operator>(const ReplayEvent& other) const { return std::tie(time, order) > std::tie(other.time, other.order); }
 };
@@ -62,10 +61,9 @@ struct ReplayEvent {
 struct EngineState {
   std::deque<Index> ready;  // operations that wait for the engine
   std::size_t running = 0;
-  std::size_t alone = 0;  // number of running operations that may not overlap another
-  Index last = kNone;     // last operation that began; of copies, only this one can be running
-  Index kept_for =
-      kNone;  // the engine stays free for this operation, which becomes ready within kMoment (next_in_order())
+  std::size_t alone = 0;   // number of running operations that may not overlap another
+  Index last = kNone;      // last operation that began; of copies, only this one can be running
+  Index kept_for = kNone;  // operation for which the engine stays free until it is ready (next_in_order())
 };
 
 class Simulation {
@@ -123,8 +121,7 @@ class Simulation {
 
  private:
   struct CallState {
-    std::uint32_t missing =
-        0;  // number of calls that must end before it begins; after it has begun: of operations that it waits for
+    std::uint32_t missing = 0;  // number of unfinished prerequisites: first calls, then operations it waits for
     double least_end = 0;
     bool begun = false;
     bool ends = false;  // the event for its end is in the queue

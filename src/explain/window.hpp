@@ -13,8 +13,7 @@ namespace xferbench::explain {
 struct Window {
   recording::Time begin = 0;
   recording::Time end = 0;
-  std::optional<std::uint32_t> thread{};  ///< thread of the range that ended last; nothing if that was a start/end
-                                          ///< range, which belongs to no thread
+  std::optional<std::uint32_t> thread{};  ///< thread of the range that ended last; nothing for a start/end range
   std::size_t times = 1;                  ///< number of occurrences of the NVTX range
   bool is_whole = false;                  ///< the window is the whole life of the process
 };

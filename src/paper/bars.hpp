@@ -1,4 +1,4 @@
-// A chart of bars on one scale, each in a row with its name and its value in words. Only HTML pages draw it.
+// A bar chart: each bar has a row with its name and its value as text. Only HTML pages draw it.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ namespace xferbench {
 struct Bars {
   struct Bar {
     std::string name{};
-    double begin = 0;  ///< end of the previous bar if the bars are parts of a whole
+    double begin = 0;  ///< where the bar begins: 0, or the end of the previous bar if the bars are parts of a whole
     double end = 0;
     std::string text{};    ///< text after the bar: the number with its unit
-    std::size_t kind = 0;  ///< bars of one kind share a colour; there are eight
+    std::size_t kind = 0;  ///< index of the bar's colour, one of eight; bars of one kind share it
   };
   std::string title{};
   std::vector<Bar> bars{};

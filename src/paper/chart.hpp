@@ -13,11 +13,11 @@ namespace xferbench {
 
 struct Chart {
   struct Scale {
-    std::string label{};     ///< title of the axis with the unit, for example "GB/s"
-    bool log = false;        ///< logarithmic; leaves out values that are not above zero
-    bool from_zero = false;  ///< begins the axis at zero even if all values are far above it; not for `log`
+    std::string label{};     ///< title of the axis, with the unit of its values: "GB/s"
+    bool log = false;        ///< logarithmic axis; values that are not above zero are left out
+    bool from_zero = false;  ///< the axis begins at zero even if all values are far above it; not for `log`
     bool sizes = false;      ///< values are bytes; ticks are labelled in powers of 1024
-    /// Positions and texts of ticks, in place of round numbers; the axis then spans exactly `ends`.
+    /// Positions and texts of ticks that replace the usual ones at round numbers; the axis then spans exactly `ends`.
     std::vector<std::pair<double, std::string>> ticks{};
     std::pair<double, double> ends{0, 1};
   };
@@ -26,20 +26,21 @@ struct Chart {
     double y = 0;
     std::optional<double> low{};  ///< lower end of the confidence interval of y
     std::optional<double> high{};
-    std::string more{};  ///< additional text in its tooltip
+    std::string more{};  ///< additional text in the tooltip of the point
   };
   struct Series {
     enum class Role {
       measured,
       limit,
-      points,  ///< measured, without lines between them: they have no order
+      points,  ///< measured, drawn without lines between the points because they have no order
       dots,    ///< very many measured points, drawn small and without tooltips
     };
     std::string name;             ///< may be empty if there is only one series
-    std::vector<Point> points{};  ///< joined in the order of x; a limit with one point holds for all x
+    std::vector<Point> points{};  ///< connected in the order of x; a limit with a single point is the limit for all x
     Role role = Role::measured;
-    std::string like{};                 ///< name of another series, whose colour it shares
-    std::optional<std::size_t> kind{};  ///< index of its colour, of eight; only the first series of a kind gets it
+    std::string like{};                 ///< name of another series of the chart, to share its colour; may be empty
+    std::optional<std::size_t> kind{};  ///< index of the series' colour, one of eight; of several series with the same
+                                        ///< index, only the first gets it
   };
   /// A highlighted range of the x axis, or a position if both ends are equal.
   struct Mark {
@@ -55,7 +56,7 @@ struct Chart {
   std::vector<Mark> marks{};
   enum class Shape {
     usual,
-    low,    ///< few lines, or one of several charts below each other with a common x axis
+    low,    ///< flat: for few lines, or one of several charts below each other with a common x axis
     small,  ///< one of several side by side
   };
   Shape shape = Shape::usual;
@@ -65,7 +66,7 @@ struct Chart {
 /// The chart as SVG, with colours from page.css; empty if there is nothing to draw.
 std::string to_svg(const Chart& chart);
 
-/// The names and styles of the chart's lines, for a legend when the drawing is wider than the window.
+/// Name and style of one line, for a legend that stays visible if the drawing is wider than the browser window.
 struct LineName {
   std::string name;
   std::size_t colour;  ///< index of one of eight colours

@@ -1,10 +1,6 @@
-// The contents of a report, whatever its format: how far the numbers can be trusted, then sentences, tables, lists and
-// matrices in reading order. A document knows nothing of terminals, Markdown or HTML; its writers (writers.hpp) know
-// nothing of its subject.
-//
-//   Document told("xferbench", trust_of(report));
-//   told.add(Sentence{.text = "97.4 GB/s, 96 % of the limit", .tone = Tone::bold});
-//   told.add(Table{.header = {"dir", "GB/s"}, .left_columns = 1, .rows = {{{"h2d", "55.5"}}}});
+// The contents of a report, independent of the output format: how far the numbers can be trusted, then sentences,
+// tables, lists and matrices in reading order. A document knows nothing of terminals, Markdown or HTML; the functions
+// that write it (writers.hpp) know nothing of its subject.
 #pragma once
 
 #include <cstddef>
@@ -23,24 +19,24 @@
 
 namespace xferbench {
 
-/// How far the numbers of a document can be trusted. Every document needs one, and all writers show its marks.
+/// How far the numbers of a document can be trusted. Every document needs a Trust; all formats show its marks.
 struct Trust {
   /// `its_profile`: device profile that simulated the numbers; empty for a real GPU. `its_fault`: fault injected into
   /// the simulated device; empty for none.
   Trust(std::string its_profile, bool is_verified, std::string its_fault, bool is_complete)
       : profile(std::move(its_profile)), verified(is_verified), fault(std::move(its_fault)), complete(is_complete) {}
 
-  /// The trust in a document without measurements: machine facts, help.
+  /// Returns the Trust of a document without measurements, such as machine facts or help.
   static Trust of_facts() { return {{}, true, {}, true}; }
 
   std::string profile;
   bool verified;
   std::string fault;
   bool complete;
-  std::string unverified{};            ///< name of the unverified file, if there are several files
-  std::string incomplete{};            ///< replaces the standard text; begins with its mark
-  std::string next{};                  ///< how to continue; may be empty
-  std::vector<std::string> besides{};  ///< further sentences to show with the marks
+  std::string unverified{};  ///< name of the unverified file, if the document covers several files
+  std::string incomplete{};  ///< replaces the standard text of incomplete_text(); begins with the mark "INCOMPLETE"
+  std::string next{};        ///< how to continue an incomplete run, for example a command; may be empty
+  std::vector<std::string> besides{};  ///< further warnings, one sentence each, to show with the marks
 
   struct Mark {
     std::string word;  ///< for example "SIMULATED"; shown next to the name of what was measured
@@ -48,7 +44,7 @@ struct Trust {
   };
   [[nodiscard]] std::vector<Mark> marks() const;
   [[nodiscard]] std::vector<std::string> words() const;
-  /// Sentences above all numbers: one for each mark, then `besides`.
+  /// Warnings to print before the first number: one sentence for each of marks(), then those in `besides`.
   [[nodiscard]] std::vector<std::string> alarms() const;
   /// Returns for example "INCOMPLETE: not every case has run to its end"; empty for a complete run.
   [[nodiscard]] std::string incomplete_text() const;
@@ -60,11 +56,11 @@ struct Sentence {
   bool strong = false;     ///< emphasized where there are no colours
   std::string label{};     ///< text before the sentence, for example "do: "; all lines are indented to its end
   std::size_t margin = 0;  ///< indentation in columns on a terminal
-  bool is_long = false;    ///< wrap at a readable width on a terminal, however wide; implied by a margin of 2
-  bool goes_on = false;    ///< a new line in the paragraph of the sentence before
+  bool is_long = false;    ///< on wide terminals, wrap at a readable width; implied by a margin of 2
+  bool goes_on = false;    ///< begins a new line within the paragraph of the previous sentence
 };
 
-/// Begins a section: its subject, the marks that its numbers need, and what all of them have in common.
+/// Heading of a section: its subject, the marks of its numbers, and the axis values that all of them share.
 struct Heading {
   std::string text;
   std::vector<std::string> common{};  ///< what all numbers below share: "size 256 MiB"
@@ -91,19 +87,19 @@ struct List {
 
 struct Part;
 
-/// Details: always shown on a terminal, collapsed elsewhere.
+/// Content that HTML and Markdown show collapsed below its title, and terminals always show.
 struct Fold {
   std::string title;
   std::vector<Part> parts;
 };
 
-/// Which writers show a part; one bit each.
+/// Set of output formats that show a part of a document; one bit each.
 enum class Shown : unsigned {
   terminal = 1,
   markdown = 2,
   pages = 4,
   elsewhere = markdown | pages,
-  texts = terminal | markdown,  ///< in place of drawings, which only pages have
+  texts = terminal | markdown,  ///< for text that replaces a drawing, because only HTML pages have drawings
   coloured = terminal | pages,
   everywhere = terminal | markdown | pages,
 };
@@ -118,7 +114,7 @@ concept Drawing = std::is_same_v<Content, Chart> || std::is_same_v<Content, Bars
 
 struct Part {
   std::variant<Sentence, Heading, Table, Matrix, List, Fold, Chart, Bars, Timeline, Ratios> content;
-  bool apart = false;  ///< on a terminal, after an empty line; other formats always separate parts
+  bool apart = false;  ///< on a terminal, an empty line precedes the part; other formats always separate parts
   Shown shown = Shown::everywhere;
 };
 
@@ -126,7 +122,7 @@ struct Document {
   Document(std::string its_title, Trust its_trust) : title(std::move(its_title)), trust(std::move(its_trust)) {}
 
   std::string title;
-  std::string about{};  ///< shown in browser tabs, to distinguish documents with one title
+  std::string about{};  ///< title of the browser tab after `title`, to distinguish documents of the same title
   Trust trust;
   std::vector<Part> parts{};
 

@@ -6,15 +6,15 @@
 
 namespace xferbench::drawing {
 
-/// Opens a drawing of this size in pixels; screen readers read the title instead.
+/// Returns the start tag of an SVG drawing of this size in pixels. Screen readers read only the title.
 std::string opening(const std::string& title, double width, double height);
 
 std::string path(std::string_view kind, const std::string& steps);
 std::string text_at(double x, double y, std::string_view kind, const std::string& text);
-/// A rectangle with a tooltip.
+/// Returns a rectangle; `said` is its tooltip.
 std::string box(std::string_view kind, double x, double y, double width, double height, const std::string& said);
 
-/// The smallest 1, 2 or 5 times a power of ten that is at least `least`.
+/// Returns the smallest number that is 1, 2 or 5 times a power of ten and at least `least`.
 double round_step(double least);
 
 /// Estimated width of a text in pixels.

@@ -30,13 +30,13 @@ std::string strong(const std::string& text) {
   return text.empty() ? "" : "<strong>" + html_escaped(text) + "</strong>";
 }
 
-/// Class for colour and weight of a text: never colour alone.
+/// Returns the CSS class for the colour and weight of a text. No tone differs by colour alone.
 std::string_view class_of(Tone tone) {
   constexpr std::array<std::string_view, 6> kClasses{"", "bold", "dim", "good", "notice", "bad"};
   return kClasses[static_cast<std::size_t>(tone)];
 }
 
-/// A start tag with these classes, if any. They are our own names, so a single one needs no quotes.
+/// Returns a start tag with these classes, if any; they are safe without quotes. Only a list of several needs them.
 std::string tag(std::string_view name, std::vector<std::string_view> classes, std::string_view more = {}) {
   std::erase(classes, "");
   const std::string all = fmt::format("{}", fmt::join(classes, " "));
@@ -51,7 +51,7 @@ bool is_unit(std::string_view word) {
   return std::ranges::find(kUnits, word.substr(0, word.find_last_not_of(",;:.)") + 1)) != kUnits.end();
 }
 
-/// Keeps a flag in one line; allows line breaks after the slashes of a key.
+/// Escapes a word. Keeps a flag in one line, and allows line breaks after the slashes of a case's key.
 std::string word_of_prose(const std::string& word) {
   const std::size_t begin = word.starts_with('(') ? 1 : 0;
   const bool is_flag = word.compare(begin, 2, "--") == 0 && word.size() > begin + 2 && word[begin + 2] >= 'a';
@@ -63,7 +63,7 @@ std::string word_of_prose(const std::string& word) {
   return html_escaped(word.substr(0, begin)) + told + html_escaped(word.substr(end));
 }
 
-/// Text in which no line break splits a flag, or separates a number from its unit.
+/// Escapes a sentence such that no line break splits a flag, or separates a number from its unit.
 std::string prose(const std::string& text) {
   std::string told;
   std::string before;
@@ -85,8 +85,8 @@ std::string joined(std::vector<std::string> words, std::string_view between) {
 
 /// Tables with more rows can be sorted and filtered.
 constexpr std::size_t kManyRows = 20;
-constexpr std::size_t kMostRowsOfMap = 64;  // larger matrices are drawn without numbers
-constexpr std::size_t kLongText = 40;       // characters; longer cells may be broken
+constexpr std::size_t kMostRowsOfMap = 64;  // matrices with more rows are drawn without numbers
+constexpr std::size_t kLongText = 40;       // characters; the text of longer cells may be wrapped
 
 class Page {
  public:
@@ -133,7 +133,7 @@ class Page {
                                   : text + "<p class=dim>" + html_escaped(joined(heading.common, ", ")) + "</p>\n";
   }
 
-  /// A region that scrolls if it is wider than the window, also by keyboard. Each has a label of its own.
+  /// Puts content into a region that scrolls, also by keyboard, if it is too wide. Each region gets a unique label.
   std::string boxed(const std::string& title, bool is_long, std::string_view content) {
     std::string label = title.empty() ? about_ : title;
     for (int number = 2; !labels_.insert(label).second; ++number) {
@@ -147,7 +147,7 @@ class Page {
     return "<caption class=hidden>" + html_escaped(title.empty() ? about_ : title) + "</caption>";
   }
 
-  /// The title above a scrolling region, so that it stays in view.
+  /// Returns a title to be placed above a scrolling region, so that it does not scroll away.
   [[nodiscard]] std::string heading(const std::string& title) const {
     const char* level = headings_ > 0 ? "h3" : "h2";
     return title.empty() ? "" : fmt::format("<{0}>{1}</{0}>\n", level, html_escaped(title));
@@ -223,7 +223,7 @@ class Page {
 
   std::string part(const Chart& chart) {
     const bool small = chart.shape == Chart::Shape::small;
-    constexpr std::array<std::string_view, 4> kLooks{"", "dash", "dot", "dot"};  // class of a line, by Series::Role
+    constexpr std::array<std::string_view, 4> kLooks{"", "dash", "dot", "dot"};  // CSS class of a line, by Series::Role
     std::string names;
     for (const LineName& line : small ? std::vector<LineName>() : names_of(chart)) {
       names += tag("li", {fmt::format("c{}", line.colour), kLooks[static_cast<std::size_t>(line.role)]}) +
@@ -272,14 +272,14 @@ class Page {
     return "<details><summary>" + html_escaped(fold.title) + "</summary>\n" + parts(fold.parts) + "</details>\n";
   }
 
-  std::string about_;             // subject of the next part: the last heading, or the title
-  std::set<std::string> labels_;  // labels of all scrolling regions so far
+  std::string about_;             // name for content without a title: the last heading, or the title of the document
+  std::set<std::string> labels_;  // labels of the scrolling regions so far
   std::size_t headings_ = 0;
   std::size_t opened_ = 0;  // number of popovers so far
   std::string contents_;
 };
 
-/// The banner has only the marks, so that it can stay in view while the page scrolls.
+/// Returns the banner, which contains only the words of the marks, so that it can stay in view while the page scrolls.
 std::string banner(const Trust& trust) {
   std::vector<std::string> words = trust.words();
   const std::string incomplete = trust.incomplete_text();

@@ -12,7 +12,7 @@ namespace xferbench {
 
 namespace {
 
-/// Text in code style. Characters with a meaning in Markdown or HTML become entities, so "@" mentions nobody.
+/// Formats text as code. Characters with a meaning in Markdown or HTML become entities, so that "@" mentions nobody.
 std::string code(const std::string& text) {
   constexpr std::string_view kMeaningful = "&<>|`*_[]\\~@#\"'!";
   std::string escaped;
@@ -40,18 +40,18 @@ std::string line_of(const std::vector<Cell>& cells) {
   return text + "\n";
 }
 
-/// Writes parts as text. If the text would be too long, table rows and list entries are left out: each table and list
-/// gets an equal share of the space that remains.
+/// Writer of a document's parts. If the text would be too long, table rows and list entries are left out: each table
+/// and list gets an equal share of the space that remains.
 class Writer {
  public:
-  /// All rows, or none to find out how much space everything else takes.
+  /// Whether to write all rows of tables and lists, or none to measure how much space everything else takes.
   enum class Rows { all, none };
   explicit Writer(Rows rows) : rows_(rows) {}
-  /// Limits the text to `most` bytes. `others`: bytes of everything but rows; `places`: number of tables and lists.
+  /// Limits the text to `most` bytes. `others`: bytes of everything except rows; `places`: number of tables and lists.
   Writer(std::size_t most, std::size_t others, std::size_t places)
       : left_(most - std::min(most, others)), places_(places) {}
 
-  /// Number of tables and lists so far.
+  /// Returns the number of tables and lists written so far.
   [[nodiscard]] std::size_t places() const { return come_; }
 
   std::string parts(const std::vector<Part>& all) {
@@ -87,7 +87,7 @@ class Writer {
 
   std::string title(const std::string& text) { return text.empty() ? "" : "### " + markdown_escaped(text) + "\n\n"; }
 
-  /// As many lines as fit, and a note on how many do not.
+  /// Writes as many lines as fit, and how many do not.
   std::string lines(const std::vector<std::string>& all, const char* what) {
     ++come_;
     if (rows_ == Rows::none) return {};

@@ -15,34 +15,34 @@ struct Matrix {
   std::string corner{};  ///< text of the corner cell: what the rows and columns are
   std::vector<std::string> rows{};
   std::vector<std::string> columns{};
-  std::vector<std::optional<double>> cells{};  ///< row by row; nothing is shown as a dash
-  std::vector<bool> marked{};                  ///< cells with an asterisk
-  std::string note{};                          ///< meaning of the asterisk; empty if readers know it
+  std::vector<std::optional<double>> cells{};  ///< row by row; a cell without a number is shown as a dash
+  std::vector<bool> marked{};                  ///< whether the cell gets an asterisk, for each of `cells`
+  std::string note{};  ///< text below the matrix: what the asterisk means; empty if readers know
   enum class Form { significant, percent, hundredths } form = Form::significant;
-  std::optional<double> darkest{};    ///< number with the darkest colour, unless a cell is lower
-  std::optional<double> brightest{};  ///< number with the brightest colour, unless a cell is higher
+  std::optional<double> darkest{};    ///< number that gets the darkest colour, unless a cell is lower
+  std::optional<double> brightest{};  ///< number that gets the brightest colour, unless a cell is higher
 
   Matrix() = default;
   Matrix(std::vector<std::string> its_rows, std::vector<std::string> its_columns);
-  /// Index of a cell; row and column must exist.
+  /// Returns the index of a cell in `cells`; the row and the column must exist.
   [[nodiscard]] std::size_t place(const std::string& row, const std::string& column) const;
   [[nodiscard]] bool empty() const;
-  /// Mark and number of a cell; "-" without a number.
+  /// Returns the text of a cell: its asterisk, if any, and its number, or "-" if it has none.
   [[nodiscard]] std::string cell_text(std::size_t cell) const;
-  /// The numbers with the darkest and the brightest colour.
+  /// Returns the numbers that get the darkest and the brightest colour.
   [[nodiscard]] std::pair<double, double> range() const;
 };
 
-/// Number of colours, from dark blue to bright yellow: on terminals, and as classes s0 ... of page.css.
+/// Number of colours, from dark blue to bright yellow. Terminals and the classes s0, s1 ... of page.css have the same.
 inline constexpr std::size_t kShades = 12;
-/// Index of a number's colour.
+/// Returns the index of the colour for a number; `range` is that of Matrix::range().
 std::size_t shade_of(double value, std::pair<double, double> range);
 
 /// The matrix as a table, without its note.
 Table to_table(const Matrix& matrix);
 
-/// The matrix as a drawing of small cells without numbers. Rows, of which there may be thousands, become columns of the
-/// drawing, in as many strips as needed.
+/// Draws the matrix as SVG, with small cells without numbers. The rows of the matrix, of which there may be thousands,
+/// become columns of the drawing, in several strips below each other if needed.
 std::string to_svg(const Matrix& matrix);
 
 }  // namespace xferbench

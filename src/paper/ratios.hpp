@@ -1,5 +1,5 @@
-// Ratios by which numbers changed: a row for each, with a dot on a logarithmic axis. Only HTML pages draw them; other
-// formats have the same numbers in tables.
+// A chart of ratios by which numbers changed: each has a row with a dot on a common logarithmic axis. Only HTML pages
+// draw it; other formats show the same numbers in tables.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ struct Ratios {
     double ratio = 1;
     std::optional<double> low{};  ///< lower end of the ratio's confidence interval
     std::optional<double> high{};
-    std::string text{};  ///< the ratio in words
+    std::string text{};  ///< the change as text, for example "+5.1 %"
     std::string verdict{};
     Tone tone = Tone::plain;  ///< tone of the verdict
     std::string said{};       ///< tooltip
   };
   std::string title{};
   std::string along{};   ///< label of the axis
-  double threshold = 0;  ///< as a share; smaller differences do not matter
+  double threshold = 0;  ///< relative change, for example 0.03; smaller changes do not matter
   std::vector<Row> rows{};
 };
 

@@ -9,11 +9,11 @@ namespace xferbench {
 
 enum class Tone { plain, bold, dim, good, notice, bad };
 
-/// Terminal options. Adds ANSI colours only if they are wanted.
+/// Options for writing to a terminal.
 struct Style {
   bool color = false;
   std::size_t columns = 0;  ///< maximum columns of a line; 0: unlimited
-  bool every_row = false;   ///< show all rows, also of long tables whose numbers a matrix below shows
+  bool every_row = false;   ///< show all rows, even of long tables whose numbers are repeated in a matrix below
   bool ascii = false;       ///< write "+-" for the plus-minus sign, for locales without UTF-8
   [[nodiscard]] std::string painted(Tone tone, const std::string& text) const {
     constexpr std::array<const char*, 6> kCodes{"", "1", "2", "1;32", "1;33", "1;31"};

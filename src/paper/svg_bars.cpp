@@ -19,7 +19,7 @@ constexpr double kBarsWidth = 760;
 constexpr double kBarsRow = 26;
 constexpr std::size_t kLongestBarName = 40;  // bytes
 
-/// The whole chart in words, for screen readers.
+/// Returns the whole chart as a sentence for screen readers.
 std::string in_words(const Bars& bars) {
   std::string text = bars.title;
   const char* before = ": ";
@@ -45,7 +45,7 @@ std::string to_svg(const Bars& bars) {
   double top = 4;
   for (const Bars::Bar& bar : bars.bars) {
     const double begin = at(bar.begin);
-    const double end = std::max(at(bar.end), begin + 1);  // a bar too short to be seen becomes a line
+    const double end = std::max(at(bar.end), begin + 1);  // at least one pixel, so that every bar can be seen
     const std::string name = shortened(printable(bar.name), kLongestBarName);
     svg += fmt::format("<g class=\"c{}\">", bar.kind % 8) +
            drawing::text_at(from - 10, top + kBarsRow / 2 + 4, "name", name) +

@@ -23,15 +23,15 @@ namespace {
 
 constexpr double kAxis = 48;  // pixels below the plot, for the x axis
 constexpr double kLeft = 64;
-constexpr double kTop = 30;            // pixels above the plot, for the texts of marks
-constexpr double kLine = 16;           // pixels between names
+constexpr double kTop = 30;            // pixels above the plot, for the texts of Chart::marks
+constexpr double kLine = 16;           // pixels between the names of two series
 constexpr double kBesideOnX = 62;      // smallest distance of ticks on the x axis, pixels
 constexpr double kBesideOnY = 28;      // smallest distance of ticks on the y axis, pixels
 constexpr std::size_t kColours = 8;    // classes c0 ... of page.css
 constexpr std::size_t kGrey = 5;       // index of the grey class
-constexpr std::size_t kMostDots = 80;  // dots on a line; more cannot be distinguished
+constexpr std::size_t kMostDots = 80;  // largest number of dots on a line; more cannot be distinguished
 
-/// Edges of the plot in pixels. The names of the series are to its right.
+/// Edges of the plot in pixels. The names of the series are to the right of the plot.
 struct Room {
   double width = 760;
   double right = 560;
@@ -48,7 +48,8 @@ Room room_of(Chart::Shape shape, std::size_t series) {
   return room;
 }
 
-/// Maps numbers to pixels. Ticks are round numbers, at least `beside` pixels apart; the axis ends at ticks.
+/// Maps the numbers of an axis to pixels. Ticks are round numbers, at least `beside` pixels apart; the axis ends at
+/// ticks.
 class Ruler {
  public:
   Ruler(const Chart::Scale& scale, std::pair<double, double> range, double from, double to, double beside)
@@ -86,7 +87,7 @@ class Ruler {
 
   [[nodiscard]] bool begins_above_zero() const { return !scale_.log && low_ > 0; }
 
-  /// Texts of the ticks and their pixels.
+  /// Returns the texts and the pixel positions of the ticks.
   [[nodiscard]] std::vector<std::pair<std::string, double>> ticks() const {
     std::vector<std::pair<std::string, double>> all;
     for (const auto& [at, name] : scale_.ticks) all.emplace_back(name, pixel(at));
@@ -113,7 +114,7 @@ class Ruler {
   double from_;
   double to_;
   double base_ = 10;
-  double low_ = 0;  // logarithm on a logarithmic scale
+  double low_ = 0;  // value at the begin of the axis; on a logarithmic axis, its logarithm
   double high_ = 1;
   double step_ = 1;
 };
@@ -124,7 +125,7 @@ bool fits(const Chart::Scale& scale, double value) {
   return std::abs(value) < kMost && (!scale.log || value > 1 / kMost);
 }
 
-/// Series with only the points that can be drawn, sorted by x.
+/// Returns the series with only the points that can be drawn, sorted by x.
 std::vector<Chart::Series> drawable(const Chart& chart) {
   std::vector<Chart::Series> all = chart.series;
   for (Chart::Series& series : all) {
@@ -143,8 +144,8 @@ bool holds_everywhere(const Chart::Series& series) {
   return series.role == Chart::Series::Role::limit && series.points.size() == 1;
 }
 
-/// Limits are grey. Other series have the colour of their kind, or one that depends on their name only, so that it is
-/// the same in every chart; if another series of the chart has that colour, the next free one.
+/// Returns the index of each series' colour. Limits are grey. Other series have the colour of their kind, or one
+/// derived from their name, so that it is the same in every chart; if another series has it, the next free one.
 std::vector<std::size_t> colours_of(const std::vector<Chart::Series>& all) {
   std::array<bool, kColours> taken{};
   const auto wants = [&taken](const Chart::Series& series) { return series.kind && !taken[*series.kind % kColours]; };
@@ -188,7 +189,8 @@ std::string frame(const Chart& chart, const Ruler& x, const Ruler& y, const Room
          text_at((kLeft + room.right) / 2, bottom + 40, "middle", label(chart.x)) + "\n";
 }
 
-/// Draws the marks, behind the lines. The text of a mark is left out if it would overlap an earlier one.
+/// Draws the highlighted ranges of the x axis (Chart::Mark), behind the lines. The text of one is left out if it would
+/// overlap an earlier text.
 std::string drawn(const std::vector<Chart::Mark>& marks, const Ruler& x, const Room& room) {
   constexpr double kNarrowest = 3;
   std::string svg;
@@ -216,7 +218,7 @@ std::string said_of(const Chart::Series& series, const Chart::Point& p, const Ru
   return p.low && p.high ? fmt::format("{}, {} to {}", said, y.text(*p.low), y.text(*p.high)) : said;
 }
 
-/// The area between the interval ends of a line's points, as one shape.
+/// Draws the confidence intervals of all points of a line as one area.
 std::string area(const Chart::Series& series, const Ruler& x, const Ruler& y) {
   std::string steps;
   const auto go_to = [&](double at, double up) {
@@ -229,8 +231,8 @@ std::string area(const Chart::Series& series, const Ruler& x, const Ruler& y) {
   return path("area", steps + "Z");
 }
 
-/// The line, and each point with its interval and tooltip. `below`: a later line mostly covers this one, so it is drawn
-/// wider.
+/// Draws a line, and each of its points with its interval and tooltip. `below`: a later line mostly covers this one, so
+/// it is drawn wider.
 std::string drawn(const Chart::Series& series, const Ruler& x, const Ruler& y, double right, bool tells_x, bool below) {
   const bool limit = series.role == Chart::Series::Role::limit;
   const bool joined = series.role == Chart::Series::Role::measured;
@@ -272,7 +274,7 @@ bool is_covered(const std::vector<Chart::Series>& all, std::size_t at, const Rul
   return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(at) + 1, all.end(), covers);
 }
 
-/// Heights of the names: close to the ends of their lines, without overlap.
+/// Returns the heights in pixels of the series' names: close to the ends of their lines, without overlap.
 std::vector<double> places_of_names(const std::vector<Chart::Series>& all, const Ruler& y, double bottom) {
   std::vector<std::pair<double, std::size_t>> ends;
   for (std::size_t i = 0; i < all.size(); ++i) ends.emplace_back(y.pixel(all[i].points.back().y), i);
@@ -286,7 +288,7 @@ std::vector<double> places_of_names(const std::vector<Chart::Series>& all, const
   return places;
 }
 
-/// The smallest and largest of the numbers that `numbers` gives for each series.
+/// Returns the smallest and the largest of the numbers that `numbers` returns for each series.
 template <class Numbers>
 std::pair<double, double> range_of(const std::vector<Chart::Series>& all, const Numbers& numbers) {
   std::pair range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};

@@ -1,4 +1,4 @@
-// Draws matrices with too many rows to read as small coloured cells.
+// Draws matrices with very many rows as small coloured cells without numbers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace xferbench {
 
 namespace {
 
-// In pixels. Each line of a strip is a column of the matrix, with its name on the left. Above a strip are the names of
-// its first and last row of the matrix.
+// In pixels. Each line of a strip is a column of the matrix, with the column's name on the left. Above a strip are the
+// names of the first and the last matrix row in it.
 constexpr double kCellsFrom = 56;
 constexpr double kCellWidth = 7;
 constexpr double kCellHeight = 12;
@@ -58,7 +58,7 @@ class DenseMap {
     }
   }
 
-  /// Neighbouring cells of one colour share a path segment.
+  /// Adds the cells of one matrix column. Neighbouring cells of one colour share a path segment.
   void add_line(std::size_t from, std::size_t to, std::size_t column, double top) {
     const auto shade_at = [&](std::size_t row) {
       const auto& cell = matrix_.cells[place(row, column)];
@@ -83,7 +83,7 @@ class DenseMap {
     return row * matrix_.columns.size() + column;
   }
 
-  /// The colour key, between the smallest and the largest number.
+  /// Draws the colour key, between the smallest and the largest number.
   [[nodiscard]] std::string key() const {
     Matrix ends({"", ""}, {""});
     ends.form = matrix_.form;

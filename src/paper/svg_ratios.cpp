@@ -16,9 +16,9 @@ using namespace drawing;
 
 namespace {
 
-constexpr double kFurthest = 2;  // larger changes are drawn at the edge
+constexpr double kFurthest = 2;  // ratio; larger changes are drawn at the edge
 
-/// Largest ratio on the axis: covers all intervals, up to kFurthest.
+/// Returns the largest ratio on the axis, which is enough for all intervals but at most kFurthest.
 double reach_of(const Ratios& ratios) {
   double furthest = 1;
   for (const Ratios::Row& row : ratios.rows) {
@@ -74,7 +74,7 @@ class Rows {
     return svg + text_at((kLeft + kRight) / 2, bottom_ + 38, "middle", of_.along) + "\n";
   }
 
-  /// Ratios of the axis's ticks, from 1 outwards, without ticks that are too close to the previous one.
+  /// Returns the ratios at which the axis has ticks, from 1 outwards, without ticks too close to the previous one.
   [[nodiscard]] std::vector<double> ticks() const {
     constexpr std::array kAbove{1.01, 1.02, 1.05, 1.1, 1.2, 1.5, 2.};
     constexpr std::array kBelow{0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5};

@@ -27,7 +27,7 @@ constexpr double kSeen = 1.5;                // pixels; narrower spans cannot be
 
 using Span = Timeline::Span;
 
-/// The shown period, and its mapping to pixels.
+/// The time axis: the shown period, and how times map to pixels.
 class TimeScale {
  public:
   explicit TimeScale(const Timeline& timeline) {
@@ -35,7 +35,7 @@ class TimeScale {
       for (const Span& span : row.spans) from_ = std::min(from_, span.begin), to_ = std::max(to_, span.end);
     }
   }
-  /// Whether the period is too short to tell moments apart.
+  /// Whether the period is shorter than the rounding errors of its times, so that it cannot be drawn.
   [[nodiscard]] bool is_empty() const {
     const double least = 1e-9 * std::max(std::abs(from_), std::abs(to_));
     return !(to_ - from_ > least) || !std::isfinite(to_ - from_);
@@ -44,7 +44,7 @@ class TimeScale {
     return kTimeFrom + std::clamp((time - from_) / (to_ - from_), 0., 1.) * (kTimeTo - kTimeFrom);
   }
 
-  /// Grid and labels of the time axis: round times in one unit, with as many decimals as needed.
+  /// Draws the grid and the labels of the axis: round times in one unit, with as many decimals as needed.
   [[nodiscard]] std::string axis(double bottom) const {
     const auto [unit, one] = to_ >= 1      ? std::pair("s", 1.)
                              : to_ >= 1e-3 ? std::pair("ms", 1e-3)
@@ -66,10 +66,10 @@ class TimeScale {
   double to_ = -std::numeric_limits<double>::infinity();
 };
 
-/// Distributes the spans of a row to lanes without overlap.
+/// The spans of a row, distributed to lanes below each other such that the spans of a lane do not overlap.
 struct Lanes {
   std::vector<std::vector<const Span*>> all{};
-  std::size_t left_out = 0;  ///< spans without a lane
+  std::size_t left_out = 0;  ///< number of spans for which there was no lane
 
   Lanes(const std::vector<Span>& spans, std::size_t most) {
     for (const Span& span : spans) {
@@ -101,7 +101,7 @@ std::string drawn(const std::vector<const Span*>& spans, double top, const TimeS
   return has_room ? svg + drawing::text_at(begin + wide / 2, top + kLane / 2 + 4, "within", first.label) : svg;
 }
 
-/// Merges spans that are too short to be seen and have no visible gap between them.
+/// Draws the spans of a lane. Merges neighbours that are too short to be seen and have no visible gap between them.
 std::string drawn_lane(const std::vector<const Span*>& lane, double top, const TimeScale& scale) {
   const auto is_short = [&](const Span* span) { return scale.at(span->end) - scale.at(span->begin) < kSeen; };
   std::string svg;

@@ -1,4 +1,4 @@
-// A table before it is drawn: cells with their formatting, and columns that may be left out where space is short.
+// A table, independent of the output format: cells with their formatting, and columns that are left out of long lines.
 #pragma once
 
 #include <cstddef>
@@ -29,21 +29,22 @@ struct Cell {
 
 struct Table {
   struct Row {
-    std::vector<Cell> cells;  ///< with fewer cells than the header, the last is a sentence across all remaining columns
-    std::vector<std::string> below{};  ///< sentences about the row; on a terminal below it
-    std::optional<Chart> opens{};      ///< opened by a click on the first cell, on HTML pages
+    std::vector<Cell> cells;           ///< if they are fewer than in the header, the last is a sentence across the rest
+    std::vector<std::string> below{};  ///< sentences about the row; a terminal shows them below it
+    std::optional<Chart> opens{};      ///< chart that opens on a click on the row's first cell; only on HTML pages
   };
   std::vector<std::string> header;
-  std::size_t left_columns = 0;  ///< number of left-aligned columns; all others are right-aligned ...
-  bool last_left = false;        ///< ... except the last one, if this is true
+  std::size_t left_columns = 0;  ///< number of left-aligned columns; those after them are right-aligned
+  bool last_left = false;        ///< the last column is left-aligned, too
   std::size_t gap = 3;           ///< blanks between columns
-  /// Columns to leave out if lines are too long, in this order. If that is not enough because of a long, left-aligned
-  /// last column, its cells move below their rows.
+  /// Indices of the columns to leave out if lines are too long, in this order. If a long, left-aligned last column is
+  /// still too wide, its cells move below their rows.
   std::vector<std::size_t> least_important{};
   std::vector<Row> rows{};
   std::string title{};
-  std::string below{};     ///< heading of Row::below, which other formats show as the last column
-  bool in_pieces = false;  ///< if lines are too long, further columns go below, with the left ones repeated
+  std::string below{};     ///< heading for Row::below, which Markdown and HTML show as the last column
+  bool in_pieces = false;  ///< if lines are too long, the table is split into several below each other, which all
+                           ///< repeat the left columns
 
   /// Removes a column from header and rows. Keeps sentences that run across columns.
   void erase_column(std::size_t column);

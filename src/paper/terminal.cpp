@@ -7,13 +7,13 @@ namespace xferbench {
 
 namespace {
 
-/// Longer lines are hard to read, however wide the window is.
+/// Returns the width at which long sentences are wrapped. Longer lines are hard to read, however wide the window is.
 std::size_t readable_columns(const Style& style) {
   constexpr std::size_t kReadable = 116;
   return style.columns > 0 ? std::min(style.columns, kReadable) : kReadable;
 }
 
-/// The lines of a sentence. A label indents all lines to its end. In a margin, continued lines get two more columns.
+/// Writes a sentence. All lines are indented to the end of its label; in a margin, continued lines by two more columns.
 std::string lines_of(const Sentence& sentence, const Style& style) {
   const std::string margin(sentence.margin, ' ');
   const std::string label = printable(sentence.label);
@@ -23,7 +23,7 @@ std::string lines_of(const Sentence& sentence, const Style& style) {
   return painted_lines(wrapped(printable(sentence.text), columns, margin + label, rest), sentence.tone, style);
 }
 
-/// The text, what the cases have in common and the marks, wrapped if needed.
+/// Writes the text of the heading, what the cases have in common, and the marks, wrapped if needed.
 std::string lines_of(const Heading& heading, const Style& style) {
   std::vector<std::pair<std::string, Tone>> words{{printable(heading.text), Tone::bold}};
   for (const std::string& one : heading.common) words.emplace_back(printable(one), Tone::bold);
@@ -89,7 +89,8 @@ std::string lines_of(const std::vector<Part>& parts, const Style& style) {
 
 namespace {
 
-/// "+-" for each plus-minus sign; it takes the place of a blank where columns are aligned by several.
+/// Replaces each plus-minus sign by "+-", which is one character longer, and where possible removes a blank before it,
+/// so that columns stay aligned.
 std::string in_ascii(std::string text) {
   constexpr std::string_view kSign = "±";
   for (std::size_t at = text.find(kSign); at != std::string::npos; at = text.find(kSign, at)) {

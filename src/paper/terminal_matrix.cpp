@@ -13,9 +13,9 @@ namespace xferbench {
 
 namespace {
 
-/// Numbers of colours among ANSI's 256, in even steps of lightness.
+/// Numbers of colours in ANSI's palette of 256, in even steps of lightness.
 constexpr std::array<int, kShades> kColours{53, 54, 60, 61, 67, 73, 72, 78, 114, 149, 185, 227};
-constexpr std::size_t kFirstBright = 5;  // from here on, black text is easier to read than white
+constexpr std::size_t kFirstBright = 5;  // index of the first colour on which black text is easier to read than white
 
 std::string coloured(const std::string& cell, std::size_t shade, const Style& style) {
   if (!style.color) return cell;
@@ -23,7 +23,7 @@ std::string coloured(const std::string& cell, std::size_t shade, const Style& st
   return fmt::format("\x1b[48;5;{}m\x1b[38;5;{}m{}\x1b[0m", kColours[shade], text, cell);
 }
 
-/// Draws a matrix, in blocks of columns that fit into a line.
+/// Writer of a matrix, in blocks of columns that fit into a line.
 class Map {
  public:
   Map(const Matrix& matrix, const Style& style) : matrix_(matrix), style_(style), left_(width(matrix.corner)) {

@@ -1,4 +1,4 @@
-// Draws tables on terminals, and makes them fit.
+// Writes tables on terminals, and makes them fit into the width.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -26,8 +26,8 @@ std::vector<std::size_t> widths_of(const Table& table) {
   return widths;
 }
 
-/// Wraps a text that begins in column `begin`. Returns it unchanged if `begin` is 0, which means that it is no
-/// sentence.
+/// Colours a text, and wraps it if it is a sentence that begins in column `begin`. `begin` 0: it is no sentence and
+/// stays in one line.
 std::string painted_lines(const std::string& text, std::size_t begin, Tone tone, const Style& style) {
   constexpr std::size_t kNarrow = 20;
   if (begin == 0 || style.columns < begin + kNarrow) return style.painted(tone, text);
@@ -40,7 +40,7 @@ std::string painted_lines(const std::string& text, std::size_t begin, Tone tone,
 std::string line(const Table& table, const Table::Row& row, const std::vector<std::size_t>& widths,
                  const Style& style) {
   std::string text;
-  std::string blanks = "  ";  // written only before more text
+  std::string blanks = "  ";  // written only if more text follows in the line
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     const std::string cell = printable(row.cells[i].text);
     const std::size_t end = cell.find_last_not_of(' ') + 1;
@@ -81,10 +81,11 @@ void stack_last(Table& table) {
 
 bool fits(const Table& table, std::size_t columns) { return length_of(table, widths_of(table)) <= columns; }
 
-/// Leaves out columns until the table fits, if it can. Returns their headings.
+/// Removes the least important columns until the table fits, or none of them is left. Returns the headings of the
+/// removed columns.
 std::vector<std::string> leave_out_least_important(Table& table, std::size_t columns) {
   std::vector<std::string> left_out;
-  std::size_t fewest = 1;  // columns that must stay, so that each sentence has one to run across
+  std::size_t fewest = 1;  // columns that must stay, so that each sentence across columns has one to begin in
   for (const Table::Row& row : table.rows) {
     if (row.cells.size() < table.header.size()) fewest = std::max(fewest, row.cells.size() + 1);
   }
@@ -96,7 +97,7 @@ std::vector<std::string> leave_out_least_important(Table& table, std::size_t col
   return left_out;
 }
 
-/// Makes a table fit. Returns the headings of the columns that were left out.
+/// Makes a table fit into `columns` characters. Returns the headings of the columns that were left out.
 std::vector<std::string> fit(Table& table, std::size_t columns) {
   Table with_last = table;
   std::vector<std::string> left_out = leave_out_least_important(with_last, columns);
@@ -122,7 +123,8 @@ std::string lines_of(const Table& whole, const Style& style) {
   return all + paragraph(note, Tone::dim, style);
 }
 
-/// The left columns and the columns [from, to), without rows whose cells in [from, to) are all empty.
+/// Returns the left columns and the columns [from, to) of a table, without rows whose cells in [from, to) are all
+/// empty.
 Table piece_of(const Table& table, std::size_t from, std::size_t to) {
   const auto kept = [&]<class T>(const std::vector<T>& all) {
     const auto at = [&all](std::size_t i) {
@@ -144,8 +146,8 @@ Table piece_of(const Table& table, std::size_t from, std::size_t to) {
   return piece;
 }
 
-/// Divides a table into pieces that fit into `columns` characters (0: unlimited). Each piece has the left columns, as
-/// many other columns as fit but at least one, and the rows that are not empty in the other columns.
+/// Divides a table into several that fit into `columns` characters (0: unlimited). Each has the left columns, as many
+/// other columns as fit but at least one, and the rows that are not empty in these other columns.
 std::vector<Table> in_pieces(const Table& table, std::size_t columns) {
   const std::size_t all = table.header.size();
   std::vector<Table> pieces;

@@ -20,8 +20,8 @@ std::string padded(const std::string& text, std::size_t to, bool left) {
 
 namespace {
 
-/// How many bytes of a word that is too long for a line go into the first line: up to a slash, as in keys and paths, or
-/// the whole word if no slash is close enough.
+/// Returns how many bytes of a word that is too long for a line go into the first line: up to a slash, as in keys and
+/// paths, or the whole word if it has no slash within `room` characters.
 std::size_t first_part(const std::string& word, std::size_t room) {
   const std::size_t slash = room > 1 ? word.rfind('/', room - 1) : std::string::npos;
   return slash == std::string::npos || slash == 0 ? word.size() : slash + 1;
@@ -31,7 +31,7 @@ bool is_number(const std::string& word) {
   return !word.empty() && word.find_first_not_of("(-0123456789.") == std::string::npos;
 }
 
-/// The words of a sentence; a number and its unit count as one word.
+/// Returns the words of a sentence. A number and its unit count as one word.
 std::vector<std::string> words_of(const std::string& sentence) {
   std::vector<std::string> all;
   std::istringstream words(sentence);

@@ -37,8 +37,7 @@ constexpr std::size_t kLooks = 256;
 
 using Ranges = std::vector<const recording::Range*>;
 
-/// Removes ranges that have ended by `time`, and returns the innermost of those that remain. `begun` must be sorted by
-/// begin.
+/// Removes ranges that have ended by `time`. Returns the innermost remaining one. `begun` must be sorted by begin.
 const recording::Range* innermost(Ranges& begun, recording::Time time) {
   while (!begun.empty() && begun.back()->end != 0 && begun.back()->end <= time) begun.pop_back();
   return begun.empty() ? nullptr : begun.back();

@@ -112,8 +112,7 @@ std::vector<Index> next_calls(const Program& program) {
   return next;
 }
 
-/// Changes copies of pageable memory to copies of pinned memory. `once`: seconds for pinning, 0 if that happens outside
-/// of the window.
+/// Changes pageable copies to pinned ones. `once`: seconds for pinning the memory, 0 if that is outside of the window.
 void pin(Program& program, std::span<const Index> operations, const Costs& costs, double once) {
   const TypicalValue<Index> gaps = typical_gaps(program);
   const std::vector<Index> next = next_calls(program);
@@ -153,8 +152,7 @@ Fix pinned_memory(const AnalysisInput& e, const std::vector<Index>& operations) 
           }};
 }
 
-/// Returns the time per copy as text if all copies are small, else their rate and the rate that pinned memory would
-/// reach.
+/// Returns the time per copy as text if all copies are small, else their rate and the rate with pinned memory.
 std::string pace(const AnalysisInput& e, std::span<const Index> operations, double pinned) {
   const double taken = recorded_time_of(e.program, operations);
   if (largest_of(e.program, operations) <= kSmallCopy) {
@@ -234,7 +232,7 @@ bool belongs_to(const Program& p, const std::vector<Before>& before_call, const 
   const HostCall& call = p.calls[o.call];
   if (call.thread != before.thread || o.call <= last.call || call.begin > before.end + kLongestPause) return false;
   // A kernel launched in between may use the data of the copy before; after a wait, the host may read what a D2H copy
-  // wrote.
+  // wrote to its memory.
   const Before& then = before_call[last.call];  // last.call is a copy, so neither a launch nor a wait
   const Before& now = before_call[o.call];
   return now.launches == then.launches && (now.waits == then.waits || o.copy != CopyKind::d2h);
@@ -279,8 +277,7 @@ void gather(Program& p, const Run& run, const Costs& costs) {
   whole.work = costs.copy(whole.copy, whole.host, bytes).value_or(whole.work);
 }
 
-/// Returns the host seconds from the first to the last copy call of each run, in total, without the calls that merging
-/// would save.
+/// Returns the host seconds between the first and the last copy call of each run, without the calls that merging saves.
 double time_between(const AnalysisInput& e, const std::vector<Run>& runs) {
   double sum = 0;
   for (const Run& run : runs) {

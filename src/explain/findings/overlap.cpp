@@ -135,8 +135,7 @@ class Covered {
   std::unordered_map<Index, std::array<Index, 3>> by_operation_;
 };
 
-/// Makes each wait for a step's result wait for the result of the step before instead. The program's last wait stays as
-/// it is.
+/// Makes each wait for a step's result wait for the previous step's result. The program's last wait stays as it is.
 void defer_wait_by_a_step(Program& p, const std::vector<Chain>& chains) {
   std::unordered_map<Index, Index> instead;  // per operation: result of the previous step
   for (const Chain& chain : chains) {

@@ -50,8 +50,7 @@ struct Moved {
   double end = 0;    ///< end of the last migration
   std::uint64_t bytes = 0;
   std::size_t times = 0;
-  /// Returns the seconds that the kernel waited for pages and for its page faults to be handled: from its first to its
-  /// last migration.
+  /// Returns the seconds that the kernel waited for pages and page faults: from its first to its last migration.
   [[nodiscard]] double seconds() const { return end - begin; }
 };
 

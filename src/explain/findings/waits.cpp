@@ -121,8 +121,7 @@ Waits waits_in(const Program& p) {
       (account.take(call.waits_for) ? waits.results : waits.needless).push_back(c);
       continue;
     }
-    // Many programs wait for the stream after a blocking copy back. Both waits are for the same result, so take() is
-    // not called here.
+    // Many programs wait for the stream after a blocking copy back. Both waits are for the same result.
     waits.results.push_back(c);
     for (const Index i : call.operations) waits.bytes += p.operations[i].bytes;
   }
@@ -134,12 +133,11 @@ void remove_waits(Program& p, const std::vector<Index>& calls) {
   for (const Index c : calls) make_asynchronous(p.calls[c], 0);
 }
 
-/// In bytes. Larger results are left out: pinning them pays off by itself and is another finding
-/// (FindingKind::pageable).
+/// In bytes. Larger results are left out: pinning them pays off by itself and is another finding (`pageable`).
 constexpr std::uint64_t kSmallResult = 64 * KiB;
 
-/// Pins small results and removes these waits. Calls with a larger copy to pageable memory keep their wait, because the
-/// host carries out such a copy.
+/// Pins small results and removes these waits. Calls with a larger copy to pageable memory still wait, since the host
+/// carries out such a copy.
 void pin_results(Program& p, const std::vector<Index>& calls, const Costs& costs) {
   for (const Index c : calls) {
     for (const Index i : p.calls[c].operations) {
