@@ -30,13 +30,13 @@ bool says_what_is_done(const Work& work, std::string_view axis) {
   return work.axes.empty() ? !has(kWays, axis) : has(work.axes, axis);
 }
 
-/// The value of the axis; empty if the case has no such axis.
+/// Returns the value of the axis as text; empty if the case has no such axis.
 std::string text_of(const Case& c, std::string_view axis) {
   const Case::Param* param = c.find(axis);
   return param == nullptr ? std::string() : to_text(param->value, param->kind);
 }
 
-/// All values that the cases of a scenario have for an axis, by scenario and axis.
+/// For each scenario and axis, all values that the cases have for it; an empty text if a case lacks the axis.
 using Values = std::map<std::pair<std::string, std::string>, std::set<std::string>>;
 
 Values values_of(std::span<const Work> cases) {

@@ -17,28 +17,29 @@ namespace xferbench::validation {
 /// A measured case and its prediction.
 struct Prediction {
   std::string key;
-  std::string group;                   ///< names_of_work(): cases of one group are compared with each other
-  std::string kind{};                  ///< kind_of(): the way of doing the work, for example "engines"
-  double measured = 0;                 ///< the headline's median, in seconds
+  std::string group;    ///< name of the work (names_of_work()); cases of one group do the same work and are compared
+  std::string kind{};   ///< the way of doing the work (kind_of()), for example "engines"
+  double measured = 0;  ///< median of the case's main metric, in seconds
   std::optional<Interval> interval{};  ///< 95% interval of `measured`, in seconds
   double predicted = 0;
-  std::optional<Interval> between{};  ///< range of predictions within the intervals of the profile's numbers
+  std::optional<Interval> between{};  ///< lowest and highest prediction within the confidence intervals of the
+                                      ///< profile's numbers, in seconds
 };
 
 // --- Cases that do the same work, so that one can be faster than another ---------------------------------------------
 
-/// A case and the axes that say what work it does, not how. Empty `axes`: all except strategy, method and host, which
-/// name a way of doing the work.
+/// A case and the names of the axes that define what work it does, not how. Empty `axes`: all axes except strategy,
+/// method and host, which define how the work is done.
 struct Work {
   const Case* config = nullptr;
   std::span<const std::string_view> axes{};
 };
 
-/// A name for each case's work, the same for cases that do the same work: for example "overlap 16 MiB, 10 rounds".
-/// Params that all cases of a scenario share are left out, except size, direction and rounds.
+/// Returns a name of each case's work, for example "overlap 16 MiB, 10 rounds". Cases that do the same work have the
+/// same name. Axes with the same value in all cases of a scenario are left out, except size, direction and rounds.
 std::vector<std::string> names_of_work(std::span<const Work> cases);
 
-/// The way in which a case does its work, for example "engines"; the scenario's name if no axis says it.
+/// Returns the way in which a case does its work, for example "engines"; the scenario's name if no axis defines it.
 std::string kind_of(const Case& c);
 
 // --- Accuracy of the predictions -------------------------------------------------------------------------------------
@@ -46,7 +47,7 @@ std::string kind_of(const Case& c);
 /// Statistics of the errors |predicted / measured - 1|.
 struct Errors {
   std::size_t cases = 0;
-  double bias = 0;  ///< median of predicted / measured - 1
+  double bias = 0;  ///< median of predicted / measured - 1, sign included
   double median = 0;
   double p95 = 0;
 };
@@ -57,11 +58,11 @@ struct Group {
   std::vector<std::pair<std::string, Errors>> kinds;  ///< errors by kind_of(), in the order of first use
   std::string fastest;                                ///< key of the case that was measured fastest
   std::string predicted_fastest;
-  double regret = 0;  ///< relative extra time of the case predicted fastest over the fastest one, both as measured
-  std::optional<double> coverage{};  ///< share of cases whose measured and predicted intervals overlap; absent: unknown
+  double regret = 0;  ///< extra time of the case predicted fastest over the fastest, both as measured, relative
+  std::optional<double> coverage{};  ///< share of cases whose measured and predicted intervals overlap, if known
 };
 
-/// The groups are in the order of their first cases.
+/// Returns the errors of each group of cases (Prediction::group), in the order of the groups' first cases.
 std::vector<Group> groups_of(std::span<const Prediction> predictions);
 
 Errors errors_of(std::span<const Prediction> predictions);
@@ -71,7 +72,7 @@ Errors errors_of(std::span<const Prediction> predictions);
 namespace xferbench {
 
 struct Validated {
-  std::string profile;                              ///< name of the profile in tables
+  std::string profile;                              ///< name of the profile, for tables
   std::vector<std::string> files;                   ///< results files that it was compared with
   std::vector<validation::Prediction> predictions;  ///< predictions for the cases of `files`
   std::vector<std::string> left_out;                ///< results that were not predicted, and why

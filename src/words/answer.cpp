@@ -18,8 +18,8 @@ namespace {
 
 using Results = std::vector<const Result*>;
 
-/// A number as text, for example "55.45 GB/s ± 0.4 %", "94.9 %" or "1.75 times"; empty if the case has no such number.
-/// Only a rate that selects the best case has its interval.
+/// Returns a number of the case as text, for example "55.45 GB/s ± 0.4 %", "94.9 %" or "1.75 times"; empty if the case
+/// has no such number. Only a rate by which the best case is selected has its interval.
 std::string quantity(const ScenarioDescriptor& scenario, const MetricDeclaration& of, const Result& result) {
   if (of.kind == MetricDeclaration::Kind::label) return result.label(of.name);
   if (of.kind == MetricDeclaration::Kind::measurement) {
@@ -30,14 +30,14 @@ std::string quantity(const ScenarioDescriptor& scenario, const MetricDeclaration
   if (metric == nullptr) return {};
   if (of.format == MetricDeclaration::Format::ratio) return fmt::format("{:.2f} times", metric->value);
   const std::string text = format_quantity(metric->value, metric->unit);
-  // A rate is as certain as the time that it was computed from.
+  // A rate has the relative interval of the time from which it was computed.
   const Measurement* headline = metric->unit == "GB/s" ? headline_of(result, scenario.metrics) : nullptr;
   const auto width =
       headline == nullptr || of.name != scenario.answer.best ? std::nullopt : relative_half_width(*headline);
   return width ? text + " ± " + format_percent(*width) : text;
 }
 
-/// A clause with its numbers filled in; nullopt if one of them is unknown.
+/// Returns a clause of ScenarioDescriptor::answer with its numbers filled in; nullopt if one of them is unknown.
 std::optional<std::string> filled(const std::string& clause, const ScenarioDescriptor& scenario, const Result& result) {
   std::string text;
   std::size_t from = 0;
@@ -62,7 +62,7 @@ std::string sentence_of(const ScenarioDescriptor& scenario, const Result& result
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-/// The cases that compete: those with the largest value of each of these axes.
+/// Returns the cases that compete to be the best: those with the largest value of each of these axes.
 Results largest(Results results, const std::vector<std::string>& axes) {
   for (const std::string& axis : axes) {
     const auto size = [&axis](const Result* r) { return r->config.has(axis) ? r->config.count(axis) : 0; };
@@ -88,8 +88,8 @@ const Result* best_of(const ScenarioDescriptor& scenario, const Results& results
   return best ? best->second : nullptr;
 }
 
-/// How the best case differs from the others, for example " (size 256 MiB; the best of 4 cases: host pinned; 1
-/// FAILED)". `like`: the cases among which it was chosen, `all`: all cases of the sentence.
+/// Returns how the best case differs from the others, for example " (size 256 MiB; the best of 4 cases: host pinned; 1
+/// FAILED)". `like`: the cases from which it was chosen; `all`: all cases that the sentence is about.
 std::string which(const ScenarioDescriptor& scenario, const Result& best, const Results& like, const Results& all) {
   const auto differs_in = [&best](const Axis& axis, const Results& results) {
     return best.config.has(axis.name) && std::ranges::any_of(results, [&](const Result* r) {

@@ -23,7 +23,7 @@ using Axes = std::vector<std::string>;
 
 std::string half_width_text(const std::optional<double>& width) { return width ? format_percent(*width) : ""; }
 
-/// The relative half-width between a metric's "_low" and "_high" metrics; nullopt without these.
+/// Returns half the distance between a metric's "_low" and "_high" metrics over its value; nullopt without them.
 std::optional<double> half_width_of(const Result& result, const Metric& metric) {
   const Metric* low = result.metric(metric.name + "_low", metric.gpu);
   const Metric* high = result.metric(metric.name + "_high", metric.gpu);
@@ -31,7 +31,7 @@ std::optional<double> half_width_of(const Result& result, const Metric& metric) 
   return (high->value - low->value) / 2 / metric.value;
 }
 
-/// A value of that measurement: a time in the unit of its column (`time_unit`), anything else in its own unit.
+/// Returns a value of the measurement as text: a time in its column's `time_unit`, anything else in its own unit.
 std::string value_text(const Measurement& m, const std::optional<double>& value, const std::string& time_unit) {
   if (!value) return "";
   return m.unit == "s" ? format_seconds_in(*value, time_unit)
@@ -62,7 +62,7 @@ std::string metric_cell(MetricDeclaration::Format format, const Metric& metric, 
   return is_whole(metric.unit) ? fmt::format("{:.0f}", metric.value) : format_significant(metric.value);
 }
 
-/// The text of a column for a result, or for one of its GPUs; empty if that has no such number.
+/// Returns the text of a column for a result, or for one of its GPUs; empty if there is no such number.
 std::string cell(const Column& column, const Result& result, const std::string& time_unit,
                  std::optional<int> gpu = {}) {
   const MetricDeclaration& of = *column.of;
@@ -77,7 +77,7 @@ std::string cell(const Column& column, const Result& result, const std::string& 
                           : metric_cell(of.format, *metric, time_unit);
 }
 
-/// Adds the times of a measurement that stand side by side in columns: the median and the percentiles.
+/// Adds the times of a measurement that adjacent columns show: the median and the percentiles.
 void add_times(const Measurement& m, std::vector<double>& times) {
   if (m.unit != "s" || m.samples.empty()) return;
   times.push_back(m.median);
@@ -86,10 +86,10 @@ void add_times(const Measurement& m, std::vector<double>& times) {
   }
 }
 
-/// The unit of a column of times, which the columns of its percentiles share. Empty if the times differ so much that
-/// each is better read in its own unit.
+/// Returns the common unit for the times of a column and of its percentiles' columns. Empty if the times differ so much
+/// that each is easier to read in its own unit.
 std::string unit_in_table(const std::vector<double>& times) {
-  constexpr double kLongest = 1e5;  // from here on nobody reads it as a number of the same column
+  constexpr double kLongest = 1e5;  // a number from here on is not read as one of the same column
   std::string unit = unit_for_all(times);
   const double most = times.empty() ? 0 : std::ranges::max(times);
   return most * in_a_second(unit) < kLongest ? unit : "";
@@ -111,7 +111,7 @@ std::string time_unit_of(const MetricDeclaration& of, const std::vector<const Re
   return unit_in_table(times);
 }
 
-/// Whether a column shows anything: a value or, for clocks, two different ones.
+/// Whether a column is worth showing: it has a value, or, if it names clocks, two different ones.
 bool shows(const Group& group, const Column& column) {
   std::string first;
   return std::ranges::any_of(group.results, [&](const Result* r) {
@@ -123,7 +123,7 @@ bool shows(const Group& group, const Column& column) {
   });
 }
 
-/// A row that says why a case has no numbers, after the values of its axes.
+/// Returns a row with the axis values of a case and, instead of its numbers, the reason why it has none.
 Table::Row without_numbers(const Result& result, Cells axes) {
   const bool failed = result.status == Status::failed;
   axes.emplace_back(fmt::format("{}: {}", failed ? "FAILED" : "skipped", result.reason),
@@ -131,8 +131,9 @@ Table::Row without_numbers(const Result& result, Cells axes) {
   return {std::move(axes)};
 }
 
-/// The columns after the axes, the least important first: clocks and percentiles, then numbers from the right, then
-/// shares of a limit and speed-ups, then the interval. The first column, the headline, always stays.
+/// Returns the indices of the columns after the axes, the least important first: clocks and percentiles, then numbers
+/// from the right, then shares of a limit and speed-ups, then the interval. Leaves out the first of these columns, the
+/// main metric, which always stays.
 std::vector<std::size_t> least_important(std::span<const Column> columns, std::size_t axes) {
   using Companion = MetricDeclaration::Companion;
   const auto rank = [&columns](std::size_t i) {
@@ -152,7 +153,7 @@ std::vector<std::size_t> least_important(std::span<const Column> columns, std::s
   return order;
 }
 
-/// The axis values that all cases skipped for one reason share: "host managed".
+/// Returns the axis values that all cases skipped for one reason share: " (host managed)".
 std::string common_text(const std::vector<const Axis*>& varying, const std::vector<const Result*>& those) {
   std::vector<std::string> parts;
   for (const Axis* axis : varying) {
@@ -165,7 +166,7 @@ std::string common_text(const std::vector<const Axis*>& varying, const std::vect
   return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
 }
 
-/// A table with a column for each axis that varies.
+/// Returns a table without rows, with a column for each axis that varies.
 Table empty_table(const Group& group) {
   Table table;
   for (const Axis& axis : group.scenario.axes) {
@@ -181,12 +182,13 @@ Cells axis_cells(const Result& result, const Axes& axes) {
   return cells;
 }
 
-// Limits of sample charts on pages: a page of usual size has all samples, one with very many cases none.
+// Limits for the charts of samples that open from table rows on HTML pages: with more than kMostThatOpen rows, there
+// are none; all charts together show about kSamplesOfAll samples, each at least kFewestSamples.
 constexpr std::size_t kMostThatOpen = 500;
 constexpr std::size_t kSamplesOfAll = 40'000;
 constexpr std::size_t kFewestSamples = 50;
 
-/// The GPUs that have their own value of that number in any of the results.
+/// Returns the GPUs for which any of the results has a value of that number of their own.
 std::vector<std::optional<int>> gpus_with(const MetricDeclaration& of, const std::vector<const Result*>& results) {
   std::set<std::optional<int>> gpus;
   const auto look_at = [&](const auto& all) {
@@ -201,7 +203,7 @@ std::vector<std::optional<int>> gpus_with(const MetricDeclaration& of, const std
   return {gpus.begin(), gpus.end()};
 }
 
-/// One number of each GPU: rows are cases, columns GPUs.
+/// Returns a table of one number of each GPU: rows are cases, columns GPUs.
 Table gpu_table(const Group& group, const MetricDeclaration& of, const std::vector<std::optional<int>>& gpus) {
   Table table = empty_table(group);
   const Axes axes = table.header;
@@ -279,7 +281,7 @@ std::vector<std::string> skipped_lines(const Group& group) {
 
 namespace {
 
-/// The number by which ways to do the same work are ranked: less is better. nullopt if the case has no such number.
+/// Returns the number that ranks ways to do the same work: smaller is better. nullopt if the case has no such number.
 std::optional<double> rank_of(const Result& r, const ScenarioDescriptor& scenario) {
   const Metric* metric = r.metric(scenario.answer.best);
   const Measurement* m = r.measurement(scenario.answer.best);
@@ -288,7 +290,8 @@ std::optional<double> rank_of(const Result& r, const ScenarioDescriptor& scenari
   return scenario.metric(scenario.answer.best)->better == Better::higher ? 1 / value : value;
 }
 
-/// For each case, its time relative to the fastest way to do the same work: "5.26x". Empty if there is only one way.
+/// Returns for each case its time relative to the fastest way to do the same work: "5.26x". Empty if no work was done
+/// in more than one way.
 std::vector<std::string> times_of_quickest(const Group& group, const std::vector<const Result*>& rows) {
   if (!group.scenario.answer.ranks_ways) return {};
   const auto work_of = [&group](const Result& r) {

@@ -1,5 +1,4 @@
-// Tables of a scenario's cases: a row for each case, a column for each axis that varies and for each number that a case
-// has.
+// Tables of a scenario's cases, with a row for each case. Columns are the axes that vary and the numbers of the cases.
 #pragma once
 
 #include <cstddef>
@@ -19,34 +18,34 @@ namespace xferbench {
 struct Group {
   const ScenarioDescriptor& scenario;
   const std::vector<const Result*>& results;
-  std::map<std::string, std::size_t> skipped{};  ///< number of results for each reason
+  std::map<std::string, std::size_t> skipped{};  ///< number of skipped results, by reason
 
   Group(const ScenarioDescriptor& of, const std::vector<const Result*>& all);
 
-  /// Whether the result was skipped for a reason that it shares with others.
+  /// Whether the result was skipped for a reason for which others were skipped, too.
   [[nodiscard]] bool shares_reason(const Result& r) const;
-  /// The first result that has the axis; null: none.
+  /// Returns the first result that has the axis; null if none has it.
   [[nodiscard]] const Result* with(const std::string& axis) const;
-  /// Whether the results that have the axis differ in it. If some lack it, that is because of another axis, which
-  /// varies.
+  /// Whether the results that have the axis differ in its value. Results without the axis do not count: they lack it
+  /// because of the value of another axis, which then varies.
   [[nodiscard]] bool varies(const std::string& axis) const;
 };
 
-/// Axes with the same value in all results: {"size", "1 MiB"}.
+/// Axes with the same value in all results, each with that value: {"size", "1 MiB"}.
 using Fixed = std::vector<std::pair<std::string, std::string>>;
 Fixed fixed_axes(const Group& group);
 
-/// The results that get a row of their own. After Ctrl-C hundreds of cases may not have begun; their rows would scroll
-/// the measured ones away.
+/// Returns the results that get a row of their own. After Ctrl-C hundreds of cases may not have begun; rows for them
+/// would scroll the measured ones away.
 std::vector<const Result*> with_row(const Group& group);
-/// One line for each reason that several cases were skipped for.
+/// Returns a line for each reason for which several cases were skipped.
 std::vector<std::string> skipped_lines(const Group& group);
 
-/// The table of these results, with the scenario's columns.
+/// Returns the table of these results, with the columns that the scenario declares.
 Table headline_table(const Group& group, const std::vector<const Result*>& rows);
-/// A table for each number that has a heading and values for single GPUs.
+/// Returns a table for each number that has a heading and values for single GPUs.
 std::vector<Table> gpu_tables(const Group& group);
-/// The measurements of one result. A percentile is empty if there are too few samples for it.
+/// Returns a table of the measurements of one result. A percentile is empty if there are too few samples for it.
 Table table_of(const std::vector<const Measurement*>& measurements);
 
 }  // namespace xferbench

@@ -23,7 +23,7 @@ constexpr std::size_t kLeastValues = 3;
 constexpr std::size_t kMostLines = 8;
 constexpr std::size_t kFewLines = 3;  // series, limits included; charts with more have the usual size
 constexpr std::size_t kMostPanels = 6;
-constexpr std::array<std::size_t, 7> kLineColours{0, 1, 2, 3, 4, 6, 7};  // classes of page.css; 5: limits
+constexpr std::array<std::size_t, 7> kLineColours{0, 1, 2, 3, 4, 6, 7};  // classes of page.css; 5 is for limits
 
 std::string values_text(const Result& r, const std::vector<std::string>& axes) {
   std::vector<std::string> texts;
@@ -40,7 +40,7 @@ auto by_values(const Results& results, const std::vector<std::string>& axes) {
   return by_name(results, [&](const Result* r) { return values_text(*r, axes); });
 }
 
-/// Gives times the unit that tables have: 5.3 us, and not 5.3e-06 s.
+/// Converts the times of a chart to a readable unit: 5.3 us, and not 5.3e-06 s. `most`: the largest time in seconds.
 void set_time_unit(double most, Chart& chart) {
   const std::string unit = unit_for_all(std::array{most});
   const double times = in_a_second(unit);
@@ -68,7 +68,7 @@ class Drawer {
     return all;
   }
 
-  /// Bars in the place of charts whose axis would have a single value.
+  /// Returns bar charts for those line charts whose x axis would have a single value.
   [[nodiscard]] std::vector<Bars> bars(std::span<const Result* const> results) const {
     return drawn<Bars>(results, [this](const auto& panel, const auto& some) { return bars_of(panel, some); });
   }
@@ -126,7 +126,8 @@ class Drawer {
     return point;
   }
 
-  /// A number with its interval: its own if it has one; for a rate, that of the time from which it was computed.
+  /// Returns a number of the case with its confidence interval: its own if it has one; for a rate, the relative
+  /// interval of the time from which it was computed.
   [[nodiscard]] std::optional<Chart::Point> point_of(const Result& r) const {
     if (y_ == nullptr) return std::nullopt;
     if (y_->kind == MetricDeclaration::Kind::measurement) return point_of(r.measurement(of_.y));
@@ -166,7 +167,7 @@ class Drawer {
     const std::vector<std::string> axes = axes_of_lines(results);
     const auto lines = by_values(results, axes);
     if (values.size() < kLeastValues || lines.size() > kMostLines) return std::nullopt;
-    constexpr double kDecades = 30;  // largest / smallest value, from which on a linear scale hides the small ones
+    constexpr double kDecades = 30;  // if largest / smallest value is at least this, the axis is logarithmic
     Chart chart{.title = name_of_y() + " over " + of_.x + (panel.empty() ? "" : ": " + panel),
                 .x = {.label = of_.x,
                       .log = *values.begin() > 0 && *values.rbegin() / *values.begin() >= kDecades,
@@ -192,7 +193,7 @@ class Drawer {
     return chart;
   }
 
-  /// Names the axes for which a line shows only the best value, because it has several cases at one value of x.
+  /// Returns a note on the axes for which a line shows only the best case, because several cases have the same x.
   [[nodiscard]] std::string best_case_note(const std::vector<std::pair<std::string, Results>>& lines,
                                            const std::vector<std::string>& axes) const {
     const auto differs = [&](const std::string& axis) {
@@ -207,7 +208,7 @@ class Drawer {
     return fmt::format("Each point is the best of its cases, which differ in {}.", fmt::join(differ, ", "));
   }
 
-  /// The axes for which `holds` is true, except those that the chart draws.
+  /// Returns the axes for which `holds` is true, except those that the chart shows.
   template <class Holds>
   [[nodiscard]] std::vector<std::string> undrawn_axes(const std::vector<std::string>& axes, const Holds& holds) const {
     std::vector<std::string> those;
@@ -235,7 +236,7 @@ class Drawer {
     return series;
   }
 
-  /// Adds the highest limit at each value of x, because cases with that value may have different limits.
+  /// Adds the highest limit of the cases with each value of x, because their limits may differ.
   void add_limit(const Results& results, Chart& chart) const {
     std::map<double, double> limits;
     for (const Result* r : results) {
@@ -263,7 +264,7 @@ std::vector<const Metric*> of_gpus(const Result& r, const std::string& name) {
 }
 
 Bars bars_of(const GpuBars& of, const std::string& panel, const Result& r) {
-  constexpr std::size_t kAlone = 5;  // a muted colour
+  constexpr std::size_t kAlone = 5;  // index of a muted colour
   const std::vector<const Metric*> alone = of_gpus(r, of.alone);
   const std::vector<const Metric*> at_once = of_gpus(r, of.at_once);
   Bars bars{.title = fmt::format("Each of {} GPUs alone, and all at once{}{}", at_once.size(),
@@ -303,7 +304,7 @@ std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& 
 
 std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
   std::vector<Chart> charts;
-  std::map<std::string, std::size_t> colours;  // a name has the same colour in all charts of the scenario
+  std::map<std::string, std::size_t> colours;  // by name, so that all charts agree
   for (const LineChart& of : scenario.charts) {
     for (Chart& chart : Drawer(scenario, of).charts(results)) {
       for (Chart::Series& series : chart.series) {

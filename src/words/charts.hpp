@@ -1,4 +1,4 @@
-// The charts that scenarios declare, for the results of a run.
+// Draws the charts that scenarios declare, for the results of a run.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace xferbench {
 
-/// Charts with enough data: at least three values of the axis, and not more lines than can be told apart. All `results`
-/// must be of that scenario.
+/// Returns the charts that have enough data: at least three values of the x axis, and not too many lines to
+/// distinguish. All `results` must be of that scenario.
 std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
-/// Bars in the place of charts whose axis has only one value; at least three lines are needed.
+/// Returns bar charts for those line charts whose x axis would have a single value, if there are at least three bars.
 std::vector<Bars> bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
-/// Compares the number of each GPU alone with its number when all GPUs work. Only for three GPUs and more: a table
-/// shows fewer better.
+/// Returns charts that compare the number of each GPU alone with its number while all GPUs work. Only for three and
+/// more GPUs: fewer are easier to compare in a table.
 std::vector<Bars> gpu_bars_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results);
 
-/// The samples of the headline in the order in which they were taken, with their median; of more than `most`, every
-/// n-th. nullopt for fewer than ten samples, and if only a file holds them.
+/// Returns a chart of the main metric's samples in the order in which they were taken, with their median. Of more than
+/// `most` samples, it shows every n-th. nullopt if there are fewer than ten samples, or if they are only in a file.
 std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& scenario, std::size_t most);
 
 }  // namespace xferbench

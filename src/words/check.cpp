@@ -55,7 +55,7 @@ using check::Verdict;
 
 // --- One file -------------------------------------------------------------------------------------------------------
 
-/// The table of one file. Long texts are in the last columns, where they may go beneath their row.
+/// Returns the table of one file. Long texts are in the last columns, which a terminal can move below their rows.
 Table table_of(const Checked& checked) {
   Table table{.header = {"verdict", "margin", "found", "expected", "expectation", "deciding case"},
               .left_columns = 6,
@@ -63,11 +63,11 @@ Table table_of(const Checked& checked) {
               .gap = 2,
               .least_important = {3, 1}};
   for (const check::Row& row : checked.rows) {
-    // A file of expectations may cover every scenario; a run measures one or two. What is not measured is listed below
-    // the tables.
+    // Skip what was not measured: a file of expectations may cover every scenario, a run one or two. Such expectations
+    // are listed below the tables.
     if (row.verdict == Verdict::not_measured) continue;
-    const std::string name = row.name == row.key ? "" : row.name;             // a derived limit is named after its case
-    const std::string margin = row.margin ? format_change(*row.margin) : "";  // for example "+4.2 %" inside its limit
+    const std::string name = row.name == row.key ? "" : row.name;             // empty: the name is only the key
+    const std::string margin = row.margin ? format_change(*row.margin) : "";  // distance from its limit: "+4.2 %"
     const Tone tone = row.verdict == Verdict::holds ? Tone::plain : Tone::bad;
     Table::Row& line = table.rows.emplace_back();
     for (const std::string& text :
@@ -96,8 +96,8 @@ bool is_missing(const check::Row& row) {
   return row.verdict == Verdict::not_measured || (row.verdict == Verdict::no_case && !row.command.empty());
 }
 
-/// The rows, taken from the first file, whose expectation no file has measured. All files have the same expectations in
-/// the same order, so a row index means the same in each.
+/// Returns the rows, taken from the first file, whose expectation no file has measured. All files have the same
+/// expectations in the same order, so a row index means the same in each.
 std::vector<const check::Row*> missing_everywhere(AllChecked all) {
   std::vector<const check::Row*> missing;
   for (std::size_t i = 0; i < all.front().rows.size(); ++i) {
@@ -121,7 +121,7 @@ void add_missing(AllChecked all, Document& document) {
   document.add(std::move(table));
 }
 
-/// "3 files: 2 pass, 1 fails: b.json"; empty for a single file, whose own summary says it.
+/// Returns for example "3 files: 2 pass, 1 fails: b.json"; empty for a single file, whose own summary says that.
 std::string summary_of_all(AllChecked all) {
   if (all.size() == 1) return {};
   std::vector<std::string> failing;

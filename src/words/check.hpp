@@ -1,5 +1,5 @@
-// Results of checks in words. Pure functions from records to documents, for one file or several that were checked
-// against the same expectations.
+// Describes the results of `xferbench check` in words, for one file or several that were checked against the same
+// expectations. Pure functions from records to documents.
 #pragma once
 
 #include <span>
@@ -13,16 +13,16 @@ namespace xferbench {
 
 using AllChecked = std::span<const check::Checked>;
 
-/// The marks of all files. With several files, each mark has the names of those that it is about.
+/// Returns the marks of all files. With several files, each mark names the files that it is about.
 Trust trust_of(AllChecked all);
 
 /// Whether all expectations hold for every file.
 bool all_hold(AllChecked all);
 
-/// A table for each file, one summary, and commands that measure what no file has.
+/// Returns a table for each file, one summary, and commands that measure the expectations that no file has measured.
 Document document_of(AllChecked all);
 
-/// Why a file does not pass because its run is incomplete; empty if the run is complete.
+/// Returns why a file does not pass because its run is incomplete; empty if the run is complete.
 std::string incomplete(const check::Checked& checked);
 /// Whether the run is complete and still does not pass, because no expectation was measured.
 bool nothing_was_checked(const check::Checked& checked);
@@ -30,7 +30,7 @@ bool nothing_was_checked(const check::Checked& checked);
 std::string summary(const check::Checked& checked);
 /// Appends "(2)", "(3)" and so on to equal names: readers of OpenMetrics and JUnit keep only one of these.
 std::vector<std::string> made_distinct(std::vector<std::string> names);
-/// The case that decides, or why there is none.
+/// Returns the case that decides whether the expectation holds, or why there is none.
 std::string about(const check::Row& row);
 
 }  // namespace xferbench

@@ -22,7 +22,7 @@ namespace {
 using compare::Verdict;
 
 constexpr std::size_t kManyRows = 50;
-constexpr std::size_t kMostOfFiles = 500;  // bytes for the names of files, of which there may be hundreds
+constexpr std::size_t kMostOfFiles = 500;  // maximum bytes for the names of files, of which there may be hundreds
 
 Tone tone_of(Verdict verdict) {
   switch (verdict) {
@@ -41,7 +41,7 @@ bool is_quiet(const compare::Row& row) {
   return row.verdict == Verdict::same || row.verdict == Verdict::inconclusive || row.verdict == Verdict::added;
 }
 
-/// The remark that many inconclusive rows have in common, so that it is printed once; empty if there is none.
+/// Returns the remark that many inconclusive rows share, so that it is printed once; empty if there is none.
 std::string usual_remark(const compare::Comparison& comparison) {
   constexpr std::ptrdiff_t kMany = 4;
   std::map<std::string, std::ptrdiff_t> counts;
@@ -50,7 +50,7 @@ std::string usual_remark(const compare::Comparison& comparison) {
   }
   const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
   if (most == counts.end() || most->second < kMany || most->first.empty()) return "";
-  // Return the remark only if every inconclusive row has one: a row without any would seem to have this one.
+  // Without a remark of its own, a row would seem to have the common one, so every inconclusive row needs one.
   const bool all_say_something = std::ranges::none_of(comparison.rows, [](const compare::Row& row) {
     return row.verdict == Verdict::inconclusive && remarks(row).empty();
   });
@@ -67,7 +67,7 @@ Table empty_table(const compare::Comparison& comparison) {
           .below = "why"};
 }
 
-/// The row of a case. `key`: the case's key, or the part of it that the cases do not share.
+/// Returns the row of a case. `key`: the case's key, or the part of it that distinguishes it from the other cases.
 Table::Row row_of(const compare::Row& row, const std::string& key) {
   const auto value = [&row](const std::optional<compare::Side>& side) {
     return side ? compared_value(side->median, row.unit) : "-";
@@ -80,20 +80,20 @@ Table::Row row_of(const compare::Row& row, const std::string& key) {
       .below = remarks(row).empty() ? std::vector<std::string>() : std::vector{remarks(row)}};
 }
 
-/// The first `most` bytes of a text from a file, which may be of any length. No UTF-8 character is split.
+/// Returns the first `most` bytes of a text from a file, which may be of any length. No UTF-8 character is split.
 std::string clipped(const std::string& text, std::size_t most = 150) {
   if (text.size() <= most) return text;
   while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0U) == 0x80U) --most;
   return text.substr(0, most);
 }
 
-/// The files of a side and its name in front of them; for files side by side the name is empty.
+/// The files of one side of a comparison. `side` is put before their names; empty for files compared side by side.
 struct NamedSide {
   const std::vector<compare::Source>& sources;
   const char* side;
 };
 
-/// The files for which `say` returns a text, with that text, shortened: there may be hundreds.
+/// Returns the files for which `say` returns a text, each with that text. Shortened, because there may be hundreds.
 template <class Say>
 std::string files_of(std::initializer_list<NamedSide> sides, const Say& say) {
   std::vector<std::string> said;
@@ -105,14 +105,14 @@ std::string files_of(std::initializer_list<NamedSide> sides, const Say& say) {
   return clipped(fmt::format("{}", fmt::join(said, ", ")), kMostOfFiles);
 }
 
-/// The names of the files for which `holds` is true.
+/// Returns the names of the files for which `holds` is true.
 template <class Holds>
 std::string names_of(std::initializer_list<NamedSide> sides, const Holds& holds) {
   return files_of(
       sides, [&holds](const compare::Source& s) { return holds(s) ? std::optional<std::string>("") : std::nullopt; });
 }
 
-/// The profile that simulated all files, or the profiles of those files that are simulated.
+/// Returns the profile that simulated all files; if not all are simulated by it, the profiles and their files.
 std::string profiles_of(const std::string& profile, std::initializer_list<NamedSide> sides) {
   std::vector<std::string> said;
   bool alike = true;
@@ -163,7 +163,7 @@ CommonKey common_key_of(const std::vector<Row>& rows) {
   return keys.size() < 2 ? CommonKey{} : common_key(keys);
 }
 
-/// A table of all cases; if there are many, only of those with a known change.
+/// Adds a table of all cases; if there are many, only of those with a known change.
 void add_rows(const compare::Comparison& comparison, bool all, Document& document) {
   const bool fold = !all && comparison.rows.size() > kManyRows;
   const CommonKey common = common_key_of(comparison.rows);
@@ -189,8 +189,8 @@ void add_rows(const compare::Comparison& comparison, bool all, Document& documen
   }
 }
 
-/// Columns in which all rows are equal become one line: "all cases: measured copy, files 5, 5". A page has no room for
-/// them.
+/// Columns of a comparison's table in which all rows are equal. HTML pages show them as one line instead: "all cases:
+/// measured copy, files 5, 5".
 class Alike {
  public:
   explicit Alike(const compare::Comparison& comparison) {
@@ -252,7 +252,7 @@ void add_folded_rows(const compare::Comparison& comparison, Document& document) 
   document.add(Fold{"Cases without a significant change", {{std::move(others)}}}, true, Shown::elsewhere);
 }
 
-/// All rows that have a ratio; if they are many, without those that did not change.
+/// Returns the rows that have a ratio; if they are many, without those that did not change.
 std::vector<const compare::Row*> rows_to_draw(const compare::Comparison& comparison) {
   constexpr std::size_t kMost = 40;
   std::vector<const compare::Row*> rows = by_verdict(comparison);
@@ -262,7 +262,7 @@ std::vector<const compare::Row*> rows_to_draw(const compare::Comparison& compari
   return rows;
 }
 
-/// Adds a chart, the worst cases first; the table shows fewer than three better.
+/// Adds a chart with the worst cases first. Fewer than three rows get none: the table is enough for them.
 void add_chart(const compare::Comparison& comparison, Document& document) {
   const std::vector<const compare::Row*> rows = rows_to_draw(comparison);
   if (rows.size() < 3) return;
@@ -378,7 +378,7 @@ Document document_of(const compare::Across& across) {
                           .strong = true});
   }
   if (!common.parts.empty()) document.add(Sentence{.text = "all cases: " + common.text(), .tone = Tone::dim}, true);
-  // Keys are long: on a terminal they are the last column, which moves below its rows if there is no room for it.
+  // Keys are long. On a terminal they are in the last column, which moves below its rows if lines are too long.
   document.add(table_of(across, common, false), common.parts.empty(), Shown::terminal);
   document.add(table_of(across, common, true), true, Shown::elsewhere);
   document.add(Sentence{.text = "** best, or tied with the best (95 % intervals overlap)", .tone = Tone::dim}, true);

@@ -1,4 +1,4 @@
-// Comparisons in words. Pure functions from records to documents.
+// Describes comparisons of results files in words. Pure functions from records to documents.
 #pragma once
 
 #include <optional>
@@ -10,18 +10,19 @@
 
 namespace xferbench {
 
-/// The marks of both sides. Each mark has the names of the files that it is about.
+/// Returns the marks of both sides of a comparison. Each mark names the files that it is about.
 Trust trust_of(const compare::Comparison& comparison);
 
-/// The marks of files side by side, of which some may be simulated by that profile.
+/// Returns the marks of files compared side by side. `profile`: the device profile that simulated some of them.
 Trust trust_of(const std::optional<std::string>& profile, const std::vector<compare::Source>& files);
 
-/// The worst cases are first. On a terminal, a long list only counts the cases without a known change, unless `all` is
-/// set; elsewhere these are folded. Doubts are not shown on a terminal, because they go to standard error.
-/// `tells_exit`: the answer also gives the exit code.
+/// Returns a report in which the worst cases come first. With many cases, a terminal shows only the number of those
+/// without a known change, unless `all` is set; other formats collapse them. Doubts about the numbers are left out on a
+/// terminal, because they go to standard error. `tells_exit`: the answer also names the exit code.
 Document document_of(const compare::Comparison& comparison, bool all = false, bool tells_exit = true);
 
-/// One column for each file, one row for each case. The best and those tied with it are marked.
+/// Returns a table with a column for each file and a row for each case. A row's best number and those tied with it are
+/// marked.
 Document document_of(const compare::Across& across);
 
 }  // namespace xferbench

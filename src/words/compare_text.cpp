@@ -61,7 +61,7 @@ std::string summary(const compare::Comparison& comparison) {
 
 namespace {
 
-/// The distance from no change; 0 without a ratio.
+/// Returns the size of a change: the absolute logarithm of the ratio; 0 without a ratio.
 double change_of(const compare::Row* row) {
   return row->ratio && *row->ratio > 0 ? std::abs(std::log(*row->ratio)) : 0;
 }
@@ -72,7 +72,7 @@ namespace {
 
 using Cases = std::vector<std::vector<std::string>*>;
 
-/// Removes axes from the names, the last one first, as long as the cases of a scenario remain distinct.
+/// Removes axes from the names of cases, the last axis first, as long as all cases of a scenario keep distinct names.
 void keep_distinguishing_parts(const Cases& cases) {
   const auto name_of = [](const std::string& part) { return part.substr(0, part.find('=')); };
   const auto different = [&cases] {
@@ -98,7 +98,7 @@ void keep_distinguishing_parts(const Cases& cases) {
   }
 }
 
-/// "h2d" of "dir=h2d", "streams 8" of "streams=8": a number needs the name of its axis, a word does not.
+/// Returns "h2d" for "dir=h2d", but "streams 8" for "streams=8": a number needs the name of its axis, a word does not.
 std::string spoken(const std::string& part) {
   const std::size_t equals = part.find('=');
   if (equals == std::string::npos) return part;

@@ -1,4 +1,4 @@
-// Explanations of what a program's transfers cost, in words. Pure functions from records to documents.
+// Describes in words what a program's transfers cost (`xferbench explain`). Pure functions from records to documents.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 namespace xferbench {
 
 struct ExplanationView {
-  bool all_processes = true;  ///< all processes in full; otherwise the first in full, and the others in a line each
-  bool all_copies = true;     ///< all kinds of copies; otherwise the first few
-  bool whole_stacks = false;  ///< whole call stacks; else the innermost frames
-  std::size_t bars = 0;       ///< columns of a bar for all of the time; 0: no bars
+  bool all_processes = true;  ///< show all processes in full; otherwise only the first, and the others in a line each
+  bool all_copies = true;     ///< show all kinds of copies; otherwise the first few
+  bool whole_stacks = false;  ///< show whole call stacks; otherwise the innermost frames
+  std::size_t bars = 0;       ///< columns of a bar of text that stands for the whole time; 0: no bars
 };
 
-/// The answer is first. Texts from recordings are untrusted.
+/// Returns the document, with the answer first. Texts from recordings are untrusted.
 Document document_of(const explain::Explanation& explanation, const ExplanationView& shown = {});
 
 }  // namespace xferbench

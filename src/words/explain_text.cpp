@@ -41,7 +41,7 @@ std::string number_word(std::size_t number) {
 /// Returns "both" for 2, "all three" for 3 and so on.
 std::string of_all(std::size_t number) { return number == 2 ? "both" : fmt::format("all {}", number_word(number)); }
 
-/// Three significant digits without an exponent.
+/// Returns a number with three significant digits, without an exponent.
 std::string three_digits(double value) {
   if (!(value > 0)) return "0";
   constexpr double kRoundsUp = 1.0005;  // 9.996 is rounded to 10.0, which has one decimal less
@@ -94,7 +94,7 @@ std::vector<int> tenths_of_percent(const std::vector<double>& parts) {
   const auto exact = [&](std::size_t i) { return std::max(0., parts[i] / whole * 1000); };
   int left = 1000;
   for (const std::size_t i : by_rest) left -= tenths[i] = static_cast<int>(exact(i));
-  // Give the tenths that rounding down has left over to the parts that lost most by it.
+  // Distribute the tenths that are missing after rounding down: the parts that lost most by it get them first.
   std::ranges::stable_sort(by_rest, std::ranges::greater(), [&](std::size_t i) { return exact(i) - tenths[i]; });
   for (const std::size_t i : by_rest) {
     if (left-- > 0) ++tenths[i];
@@ -104,12 +104,12 @@ std::vector<int> tenths_of_percent(const std::vector<double>& parts) {
 
 namespace {
 
-/// A part of the wall time that is not zero.
+/// A share of the wall time that is not zero.
 struct Share {
   const ShareKind& kind;
   double seconds = 0;
-  int tenths = 0;       ///< share in tenths of a percent, of the time without profiler overhead
-  bool on_top = false;  ///< profiler overhead, which comes on top of that time
+  int tenths = 0;       ///< share of the time without profiler overhead, in tenths of a percent
+  bool on_top = false;  ///< it is profiler overhead, which is not part of that time
   [[nodiscard]] std::string text() const { return fmt::format("{}{:.1f} %", on_top ? "+" : "", tenths / 10.); }
 };
 
@@ -168,7 +168,7 @@ std::string copies_of(const Finding& finding) {
   return fmt::format("{} ({} in total)", copies, format_size(finding.bytes));
 }
 
-/// How to fix the finding, as the beginning of a sentence.
+/// Returns how to fix the finding, as the beginning of a sentence.
 std::string fix_sentence(const Finding& finding) {
   switch (finding.kind) {
     case FindingKind::pageable: return "pinning the host memory of " + copies_of(finding);
@@ -186,7 +186,7 @@ std::string fix_sentence(const Finding& finding) {
   return {};
 }
 
-/// The share of the time without profiler overhead.
+/// Returns `seconds` as a share of the process's time without profiler overhead.
 double share_of(const ProcessExplanation& process, double seconds) {
   const double whole = process.shares.total() - process.shares.profiling;
   return whole > 0 ? seconds / whole : 0;
@@ -199,7 +199,7 @@ std::string all_together(const ProcessExplanation& process) {
                      speedup_text(process.window_summary.reference(), process.together.back(), at_most));
 }
 
-/// Names what takes most of the time, for a process in which nothing can be fixed.
+/// Returns what takes most of the time, for a process in which nothing can be fixed.
 std::string mostly(const ProcessExplanation& process) {
   explain::Shares unprofiled = process.shares;
   unprofiled.profiling = 0;
@@ -422,8 +422,8 @@ std::string gain_text(const ProcessExplanation& process, std::size_t at) {
 }
 
 Bars bars_of_gains(const ProcessExplanation& process) {
-  constexpr std::size_t kLeast = 3;       // number of bars; fewer are compared by their numbers
-  constexpr std::size_t kGainColour = 6;  // the colour of no kind of copy and of no kernel
+  constexpr std::size_t kLeast = 3;       // minimum bars; fewer numbers need no chart
+  constexpr std::size_t kGainColour = 6;  // index of a colour that no kind of copy or kernel has
   Bars bars{.title = "Gains by fixes"};
   const double reference = process.window_summary.reference();
   double before = reference;
@@ -468,7 +468,7 @@ std::string stack_text(const explain::Place& place, std::size_t most) {
 }
 
 std::string combined_gain_text(const ProcessExplanation& process) {
-  constexpr std::size_t kNamed = 2;  // combinations that are named, besides all of them
+  constexpr std::size_t kNamed = 2;  // maximum combinations to name, apart from the one of all findings
   const double reference = process.window_summary.reference();
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < process.together.size(); ++i) {

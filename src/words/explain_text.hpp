@@ -1,4 +1,4 @@
-// Pieces of text for explanations, shared by all kinds of output.
+// Texts for explanations that several output formats share.
 #pragma once
 
 #include <array>
@@ -24,12 +24,12 @@ std::string share_text(double share);
 /// Returns for example "about 1.7 times as fast" or "at most 1.07 times as fast".
 std::string speedup_text(double before, double after, bool at_most);
 
-/// A part of the wall time: its name in files, and its name for people.
+/// A share of the wall time (explain::Shares): its name in JSON files, and its name in reports.
 struct ShareKind {
   std::string_view field{};
   std::string_view what{};
   double explain::Shares::*seconds = nullptr;
-  std::size_t colour = 5;  ///< index of its bar's colour: muted, unless the GPU is busy
+  std::size_t colour = 5;  ///< index of its bar's colour; a muted one unless the GPU is busy
 };
 inline constexpr std::array<ShareKind, 8> kShareKinds{{
     {"copies", "copies alone", &explain::Shares::copies, 0},
@@ -42,14 +42,14 @@ inline constexpr std::array<ShareKind, 8> kShareKinds{{
     {"watching", "profiler overhead", &explain::Shares::profiling},
 }};
 
-/// Converts parts to tenths of a percent, rounded such that they add up to 100 %; all 0 if the sum is 0.
+/// Converts parts of a sum to tenths of a percent, rounded such that they add up to 100 %; all 0 if the sum is 0.
 std::vector<int> tenths_of_percent(const std::vector<double>& parts);
 
-/// The answer for one process in a sentence: what transfers cost it, and what fixing them gains.
+/// Returns the answer for one process in a sentence: what its transfers cost, and what fixing them gains.
 std::string answer(const explain::ProcessExplanation& process);
-/// The answer for all processes, also if none used a GPU.
+/// Returns the answer for all processes, also if none used a GPU.
 std::string answer(const explain::Explanation& explanation);
-/// What to do if no process used a GPU.
+/// Returns what to do if no process used a GPU.
 std::string advice(const explain::Explanation& explanation);
 
 /// Returns for example "python3 train.py, process 4711, on NVIDIA H200; range steps, 3 times".
@@ -57,22 +57,21 @@ std::string head(const explain::ProcessExplanation& process);
 /// Returns for example "limits of NVIDIA H200, ...", or what is missing without limits.
 std::string limits_text(const explain::Explanation& explanation);
 
-/// Sentences about the profiler overhead and the accuracy of the replay.
+/// Returns sentences about the profiler overhead and the accuracy of the replay.
 std::vector<std::string> profiling(const explain::ProcessExplanation& process);
-/// The times of the program's runs; empty if it did not run without profiling.
+/// Returns the times of the program's runs; empty if it was never run without the profiler.
 std::string runs_text(const explain::Explanation& explanation);
 
-/// Bars of shares and gains, for pages.
+/// Bar charts of the shares and of the gains, for HTML pages.
 Bars bars_of_shares(const explain::Shares& shares);
 Bars bars_of_gains(const explain::ProcessExplanation& process);
-/// The rates of copies over their sizes, and as a limit what one copy reaches on this machine.
+/// Returns a chart of copy rates over copy sizes, with the rate of a single copy on this machine as the limit.
 Chart chart_of_copies(const explain::Explanation& explanation, const explain::ProcessExplanation& process);
 
-/// The shares that are not zero. If `bars` is not 0, they have bars of text; `bars`: columns of a bar for the whole
-/// time.
+/// Returns a table of the shares that are not zero. `bars`: columns of a bar of text for the whole time; 0: no bars.
 Table table_of_shares(const explain::Shares& shares, std::size_t bars);
-/// Copies by direction, memory and size, up to `most` rows. Rates are in GB/s: reached, reachable on this machine with
-/// just those sizes, and reachable with pinned memory.
+/// Returns a table of copies by direction, memory and size, with up to `most` rows. Rates are in GB/s: reached,
+/// reachable on this machine with the same sizes, and reachable with pinned memory.
 Table table_of_traffic(const explain::ProcessExplanation& process, std::size_t most);
 
 /// Returns for example "53.0 -> 31.2 ms, at most 1.7 times as fast"; empty if the gain is unavailable. Says so if a
@@ -85,9 +84,9 @@ std::string stack_text(const explain::Place& place, std::size_t most);
 /// Returns for example "Fixed together: the first two 53.0 -> 26.0 ms; all three 53.0 -> 23.0 ms, about 2.3 times as
 /// fast"; empty for a single finding.
 std::string combined_gain_text(const explain::ProcessExplanation& process);
-/// The time with just the requested kinds fixed; empty if none were requested.
+/// Returns the time with only the requested kinds of findings fixed; empty if none were requested.
 std::string chosen_fixes_text(const explain::ProcessExplanation& process);
-/// The findings that were left out as too small and, if nothing was found, where the time goes; may be empty.
+/// Returns how many findings were left out as too small and, if nothing was found, where the time goes; may be empty.
 std::string minor_findings_text(const explain::ProcessExplanation& process);
 
 }  // namespace xferbench::explain_text

@@ -19,7 +19,7 @@ namespace {
 
 using Cells = std::vector<Cell>;
 
-/// A case's key without what the section's heading says: "strategy=graph chunks=8".
+/// Returns a case's key without the scenario and the shared axes, which are in the heading: "strategy=graph chunks=8".
 std::string short_key(const std::string& key, const ScenarioDescriptor& scenario, const Fixed& fixed) {
   std::vector<std::string> parts;
   for (const std::string& part : split(key, '/')) {
@@ -29,7 +29,7 @@ std::string short_key(const std::string& key, const ScenarioDescriptor& scenario
   return parts.empty() ? key : fmt::format("{}", fmt::join(parts, " "));
 }
 
-/// The title of the table of a kind of finding.
+/// Returns the title of the table for a kind of finding.
 std::string title_of(const std::string& kind) {
   static const std::map<std::string, std::string> titles{
       {"best", "Best case of each method"},         {"break-even", "Break-even of one-time costs"},
@@ -50,7 +50,7 @@ std::string title_of(const std::string& kind) {
 constexpr std::size_t kMostSentences = 6;
 constexpr std::size_t kMostFindingRows = 24;  // for each kind
 
-/// Sorts the findings of a scenario into tables by kind, matrices and sentences.
+/// Collector of a scenario's findings, sorted into tables by kind, matrices and sentences.
 class Findings {
  public:
   Findings(const Report& report, const ScenarioDescriptor& scenario, const FindingsShown& shown)
@@ -68,7 +68,7 @@ class Findings {
     }
     for (const std::string& kind : kinds_) {
       Table table = table_of(kind);
-      if (!table.header.empty()) document.add(std::move(table), true);  // else it says nothing
+      if (!table.header.empty()) document.add(std::move(table), true);  // without columns, there is nothing to show
     }
     if (!sentences_.empty()) document.add(List(sentences_), true);
     if (more_ > 0) document.add(more_note(more_, "finding"), true);
@@ -91,7 +91,7 @@ class Findings {
     }
   }
 
-  /// Columns: the labels of the findings, then their metrics.
+  /// Returns the table for a kind of finding. Its columns are the labels of the findings, then their metrics.
   [[nodiscard]] Table table_of(const std::string& kind) const {
     std::vector<std::string> labels;
     std::vector<std::string> metrics;
@@ -133,7 +133,7 @@ class Findings {
     return is_poor ? Cell(cell.text + ", poor", Tone::notice) : cell;
   }
 
-  /// Whether some of the fitted paths copy in both directions; their sizes count each direction by itself.
+  /// Whether some of the fitted copies run in both directions. The size in such a fit is that of one direction.
   [[nodiscard]] bool has_both_ways(const std::vector<const Finding*>& fits) const {
     const auto is_both = [](const auto& label) {
       return label.second == "bidirectional" || (label.first == "way" && label.second == "both");

@@ -1,4 +1,4 @@
-// The findings of a scenario: matrices of pairs, a table for each kind of finding, and sentences.
+// Adds a scenario's findings to a document: matrices of pairs of GPUs, a table for each kind of finding, and sentences.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 namespace xferbench {
 
 struct FindingsShown {
-  const Fixed& fixed;  ///< axis values that the section's heading gives for all cases
-  bool details;        ///< all findings; otherwise only the first of each kind, no details, and how many more there are
-  std::string whose;   ///< line above the findings, if they are of fewer processes than the tables
+  const Fixed& fixed;  ///< axis values that all cases share; the section's heading names them, so keys need not
+  bool details;        ///< show all findings; otherwise only the first of each kind, and how many more there are
+  std::string whose;   ///< line above the findings, if they are of fewer processes than the tables; else empty
 };
 
 void add_findings(const Report& report, const ScenarioDescriptor& scenario, const FindingsShown& shown,

@@ -29,7 +29,7 @@ using fleet::Test;
 
 std::string rank_text(const Fleet& fleet, int rank) { return fleet::rank_text(fleet, rank, fleet::Detail::place); }
 
-/// The rank that measured a value; for a transfer both ranks.
+/// Returns the rank that measured a value; for a transfer, both ranks.
 std::string whose(const Fleet& fleet, const Test::Value& value) {
   if (!value.pair) return rank_text(fleet, value.rank);
   return fmt::format("{} to {}", rank_text(fleet, value.pair->first), rank_text(fleet, value.pair->second));
@@ -39,7 +39,7 @@ std::string ranks_text(const Fleet& fleet, const std::vector<int>& ranks) {
   return ranks.size() == 1 ? rank_text(fleet, ranks.front()) : fleet::ranks_text(ranks);
 }
 
-/// A fact about GPUs and their links if it is the same on all ranks; else empty.
+/// Returns a fact about GPUs and their links if it is the same on all ranks; else empty.
 template <class Describe>
 std::string common_fact(const Fleet& fleet, const Describe& describe) {
   std::set<std::string> facts;
@@ -59,7 +59,7 @@ std::string head_of(const Fleet& fleet) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Ranks that are simulated by other profiles than the first, such as profiles with a part that was made slow.
+/// Returns lines about ranks that are simulated by other profiles than the first rank, such as one with a slow link.
 std::vector<std::string> other_profiles(const Report& report) {
   std::vector<std::string> lines;
   std::map<std::string, std::vector<int>> others;
@@ -84,7 +84,7 @@ std::vector<std::string> other_profiles(const Report& report) {
 
 // --- Cases ----------------------------------------------------------------------------------------------------------
 
-/// The part of a key that the cases do not share; empty for a scenario with a single case.
+/// Returns the part of a key that the cases do not share; empty for a scenario with a single case.
 std::string rest_of(const std::string& key, const CommonKey& shared) {
   return fmt::format("{}", fmt::join(shared.own(key), " "));
 }
@@ -97,7 +97,7 @@ Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows
               .left_columns = 2,
               .gap = 2,
               .least_important = {6, 5, 8}};
-  // Ranks that measured one after the other have moved nothing together.
+  // The sum of the ranks' rates is only real if all ranks measured at the same time.
   const auto moved_together = [](const Summary* s) { return s->together && s->test->pace == RankConcurrency::all; };
   const bool has_sum = std::ranges::any_of(rows, moved_together);
   const bool has_rest =
@@ -122,7 +122,7 @@ Table table_of_tests(const Fleet& fleet, const std::vector<const Summary*>& rows
 
 // --- Contention -----------------------------------------------------------------------------------------------------
 
-/// The median over the ranks of each node.
+/// Returns the median over the ranks of each node, by node.
 std::map<int, double> medians_by_node(const Fleet& fleet, const Test& test) {
   std::map<int, std::vector<double>> values;
   for (const Test::Value& value : test.values) {
@@ -138,9 +138,10 @@ std::string host_of(const Fleet& fleet, int node) {
   return found == fleet.ranks.end() ? fmt::format("node {}", node) : found->host;
 }
 
-/// The hosts that lose most and least, for example "a 0.45x, b 0.60x"; empty if they hardly differ.
+/// Returns the hosts that lose most and least when all ranks work, for example "a 0.45x, b 0.60x"; empty if all are
+/// alike.
 std::string by_host(const Fleet& fleet, const Test& all, const Test& one) {
-  constexpr double kDiffers = 0.05;  // relative
+  constexpr double kDiffers = 0.05;  // smaller relative differences are not reported
   const std::map<int, double> together = medians_by_node(fleet, all);
   std::vector<std::pair<double, int>> ratios;
   for (const auto& [node, alone] : medians_by_node(fleet, one)) {
@@ -154,7 +155,7 @@ std::string by_host(const Fleet& fleet, const Test& all, const Test& one) {
                      host_of(fleet, most->second), most->first);
 }
 
-/// One case at each concurrency, in the order of RankConcurrency; null: it was not run.
+/// The results of one case at each concurrency, in the order of RankConcurrency; null if it was not run.
 using AtConcurrency = std::array<const Summary*, texts_of(RankConcurrency{}).size()>;
 
 Table::Row contention_row(const Fleet& fleet, const AtConcurrency& at, const std::string& name) {
@@ -168,7 +169,7 @@ Table::Row contention_row(const Fleet& fleet, const AtConcurrency& at, const std
            all == nullptr || one == nullptr ? "" : by_host(fleet, *all->test, *one->test)}};
 }
 
-/// Removes columns without any text, except the first.
+/// Removes the columns in which all rows are empty, except the first column.
 void erase_empty_columns(Table& table) {
   const auto is_empty = [](const Table::Row& row, std::size_t i) { return row.cells[i].text.empty(); };
   for (std::size_t i = table.header.size(); i-- > 1;) {
@@ -232,8 +233,8 @@ void add_maps(const FleetMaps& maps, const std::vector<const Test*>& tests, cons
   }
 }
 
-/// Adds the tests of one scenario: a row for each case and concurrency, what contention costs, and with `every_rank` a
-/// table of all ranks.
+/// Adds the results of one scenario: a row for each case and concurrency, the cost of contention, and with `every_rank`
+/// a table of all ranks.
 void add_tests(const Fleet& fleet, const FleetMaps& maps, const std::vector<const Summary*>& rows, bool every_rank,
                Document& document) {
   std::vector<const Test*> tests;
@@ -277,7 +278,7 @@ std::vector<std::string> flagged_lines(const Fleet& fleet) {
   return lines;
 }
 
-/// The sentence that nothing is flagged. Its tone is good only if everything was judged and no suspicion is left.
+/// Returns the sentence that no rank is flagged. Its tone is good only if all was judged and no suspicion is left.
 std::optional<Sentence> nothing_flagged(const Report& report) {
   const Fleet& fleet = *report.fleet;
   if (!fleet.flagged.empty() || !report.complete) return std::nullopt;
@@ -299,8 +300,8 @@ std::optional<Sentence> nothing_flagged(const Report& report) {
   return nothing;
 }
 
-/// Lines about the cases of one status, by case and reason, with the ranks concerned. In the second round most ranks
-/// are skipped on purpose, which is not reported.
+/// Returns lines about the cases of one status, by case and reason, with their ranks. Suspicious tests are repeated in
+/// a second round, which skips most ranks on purpose; that is not reported.
 std::vector<std::string> lines_of(const Report& report, Status status) {
   std::map<std::tuple<std::string, RankConcurrency, unsigned, std::string>, std::vector<int>> ranks;
   for (const Result& r : report.results) {
@@ -323,7 +324,7 @@ std::vector<std::string> lines_of(const Report& report, Status status) {
   return lines;
 }
 
-/// Lines about missing ranks. Once the judgement is made, it flags them instead.
+/// Returns lines about missing ranks that the judgement has not flagged.
 std::vector<std::string> missing_lines(const Fleet& fleet) {
   std::vector<std::string> lines;
   for (const int rank : fleet.missing) {
@@ -335,7 +336,7 @@ std::vector<std::string> missing_lines(const Fleet& fleet) {
   return lines;
 }
 
-/// The ranks that made passes void by being late, the worst first; empty if there are none.
+/// Returns the ranks that invalidated passes because they began late, the worst first; empty if there are none.
 std::string late_line(const Report& report) {
   std::map<int, std::size_t> late;
   std::map<int, std::size_t> of;
@@ -344,7 +345,7 @@ std::string late_line(const Report& report) {
     if (r.in_fleet->late_passes > 0) late[r.in_fleet->rank] += r.in_fleet->late_passes;
     of[r.in_fleet->rank] += r.in_fleet->passes;
   }
-  // A late pass now and then happens on any host. Older files do not have the number of passes.
+  // A late pass now and then is normal. Files of older versions do not contain the number of passes.
   constexpr std::size_t kOneIn = 20;
   std::erase_if(late, [&](const auto& one) {
     const std::size_t passes = of[one.first];
@@ -365,7 +366,7 @@ std::string late_line(const Report& report) {
   return fmt::format("passes repeated because a rank started late: {}{}", fmt::join(names, ", "), more);
 }
 
-/// Limits of the judgement, late ranks and the uncertainty of the clocks.
+/// Returns sentences about limits of the judgement, late ranks and the uncertainty of the clocks.
 std::vector<std::string> notes_of(const Report& report) {
   std::vector<std::string> notes = report.fleet->differences;
   notes.insert(notes.end(), report.fleet->notes.begin(), report.fleet->notes.end());

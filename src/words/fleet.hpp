@@ -1,4 +1,4 @@
-// Results of a fleet in words.
+// Describes the results of a fleet (several ranks that measure together) in words.
 #pragma once
 
 #include "paper/document.hpp"
@@ -6,9 +6,9 @@
 
 namespace xferbench {
 
-/// Adds what is flagged, missing or failed. Then for each scenario: a table with the median over the ranks and the
-/// lowest and highest number for each case and concurrency (pace), what contention costs, and with `every_rank` a table
-/// of all ranks. Then findings, and limits of the judgement. The report must have a fleet.
+/// Adds the ranks that are flagged, missing or failed. Then, for each scenario, adds a table with the median, lowest
+/// and highest number of the ranks for each case and concurrency, the cost of contention, and with `every_rank` a table
+/// of all ranks. Then adds findings, and limits of the judgement. The report must be of a fleet.
 void add_fleet(const Report& report, bool every_rank, Document& document);
 
 }  // namespace xferbench

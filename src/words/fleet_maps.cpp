@@ -15,7 +15,7 @@ namespace {
 
 using fleet::Test;
 
-// The colour scale spans at least this range, so that small differences look alike.
+// The colour scale spans at least these relative numbers, so that small differences have nearly the same colour.
 constexpr double kDarkest = 0.95;
 constexpr double kBrightest = 1.02;
 
@@ -80,7 +80,7 @@ FleetMaps::Group FleetMaps::group_of(const Test::Value& value) const {
 
 bool FleetMaps::has_map_of(const Test& test) const {
   constexpr std::size_t kLeast = 3;
-  constexpr std::size_t kMostCells = 8;  // maximum cells of the map for each number; with more, most are empty
+  constexpr std::size_t kMostCells = 8;  // maximum cells of the matrix per number; with more, most would be empty
   const std::size_t numbers = test.values.size();
   return numbers >= kLeast && rows_.size() * columns_.size() <= kMostCells * numbers;
 }

@@ -1,4 +1,5 @@
-// Ranks of a fleet for pages: maps of nodes and their ranks, and a table of the ranks. Pure functions from records.
+// How HTML pages show the ranks of a fleet: for each test, a matrix (a row for each node, a column for each of its
+// ranks), and a table of ranks. Pure functions of the recorded results.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +17,24 @@
 
 namespace xferbench {
 
-/// A map for each test: a row for each node, a column for each of its ranks. A cell is the number of the rank relative
-/// to the median of its peers, which should be as fast. More is better, also for times.
+/// Maker of the matrices that show one test each, with a row for each node and a column for each of its ranks. A cell
+/// is the rank's number relative to the median of its peers, which should be equal. Larger is better, also for times.
 class FleetMaps {
  public:
-  /// `fleet` must outlive it; `tests` are all tests of its first round.
+  /// `fleet` must outlive this object. `tests` must be all tests of the fleet's first round.
   FleetMaps(const Fleet& fleet, const std::vector<fleet::Test>& tests);
 
-  /// Whether the test has a map. Tables show few numbers better, and most cells would be empty if nodes have few of the
-  /// ranks.
+  /// Whether the test gets a matrix: not if it has few numbers, which a table shows better, or if most cells would be
+  /// empty.
   [[nodiscard]] bool has_map_of(const fleet::Test& test) const;
-  /// The map of a test, with an asterisk at what the test flags.
+  /// Returns the matrix of a test. An asterisk marks the ranks and transfers that the test flags.
   [[nodiscard]] Matrix map_of(const fleet::Test& test, const std::string& title) const;
 
  private:
-  /// What peers have in common: kind of GPU and link (for transfers at both ends), and whether a transfer leaves its
+  /// What peers have in common: kind of GPU and link (of both ends for transfers), and whether a transfer leaves the
   /// node.
   using Group = std::tuple<std::size_t, std::size_t, bool>;
-  /// Name and metric of a test as flagged items have them: transfers with all partners are one test.
+  /// Name and metric of a test, as flagged ranks record them: transfers with all partners count as one test.
   using Judged = std::pair<std::string, std::string>;
   static Judged judged_as(const fleet::Test& test);
   [[nodiscard]] bool knows(const fleet::Test::Value& value) const;
@@ -47,10 +48,10 @@ class FleetMaps {
   std::map<Judged, std::map<Group, double>> medians_;
 };
 
-/// Maximum ranks in tables. With more ranks, tables have only the ranks that are flagged or missing.
+/// Maximum ranks of a fleet for which tables list all of them. For more, tables list only flagged or missing ranks.
 inline constexpr std::size_t kMostRanksInTables = 1024;
 
-/// The places of the ranks, and what is flagged; columns in which all ranks are alike are left out.
+/// Returns a table of where each rank runs, and what is flagged. Columns in which all ranks are equal are left out.
 Table table_of_places(const Fleet& fleet);
 
 }  // namespace xferbench

@@ -37,7 +37,7 @@ bool is_over_gpus(const HeatMap& map, const ScenarioDescriptor& scenario) {
   });
 }
 
-/// The values of an axis: numbers in ascending order, words in the order in which they come.
+/// Returns the values of an axis: numbers in ascending order, words in the order of their first use.
 std::vector<std::string> values_of(std::span<const Result* const> results, const std::string& axis) {
   std::vector<std::pair<double, std::string>> values;
   for (const Result* r : results) {
@@ -66,7 +66,7 @@ std::optional<double> value_of(const Result& result, const std::string& metric) 
   return has_number ? std::optional(found->value) : std::nullopt;
 }
 
-/// The axis values that distinguish one map from the others, for example "size 64 MiB, issue depth".
+/// Returns the axis values that distinguish one map from the others, for example "size 64 MiB, issue depth".
 std::string others_of(const Result& result, const std::vector<std::string>& axes) {
   std::vector<std::string> parts;
   for (const std::string& axis : axes) {
@@ -75,7 +75,7 @@ std::string others_of(const Result& result, const std::vector<std::string>& axes
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// The axes besides those of the map that vary among the results.
+/// Returns the axes that vary among the results, without the two axes of the map.
 std::vector<std::string> other_axes(const ScenarioDescriptor& scenario, const HeatMap& map,
                                     std::span<const Result* const> results) {
   std::vector<std::string> others;
@@ -95,7 +95,7 @@ Results with_value(std::span<const Result* const> results, const std::string& me
   return found;
 }
 
-/// The results with the largest value of that axis, and those without it.
+/// Returns the results with the largest value of that axis, and those without the axis.
 Results largest(std::span<const Result* const> results, const std::string& axis) {
   std::uint64_t most = 0;
   for (const Result* r : results) most = std::max(most, r->config.count_or(axis, 0));
@@ -111,7 +111,7 @@ std::string in_words(std::string name) {
   return name;
 }
 
-/// Gives the numbers of a metric the unit in which they are read best, and adds it to the title.
+/// Converts the numbers of a matrix from `unit` to the most readable unit, and adds that to the title.
 void scale(Matrix& matrix, const std::string& unit) {
   if (unit != "s") {
     if (unit == "1") matrix.form = Matrix::Form::hundredths;
@@ -129,7 +129,7 @@ void scale(Matrix& matrix, const std::string& unit) {
   }
 }
 
-/// Sets a colour scale on which small differences look alike. For shares, 100 % always has the brightest colour.
+/// Sets a colour scale on which small differences have similar colours. For shares, 100 % always has the brightest.
 void set_shade_range(Matrix& matrix, bool of_shares) {
   double highest = of_shares ? 1 : 0;
   for (const auto& cell : matrix.cells) highest = std::max(highest, cell.value_or(0));
@@ -154,8 +154,8 @@ LinkClass link_class_of(const Environment& e, const std::string& from, const std
   return {link.nvlinks, link.access, node_of(link.from) == node_of(link.to)};
 }
 
-/// Cells of one map that should be equal, and the headlines of their cases, which are at least as certain as the
-/// numbers shown.
+/// Cells of one map that should have equal numbers, and for each the main metric of its case, by which outliers are
+/// found: it is at least as certain as the number shown.
 struct Alike {
   std::vector<std::size_t> cells{};
   std::vector<model::Estimate> estimates{};
@@ -177,7 +177,7 @@ void mark_outliers(Matrix& matrix, const Groups& groups) {
 
 // --- Maps of one declaration ----------------------------------------------------------------------------------------
 
-/// A declared map, and what all maps drawn from it have in common.
+/// A heat map as the scenario declares it, and what all matrices drawn from it share.
 struct Declared {
   const HeatMap& map;
   const ScenarioDescriptor& scenario;
@@ -201,7 +201,8 @@ struct Declared {
     return values;
   }
 
-  /// A map of results that differ only in rows and columns; `others` names the other axes.
+  /// Returns the matrix of results that differ only in the axes of its rows and columns. `others`: values of the other
+  /// axes, for the title.
   [[nodiscard]] Matrix drawn(const std::string& others, const std::vector<std::string>& rows,
                              const std::vector<std::string>& columns, const Results& results) const {
     Matrix matrix(labels(map.rows, rows), labels(map.columns, columns));
@@ -253,7 +254,7 @@ void add_maps(const Declared& declared, std::span<const Result* const> results, 
   const std::vector<std::string> axes = other_axes(declared.scenario, map, known);
   Results on_map = map.at_largest.empty() ? known : largest(known, map.at_largest);
   std::erase_if(on_map, [&map](const Result* r) { return !r->config.has(map.rows) || !r->config.has(map.columns); });
-  const std::ptrdiff_t least = declared.over_gpus ? 1 : 2;  // fewest numbers; a single one is in the table
+  const std::ptrdiff_t least = declared.over_gpus ? 1 : 2;  // minimum numbers; the table already shows a single one
   const std::size_t most = declared.over_gpus ? kMostGpuMaps : kMostMaps;
   std::size_t count = 0;
   for (const auto& [others, those] : by_name(on_map, [&axes](const Result* r) { return others_of(*r, axes); })) {
@@ -285,7 +286,7 @@ std::vector<std::string> gpus_in(std::span<const Finding* const> findings) {
   return gpus;
 }
 
-/// The labels of a finding except its two GPUs and its outcome.
+/// Returns the labels of a finding except its two GPUs and its outcome.
 std::string beside_pair(const Finding& finding) {
   std::vector<std::string> parts;
   for (const auto& [name, word] : finding.labels) {
@@ -294,7 +295,7 @@ std::string beside_pair(const Finding& finding) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-/// Gives the maps from index `from` on, which are of the same metric, one colour scale.
+/// Sets one colour scale for the maps from index `from` on, which must show the same metric.
 void share_scale(std::vector<Matrix>& maps, std::size_t from) {
   if (maps.size() < from + 2) return;
   auto [low, high] = maps[from].range();
@@ -317,7 +318,7 @@ HeatMaps heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* c
     const std::size_t over_gpus = maps.over_gpus.size();
     add_maps({map, scenario, environment}, results, maps);
     const MetricDeclaration* declared = scenario.metric(map.metric);
-    if (declared != nullptr && declared->unit == "s") continue;  // each map has a unit of its own
+    if (declared != nullptr && declared->unit == "s") continue;  // each map of times has a unit of its own
     share_scale(maps.over_counts, over_counts);
     share_scale(maps.over_gpus, over_gpus);
   }

@@ -1,4 +1,4 @@
-// Heat maps of metrics over two axes, and of findings about pairs of GPUs. Pure functions from records to matrices.
+// Heat maps of metrics over two axes, and matrices of findings about pairs of GPUs. Pure functions of the records.
 #pragma once
 
 #include <span>
@@ -12,24 +12,24 @@
 namespace xferbench {
 
 struct HeatMaps {
-  std::vector<Matrix> over_counts{};  ///< an asterisk marks the best cell
-  std::vector<Matrix> over_gpus{};    ///< from GPU to GPU; an asterisk marks cells that differ from their group
-  std::vector<std::string> notes_over_counts{};  ///< why there are no maps over counts, or not all
+  std::vector<Matrix> over_counts{};  ///< maps over two axes of counts; an asterisk marks the best cell
+  std::vector<Matrix> over_gpus{};  ///< maps from GPU to GPU; an asterisk marks cells that differ from comparable pairs
+  std::vector<std::string> notes_over_counts{};  ///< reasons why some or all of these maps are left out
   std::vector<std::string> notes_over_gpus{};
   std::vector<const Result*> in_over_gpus{};  ///< results that are shown in over_gpus
 };
 
-/// The heat maps that the scenario declares; all results must be of that scenario. Each declared one gives a map for
-/// each combination of the other axes that vary, up to six over counts and twelve over GPUs. None if the scenario does
-/// not vary both axes. A case that was not measured has no cell.
+/// Returns the heat maps that the scenario declares. Each declaration gives a map for each combination of the other
+/// axes that vary, up to six over counts and twelve over GPUs, and none if the cases do not vary both of its axes. A
+/// case that was not measured has no cell. All results must be of that scenario.
 HeatMaps heat_maps(const ScenarioDescriptor& scenario, std::span<const Result* const> results,
                    const Environment& environment);
 
-/// Whether a finding has numbers of a pair of GPUs in no order: its labels `a` and `b`.
+/// Whether a finding is about an unordered pair of GPUs, which its labels `a` and `b` name.
 bool is_of_pair(const Finding& finding);
 
-/// Matrices of findings of one kind for which is_of_pair() is true, details too: one of their first metric for each
-/// combination of their other labels except `outcome`.
+/// Returns matrices of findings of one kind for which is_of_pair() is true, including those shown only with --details.
+/// Each shows the first metric of the findings that have the same other labels, apart from `outcome`.
 std::vector<Matrix> pair_matrices(std::span<const Finding* const> findings, const std::string& title);
 
 }  // namespace xferbench

@@ -11,13 +11,13 @@ namespace xferbench {
 
 namespace {
 
-/// Adds texts with a name before each: on a terminal as lines, which have a readable width if `is_long`; elsewhere as a
-/// table.
+/// Adds texts with a name before each. A terminal shows them as lines, which are wrapped at a readable width if
+/// `is_long`; other formats show a table.
 void add_named(Document& told, const Labels& entries, const std::string& title, std::size_t margin, bool is_long) {
   std::size_t column = 10;
   for (const auto& [name, text] : entries) column = std::max(column, width(name));
   Table table{.header = {"", ""}, .left_columns = 2, .title = title};
-  std::string whose;  // "GPU 1": what indented names belong to
+  std::string whose;  // the unindented name before, for example "GPU 1", which indented names are facts about
   for (const auto& [name, text] : entries) {
     told.add(
         Sentence{

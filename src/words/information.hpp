@@ -1,4 +1,4 @@
-// What `xferbench info` and `xferbench list` print; they measure nothing.
+// The documents that `xferbench info` and `xferbench list` print. These commands measure nothing.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace xferbench {
 
-/// A list of names that can be given, each with its description.
+/// A list of names that can be used in commands, each with its description.
 struct Choices {
-  std::string title{};  ///< may be empty: then names begin their lines
+  std::string title{};  ///< title; if empty, names begin at the first column of a terminal
   Labels entries{};
   std::string none{};   ///< the text if there are no entries
-  std::string below{};  ///< a hint below the list; may be empty
+  std::string below{};  ///< hint below the list; may be empty
 };
 
 Document document_of(const MachineFacts& facts);
-/// A document about the GPUs only.
+/// Returns a document about the GPUs only.
 Document document_of_gpus(const MachineFacts& facts);
 Document document_of(const std::vector<Choices>& lists);
 

@@ -18,7 +18,7 @@ namespace xferbench {
 
 namespace {
 
-/// Adds nothing if the text is empty.
+/// Adds a fact, unless its text is empty.
 void add(Labels& facts, const char* name, std::string text) {
   if (!text.empty()) facts.emplace_back(name, std::move(text));
 }
@@ -52,7 +52,7 @@ std::string link_text(const Environment::Pcie& link) {
   return text;
 }
 
-/// The NUMA nodes, for example as "0, the GPU's" or "1; the GPU's is 0"; empty if nothing is known.
+/// Returns the NUMA nodes of process and GPU, for example "0, the GPU's" or "1; the GPU's is 0"; empty if unknown.
 std::string numa_text(const Environment::Host& host, std::size_t gpus) {
   if (!host.numa_node && !host.gpu_numa_node && host.numa_note.empty()) return {};
   std::string text = host.numa_node ? std::to_string(*host.numa_node) : "no single node";
@@ -81,7 +81,7 @@ std::string way_text(const Environment::PeerLink& link) {
   return link.atomics ? text : text + ", without atomics";
 }
 
-/// Pairs of GPUs with the same kind of path: "0-1" if the path back is alike, "0 to 1" if it is not.
+/// Pairs of GPUs that have the same kind of path: "0-1" if the path back is of this kind, too, else "0 to 1".
 struct Ways {
   std::string text;
   std::vector<std::string> pairs;
@@ -94,7 +94,7 @@ std::vector<Ways> grouped_ways(const std::vector<Environment::PeerLink>& links) 
     for (const Environment::PeerLink& link : alike) {
       const bool same_back = std::ranges::any_of(
           alike, [&](const Environment::PeerLink& other) { return other.from == link.to && other.to == link.from; });
-      if (same_back && link.from > link.to) continue;  // the path there has named this pair
+      if (same_back && link.from > link.to) continue;  // the path in the other direction has added this pair
       group.pairs.push_back(fmt::format("{}{}{}", link.from, same_back ? "-" : " to ", link.to));
     }
   }
@@ -119,7 +119,7 @@ std::string peers_text(const Environment& e) {
   return text;
 }
 
-/// Groups of GPUs behind the same PCI bridge on the way to the CPU. Each group has its bridge nearest to the GPUs.
+/// Returns the groups of GPUs behind the same PCI bridge, each with the bridge that is nearest to its GPUs.
 std::string bridges_text(const Environment& e) {
   std::vector<std::pair<std::vector<int>, std::string>> groups;
   bool known = false;
@@ -147,7 +147,7 @@ std::string numbered_gpus(const std::vector<int>& numbers) {
   return fmt::format("GPU{} {}", numbers.size() == 1 ? "" : "s", fmt::join(in_ranges(numbers), ", "));
 }
 
-/// The GPUs of each NUMA node, for example "0: GPUs 0 to 3; 1: GPUs 4 to 7"; empty unless they are on several nodes.
+/// Returns the GPUs of each NUMA node, for example "0: GPUs 0 to 3; 1: GPUs 4 to 7"; empty if all are on one node.
 std::string nodes_text(const Environment& e) {
   std::map<int, std::vector<int>> nodes;
   for (std::size_t place = 0; place < e.gpu_count(); ++place) {
@@ -207,7 +207,7 @@ std::string version_line() {
   text += *build::kCuda != '\0' ? fmt::format(", CUDA {}", build::kCuda)
                                 : std::string(", built without CUDA (simulated GPUs only)");
   const std::string type = build::kType;
-  // CMake's build type None adds no flags of its own, as for the tests.
+  // With CMake's build type None, which the tests use, CMake adds no compiler flags.
   return text + ", " + (type.empty() || type == "None" ? "no build type" : type);
 }
 

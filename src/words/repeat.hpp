@@ -1,4 +1,5 @@
-// Compares several processes of the same run, in words. A pure function from records to a document.
+// Describes in words how much the results of one run differ between several processes (--repeat). A pure function from
+// records to a document.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace xferbench {
 
-/// One case in all processes that sampled it: median, lowest and highest of the processes' medians of its headline.
+/// One case in all processes that sampled it: median, lowest and highest of the processes' medians of its main metric.
 struct RepeatedCase {
   std::string key;
   std::string unit{};
@@ -20,8 +21,8 @@ struct RepeatedCase {
   std::size_t processes = 0;
 };
 
-/// A row for each case, with the spread between its processes. `one` is the report of any process, `processes` how many
-/// ran.
+/// Returns a table with a row for each case and the spread between its processes. `one`: the report of any of the
+/// processes; `processes`: number of processes that ran.
 Document document_of(const Report& one, std::span<const RepeatedCase> cases, std::size_t processes);
 
 }  // namespace xferbench

@@ -30,7 +30,7 @@ namespace xferbench {
 
 namespace {
 
-/// For a single case: the measurements behind its columns; with `details` all measurements.
+/// Adds the measurements of a single case: those that have a column, or with `details` all.
 void add_measurements(const Result& result, const ScenarioDescriptor& scenario, bool details, Document& document) {
   std::vector<const Measurement*> shown;
   std::size_t more = 0;
@@ -58,13 +58,13 @@ std::vector<const Result*> without(std::vector<const Result*> results, const std
   return results;
 }
 
-/// Maximum rows of a table above matrices: more would only repeat what the matrices show at a glance.
+/// Maximum rows of a table above matrices; more rows would only repeat the numbers of the matrices.
 constexpr std::size_t kMostRowsBesideMatrices = 24;
 
-/// Maximum rows of a table: nobody reads more in a terminal, and all of it would be in memory as text.
+/// Maximum rows of a table. Nobody reads more in a terminal, and the text of all rows must fit in memory.
 constexpr std::size_t kMostHeadlineRows = 1000;
 
-/// The table of cases, shortened to what people read, and how many rows are left out for which reason.
+/// Adds the table of cases, shortened to a readable length, and how many rows are left out for which reason.
 void add_headline(const Group& group, const HeatMaps& maps, bool every_row, Document& document) {
   const std::vector<const Result*> in_rows = with_row(group);
   const bool left_out = !every_row && in_rows.size() > kMostRowsBesideMatrices;
@@ -109,7 +109,7 @@ std::vector<const Result*> results_of(const Report& report, const ScenarioDescri
   return results;
 }
 
-/// The number of failed cases, and the answer of each scenario.
+/// Adds the number of failed cases, and the answer of each scenario.
 void add_answers(const Report& report, Descriptors scenarios, Document& document) {
   const auto failed = std::ranges::count(report.results, Status::failed, &Result::status);
   if (failed > 0) {
@@ -158,7 +158,7 @@ void add_section(const Report& report, const ScenarioDescriptor& scenario, const
   add_findings(report, scenario, {fixed, shown.details, whose}, document);
 }
 
-/// The warning without its numbers and its text in parentheses: warnings that differ only in these are of one kind.
+/// Returns the warning without numbers and text in parentheses. Warnings that are then equal are of the same kind.
 std::string kind_of(const std::string& warning) {
   std::string kind;
   int depth = 0;
@@ -175,7 +175,7 @@ std::string origin_of(const Report& report) {
   constexpr std::size_t kLongest = 300;  // bytes
   std::string command;
   for (const std::string& word : report.command) {
-    if (word.starts_with("--process=")) continue;  // how a run of several tells each which it is
+    if (word.starts_with("--process=")) continue;  // --repeat passes this to each process that it starts; users do not
     command += (command.empty() ? "" : " ") + shell_quoted(word);
   }
   const std::string commit = report.tool.git.empty() ? "" : " " + report.tool.git;

@@ -1,4 +1,4 @@
-// The results of a run in words. Pure functions from records to documents; `scenarios` declare the columns.
+// Describes the results of a run in words. Pure functions of the records; `scenarios` declare the columns of tables.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,23 @@
 namespace xferbench {
 
 struct RunView {
-  bool details = false;   ///< all measurements of a single case and all findings; otherwise only the measurements that
-                          ///< are columns, and the first findings
-  bool every_row = true;  ///< all rows; otherwise long tables leave out rows that matrices from GPU to GPU show, and
-                          ///< rows after the first thousand
-  std::string next{};     ///< how to continue a run that is not complete
-  std::size_t processes = 1;       ///< number of processes whose medians the report has; warnings are of single ones
-  bool findings_of_first = false;  ///< with several processes: the findings are those of the first one
+  bool details = false;   ///< show all findings, and all measurements of a single case; otherwise only the first
+                          ///< findings, and the measurements that are columns
+  bool every_row = true;  ///< show all rows; otherwise long tables leave out rows that matrices from GPU to GPU show,
+                          ///< and rows after the first thousand
+  std::string next{};     ///< how to continue an incomplete run; else empty
+  std::size_t processes = 1;       ///< number of processes; the report's medians are medians of theirs
+  bool findings_of_first = false;  ///< the findings are only those of the first of several processes
 };
 
-/// One table for each scenario. Axes with one value are in the heading, the others are columns. Columns without any
-/// value are left out, and cases that were skipped for one reason share a line below. A single case gets a table of its
-/// measurements. Findings follow: a table for each kind, and sentences. For a fleet see words/fleet.hpp. Markdown and
-/// pages end with the warnings.
+/// Returns a table for each scenario. Axes with a single value are in the heading, the others are columns. Columns
+/// without any value are left out, and cases that were skipped for the same reason share a line below the table. If
+/// there is only one case, its measurements get a table. Findings follow, as a table for each kind and as sentences.
+/// For fleets see words/fleet.hpp. Markdown and HTML pages end with the warnings.
 Document document_of(const Report& report, Descriptors scenarios, const RunView& shown = {});
 
-/// The warnings and their cases. Warnings that differ only in their numbers are given once, with the number of further
-/// cases.
+/// Returns the warnings and their cases. Of warnings that differ only in numbers, returns one and how many more there
+/// are.
 std::vector<std::string> warning_lines(const Report& report);
 
 }  // namespace xferbench

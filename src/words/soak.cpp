@@ -21,7 +21,7 @@ namespace xferbench {
 
 namespace {
 
-/// Returns for example "1.234 TB": decimal, as rates are.
+/// Returns for example "1.234 TB". Units are decimal, like those of rates.
 std::string amount(std::uint64_t bytes) {
   constexpr std::array<std::pair<double, const char*>, 5> kUnits{
       {{1e15, "PB"}, {1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "KB"}}};
@@ -46,8 +46,8 @@ std::string end_in_words(const SoakInterval& last) {
   return fmt::format("after {}, still running", time);
 }
 
-/// The baseline period, up to the end of its last interval, for example "first 11 s" or "first 5 min". `rates`: give
-/// the ends of intervals for files of older versions.
+/// Returns the baseline period, which ends with its last interval, for example as "first 11 s" or "first 5 min".
+/// `rates` are needed only for files of older versions.
 std::string beginning_of(const SoakHeader& header, const SoakTotals& totals, std::span<const RateSample> rates) {
   SoakSettings settings = header.settings;
   if (totals.seconds > 0) settings.seconds = totals.seconds;
@@ -59,12 +59,12 @@ std::string beginning_of(const SoakHeader& header, const SoakTotals& totals, std
     if (const auto end = std::ranges::find_if(rates, is_over); end != rates.end()) seconds = end->elapsed;
   }
   constexpr double kFewSeconds = 10;
-  constexpr double kInMinutes = 120;  // seconds, from which on the period is given in minutes
+  constexpr double kInMinutes = 120;  // seconds from which on the period is given in minutes
   if (seconds >= kInMinutes) return fmt::format("first {:g} min", std::round(seconds / 6) / 10);
   return fmt::format("first {:g} s", seconds < kFewSeconds ? std::round(seconds * 10) / 10 : std::round(seconds));
 }
 
-/// The totals of each load. `beginning`: the baseline period in words.
+/// Returns a table of the totals of each load. `beginning`: the baseline period in words.
 Table totals_table(const SoakTotals& totals, const std::string& beginning) {
   Table table{.header = {"GPU", "load", "moved", "verified", "mean GB/s", beginning + " GB/s", "lowest GB/s"},
               .left_columns = 2,
@@ -89,7 +89,7 @@ std::string wrong_text(const SoakWrong& w) {
       w.pattern, w.expected, w.found);
 }
 
-/// The number of wrong bytes, and the first wrong buffers one by one.
+/// Adds the number of wrong bytes, and the first wrong buffers one by one.
 void add_wrong(const SoakTotals& totals, List& list) {
   if (totals.wrong_buffers == 0) {
     list.items.push_back({.text = "no wrong bytes"});
@@ -104,7 +104,7 @@ void add_wrong(const SoakTotals& totals, List& list) {
   }
 }
 
-/// When a drop was, as "0:01:07 to 0:01:10", or as "0:01:07, for 0.2 s" if both ends would read the same.
+/// Returns when a rate dropped, as "0:01:07 to 0:01:10", or as "0:01:07, for 0.2 s" if both times have the same text.
 std::string time_text(const SoakDrop& d) {
   const std::string from = clock_text(d.from);
   const std::string to = clock_text(d.to);
@@ -117,7 +117,7 @@ std::string drop_text(const SoakDrop& d) {
                                       : fmt::format("at the same time: {}", fmt::join(d.beside, "; ")));
 }
 
-/// The sum of the drops' durations. The total of older files counts only the turns of the load that was low.
+/// Returns the total seconds of the drops. Totals in older files count only the time in which the dropped load ran.
 double seconds_of_drops(const SoakTotals& totals) {
   if (totals.drops.size() < totals.drop_count) return totals.drop_seconds;
   double seconds = 0;
@@ -164,7 +164,7 @@ std::string counters_text(const SoakCounters& c) {
                      c.throttle.empty() ? "" : fmt::format("; clocks throttled: {}", fmt::join(c.throttle, ", ")));
 }
 
-/// Returns for example "1 wrong byte, 3 drops of a rate"; empty if there is no such trouble.
+/// Returns for example "1 wrong byte, 3 drops of a rate"; empty if there were no errors.
 std::string trouble_in_words(const SoakTotals& totals) {
   std::vector<std::string> all;
   if (totals.wrong_bytes > 0) all.push_back(counted(totals.wrong_bytes, "wrong byte"));
@@ -173,7 +173,7 @@ std::string trouble_in_words(const SoakTotals& totals) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
-/// Ticks at round times of a clock.
+/// Returns the ticks of a time axis, at round times.
 std::vector<std::pair<double, std::string>> ticks_until(double seconds) {
   constexpr std::array kSteps{1.,   2.,    5.,    10.,   30.,    60.,    120.,   300.,
                               600., 1800., 3600., 7200., 21600., 43200., 86400., 172800.};
@@ -185,7 +185,7 @@ std::vector<std::pair<double, std::string>> ticks_until(double seconds) {
   return ticks;
 }
 
-/// Merges many neighbours into one point: the median of their medians, and the range of all.
+/// Merges neighbouring samples to at most kMost points, with the median of their medians and the range of all.
 std::vector<Chart::Point> thinned(const std::vector<const RateSample*>& rates) {
   constexpr std::size_t kMost = 400;
   const std::size_t together = (rates.size() + kMost - 1) / kMost;
@@ -206,7 +206,7 @@ std::vector<Chart::Point> thinned(const std::vector<const RateSample*>& rates) {
   return points;
 }
 
-/// A line for each GPU, with marks where rates dropped.
+/// Returns a chart of one load with a line for each GPU, and marks where rates dropped.
 Chart chart_of(SoakLoad load, std::span<const RateSample> rates, const SoakTotals& totals) {
   Chart chart{.title = std::string(to_text(load)),
               .x = {.label = "time since start", .ticks = ticks_until(totals.elapsed), .ends = {0, totals.elapsed}},
@@ -217,7 +217,7 @@ Chart chart_of(SoakLoad load, std::span<const RateSample> rates, const SoakTotal
     if (then.rate.load == load) gpus[then.gpu].push_back(&then);
   }
   for (const auto& [gpu, own] : gpus) chart.series.push_back({fmt::format("GPU {}", gpu), thinned(own)});
-  std::vector<SoakDrop> drops = totals.drops;  // the deepest drop is named first
+  std::vector<SoakDrop> drops = totals.drops;  // sorted, so that the deepest drop gets its label first
   std::ranges::stable_sort(drops, {}, &SoakDrop::lowest);
   for (const SoakDrop& drop : drops) {
     if (drop.load != load) continue;
@@ -228,7 +228,7 @@ Chart chart_of(SoakLoad load, std::span<const RateSample> rates, const SoakTotal
 }
 
 void add_charts(std::span<const RateSample> rates, const SoakTotals& totals, Document& document) {
-  constexpr std::size_t kFewest = 3;  // intervals: fewer are better read in the table
+  constexpr std::size_t kFewest = 3;  // minimum intervals for a chart; a table is enough for fewer
   std::set<SoakLoad> loads;
   std::set<double> intervals;
   for (const RateSample& then : rates) loads.insert(then.rate.load), intervals.insert(then.elapsed);

@@ -1,4 +1,4 @@
-// The outcome of a soak in words.
+// Describes the outcome of a soak (long test of a GPU under load) in words.
 #pragma once
 
 #include <span>
@@ -16,11 +16,11 @@ struct RateSample {
   SoakRate rate{};
 };
 
-/// Appends the rates of an interval.
+/// Appends the rates of an interval to `rates`.
 void keep_rates(std::vector<RateSample>& rates, const SoakInterval& interval);
 
-/// The totals so far: bytes moved and verified, wrong bytes, drops and what changed at the same time, counters; and
-/// charts of `rates`, which must be in the order of time.
+/// Returns the totals so far: bytes moved and verified, wrong bytes, drops of rates with what changed at the same time,
+/// and error counters; and charts of `rates`, which must be in the order of time.
 Document document_of(const SoakHeader& header, const SoakInterval& last, std::span<const RateSample> rates = {});
 
 }  // namespace xferbench

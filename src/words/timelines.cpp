@@ -26,9 +26,9 @@ std::size_t colour_of(std::string_view category) {
 namespace {
 
 constexpr std::size_t kMostTimelines = 6;
-constexpr std::size_t kMostSpans = 2000;  // the number that explain keeps for a process
+constexpr std::size_t kMostSpans = 2000;  // the same maximum as for the timeline of `xferbench explain`
 
-/// One activity with its place in the timeline: first by GPU or thread, then by engine.
+/// One activity, and its row in the timeline. Rows are sorted by `place`: first by GPU or thread, then by engine.
 struct TimelineItem {
   std::pair<std::uint64_t, std::uint64_t> place{};
   std::string row{};
@@ -39,10 +39,10 @@ struct TimelineItem {
   double end = 0;
 };
 
-/// What the bars of a row are labelled with, if there is room.
+/// What the spans of a row are labelled with, if there is room.
 enum class RowOrder {
-  numbers,  ///< for work of GPUs: numbers show which copies and which kernel belong to a chunk
-  names,    ///< names, and sizes of copies
+  numbers,  ///< numbers, for GPU work: they show which copies and which kernel belong to one chunk
+  names,    ///< names, and the sizes of copies
 };
 
 bool is_of_host(std::string_view category) { return category == "host" || category == "calls" || category == "ranges"; }
@@ -104,10 +104,10 @@ std::vector<TimelineItem> happenings_of(const Trace& trace, const Environment& e
 
 // --- Timelines of a file ---------------------------------------------------------------------------------------------
 
-/// A process of a trace viewer, and the names of its tracks.
+/// A process as trace viewers show it (for example a case, or a GPU of a case), and the names of its tracks.
 struct ViewersProcess {
   std::string title{};
-  std::string part{};  ///< "GPU 1", "host"; empty for a case with one process
+  std::string part{};  ///< for example "GPU 1" or "host"; empty if the case has only one such process
   struct Track {
     std::string name{};
     std::uint64_t place = 0;
@@ -171,7 +171,7 @@ Timeline timeline_of(const explain::Timeline& timeline, double whole) {
     const std::string text = of_host(span) ? (span.number > 0 ? fmt::format("{}, thread {}", row, span.number) : row)
                              : several     ? fmt::format("GPU {} {}", span.device, row)
                                            : row;
-    // GPUs come before threads.
+    // Makes rows of GPUs come before those of threads.
     const std::uint64_t who = of_host(span) ? (std::uint64_t{1} << 32U) + span.number : span.device;
     all.push_back({.place = {who, static_cast<std::uint64_t>(span.track)},
                    .row = text,

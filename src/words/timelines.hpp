@@ -1,4 +1,4 @@
-// Timelines on pages. Pure functions from records to timelines.
+// Timelines for HTML pages. Pure functions from records to timelines.
 #pragma once
 
 #include <vector>
@@ -13,16 +13,17 @@
 
 namespace xferbench {
 
-/// The colour, of eight, of a category such as copies in one direction ("H2D"). It is the same everywhere.
+/// Returns the index of the colour, one of eight, for a category such as "H2D" (copies to the GPU). Timelines and
+/// charts use the same colours.
 std::size_t colour_of(std::string_view category);
 
-/// The timelines of the cases that were traced; of many, only the first few.
+/// Adds the timelines of the cases that were traced; if there are many, only the first few.
 void add_timelines(const Report& report, Document& document);
 
-/// The first part of what a process did; `whole`: its total time in seconds.
+/// Returns the timeline of a process, which covers only the first part of its time. `whole`: the total time in seconds.
 Timeline timeline_of(const explain::Timeline& timeline, double whole);
 
-/// The timelines in a file of --timeline: one for each case, with a part for each of its GPUs.
+/// Adds the timelines of a trace file (--timeline): one for each case, with rows for each of its GPUs.
 void add_timelines(const TraceFile& file, Document& document);
 
 Trust trust_of(const TraceFile& file);

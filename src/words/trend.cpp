@@ -23,11 +23,11 @@ namespace {
 using compare::Change;
 using compare::Trend;
 
-/// A change of a series.
+/// A change in the series of one case's numbers.
 struct ReportedChange {
   const Trend::Series* series;
   const Change* change;
-  std::string name;  // name of the case
+  std::string name;  // short name of the case
   [[nodiscard]] std::size_t run() const { return series->points[change->at].run; }
   [[nodiscard]] double size() const { return std::abs(std::log(change->ratio())); }
   [[nodiscard]] bool is_worse() const { return series->is_worse(*change).value_or(false); }
@@ -46,7 +46,7 @@ struct ReportedChange {
   }
 };
 
-/// Changes for the worse first; within these, the largest first.
+/// Returns all changes: those for the worse first; within these, the largest first.
 std::vector<ReportedChange> all_changes(const Trend& trend, const std::vector<std::string>& names) {
   std::vector<ReportedChange> all;
   for (std::size_t i = 0; i < trend.series.size(); ++i) {
@@ -57,7 +57,7 @@ std::vector<ReportedChange> all_changes(const Trend& trend, const std::vector<st
   return all;
 }
 
-/// The versions before and at a run, for example "0.1.0 abc -> 0.1.0 def"; one version if both are the same.
+/// Returns the xferbench versions before and at a run, for example "0.1.0 abc -> 0.1.0 def"; one if both are the same.
 std::string versions_at(const Trend& trend, std::size_t run) {
   const std::string& before = trend.runs[run - 1].version;
   const std::string& now = trend.runs[run].version;
@@ -114,7 +114,7 @@ Table table_of(const Trend& trend, const std::vector<ReportedChange>& changes) {
   return table;
 }
 
-/// For each run at which something changed: what else differs from the run before.
+/// Returns, for each run at which a number changed, what else is different from the run before.
 List differences_of(const Trend& trend) {
   List list;
   list.title = "Other differences from the run before";
@@ -128,14 +128,14 @@ List differences_of(const Trend& trend) {
   return list;
 }
 
-/// The warnings without the file name that each begins with, and for each the files that have it.
+/// Returns the distinct warnings without the file name that each begins with, and for each the files that have it.
 std::vector<std::pair<std::string, std::vector<std::string>>> by_doubt(const Trend& trend) {
   using Files = std::vector<std::string>;
   std::vector<std::pair<std::string, Files>> all;
   for (const std::string& warning : trend.warnings) {
     const compare::Source* of = nullptr;
     for (const compare::Source& run : trend.runs) {
-      const bool is_longer = of == nullptr || run.name.size() > of->name.size();  // "r.json" begins "r.json.xz"
+      const bool is_longer = of == nullptr || run.name.size() > of->name.size();  // of "r.json" and "r.json.xz"
       if (is_longer && warning.starts_with(run.name)) of = &run;
     }
     const std::string said = of == nullptr ? warning : warning.substr(of->name.size());
@@ -146,7 +146,7 @@ std::vector<std::pair<std::string, std::vector<std::string>>> by_doubt(const Tre
   return all;
 }
 
-/// A list of the warnings, each once, with the names of its files.
+/// Returns a list of the warnings, each once, with the names of its files.
 List doubts_of(const Trend& trend) {
   List list;
   for (const auto& [said, files] : by_doubt(trend)) {
@@ -172,7 +172,7 @@ std::string method(const Trend& trend) {
                             : "");
 }
 
-/// Ticks of some of the runs, so that there is room for their labels: days, or times if all runs are of one day.
+/// Returns ticks at some of the runs, so that there is room for labels: days, or times if all runs are of one day.
 std::vector<std::pair<double, std::string>> ticks_of(const Trend& trend) {
   constexpr std::size_t kMost = 5;
   const bool one_day = day_of(trend.runs.front()) == day_of(trend.runs.back());
@@ -192,7 +192,7 @@ double median_of(std::span<const Trend::Point> points) {
   return statistics::median(values);
 }
 
-/// Adds the medians between changes as lines.
+/// Adds a line for each period between changes, at the median of its runs.
 void add_levels(const Trend::Series& series, double factor, Chart& chart) {
   if (series.changes.empty()) return;
   std::vector<std::size_t> edges{0};
@@ -219,7 +219,7 @@ Chart chart_of(const Trend& trend, const Trend::Series& series, const std::strin
                     .ends = {0, static_cast<double>(trend.runs.size() - 1)}},
               .y = {.label = unit == "1" ? "" : unit},
               .shape = Chart::Shape::low};
-  // Where medians between changes are drawn, draw points without a line, which would hide the medians.
+  // If medians between changes are drawn, draw points without a line, which would hide the medians.
   const auto role = series.changes.empty() ? Chart::Series::Role::measured : Chart::Series::Role::points;
   Chart::Series& line = chart.series.emplace_back(Chart::Series{.name = series.measured, .role = role});
   for (const Trend::Point& point : series.points) {
@@ -239,7 +239,7 @@ Chart chart_of(const Trend& trend, const Trend::Series& series, const std::strin
   return chart;
 }
 
-/// The row of a case without a change: its median and range over all runs.
+/// Returns the row of a case without a change: its median and range over all runs.
 Table::Row row_of(const Trend::Series& series, const std::string& name) {
   const auto [least, most] = std::ranges::minmax_element(series.points, {}, &Trend::Point::value);
   const auto text = [&series](double value) { return compared_value(value, series.unit); };
@@ -248,7 +248,7 @@ Table::Row row_of(const Trend::Series& series, const std::string& name) {
 }
 
 void add_series(const Trend& trend, const std::vector<std::string>& names, Document& document) {
-  constexpr std::size_t kMostCharts = 60;  // folded, so that a page has room for them
+  constexpr std::size_t kMostCharts = 60;  // maximum charts in the collapsed section
   Fold fold;
   Table table{.header = {"case", "median", "lowest", "highest", "runs"}, .left_columns = 1, .gap = 2};
   std::vector<Part> charts;

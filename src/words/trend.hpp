@@ -1,4 +1,4 @@
-// Trends of one machine in words. A pure function from records to a document.
+// Describes in words how the results of one machine changed over time. A pure function from records to a document.
 #pragma once
 
 #include "compare/trend.hpp"
@@ -6,8 +6,8 @@
 
 namespace xferbench {
 
-/// First the changes: since when, by how much, and what else differs there. Then a small chart for each case: the cases
-/// with changes first, the others folded away.
+/// Returns first the changes: since which run, by how much, and what else is different since then. Then a small chart
+/// for each case: those of cases with changes first, the others collapsed.
 Document document_of(const compare::Trend& trend);
 
 }  // namespace xferbench

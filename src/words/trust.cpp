@@ -7,7 +7,7 @@ namespace xferbench {
 Trust trust_of(const Environment& environment, bool verified, bool complete) {
   std::string profile;
   if (environment.simulated()) profile = environment.profile_text(kChangesInHeadings);
-  if (environment.simulated() && profile.empty()) profile = "unknown";  // a file that was edited by hand
+  if (environment.simulated() && profile.empty()) profile = "unknown";  // in a file edited by hand
   return {std::move(profile), verified, environment.injected_fault(), complete};
 }
 

@@ -1,4 +1,4 @@
-// Trust marks of documents: simulated, not verified, injected fault, incomplete.
+// Marks for documents whose numbers are simulated, not verified, incomplete, or measured with an injected fault.
 #pragma once
 
 #include "paper/document.hpp"

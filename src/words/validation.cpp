@@ -33,7 +33,7 @@ Table table_of(const std::vector<Group>& groups, const Errors& all) {
   return table;
 }
 
-/// For each group whose predicted fastest case is not the fastest: which case it is, and what that costs.
+/// Returns a sentence for each group whose fastest case was not the one predicted, with the cost of the wrong choice.
 std::vector<std::string> choices(const std::vector<Group>& groups) {
   std::vector<std::string> sentences;
   for (const Group& g : groups) {

@@ -1,4 +1,4 @@
-// The accuracy of a profile in words.
+// Describes in words how accurate the predictions of a device profile are.
 #pragma once
 
 #include "paper/document.hpp"
@@ -6,7 +6,7 @@
 
 namespace xferbench {
 
-/// For each group of cases, the errors of the predictions, and which case they would have chosen wrongly.
+/// Returns the errors of the predictions for each group of cases, and which case they would wrongly choose as fastest.
 Document document_of(const Validated& validated);
 
 }  // namespace xferbench
