@@ -158,12 +158,13 @@ struct Counts {
   std::size_t graph_nodes = 0;
 };
 
-/// One process that used a GPU.
+/// The analysis of one process that used a GPU.
 struct ProcessExplanation {
   std::uint32_t pid = 0;
   std::string command{};
-  std::vector<std::string> gpus{};   ///< names of the GPUs that the process used
-  std::string ending{};              ///< how the recording or the process ended, as a sentence; empty: normally
+  std::vector<std::string> gpus{};  ///< names of the GPUs that the process used
+  /// A sentence if the recording ended before the process, or the process ended abnormally; else empty.
+  std::string ending{};
   std::vector<std::string> notes{};  ///< limitations of this analysis, as sentences
   WindowSummary window_summary{};
   Counts counts{};
@@ -217,7 +218,8 @@ struct Explanation {
   std::string limits_of{};  ///< source of the limits, for example "NVIDIA H200, measured 2026-11-23"; empty: unknown
   std::vector<LimitCurve> limits{};
   LimitTimes limit_times{};
-  std::vector<double> baseline_runs{};  ///< wall times without the profiler, seconds for each run of the program
+  /// Wall time of the whole program without the profiler in seconds, for each run.
+  std::vector<double> baseline_runs{};
   std::vector<double> profiled_runs{};
   std::vector<std::string> warnings{};
   std::vector<ProcessExplanation> processes{};  ///< processes that used a GPU, longest use first

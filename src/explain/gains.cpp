@@ -51,7 +51,8 @@ UnprofiledProgram without_costs(const Program& program, double replayed, double 
   double high = kMostPerCall;
   constexpr int kSteps = 5;
   for (int step = 0; step < kSteps && replayed > baseline && low < high; ++step) {
-    const double per_call = step == 0 ? high : (low + high) / 2;  // the maximum first: often even that is not enough
+    // Tries the maximum first, because often not even that is enough.
+    const double per_call = step == 0 ? high : (low + high) / 2;
     Program lighter = lightened(program, per_call);
     const double seconds = replay(lighter).seconds;
     const bool still_over = seconds >= baseline;
@@ -162,7 +163,7 @@ class Sequence {
       return;
     }
     const std::size_t fix = gain_here > 0 ? here.best : alone.best;  // index of the fix to report
-    const double after = std::min(alone.times[fix], unchanged_);     // some fixes help only after others
+    const double after = std::min(alone.times[fix], unchanged_);     // a fix that helps only after others gains 0 alone
     if (gain_here > 0) {
       candidate.fixes[fix].apply(program_);
       seconds_ = here.seconds();

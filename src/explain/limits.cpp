@@ -53,7 +53,7 @@ struct HostKind {
 };
 constexpr HostKind kHostKinds[]{{"pinned", Memory::pinned}, {"pageable", Memory::pageable}};
 
-/// Whether the axis of the case has this value. Files of other origin may have cases without the axis; then false.
+/// Whether the axis of the case has this value. False if the case lacks the axis, as in files from other programs.
 bool is(const Result& r, std::string_view axis, std::string_view word) {
   return r.config.has(axis) && r.config.word(axis) == word;
 }

@@ -1,4 +1,4 @@
-// The limits of a machine, from results of the suite `limits`.
+// The measured limits of a machine, taken from results of the suite `limits`.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ struct MachineLimits {
   std::string uuid{};  ///< UUID of the measured GPU
 };
 
-/// Ignores cases that failed, were skipped or are of other scenarios. Costs that were not measured keep their typical
-/// values; Costs::copy returns nothing for kinds of copies that were not measured.
+/// Derives the limits from a report. Ignores cases that failed, were skipped or are of other scenarios. Costs that were
+/// not measured keep their typical values; Costs::copy returns nothing for kinds of copies that were not measured.
 MachineLimits limits_of(const Report& report);
 
 /// Returns the seconds of a copy of this size. Interpolates between measured sizes. Above the largest, assumes its

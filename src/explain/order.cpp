@@ -37,7 +37,8 @@ Order::Order(Program& program)
 void Order::enqueue(Index operation) {
   State& stream = streams_[program_.operations[operation].stream];
   while (stream.no_call_placed < stream.no_call.size() && stream.no_call[stream.no_call_placed] < operation) {
-    place(stream.no_call[stream.no_call_placed++]);  // operations of a stream begin in the order of enqueuing
+    // Operations of one stream begin in the order in which they were enqueued.
+    place(stream.no_call[stream.no_call_placed++]);
   }
   place(operation);
 }
@@ -120,8 +121,8 @@ void Order::add(Point& point, Index i) const {
   }
 }
 
-/// Adds a join that waits for the operations of `point`. Each join of an owner (a stream or a group) includes the
-/// owner's previous join.
+/// Adds a join, an operation that only waits for the operations of `point`. Each join of an owner (a stream or a group)
+/// includes the owner's previous join.
 Index Order::join(const Point& point, Index owner) {
   Operation& made = joins_.emplace_back();
   made.is_join = true;
@@ -169,7 +170,7 @@ void Order::record(const recording::Event& event) {
 
 void Order::hold(const recording::Synchronization& sync) {
   const auto stream = indexes_.find({sync.context, sync.stream});
-  if (stream == indexes_.end()) return;  // no operation is ever enqueued there
+  if (stream == indexes_.end()) return;  // nothing is ever enqueued in this stream
   State& state = streams_[stream->second];
   for (const Index i : of_event(sync)) add(state.held, i);
   if (state.held.size() <= kMostWithoutJoin) return;

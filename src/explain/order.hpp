@@ -31,7 +31,7 @@ class Order {
   explicit Order(Program& program);
 
   void enqueue(Index operation);
-  /// Enqueues all operations without a call that began by `until` and are not yet enqueued.
+  /// Enqueues all operations without a call that began by `until` (seconds) and are not yet enqueued.
   void enqueue_without_call(double until);
 
   void record(const recording::Event& event);
@@ -62,7 +62,7 @@ class Order {
     std::vector<Index> streams{};
     std::vector<Index> changed{};  // streams with a new last operation since `join` was made
     Index join = kNone;            // index of the join of the last operations of all streams; kNone if none was made
-    std::uint32_t joined_at = 0;   // value of placed_ when `join` was made
+    std::uint32_t joined_at = 0;   // value of placed_ when `join` was made, to find later operations
   };
 
   void place(Index operation);
@@ -83,18 +83,21 @@ class Order {
   std::map<std::uint32_t, Index> contexts_;  // per context: index of the group of all its streams
   std::map<std::uint32_t, Index> blocking_;  // per context: index of the group of its blocking streams
   std::vector<Operation> joins_;             // their indices continue those of the program's operations
-  std::vector<std::uint32_t> positions_;  // per operation: number in the order of placement, from 1 on; 0: not placed
+  std::vector<std::uint32_t>
+      positions_;  // per operation: its number in the order of place() calls, from 1; 0: none yet
   std::uint32_t placed_ = 0;
   std::vector<Index> by_end_;   // indices of operations, sorted by end; built on first use
   std::vector<Index> no_call_;  // operations without a call, sorted by begin
   std::size_t no_call_seen_ = 0;
-  std::map<std::uint32_t, Index> legacy_;    // per context: the last operation in the legacy default stream
-  std::map<Named, Point> latest_;            // per context and event: what the event's latest record covers
-  std::map<std::uint64_t, Point> recorded_;  // per Event::record: what that record covers
+  std::map<std::uint32_t, Index> legacy_;  // per context: the last operation in the legacy default stream
+  std::map<Named, Point> latest_;          // per context and event: operations that the latest record covers
+  // Per Event::record: operations that this record of an event covers.
+  std::map<std::uint64_t, Point> recorded_;
 
   Index graph_call_ = kNone;  // the graph launch whose nodes are being enqueued, in the order of their begin
   using Ending = std::pair<double, Index>;
-  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> graph_running_;  // begun nodes of graph_call_
+  // Nodes of graph_call_ that have begun, ordered by their end.
+  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> graph_running_;
   std::optional<Index> graph_ended_;  // node of graph_call_ that ended last
 };
 

@@ -19,7 +19,7 @@ namespace xferbench::explain {
 using Index = std::uint32_t;
 inline constexpr Index kNone = std::numeric_limits<Index>::max();
 
-/// A resource that only one operation can use at a time.
+/// A resource of a GPU, such as a copy engine, that only one operation can use at a time.
 enum class Engine : std::uint8_t {
   h2d,
   d2h,
@@ -35,7 +35,7 @@ struct Dependency {
   bool legacy = false;  ///< exists only because one of the two is in the legacy default stream
 };
 
-/// A copy, fill or kernel on a device, or a join.
+/// A copy, fill or kernel on a device, or a join (is_join).
 struct Operation {
   double begin = 0;  ///< as recorded
   double end = 0;
@@ -56,17 +56,19 @@ struct Operation {
   bool is_copy = false;
   bool side_by_side = false;  ///< a kernel that overlapped another by at least half of the shorter one
   bool in_graph = false;
-  bool is_join = false;  ///< not a recorded operation: ends when all in `after` have ended; `stream` is in no list
-  bool varies = false;   ///< duration differs between runs: host-staged copies, kernels that wait for pages
+  bool is_join = false;  ///< not recorded: stands for all operations in `after`, and ends with the last of them
+  /// The duration differs between runs: for copies that the host stages, and kernels that wait for managed pages.
+  bool varies = false;
 };
 
 /// A CUDA call on the host.
 struct HostCall {
   double begin = 0;  ///< as recorded
   double end = 0;
-  double gap = 0;   ///< time from the end of `follows` to the begin of this call: the program's own work
-  double own = 0;   ///< duration without waiting
-  double wake = 0;  ///< from the end of the last awaited operation to its return; negative: returns before
+  double gap = 0;  ///< from the end of `follows` to the begin of this call: the program's own work
+  double own = 0;  ///< duration without waiting
+  /// From the end of the last operation that it waits for to its own return; negative if it returns before that end.
+  double wake = 0;
   /// Index of the call after whose end this one is made: the call before it on its thread, or the last call of another
   /// thread that handed over to this one.
   Index follows = kNone;

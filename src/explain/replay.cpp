@@ -61,9 +61,10 @@ struct ReplayEvent {
 struct EngineState {
   std::deque<Index> ready;  // operations that wait for the engine
   std::size_t running = 0;
-  std::size_t alone = 0;   // number of running operations that may not overlap another
-  Index last = kNone;      // last operation that began; of copies, only this one can be running
-  Index kept_for = kNone;  // operation for which the engine stays free until it is ready (next_in_order())
+  std::size_t alone = 0;  // number of running operations that may not overlap another
+  Index last = kNone;     // last operation that began; of copies, only this one can be running
+  // The engine stays free for this operation, which will soon be ready: see next_in_order().
+  Index kept_for = kNone;
 };
 
 class Simulation {
@@ -121,7 +122,8 @@ class Simulation {
 
  private:
   struct CallState {
-    std::uint32_t missing = 0;  // number of unfinished prerequisites: first calls, then operations it waits for
+    // Number of calls that must end before this one begins. After it has begun: number of operations it waits for.
+    std::uint32_t missing = 0;
     double least_end = 0;
     bool begun = false;
     bool ends = false;  // the event for its end is in the queue

@@ -19,9 +19,9 @@ struct Replay {
   std::vector<double> operation_ends{};
 };
 
-/// Takes O(n log n) time. A call begins when the call that it follows has ended and its `gap` has passed. An operation
-/// begins when it is enqueued, its dependencies have ended and its engine is free. Copies in both directions slow each
-/// other. Throws InputError if the program deadlocks.
+/// Simulates the program in O(n log n) time. A call begins when the call that it follows has ended and its `gap` has
+/// passed. An operation begins when it is enqueued, its dependencies have ended and its engine is free. Copies in
+/// opposite directions slow each other down. Throws InputError if the program deadlocks.
 Replay replay(const Program& program);
 
 }  // namespace xferbench::explain

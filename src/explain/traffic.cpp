@@ -39,7 +39,7 @@ Traffic first_of(const Operation& o) {
 std::vector<Traffic> traffic_of(const Program& program, const Costs& costs) {
   struct Group {
     Traffic traffic;
-    double until = 0;  // the latest end so far
+    double until = 0;  // latest end of its copies so far
   };
   std::map<std::tuple<recording::CopyKind, Memory, int>, Group> groups;
   for (const Operation& o : program.operations) {

@@ -34,7 +34,7 @@ struct Trust {
   std::string fault;
   bool complete;
   std::string unverified{};  ///< name of the unverified file, if the document covers several files
-  std::string incomplete{};  ///< replaces the standard text of incomplete_text(); begins with the mark "INCOMPLETE"
+  std::string incomplete{};  ///< replaces the standard text of incomplete_text(); has the form "MARK: explanation"
   std::string next{};        ///< how to continue an incomplete run, for example a command; may be empty
   std::vector<std::string> besides{};  ///< further warnings, one sentence each, to show with the marks
 
@@ -46,7 +46,7 @@ struct Trust {
   [[nodiscard]] std::vector<std::string> words() const;
   /// Warnings to print before the first number: one sentence for each of marks(), then those in `besides`.
   [[nodiscard]] std::vector<std::string> alarms() const;
-  /// Returns for example "INCOMPLETE: not every case has run to its end"; empty for a complete run.
+  /// Returns for example "INCOMPLETE: not all cases were completed"; empty for a complete run.
   [[nodiscard]] std::string incomplete_text() const;
 };
 

@@ -36,7 +36,7 @@ std::string_view class_of(Tone tone) {
   return kClasses[static_cast<std::size_t>(tone)];
 }
 
-/// Returns a start tag with these classes, if any; they are safe without quotes. Only a list of several needs them.
+/// Returns a start tag with these CSS classes, if any. HTML requires quotes only around several classes.
 std::string tag(std::string_view name, std::vector<std::string_view> classes, std::string_view more = {}) {
   std::erase(classes, "");
   const std::string all = fmt::format("{}", fmt::join(classes, " "));
@@ -297,7 +297,7 @@ std::string to_html(const Document& document) {
   if (!document.trust.complete) alarms.push_back(document.trust.incomplete_text());
   std::string marks;
   for (const std::string& alarm : alarms) marks += "<p class=mark>" + html_escaped(alarm) + "</p>\n";
-  const bool has_contents = page.contents().find("<li>", 1) != std::string::npos;  // two entries at least
+  const bool has_contents = page.contents().find("<li>", 1) != std::string::npos;  // at least two entries
   const std::string contents =
       has_contents ? "<nav aria-label=Contents><ul>\n" + page.contents() + "</ul></nav>\n" : "";
   return fmt::format(

@@ -60,7 +60,7 @@ class Writer {
       if (!is_shown(part.shown, Shown::markdown)) continue;
       const auto* const sentence = std::get_if<Sentence>(&part.content);
       const bool goes_on = sentence != nullptr && sentence->goes_on && text.ends_with('\n');
-      if (goes_on) text.insert(text.size() - 1, "  ");  // two blanks before a line feed: a line break
+      if (goes_on) text.insert(text.size() - 1, "  ");  // in Markdown, two blanks before a line feed break the line
       const std::string own = std::visit([this](const auto& content) { return this->part(content); }, part.content);
       if (own.empty()) continue;
       text += (text.empty() || goes_on ? "" : "\n") + own;

@@ -29,7 +29,8 @@ struct Cell {
 
 struct Table {
   struct Row {
-    std::vector<Cell> cells;           ///< if they are fewer than in the header, the last is a sentence across the rest
+    /// If a row has fewer cells than the header, its last cell is a sentence across all remaining columns.
+    std::vector<Cell> cells;
     std::vector<std::string> below{};  ///< sentences about the row; a terminal shows them below it
     std::optional<Chart> opens{};      ///< chart that opens on a click on the row's first cell; only on HTML pages
   };

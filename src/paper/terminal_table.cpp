@@ -66,7 +66,7 @@ std::size_t length_of(const Table& table, const std::vector<std::size_t>& widths
   return widths.empty() ? 0 : all - table.gap;
 }
 
-/// Moves the cells of the last column below their rows.
+/// Moves the cells of the last column below their rows, and removes the column.
 void stack_last(Table& table) {
   const std::size_t last = table.header.size() - 1;
   for (Table::Row& row : table.rows) {

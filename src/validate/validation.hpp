@@ -58,8 +58,10 @@ struct Group {
   std::vector<std::pair<std::string, Errors>> kinds;  ///< errors by kind_of(), in the order of first use
   std::string fastest;                                ///< key of the case that was measured fastest
   std::string predicted_fastest;
-  double regret = 0;  ///< extra time of the case predicted fastest over the fastest, both as measured, relative
-  std::optional<double> coverage{};  ///< share of cases whose measured and predicted intervals overlap, if known
+  /// Time of the case predicted fastest over the time of the really fastest, minus 1; both times are measured.
+  double regret = 0;
+  /// Share of the cases whose measured and predicted intervals overlap; nothing if unknown.
+  std::optional<double> coverage{};
 };
 
 /// Returns the errors of each group of cases (Prediction::group), in the order of the groups' first cases.

@@ -167,7 +167,8 @@ class Drawer {
     const std::vector<std::string> axes = axes_of_lines(results);
     const auto lines = by_values(results, axes);
     if (values.size() < kLeastValues || lines.size() > kMostLines) return std::nullopt;
-    constexpr double kDecades = 30;  // if largest / smallest value is at least this, the axis is logarithmic
+    // The x axis is logarithmic if the ratio of its largest to its smallest value is at least this.
+    constexpr double kDecades = 30;
     Chart chart{.title = name_of_y() + " over " + of_.x + (panel.empty() ? "" : ": " + panel),
                 .x = {.label = of_.x,
                       .log = *values.begin() > 0 && *values.rbegin() / *values.begin() >= kDecades,
@@ -304,7 +305,8 @@ std::optional<Chart> samples_of(const Result& result, const ScenarioDescriptor& 
 
 std::vector<Chart> charts_of(const ScenarioDescriptor& scenario, std::span<const Result* const> results) {
   std::vector<Chart> charts;
-  std::map<std::string, std::size_t> colours;  // by name, so that all charts agree
+  // By name: lines of the same name have the same colour in all charts of the scenario.
+  std::map<std::string, std::size_t> colours;
   for (const LineChart& of : scenario.charts) {
     for (Chart& chart : Drawer(scenario, of).charts(results)) {
       for (Chart::Series& series : chart.series) {

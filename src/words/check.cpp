@@ -66,8 +66,9 @@ Table table_of(const Checked& checked) {
     // Skip what was not measured: a file of expectations may cover every scenario, a run one or two. Such expectations
     // are listed below the tables.
     if (row.verdict == Verdict::not_measured) continue;
-    const std::string name = row.name == row.key ? "" : row.name;             // empty: the name is only the key
-    const std::string margin = row.margin ? format_change(*row.margin) : "";  // distance from its limit: "+4.2 %"
+    // A derived limit has no name of its own: its name is the key of its case.
+    const std::string name = row.name == row.key ? "" : row.name;
+    const std::string margin = row.margin ? format_change(*row.margin) : "";  // for example "+4.2 %" inside its limit
     const Tone tone = row.verdict == Verdict::holds ? Tone::plain : Tone::bad;
     Table::Row& line = table.rows.emplace_back();
     for (const std::string& text :

@@ -387,7 +387,8 @@ Chart chart_of_copies(const Explanation& explanation, const ProcessExplanation& 
       if (!(point.seconds > 0)) continue;
       series.points.push_back({static_cast<double>(point.bytes), gigabytes_per_second(point.bytes, point.seconds)});
     }
-    if (series.points.size() > 1) chart.series.push_back(std::move(series));  // one point would hold for all sizes
+    // A limit with a single point would be drawn as the limit for all sizes.
+    if (series.points.size() > 1) chart.series.push_back(std::move(series));
   }
   std::map<std::string, Chart::Series> ways;
   for (const explain::CopyPoint& copy : process.cloud) {

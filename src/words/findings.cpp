@@ -46,9 +46,9 @@ std::string title_of(const std::string& kind) {
   return title;
 }
 
-/// Limits of what is shown without --details.
+/// Largest numbers of sentences and table rows that are shown without --details.
 constexpr std::size_t kMostSentences = 6;
-constexpr std::size_t kMostFindingRows = 24;  // for each kind
+constexpr std::size_t kMostFindingRows = 24;  // rows for each kind of finding
 
 /// Collector of a scenario's findings, sorted into tables by kind, matrices and sentences.
 class Findings {

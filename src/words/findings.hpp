@@ -19,7 +19,7 @@ struct FindingsShown {
 void add_findings(const Report& report, const ScenarioDescriptor& scenario, const FindingsShown& shown,
                   Document& document);
 
-/// Returns for example "12 more measurements: --details shows them".
+/// Returns a hint such as "12 more measurements: --details shows them".
 Sentence more_note(std::size_t count, const char* of_these);
 
 }  // namespace xferbench

@@ -139,7 +139,7 @@ void set_shade_range(Matrix& matrix, bool of_shares) {
 
 // --- Groups of cells that should be equal ----------------------------------------------------------------------------
 
-/// What comparable pairs of GPUs have in common: NVLinks between them, access, and whether they are on one node.
+/// What comparable pairs of GPUs share: number of NVLinks between them, peer access, whether they are on one NUMA node.
 using LinkClass = std::tuple<unsigned, bool, bool>;
 
 LinkClass link_class_of(const Environment& e, const std::string& from, const std::string& to) {

@@ -1,4 +1,4 @@
-// Describes the machine in words, for `xferbench info` and above results. Pure functions from facts to text.
+// Describes the machine in words, for `xferbench info` and the lines above results. Pure functions from facts to text.
 #pragma once
 
 #include <cstddef>

@@ -175,7 +175,8 @@ std::string origin_of(const Report& report) {
   constexpr std::size_t kLongest = 300;  // bytes
   std::string command;
   for (const std::string& word : report.command) {
-    if (word.starts_with("--process=")) continue;  // --repeat passes this to each process that it starts; users do not
+    // --repeat adds this option to the command of each process that it starts.
+    if (word.starts_with("--process=")) continue;
     command += (command.empty() ? "" : " ") + shell_quoted(word);
   }
   const std::string commit = report.tool.git.empty() ? "" : " " + report.tool.git;

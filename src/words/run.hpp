@@ -17,7 +17,8 @@ struct RunView {
   bool every_row = true;  ///< show all rows; otherwise long tables leave out rows that matrices from GPU to GPU show,
                           ///< and rows after the first thousand
   std::string next{};     ///< how to continue an incomplete run; else empty
-  std::size_t processes = 1;       ///< number of processes; the report's medians are medians of theirs
+  /// Number of processes. With several, the report has medians over the processes, and warnings of single processes.
+  std::size_t processes = 1;
   bool findings_of_first = false;  ///< the findings are only those of the first of several processes
 };
 

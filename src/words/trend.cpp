@@ -135,7 +135,8 @@ std::vector<std::pair<std::string, std::vector<std::string>>> by_doubt(const Tre
   for (const std::string& warning : trend.warnings) {
     const compare::Source* of = nullptr;
     for (const compare::Source& run : trend.runs) {
-      const bool is_longer = of == nullptr || run.name.size() > of->name.size();  // of "r.json" and "r.json.xz"
+      // Takes the longest name, because a warning about "r.json.xz" also begins with "r.json".
+      const bool is_longer = of == nullptr || run.name.size() > of->name.size();
       if (is_longer && warning.starts_with(run.name)) of = &run;
     }
     const std::string said = of == nullptr ? warning : warning.substr(of->name.size());

@@ -7,7 +7,8 @@ namespace xferbench {
 Trust trust_of(const Environment& environment, bool verified, bool complete) {
   std::string profile;
   if (environment.simulated()) profile = environment.profile_text(kChangesInHeadings);
-  if (environment.simulated() && profile.empty()) profile = "unknown";  // in a file edited by hand
+  // Only a file that was edited by hand lacks the name of the profile.
+  if (environment.simulated() && profile.empty()) profile = "unknown";
   return {std::move(profile), verified, environment.injected_fault(), complete};
 }
 

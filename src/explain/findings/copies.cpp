@@ -89,8 +89,8 @@ TypicalValue<Index> typical_gaps(const Program& program) {
 /// us instead of 38, and 23 with pinned memory). Even longer work has another reason and stays.
 void warm_caches(Program& program, Index copy_call, const std::vector<Index>& next, const TypicalValue<Index>& gaps,
                  std::uint64_t bytes) {
-  constexpr std::uint64_t kCache = 2 * MiB;  // bytes, cache of a core
-  constexpr double kRefill = 20e9;           // bytes per second, from memory
+  constexpr std::uint64_t kCache = 2 * MiB;  // bytes; cache of a CPU core
+  constexpr double kRefill = 20e9;           // bytes per second from memory to cache
   constexpr double kMostSlowdown = 4;
   const double most = static_cast<double>(std::min(bytes, kCache)) / kRefill;
   for (Index c = next[copy_call]; c != kNone; c = next[c]) {

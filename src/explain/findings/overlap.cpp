@@ -192,7 +192,7 @@ Index add_part(Program& p, Index whole, std::size_t part, std::size_t parts, con
   return index;
 }
 
-/// Turns the whole operation into a join of its parts, so that what waits for it waits for all parts.
+/// Turns operation `whole` into one that only waits for its parts, so that whatever waits for it waits for all of them.
 void join(Program& p, Index whole, Index last_part) {
   Operation& o = p.operations[whole];
   o.engine = Engine::none;

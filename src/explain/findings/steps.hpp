@@ -29,9 +29,9 @@ Index result_of(const Step& step);
 /// without a large copy are left out, and so are graph nodes.
 using Chain = std::vector<Step>;
 
-/// One chain for each stream of the program.
+/// Returns one chain for each stream of the program.
 std::vector<Chain> chains_of(const Program& p);
-/// One chain for each of these streams.
+/// Returns one chain for each of these streams.
 std::vector<Chain> chains_of(const Program& p, const std::vector<Index>& streams);
 
 }  // namespace xferbench::explain

@@ -44,7 +44,7 @@ double seconds_of(const AnalysisInput& e, recording::Time time) {
   return 1e-9 * static_cast<double>(static_cast<std::int64_t>(time - e.window.begin));
 }
 
-/// Page migrations during a kernel.
+/// The migrations of managed pages during one kernel.
 struct Moved {
   double begin = 0;  ///< begin of the first migration
   double end = 0;    ///< end of the last migration
