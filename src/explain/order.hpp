@@ -83,8 +83,8 @@ class Order {
   std::map<std::uint32_t, Index> contexts_;  // per context: index of the group of all its streams
   std::map<std::uint32_t, Index> blocking_;  // per context: index of the group of its blocking streams
   std::vector<Operation> joins_;             // their indices continue those of the program's operations
-  std::vector<std::uint32_t>
-      positions_;  // per operation: its number in the order of place() calls, from 1; 0: none yet
+  // Per operation: its number in the order of place() calls, from 1 on; 0 if it is not placed yet.
+  std::vector<std::uint32_t> positions_;
   std::uint32_t placed_ = 0;
   std::vector<Index> by_end_;   // indices of operations, sorted by end; built on first use
   std::vector<Index> no_call_;  // operations without a call, sorted by begin
