@@ -12,10 +12,10 @@ namespace xferbench::fleet {
 
 namespace {
 
-/// Checks the suspicions of one test against its second round.
+/// Checks whether the second measurement of a test reproduces the suspicions that its first measurement raised.
 class RetestEvaluation {
  public:
-  /// `again` is null if the test was not measured again.
+  /// `again` is the test with the values of its second measurement; null if the test was not measured again.
   RetestEvaluation(const FirstRound& first, const FirstRound::Judged& judged, const Test* again, const Options& options)
       : first_(first), again_(again), threshold_(options.threshold) {
     if (again == nullptr || again->values.empty()) return;

@@ -1,5 +1,5 @@
-// Finds the parts of a fleet that are slower than their peers: pure functions from results to records.
-// docs/lab/fleets.md explains the method.
+// Finds the GPUs, links, hosts and transfers of a fleet (the ranks of a run under MPI) that are slower than their
+// peers. Pure functions from results to records. docs/lab/fleets.md explains the method.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +16,14 @@
 namespace xferbench::fleet {
 
 struct Options {
-  double threshold = 0.03;         ///< ignore smaller shortfalls, as a share of the reference
+  double threshold = 0.03;         ///< smaller shortfalls are ignored, as a share of the reference speed
   double robust_z = 3.5;           ///< a rank with a larger modified z-score 0.6745 (x - median) / MAD is an outlier
-  std::size_t smallest_group = 5;  ///< values of smaller groups are compared with their best
+  std::size_t smallest_group = 5;  ///< fewest values compared with their median; fewer are compared with their best
   double clock_share = 0.01;       ///< no verdict if the clock error is a larger share of the measured time
 };
 
-/// One metric of one case at one concurrency, with the values of all ranks that have it. The metric is the rate in the
-/// case's table, or without one the headline metric.
+/// One metric of one case at one concurrency (which ranks measure at the same time), with the values of all ranks that
+/// have it. The metric is the first rate with a column in the case's table, or without one the case's main measurement.
 struct Test {
   std::string key{};  ///< key of the case
   RankConcurrency pace = RankConcurrency::all;
@@ -38,7 +38,7 @@ struct Test {
     /// Sending and receiving rank of a transfer, from its labels "from" and "to".
     std::optional<std::pair<int, int>> pair{};
     double payload = 0;  ///< bytes per pass, if `value` is a rate; else 0
-    /// Begins and ends of the passes; null if unknown. Points into the report.
+    /// The rank's record with the begins and ends of its passes; null if these are unknown. Points into the report.
     const InFleet* in_step = nullptr;
     std::string_view key{};  ///< key of the value's case; points into the report
     friend bool operator==(const Value& a, const Value& b) {
@@ -50,11 +50,13 @@ struct Test {
   [[nodiscard]] std::string name() const;
 };
 
-/// The tests of a round, in the order of their first results. Uses only results with status ok.
+/// Returns the tests of a round of measurements (1, or 2 for repeated ones), in the order of their first results. Uses
+/// only results with status ok.
 std::vector<Test> tests_of(const Report& report, unsigned round);
 
-/// Like tests_of(), but grouped for judging: transfers of a rank with all its partners are one test, since a case has
-/// only one partner for each rank. The test's key leaves out the partners; values keep the keys of their cases.
+/// Like tests_of(), but combines cases that differ only in which ranks are partners into one test, because each such
+/// case has only one partner for each rank. The key of the test leaves out the partners; each value keeps the key of
+/// its case.
 std::vector<Test> judged_tests_of(const Report& report, unsigned round);
 
 /// A row of the table of tests; `test` must outlive it.
@@ -64,14 +66,15 @@ struct Summary {
   Test::Value lowest{};
   Test::Value highest{};
   double spread = 0;  ///< (highest - lowest) / median
-  /// Aggregate rate, if the metric is a rate: bytes that all ranks moved in a pass, divided by the time from the first
-  /// begin to the last end. If pass times are unknown, the sum of the rates. Nothing for transfers between ranks.
+  /// Aggregate rate of all ranks, if the metric is a rate: bytes that all ranks moved in a pass, divided by the time
+  /// from the first begin to the last end. If pass times are unknown, it is the sum of the rates. Nothing for transfers
+  /// between ranks.
   std::optional<double> together{};
 };
 std::vector<Summary> summarise(const std::vector<Test>& tests);
 
-/// A case to measure again at its concurrency, by these ranks: the suspects and as many unsuspected ranks of their
-/// groups, at least four if there are as many. For transfers, both ends are included.
+/// A case to measure again at the same concurrency, by `ranks`: the suspected ranks and as many unsuspected ranks of
+/// their peer groups, at least four if there are that many. For transfers, `ranks` includes both ends.
 struct Retest {
   std::string key;
   RankConcurrency pace = RankConcurrency::all;
@@ -79,12 +82,12 @@ struct Retest {
   friend bool operator==(const Retest&, const Retest&) = default;
 };
 
-/// The second round, by the suspicions of the first: each case and concurrency once; empty if nothing is suspected. All
-/// ranks compute the same result.
+/// Returns the cases that the second round must measure again because of suspicions in the first, each case and
+/// concurrency once; empty if nothing is suspected. All ranks compute the same list.
 std::vector<Retest> retests_of(const Report& report, const Options& options);
 
-/// Sets the verdicts after both rounds: Fleet::judgement, flagged and notes. Missing ranks are flagged without any
-/// test.
+/// Sets the verdicts of a report's fleet after both rounds: Fleet::judgement, flagged and notes. Ranks that no longer
+/// answered are flagged without any test.
 void judge(Report& report, const Options& options);
 
 }  // namespace xferbench::fleet

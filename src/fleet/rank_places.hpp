@@ -18,15 +18,15 @@ struct PeerGroup {
   [[nodiscard]] std::string text() const;
 };
 
-/// Keeps a reference to the fleet, whose ranks must not change. Excludes missing ranks, since they cannot be measured
-/// again.
+/// Index of a fleet's ranks, with their nodes and peer groups. Keeps a reference to the fleet, whose ranks must not
+/// change. Excludes ranks that no longer answer, since they cannot be measured again.
 class Places {
  public:
   explicit Places(const Fleet& fleet);
 
   [[nodiscard]] bool has(int rank) const { return by_rank_.contains(rank); }
   [[nodiscard]] int node(int rank) const { return by_rank_.at(rank).place->node; }
-  /// Index in peer_groups().
+  /// Returns the index of the rank's peer group in peer_groups().
   [[nodiscard]] std::size_t peer_group(int rank) const { return by_rank_.at(rank).peer_group; }
   [[nodiscard]] const std::vector<PeerGroup>& peer_groups() const { return peer_groups_; }
   [[nodiscard]] const std::vector<int>& ranks_on(int node) const { return by_node_.at(node); }
@@ -49,7 +49,7 @@ class Places {
   std::vector<PeerGroup> peer_groups_;
 };
 
-/// How exactly a text says where a rank is.
+/// How much a text says about the place of a rank.
 enum class Detail {
   place,  ///< for example "rank 3 (GPU 1 of node1)", for tables and lists
   part,   ///< for example "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", to find it in the machine

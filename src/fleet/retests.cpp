@@ -48,7 +48,7 @@ class Picker {
   Pools good_;
 };
 
-/// For tests in which each rank measures by itself: adds the ranks that measure the test again.
+/// The Picker for tests in which each rank measures by itself: adds the ranks that measure the test again.
 class RankPicker : Picker {
  public:
   using Picker::Picker;
@@ -99,8 +99,8 @@ class RankPicker : Picker {
 
   [[nodiscard]] bool suspected_elsewhere(const Test::Value& v) const { return suspected_.contains(v.rank); }
 
-  /// Prefers ranks on the suspects' nodes, which differ from a suspect only in GPU and link. Then prefers ranks close
-  /// to the median.
+  /// Returns the unsuspected ranks as candidates. Prefers ranks on the suspects' nodes, which differ from a suspect
+  /// only in GPU and link, then ranks close to the median.
   [[nodiscard]] std::vector<Candidate> by_ranks(const Values& good, const std::set<int>& near) const {
     const double middle = middle_of(good);
     std::vector<Candidate> all;
@@ -113,7 +113,8 @@ class RankPicker : Picker {
     return all;
   }
 
-  /// Takes whole nodes, since they are as busy as the suspected node; those closest to the median first.
+  /// Returns the unsuspected ranks of whole nodes as candidates, because these nodes are as busy as the suspected one.
+  /// Prefers nodes close to the median.
   [[nodiscard]] std::vector<Candidate> by_nodes(const Values& good) const {
     const double middle = middle_of(good);
     std::map<int, Values> by_node;
@@ -132,8 +133,8 @@ class RankPicker : Picker {
 
 using RanksByCase = std::map<std::string, std::set<int>, std::less<>>;
 
-/// Adds the ranks that measure transfers again: some transfers of each suspect and as many unsuspected ones. Adds both
-/// ends of each transfer to the ranks of the case in which they are partners.
+/// The Picker for transfers between ranks: chooses some transfers of each suspect and as many unsuspected ones to
+/// measure again. Adds both ends of each transfer to the ranks of the case in which they are partners.
 class TransferPicker : Picker {
  public:
   using Picker::Picker;
@@ -160,7 +161,7 @@ class TransferPicker : Picker {
   }
 
  private:
-  /// The transfers between two ranks, in both directions.
+  /// The transfers between two ranks in one case, in both directions.
   struct Transfer {
     std::string_view key;  ///< key of the case
     int lower = 0;
@@ -204,7 +205,8 @@ class TransferPicker : Picker {
   }
 };
 
-/// Ranks suspected individually in any test. Other ranks of a suspected host may still be compared with each other.
+/// Returns the ranks that are suspected individually in any test. Other ranks of a suspected host may still be compared
+/// with each other.
 std::set<int> suspected_ranks(const FirstRound& first) {
   std::set<int> all;
   for (const FirstRound::Judged& judged : first.tests()) {

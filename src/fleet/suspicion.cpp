@@ -19,10 +19,11 @@ namespace {
 /// Ratio of the median absolute deviation to the standard deviation of normally distributed numbers.
 constexpr double kNormal = 0.6745;
 
-/// Smaller pools are compared with their best: of two values, a slow one shifts the median half way.
+/// Smallest pool that is compared with its median. In a pool of two, a slow value would shift the median half way, so
+/// the better value is the reference.
 constexpr std::size_t kWithMiddle = 3;
 
-/// The values of one peer group on one node.
+/// The speeds of one peer group on one node.
 struct OnNode {
   int node = 0;
   std::vector<double> speeds{};
@@ -48,13 +49,13 @@ NodesByPeerGroup nodes_by_peer_group(const Test& test, const Places& places) {
   return by_like;
 }
 
-/// Whether a shortfall is an outlier, given the median deviation of the group.
+/// Whether the shortfall `below` is an outlier, given the median absolute deviation of the group.
 bool stands_out(double below, double deviation, const Options& options) {
   return kNormal * below > options.robust_z * deviation;
 }
 
-/// Reference speed of each node or rank: the median of the others, or in a small group the best of all. Works on median
-/// speeds.
+/// Computes the reference speed for each node or rank from the median speeds of all of them: the median of the others,
+/// or in a small group the best of all.
 class References {
  public:
   References(std::vector<double> medians, const Options& options)
@@ -66,7 +67,8 @@ class References {
     deviation_ = few_ ? 0 : statistics::median(deviations);
   }
   [[nodiscard]] bool few() const { return few_; }
-  /// Median deviation from the median of all, as a share of it; 0 in a small group, where it means little.
+  /// Returns the median absolute deviation of the speeds from their median, as a share of it; 0 in a small group, where
+  /// it means little.
   [[nodiscard]] double deviation() const { return deviation_; }
   [[nodiscard]] std::size_t count() const { return medians_.size(); }
   [[nodiscard]] double of(double median) const {
@@ -87,7 +89,7 @@ bool is_low(double speed, double reference, const Options& options) {
   return shortfall(speed, reference) > options.threshold;
 }
 
-/// Whether there are at least two speeds, and all of them are low.
+/// Whether there are at least two speeds, and all of them are low: further below the reference than the threshold.
 bool all_low(const std::vector<double>& speeds, double reference, const Options& options) {
   return speeds.size() >= 2 &&
          std::ranges::all_of(speeds, [&](double speed) { return is_low(speed, reference, options); });
@@ -100,7 +102,7 @@ struct OfRank {
   std::vector<double> speeds{};
   std::set<int> partners{};
   double median = 0;
-  double reference = 0;  ///< reference speed from the other ranks in the pool
+  double reference = 0;  ///< reference speed, from the other ranks in the pool
   bool best = false;     ///< `reference` is the best one, not the median
   bool low = false;      ///< all of its transfers are low
 };
@@ -131,7 +133,7 @@ std::vector<OfRank> ranks_in(const Test& test, const Pool& pool, const Values& v
   return all;
 }
 
-/// Partners that are not in `slow`. Only transfers with these tell anything about a rank.
+/// Returns the rank's partners that are not in `slow`. Transfers with slow partners tell nothing about the rank itself.
 std::set<int> good_partners(const OfRank& one, const std::set<Subject>& slow) {
   std::set<int> good;
   for (const int partner : one.partners) {
@@ -140,7 +142,7 @@ std::set<int> good_partners(const OfRank& one, const std::set<Subject>& slow) {
   return good;
 }
 
-/// Subjects whose transfers are all low.
+/// Returns the subjects whose transfers are all low.
 std::set<Subject> low_subjects(const std::vector<OfRank>& all) {
   std::set<Subject> low;
   for (const OfRank& one : all) low.insert(one.subject);
@@ -150,7 +152,7 @@ std::set<Subject> low_subjects(const std::vector<OfRank>& all) {
   return low;
 }
 
-/// The subjects of `low` whose ranks have low transfers only, both within their node and beyond it.
+/// Returns the subjects of `low` whose rank has only low transfers, both within its node and with other nodes.
 std::set<Subject> low_in_every_kind(const std::vector<OfRank>& all, std::set<Subject> low) {
   const std::set<Subject> of_a_kind = low;
   for (const OfRank& one : all) {
@@ -247,7 +249,8 @@ FirstRound::FirstRound(const Report& report, const Options& options) : places_(*
   note_clocks();
 }
 
-/// Adds a test without the values that cannot be judged; drops it if nothing is left or the clock error is too large.
+/// Adds a test, without those of its values that cannot be judged. Drops the test if nothing is left or the clock error
+/// is too large.
 void FirstRound::take(Test test, const Options& options) {
   const bool of_pairs = std::ranges::any_of(test.values, [](const Test::Value& v) { return v.pair.has_value(); });
   std::erase_if(test.values, [&](const Test::Value& v) { return v.pair.has_value() != of_pairs || !knows(v); });
@@ -308,7 +311,8 @@ void FirstRound::look_for_ranks(Judged& judged, const Options& options) {
   }
 }
 
-/// Judges networks before pairs: transfers of a suspected network are not suspected again as pairs.
+/// Judges the networks of ranks before single pairs of ranks: transfers of a suspected network are not suspected again
+/// as pairs.
 void FirstRound::look_for_transfers(Judged& judged, const Options& options) {
   const Pools pools = pools_of(judged.test);
   for (const auto& [pool, values] : pools) {
@@ -318,8 +322,9 @@ void FirstRound::look_for_transfers(Judged& judged, const Options& options) {
   for (const auto& [pool, values] : pools) look_for_pairs(judged, pool, values, options);
 }
 
-/// Suspects ranks whose transfers in a pool are all low, with at least two unsuspected partners: with one, either end
-/// could be slow. One partner on the node and one beyond it also count as two, if all transfers with both are low.
+/// Suspects the networks of ranks whose transfers in a pool are all low, if they have at least two unsuspected
+/// partners: with only one, either end could be slow. One partner on the node and one beyond it also count as two, if
+/// all transfers with both are low.
 void FirstRound::look_for_networks(Judged& judged, const Pools& pools, const Options& options) {
   std::vector<OfRank> all;
   for (const auto& [pool, values] : pools)
@@ -376,7 +381,7 @@ void FirstRound::look_for_networks_of_nodes(Judged& judged, const Values& values
   }
 }
 
-/// Suspects transfers that are low although neither end is suspected.
+/// Suspects single transfers that are low although the network of neither end is suspected.
 void FirstRound::look_for_pairs(Judged& judged, const Pool& pool, const Values& values, const Options& options) {
   Values others;
   std::ranges::copy_if(values, std::back_inserter(others), [&](const Test::Value* v) { return is_good(judged, *v); });

@@ -1,4 +1,5 @@
-// Finds outliers in the first round. docs/lab/fleets.md explains the rules.
+// Finds hosts, ranks and transfers that look slow in the first round of measurements. docs/lab/fleets.md explains the
+// rules.
 #pragma once
 
 #include <array>
@@ -17,24 +18,24 @@
 
 namespace xferbench::fleet {
 
-/// A number of which larger is better: a rate itself, or the inverse of a time.
+/// Returns a measured value as a speed, of which larger is better: a rate unchanged, a time as its inverse.
 double speed_of(const Test& test, double value);
-/// How far a speed is below the reference, as a share of it.
+/// Returns how far the speed is below the reference, as a share of the reference.
 double shortfall(double speed, double reference);
 
-/// The outliers of a pool.
+/// The slow outliers of a pool, which is a set of speeds that are compared with each other.
 struct PoolOutliers {
   double reference = 0;          ///< reference speed: the median of the pool, or its best
   bool best = false;             ///< `reference` is the best speed, not the median
   std::vector<std::size_t> low;  ///< indexes of the outliers in the pool
 };
-/// Finds the outliers of each pool. All pools share one outlier limit, since they should spread alike. A pool of two is
-/// compared with its better value, because a slow one would shift their median. If all pools together have fewer than
-/// Options::smallest_group values, each pool is compared with its best, and any shortfall beyond the threshold is an
-/// outlier.
+/// Finds the slow outliers of each pool. All pools share one outlier limit, since their values should spread alike. A
+/// pool of two is compared with its better value, because a slow one would shift their median. If all pools together
+/// have fewer than Options::smallest_group values, each pool is compared with its best value, and any shortfall beyond
+/// the threshold makes a value an outlier.
 std::vector<PoolOutliers> pool_outliers(const std::vector<std::vector<double>>& pools, const Options& options);
 
-/// The part of the fleet that is suspected to be slow.
+/// A part of the fleet that is suspected to be slow.
 struct Subject {
   enum class Of {
     host,     ///< all ranks of node `first` in peer group `second`
@@ -48,25 +49,26 @@ struct Subject {
   friend auto operator<=>(const Subject&, const Subject&) = default;
 };
 
-/// A suspicion from one test.
+/// A suspicion, raised by one test, that a part of the fleet is slow.
 struct Suspicion {
   Subject subject;
   std::vector<int> ranks{};  ///< ranks that the suspicion concerns
-  double speed = 0;          ///< median of its ranks or transfers
-  double reference = 0;      ///< speed that it is compared with
-  bool best = false;         ///< `reference` is the best, because the group is small; else the median
-  bool on_host = false;      ///< compared with ranks of its host, which is itself suspected
+  double speed = 0;          ///< median speed of the subject's ranks or transfers
+  double reference = 0;      ///< speed with which `speed` is compared
+  bool best = false;         ///< `reference` is the best speed, because the group is small; else it is the median
+  bool on_host = false;  ///< the rank was compared only with ranks of its own host, because that is suspected itself
   [[nodiscard]] double shortfall() const { return fleet::shortfall(speed, reference); }
 };
 
-/// Identifies values of a test that may be compared with each other. Transfers: peer groups of both ends, and 1 if they
-/// leave the node, else 0. Others: peer group, node if its ranks are judged among themselves (else -1), and -1.
+/// Identifies a pool: values of a test that may be compared with each other. For transfers: peer groups of sender and
+/// receiver, then 1 if these are on different nodes, else 0. For other values: peer group, then the node if its ranks
+/// are compared only among themselves (else -1), then -1.
 using Pool = std::array<long, 3>;
 using Values = std::vector<const Test::Value*>;
 using Pools = std::map<Pool, Values>;
 std::vector<double> speeds_of(const Test& test, const Values& values);
 
-/// The suspicions of a fleet's first round.
+/// Finds the suspicions in a fleet's first round of measurements; the constructor does all of the work.
 class FirstRound {
  public:
   /// The report's fleet must outlive this object.
@@ -81,24 +83,24 @@ class FirstRound {
   };
   [[nodiscard]] const std::vector<Judged>& tests() const { return tests_; }
   [[nodiscard]] const Places& places() const { return places_; }
-  /// The number of tests, and the number of tests that could compare at least two values.
+  /// Returns the number of tests, and how many of them could compare at least two values. The other numbers are 0.
   [[nodiscard]] FleetJudgement judgement() const;
   /// Limitations of the judgement: sentences without their final period.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   [[nodiscard]] Pool pool_of(const Test& test, const Test::Value& value) const;
-  /// The pool in which the subject is compared with others.
+  /// Returns the pool in which the subject is compared with others, by one of its values.
   [[nodiscard]] Pool pool_of(const Subject& subject, const Test& test, const Test::Value& value) const;
-  /// The values of a test by pool: all of them, or only the unsuspected ones.
+  /// Return the values of a test by pool: pools_of() all values, good_of() only those that `judged` does not suspect.
   [[nodiscard]] Pools pools_of(const Test& test) const;
   [[nodiscard]] Pools good_of(const Judged& judged, const Test& test) const;
-  /// The subject's values in a test, without those of unknown ranks.
+  /// Returns the subject's values in a test, without those of unknown ranks.
   [[nodiscard]] Values values_of(const Subject& subject, const Test& test) const;
   /// Whether the value is unsuspected, so that suspects in its pool can be compared with it.
   [[nodiscard]] bool is_good(const Judged& test, const Test::Value& value) const;
 
  private:
-  /// Whether all ranks of the value are known; missing ranks are not.
+  /// Whether the places of all ranks of the value are known; false for ranks that no longer answer.
   [[nodiscard]] bool knows(const Test::Value& value) const;
   [[nodiscard]] bool is_of(const Subject& subject, const Test::Value& value) const;
   void take(Test test, const Options& options);
@@ -109,10 +111,12 @@ class FirstRound {
   void look_for_networks(Judged& judged, const Pools& pools, const Options& options);
   void look_for_pairs(Judged& judged, const Pool& pool, const Values& values, const Options& options);
   [[nodiscard]] std::string pool_text(const Pool& pool) const;
-  /// Whether tests of this data path judge the group's ranks on this node only among themselves.
+  /// Whether the host is suspected, so that tests of this data path compare the peer group's ranks on it only with each
+  /// other.
   [[nodiscard]] bool is_on_low_host(std::size_t peer_group, int node, DataPath path) const;
   [[nodiscard]] bool compares(const Judged& judged) const;
-  /// Records for note_few() that only `count` values were compared with their best.
+  /// Records, for note_few(), that only `count` values of the kind `what` were compared, and therefore with their best
+  /// instead of their median.
   void keep_few(const std::string& what, std::size_t count, const Test& test);
   void note_few(const Options& options);
   void note_peer_groups();
@@ -120,15 +124,15 @@ class FirstRound {
 
   Places places_;
   std::vector<Judged> tests_;
-  /// Hosts suspected in at least one test of a data path. In all tests of that path, their ranks are judged only among
-  /// themselves.
+  /// Hosts (peer group and node) that are suspected in at least one test of a data path. In all tests of that path,
+  /// their ranks are compared only among themselves.
   std::set<std::tuple<std::size_t, int, DataPath>> low_hosts_;
   struct Few {
     std::size_t least = 0;
     std::vector<std::string> tests{};
   };
   std::map<std::string, Few> few_;            ///< keyed by a text that says what was compared
-  std::vector<std::string> without_verdict_;  ///< tests with too large a clock error
+  std::vector<std::string> without_verdict_;  ///< names of tests with too large a clock error
   double worst_clock_share_ = 0;
   std::vector<std::string> notes_;
 };

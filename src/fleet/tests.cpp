@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kRate = "GB/s";
 
-/// The number that stands for a case.
+/// The main number of a case, which is compared between ranks.
 struct Headline {
   std::string_view name;
   std::string_view unit;
@@ -24,13 +24,13 @@ struct Headline {
   double value = 0;
 };
 
-/// Whether higher or lower is better, derived from the unit: for files written before metrics were declared.
+/// Derives from the unit whether higher or lower is better: for files written before metrics were declared.
 Better better_by_unit(std::string_view unit) {
   if (unit == kRate) return Better::higher;
   return unit == "s" ? Better::lower : Better::neither;
 }
 
-/// The first rate with a table column; without one, the headline measurement.
+/// Returns the result's first rate that has a table column, or without one the main measurement.
 std::optional<Headline> headline_number(const Result& result, const Measurement* timed,
                                         std::span<const MetricDeclaration> declared) {
   for (const MetricDeclaration& d : declared) {
@@ -43,21 +43,21 @@ std::optional<Headline> headline_number(const Result& result, const Measurement*
   return Headline{timed->name, timed->unit, d != nullptr ? d->better : better_by_unit(timed->unit), timed->median};
 }
 
-/// The clock error as a share of a pass. Samples are means over a batch, so a pass takes `batch` times as long.
+/// Returns the clock error as a share of a pass. Samples are means over a batch, so a pass takes `batch` times as long.
 double clock_share_of(const InFleet& in_fleet, const Measurement* timed) {
   if (timed == nullptr || timed->unit != "s" || !(timed->median > 0)) return 0;
   return in_fleet.clock_uncertainty / (timed->median * timed->batch);
 }
 
-/// Bytes of a pass, computed from its rate; 0 if the number is no rate.
+/// Returns the bytes of a pass, computed from its rate; 0 if the number is no rate.
 double payload_of(const Headline& number, const Measurement* timed) {
   constexpr double kGiga = 1e9;
   if (number.unit != kRate || timed == nullptr || timed->unit != "s") return 0;
   return number.value * kGiga * timed->median * timed->batch;
 }
 
-/// Bytes that all ranks moved in a pass, divided by the median time from the first begin to the last end, in GB/s.
-/// Nothing if the ranks did not all make the same passes.
+/// Returns the bytes that all ranks moved in a pass, divided by the median time from the first begin to the last end,
+/// in GB/s. Returns nothing if the ranks did not all make the same passes.
 std::optional<double> aggregate_rate(const Test& test) {
   const InFleet* first = test.values.front().in_step;
   const auto like_first = [first](const Test::Value& v) {
@@ -95,7 +95,7 @@ std::string key_of(const Result& result, Partners partners, bool of_pair) {
   return of_pair && partners == Partners::together ? without_round_of_partners(key) : key;
 }
 
-/// Groups results by case, concurrency and metric.
+/// Groups the results of a report into tests, by case, concurrency and metric.
 class Gatherer {
  public:
   explicit Gatherer(Partners partners) : partners_(partners) {}

@@ -21,7 +21,7 @@ std::string less_text(const Test& test, double shortfall) {
   return fmt::format("{} {}", format_percent(shortfall), test.better == Better::lower ? "slower" : "less");
 }
 
-/// Describes what a suspicion was compared with.
+/// Names the reference speed of a suspicion, for example "the median of its peers".
 std::string against_text(const Suspicion& s) {
   const char* which = s.best ? "the best" : "the median";
   switch (s.subject.of) {
@@ -41,7 +41,7 @@ std::string subject_text(const Subject& subject, const std::vector<int>& ranks, 
   }
 }
 
-/// Why a suspicion was not confirmed.
+/// Returns a clause on why a suspicion was not confirmed.
 const char* outcome_label(RetestOutcome::Reproduced seen) {
   switch (seen) {
     case RetestOutcome::Reproduced::never: return "was not measured again";
@@ -52,7 +52,7 @@ const char* outcome_label(RetestOutcome::Reproduced seen) {
   }
 }
 
-/// The test with the largest shortfall.
+/// Returns the suspicion with the largest shortfall.
 template <class Shown>
 const Shown& worst_of(const std::vector<Shown>& all) {
   return *std::ranges::max_element(all, {}, [](const Shown& one) { return one.suspicion->shortfall(); });
@@ -65,8 +65,8 @@ bool any_on(const All& shown, DataPath path) {
 
 bool holds(const std::vector<int>& ranks, int rank) { return std::ranges::find(ranks, rank) != ranks.end(); }
 
-/// The worst part that is already flagged by tests of its own and also slows these transfers; null if there is none.
-/// For a pair, a part of either end counts; otherwise only a part that all ranks share.
+/// Returns the slowest part (GPU, link or host) that other tests have flagged and that also slows these transfers; null
+/// if there is none. For a pair of ranks, a part of either end counts; otherwise only a part that all ranks share.
 Flagged* part_behind(std::vector<Flagged>& flagged, const Flagged& transfers) {
   Flagged* found = nullptr;
   for (Flagged& part : flagged) {
@@ -91,7 +91,7 @@ std::string maximum_text(const Environment::Pcie& link) {
   return fmt::format("PCIe {} x{}", link.max_generation, link.max_width);
 }
 
-/// Share of the maximum link rate that is lost: each PCIe generation is twice as fast as the one before.
+/// Returns the share of the maximum link rate that is lost: each PCIe generation is twice as fast as the one before.
 double training_shortfall(const Environment::Pcie& link) {
   const double lanes = static_cast<double>(link.width) / link.max_width;
   return 1 - lanes * std::exp2(static_cast<double>(link.generation) - link.max_generation);
@@ -117,8 +117,8 @@ std::vector<Flagged> Verdicts::flagged() const {
   return all;
 }
 
-/// Flags links that have trained below their maximum while others of the same GPU model have not. This is a fact and
-/// needs no second measurement.
+/// Flags PCIe links that have trained below their maximum generation or width while others of the same GPU model have
+/// not. This is a fact and needs no second measurement.
 void Verdicts::add_trained_low(std::vector<Flagged>& flagged) const {
   std::map<std::string, Environment::Pcie> at_maximum;  // one example for each model
   for (const RankPlace& place : fleet_.ranks) {
@@ -153,7 +153,7 @@ Flagged Verdicts::missing(int rank) const {
   return {.what = Flagged::What::rank, .ranks = {rank}, .name = name, .text = name + " stopped answering"};
 }
 
-/// Confirmed suspicions of hosts, by node: groups with different GPU models on one node are one host.
+/// Returns the confirmed suspicions of hosts, by node. Peer groups with different GPU models on one node are one host.
 std::map<int, std::vector<Verdicts::Shown>> Verdicts::slow_hosts() const {
   std::map<int, std::vector<Shown>> hosts;
   for (const auto& [subject, shown] : shown_) {
@@ -284,8 +284,8 @@ void Verdicts::add_transfers(std::vector<Flagged>& flagged) const {
   }
 }
 
-/// A part explains transfers that are no slower than itself; a single pair only if other transfers of that part are
-/// slow, too. Otherwise there must be another cause.
+/// Adds the slow transfers, unless a flagged part (GPU, link or host) explains them: it must be at least as slow as the
+/// transfers. For a single pair, other transfers of that part must be slow, too. Otherwise there must be another cause.
 void Verdicts::add_unless_explained(std::vector<Flagged>& flagged, Flagged transfers) const {
   Flagged* part = part_behind(flagged, transfers);
   const bool explained =
@@ -300,7 +300,7 @@ void Verdicts::add_unless_explained(std::vector<Flagged>& flagged, Flagged trans
   flagged.push_back(std::move(transfers));
 }
 
-/// Whether these ranks have low transfers other than those between the two of the pair.
+/// Whether `ranks` have low transfers other than those between the two ranks of `pair`.
 bool Verdicts::has_other_low_transfers(const std::vector<int>& pair, const std::vector<int>& ranks) const {
   return std::ranges::any_of(shown_, [&](const auto& entry) {
     const Subject& subject = entry.first;
@@ -310,7 +310,7 @@ bool Verdicts::has_other_low_transfers(const std::vector<int>& pair, const std::
   });
 }
 
-/// Fills in all fields of a Flagged but its text.
+/// Returns a Flagged record with all fields but its text.
 Flagged Verdicts::flag(Flagged::What what, std::string name, const std::vector<Shown>& shown) const {
   Flagged found{.what = what, .ranks = {}, .name = std::move(name), .text = {}};
   std::set<int> ranks;
@@ -348,7 +348,7 @@ std::size_t Verdicts::tests_of_subject(const Subject& subject, std::optional<Dat
   }));
 }
 
-/// Whether the subject was judged in tests of this data path and suspected in none of them.
+/// Whether tests of this data path judged the subject, and none of them suspected it.
 bool Verdicts::is_fine(const Subject& subject, DataPath path) const {
   const auto is_suspected = [&](const ShownOf& in) {
     const auto found = in.find(subject);

@@ -1,4 +1,5 @@
-// Combines the suspicions of all tests: what is flagged, and what the report says about it.
+// Combines the suspicions from all tests into verdicts: which GPUs, links, hosts and transfers are flagged as slow, and
+// the report's sentences about them.
 #pragma once
 
 #include <map>
@@ -10,11 +11,11 @@
 
 namespace xferbench::fleet {
 
-/// What the second round found about a suspicion.
+/// Whether the second measurement of a test confirmed a suspicion.
 struct RetestOutcome {
   enum class Reproduced {
     never,   ///< the test was not measured again
-    nobody,  ///< the suspect was not measured, or no unsuspected rank
+    nobody,  ///< neither the suspect nor an unsuspected rank, or only one of them, was measured again
     clocks,  ///< the clock error was too large
     no,
     yes,
@@ -28,18 +29,20 @@ class Verdicts {
   /// `fleet` and `first` must outlive this object.
   Verdicts(const Fleet& fleet, const FirstRound& first, const Options& options)
       : fleet_(fleet), first_(first), threshold_(options.threshold) {}
-  /// To be called in the order of the tests. `test` and `suspicion` must outlive this object.
+  /// Adds a suspicion from a test, with the outcome of its second measurement. To be called in the order of the tests.
+  /// `test` and `suspicion` must outlive this object.
   void add(const Test& test, const Suspicion& suspicion, RetestOutcome again);
 
-  /// In this order: missing ranks, hosts, GPUs and links by rank, and problems that only transfers between ranks show.
+  /// Returns what is flagged, in this order: ranks that no longer answer, hosts, GPUs and links by rank, and problems
+  /// that only transfers between ranks show.
   [[nodiscard]] std::vector<Flagged> flagged() const;
-  /// Sentences about suspicions that were not confirmed; for flagged ranks, about suspicions from other tests.
+  /// Returns a sentence about each subject with unconfirmed suspicions, even if other tests confirmed that it is slow.
   [[nodiscard]] std::vector<std::string> notes() const;
   /// Number of suspicions that the second round neither confirmed nor refuted.
   [[nodiscard]] std::size_t unresolved() const;
 
  private:
-  /// A test that shows a suspicion.
+  /// A suspicion, the test that raised it, and the outcome of the second measurement.
   struct Shown {
     const Test* test = nullptr;
     const Suspicion* suspicion = nullptr;
@@ -57,7 +60,7 @@ class Verdicts {
   };
   [[nodiscard]] PartOfRank part_of(const Subject& subject, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged rank(const Subject& subject, const std::vector<Shown>& shown) const;
-  /// Whether all ranks of a node with suitable transfers are suspected.
+  /// Whether all ranks of a node are suspected; ignores ranks that have no transfers of the suspected kind.
   [[nodiscard]] bool covers_node(int node, const std::map<int, std::vector<Shown>>& by_rank) const;
   [[nodiscard]] Flagged network(const std::vector<int>& ranks, const std::vector<Shown>& shown) const;
   [[nodiscard]] Flagged pair(const Subject& subject, const std::vector<Shown>& shown) const;
@@ -75,8 +78,8 @@ class Verdicts {
   const Fleet& fleet_;
   const FirstRound& first_;
   double threshold_;
-  ShownOf shown_;      ///< confirmed in the second round
-  ShownOf not_shown_;  ///< not confirmed
+  ShownOf shown_;      ///< suspicions that the second round confirmed, by subject
+  ShownOf not_shown_;  ///< suspicions that it did not confirm, by subject
 };
 
 }  // namespace xferbench::fleet

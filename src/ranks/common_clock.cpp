@@ -13,15 +13,16 @@ constexpr int kClockTag = Communicator::kOwnTags + 1;
 constexpr int kFirstRoundTrips = 100;
 constexpr int kLaterRoundTrips = 10;
 constexpr int kFewestRoundTrips = 3;
-constexpr double kLongest = 0.05;         // seconds; no further round trip begins after that
-constexpr std::size_t kMostOffsets = 64;  // older offsets say little about the current drift
+constexpr double kLongest = 0.05;         // seconds; after that, learn() begins no further round trip
+constexpr std::size_t kMostOffsets = 64;  // oldest ones are dropped: they say little about the current drift
 
-/// An offset relative to the newest one, which keeps small differences of large numbers exact.
+/// A measured clock offset, relative to the newest one: `x` is its time and `y` its offset, both in seconds. Small
+/// differences keep the precision that large numbers would lose.
 struct Point {
   double x = 0;
   double y = 0;
-  double doubt = 0;   // uncertainty of the offset, plus possible changes of the drift since it was measured
-  double weight = 0;  // share of all weights
+  double doubt = 0;   // seconds: uncertainty of the offset, plus the largest effect of drift changes since then
+  double weight = 0;  // weight in the fit; all weights add up to 1
 };
 
 std::vector<Point> points_of(std::span<const ClockOffset> offsets) {
@@ -30,7 +31,7 @@ std::vector<Point> points_of(std::span<const ClockOffset> offsets) {
   double sum = 0;
   for (const ClockOffset& o : offsets) {
     const double doubt =
-        std::max(o.uncertainty + kWander * (newest.at - o.at), 1e-12);  // not 0, since weights divide by it
+        std::max(o.uncertainty + kWander * (newest.at - o.at), 1e-12);  // not 0, because the weight is 1 / doubt^2
     points.push_back({o.at - newest.at, o.offset - newest.offset, doubt, 1 / (doubt * doubt)});
     sum += points.back().weight;
   }
@@ -40,8 +41,8 @@ std::vector<Point> points_of(std::span<const ClockOffset> offsets) {
 
 }  // namespace
 
-/// The least-squares fit is a weighted sum of the offsets. So its error is at most the sum of their uncertainties,
-/// weighted by the magnitudes of these weights.
+/// Each result of the least-squares fit (offset and drift) is a weighted sum of the measured offsets. So its error is
+/// at most the sum of their uncertainties, each times the magnitude of its weight.
 ClockLine line_through(std::span<const ClockOffset> offsets) {
   const ClockOffset& newest = offsets.back();
   ClockLine line{newest.at, newest.offset, 0, newest.uncertainty, kLargestDrift};
@@ -107,8 +108,9 @@ void CommonClock::learn(int teacher, const Timeout& timeout) {
   add(best);
 }
 
-/// The teacher reads its clock between question and answer, so the middle of these is off by at most half of the time
-/// between them. Adds the drift during that time and the rounding of the numbers.
+/// Measures the offset by one question to the teacher and its answer. The teacher reads its clock at an unknown time in
+/// between, so the middle of that time is wrong by at most half the round trip. The uncertainty also includes the drift
+/// during the round trip and rounding errors.
 ClockOffset CommonClock::round_trip(int teacher, bool last, const Timeout& timeout) {
   const std::string what = "synchronising clocks with rank " + std::to_string(teacher);
   question_ = {last ? 1.0 : 0.0};

@@ -1,5 +1,5 @@
-// A clock common to all ranks: that of rank 0, which each rank computes from its own. docs/lab/fleets.md explains the
-// method, its sources and its uncertainty.
+// A clock common to all ranks: the clock of rank 0, which each rank computes from its own clock. docs/lab/fleets.md
+// explains the method, its sources and its uncertainty.
 #pragma once
 
 #include <array>
@@ -14,20 +14,20 @@
 
 namespace xferbench {
 
-/// Largest drift between two clocks, in seconds per second. Each may be off by 100 ppm, as the worst crystals are, plus
-/// a margin.
+/// Largest drift between two clocks, in seconds per second: each may be wrong by 100 ppm, as the worst crystal
+/// oscillators are, and the rest is a margin.
 inline constexpr double kLargestDrift = 250e-6;
-/// The drift of two clocks stays within this of its mean, in seconds per second. The rate of each varies by at most 0.1
-/// ppm over all time scales, as Veitch, Ridoux and Korada measured for computer clocks.
+/// Largest deviation of the drift between two clocks from its mean, in seconds per second. The rate of each clock
+/// varies by at most 0.1 ppm over all time scales, as Veitch, Ridoux and Korada measured for computer clocks.
 inline constexpr double kWander = 0.2e-6;
 
-/// The common clock as a linear function of a rank's own clock, and its largest error.
+/// The common clock as a linear function of a rank's own clock, with an upper bound of its error.
 struct ClockLine {
   double at = 0;           ///< reference time on the rank's own clock, seconds
   double offset = 0;       ///< common time minus own time at `at`, seconds
   double drift = 0;        ///< change of the offset, seconds per second
   double uncertainty = 0;  ///< largest error at `at`, seconds
-  double growth = 0;       ///< additional error before or after `at`, seconds per second
+  double growth = 0;       ///< increase of the error per second before or after `at`
 
   [[nodiscard]] double common(double own) const { return own + offset + drift * (own - at); }
   [[nodiscard]] double own(double common_time) const { return (common_time - offset + drift * at) / (1 + drift); }
@@ -36,15 +36,17 @@ struct ClockLine {
 
 /// One measured offset: common time minus the rank's own time.
 struct ClockOffset {
-  double at = 0;           ///< time of the measurement on the rank's own clock, seconds
-  double offset = 0;       ///< common time minus own time, seconds
-  double uncertainty = 0;  ///< largest error in seconds: the teacher's uncertainty plus half the round trip
+  double at = 0;      ///< time of the measurement on the rank's own clock, seconds
+  double offset = 0;  ///< common time minus own time, seconds
+  /// largest error of `offset` in seconds: the teacher's own uncertainty plus half the round trip
+  double uncertainty = 0;
 };
 
-/// Fits a line through at least one offset, sorted by time. Its drift is a least-squares fit, weighted by the offsets'
-/// uncertainties. The drift is 0 if the offsets are too close together to know it better than kLargestDrift. The line
-/// goes through the newest offset, or through the fitted value there if that is more certain. Its uncertainty holds for
-/// any errors of the offsets within theirs.
+/// Fits a line through measured offsets (at least one), which must be sorted by time. The drift comes from a
+/// least-squares fit, weighted by the offsets' uncertainties; it is 0 if the offsets are too close together to
+/// determine it better than kLargestDrift. The line goes through the newest offset, or through the fitted value at that
+/// time if that has a smaller uncertainty. The line's uncertainty is a strict upper bound as long as the error of each
+/// offset is within the offset's uncertainty.
 ClockLine line_through(std::span<const ClockOffset> offsets);
 
 /// Tracks the relation of this rank's clock to that of rank 0. Ranks learn in a tree: in each of log2(ranks) steps,
@@ -52,12 +54,12 @@ ClockLine line_through(std::span<const ClockOffset> offsets);
 /// RankTimeoutError it must live until MPI is no longer used.
 class CommonClock {
  public:
-  /// `host` has this rank's clock.
+  /// `host` provides this rank's own clock.
   CommonClock(Communicator& ranks, HostRuntime& host) : ranks_(ranks), host_(host) {}
 
-  /// Collective: measures the offset again, with a hundred round trips the first time and ten later, or fewer if they
-  /// take long. If the offset contradicts the line so far, a clock was set or its rate was corrected; then older
-  /// offsets are dropped.
+  /// Collective: measures the clock offset again, with 100 round trips the first time and 10 later, or fewer if they
+  /// take long. If the new offset contradicts the fitted line, a clock was set or its rate was corrected; then all
+  /// older offsets are dropped.
   void synchronise(const Timeout& timeout);
 
   /// The common time now, in seconds.
@@ -77,7 +79,7 @@ class CommonClock {
   ClockLine line_;
   std::vector<ClockOffset> offsets_;
   std::array<double, 1> question_{};  // 1 in the last question of a synchronisation, else 0
-  std::array<double, 2> answer_{};    // the common time and its uncertainty
+  std::array<double, 2> answer_{};    // the teacher's common time and its largest error, seconds
 };
 
 }  // namespace xferbench

@@ -1,6 +1,6 @@
-// The processes of a fleet and their messages. No function blocks: operations begin at the call, and the caller polls
-// for their end (ranks/timed_collectives.hpp). A dead rank never answers, and a wait inside MPI for it would never
-// return.
+// Messages between the ranks (processes) of a run under MPI. No function blocks: each call begins an operation, and the
+// caller polls for its end (ranks/timed_collectives.hpp). A blocking MPI call would wait for ever for a rank that has
+// died.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,9 @@ struct CommunicationError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An operation in progress. The memory that it reads or writes must live until it is done. Destroying it earlier gives
-/// it up. Its memory must then never be freed, so this is only for a process that is about to end.
+/// An MPI operation in progress. The memory that the operation reads or writes must live until done() returns true.
+/// Destroying this object earlier abandons the operation. MPI may still access the memory then, so the memory must
+/// never be freed; this is only for a process that is about to end.
 class Pending {
  public:
   Pending() = default;
@@ -36,13 +37,13 @@ enum class Reduction { max, sum };
 struct RankNumbers {
   int rank = 0;
   int size = 1;
-  int local_rank = 0;  ///< number among the ranks of its node, which can share memory with it
+  int local_rank = 0;  ///< index among the ranks of its node, which can share memory with it
   int local_size = 1;
   int node_root = 0;  ///< lowest rank of its node; identifies the node
 };
 
-/// All ranks must call the collective functions (barrier, broadcast, gather, all_reduce) in the same order. All
-/// functions may throw CommunicationError. Only one thread at a time may call them.
+/// Interface for messages between ranks. All ranks must call the collective functions (barrier, broadcast, gather,
+/// all_reduce) in the same order. All functions may throw CommunicationError. Only one thread at a time may call them.
 class Communicator {
  public:
   explicit Communicator(const RankNumbers& numbers) : numbers_(numbers) {}
@@ -61,26 +62,28 @@ class Communicator {
 
   [[nodiscard]] virtual PendingPtr barrier() = 0;
   [[nodiscard]] virtual PendingPtr broadcast(std::span<std::byte> data, int root) = 0;
-  /// Sends to rank 0, where `all` gets `sizes[i]` bytes of each rank i, contiguously. On other ranks both are empty.
+  /// Sends `mine` to rank 0, where `all` receives `sizes[i]` bytes from each rank i, one after the other. On other
+  /// ranks, `all` and `sizes` are empty.
   [[nodiscard]] virtual PendingPtr gather(std::span<const std::byte> mine, std::span<std::byte> all,
                                           std::span<const std::size_t> sizes) = 0;
   /// Combines the values of all ranks in place; all ranks get the result.
   [[nodiscard]] virtual PendingPtr all_reduce(std::span<double> values, Reduction reduction) = 0;
-  /// `data` has at most INT_MAX bytes. Tags are 0 to 32767; tags from kOwnTags on are reserved for ranks/.
+  /// `data` has at most INT_MAX bytes. Tags are 0 to 32767; tags from kOwnTags on are reserved for the code in
+  /// src/ranks.
   [[nodiscard]] virtual PendingPtr send(int to, int tag, std::span<const std::byte> data) = 0;
   [[nodiscard]] virtual PendingPtr receive(int from, int tag, std::span<std::byte> data) = 0;
 
-  /// Keeps memory of an abandoned operation, which MPI may still access, alive as long as this object. If MPI cannot be
-  /// finalized, the memory is never freed.
+  /// Keeps the memory of an abandoned operation allocated until this object is destroyed, because MPI may still access
+  /// the memory. If MPI cannot be finalized, the memory is never freed.
   virtual void keep(std::shared_ptr<void> memory) { kept_.push_back(std::move(memory)); }
 
-  /// Ends all ranks; a last resort.
+  /// Ends all ranks at once with this exit code (MPI_Abort); a last resort.
   [[noreturn]] virtual void abort(int code) noexcept = 0;
 
   static constexpr int kOwnTags = 32000;
 
  protected:
-  /// Never frees the kept memory.
+  /// Leaks the memory that was passed to keep(), because MPI may still access it.
   void leave_kept() { static_cast<void>(new std::vector(std::move(kept_))); }
 
  private:

@@ -30,7 +30,8 @@ namespace {
 
 using ProbeClock = std::chrono::steady_clock;
 
-/// Variables set by a launcher: a process that sees them would take itself for one of the launcher's ranks.
+/// Whether a launcher sets this environment variable. A child process that inherits the variable would take itself for
+/// one of the launcher's ranks.
 bool is_of_launcher(std::string_view variable) {
   constexpr auto kBeginnings = std::to_array<std::string_view>(
       {"OMPI_COMM_",   "OMPI_UNIVERSE_", "OMPI_APP_",     "OMPI_ARGV", "OMPI_COMMAND",  "OMPI_FILE_", "OMPI_FIRST_",
@@ -48,7 +49,7 @@ std::vector<char*> environment_without_launcher() {
   return kept;
 }
 
-/// Owns the file actions and attributes for posix_spawn.
+/// RAII owner of the file actions and attributes for posix_spawn.
 class Spawning {
  public:
   Spawning() {
@@ -84,7 +85,8 @@ class Spawning {
   posix_spawnattr_t attributes_{};
 };
 
-/// The exit status; nothing if the process was killed after `timeout` seconds, or has no status.
+/// Waits for a child process and returns its exit status. Kills it after `timeout` seconds. Returns nothing if it was
+/// killed or has no status.
 std::optional<int> wait_for_end(pid_t child, double timeout) {
   const auto begun = ProbeClock::now();
   int status = 0;
@@ -102,7 +104,8 @@ std::optional<int> wait_for_end(pid_t child, double timeout) {
   return std::nullopt;
 }
 
-/// The first line in a pipe. Does not wait for more, since another process may still have the other end open.
+/// Returns the first line that is in the pipe now. Does not wait for more data, because another process may still hold
+/// the write end open.
 std::string text_in(int pipe) {
   std::string text;
   std::array<char, 512> some{};

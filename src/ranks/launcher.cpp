@@ -9,7 +9,7 @@ namespace xferbench {
 
 namespace {
 
-/// A number of at least 0; any other text counts as not set.
+/// Returns the variable's value as a number of at least 0. Returns nothing if it is not set or is any other text.
 template <typename Number>
 std::optional<Number> number(const Variables& variables, const char* name) {
   const char* text = variables(name);
@@ -21,7 +21,7 @@ std::optional<Number> number(const Variables& variables, const char* name) {
   return found;
 }
 
-/// Variable names of a launcher that sets all of them.
+/// Names of the environment variables in which a launcher passes the rank, the number of ranks, and the local rank.
 struct LauncherNames {
   const char* launcher;
   const char* rank;
@@ -40,18 +40,20 @@ std::optional<Launch> named_launch(const LauncherNames& names, const Variables& 
 constexpr LauncherNames kHydra{"Hydra", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"};
 constexpr LauncherNames kSlurm{"Slurm", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"};
 
-/// A Slurm step with several tasks. Scripts of sbatch and shells of salloc run in special steps, which have the largest
-/// 32-bit numbers. sbatch also passes on the variables of the step in which it was called.
+/// Returns the launch by a Slurm step (srun) with several tasks. Scripts of sbatch and shells of salloc do not count:
+/// they run in special steps, which have the largest 32-bit numbers. sbatch also passes on the variables of the step in
+/// which it was called.
 std::optional<Launch> slurm_step(const Variables& variables) {
-  constexpr std::uint64_t kFirstOfItsOwn = 0xFFFFFFF0;  // SLURM_MAX_NORMAL_STEP_ID and what follows it
+  // SLURM_MAX_NORMAL_STEP_ID; numbers from here on are special steps
+  constexpr std::uint64_t kFirstOfItsOwn = 0xFFFFFFF0;
   const std::optional<std::uint64_t> step = number<std::uint64_t>(variables, "SLURM_STEP_ID");
   if (!step || *step >= kFirstOfItsOwn) return {};
   const std::optional<Launch> found = named_launch(kSlurm, variables);
   return found && *found->size > 1 ? found : std::nullopt;
 }
 
-/// For MPICH and Intel MPI under their mpiexec (Hydra), which also sets the rank on the node; for `srun --mpi=pmi2` and
-/// other launchers, which set only PMI_RANK and PMI_SIZE.
+/// Returns the launch by a PMI launcher: mpiexec of MPICH or Intel MPI (Hydra), which also sets the local rank, or
+/// `srun --mpi=pmi2` and others, which set only PMI_RANK and PMI_SIZE.
 std::optional<Launch> pmi_launch(const Variables& variables) {
   std::optional<Launch> found = named_launch(kHydra, variables);
   if (!found || found->local_rank) return found;
@@ -61,15 +63,17 @@ std::optional<Launch> pmi_launch(const Variables& variables) {
   return found;
 }
 
-/// A PMIx launcher without variables of its own. Only MPI knows the number of ranks.
+/// Returns the launch by a PMIx launcher that sets no variables of its own. The number of ranks is unknown until MPI
+/// starts.
 std::optional<Launch> pmix_launch(const Variables& variables) {
   const std::optional<int> rank = number<int>(variables, "PMIX_RANK");
   if (!rank || variables("PMIX_NAMESPACE") == nullptr) return {};
   return Launch{.launcher = "PMIx", .rank = rank};
 }
 
-/// Slurm also sets the PMIx namespace ("slurm.pmix.JOB.STEP"), but its own variables say more. Under another launcher,
-/// Slurm's variables describe the step of the launcher's daemon.
+/// Returns the launch by a PMIx launcher or by Slurm. Under a PMIx launcher, Slurm's variables describe only the step
+/// of the launcher's daemon, so the PMIx variables count. Slurm also sets the PMIx namespace ("slurm.pmix.JOB.STEP");
+/// then Slurm's own variables count, because they say more.
 std::optional<Launch> pmix_or_slurm_launch(const Variables& variables) {
   std::optional<Launch> pmix = pmix_launch(variables);
   const bool of_slurm = pmix && std::string_view(variables("PMIX_NAMESPACE")).starts_with("slurm.");

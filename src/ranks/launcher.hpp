@@ -7,18 +7,19 @@
 
 namespace xferbench {
 
-/// What a launcher's environment variables say.
+/// What the launcher's environment variables say about this process.
 struct Launch {
   std::string launcher;       ///< name of the launcher, for example "Open MPI" or "Slurm"
-  std::optional<int> rank{};  ///< nothing if unknown
+  std::optional<int> rank{};  ///< rank of this process; nothing if unknown
   std::optional<int> size{};
-  std::optional<int> local_rank{};  ///< number among the ranks of this node
+  std::optional<int> local_rank{};  ///< index among the ranks of this node
 };
 
-/// Returns an environment variable; null if it is not set, as getenv does.
+/// A function that returns the value of an environment variable, or null if it is not set, as getenv does.
 using Variables = std::function<const char*(const char*)>;
 
-/// Nothing if no launcher started the process. A Slurm allocation alone does not count, only a step (srun).
+/// Returns how a launcher started this process; nothing if none did. A Slurm allocation (salloc, sbatch) alone does not
+/// count, only a Slurm step (srun).
 std::optional<Launch> launch_of(const Variables& variables);
 
 }  // namespace xferbench

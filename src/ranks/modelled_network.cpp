@@ -11,7 +11,7 @@ namespace xferbench {
 
 namespace {
 
-/// Number of levels of a binary tree of `count` nodes.
+/// Returns the number of levels of a binary tree that connects `count` nodes: log2(count), rounded up.
 double levels(int count) { return std::bit_width(static_cast<unsigned>(count) - 1); }
 
 }  // namespace
@@ -21,7 +21,7 @@ class ModelledNetwork::Modelled final : public Pending {
   Modelled(ModelledNetwork& network, std::vector<PendingPtr> parts, TimesPtr times,
            std::function<double(const Times&)> ends)
       : network_(network), parts_(std::move(parts)), times_(std::move(times)), ends_(std::move(ends)) {
-    std::ranges::reverse(parts_);  // done() checks them in the order in which they began, from the back
+    std::ranges::reverse(parts_);  // done() takes them from the back, in the order in which they began
   }
 
   ~Modelled() override {
@@ -107,7 +107,7 @@ PendingPtr ModelledNetwork::all_reduce(std::span<double> values, Reduction reduc
   return modelled(std::move(parts), std::move(times), [=](const Times& t) { return t.values[0] + takes; });
 }
 
-/// Pipelined through the tree, so the data's transfer time counts only once.
+/// Models a broadcast that is pipelined through a tree of ranks, so the transfer time of the data counts only once.
 PendingPtr ModelledNetwork::broadcast(std::span<std::byte> data, int root) {
   auto times = std::make_unique<Times>(Times{{begin()}});
   std::vector<PendingPtr> parts;
@@ -117,11 +117,12 @@ PendingPtr ModelledNetwork::broadcast(std::span<std::byte> data, int root) {
   return modelled(std::move(parts), std::move(times), [=](const Times& t) { return t.values[0] + takes; });
 }
 
-/// All data passes the link of rank 0. Other ranks are done once their data has left.
+/// Models a gather in which all data passes through the link of rank 0. The other ranks are done once they have sent
+/// their data.
 PendingPtr ModelledNetwork::gather(std::span<const std::byte> mine, std::span<std::byte> all,
                                    std::span<const std::size_t> sizes) {
   auto times = std::make_unique<Times>(Times{{begin()}});
-  times->values.resize(1 + sizes.size());  // the time of this rank, and room for those of all
+  times->values.resize(1 + sizes.size());  // [0]: time of this rank; then the times of all ranks
   times->sizes.assign(sizes.size(), sizeof(double));
   const std::span<double> own = std::span(times->values).first(1);
   const std::span<double> others = std::span(times->values).subspan(1);

@@ -1,5 +1,5 @@
-// A model of the network between simulated ranks. Their messages really travel through MPI; the model decides when they
-// arrive by the ranks' virtual clocks. docs/lab/fleets.md explains what it leaves out.
+// A model of the network between simulated ranks. Their messages really travel through MPI; the model decides at which
+// virtual time they arrive. docs/lab/fleets.md explains what the model leaves out.
 #pragma once
 
 #include <algorithm>
@@ -24,27 +24,28 @@ namespace xferbench {
 struct NetworkProfile {
   struct Hop {
     double latency = 0;    ///< seconds
-    double bandwidth = 0;  ///< bytes per second of a rank, in each direction
+    double bandwidth = 0;  ///< bytes per second that a rank can send, and as many that it can receive
   };
   Hop within{0.6e-6, 10e9};  ///< within a node
   Hop between{2e-6, 24e9};   ///< between nodes
   double overhead = 0.1e-6;  ///< host time to begin an operation, seconds
-  double jitter = 0.1;     ///< exponentially distributed addition to each latency: its mean, as a share of the latency
+  double jitter = 0.1;     ///< mean of an exponentially distributed addition to each latency, as a share of the latency
   double asymmetry = 0;    ///< share of the latency that is added to messages to a lower rank
   std::uint64_t seed = 1;  ///< seed of the jitter
 };
 
-/// Each message carries the virtual time of its arrival: the sender's time once the link is free, plus the network's
-/// time. A receiver's clock advances to that time if it is behind. Collective operations end at the latest time of all
-/// ranks, plus a latency for each level of a tree.
+/// Communicator that adds modelled times to the messages of another communicator. Each message carries its virtual
+/// arrival time: when the sender's link becomes free, plus the network's time. A receiver's clock that is behind
+/// advances to that time. Collective operations end at the latest time of all ranks, plus a latency for each level of a
+/// tree.
 ///
-/// Virtual time passes in done(): when the real operation has ended, done() advances the host's clock to the
-/// operation's virtual end. It never waits for anything else.
+/// Virtual time passes only in done(): when the real operation has ended, done() advances the host's clock to the
+/// operation's virtual end.
 class ModelledNetwork final : public Communicator {
  public:
-  /// `host` has this rank's virtual clock; the clocks of all ranks show the same time. `nodes`: simulated node of each
-  /// rank, from 0, wherever its process really runs; local ranks are counted within these nodes. `nodes` must outlive
-  /// this object. Throws std::invalid_argument if `nodes` has another number of ranks.
+  /// `host` provides this rank's virtual clock; the clocks of all ranks must show the same time. `nodes[i]` is the
+  /// simulated node of rank i, from 0, wherever its process really runs; local ranks are counted within these nodes.
+  /// `nodes` must outlive this object. Throws std::invalid_argument if the size of `nodes` is not the number of ranks.
   ModelledNetwork(Communicator& ranks, HostRuntime& host, std::span<const int> nodes,
                   const NetworkProfile& profile = {});
 
@@ -66,7 +67,8 @@ class ModelledNetwork final : public Communicator {
 
  private:
   class Modelled;
-  /// Virtual times sent along with an operation's data, and for a gather, their sizes.
+  /// Virtual times in seconds, sent along with an operation's data. `sizes` is used only by gather(): bytes of each
+  /// rank's time.
   struct Times {
     std::vector<double> values;
     std::vector<std::size_t> sizes{};
@@ -74,15 +76,16 @@ class ModelledNetwork final : public Communicator {
   };
   using TimesPtr = std::unique_ptr<Times>;
 
-  /// Spends the overhead of an operation. Returns the time after it.
+  /// Advances the host's clock by NetworkProfile::overhead, the time to begin an operation. Returns the new time.
   double begin();
   [[nodiscard]] int node(int rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] bool same_node(int other) const { return node(other) == node(rank()); }
   [[nodiscard]] const NetworkProfile::Hop& hop_to(int other) const;
   double jittered(double seconds);
-  /// Time through a tree of all ranks, from its root to its leaves.
+  /// Returns the latency in seconds, with jitter, through a tree of all ranks from its root to its leaves.
   double tree();
-  /// An operation that ends once all `parts` have, at the virtual time that `ends` computes from the times.
+  /// Returns an operation that is done once all real operations in `parts` are. It ends at the virtual time that `ends`
+  /// computes from `times`.
   PendingPtr modelled(std::vector<PendingPtr> parts, TimesPtr times, std::function<double(const Times&)> ends);
 
   Communicator& ranks_;
@@ -90,7 +93,7 @@ class ModelledNetwork final : public Communicator {
   std::span<const int> nodes_;
   NetworkProfile profile_;
   double tree_latency_ = 0;
-  // Times at which this rank's links become free: within its node, and between nodes.
+  // Virtual times at which this rank's links become free: [0] for its own node, [1] for other nodes.
   std::array<double, 2> sending_until_{};
   std::array<double, 2> receiving_until_{};
   std::mt19937_64 random_;

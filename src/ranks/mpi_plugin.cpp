@@ -30,8 +30,8 @@ constexpr const char* kHowToGetPlugin =
 
 // --- Finding the plug-in ---------------------------------------------------------------------------------------------
 
-/// The function table of this plug-in version in a loaded library. The library is never closed, because MPI's threads
-/// and handlers use it.
+/// Returns the plug-in's function table from a loaded library. Throws UsageError if the library is no plug-in, or one
+/// of another version. The library is never closed, because MPI's threads and handlers use it.
 const xferbench_mpi_table& table_in(void* library, const std::string& file) {
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): how POSIX hands a function over
   const auto entry = reinterpret_cast<xferbench_mpi_function>(dlsym(library, XFERBENCH_MPI_ENTRY));
@@ -49,10 +49,10 @@ const xferbench_mpi_table& table_in(void* library, const std::string& file) {
   return *table;
 }
 
-/// RTLD_GLOBAL, because Open MPI's own plug-ins look for its functions among the global symbols.
+/// Loads the library with RTLD_GLOBAL, because Open MPI's own plug-ins look for its functions among the global symbols.
 void* open_library(const std::string& file) { return dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL); }
 
-/// Loads a file that exists; throws if it cannot be used.
+/// Loads the plug-in from an existing file and returns its function table. Throws UsageError if that fails.
 const xferbench_mpi_table& table_of_file(const std::string& file) {
   if (void* library = open_library(file)) return table_in(library, file);
   const char* reason = dlerror();
@@ -83,13 +83,13 @@ const xferbench_mpi_table& find_table() {
 
 // --- Using the plug-in -----------------------------------------------------------------------------------------------
 
-/// All calls of the table go through here, from one thread at a time, as MPI_THREAD_SERIALIZED requires. There is no
-/// lock: it would take longer than a small message.
+/// Wrapper through which all functions of the plug-in are called. Only one thread at a time may use it, as
+/// MPI_THREAD_SERIALIZED requires. It has no lock, because locking would take longer than a small message.
 class Table {
  public:
   explicit Table(const xferbench_mpi_table& functions) : functions_(functions) {}
 
-  /// Calls a function; throws CommunicationError if that fails.
+  /// Calls a plug-in function. Throws CommunicationError if the function returns an error code.
   template <typename Function, typename... Arguments>
   void call(const char* what, Function function, Arguments... arguments) {
     if (const int error = ask(function, arguments...)) throw CommunicationError(in_words(what, error));
@@ -101,10 +101,10 @@ class Table {
     return (functions_.*function)(arguments...);
   }
 
-  /// Count an operation that has begun, and one that has ended without an error.
+  /// Count the unfinished operations: one more has begun, or one of them has ended without an error.
   void begun() { ++unfinished_; }
   void ended() { --unfinished_; }
-  /// Whether there are operations that were given up or have failed.
+  /// Whether an operation has begun but has not ended successfully: it was abandoned or has failed.
   [[nodiscard]] bool has_unfinished() const { return unfinished_ != 0; }
 
  private:
@@ -118,7 +118,7 @@ class Table {
   int unfinished_ = 0;
 };
 
-/// Reuses memory for operations: an allocation would take as long as a small message.
+/// A pool of memory blocks for MpiPending objects, because allocating one would take as long as a small message.
 class Rooms {
  public:
   Rooms() = default;

@@ -1,4 +1,4 @@
-// MPI through the plug-in xferbench-mpi, which is only loaded here, on demand.
+// Loads MPI on demand, through the plug-in library xferbench-mpi. The program itself is not linked with MPI.
 #pragma once
 
 #include <memory>

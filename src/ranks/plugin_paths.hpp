@@ -1,4 +1,4 @@
-// Locations of libraries that come with the program and are loaded on demand.
+// Where the program looks for the libraries that it loads on demand.
 #pragma once
 
 #include <array>
@@ -7,8 +7,8 @@
 
 namespace xferbench {
 
-/// Possible paths of the library `file`, likelier one first: in the program's folder, as in a build folder, and in its
-/// installation.
+/// Returns the two possible paths of the library `file`, likelier one first: in the folder of the executable, as in a
+/// build folder, and in the installation's library folder.
 std::array<std::filesystem::path, 2> plugin_paths(std::string_view file);
 
 }  // namespace xferbench

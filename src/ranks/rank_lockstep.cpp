@@ -11,18 +11,20 @@ namespace {
 
 constexpr double kShortestSlack = 20e-6;  // seconds
 constexpr double kLongestSlack = 50e-3;
-constexpr double kSlackShrinks = 0.99;  // factor after a pass in which no rank was late
+constexpr double kSlackShrinks = 0.99;  // the slack shrinks by this factor after each pass in which no rank was late
 constexpr double kTolerance = 5e-6;     // seconds
 constexpr double kToleratedShare = 0.002;
 constexpr int kMostVoidInARow = 8;
 constexpr int kTrials = 5;
-// Clocks are also synchronised during a case, if their uncertainty is more than a small share of a pass.
+// During a case, clocks are synchronised again after kUnsynchronised seconds, if their uncertainty is larger than the
+// share kHarmlessShare of a pass.
 constexpr double kUnsynchronised = 25e-3;  // seconds
 constexpr double kHarmlessShare = 0.0025;
-constexpr double kPassOverUncertainty = 200;  // wanted length of a pass / clock uncertainty; below half: no verdict
-constexpr double kLongestWanted = 10e-3;      // seconds
+// wanted ratio of a pass's duration to the clock uncertainty; results with less than half of it get no verdict
+constexpr double kPassOverUncertainty = 200;
+constexpr double kLongestWanted = 10e-3;  // seconds
 
-/// Indices of the values of an all-reduce, which returns the maximum of each over all ranks.
+/// Index of each value in `values_`. The all-reduce returns the maximum of each value over all ranks.
 enum Slot : std::size_t { kStep, kMinusStep, kMeasures, kInterrupted, kSynchronise, kUncertainty, kFirst, kSecond };
 
 constexpr double kUnset = -std::numeric_limits<double>::infinity();
@@ -57,7 +59,8 @@ bool RankLockstep::synchronising_is_due() const {
          uncertainty_ > kHarmlessShare * length_;
 }
 
-/// All ranks take part in every exchange, so all of them synchronise together.
+/// Synchronises the clocks if any rank requested it in the last all-reduce. All ranks take part in every all-reduce, so
+/// all of them synchronise together.
 void RankLockstep::synchronise_if_due() {
   just_synchronised_ = values_[kSynchronise] > 0;
   if (!just_synchronised_) return;
@@ -98,7 +101,8 @@ void RankLockstep::begin_case(std::string name, Company company) {
   if (!exchange_seconds_) measure_exchange();
 }
 
-/// Ranks that enter an exchange early wait for the others, so the shortest time counts.
+/// Measures the duration of an all-reduce. The shortest of several counts, because a rank that enters an all-reduce
+/// early waits for the others.
 void RankLockstep::measure_exchange() {
   exchange_seconds_ = std::numeric_limits<double>::infinity();
   for (int trial = 0; trial < kTrials; ++trial) {
@@ -128,7 +132,7 @@ RankLockstep::Answer RankLockstep::ask(Question question, double first, double s
   values_[kUncertainty] = clock_.uncertainty();
   values_[kFirst] = first;
   values_[kSecond] = second;
-  // Only between passes: during a pass, the clock is still needed to time its end.
+  // Synchronise only between passes: during a pass, the clock is still needed to time its end.
   values_[kSynchronise] = question == Question::start && synchronising_is_due() ? 1 : 0;
   exchange(std::string(kTexts.at(static_cast<std::size_t>(question))));
   if (values_[kStep] == -values_[kMinusStep] && !silence_) return {true, values_[kFirst], values_[kSecond]};
@@ -149,7 +153,7 @@ void RankLockstep::agree_on_start(double preparation, double length) {
   length_ = length;
   do {
     start_ = ask(Question::start, clock_.now() + preparation + slack_).first;
-  } while (just_synchronised_ && !silence_);  // synchronising took time, and may have changed the clock
+  } while (just_synchronised_ && !silence_);  // repeat, because synchronising took time and may have changed the clock
 }
 
 double RankLockstep::tolerance() const {
@@ -178,7 +182,7 @@ bool RankLockstep::agree_on_pass(bool mine) {
     if (late_) ++tally_.late_passes;
     return false;
   }
-  // If repeating has not helped, it is not tried again until a pass is in time.
+  // After kMostVoidInARow repetitions in a row, late passes count, until a pass is in time again.
   if (late || std::exchange(apart_, false)) ++tally_.question_mismatch;
   return true;
 }

@@ -1,5 +1,6 @@
-// Starts passes in step by the common clock: an all-reduce for each question, and an agreed time for each start
-// (Round-Time by Hunold and Carpen-Amarie). docs/lab/fleets.md explains which passes are late, and the consequences.
+// The Lockstep of MPI ranks: they take each decision by an all-reduce, and start each pass at an agreed time of the
+// common clock (the Round-Time method of Hunold and Carpen-Amarie). docs/lab/fleets.md explains which passes are late,
+// and the consequences.
 #pragma once
 
 #include <array>
@@ -17,35 +18,37 @@
 
 namespace xferbench {
 
-/// Used for all cases of a run. Every rank calls begin_case() for every case. Ranks that measure it then ask their
-/// questions and, when they are finished or have failed, call answer_questions(). The other ranks call
-/// answer_questions() at once. So all ranks take part in every all-reduce, and a failed rank leaves none waiting.
+/// Lockstep of MPI ranks; one object serves all cases of a run. Every rank calls begin_case() for every case. Ranks
+/// that measure the case then call the functions of Lockstep, each of which is a question to all ranks, and call
+/// answer_questions() when they are finished or have failed. The other ranks call answer_questions() at once. So all
+/// ranks take part in every all-reduce, and none waits for a failed rank.
 ///
 /// If ranks ask different questions (by a mistake in the scenario, or from two versions of the program), they do not
 /// hang: each uses its own answer, and question_mismatch() is true. If a rank does not answer or MPI fails,
-/// timeout_reason() says what was waited for. From then on each rank uses its own answers without communication, and
+/// timeout_reason() returns the error. From then on each rank uses its own answers without communication, and
 /// interrupted() ends the measurement.
 class RankLockstep final : public Lockstep {
  public:
-  /// Numbers of passes of one case.
+  /// Counters of the passes of one case.
   struct Tally {
     std::size_t passes = 0;       ///< number of all passes, warm-up included
-    std::size_t void_passes = 0;  ///< passes that were repeated because a rank was late
-    std::size_t late_passes = 0;  ///< of these, passes in which this rank was late
-    /// Passes that count although a rank was late (repeating did not help) or ranks asked different questions.
+    std::size_t void_passes = 0;  ///< number of passes that were repeated because a rank was late
+    std::size_t late_passes = 0;  ///< number of void passes in which this rank was late
+    /// Number of passes that count although a rank was late (repeating did not help) or ranks asked different
+    /// questions.
     std::size_t question_mismatch = 0;
 
     Tally& operator+=(const Tally& other);
   };
 
-  /// `host` has the rank's clock. `interrupted` returns the signal that asks this rank to end; 0 for none.
+  /// `host` provides the rank's own clock. `interrupted` returns the signal that asks this rank to end; 0 for none.
   RankLockstep(Communicator& ranks, HostRuntime& host, CommonClock& clock, Timeout timeout,
                std::function<int()> interrupted = xferbench::interrupted);
 
-  /// Whether one rank measures a case or several: a single one needs no common start, so no clocks are synchronised
-  /// meanwhile.
+  /// Whether one rank measures a case or several do. A single rank needs no common start, so clocks are not
+  /// synchronised during its case.
   enum class Company { alone, together };
-  /// Collective. `name` is for error messages.
+  /// Begins a case; collective. `name` is for error messages.
   void begin_case(std::string name, Company company = Company::together);
   /// Takes part in the other ranks' all-reduces without influence on the results, until all ranks have left the case.
   void answer_questions();
@@ -56,25 +59,26 @@ class RankLockstep final : public Lockstep {
   void agree_on_start(double preparation, double length) override;
   void wait_for_start() override;
   [[nodiscard]] bool agree_on_pass(bool mine) override;
-  /// Whether any rank of the fleet was interrupted, including those that only answer_questions().
+  /// Whether any rank was asked to end, including ranks that do not measure the case, or a rank no longer responds.
   [[nodiscard]] bool interrupted() const override { return signal_ != 0 || silence_; }
   /// The signal that asked any rank to end; 0 for none. The same on all ranks once all have left a case.
   [[nodiscard]] int signal() const { return signal_; }
   [[nodiscard]] Moments last_pass() const override { return last_; }
 
-  /// Passes of the case so far.
+  /// Counters of the current case's passes so far.
   [[nodiscard]] const Tally& tally() const { return tally_; }
   [[nodiscard]] bool question_mismatch() const { return tally_.question_mismatch > 0; }
   /// Largest uncertainty of the common clock at the measuring ranks, over all questions of the case; seconds.
   [[nodiscard]] double clock_uncertainty() const { return clock_uncertainty_; }
-  /// Set once a rank has not answered: the case, the question, and how long it was waited for.
+  /// The error message once a rank has not answered in time or MPI has failed: the case, the question and the waiting
+  /// time.
   [[nodiscard]] const std::optional<std::string>& timeout_reason() const { return silence_; }
   /// Seconds that this rank adds to each proposed start, because the agreement itself takes time.
   [[nodiscard]] double slack() const { return slack_; }
 
  private:
   enum class Question { none, any, largest, start, pass };
-  /// The result for the ranks that measure the case.
+  /// The result of a question, on the ranks that measure the case.
   struct Answer {
     bool together = true;  // all ranks asked the same question; if not, the values are this rank's own
     double first = 0;
@@ -82,7 +86,8 @@ class RankLockstep final : public Lockstep {
   };
 
   Answer ask(Question question, double first, double second = 0);
-  /// All-reduces `values_`, unless a rank has stopped answering. Returns the seconds that it took.
+  /// Combines `values_` of all ranks by an all-reduce; does nothing once a rank has stopped responding. Returns the
+  /// seconds that the all-reduce took.
   double exchange(const std::string& what);
   void set_neutral();
   void measure_exchange();

@@ -22,9 +22,9 @@ constexpr int kGreetingTag = Communicator::kOwnTags + 703;
 constexpr int kCallTag = Communicator::kOwnTags + 700;
 constexpr int kSizeTag = Communicator::kOwnTags + 701;
 constexpr int kTextTag = Communicator::kOwnTags + 702;
-/// Sent instead of the size of a last text: the rank ends without failure.
+/// Value that a rank sends instead of the size of its last text if it ends without failure.
 constexpr std::uint64_t kWell = std::numeric_limits<std::uint64_t>::max();
-/// Bytes; a longer text is sent as an empty one.
+/// Largest size of a last text in bytes; a longer text is sent as an empty one.
 constexpr std::uint64_t kLongestText = std::numeric_limits<int>::max();
 
 template <class Value>
@@ -52,7 +52,7 @@ bool all_done(const std::vector<PendingPtr>& operations) {
 
 }  // namespace
 
-/// Another rank, as seen by rank 0.
+/// State of another rank at rank 0: what it has sent so far.
 struct ShutdownHandshake::Other {
   Other(Communicator& all, int number) : ranks(all), rank(number) {
     pending = ranks.receive(rank, kSizeTag, value_bytes(size));
@@ -117,7 +117,7 @@ bool ShutdownHandshake::has_answered(int rank) {
   return calling_ == nullptr && rank > 0 && others_.at(static_cast<std::size_t>(rank - 1))->has_answered();
 }
 
-/// Processes may end after they have announced it; processes that end without announcing it have died.
+/// Looks for processes on this host that have died, which are those that ended without announcing it.
 void ShutdownHandshake::check_neighbours() {
   constexpr auto kBetween = std::chrono::milliseconds(20);
   const auto now = ShutdownClock::now();
@@ -130,8 +130,9 @@ void ShutdownHandshake::check_neighbours() {
 
 bool ShutdownHandshake::is_called(Call::Kind kind) { return calling_->done() && call_.kind == kind; }
 
-/// Only at rank 0. Checking a rank costs an MPI call, and look() is called every 200 us or more often. One share of the
-/// ranks per call checks all of them several times a second at little cost.
+/// Returns, at rank 0, why the run must end, if another rank has announced its end. Checking a rank costs an MPI call,
+/// and look() is called every 200 us or more often. So each call checks only a share of the ranks, which still checks
+/// all of them several times a second.
 std::optional<std::string> ShutdownHandshake::reason_from_others() {
   constexpr std::size_t kShares = 128;
   for (std::size_t left = (others_.size() + kShares - 1) / kShares; left > 0; --left) {
@@ -142,12 +143,13 @@ std::optional<std::string> ShutdownHandshake::reason_from_others() {
   return std::nullopt;
 }
 
-/// Checks messages before processes. If rank 0 was stopped for a while, other ranks may have waited in vain and ended;
-/// their processes are then gone, but they did not die.
+/// Returns why this rank must end; nothing if it need not. Checks messages before processes: if rank 0 was stopped for
+/// a while, other ranks may have waited in vain and ended; their processes are then gone, but they did not die.
 std::optional<std::string> ShutdownHandshake::reason_to_end() {
   if (calling_) {
     if (is_called(Call::Kind::shutdown)) return "rank 0 has ended the run";
-    if (is_called(Call::Kind::well)) return std::nullopt;  // other processes may have ended regularly by now
+    // other processes may have ended regularly, so they are not checked
+    if (is_called(Call::Kind::well)) return std::nullopt;
   } else if (auto heard = reason_from_others()) {
     return heard;
   }
@@ -181,7 +183,7 @@ void ShutdownHandshake::end(const Timeout& timeout) {
   for (const PendingPtr& one : sending_) wait_for(*one, timeout, kWhat);
 }
 
-/// The first line of a last text lists ranks that have died.
+/// Records the dead ranks that the first line of a rank's last text lists.
 void ShutdownHandshake::note_lost_ranks(const std::string& text) {
   std::istringstream line(text.substr(0, text.find('\n')));
   for (int rank = 0; line >> rank;) {
@@ -192,7 +194,7 @@ void ShutdownHandshake::note_lost_ranks(const std::string& text) {
 ShutdownHandshake::FinalReports ShutdownHandshake::collect_texts(double seconds) {
   // Seconds to wait for texts that ranks send unasked: they name dead ranks, to which nothing should be sent.
   constexpr double kSpontaneous = 0.05;
-  constexpr double kForEach = 100e-6;  // seconds for each rank: all send to rank 0 at once
+  constexpr double kForEach = 100e-6;  // seconds added for each rank, because all send to rank 0 at once
   // Poll every rank each time, because MPI makes progress only when polled.
   const auto count = [&](bool (Other::*question)()) {
     return std::ranges::count_if(others_,

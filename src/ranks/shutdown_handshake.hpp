@@ -1,4 +1,4 @@
-// The shutdown handshake of ranks when one of them no longer answers.
+// How all ranks end when one of them has failed, has died or no longer answers.
 #pragma once
 
 #include <chrono>
@@ -14,9 +14,9 @@
 
 namespace xferbench {
 
-/// From its construction on, a rank notices when another one shuts down. Normally all ranks call end(). If a rank
-/// fails, the others call send_final() to send a last text to rank 0; then the process ends without destroying this
-/// object, because MPI can neither go on nor be finalized.
+/// Notices when another rank shuts down or dies, and collects the ranks' last texts (reports) at rank 0. Normally all
+/// ranks call end(). If a rank fails, the others call send_final() to send their last text; then the process ends
+/// without destroying this object, because MPI can neither go on nor be finalized.
 class ShutdownHandshake {
  public:
   /// Another process on this host.
@@ -26,9 +26,9 @@ class ShutdownHandshake {
   };
 
   /// The processes of `neighbours` are checked regularly, so that the death of one is noticed at once, long before a
-  /// timeout. Collective: rank 0 exchanges a message with each other rank, so that all connections exist. Later the
-  /// other end may be gone: Open MPI 4 reports a failed connection to its launcher and waits for it, although the
-  /// launcher no longer listens.
+  /// timeout. Collective: rank 0 exchanges a message with each other rank, so that MPI establishes all connections now.
+  /// A later attempt to connect to a dead rank may hang: Open MPI 4 reports the failure to its launcher and waits for
+  /// it, although the launcher no longer listens.
   ShutdownHandshake(Communicator& ranks, std::vector<Neighbour> neighbours, const Timeout& timeout);
   ShutdownHandshake(const ShutdownHandshake&) = delete;
   ShutdownHandshake& operator=(const ShutdownHandshake&) = delete;
@@ -46,9 +46,10 @@ class ShutdownHandshake {
     std::vector<int> silent{};         ///< at rank 0: ranks that sent nothing, dead or not; ascending
     std::optional<int> code{};         ///< at other ranks: exit code from rank 0; nothing if it did not answer
   };
-  /// At rank 0: asks all ranks for their last texts. Ranks that send nothing within `seconds` are silent; texts may
-  /// take longer while they keep arriving. At other ranks: sends `mine`, and waits up to `seconds` until rank 0 has
-  /// written its files. A launcher that kills all ranks after the first exit would leave it less time.
+  /// At rank 0: asks all ranks for their last texts. Ranks that send nothing within `seconds` are listed in `silent`;
+  /// texts may take longer while they keep arriving. At other ranks: sends `mine`, and waits up to `seconds` until rank
+  /// 0 has written its files, because a launcher that kills all ranks after the first exit would leave rank 0 less
+  /// time.
   FinalReports send_final(const std::string& mine, double seconds) noexcept;
   /// At rank 0: lets all other ranks end, with this exit code.
   void release_all(int code) noexcept;
@@ -80,7 +81,7 @@ class ShutdownHandshake {
   std::size_t next_ = 0;                        // index of the rank in others_ that look() checks next
   std::vector<Neighbour> neighbours_;
   std::vector<int> gone_;
-  std::optional<std::string> end_;  // why look() throws
+  std::optional<std::string> end_;  // message with which look() throws, once set
   std::chrono::steady_clock::time_point looked_{};
   Call call_;  // at other ranks: latest message from rank 0
   PendingPtr calling_;

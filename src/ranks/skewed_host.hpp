@@ -9,12 +9,12 @@
 
 namespace xferbench {
 
-/// Another host's clock with an error: an offset in seconds and a drift in seconds per second.
+/// Decorator that gives another host's clock an error: a constant offset in seconds and a drift in seconds per second.
 class SkewedHost final : public HostRuntime {
  public:
   SkewedHost(HostRuntime& host, double offset, double drift) : host_(host), offset_(offset), drift_(drift) {}
 
-  /// What the clock shows at the true time `right`.
+  /// Returns what the wrong clock shows at the true time `right`, in seconds.
   [[nodiscard]] double shown(double right) const { return offset_ + (1 + drift_) * right; }
   void set(double offset) { offset_ = offset; }
 

@@ -24,7 +24,7 @@ constexpr WaitingSeconds kWithoutPause = microseconds(20);
 constexpr microseconds kShortestPause(10);
 constexpr microseconds kLongestPause(200);
 
-/// Measures how long a rank has waited, and detects timeouts.
+/// One wait for other ranks: measures its duration, pauses between polls, and detects timeouts.
 class Waiting {
  public:
   explicit Waiting(const Timeout& timeout) : timeout_(timeout) {}
@@ -66,7 +66,8 @@ class Waiting {
   microseconds pause_ = kShortestPause;
 };
 
-/// Memory of an operation. If the wait for the operation fails, the communicator keeps the memory.
+/// Owner of the memory that an MPI operation accesses. If the wait for the operation fails, the communicator keeps the
+/// memory allocated.
 template <typename Memory>
 class OperationMemory {
  public:
@@ -99,7 +100,7 @@ std::span<std::byte> bytes_of(Range& values) {
 void wait_for(Pending& operation, const Timeout& timeout, const std::string& what) {
   Waiting waiting(timeout);
   while (!operation.done()) {
-    // The operation may have ended while this process did not run.
+    // Check again: the operation may have ended while this process was not scheduled.
     if (waiting.too_long() && !operation.done()) throw RankTimeoutError(waiting.in_words(what));
     waiting.pause();
   }
@@ -125,7 +126,8 @@ std::string broadcast(Communicator& ranks, std::string text, int root, const Tim
 
 namespace {
 
-/// How texts are divided: the number of parts, and the bytes of each rank in one part.
+/// How gather() divides texts among several MPI operations (parts): their number, and the most bytes of each rank in
+/// one of them.
 struct TextParts {
   std::uint64_t count = 0;
   std::uint64_t of_each = 0;
@@ -143,14 +145,14 @@ TextParts parts_of(std::span<const std::uint64_t> sizes, std::size_t at_once) {
   return {.count = (longest + of_each - 1) / of_each, .of_each = of_each};
 }
 
-/// This rank's bytes in part number `part`; `of_each`: largest number of bytes of a rank in one part.
+/// Returns this rank's bytes in part number `part`. `of_each` is the largest number of bytes of a rank in one part.
 std::span<const std::byte> part_of(std::span<const std::byte> all, std::uint64_t part, std::uint64_t of_each) {
   const std::size_t begin = std::min<std::size_t>(all.size(), part * of_each);
   return all.subspan(begin, std::min<std::size_t>(all.size() - begin, of_each));
 }
 
-/// Gathers the bytes of all ranks at rank 0, one after the other; `sizes` is empty on other ranks. `mine` is copied,
-/// because MPI may read it even after a timeout.
+/// Gathers sizes[r] bytes of each rank r by one MPI operation, and returns them in rank order at rank 0. `sizes` is
+/// empty on other ranks. `mine` is copied, because MPI may read it even after a timeout.
 std::string gather_part(Communicator& ranks, std::span<const std::byte> mine, const std::vector<std::size_t>& sizes,
                         const Timeout& timeout, const std::string& what) {
   struct Both {
@@ -167,7 +169,7 @@ std::string gather_part(Communicator& ranks, std::span<const std::byte> mine, co
   return std::move((*memory).all);
 }
 
-/// The sizes of all ranks' texts at rank 0; nothing elsewhere.
+/// Returns, at rank 0, the size of each rank's text in bytes; an empty list on other ranks.
 std::vector<std::uint64_t> gather_sizes(Communicator& ranks, std::uint64_t mine, const Timeout& timeout,
                                         const std::string& what) {
   const std::size_t here = ranks.rank() == 0 ? static_cast<std::size_t>(ranks.size()) : 0;
@@ -178,7 +180,7 @@ std::vector<std::uint64_t> gather_sizes(Communicator& ranks, std::uint64_t mine,
   return sizes;
 }
 
-/// Appends to each rank's text that rank's bytes of a gathered part.
+/// Splits `part`, which holds sizes[r] bytes of each rank r in rank order, and appends each rank's bytes to texts[r].
 void take_apart(std::string_view part, const std::vector<std::size_t>& sizes, std::vector<std::string>& texts) {
   for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
     texts[rank] += part.substr(0, sizes[rank]);

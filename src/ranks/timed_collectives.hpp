@@ -25,7 +25,7 @@ struct Timeout {
 };
 
 /// Polls until the operation is done: without pauses at first, then with growing pauses of up to 200 us, so that ranks
-/// on one processor let each other work. After a timeout, throws RankTimeoutError with `what` at the begin of its text.
+/// on one processor let each other work. After a timeout, throws RankTimeoutError, whose text begins with `what`.
 void wait_for(Pending& operation, const Timeout& timeout, const std::string& what);
 
 // Blocking collective calls; all ranks must call them in the same order. The timeout applies to each of the operations
@@ -37,8 +37,9 @@ constexpr std::size_t kMostAtOnce = INT_MAX;
 void barrier(Communicator& ranks, const Timeout& timeout, const std::string& what);
 /// Returns the root's text on all ranks.
 std::string broadcast(Communicator& ranks, std::string text, int root, const Timeout& timeout, const std::string& what);
-/// Returns the texts of all ranks, by rank, at rank 0, and nothing on other ranks. Texts that are too large for one
-/// operation are sent in parts of `at_once` bytes of all ranks together, at least one byte for each rank.
+/// At rank 0, returns the texts of all ranks, by rank; on other ranks, returns nothing. Texts that are too large for
+/// one operation are sent in several, each with at most `at_once` bytes of all ranks together. `at_once` must be at
+/// least the number of ranks.
 std::vector<std::string> gather(Communicator& ranks, const std::string& mine, const Timeout& timeout,
                                 const std::string& what, std::size_t at_once = kMostAtOnce);
 void all_reduce(Communicator& ranks, std::span<double> values, Reduction reduction, const Timeout& timeout,
