@@ -15,7 +15,7 @@ namespace xferbench::fleet {
 struct RetestOutcome {
   enum class Reproduced {
     never,   ///< the test was not measured again
-    nobody,  ///< neither the suspect nor an unsuspected rank, or only one of them, was measured again
+    nobody,  ///< the suspect, or every unsuspected rank to compare it with, was not measured again
     clocks,  ///< the clock error was too large
     no,
     yes,

@@ -22,7 +22,7 @@ constexpr double kUnsynchronised = 25e-3;  // seconds
 constexpr double kHarmlessShare = 0.0025;
 // wanted ratio of a pass's duration to the clock uncertainty; results with less than half of it get no verdict
 constexpr double kPassOverUncertainty = 200;
-constexpr double kLongestWanted = 10e-3;  // seconds
+constexpr double kLongestWanted = 10e-3;  // upper limit of shortest_pass(), seconds
 
 /// Index of each value in `values_`. The all-reduce returns the maximum of each value over all ranks.
 enum Slot : std::size_t { kStep, kMinusStep, kMeasures, kInterrupted, kSynchronise, kUncertainty, kFirst, kSecond };

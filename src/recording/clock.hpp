@@ -6,7 +6,7 @@
 
 namespace xferbench {
 
-/// Nanoseconds since the epoch of the clock.
+/// Returns the time of a system clock, such as CLOCK_MONOTONIC, in nanoseconds since its epoch.
 inline std::uint64_t nanoseconds_of(clockid_t clock) noexcept {
   timespec time{};
   clock_gettime(clock, &time);

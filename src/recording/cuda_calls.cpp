@@ -11,8 +11,8 @@ namespace {
 
 using Rule = std::pair<std::string_view, CudaCallKind>;
 
-/// Prefixes of CUDA function names, without "cuda" or "cu". The first match counts, so longer prefixes stand before
-/// shorter ones that they begin with.
+/// Kinds of CUDA functions, by prefixes of their names without "cuda" or "cu". The first match counts, so "MallocHost"
+/// must stand before "Malloc".
 constexpr auto kRules = std::to_array<Rule>({
     {"Memcpy", CudaCallKind::copy},
     {"Memset", CudaCallKind::fill},

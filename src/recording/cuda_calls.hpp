@@ -30,10 +30,10 @@ enum class CudaCallKind {
 /// "cuMemcpyHtoDAsync" for "cuMemcpyHtoDAsync_v2". Also removes "_ptsz" and "_ptds" (per-thread default stream).
 std::string_view plain_call_name(std::string_view name);
 
-/// Accepts names with or without version suffixes.
+/// Returns what a CUDA function does. Accepts names with or without version suffixes.
 CudaCallKind call_kind(std::string_view name);
 
-/// Whether the call waits for nothing by design: its name contains "Async", or it launches.
+/// Whether the function returns without waiting for the GPU: its name contains "Async", or it launches work.
 bool is_asynchronous(std::string_view name);
 
 }  // namespace xferbench

@@ -7,8 +7,8 @@
 
 namespace xferbench {
 
-/// Files to try to load, in this order: first names that the loader searches for, then paths in the toolkit's usual
-/// folders.
+/// Returns names of CUPTI's library to try to load, in this order: first plain file names, which the loader searches
+/// for, then paths in the toolkit's usual folders.
 inline std::vector<std::string> cupti_paths() {
   std::vector<std::string> places;
   for (const char* folder : {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {
@@ -19,8 +19,8 @@ inline std::vector<std::string> cupti_paths() {
   return places;
 }
 
-/// CUDA's major version for a version of CUPTI's API. Up to CUDA 12, API versions were small numbers (19 to 28 are CUDA
-/// 12); since CUDA 13 they are 130000 and so on.
+/// Returns CUDA's major version for a version of CUPTI's API. Up to CUDA 12, API versions were small numbers (19 to 28
+/// are CUDA 12); since CUDA 13 they are 130000 and so on.
 constexpr std::uint32_t cuda_major_of(std::uint32_t cupti_version) {
   if (cupti_version >= 100'000) return cupti_version / 10'000;
   return cupti_version >= 19 ? 12 : 11;

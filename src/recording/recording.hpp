@@ -17,8 +17,8 @@ namespace xferbench::recording {
 
 inline constexpr std::array<char, 8> kMagic{'x', 'f', 'r', 'e', 'c', '\r', '\n', '\x1a'};
 inline constexpr std::uint32_t kVersion = 1;
-/// Extension of a process's file, for example "4711-1.xfrec". The second number distinguishes processes with one PID,
-/// as before and after exec.
+/// Extension of the file of a process, for example "4711-1.xfrec". The second number distinguishes processes with the
+/// same PID, such as those before and after exec.
 inline constexpr std::string_view kExtension = ".xfrec";
 
 /// Nanoseconds of CLOCK_MONOTONIC, or with a simulated device of its virtual clock. 0: unknown.
@@ -58,7 +58,7 @@ struct RecordHeader {
   std::uint32_t bytes = 0;  ///< size of the payload that follows, a multiple of 8; readers skip unknown types
 };
 
-/// Followed by `length` bytes of UTF-8 and by zeros up to a multiple of 8.
+/// Defines a text. Followed by `length` bytes of UTF-8 and by zeros up to a multiple of 8.
 struct Name {
   NameId id = 0;
   std::uint32_t length = 0;
@@ -71,7 +71,7 @@ struct Process {
   std::uint32_t pid = 0;
   std::uint32_t parent = 0;
   Time begin = 0;           ///< start of the process or its latest exec; `loaded` if unknown
-  Time loaded = 0;          ///< when recording began
+  Time loaded = 0;          ///< when recording began in this process
   std::uint64_t clock = 0;  ///< wall clock at `loaded`: nanoseconds since 1970
   NameId executable = 0;
   NameId command = 0;  ///< command line, quoted for a shell
@@ -125,7 +125,7 @@ constexpr auto texts_of(Memory) {
 /// The kind of hardware that carried out a copy.
 enum class Channel : std::uint8_t { unknown, compute, copy_engine, other };
 
-/// An operation on a device; all records of operations begin with it.
+/// The common fields at the beginning of the records of all GPU operations.
 struct OnDevice {
   Time begin = 0;
   Time end = 0;
@@ -133,7 +133,7 @@ struct OnDevice {
   std::uint32_t device = 0;
   std::uint32_t context = 0;
   std::uint32_t stream = 0;
-  std::uint64_t graph_node = 0;  ///< 0: not part of a graph
+  std::uint64_t graph_node = 0;  ///< identifies the node of a CUDA graph; 0: not part of a graph
 };
 
 struct Copy {
@@ -173,7 +173,8 @@ struct Synchronization {
   SyncKind kind = SyncKind::unknown;
   std::uint32_t event = 0;
   std::uint32_t reserved = 0;
-  std::uint64_t event_record = 0;  ///< Event::record waited for; 0: unknown, the event's latest record before this one
+  /// Event::record that is waited for; 0: unknown, assume the event's latest one before this wait
+  std::uint64_t event_record = 0;
 };
 
 /// An event recorded in a stream.
@@ -195,7 +196,7 @@ struct Range {
   std::uint32_t of_process = 0;  ///< 1: a start/end range, which may end on another thread
 };
 
-/// A migration of managed pages that were accessed.
+/// A migration of managed memory between host and GPU, caused by an access.
 struct Migration {
   Time begin = 0;
   Time end = 0;
@@ -214,7 +215,7 @@ struct Overhead {
   std::uint32_t reserved = 0;
 };
 
-/// Followed by `frames` NameIds, innermost first, and by zeros up to a multiple of 8.
+/// A call stack of the host. Followed by `frames` NameIds, innermost first, and by zeros up to a multiple of 8.
 struct Stack {
   std::uint32_t id = 0;
   std::uint32_t frames = 0;
@@ -226,7 +227,7 @@ struct Note {
   std::uint32_t failure = 0;  ///< 1: nothing, or not everything, could be recorded
 };
 
-/// The number of missing records.
+/// Numbers of records that are missing in the file.
 struct Lost {
   std::uint64_t dropped = 0;  ///< records that did not fit into the recorder's buffers
   std::uint64_t untimed = 0;  ///< operations that had no timestamps

@@ -25,7 +25,7 @@ namespace {
 
 /// Bytes that are gathered before they are written.
 constexpr std::size_t kFlushBytes = std::size_t{256} * 1024;
-/// Bytes; longer names, as of nested templates, are cut.
+/// Longest name in bytes; longer ones, as of kernels with nested templates, are cut.
 constexpr std::size_t kLongestName = 4096;
 
 constexpr std::size_t padding(std::size_t bytes) { return (8 - bytes % 8) % 8; }
@@ -51,7 +51,7 @@ class BlockedSizeSignal {
   }
 
  private:
-  SignalGuard guard_;  // unblocks the signal last
+  SignalGuard guard_;  // destroyed after the signal is discarded; only then unblocks it
   bool was_pending_ = false;
 };
 
@@ -78,8 +78,8 @@ struct LastRecord {
   recording::End end;
 };
 
-/// Size of the whole records at the begin of `bytes` that leave room for a LastRecord after them; 0 if there is not
-/// even room for the header.
+/// Returns the size of the complete records at the beginning of `bytes` after which a LastRecord still fits; 0 if there
+/// is not even room for the header.
 std::size_t whole_records(std::span<const std::byte> bytes, bool begins_file) {
   std::size_t whole = 0;
   std::size_t next = begins_file ? sizeof(recording::FileHeader) : 0;
@@ -109,7 +109,7 @@ RecordingWriter::RecordingWriter(const std::string& folder, std::uint32_t pid) n
 
 /// Creates a new file. On failure, errno is set.
 bool RecordingWriter::create(const std::string& folder, std::uint32_t pid) {
-  constexpr int kMostLives = 10'000;  // files of one PID
+  constexpr int kMostLives = 10'000;  // most files with the same PID
   for (int life = 1; life <= kMostLives; ++life) {
     path_ = folder + "/" + std::to_string(pid) + "-" + std::to_string(life) + std::string(recording::kExtension);
     file_ = opened(path_, O_CREAT | O_EXCL);
@@ -180,7 +180,7 @@ void RecordingWriter::append(Type type, std::span<const std::byte> head, std::sp
   const RecordHeader header{type, 0, static_cast<std::uint32_t>(bytes + padding(bytes))};
   const auto header_bytes = std::as_bytes(std::span(&header, 1));
   const std::size_t needed = gathered_.size() + header_bytes.size() + bytes + padding(bytes);
-  // Reserve first, so that either all of it is added or nothing.
+  // Reserve memory first, so that the record is added as a whole or not at all.
   if (needed > gathered_.capacity()) gathered_.reserve(2 * needed);
   gathered_.insert(gathered_.end(), header_bytes.begin(), header_bytes.end());
   gathered_.insert(gathered_.end(), head.begin(), head.end());
@@ -214,9 +214,9 @@ RecordingWriter::Identity RecordingWriter::identity_of(int descriptor) {
   return {status.st_dev, status.st_ino};
 }
 
-/// Daemons close all descriptors, including ours, and its number may then belong to another file: the file is reopened
-/// by its path. A child made without fork(3), so that no fork handler ran, must not append what its parent has
-/// gathered.
+/// Whether the file can be written. Daemons close all descriptors; then the number of ours may belong to another file,
+/// so the file is reopened by its path. A child made without fork(3), so that no fork handler ran, must not write what
+/// its parent has gathered.
 bool RecordingWriter::is_open() {
   if (!file_) return false;
   if (getpid() != process_) return false;
@@ -256,8 +256,8 @@ bool RecordingWriter::write_all() {
   return static_cast<bool>(file_);
 }
 
-/// Adds a last record with the reason, which may still fit on a full disk. Deletes a file without a header, since it is
-/// no recording.
+/// Ends the recording after an error. Adds a last record with the reason, which may still fit on a full disk. Deletes a
+/// file without a header, since it is no recording.
 void RecordingWriter::give_up(int error) {
   const BlockedSizeSignal no_signal;
   if (error_ == 0) error_ = error;

@@ -18,8 +18,8 @@
 
 namespace xferbench {
 
-/// Thread-safe. Gathers records, and appends them to the file when there are 256 KiB of them or flush() is called. A
-/// killed process leaves what was appended.
+/// Thread-safe writer of one recording. Gathers records, and appends them to the file when there are 256 KiB of them or
+/// flush() is called. If the process is killed, the appended records remain.
 class RecordingWriter {
  public:
   /// Creates "PID-N.xfrec" in the folder, with the first free N, close-on-exec. If that fails, error() returns the
@@ -32,15 +32,15 @@ class RecordingWriter {
   [[nodiscard]] int error() const noexcept;
   [[nodiscard]] std::uint64_t records() const noexcept;  ///< number added so far, without names and stacks
 
-  /// The number of a text, whose record is added on first use. 0 if the text is empty, there is no file, or memory is
-  /// short.
+  /// Returns the id of a text, and adds a record of the text on its first use. Returns 0 if the text is empty, there is
+  /// no file, or memory is short.
   recording::NameId name(std::string_view text) noexcept;
   template <class Record>
   void add(recording::Type type, const Record& record) noexcept {
     static_assert(recording::kIsPlain<Record>);
     add_bytes(type, std::as_bytes(std::span(&record, 1)));
   }
-  /// Adds a stack, which must be a new one. Returns its number, or 0 if there is no file or memory is short.
+  /// Adds a call stack that has not been added before. Returns its number, or 0 if there is no file or memory is short.
   std::uint32_t stack(std::span<const recording::NameId> frames) noexcept;
 
   /// Appends the gathered records. Returns false if the file can no longer be written.

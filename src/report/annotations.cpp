@@ -19,7 +19,8 @@ constexpr std::size_t kMostOfAStep = 10;
 constexpr std::size_t kLongestTitle = 200;
 constexpr std::size_t kLongestMessage = 1000;
 
-/// GitHub's escapes; in a property, separators of properties are escaped, too.
+/// Escapes a text for a GitHub workflow command. In a property, such as a title, the separators of properties are
+/// escaped, too.
 std::string escaped(std::string_view text, bool property) {
   const std::string_view meaningful = property ? "%:,\r\n" : "%\r\n";
   std::string result;
@@ -33,7 +34,7 @@ std::string escaped(std::string_view text, bool property) {
   return result;
 }
 
-/// Keeps line breaks, replaces other control characters.
+/// Returns the message with its line breaks, but with other control characters replaced.
 std::string message_text(const std::string& message) {
   std::string text;
   for (std::size_t begin = 0; begin <= message.size();) {

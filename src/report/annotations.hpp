@@ -15,8 +15,8 @@ struct Annotation {
   std::string message;
 };
 
-/// Adds a warning for each mark. `command`: "xferbench check". `of`: file or subject that the marks are about:
-/// "r.json".
+/// Adds a warning for each of trust.marks(), which say why numbers may be wrong. `command` is, for example, "xferbench
+/// check". `of` is the file or subject of the marks: "r.json".
 void add_marks(const Trust& trust, const std::string& command, const std::string& of, std::vector<Annotation>& notes);
 
 /// Workflow commands for GitHub's runner, a line each: "::error title=...::...". GitHub shows ten of each severity in a

@@ -25,9 +25,9 @@ struct Figure {
 
 struct Calibration {
   std::string gpu;                     ///< name of the GPU's model
-  std::vector<Figure> figures{};       ///< values that the results suffice for, in no particular order, none twice
+  std::vector<Figure> figures{};       ///< fields that the results determine, in no particular order, each at most once
   std::vector<std::string> missing{};  ///< what the results lack, and which measurements would provide it
-  /// Sentences: doubtful values, and values of the base profile kept for lack of a measurement.
+  /// Sentences about doubtful values, and about values of the base profile that were kept for lack of a measurement.
   std::vector<std::string> remarks{};
   bool simulated = false;  ///< some results are simulated, so the profile describes no real machine
 };

@@ -10,14 +10,14 @@
 
 namespace xferbench::file_io {
 
-/// Opens a file to append to it. Does not wait for the reader of a pipe: without one, returns none with errno ENXIO.
-/// Writing to the pipe then waits for slow readers.
+/// Opens a file to append to it. Does not wait for a reader of a pipe: if there is none, returns an empty Descriptor
+/// with errno ENXIO. Writing to the pipe later waits for slow readers.
 Descriptor open_to_append(const std::string& path, int more_flags = 0);
 /// Writes all of the text at the current position.
 int write(int file, std::string_view text);
 /// Writes all of the text from offset `at` on.
 int write_at(int file, std::uint64_t at, std::string_view text);
-/// Fills the text from offset `at` on, and shortens it if the file ends.
+/// Reads text.size() bytes from offset `at` on into `text`; shortens `text` if the file ends before.
 int read_at(int file, std::uint64_t at, std::string& text);
 
 /// Makes written data durable (fsync). Files that cannot be synchronized are no error.

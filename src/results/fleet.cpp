@@ -14,7 +14,7 @@ namespace xferbench {
 
 namespace {
 
-/// The entry of CUDA_VISIBLE_DEVICES for the GPU with this CUDA index; empty if the variable is not set.
+/// Returns the entry of CUDA_VISIBLE_DEVICES for the GPU with this CUDA index; empty if the variable is not set.
 std::string visible_as(const Environment& e, int index) {
   const auto set = std::ranges::find(e.variables, "CUDA_VISIBLE_DEVICES", [](const auto& one) { return one.first; });
   if (set == e.variables.end()) return {};

@@ -34,16 +34,16 @@ constexpr auto texts_of(DataPath) { return std::to_array<std::string_view>({"lin
 /// Labels of a result about two ranks: the sender and the receiver.
 inline constexpr const char* kFromRank = "from";
 inline constexpr const char* kToRank = "to";
-/// The axis of cases that differ only in which ranks are partners.
+/// Name of the axis of cases that differ only in which ranks are partners.
 inline constexpr const char* kRoundOfPartners = "round";
-/// Removes that axis: "exchange/pairs=all/size=1MiB" from "exchange/pairs=all/round=2/size=1MiB".
+/// Removes this axis from a case's key: "exchange/pairs=all/size=1MiB" from "exchange/pairs=all/round=2/size=1MiB".
 std::string without_round_of_partners(std::string key);
 
 /// Additional facts about a result that one rank of a fleet measured.
 struct InFleet {
   int rank = 0;
   RankConcurrency pace = RankConcurrency::all;
-  unsigned round = 1;  ///< 2: measured again, with some other ranks, because of a suspicion
+  unsigned round = 1;  ///< 2: measured again, because a rank was suspected to be slow
   DataPath path = DataPath::mixed;
   /// Largest error of the common clock among the ranks that measured together, in seconds.
   double clock_uncertainty = 0;
@@ -68,7 +68,7 @@ struct RankPlace {
   friend bool operator==(const RankPlace&, const RankPlace&) = default;
 };
 
-/// A part that is slower than its peers, or a rank that no longer answers.
+/// A GPU, link, host or pair of ranks that is slower than its peers, or a rank that no longer answers.
 struct Flagged {
   enum class What { gpu, link, host, pair, rank };
   What what = What::gpu;
@@ -83,8 +83,8 @@ constexpr auto texts_of(Flagged::What) {
   return std::to_array<std::string_view>({"gpu", "link", "host", "pair", "rank"});
 }
 
-/// How much it means that nothing is flagged. A test is a case at one concurrency; transfers with all partners are one
-/// test.
+/// How many tests were judged, which tells how much it means that nothing is flagged. A test is a case at one
+/// concurrency; transfers with all partners are one test.
 struct FleetJudgement {
   std::size_t tests = 0;       ///< number of tests with usable numbers
   std::size_t judged = 0;      ///< number of these tests that have exact enough clocks and ranks to compare
@@ -102,7 +102,7 @@ struct Fleet {
   std::vector<Flagged> flagged{};
   std::vector<std::string> notes{};  ///< limitations of the judgement: sentences without final period
   std::optional<FleetJudgement> judgement{};
-  /// The place of a rank; null if it was never reported. `ranks` must be sorted.
+  /// Returns the place of a rank; null if it was never reported. `ranks` must be sorted.
   [[nodiscard]] const RankPlace* place(int rank) const {
     const auto found = std::ranges::lower_bound(ranks, rank, {}, &RankPlace::rank);
     return found == ranks.end() || found->rank != rank ? nullptr : &*found;
@@ -110,8 +110,8 @@ struct Fleet {
   friend bool operator==(const Fleet&, const Fleet&) = default;
 };
 
-/// The GPU's number on its host, even if CUDA_VISIBLE_DEVICES hides others: "1". If that variable has no numbers, its
-/// PCI address: "0000:17:00.0". Differs from the local rank, since ranks may share a GPU.
+/// Returns the GPU's number on its host, even if CUDA_VISIBLE_DEVICES hides others: "1". If that variable has no
+/// numbers, returns the GPU's PCI address: "0000:17:00.0". Differs from the local rank, since ranks may share a GPU.
 std::string gpu_text(const RankPlace& place);
 
 /// Returns for example "GPU 1 of a".

@@ -28,7 +28,7 @@ std::size_t samples_of(const Result& result) {
 
 namespace {
 
-/// Order of results by how much they tell about a case.
+/// Returns a key by which results can be ordered: the larger, the more they tell about a case.
 auto rank_of(const Result& result) {
   const bool is_measured = result.status == Status::ok && ran_to_its_end(result);
   return std::tuple(is_measured, samples_of(result), result.status == Status::failed);
@@ -41,12 +41,12 @@ std::string read_at(int file, std::uint64_t at, std::size_t bytes) {
   return text;
 }
 
-/// Offset after the last occurrence of `what`; 0 if there is none.
+/// Returns the offset after the last occurrence of `what`; 0 if there is none.
 std::uint64_t end_of_last(int file, std::uint64_t size, std::string_view what) {
   constexpr std::uint64_t kPiece = 1 << 16;
   for (std::uint64_t end = size; end > 0;) {
     const std::uint64_t begin = end > kPiece ? end - kPiece : 0;
-    // Read a little more, since an occurrence may span two pieces.
+    // Also read some bytes of the next piece, since an occurrence may span both.
     const std::string piece = read_at(file, begin, static_cast<std::size_t>(std::min(end + what.size(), size) - begin));
     const std::size_t found = piece.rfind(what);
     if (found != std::string::npos) return begin + found + what.size();
@@ -55,12 +55,12 @@ std::uint64_t end_of_last(int file, std::uint64_t size, std::string_view what) {
   return 0;
 }
 
-/// Offset at which the results begin; 0 if not found.
+/// Returns the offset at which the list of results begins; 0 if it is not found.
 std::uint64_t end_of_beginning(int file, std::uint64_t size) {
   constexpr std::string_view kResults = "\n \"results\": [";
   constexpr std::uint64_t kPiece = 1 << 18;
   for (std::uint64_t at = 0; at < size; at += kPiece) {
-    // Read a little more, since the text may span two pieces.
+    // Also read some bytes of the next piece, since the text may span both.
     const std::string piece = read_at(file, at, static_cast<std::size_t>(kPiece + kResults.size()));
     const std::size_t found = piece.find(kResults);
     if (found != std::string::npos) return at + found + kResults.size();
@@ -136,7 +136,8 @@ void Journal::append(std::size_t number, const Result& result) {
   const std::size_t before = piece.size();
   piece += text_in_file(result);
   if (const int error = file_io::write_at(file_.number(), end_, piece); error != 0) {
-    static_cast<void>(ftruncate(file_.number(), static_cast<off_t>(end_)));  // any rest is overwritten later
+    // if this fails, the next result overwrites the rest
+    static_cast<void>(ftruncate(file_.number(), static_cast<off_t>(end_)));
     throw OutputError(fmt::format("cannot write {}: {}", path(), std::strerror(error)));
   }
   if (number >= entries_.size()) entries_.resize(number + 1);

@@ -21,16 +21,16 @@ namespace xferbench {
 /// Path of the journal of a results file; resolves links to the file first.
 std::string journal_of(const std::string& results_file);
 
-/// Readable bytes of a journal: up to its first result (0 if that is not found), and up to the end of its last complete
-/// result.
+/// Numbers of readable bytes of a journal: `beginning` up to its first result (0 if that is not found), `whole` up to
+/// the end of its last complete result.
 struct ValidPrefix {
   std::uint64_t beginning = 0;
   std::uint64_t whole = 0;
 };
 
-/// The journal next to a results file, opened. It stays readable if it is removed or replaced, and grows with what is
-/// appended. Open it before the results file to miss nothing, since a journal is removed only when its file has
-/// everything.
+/// The journal next to a results file, opened for reading. It stays readable if it is removed or replaced, and grows
+/// with what is appended. Open it before the results file to miss nothing, since a journal is removed only when its
+/// file has everything.
 class AdjacentJournal {
  public:
   explicit AdjacentJournal(const std::string& results_file);
@@ -45,14 +45,14 @@ class AdjacentJournal {
   Descriptor file_;  // none if there is no journal
 };
 
-/// Whether both reports are of one run: whether the facts agree that a resumed run keeps.
+/// Whether both reports are of the same run: start time, command, backend and GPU agree, which a resumed run keeps.
 bool is_same_run(const Report& a, const Report& b);
 
 /// Total number of samples of all measurements of a case.
 std::size_t samples_of(const Result& result);
 
-/// Merges results. For each case it keeps the one with more information: a finished one, then the one with more
-/// samples, then a failed one before a skipped one.
+/// Merges `more` into the results of the report. For each case keeps the result with more information: a finished one,
+/// then the one with more samples, then a failed one before a skipped one.
 void apply_entry(Report& report, std::vector<Result> more);
 
 class Journal {
@@ -64,14 +64,14 @@ class Journal {
   /// Starts a journal with all results so far, replacing an existing one. `cases` are their case numbers, ascending. On
   /// failure throws OutputError and changes nothing.
   void begin(const Report& report, std::span<const std::size_t> cases);
-  /// Appends a result; the last result of a case counts. On failure throws OutputError, and the journal stays as it
-  /// was.
+  /// Appends the result of case `number`; the last result of a case counts. On failure throws OutputError, and the
+  /// journal stays as it was.
   void append(std::size_t number, const Result& result);
   /// Makes the journal durable against a crash of the machine; kill -9 does not harm it anyway.
   void synchronize() const;
 
   [[nodiscard]] bool has(std::size_t number) const { return number < entries_.size() && entries_[number].bytes > 0; }
-  /// The text of the result of case `number`. Throws OutputError if the text is no longer in the journal.
+  /// Returns the text of the result of case `number`. Throws OutputError if the text is no longer in the journal.
   [[nodiscard]] std::string text(std::size_t number) const;
   /// Whether text() has found that another program cut or overwrote the journal.
   [[nodiscard]] bool is_changed() const { return is_changed_; }

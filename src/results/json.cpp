@@ -25,7 +25,7 @@ namespace {
 using namespace json;
 
 constexpr std::string_view kVersion1 = "xferbench/1";
-constexpr std::size_t kMostResults = 1'000'000;  // more than all scenarios can plan together
+constexpr std::size_t kMostResults = 1'000'000;  // limit against damaged files; all scenarios together plan fewer
 
 using enum Rule;
 
@@ -194,7 +194,7 @@ constexpr std::array kOutliersFields{
 constexpr Codec kOutliers =
     record(kOutliersFields, "Number of outliers by Tukey's fences. Outliers stay in the samples.");
 
-/// The number of samples, stored next to them to detect files that were cut by hand.
+/// The shape of the number of samples, which is stored next to them to detect files that were cut by hand.
 constexpr Codec kSampleCount{
     .expected = "a whole number of 0 or more",
     .take = [](Reader& in, void*) { in.note(in.as_whole(0, std::numeric_limits<std::uint64_t>::max())); },
@@ -214,7 +214,7 @@ constexpr Field samples_field(std::string_view name, std::string_view help) {
           help};
 }
 
-/// A statistic of the samples; absent without samples.
+/// Describes the field for a statistic of the samples, which is absent if there are no samples.
 template <double Measurement::*member>
 constexpr Field summary(std::string_view name) {
   Field summary = field<member>(name, optional);
@@ -285,7 +285,7 @@ constexpr Codec kMeasurement =
     tied(on_one_line(record(kMeasurementFields, "Samples of one quantity, with their statistics.", check_measurement)),
          kMeasurementTies);
 
-/// For sending between processes: includes what files leave out.
+/// The fields of a measurement for sending it between processes; they include what files leave out.
 constexpr auto kSentMeasurementFields =
     with(kMeasurementFields, field<&Measurement::auxiliary>("auxiliary", omit_empty));
 constexpr Codec kSentMeasurement = on_one_line(record(kSentMeasurementFields, {}, check_measurement));
@@ -327,7 +327,7 @@ void check_metrics(Reader& in, void* metrics) {
   check_names(in, as<std::vector<Metric>>(metrics));
 }
 
-/// The metrics of the case, by name.
+/// Returns the shape of the metrics of a whole case, keyed by their names.
 constexpr Codec of_case(Codec metrics) {
   metrics.end = check_metrics;
   return metrics;
@@ -409,7 +409,7 @@ constexpr std::array kHealthRecordFields{
 };
 constexpr Codec kHealthRecord = record(kHealthRecordFields);
 
-/// A field that is stored in the result's case.
+/// Describes a field of a result that is stored in the result's Case.
 template <auto to_read, auto to_write, const Codec& shape>
 constexpr Field case_field(std::string_view name, std::string_view help = {}) {
   return {name,
@@ -519,7 +519,7 @@ constexpr Codec kDeclaration = on_one_line(record(
     "Declaration of a measurement, metric or label of a scenario. A measurement and a metric may share a name."));
 constexpr const Codec& kDeclarations = kListOf<Declaration, kDeclaration>;
 
-/// An object keyed by the names of scenarios.
+/// The shape of the declared metrics: an object keyed by the names of scenarios.
 constexpr Codec kMetricsDeclared{.expected = "an object",
                                  .is_object = true,
                                  .entry = [](Reader& in, void* declared, std::string_view scenario) -> Target {

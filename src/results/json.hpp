@@ -22,7 +22,7 @@ std::string to_json(const Report& report);
 /// The contents of docs/results-schema.json.
 std::string results_schema();
 
-/// Returns the text of a result that is stored elsewhere than in memory, else nothing.
+/// A function that returns the text of a result that is stored elsewhere than in memory, else nothing.
 using TextOfResult = std::function<std::optional<std::string>(const Result& result)>;
 /// Like write_json() above, but copies the texts of the results for which `text_of` returns one.
 void write_json(const Report& report, const Sink& sink, const TextOfResult& text_of);
@@ -35,7 +35,7 @@ inline constexpr std::string_view kBeforeResult = "\n  ";
 inline constexpr std::string_view kEndOfResult = "\n  }";  ///< end of each result's text; occurs nowhere else in it
 inline constexpr std::string_view kBetweenResults = ",";
 inline constexpr std::string_view kEndOfUnfinished = "\n ]\n}\n";
-/// Parses what text_in_file() returns. As in any file, the parameters of its case belong to no axes.
+/// Parses what text_in_file() returns. As after reading any file, the parameters of the case refer to no Axis.
 Result parse_result_in_file(std::string_view text, std::string_view name);
 
 /// Reads a results file, which may be compressed with xz; "-" is standard input. Adds the results of the journal if the
@@ -57,7 +57,7 @@ StoredReport read_stored(const std::string& path);
 Report parse_report(std::string_view text, std::string_view name);
 
 /// For sending one result between processes: all that a file holds of it, and which of its measurements are auxiliary.
-/// The parameters of its case belong to no axes.
+/// After reading, the parameters of the case refer to no Axis.
 std::string to_json(const Result& result);
 Result parse_result(std::string_view text, std::string_view name);
 

@@ -31,10 +31,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kPiece = 1 << 18;           // bytes read at once
-constexpr std::size_t kMostPieces = 5;            // pieces that one text or number may span: 1 MiB and its first piece
-constexpr std::uint64_t kMostBytes = 1ULL << 32;  // an endless file is stopped here
-constexpr unsigned kDeepest = 64;                 // nesting levels of skipped values
+constexpr std::size_t kPiece = 1 << 18;  // bytes read at once
+constexpr std::size_t kMostPieces = 5;   // most pieces that one text or number may span: 1 MiB and its first piece
+constexpr std::uint64_t kMostBytes = 1ULL << 32;  // largest accepted file in bytes, against endless ones
+constexpr unsigned kDeepest = 64;                 // most nesting levels of skipped values
 
 }  // namespace
 
@@ -45,7 +45,7 @@ std::string in_quotes(std::string_view text) {
 
 // --- The bytes of a file --------------------------------------------------------------------------------------------
 
-/// Reads a file piece by piece. Knows the current line, and rejects endless files and texts.
+/// Stream buffer that reads a file piece by piece, counts its lines, and rejects endless files and texts.
 class Source : public std::streambuf {
  public:
   /// Reads only the first `most` bytes of the file, and `then` after them.
@@ -59,7 +59,7 @@ class Source : public std::streambuf {
   void understood() { pieces_ = 0; }
   [[nodiscard]] std::size_t line() const {
     const std::string_view taken(eback(), static_cast<std::size_t>(gptr() - eback()));
-    // The parser ends a number by the character after it, which may be a line feed.
+    // Leave out the last character: the parser ends a number by the character after it, which may be a line feed.
     return 1 + lines_ + static_cast<std::size_t>(std::ranges::count(taken.substr(0, taken.size() - 1), '\n'));
   }
 
@@ -110,7 +110,7 @@ class Source : public std::streambuf {
   std::string name_;
   std::vector<char> piece_;
   std::uint64_t left_;     // bytes of the file that may still be read
-  std::string_view then_;  // shorter than a piece
+  std::string_view then_;  // text to read after the file, shorter than a piece
   std::size_t pieces_ = 0;
   std::size_t lines_ = 0;  // number of lines before this piece
   std::uint64_t bytes_ = 0;
@@ -206,7 +206,7 @@ void Reader::account_for(std::size_t bytes, std::size_t besides) {
 }
 
 std::string Reader::kept(std::string text) {
-  static const std::size_t within = std::string().capacity();  // a short text needs no memory besides itself
+  static const std::size_t within = std::string().capacity();  // a short text is stored within the object itself
   if (text.capacity() > within) account_for(text.capacity() + 1 + kAllocation);
   return text;
 }
@@ -219,7 +219,7 @@ std::string Reader::as_raw_text() { return kept(std::string(as_kind<std::string_
 
 namespace {
 
-/// The callbacks of nlohmann's SAX parser.
+/// A Reader with the callbacks of nlohmann's SAX parser.
 class Events : public Reader {
  public:
   Events(std::string name, Source& source, Target whole) : Reader(std::move(name), source), whole_(whole) {}
@@ -266,7 +266,7 @@ class Events : public Reader {
   }
 
  private:
-  /// The parser needed more than the file has: the file is empty or cut off.
+  /// Fails because the parser needed more than the file has: the file is empty or cut off.
   [[noreturn]] void refuse_end() const {
     if (!begun_) fail(fmt::format("found the end of the file, expected {}", whole_.shape->expected));
     fail("the file is truncated here; copy or create it again");
@@ -283,7 +283,7 @@ class Events : public Reader {
     return true;
   }
 
-  /// The target of the value that begins now.
+  /// Returns the target of the value that begins now.
   Target next() {
     if (skipping_ > 0) return {};
     if (steps_.empty()) return whole_;
@@ -411,7 +411,7 @@ void each_part(const Codec& shape, const void* from, const Visit& visit) {
   }
 }
 
-/// Formats JSON and passes it on in large pieces.
+/// Formatter that writes values as JSON to a Sink, in large pieces.
 class Layout {
  public:
   explicit Layout(const Sink& sink, const Ready& ready = {}) : sink_(sink), ready_(ready) {}
@@ -460,8 +460,8 @@ class Layout {
 
   void end_line() { text_ += '\n'; }
 
-  /// Writes the shortest text that reads back as the same number. Nearly all of a file are samples, so this bypasses
-  /// Json, which takes three times as long for the same text.
+  /// Writes the shortest text that reads back as the same number. Nearly all of a file's text is samples, so this does
+  /// not use the class Json, which takes three times as long for the same text.
   void add_number(double number) {
     const double size = std::abs(number);
     const bool fixed = size == 0 || (size >= 1e-4 && size < 1e15);
@@ -477,7 +477,7 @@ class Layout {
   const Sink& sink_;
   const Ready ready_;
   std::string text_;
-  bool many_lines_ = false;  // for everything inside
+  bool many_lines_ = false;  // a shape with on_many_lines was written, or is being written
 };
 
 }  // namespace

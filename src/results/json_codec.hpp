@@ -1,4 +1,5 @@
-// Describes how records look as JSON. One shape serves to read, to write, and to generate the schemas in docs/.
+// Describes how C++ records look as JSON. One description (a shape, of type Codec) serves to read, to write, and to
+// generate the schemas in docs/.
 //
 // Reading is safe for large, damaged or hostile files: the parser puts values directly into records, skips what no
 // shape describes, and needs neither stack nor memory for deep nesting. Writing works piece by piece for the same
@@ -46,15 +47,15 @@ class Reader {
   // --- The single value that was found, for Codec::take; a value of another kind fails ---
   [[nodiscard]] bool is_text() const { return std::holds_alternative<std::string_view>(found_); }
   [[nodiscard]] bool is_whole() const { return std::holds_alternative<std::uint64_t>(found_); }
-  /// The text for display: control characters are replaced (core/printable.hpp).
+  /// Returns the text for display: control characters are replaced (core/printable.hpp).
   [[nodiscard]] std::string as_text();
-  /// The text unchanged, for texts that are parsed further.
+  /// Returns the text unchanged, for texts that are parsed further.
   [[nodiscard]] std::string as_raw_text();
   [[nodiscard]] bool as_boolean() const { return as_kind<bool>(); }
   [[nodiscard]] double as_number() const;
-  /// The number, which must be between `least` and `most`. Fails for numbers with a point or an exponent.
+  /// Returns the number, which must be between `least` and `most`. Fails for numbers with a point or an exponent.
   [[nodiscard]] std::uint64_t as_whole(std::uint64_t least, std::uint64_t most) const;
-  /// Index of the text in `texts`; fails if it is not there.
+  /// Returns the index of the text in `texts`; fails if it is not there.
   [[nodiscard]] std::size_t as_one_of(std::span<const std::string_view> texts) const;
   /// Fails because the value is not what the shape expects.
   [[noreturn]] void refuse() const;
@@ -78,11 +79,12 @@ class Reader {
                                    std::span<const std::string_view> known) const;
 
   // --- Memory: rejects files whose values need far more memory than their text, which no real file does ---
-  /// Counts bytes that stay allocated, and `besides`, which are allocated only for a moment.
+  /// Counts `bytes`, which stay allocated. `besides` bytes are allocated only for a moment. Fails if the sum is
+  /// implausible.
   void account_for(std::size_t bytes, std::size_t besides = 0);
   /// Counts the memory of a text and returns the text.
   [[nodiscard]] std::string kept(std::string text);
-  /// Adds an item to a list of at most `most`.
+  /// Adds an item to a list and returns it. Fails if the list already has `most` items.
   template <class T>
   T& one_more(std::vector<T>& list, std::size_t most) {
     refuse_more_than(most, list.size());
@@ -141,7 +143,8 @@ enum class Rule {
   omit_empty,  ///< may be missing; written only if present, not empty and not zero
 };
 
-/// A field of a record. Its value is a part of the record, or the record itself if the file has another level there.
+/// A JSON field of a record. Its value is a part of the record, or the record itself if JSON has another level of
+/// nesting.
 struct Field {
   std::string_view name{};
   Rule rule = Rule::required;
@@ -177,7 +180,8 @@ using Visit = std::function<void(std::string_view name, const Codec& shape, cons
 /// Value of Codec::least and Codec::most without a limit.
 inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-/// How to read and write a value. A kind of value without a function here is rejected.
+/// The shape of a C++ value in JSON: how to read, write and check it. A kind of JSON value without a function here is
+/// rejected.
 struct Codec {
   std::string_view expected{};  ///< name in messages: "a text"
   std::string_view help{};      ///< for the schema, if the field has none of its own
@@ -194,8 +198,8 @@ struct Codec {
   Target (*entry)(Reader& in, void* object, std::string_view name) = nullptr;
   void (*end)(Reader& in, void* object) = nullptr;  ///< called after an object or list, to check and complete it
   void (*each)(const void* from, const Visit& visit) = nullptr;  ///< visits items or entries, to write them
-  bool on_one_line = false;                                      ///< even with nested lists or objects
-  bool on_many_lines = false;  ///< applies to everything inside, even to single values
+  bool on_one_line = false;    ///< write on one line, even with nested lists or objects
+  bool on_many_lines = false;  ///< write each part on a line, at all levels, even single values
 
   // --- What is legal ---
   std::array<std::string_view, 2> types{};  ///< JSON types of a single value
@@ -213,18 +217,18 @@ struct Codec {
   std::span<const Choice> choices{};
 };
 
-/// An entry with a known name.
+/// For the schema: an entry of an object whose name is known.
 struct Known {
   std::string_view name{};
   Codec shape{};
   Rule rule = Rule::optional;
 };
 
-/// The JSON Schema of files that hold one of these shapes.
+/// Returns the JSON Schema of files that hold one of these shapes.
 std::string schema_of(std::initializer_list<const Codec*> files, std::string_view help);
 inline std::string schema_of(const Codec& file) { return schema_of({&file}, file.help); }
 
-/// Reads a file; "-" is standard input. Accepts a byte order mark.
+/// Reads a JSON file into `whole`; "-" is standard input. Accepts a byte order mark.
 void read_file(const std::string& path, Target whole);
 /// Reads the first `bytes` bytes of an open file, followed by the text `then`; `name` is used in messages.
 void read_beginning(int file, const std::string& name, std::uint64_t bytes, std::string_view then, Target whole);
@@ -240,16 +244,16 @@ Record record_from_text(std::string_view text, std::string_view name, const Code
   read_text(text, name, {&shape, &record});
   return record;
 }
-/// Returns the text of a list or an object if it already exists.
+/// A function that returns the JSON text of a list or an object if it already exists, else nothing.
 using Ready = std::function<std::optional<std::string>(const Codec& shape, const void* value)>;
 /// Writes a record and a final line feed. Lists and objects that hold only single values are on one line.
 void write(const Codec& shape, const void* record, const Sink& sink, const Ready& ready = {});
-/// The text of a part at nesting depth `level` of a record, without the blanks before it.
+/// Returns the JSON text of a part at nesting depth `level` of a record, without the blanks before it.
 std::string text_within(const Codec& shape, const void* part, std::size_t level);
 /// Returns what write() writes.
 std::string text_of(const Codec& shape, const void* record);
 
-/// A text for a one-line message: in quotes, without control characters, shortened.
+/// Returns a text for use in a one-line message: in quotes, without control characters, shortened.
 std::string in_quotes(std::string_view text);
 
 template <class T>
@@ -263,7 +267,7 @@ const T& as(const void* object) {
 
 // --- Shapes of single values ----------------------------------------------------------------------------------------
 
-// For Codec::take and give. Texts and numbers must be within the limits of their shape.
+// Functions for Codec::take and give. Texts and numbers must be within the limits of their shape.
 void take_text(Reader& in, void* into);
 void take_raw_text(Reader& in, void* into);
 void take_boolean(Reader& in, void* into);
@@ -273,29 +277,29 @@ Single give_as(const void* from) {
   return as<T>(from);
 }
 
-/// The shape with limits.
+/// Returns the shape with other limits and another name in messages.
 constexpr Codec within(Codec shape, std::string_view expected, double least, double most = kNoLimit) {
   shape.expected = expected;
   shape.least = least;
   shape.most = most;
   return shape;
 }
-/// The shape with another name in messages.
+/// Returns the shape with another name in messages.
 constexpr Codec expecting(Codec shape, std::string_view expected) {
   shape.expected = expected;
   return shape;
 }
-/// The shape with a help text.
+/// Returns the shape with a help text for the schema.
 constexpr Codec helped(Codec shape, std::string_view help) {
   shape.help = help;
   return shape;
 }
-/// The shape with a regular expression. Only the schema demands it; reading accepts the texts of older files.
+/// Returns the shape with a regular expression. Only the schema demands it; reading accepts the texts of older files.
 constexpr Codec like(Codec shape, std::string_view pattern) {
   shape.pattern = pattern;
   return shape;
 }
-/// For names that programs know: metrics, labels, flags.
+/// Pattern for names that programs know: of metrics, labels and flags.
 inline constexpr std::string_view kNamePattern = "^[a-z][a-z0-9_-]*$";
 
 inline constexpr Codec kText{
@@ -304,7 +308,7 @@ inline constexpr Codec kText{
 inline constexpr Codec kRawText{
     .expected = "a text", .take = take_raw_text, .give = give_as<std::string>, .types = {"string"}};
 inline constexpr Codec kWord = within(kText, "a text that is not empty", 1);
-/// ISO 8601, UTC.
+/// Pattern of times: ISO 8601, UTC.
 inline constexpr std::string_view kTimePattern = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$";
 inline constexpr Codec kTime = like(kWord, kTimePattern);
 inline constexpr Codec kTimeOrNone = like(kText, kTimePattern);
@@ -324,7 +328,7 @@ inline constexpr Codec kWhole{
     .least = static_cast<double>(fewest),
     .most = most < std::numeric_limits<T>::max() ? static_cast<double>(most) : kNoLimit};
 
-/// The texts, as a function for Codec::words.
+/// Returns a list of texts; this is a function because Codec::words needs one.
 template <const auto& texts>
 std::vector<std::string_view> words_of() {
   return {texts.begin(), texts.end()};
@@ -332,7 +336,7 @@ std::vector<std::string_view> words_of() {
 
 template <class E>
 inline constexpr auto kTextsOf = texts_of(E{});
-/// A value of an enumeration, written as its text.
+/// The shape of an enumeration: a value is written as its text.
 template <class E>
 inline constexpr Codec kOneOf{
     .expected = "a text",
@@ -340,7 +344,7 @@ inline constexpr Codec kOneOf{
     .give = [](const void* from) -> Single { return to_text(as<E>(from)); },
     .words = words_of<kTextsOf<E>>};
 
-/// The name of the schema: the first field of a file, not stored in the record.
+/// The shape of the first field of a file: the name of its schema, which is not stored in the record.
 template <const std::string_view& schema>
 inline constexpr Codec kSchema{.expected = "a text",
                                .take =
@@ -355,12 +359,13 @@ inline constexpr Codec kSchema{.expected = "a text",
 
 // --- Shapes of several values ---------------------------------------------------------------------------------------
 
-inline constexpr std::size_t kMostEntries = 10'000;  ///< of the smaller lists, such as metrics and warnings
+/// most entries of the smaller lists, such as metrics and warnings
+inline constexpr std::size_t kMostEntries = 10'000;
 
 template <class T>
 void accept_all(Reader&, std::vector<T>&) {}
 
-/// A list of values of one shape. `check` is called at its end.
+/// The shape of a list of values that all have the same shape. `check` is called at the end of the list.
 template <class T, const Codec& shape, std::size_t most = kMostEntries,
           void (*check)(Reader&, std::vector<T>&) = accept_all<T>>
 inline constexpr Codec kListOf{.expected = "a list",
@@ -396,8 +401,8 @@ bool is_always_written(const T&) {
   return true;
 }
 
-/// An object with arbitrary names, read into a list of entries that hold their names. The shape is that of an entry
-/// without its name.
+/// The shape of an object with arbitrary names, which is read into a list of entries that hold their names. `shape` is
+/// that of an entry without its name.
 template <class T, std::string T::*name, const Codec& shape, bool (*is_written)(const T&) = is_always_written<T>>
 inline constexpr Codec kEntriesOf{.expected = "an object",
                                   .is_object = true,
@@ -419,18 +424,18 @@ inline constexpr Codec kEntriesOf{.expected = "an object",
                                       },
                                   .values = &shape};
 
-/// A record with these fields.
+/// Returns the shape of a record with these fields.
 constexpr Codec record(std::span<const Field> fields, std::string_view help = {},
                        void (*end)(Reader&, void*) = nullptr) {
   return {.expected = "an object", .help = help, .is_object = true, .fields = fields, .end = end};
 }
-/// The shape with a name; schemas define it once.
+/// Returns the shape with a name, by which a schema defines it only once.
 constexpr Codec named(std::string_view name, Codec shape) {
   shape.name = name;
   return shape;
 }
 
-/// The fields with one more at the end.
+/// Returns the fields with one more at the end.
 template <std::size_t count>
 constexpr std::array<Field, count + 1> with(const std::array<Field, count>& fields, const Field& more) {
   std::array<Field, count + 1> all{};
@@ -439,19 +444,19 @@ constexpr std::array<Field, count + 1> with(const std::array<Field, count>& fiel
   return all;
 }
 
-/// The shape with conditions between its fields.
+/// Returns the shape with conditions between its fields.
 constexpr Codec tied(Codec shape, std::span<const Tie> ties) {
   shape.ties = ties;
   return shape;
 }
 
-/// The list with at least one item.
+/// Returns the shape of a list that must have at least one item.
 constexpr Codec some(Codec list) {
   list.least = 1;
   return list;
 }
 
-/// The shape with other fields as errors.
+/// Returns the shape such that fields it does not know are errors.
 constexpr Codec strict(Codec shape) {
   shape.strict = true;
   return shape;
@@ -462,7 +467,7 @@ constexpr Codec on_one_line(Codec shape) {
   return shape;
 }
 
-/// The shape with a line for each field, item and entry, at all levels.
+/// Returns the shape such that each field, item and entry, at all levels, is written on a line of its own.
 constexpr Codec on_many_lines(Codec shape) {
   shape.on_many_lines = true;
   return shape;
@@ -470,7 +475,7 @@ constexpr Codec on_many_lines(Codec shape) {
 
 // --- Fields ---------------------------------------------------------------------------------------------------------
 
-/// The default shape of a type.
+/// Returns the default shape of a C++ type.
 template <class T>
 constexpr const Codec& default_codec() {
   if constexpr (requires(T value) { value.has_value(); }) {
@@ -491,7 +496,7 @@ constexpr const Codec& default_codec() {
   }
 }
 
-/// The address to read a value into. Gives an optional a value first.
+/// Returns the address into which a value is read. An optional first gets a value to read into.
 template <class T>
 void* into(T& value) {
   return &value;
@@ -507,7 +512,7 @@ void* into(T& value) {
   return &*value;
 }
 
-/// The address of what to write of a value; null: nothing is written.
+/// Returns the address of the value to write; null if nothing is to be written.
 template <class T>
 const void* from(const T& value, bool always) {
   bool is_nothing = false;
@@ -529,7 +534,7 @@ Record record_of(Value Record::*member);
 template <class Record, class Value>
 Value value_of(Value Record::*member);
 
-/// A field that is a member of the record.
+/// Describes a JSON field that is stored in a member of the record.
 template <auto member, const Codec& shape = default_codec<decltype(value_of(member))>()>
 constexpr Field field(std::string_view name, Rule rule = Rule::required, std::string_view help = {}) {
   using Record = decltype(record_of(member));
@@ -547,7 +552,7 @@ constexpr Field field(std::string_view name, std::string_view help) {
   return field<member, shape>(name, Rule::required, help);
 }
 
-/// A field whose shape applies to the record itself.
+/// Describes a JSON field that is a nested object or computed value: its shape applies to the record itself.
 constexpr Field part(std::string_view name, const Codec& shape, Rule rule = Rule::required,
                      std::string_view help = {}) {
   return {name, rule, &shape, [](void* record) { return record; }, [](const void* record, bool) { return record; },

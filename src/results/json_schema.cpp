@@ -34,7 +34,7 @@ void add_types(SchemaJson& json, const Codec& shape) {
   }
 }
 
-/// minimum and maximum, or their counterparts for texts, objects and lists.
+/// Adds `minimum` and `maximum`, or their counterparts for texts, objects and lists.
 void add_limits(SchemaJson& json, const Codec& shape) {
   const std::string_view type = shape.types.front();
   std::string of = "imum";
@@ -45,7 +45,7 @@ void add_limits(SchemaJson& json, const Codec& shape) {
   if (std::isfinite(shape.most)) json["max" + of] = number(shape.most);
 }
 
-/// What a tie demands of the fields that it names, as a schema.
+/// Returns, as a schema, what a Tie demands of the fields that it names.
 SchemaJson demanded(const Codec& record, const Tie::Names& filled, const Tie::Names& empty) {
   SchemaJson json = SchemaJson::object();
   for (const Field& field : record.fields) {
@@ -79,7 +79,7 @@ SchemaJson tie_of(const Codec& record, const Tie& tie) {
 
 class Schema {
  public:
-  /// The schema of a value, or a reference to its definition.
+  /// Returns the schema of a value, or a reference to its definition.
   SchemaJson of(const Codec& shape) {
     if (shape.name.empty()) return described(shape);
     const std::string name(shape.name);
@@ -151,7 +151,8 @@ std::string on_one_line(const SchemaJson& json) {
   return (json.is_object() ? "{" : "[") + text + (json.is_object() ? "}" : "]");
 }
 
-/// A value that does not fit in a line gets a line for each part. `before`: number of characters before it in its line.
+/// Returns JSON text in which each part of a value that does not fit in a line has a line of its own. `before` is the
+/// number of characters before the value in its line.
 std::string laid_out(const SchemaJson& json, std::size_t indent, std::size_t before) {
   constexpr std::size_t kLine = 120;
   const std::string text = on_one_line(json);

@@ -13,16 +13,16 @@
 
 namespace xferbench {
 
-/// Which direction of a number is better.
+/// Whether lower or higher values are better.
 enum class Better { lower, higher, neither };
 constexpr auto texts_of(Better) { return std::to_array<std::string_view>({"lower", "higher", "neither"}); }
 
 /// A measurement, a metric or a label that results of a scenario may have.
 struct MetricDeclaration {
   enum class Kind {
-    measurement,  ///< samples
+    measurement,  ///< a quantity of which samples were measured
     metric,       ///< a number derived from samples
-    label,        ///< a finding that is a word
+    label,        ///< a result in words, such as the name of the bottleneck
   };
   /// Format of the cells in its column.
   enum class Format {
@@ -30,7 +30,7 @@ struct MetricDeclaration {
     seconds,  ///< a time with its unit
     percent,  ///< a ratio in percent
     ratio,    ///< a ratio as "1.74x"
-    word,     ///< unchanged
+    word,     ///< a text, shown unchanged
   };
   /// Further columns of a measurement, right of its median. A metric can only have its interval.
   enum class Companion {
@@ -53,7 +53,7 @@ struct MetricDeclaration {
   std::string help{};  ///< description in one line
   friend bool operator==(const MetricDeclaration&, const MetricDeclaration&) = default;
 
-  // For tables of declarations: measured("copy", "...").as_headline().column("time").
+  // Functions to build a declaration in one expression: measured("copy", "...").as_headline().column("time").
   [[nodiscard]] MetricDeclaration as_headline() && {
     headline = true;
     return std::move(*this);
@@ -90,7 +90,7 @@ constexpr auto texts_of(MetricDeclaration::Companion) {
   return std::to_array<std::string_view>({"interval", "clock", "p90", "p99"});
 }
 
-/// Names for use in tables of declarations.
+/// Short names of the enumerators, for use in tables of declarations.
 namespace declaring {
 using enum Better;
 using enum MetricDeclaration::Format;
@@ -132,10 +132,10 @@ struct Column {
   }
 };
 
-/// The columns of these metrics, in order.
+/// Returns the table columns of these metrics, in order.
 std::vector<Column> columns_of(std::span<const MetricDeclaration> metrics);
 
-/// The declaration of that kind and name; null if there is none.
+/// Returns the declaration of that kind and name; null if there is none.
 const MetricDeclaration* find(std::span<const MetricDeclaration> metrics, MetricDeclaration::Kind kind,
                               std::string_view name);
 

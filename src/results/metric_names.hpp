@@ -7,8 +7,8 @@ namespace xferbench {
 inline constexpr const char* kHostCall = "call";
 /// Scenario latency: from the launch call to the kernel's first instruction on the GPU.
 inline constexpr const char* kKernelStart = "start";
-/// Name of the main measurement in scenarios whose cases time one small thing: a whole region, or the part of it that
-/// matters.
+/// Name of the main measurement in scenarios that time one small operation: a whole timed region, or the part of it
+/// that matters.
 inline constexpr const char* kLatency = "latency";
 
 }  // namespace xferbench

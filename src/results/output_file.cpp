@@ -31,7 +31,7 @@ void write_to(int descriptor, const std::string& path, const TextWriter& write_t
   });
 }
 
-/// Appends to a file that cannot be replaced; its present contents are not ours.
+/// Appends to a file that cannot be replaced, such as a pipe, and keeps its present contents.
 void append_to(const std::string& path, const TextWriter& write_text) {
   const Descriptor file = file_io::open_to_append(path);
   if (!file && errno == ENXIO) throw OutputError(fmt::format("cannot write {}: no process reads from this pipe", path));
@@ -39,7 +39,8 @@ void append_to(const std::string& path, const TextWriter& write_text) {
   write_to(file.number(), path, write_text);
 }
 
-/// A regular file, or none yet. For a folder, ReplacedFile reports the error.
+/// Whether ReplacedFile can handle the path: a regular file or none yet. Also true for a folder, for which ReplacedFile
+/// reports the error.
 bool can_be_replaced(const std::string& path) {
   struct stat status {};
   return stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode);

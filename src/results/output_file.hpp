@@ -20,8 +20,8 @@ void write_standard_output(const std::string& text);
 /// files (a pipe, /dev/full) cannot be replaced; they are written once, at the end.
 class ResultsFile {
  public:
-  /// Throws OutputError if the file cannot be written. Construct it before the run, so that no result is lost to a
-  /// typo. Does not change an existing file.
+  /// Throws OutputError if the file cannot be written. Construct it before the run, so that a wrong path is found
+  /// before there are results to lose. Does not change an existing file.
   explicit ResultsFile(std::string path, Previous previous = Previous::dropped);
 
   [[nodiscard]] bool is_standard_output() const { return path_ == "-"; }
@@ -44,7 +44,7 @@ class ResultsFile {
 
  private:
   std::string path_;
-  std::optional<ReplacedFile> replaced_;  // none: no regular file
+  std::optional<ReplacedFile> replaced_;  // none if the path is no regular file
 };
 
 }  // namespace xferbench

@@ -14,15 +14,15 @@ struct RecordedRun {
   std::string version;                   ///< version of xferbench
   std::string range{};                   ///< NVTX range to analyze; empty: the whole program
   double from = 0;                       ///< seconds after a process's start at which recording began
-  std::uint32_t pid = 0;                 ///< process id of the started process in the kept run
+  std::uint32_t pid = 0;                 ///< process id of the started process in the run whose recording was kept
   std::uint64_t begin = 0;               ///< when the process was started, in nanoseconds of CLOCK_MONOTONIC ...
   std::uint64_t end = 0;                 ///< ... and when it ended
   std::vector<double> baseline{};        ///< seconds of the whole program in each run without the profiler
   std::vector<double> profiled{};        ///< seconds of the whole program in each run with the profiler
-  std::vector<double> baseline_range{};  ///< seconds of the range in each run without the profiler
+  std::vector<double> baseline_range{};  ///< seconds of the NVTX range (`range`) in each run without the profiler
   int exit_code = 0;                     ///< exit code of the kept run; 0 if a signal ended it
   int signal = 0;                        ///< signal that ended the kept run; 0: none
-  /// Duration of the kept run.
+  /// Returns the duration of the run whose recording was kept, in seconds.
   [[nodiscard]] double seconds() const { return 1e-9 * static_cast<double>(end - begin); }
   friend bool operator==(const RecordedRun&, const RecordedRun&) = default;
 };

@@ -30,7 +30,7 @@ class Blocks {
     }
   }
 
-  /// The next `bytes` bytes, valid until the next call; fewer at the end of the file.
+  /// Returns the next `bytes` bytes, valid until the next call; fewer at the end of the file.
   std::span<const std::byte> take(std::size_t bytes) {
     if (end_ - begin_ < bytes) fill(bytes);
     const std::span<const std::byte> taken{block_.data() + begin_, std::min(bytes, end_ - begin_)};
@@ -64,9 +64,10 @@ class Blocks {
   std::uint64_t offset_ = 0;
 };
 
-/// Bytes; names, stacks and records of real programs are shorter.
+/// Largest accepted record in bytes; names, stacks and records of real programs are shorter.
 constexpr std::size_t kLongestRecord = 1U << 20U;
-/// 146 years in nanoseconds: no machine runs longer, and differences of times fit into a signed number.
+/// Latest accepted time: 146 years in nanoseconds. No machine runs longer, and differences of times fit into a signed
+/// number.
 constexpr Time kLastTime = Time{1} << 62U;
 
 class Reader {

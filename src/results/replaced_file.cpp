@@ -32,7 +32,7 @@ Descriptor open_folder(const fs::path& folder) {
 
 bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-/// A name that no other file has.
+/// Returns a random file name that no other file has.
 std::string random_name() {
   std::array<std::uint64_t, 2> bits{};
   if (getrandom(bits.data(), sizeof(bits), 0) != sizeof(bits)) bits[0] = static_cast<std::uint64_t>(getpid());
@@ -81,8 +81,8 @@ ReplacedFile::ReplacedFile(const std::string& path, Previous previous) : path_(p
 
 // --- The lock -------------------------------------------------------------------------------------------------------
 
-/// Opens and locks the file. In between, the previous owner of the lock may have replaced it; then the new file must be
-/// locked.
+/// Opens and locks the file. Between both steps, the previous owner of the lock may have replaced the file; then the
+/// new file is opened and locked instead.
 void ReplacedFile::hold() {
   constexpr int kFlags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
   constexpr int kMostTries = 1000;
@@ -109,7 +109,7 @@ bool ReplacedFile::take_hold_of(Descriptor file) {
 }
 
 void ReplacedFile::refuse_data_loss(const struct stat& status) const {
-  // Replacing a write-protected file would succeed, against the intention of its owner.
+  // Refuse a write-protected file: replacing it would succeed, against the intention of its owner.
   if (faccessat(folder_.number(), name_.c_str(), W_OK, AT_EACCESS) != 0) fail(errno);
   struct stat kept {};
   const std::string backup = name_ + "~";
@@ -173,9 +173,10 @@ void ReplacedFile::replace(const TextWriter& write) {
     throw;
   }
   held_ = std::move(temporary.file);
-  if (previous_ == Previous::kept) remove_journal();          // the journal is kept together with the previous file
-  previous_ = Previous::dropped;                              // from now on, the file is ours
-  static_cast<void>(file_io::synchronize(folder_.number()));  // the file is in place; only a system crash could undo it
+  if (previous_ == Previous::kept) remove_journal();  // the journal is kept together with the previous file
+  previous_ = Previous::dropped;                      // from now on, the file is ours
+  // an error is ignored: the file is in place, and only a system crash could undo it
+  static_cast<void>(file_io::synchronize(folder_.number()));
 }
 
 /// Gives an unnamed file a name; does nothing if it has one.
@@ -209,7 +210,7 @@ void ReplacedFile::keep_as(const std::string& name, const std::string& kept) con
   const int folder = folder_.number();
   const Temporary link{.file = {}, .name = random_name()};
   const bool linked = linkat(folder, name.c_str(), folder, link.name.c_str(), 0) == 0;
-  // Some file systems have no links; then the file is missing for a moment.
+  // Some file systems have no hard links; then the file is missing for a moment.
   const std::string& from = linked ? link.name : name;
   if (renameat(folder, from.c_str(), folder, kept.c_str()) != 0) {
     const int error = errno;
@@ -253,7 +254,7 @@ void ReplacedFile::keep_previous_journal() const {
   const std::string journal = name_ + std::string(kJournalEnding);
   const std::string kept = name_ + "~" + std::string(kJournalEnding);
   if (is_journal(journal)) return keep_as(journal, kept);
-  if (is_journal(kept)) unlinkat(folder_.number(), kept.c_str(), 0);  // its file is no longer kept
+  if (is_journal(kept)) unlinkat(folder_.number(), kept.c_str(), 0);  // the FILE~ that it belongs to is overwritten
 }
 
 std::string ReplacedFile::keep_damaged_journal() const {
@@ -267,11 +268,11 @@ std::string ReplacedFile::keep_damaged_journal() const {
     const std::string kept = name_ + ending;
     struct stat there {};
     const bool is_taken = fstatat(folder, kept.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
-    // The same journal, kept by an earlier resume that could not go on.
+    // The name already belongs to this journal, if an earlier resume kept it but could not go on.
     if (is_taken && is_same_file(status, there)) return path_ + ending;
     if (is_taken) continue;
     const bool linked = linkat(folder, journal.c_str(), folder, kept.c_str(), 0) == 0;
-    // Some file systems have no links; then the journal is missing for a moment.
+    // Some file systems have no hard links; then the journal is missing for a moment.
     if (linked || renameat2(folder, journal.c_str(), folder, kept.c_str(), RENAME_NOREPLACE) == 0)
       return path_ + ending;
     if (errno != EEXIST)

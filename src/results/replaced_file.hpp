@@ -13,13 +13,13 @@
 
 namespace xferbench {
 
-/// What happens to the existing file.
+/// What happens to an existing file with the name of the new one.
 enum class Previous {
   dropped,
   kept,  ///< as FILE~, at the first replacement
 };
 
-/// Resolves the links at the end of a path; the last one may lead to a missing file.
+/// Resolves the symbolic links at the end of a path; the last one may lead to a missing file.
 std::filesystem::path follow_links(std::filesystem::path path);
 
 /// Suffix of a journal's name, and the beginning of its text.
@@ -29,8 +29,8 @@ inline constexpr std::string_view kJournalBegins = "{\n \"schema\": \"xferbench/
 /// Renames a regular file to FILE~; does nothing if there is none. Throws OutputError, as ReplacedFile does.
 void set_aside(const std::string& path);
 
-/// A file that only changes as a whole: readers find its last state or the one before it, never a part, even after kill
-/// -9 or on a full disk. Each state is written to a temporary file, unnamed or with an unpredictable name, which
+/// A file that is only replaced as a whole: readers find its last state or the one before it, never a part, even after
+/// kill -9 or on a full disk. Each state is written to a temporary file, unnamed or with an unpredictable name, which
 /// replaces the file once it is on the disk.
 ///
 /// The file is locked (flock on the file itself) while this object exists. A second object for it is refused, in this
@@ -51,9 +51,9 @@ class ReplacedFile {
   /// Writes the next state. On failure throws OutputError and leaves the file unchanged.
   void replace(const TextWriter& write);
 
-  /// Writes FILE.journal, which has what the file does not contain yet, as a whole, with the mode of the file, and over
-  /// an existing journal. Returns it open for reading and writing. Throws OutputError, also if something else has that
-  /// name.
+  /// Atomically creates or replaces FILE.journal, which holds the data that FILE lacks so far; it gets the permissions
+  /// of FILE. Returns it open for reading and writing. Throws OutputError, also if that name belongs to something that
+  /// is not a journal.
   [[nodiscard]] Descriptor put_journal(const TextWriter& write) const;
   [[nodiscard]] bool has_journal() const;
   /// Removes FILE.journal, for when the file has all of its contents.
@@ -81,12 +81,12 @@ class ReplacedFile {
   void put_in_place(Temporary& temporary);
   void keep_previous();
   [[nodiscard]] bool is_journal(const std::string& name) const;
-  /// Keeps the journal of the previous file together with that file.
+  /// Renames the journal of the previous file together with that file, to FILE~.journal.
   void keep_previous_journal() const;
   void keep_as(const std::string& name, const std::string& kept) const;
   void remove(const Temporary& temporary) const;
 
-  std::string path_;   // for messages
+  std::string path_;   // path of the file, for messages
   Descriptor folder_;  // folder of the file, with links resolved
   std::string name_;   // name of the file in `folder_`
   Previous previous_;

@@ -73,7 +73,7 @@ std::span<const MetricDeclaration> declared_for(const MetricsDeclared& all, std:
 
 namespace {
 
-/// The entry with that name and GPU; without a GPU, the entry of the whole case.
+/// Returns the entry with that name and GPU; without a GPU, the entry of the whole case.
 template <class T>
 const T* one_of(const std::vector<T>& all, std::string_view name, std::optional<int> gpu) {
   const auto found = std::ranges::find_if(all, [&](const T& one) { return one.name == name && one.gpu == gpu; });

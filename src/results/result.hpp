@@ -43,8 +43,9 @@ enum class Stop {
   budget,
   max_samples,
   interrupted,
-  others,        ///< all measurements that decide reached their target; this one does not decide, and did not
-  out_of_reach,  ///< the samples showed that the budget would not suffice
+  /// all measurements that decide when sampling ends reached their target; this one does not decide, and did not
+  others,
+  out_of_reach,  ///< the samples showed that the time budget would not suffice
 };
 constexpr auto texts_of(Stop) {
   return std::to_array<std::string_view>({"ci", "budget", "max-samples", "interrupted", "others", "out-of-reach"});
@@ -78,11 +79,11 @@ struct Measurement {
   std::optional<std::size_t> checked;  ///< timed passes whose output was checked; absent if none could be
   std::vector<std::string> flags;
   std::optional<int> gpu{};  ///< Environment::Gpu::index, if it is of one of several GPUs
-  bool auxiliary = false;    ///< not the point of the case: flags are kept, but cause no warnings; not in files
+  bool auxiliary = false;  ///< not a main subject of the case: its flags are kept, but cause no warnings; not in files
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
 
-/// Half the width of the median's confidence interval over the median; nothing below six samples.
+/// Returns half the width of the median's confidence interval, as a share of the median; nothing below six samples.
 std::optional<double> relative_half_width(const Measurement& measurement);
 
 /// A number derived from measurements. Units: "GB/s" is 10^9 payload bytes per second, "1" a ratio, "s", "B", "Hz".
@@ -109,7 +110,7 @@ inline constexpr std::string_view kDeviceLost =
 inline constexpr std::string_view kDeviceStuck =
     "the GPU is stuck in an earlier case; run this case again in a new process, as --resume does";
 
-/// Names and words: {"limited_by", "link"}.
+/// Pairs of a name and a word, for example {"limited_by", "link"}.
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
 /// The result of one case, just measured or read from a file.
@@ -123,18 +124,19 @@ struct Result {
   Labels labels;                      ///< findings in words
   std::vector<int> gpus{};            ///< Environment::Gpu::index of the GPUs that took part, if the run has several
   HeapOptional<InFleet> in_fleet{};   ///< only in a fleet: which rank measured it, and how
-  HeapOptional<HealthRecord> health;  ///< of the GPU before and after the last turn of the case, if known
-  HeapOptional<Trace> trace;          ///< of one additional pass, if a timeline was requested; not in files
+  HeapOptional<HealthRecord> health;  ///< health of the GPU before and after the last turn of the case, if known
+  HeapOptional<Trace> trace;          ///< timeline of one additional pass, if one was requested; not in files
 
   Result() = default;
   explicit Result(Case c) : config(std::move(c)) {}
-  /// Unique within a report: the key of the case, and in a fleet the concurrency, rank and round:
-  /// "memcpy/size=1MiB/dir=h2d pace=all rank=3", then " round=2".
+  /// Returns a text that is unique within a report: the key of the case, and in a fleet the concurrency, rank and
+  /// round: "memcpy/size=1MiB/dir=h2d pace=all rank=3", then " round=2".
   [[nodiscard]] std::string identity() const;
-  /// Frees the memory of samples that are in a file.
+  /// Frees the memory of the samples, which must already be in a file.
   void release_samples();
   [[nodiscard]] bool has_released_samples() const;
-  /// Sender and receiver of a transfer, from the labels kFromRank and kToRank; nothing for a result of one rank alone.
+  /// Returns sender and receiver of a transfer, from the labels kFromRank and kToRank; nothing for a result of one rank
+  /// alone.
   [[nodiscard]] std::optional<std::pair<int, int>> ranks_of_transfer() const;
   void add(std::string name, double value, std::string unit) {
     metrics.push_back({std::move(name), value, std::move(unit)});
@@ -142,17 +144,17 @@ struct Result {
   void add(std::string name, double value, std::string unit, int of_gpu) {
     metrics.push_back({std::move(name), value, std::move(unit), of_gpu});
   }
-  /// The measurement or metric with that name, of the case or of one of its GPUs; null if there is none.
+  /// Return the measurement or metric with that name, of the case or of one of its GPUs; null if there is none.
   [[nodiscard]] const Measurement* measurement(std::string_view name, std::optional<int> gpu = {}) const;
   [[nodiscard]] const Metric* metric(std::string_view name, std::optional<int> gpu = {}) const;
-  /// The measurement or metric with that name, which every result of the scenario has. Throws InputError with the key
-  /// and the name if it is missing, which happens if the result comes from a defective file.
+  /// Return the measurement or metric with that name, which every result of the scenario has. Throw InputError with the
+  /// key and the name if it is missing, which happens if the result comes from a defective file.
   const Measurement& needed_measurement(std::string_view name) const;
   const Metric& needed_metric(std::string_view name) const;
-  /// The median of the measurement, or the value of the metric, of that name; 0 if there is none.
+  /// Return the median of the measurement, or the value of the metric, of that name; 0 if there is none.
   [[nodiscard]] double median(std::string_view name) const;
   [[nodiscard]] double value(std::string_view name) const;
-  /// The word of that label; empty if there is no such label.
+  /// Returns the word of that label; empty if there is no such label.
   [[nodiscard]] std::string label(std::string_view name) const;
   friend bool operator==(const Result&, const Result&) = default;
 };
@@ -160,13 +162,13 @@ struct Result {
 /// Whether sampling came to its end, with any outcome; false for a skipped case.
 bool ran_to_its_end(const Result& result);
 
-/// The main measurement of a case: the first declared headline that it has, or without one its first measurement.
-/// Ignores measurements of single GPUs. Null if it has no samples.
+/// Returns the main measurement of a case: the first declared headline that it has, or without one its first
+/// measurement. Ignores measurements of single GPUs. Returns null if that measurement has no samples.
 const Measurement* headline_of(const Result& result, std::span<const MetricDeclaration> declared);
 
-/// What results of each scenario may have, keyed by the scenario's name.
+/// Declarations of what the results of each scenario may contain, keyed by the scenario's name.
 using MetricsDeclared = std::map<std::string, std::vector<MetricDeclaration>, std::less<>>;
-/// The declarations for a scenario; empty for an unknown one.
+/// Returns the declarations for a scenario; none for an unknown one.
 std::span<const MetricDeclaration> declared_for(const MetricsDeclared& all, std::string_view scenario);
 
 /// A conclusion from several results of a scenario.
@@ -176,7 +178,7 @@ struct Finding {
   Labels labels{};     ///< its subject: {"dir", "h2d"}, {"host", "pinned"}
   std::vector<Metric> metrics{};
   std::string text{};   ///< a sentence without its final period; empty: shown as a row in the table of its kind
-  bool row = false;     ///< shown in the table of its kind although it has a text, for use elsewhere; not in files
+  bool row = false;     ///< shown in the table of its kind although its text is used elsewhere; not in files
   bool detail = false;  ///< follows from other findings; shown only if all are requested
   friend bool operator==(const Finding&, const Finding&) = default;
 };
@@ -213,7 +215,7 @@ struct Report {
   std::vector<Result> results;
   std::optional<Fleet> fleet{};                     ///< only for a run under mpirun or srun
   std::vector<Finding> findings;                    ///< empty until the last case has ended
-  std::vector<FurtherProcess> further_processes{};  ///< of a suite with several processes: all but the first
+  std::vector<FurtherProcess> further_processes{};  ///< results of a suite with several processes: of all but the first
   friend bool operator==(const Report&, const Report&) = default;
 };
 
@@ -223,7 +225,7 @@ struct NamedReport {
   Report report;
 };
 
-/// One report for each process: a file with further processes counts as several files.
+/// Returns one report for each process: a file with further processes becomes several reports.
 std::vector<NamedReport> by_process(std::vector<NamedReport> files);
 
 /// The results of one case from several processes.
@@ -232,11 +234,11 @@ struct SameCase {
   std::vector<const Result*> results;  ///< one for each report, in order; null if a report lacks the case
 };
 
-/// All cases of the reports, each once, in order of appearance. In fleets, each rank, concurrency and round is a case
-/// of its own. The reports must outlive the result.
+/// Returns all cases of the reports, each once, in order of appearance. In fleets, each rank, concurrency and round is
+/// a case of its own. The reports must outlive the returned list.
 std::vector<SameCase> same_cases(std::span<const Report* const> reports);
 
-/// The same cases by the identity that `identify` returns; results with an empty identity are left out.
+/// Like same_cases() above, but uses the identities that `identify` returns. Leaves out results with an empty identity.
 using Identify = std::function<std::string(const Report& report, const Result& result)>;
 std::vector<SameCase> same_cases(std::span<const Report* const> reports, const Identify& identify);
 

@@ -40,7 +40,7 @@ class Samples {
     if (released_ > 0) throw std::logic_error("the samples are in a file, not in memory");
     return held_;
   }
-  /// The stored samples, for a reader to fill.
+  /// Returns the stored samples, so that a reader of files can fill them.
   [[nodiscard]] std::vector<double>& held() {
     static_cast<void>(std::as_const(*this).held());
     return held_;

@@ -16,9 +16,9 @@ namespace xferbench {
 /// A metric over two axes, drawn below the table of a run that varies both. Over two axes of GPUs, it is a GPU-to-GPU
 /// matrix that marks outliers; over others, it marks the best cell.
 struct HeatMap {
-  std::string rows;          ///< axis with the rows as values
-  std::string columns;       ///< axis with the columns as values
-  std::string metric;        ///< in percent if it is declared so, else with four significant digits
+  std::string rows;          ///< axis whose values are the rows
+  std::string columns;       ///< axis whose values are the columns
+  std::string metric;        ///< metric to draw: in percent if declared so, else with four significant digits
   std::size_t least = 2;     ///< fewest values of each axis; with fewer it is not drawn
   std::string at_largest{};  ///< an axis, such as a size, of which only the largest value is drawn; empty: none
 };
@@ -27,10 +27,11 @@ struct HeatMap {
 struct LineChart {
   std::string x;                      ///< name of a numeric axis
   std::string y;                      ///< name of a metric or measurement
-  std::vector<std::string> panels{};  ///< axes with a chart for each value
-  std::vector<std::string> lines{};   ///< axes with a line for each value, showing the best case; empty: all others
-  std::string limit{};                ///< a metric in the unit of y, drawn as a dashed line; empty: none
-  std::vector<std::string> also{};    ///< further measurements in the unit of y, each with a line
+  std::vector<std::string> panels{};  ///< axes; each of their values has a chart
+  /// axes; each of their values has a line, which shows the best case; empty: all other axes
+  std::vector<std::string> lines{};
+  std::string limit{};              ///< a metric in the unit of y, drawn as a dashed line; empty: none
+  std::vector<std::string> also{};  ///< further measurements in the unit of y, each with a line
 };
 
 /// Compares each GPU's number while several work with its number alone; drawn on HTML pages, for the case with the most
@@ -38,7 +39,7 @@ struct LineChart {
 struct GpuBars {
   std::string at_once;                ///< metric of single GPUs while several work
   std::string alone;                  ///< the same metric while nothing else runs
-  std::vector<std::string> panels{};  ///< axes with a drawing for each value
+  std::vector<std::string> panels{};  ///< axes; each of their values has a drawing
 };
 
 /// The sentence above all tables, with the numbers of the best case.
@@ -46,8 +47,8 @@ struct Answer {
   /// The metric or measurement that selects the best case. Empty: the scenario has no such answer.
   std::string best{};
   /// Clauses separated by semicolons, with names of metrics, measurements and labels in braces: "{bandwidth},
-  /// {of_limit} of the limit". Values are formatted as in their columns. A clause is left out if the case lacks one of
-  /// its numbers.
+  /// {of_limit} of the limit". Values are formatted as in their table columns. A clause is left out if the case lacks
+  /// one of its numbers.
   std::string text{};
   std::vector<std::string> each{};  ///< axes: one sentence for each existing combination of their values
   /// Axes of which only the largest values compete, because small ones show the cost of calls.
@@ -64,7 +65,7 @@ enum class UsesGpus {
   several,         ///< all of the machine, unless --gpus requests others
 };
 
-/// One constant for each scenario.
+/// The description of a scenario; each scenario has one constant of this type.
 struct ScenarioDescriptor {
   std::string name;
   std::string summary;  ///< one line for `xferbench list`
@@ -82,14 +83,14 @@ struct ScenarioDescriptor {
   /// Whether it measures between ranks of a run under mpirun or srun. All ranks then take part in every case, and the
   /// case's concurrency decides which of them work at the same time.
   bool needs_ranks = false;
-  /// What its columns do not say by themselves: a sentence below the table where the results have that metric.
+  /// A sentence below the table that says what the columns do not; shown if the results have the metric.
   struct Note {
     std::string_view metric;
     std::string_view text;
   };
   std::optional<Note> note{};
 
-  /// The axis or metric with this name; null if there is none.
+  /// Return the axis or metric with this name; null if there is none.
   [[nodiscard]] const Axis* axis(std::string_view its_name) const;
   [[nodiscard]] const MetricDeclaration* metric(std::string_view its_name) const;
 };

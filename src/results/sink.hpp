@@ -6,10 +6,10 @@
 
 namespace xferbench {
 
-/// Receives the next piece.
+/// A function that receives the next piece of a text.
 using Sink = std::function<void(std::string_view)>;
 
-/// Writes a whole text in pieces, since a results file may be larger than memory should hold.
+/// A function that writes a whole text in pieces, since a results file may be larger than memory should hold.
 using TextWriter = std::function<void(const Sink&)>;
 
 }  // namespace xferbench

@@ -28,8 +28,8 @@ constexpr auto texts_of(SoakLoad) {
 }
 
 struct SoakSettings {
-  double seconds = 3600;  ///< total duration, of all parts together
-  double interval = 60;   ///< seconds between two lines
+  double seconds = 3600;  ///< total duration in seconds, with the parts after it was resumed
+  double interval = 60;   ///< duration of an interval in seconds; each has one line in the file
   double floor = 0.9;     ///< a rate below this share of the first minutes' rate is a drop
   std::vector<SoakLoad> loads{};
   std::uint64_t size = std::uint64_t{256} << 20;  ///< bytes of one copy
@@ -73,12 +73,13 @@ struct SoakDrop {
   double to = 0;      ///< seconds into the soak
   double lowest = 0;  ///< rate, in bytes per second
   std::string at;     ///< when it began, ISO 8601, UTC
-  /// What else changed in these intervals, as sentences: the health_changes() that did not last from before.
+  /// What else changed in these intervals, as sentences: changes of the GPU's health (health_changes()) that did not
+  /// exist before.
   std::vector<std::string> beside{};
   friend bool operator==(const SoakDrop&, const SoakDrop&) = default;
 };
 
-/// A load of a GPU in one interval: the rates of its turns, in bytes per second.
+/// The rates of one load of a GPU in one interval, in bytes per second; each turn of the load has one rate.
 struct SoakRate {
   SoakLoad load{};
   double median = 0;
@@ -104,7 +105,7 @@ struct SoakLoadTotals {
   SoakLoad load{};
   std::uint64_t moved = 0;           ///< bytes
   std::uint64_t verified = 0;        ///< of these, bytes that were compared with their expected contents
-  double busy = 0;                   ///< seconds of transfers
+  double busy = 0;                   ///< seconds that the transfers of this load took
   std::uint64_t wrong = 0;           ///< verified bytes with wrong contents
   std::vector<double> first{};       ///< medians of the intervals in the first minutes, until these are over
   std::optional<double> baseline{};  ///< median of `first`, once the first minutes are over
@@ -122,14 +123,14 @@ struct SoakCounters {
   std::optional<std::uint64_t> pcie_replays{};
   std::uint64_t xid_count = 0;
   std::vector<std::uint64_t> xids{};    ///< codes of the first Xid errors
-  std::vector<std::string> throttle{};  ///< reasons that were ever seen, each once
-  std::optional<double> hottest{};      ///< degrees Celsius
+  std::vector<std::string> throttle{};  ///< throttle reasons that were ever seen, each once
+  std::optional<double> hottest{};      ///< highest temperature, degrees Celsius
   friend bool operator==(const SoakCounters&, const SoakCounters&) = default;
 };
 
 /// The totals of a soak so far; their size does not grow with time.
 struct SoakTotals {
-  /// Largest number of entries of each kind; further ones are only counted.
+  /// Largest number of entries in each of the lists below; further ones are only counted.
   static constexpr std::size_t kMostKept = 32;
 
   double elapsed = 0;  ///< seconds
@@ -140,10 +141,10 @@ struct SoakTotals {
   std::uint64_t wrong_buffers = 0;
   std::vector<SoakWrong> wrong{};  ///< the first wrong buffers
   std::uint64_t drop_count = 0;
-  double drop_seconds = 0;  ///< total seconds from the beginnings to the ends of drops, turns of other loads included
-  std::vector<SoakDrop> drops{};          ///< the first drops
-  std::uint64_t lost_count = 0;           ///< times that a GPU that failed or hung ended the soak
-  std::vector<std::string> lost{};        ///< when and why a GPU ended the soak, for the first times
+  double drop_seconds = 0;          ///< total duration of all drops in seconds, with the turns of other loads meanwhile
+  std::vector<SoakDrop> drops{};    ///< the first drops
+  std::uint64_t lost_count = 0;     ///< times that a GPU that failed or hung ended the soak
+  std::vector<std::string> lost{};  ///< when and why a GPU ended the soak, for the first times
   std::vector<std::string> resumed_at{};  ///< ISO 8601, UTC
   friend bool operator==(const SoakTotals&, const SoakTotals&) = default;
 };

@@ -191,7 +191,7 @@ SoakInterval parse_soak_interval(std::string_view text, std::string_view name) {
 
 namespace {
 
-/// Bytes; more than a line for a hundred GPUs has.
+/// Longest accepted line in bytes; a line for a hundred GPUs is shorter.
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;
 
 [[noreturn]] void cannot_write(const std::string& path, const std::string& why) {
@@ -217,7 +217,7 @@ struct LastLine {
   std::string text{};
   std::uint64_t end = 0;  ///< offset after its line feed
 };
-/// The last complete line that begins at `first` or later. Reads only the end of a long file.
+/// Returns the last complete line that begins at offset `first` or later. Reads only the end of a long file.
 std::optional<LastLine> last_line(const std::string& path, const Descriptor& file, std::uint64_t first,
                                   std::uint64_t size) {
   const std::uint64_t at = std::max(first, size - std::min<std::uint64_t>(size, kLongestLine));
@@ -270,7 +270,7 @@ void for_each_interval(const std::string& path, const std::function<void(const S
       }
       begin = end + 1;
     }
-    if (begin == 0) return;  // the rest is incomplete, or longer than any line
+    if (begin == 0) return;  // what is left is incomplete, or longer than any line
     at += begin;
   }
 }

@@ -14,13 +14,13 @@
 
 namespace xferbench {
 
-/// One line each, with its line feed.
+/// Return one line of the file, with its line feed.
 std::string to_json(const SoakHeader& header);
 std::string to_json(const SoakInterval& interval);
 /// The contents of docs/soak-schema.json.
 std::string soak_schema();
 
-/// Throw InputError; `name` is used in messages.
+/// Parse one line of the file. Throw InputError; `name` is used in messages.
 SoakHeader parse_soak_header(std::string_view text, std::string_view name);
 SoakInterval parse_soak_interval(std::string_view text, std::string_view name);
 
@@ -40,7 +40,7 @@ void for_each_interval(const std::string& path, const std::function<void(const S
 /// removes an incomplete line that a crash may have left. Locked (flock) while this object exists.
 class SoakFile {
  public:
-  /// A new file; an existing one is kept as FILE~. "-" is standard output. Throws OutputError.
+  /// Creates a new file; an existing one is kept as FILE~. "-" is standard output. Throws OutputError.
   static SoakFile create(const std::string& path);
   /// Opens a soak's file to resume it. Throws InputError if it is no such file, OutputError if it cannot be written.
   static SoakFile go_on(const std::string& path, StoredSoak& stored);

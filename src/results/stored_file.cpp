@@ -41,7 +41,7 @@ Descriptor opened(const std::string& path) {
   return file;
 }
 
-/// The first `bytes` bytes; empty for files that can be read only once.
+/// Returns the first `bytes` bytes of the file; empty for files that can be read only once.
 std::string beginning_of(const Descriptor& file, std::size_t bytes) {
   std::string text(bytes, '\0');
   if (file_io::read_at(file.number(), 0, text) != 0) text.clear();

@@ -7,14 +7,14 @@
 
 namespace xferbench {
 
-/// Decompresses a regular file that is compressed with xz to an unnamed file; none for other files. Throws InputError
-/// if xz is missing, the file is damaged, or the result is implausibly large.
+/// Decompresses a regular file that is compressed with xz to an unnamed file. Returns an empty Descriptor for other
+/// files. Throws InputError if xz is missing, the file is damaged, or the result is implausibly large.
 Descriptor unpacked(const std::string& path);
 
 /// Opens a file, compressed or not, for reading from its beginning. Throws InputError.
 Descriptor open_stored(const std::string& path);
 
-/// The name of the file's schema: "xferbench/1". Empty if the file does not begin as ours do.
+/// Returns the name of the file's schema: "xferbench/1". Empty if the file does not begin as a file of xferbench does.
 std::string schema_of(const std::string& path);
 
 }  // namespace xferbench

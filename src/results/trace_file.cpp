@@ -14,7 +14,7 @@ using namespace json;
 using enum Rule;
 using Traced = TraceFile::Event;
 
-constexpr std::size_t kMostEvents = 50'000;  // more than any page draws
+constexpr std::size_t kMostEvents = 50'000;  // more events than an HTML page draws
 
 constexpr std::array kArgumentFields{
     field<&Traced::called, kText>("name", optional), field<&Traced::of_case, kText>("case", optional),
@@ -35,7 +35,7 @@ constexpr std::array kEventFields{
 };
 constexpr Codec kEvent = record(kEventFields);
 
-/// Reads into the file's record, which counts the events that are left out.
+/// The shape of the list of events: reads the first kMostEvents into the TraceFile, which counts the others.
 constexpr Codec kEvents{.expected = "a list", .item = [](Reader& in, void* into, std::size_t index) -> Target {
                           auto& file = as<TraceFile>(into);
                           if (index < kMostEvents) return {&kEvent, &in.one_more(file.events, kMostEvents)};
@@ -57,7 +57,7 @@ constexpr std::array kTraceFields{
 };
 constexpr Codec kTrace = record(kTraceFields);
 
-/// The part of a text between `before` and `behind`; the whole text if it has another wording.
+/// Returns the part of a text between `before` and `behind`; the whole text if it has another wording.
 std::string between(const std::string& text, std::string_view before, std::string_view behind) {
   const std::size_t end = text.find(behind);
   if (!text.starts_with(before) || end == std::string::npos) return text;

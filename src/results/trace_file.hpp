@@ -23,7 +23,7 @@ struct TraceFile {
     double length = 0;  ///< microseconds
     std::uint64_t bytes = 0;
     std::string called{};     ///< name of the process or track
-    std::string of_case{};    ///< the case that the process belongs to, if it has several processes
+    std::string of_case{};    ///< the case that the process shows, if the case has several processes
     std::string part{};       ///< which part of the case the process shows, for example "GPU 1"
     std::uint64_t place = 0;  ///< position of a track among the tracks of its process
   };

@@ -11,7 +11,7 @@
 
 namespace xferbench {
 
-/// A profile file (docs/profile-schema.json) that changes the built-in profile `base`.
+/// Returns the text of a profile file (docs/profile-schema.json) that changes values of the built-in profile `base`.
 std::string to_profile_json(const Calibration& calibration, std::string_view name, std::string_view base);
 
 std::string to_validation_json(const Validated& validated);

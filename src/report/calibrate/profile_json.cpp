@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 std::string word(std::string_view text) { return shortened(printable(text), kLongestProfileWord); }
 
-/// Whole numbers have no decimal point: a profile has 132 multiprocessors, not 132.0.
+/// Returns the number as JSON. Whole numbers have no decimal point: a profile has 132 multiprocessors, not 132.0.
 Json number(double value) {
   constexpr double kExact = 1e15;
   if (value == std::floor(value) && std::abs(value) < kExact) return static_cast<std::int64_t>(value);

@@ -4,7 +4,7 @@
 #include "results/json.hpp"
 #include "results/json_codec.hpp"
 
-/// A namespace of its own, because results use the same names.
+/// A namespace of its own, because the format of results uses the same names.
 namespace xferbench::validation_json {
 
 namespace {

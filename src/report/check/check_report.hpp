@@ -20,7 +20,7 @@ std::string check_schema();
 std::string to_check_junit(AllChecked all);
 /// OpenMetrics text: for each file whether it passes, the number of expectations by verdict, and the margins.
 std::string to_check_openmetrics(AllChecked all);
-/// Failed expectations, and other reasons why a file does not pass.
+/// Returns annotations about failed expectations, and about other reasons why a file does not pass.
 std::vector<Annotation> annotations_of(AllChecked all);
 
 }  // namespace xferbench

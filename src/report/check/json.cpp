@@ -7,7 +7,7 @@
 #include "report/check/check_report.hpp"
 #include "results/json_codec.hpp"
 
-/// A namespace of its own, because results use the same names.
+/// A namespace of its own, because the format of results uses the same names.
 namespace xferbench::check_json {
 
 namespace {
@@ -31,7 +31,7 @@ struct Check {
   std::string results;
 };
 
-/// A field of the check's row.
+/// Describes a field of a check that is stored in its row.
 template <auto member, const Codec& shape = default_codec<decltype(value_of(member))>()>
 constexpr Field of_row(std::string_view name, Rule rule = required, std::string_view help = {}) {
   Field of_row = field<member, shape>(name, rule, help);
@@ -93,7 +93,7 @@ constexpr std::array kFileFields{
 };
 constexpr Codec kFile = record(kFileFields);
 
-/// A field that is stored in All::said, the facts about all files together.
+/// Describes a field that is stored in All::said, the facts about all files together.
 template <auto member, const Codec& shape = default_codec<decltype(value_of(member))>()>
 constexpr Field of_all(std::string_view name, Rule rule, std::string_view help) {
   Field of_all = field<member, shape>(name, rule, help);
@@ -131,7 +131,7 @@ Said said_of(const Checked& checked) {
           .injected_fault = checked.injected_fault};
 }
 
-/// The distinct values of a text of the files, in order, in one text.
+/// Returns the distinct values of the member `text` of all files, in order, separated by commas.
 std::string joined(AllChecked all, std::string Checked::*text) {
   std::vector<std::string> texts;
   for (const Checked& checked : all) add_new(texts, checked.*text);

@@ -36,7 +36,7 @@ std::string xml_escaped(std::string_view text) {
   return result;
 }
 
-/// A part of a class name. Servers split class names at dots, so these are replaced.
+/// Returns the file's name as a part of a JUnit class name. Servers split class names at dots, so these are replaced.
 std::string class_part(const std::string& file) {
   std::string part = std::filesystem::path(file).stem().string();
   for (char& c : part) {
@@ -47,7 +47,7 @@ std::string class_part(const std::string& file) {
 
 struct TestCase {
   std::string name;
-  std::string element{};  ///< "failure", "error", "skipped"; empty: it passed
+  std::string element{};  ///< XML element of the outcome: "failure", "error", "skipped"; empty: the case passed
   std::string type{};
   std::string message{};
   std::string details{};
@@ -88,7 +88,7 @@ std::vector<TestCase> cases_of(const check::Checked& checked) {
 }
 
 std::string case_text(const TestCase& one, const std::string& class_name) {
-  // The format requires a time, but that of a comparison is of no interest.
+  // The format requires a duration, but that of a comparison is of no interest.
   const std::string head = fmt::format("    <testcase name=\"{}\" classname=\"{}\" time=\"0\"", xml_escaped(one.name),
                                        xml_escaped(class_name));
   if (one.element.empty()) return head + "/>\n";

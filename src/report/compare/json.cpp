@@ -88,7 +88,7 @@ constexpr std::array kSideFields{field<&Side::n>("n", "Number of samples, or of 
                                  field<&Side::median, kNumber>("median")};
 constexpr Codec kSide = named("side", record(kSideFields));
 
-/// A field that is present only in rows for which `has` returns true.
+/// Describes a field that is present only in rows for which `has` returns true.
 template <auto member, bool (*has)(const Row&)>
 constexpr Field field_where(std::string_view name, std::string_view help) {
   Field only = field<member>(name, omit_empty, help);

@@ -9,7 +9,7 @@
 #include "results/stored_file.hpp"
 #include "words/explain_text.hpp"
 
-/// A namespace of its own, because results use the same names.
+/// A namespace of its own, because the format of results uses the same names.
 namespace xferbench::explain_json {
 
 namespace {
@@ -56,7 +56,7 @@ constexpr Codec kRuns = on_one_line(record(kRunsFields));
 
 // --- A process ------------------------------------------------------------------------------------------------------
 
-/// Computed from other fields when written, ignored when read.
+/// The shape of the profiler overhead, which is computed from other fields when written, and ignored when read.
 constexpr Codec kProfiling{
     .expected = kNumber.expected,
     .take = [](Reader& in, void*) { static_cast<void>(in.as_number()); },
@@ -64,7 +64,7 @@ constexpr Codec kProfiling{
     .types = {"number"},
     .least = 0};
 
-/// The field for profiler overhead; absent if there is no baseline run.
+/// Describes the field for profiler overhead; absent if there is no baseline run.
 constexpr Field profiling_field() {
   Field only =
       part("watched_over_bare", kProfiling, omit_empty, "Profiler overhead: profiled time over baseline time.");
@@ -217,7 +217,7 @@ constexpr std::array kProcessFields{
         "cloud", "Copy times by size. If there are very many sizes, the rarest are left out."),
     field<&ProcessExplanation::timeline, kTimeline>("timeline"),
 };
-/// The fields, preceded by a one-sentence answer, as on the terminal.
+/// The shape of a process: its fields, preceded by an answer in one sentence, as on the terminal.
 constexpr Codec kProcess{
     .expected = "an object",
     .is_object = true,

@@ -29,7 +29,7 @@ std::string source_of(const Recording& r) { return simulated(r) ? "simulated" : 
 
 bool on_host(Track track) { return track == Track::calls || track == Track::ranges; }
 
-/// The name of the device with this number in the recording, for example "NVIDIA H200".
+/// Returns the name of the device with this number in the recording, for example "NVIDIA H200".
 std::string gpu_of(const Recording& r, std::uint32_t device) {
   const auto found = std::ranges::find(r.devices, device, &recording::Device::id);
   return found == r.devices.end() ? "" : std::string(r.name(found->name));
@@ -58,7 +58,7 @@ class ProcessTracks {
   }
 
  private:
-  /// The viewer's process for a span: one for each device, and one for the host.
+  /// Returns the viewer's process for a span: one for each device, and one for the host.
   std::size_t process_of(const TimelineSpan& span) {
     const auto device = on_host(span.track) ? std::nullopt : std::optional(span.device);
     const auto [found, is_new] = processes_.try_emplace(device, 0);
@@ -71,7 +71,8 @@ class ProcessTracks {
     return found->second;
   }
 
-  /// Operations of all streams share the rows of their engines; calls and ranges have a row for each thread.
+  /// Returns the viewer's track for a span. Operations of all streams share the tracks of their engines; calls and NVTX
+  /// ranges have tracks for each thread.
   std::size_t track_of(std::size_t process, const TimelineSpan& span, const TraceEvent& event) {
     const std::uint32_t thread = on_host(span.track) ? span.number : 0;
     Row& row = rows_[{process, thread, span.track}];
@@ -98,7 +99,7 @@ class ProcessTracks {
 
   struct Row {
     Lanes lanes{};
-    std::vector<std::size_t> tracks{};  ///< one for each lane
+    std::vector<std::size_t> tracks{};  ///< numbers of the viewer's tracks, one for each lane
   };
 
   TraceEvents& events_;

@@ -16,13 +16,13 @@ namespace xferbench::openmetrics {
 
 namespace {
 
-/// The name in the family's TYPE, UNIT and HELP lines.
+/// Returns the name in the family's TYPE, UNIT and HELP lines.
 std::string family_name(const Family& family) {
   const std::string name = family.unit.empty() ? family.name : family.name + "_" + family.unit;
   return family.type == Type::info ? name + "_info" : name;
 }
 
-/// Escapes line breaks, quotes and backslashes; replaces unprintable characters.
+/// Escapes line breaks, quotes and backslashes, and replaces unprintable characters.
 std::string escaped(std::string_view text) {
   std::string result;
   for (std::size_t begin = 0; begin <= text.size();) {

@@ -27,8 +27,8 @@ enum class Type {
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
-/// Labels of an info about how far the numbers can be trusted: simulated, verified, injected_fault. Completeness
-/// changes over time, so it is a metric of its own.
+/// Returns labels for a metric of type info about how far the numbers can be trusted: simulated, verified,
+/// injected_fault. Completeness changes over time, so it is a metric of its own.
 Labels labels_of(const Trust& trust);
 
 /// One line: a value, and labels that distinguish it within its family.
@@ -46,7 +46,7 @@ struct Family {
   std::vector<Sample> samples{};
 };
 
-/// For example "xferbench_soak_moved_bytes_total".
+/// Returns, for example, "xferbench_soak_moved_bytes_total".
 std::string sample_name(const Family& family);
 
 /// Writes all families with samples, then "# EOF". Escapes the values of labels. Throws std::invalid_argument if two

@@ -27,7 +27,7 @@ constexpr std::array kFixedColumns{
     "of_gpu",    "warnings", "backend",   "profile", "gpu",  "driver", "started_at", "verified", "injected_fault",
     "complete",  "rank",     "rank_host", "pace",    "round"};
 
-/// A text cell. An apostrophe keeps spreadsheets from running a text that begins like a formula.
+/// Returns a text as a CSV cell. An apostrophe keeps spreadsheets from running a text that begins like a formula.
 std::string text_cell(std::string_view text) {
   const bool formula = !text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos;
   const std::string safe = (formula ? "'" : "") + printable(text, ' ');

@@ -18,7 +18,7 @@ namespace {
 using openmetrics::Family;
 using openmetrics::Sample;
 
-/// The base unit of a unit in results, and the factor to convert to it. Counts have no unit.
+/// The OpenMetrics base unit for a unit in results, and the factor to convert to it. Counts have no unit.
 struct BaseUnit {
   std::string_view of_results;
   std::string_view base;
@@ -34,7 +34,7 @@ BaseUnit base_unit_of(std::string_view unit) {
   return found == kBaseUnits.end() ? BaseUnit{unit, "", 1} : *found;
 }
 
-/// Part of a metric's name: "gpu_begins" from "gpu-begins".
+/// Returns a text as a part of a metric's name: "gpu_begins" from "gpu-begins".
 std::string name_part(std::string text) {
   std::ranges::replace_if(
       text, [](char c) { return !((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')); }, '_');
@@ -51,7 +51,7 @@ Sample sample_of(const Result& result, double value) {
   return sample;
 }
 
-/// One family for each headline metric of the scenario.
+/// Returns one family of metrics for each main measurement (headline) that the scenario declares.
 std::vector<Family> headlines(const Report& report, const ScenarioDescriptor& scenario) {
   std::vector<Family> families;
   for (const MetricDeclaration& declared : scenario.metrics) {
@@ -72,7 +72,7 @@ std::vector<Family> headlines(const Report& report, const ScenarioDescriptor& sc
   return families;
 }
 
-/// Metrics about the run itself, and how far its numbers can be trusted.
+/// Returns metrics about the run itself, and about how far its numbers can be trusted.
 std::vector<Family> about_run(const Report& report) {
   const Environment& e = report.environment;
   openmetrics::Labels labels{{"version", report.tool.version}, {"gpu", e.gpu.name}, {"driver", e.driver}};

@@ -21,9 +21,9 @@ void write_csv(const Report& report, Descriptors scenarios, const Sink& sink);
 /// Returns what write_csv() writes.
 std::string to_csv(const Report& report, Descriptors scenarios);
 
-/// OpenMetrics text for monitoring (report/openmetrics/openmetrics.hpp). The headline of each case is named
-/// xferbench_SCENARIO_HEADLINE_UNIT and labelled with the case's key, in a fleet also with rank, pace and round. For
-/// the run: when it started, whether it is complete, and the number of cases by status.
+/// Returns OpenMetrics text for monitoring (report/openmetrics/openmetrics.hpp). The main measurement (headline) of
+/// each case is named xferbench_SCENARIO_HEADLINE_UNIT and labelled with the case's key, in a fleet also with rank,
+/// pace and round. For the run: when it started, whether it is complete, and the number of cases by status.
 std::string to_openmetrics(const Report& report, Descriptors scenarios);
 
 }  // namespace xferbench

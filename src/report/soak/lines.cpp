@@ -35,14 +35,14 @@ std::string rate_of(const SoakGpu& gpu, SoakLoad load) {
   return found == gpu.rates.end() ? "-" : format_significant(found->median / kGiga);
 }
 
-/// The largest relative spread of a load's rates in the interval.
+/// Returns the largest spread of a load's rates in the interval: highest minus lowest, over the median.
 std::string spread_of(const SoakGpu& gpu) {
   double most = 0;
   for (const SoakRate& r : gpu.rates) most = std::max(most, r.median > 0 ? (r.highest - r.lowest) / r.median : 0);
   return gpu.rates.empty() ? "-" : format_percent(most);
 }
 
-/// Throttle reasons, without those that are no problem: idleness, and clocks that a user has set.
+/// Returns the throttle reasons, without those that are no problem: idleness, and clocks that a user has set.
 std::string reasons_of(const Health& health) {
   if (!health.throttle) return "-";
   std::vector<std::string> reasons = *health.throttle;

@@ -14,13 +14,13 @@ namespace xferbench {
 /// Returns for example "for 20 min, one line every 60 s, copies of 256 MiB: h2d, d2h".
 std::string soak_plan(const SoakSettings& settings);
 
-/// The soaked device, the settings, and the headings of the columns.
+/// Returns the soaked device, the settings, and the headings of the columns.
 std::string soak_heading(const SoakHeader& header, const Style& style);
 
-/// A line for each GPU, followed by one for each change for the worse.
+/// Returns a line for each GPU, followed by one for each change for the worse.
 std::string soak_lines(const SoakHeader& header, const SoakInterval& interval, const Style& style);
 
-/// Metrics: the state of the last interval, and all counters.
+/// Returns metrics: the state of the last interval, and all counters.
 std::vector<openmetrics::Family> soak_metrics(const SoakHeader& header, const SoakInterval& last);
 
 }  // namespace xferbench

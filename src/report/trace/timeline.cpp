@@ -38,7 +38,7 @@ bool has(const Trace& trace, Row row) {
   return std::ranges::any_of(trace.activities, [row](const Activity& a) { return a.row == row; });
 }
 
-/// The activities for which `holds` returns true.
+/// Returns the activities for which `holds` returns true.
 template <class Holds>
 Trace part_of(const Trace& trace, Holds holds) {
   Trace some{.source = trace.source, .activities = {}, .event_makespan = 0};
@@ -46,7 +46,7 @@ Trace part_of(const Trace& trace, Holds holds) {
   return some;
 }
 
-/// The activities on one GPU, by its index.
+/// Returns the activities on one GPU, by its index.
 Trace of_gpu(const Trace& trace, std::size_t gpu) {
   return part_of(trace, [gpu](const Activity& a) { return a.row != Row::host && a.gpu == gpu; });
 }
@@ -57,7 +57,7 @@ Trace of_host(const Trace& trace) {
 
 // --- For trace viewers ----------------------------------------------------------------------------------------------
 
-/// The activities of a row, sorted by begin and distributed to lanes without overlap.
+/// Returns the activities of a row, sorted by begin and distributed to lanes without overlap.
 std::vector<std::vector<const Activity*>> lanes_of(const Trace& trace, Row row) {
   std::vector<const Activity*> all;
   for (const Activity& a : trace.activities) {
@@ -120,7 +120,7 @@ constexpr double kFull = 0.97;     // busy share from which a cell is drawn as f
 /// One character of a chart: a column of a row.
 struct Cell {
   double filled = 0;      // busy share of its time
-  std::size_t owner = 0;  // activity with the largest share, from 1 on; 0: none
+  std::size_t owner = 0;  // number of the activity with the largest share, from 1 on; 0: none
   double of_owner = 0;    // share of that activity
   [[nodiscard]] bool full() const { return filled >= kFull; }
 };
@@ -193,7 +193,7 @@ std::string row_line(const Trace& trace, Row row, const Scale& scale, Glyphs gly
   return without_trailing_spaces(std::move(line)) + "\n";
 }
 
-/// A round time between ticks that leaves room for their labels.
+/// Returns a round time between ticks of the time axis, in seconds, that leaves room for their labels.
 double tick_step(const Scale& scale) {
   constexpr double kLeastCells = 14;
   const double least = kLeastCells * scale.cell();
@@ -233,7 +233,7 @@ std::string occupancy_text(const Trace& trace, Row row, double makespan) {
   return text + fmt::format(", {} gaps, {} in total", gaps.count, format_seconds(gaps.total));
 }
 
-/// Busy time and gaps of each engine that was used; empty if none was.
+/// Returns the busy time and gaps of each engine that was used; empty if none was.
 std::string engines_text(const Trace& trace, double makespan) {
   std::string engines;
   for (const Row row : {Row::h2d, Row::kernel, Row::d2h, Row::peer}) {
@@ -261,7 +261,7 @@ std::string summary_lines(const Trace& trace, const std::vector<std::string>& gp
   return text;
 }
 
-/// The rows of a trace. `usual_rows`: includes empty usual rows, as for a run on one GPU.
+/// Returns the chart rows of a trace. `usual_rows`: also those of kUsualRows that are empty, as for a run on one GPU.
 std::string row_lines(const Trace& trace, const Scale& scale, Glyphs glyphs, bool usual_rows) {
   std::string text;
   for (const Row row : kRows) {

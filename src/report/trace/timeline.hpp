@@ -22,17 +22,17 @@ enum class Glyphs {
   blocks,  ///< UTF-8 block elements in eight heights
 };
 
-/// Names of a run's GPUs in charts, by index: "GPU 0"; empty for a single GPU.
+/// Returns the names of a run's GPUs in charts, by index: "GPU 0"; none for a single GPU.
 std::vector<std::string> gpu_names(const Environment& environment);
 
-/// A Gantt chart of at most `width` columns, with a row for each engine and one for the host's calls. With several
-/// GPUs, named by `gpus`, each has only the rows that it needs. Height or glyph shows the busy share of a cell's time.
-/// Neighbouring activities differ in shade, and show their number in the row, from 1 on, if it fits. Below are the time
-/// axis, the source of the times, and figures about overlap. Ends with a line feed.
+/// Returns a Gantt chart of at most `width` columns, with a row for each engine and one for the host's calls. With
+/// several GPUs, named by `gpus`, each has only the rows that it needs. Height or glyph shows the busy share of a
+/// cell's time. Neighbouring activities differ in shade, and show their number in the row, from 1 on, if it fits. Below
+/// are the time axis, the source of the times, and figures about overlap. Ends with a line feed.
 std::string to_gantt(const Trace& trace, std::size_t width, const Style& style, Glyphs glyphs = Glyphs::blocks,
                      const std::vector<std::string>& gpus = {});
 
-/// The charts of traced cases, of the first few if there are many; empty if there are none.
+/// Returns the charts of traced cases, of the first few if there are many; empty if there are none.
 std::string to_gantts(const Report& report, const Style& style, Glyphs glyphs);
 
 }  // namespace xferbench

@@ -27,7 +27,7 @@ struct TraceEvent {
   std::optional<std::uint32_t> stream{};
 };
 
-/// Writes a file. Its times are microseconds, with nanosecond precision. Control characters in texts are escaped.
+/// Writer of one file. Its times are microseconds, with nanosecond precision. Control characters in texts are escaped.
 class TraceEvents {
  public:
   explicit TraceEvents(const Sink& sink);
@@ -63,7 +63,7 @@ class Lanes {
   Least<std::size_t> free_;
 };
 
-/// Name of a lane of a row in viewers: "kernel", "kernel 2", "inside the GPU".
+/// Returns the name of a lane of a row in viewers: "kernel", "kernel 2", "inside the GPU".
 std::string track_name(std::string_view row, std::size_t lane);
 
 std::int64_t nanoseconds(double seconds);
