@@ -175,7 +175,7 @@ class TransferPicker : Picker {
     return {v.key, lower, higher};
   }
 
-  /// Adds transfers in the order of `values` until `taken` has `until` of them.
+  /// Adds transfers from `values`, in their order, to `taken` until it has `until` of them.
   static void take(const Values& values, std::size_t until, Transfers& taken) {
     for (const Test::Value* v : values) {
       if (taken.size() >= until) return;
@@ -183,8 +183,9 @@ class TransferPicker : Picker {
     }
   }
 
-  /// Sorts transfers without suspected ends first. Then come transfers in `cases`, which run at the same time as the
-  /// suspects' transfers, with the cases taking turns; then transfers closest to the median.
+  /// Sorts transfers by preference for comparison with suspects: first those without suspected ends. Among these, first
+  /// those in `cases`, which run at the same time as the suspects' transfers; cases take turns, each with its transfers
+  /// closest to the median first.
   [[nodiscard]] Values in_order(Values values, const std::set<std::string_view>& cases) const {
     const double middle = middle_of(values);
     const auto order = [&](const Test::Value* v) {

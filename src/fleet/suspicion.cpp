@@ -103,7 +103,7 @@ struct OfRank {
   std::set<int> partners{};
   double median = 0;
   double reference = 0;  ///< reference speed, from the other ranks in the pool
-  bool best = false;     ///< `reference` is the best one, not the median
+  bool best = false;     ///< `reference` is the best speed, not the median
   bool low = false;      ///< all of its transfers are low
 };
 
@@ -167,7 +167,7 @@ struct OfNode {
   std::set<int> ranks{};  ///< ranks of this node
   std::set<int> nodes{};  ///< nodes of its partners
   std::vector<double> speeds{};
-  double reference = 0;  ///< median of all transfers without this node; 0 if there are none
+  double reference = 0;  ///< median speed of all transfers without this node; 0 if there are none
 };
 
 std::map<int, OfNode> nodes_in(const Test& test, const Values& values, const Places& places) {

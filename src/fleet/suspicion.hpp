@@ -25,7 +25,7 @@ double shortfall(double speed, double reference);
 
 /// The slow outliers of a pool, which is a set of speeds that are compared with each other.
 struct PoolOutliers {
-  double reference = 0;          ///< reference speed: the median of the pool, or its best
+  double reference = 0;          ///< reference speed: the median or the best speed of the pool
   bool best = false;             ///< `reference` is the best speed, not the median
   std::vector<std::size_t> low;  ///< indexes of the outliers in the pool
 };
@@ -85,7 +85,7 @@ class FirstRound {
   [[nodiscard]] const Places& places() const { return places_; }
   /// Returns the number of tests, and how many of them could compare at least two values. The other numbers are 0.
   [[nodiscard]] FleetJudgement judgement() const;
-  /// Limitations of the judgement: sentences without their final period.
+  /// Returns limitations of the judgement, as sentences without their final period.
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   [[nodiscard]] Pool pool_of(const Test& test, const Test::Value& value) const;
@@ -96,7 +96,7 @@ class FirstRound {
   [[nodiscard]] Pools good_of(const Judged& judged, const Test& test) const;
   /// Returns the subject's values in a test, without those of unknown ranks.
   [[nodiscard]] Values values_of(const Subject& subject, const Test& test) const;
-  /// Whether the value is unsuspected, so that suspects in its pool can be compared with it.
+  /// Whether `test` does not suspect the value, so that suspects in its pool can be compared with it.
   [[nodiscard]] bool is_good(const Judged& test, const Test::Value& value) const;
 
  private:

@@ -81,7 +81,7 @@ std::optional<double> aggregate_rate(const Test& test) {
   return makespan > 0 ? std::optional(payload / makespan / 1e9) : std::nullopt;
 }
 
-/// A time of 0 is no measurement; a rate of 0 is the worst possible one.
+/// Whether the number can be compared. A time of 0 is no measurement; a rate of 0 is the worst possible one.
 bool is_usable(const Headline& number) {
   if (!std::isfinite(number.value)) return false;
   return number.better == Better::lower ? number.value > 0 : number.value >= 0;

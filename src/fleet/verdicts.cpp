@@ -120,7 +120,7 @@ std::vector<Flagged> Verdicts::flagged() const {
 /// Flags PCIe links that have trained below their maximum generation or width while others of the same GPU model have
 /// not. This is a fact and needs no second measurement.
 void Verdicts::add_trained_low(std::vector<Flagged>& flagged) const {
-  std::map<std::string, Environment::Pcie> at_maximum;  // one example for each model
+  std::map<std::string, Environment::Pcie> at_maximum;  // a link at its maximum, for each GPU model
   for (const RankPlace& place : fleet_.ranks) {
     const Environment::Gpu& gpu = place.environment.gpu;
     if (gpu.pcie && gpu.pcie->max_width > 0 && !gpu.pcie->below_maximum()) at_maximum.emplace(gpu.name, *gpu.pcie);
@@ -221,7 +221,7 @@ Flagged Verdicts::network(const std::vector<int>& ranks, const std::vector<Shown
       ranks.size() == 1 ? places.rank_text(ranks.front()) : places.host_text(places.node(ranks.front()));
   const std::string name = "network of " + who;
   Flagged found = flag(Flagged::What::host, name, shown);
-  // The transfers of a single rank all use its own link.
+  // All transfers of a single rank use its own link.
   const bool link_is_fine = ranks.size() > 1 || is_fine({Subject::Of::rank, ranks.front()}, DataPath::link);
   found.text = fmt::format("all transfers of {} are slow, so the cause is {}its host or its network: their median {}",
                            who, link_is_fine ? "" : "its link, ", numbers(shown));
@@ -252,7 +252,8 @@ bool Verdicts::exchanged_with_others(int rank, int than) const {
   });
 }
 
-/// In a ring, most ranks of a node have no transfers beyond it; these do not clear the node's network.
+/// Ignores ranks without transfers beyond the node if only such transfers are slow: in a ring, most ranks of a node
+/// have none.
 bool Verdicts::covers_node(int node, const std::map<int, std::vector<Shown>>& by_rank) const {
   const auto is_beyond = [](const Shown& one) { return one.suspicion->subject.second == 1; };
   const bool only_beyond =
@@ -262,7 +263,8 @@ bool Verdicts::covers_node(int node, const std::map<int, std::vector<Shown>>& by
   });
 }
 
-/// A slow GPU, link or host slows transfers as well. Transfers explained by these are not flagged again.
+/// Adds problems that only transfers between ranks show. A slow GPU, link or host slows transfers as well, so transfers
+/// that it explains are not flagged again.
 void Verdicts::add_transfers(std::vector<Flagged>& flagged) const {
   std::map<int, std::map<int, std::vector<Shown>>> networks;  // by node and rank
   for (const auto& [subject, shown] : shown_) {

@@ -21,7 +21,8 @@ struct RetestOutcome {
     yes,
   };
   Reproduced seen = Reproduced::never;
-  std::vector<double> shortfalls{};  ///< shortfall of each value of the suspect, compared with the unsuspected ranks
+  /// shortfall of each new value of the suspect, compared with the unsuspected ranks
+  std::vector<double> shortfalls{};
 };
 
 class Verdicts {
@@ -38,7 +39,7 @@ class Verdicts {
   [[nodiscard]] std::vector<Flagged> flagged() const;
   /// Returns a sentence about each subject with unconfirmed suspicions, even if other tests confirmed that it is slow.
   [[nodiscard]] std::vector<std::string> notes() const;
-  /// Number of suspicions that the second round neither confirmed nor refuted.
+  /// Returns the number of suspicions that the second round neither confirmed nor refuted.
   [[nodiscard]] std::size_t unresolved() const;
 
  private:
@@ -71,7 +72,7 @@ class Verdicts {
   [[nodiscard]] bool has_other_low_transfers(const std::vector<int>& pair, const std::vector<int>& ranks) const;
   [[nodiscard]] Flagged flag(Flagged::What what, std::string name, const std::vector<Shown>& shown) const;
   [[nodiscard]] std::string numbers(const std::vector<Shown>& shown) const;
-  /// Number of tests that have values of the subject, among all tests or among the tests of one data path.
+  /// Returns the number of tests that have values of the subject, among all tests or among the tests of one data path.
   [[nodiscard]] std::size_t tests_of_subject(const Subject& subject, std::optional<DataPath> path = {}) const;
   [[nodiscard]] bool is_fine(const Subject& subject, DataPath path) const;
 

@@ -30,7 +30,7 @@ struct NetworkProfile {
   Hop between{2e-6, 24e9};   ///< between nodes
   double overhead = 0.1e-6;  ///< host time to begin an operation, seconds
   double jitter = 0.1;     ///< mean of an exponentially distributed addition to each latency, as a share of the latency
-  double asymmetry = 0;    ///< share of the latency that is added to messages to a lower rank
+  double asymmetry = 0;    ///< increase of the latency of messages to a lower rank, as a share of the latency
   std::uint64_t seed = 1;  ///< seed of the jitter
 };
 

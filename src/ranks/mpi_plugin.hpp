@@ -13,13 +13,14 @@ namespace xferbench {
 /// Throws UsageError if there is no plug-in or one of another version, with one line on where it was searched and what
 /// to install. Throws CommunicationError if MPI does not start.
 ///
-/// Destroying the result finalizes MPI, which all ranks do together; it waits kFinalizeTimeout seconds for the others.
-/// MPI is not finalized if other ranks do not respond, if an operation was given up, or during an exception, because it
-/// would wait for ever. The launcher then takes the exit for a failure and ends the other ranks.
+/// Destroying the communicator finalizes MPI, which all ranks do together; the destructor waits kFinalizeTimeout
+/// seconds for the others. It does not finalize MPI if other ranks do not respond, if an operation was abandoned, or
+/// during an exception, because MPI would wait for ever. The launcher then takes the exit for a failure and ends the
+/// other ranks.
 std::unique_ptr<Communicator> start_mpi();
 constexpr double kFinalizeTimeout = 10;
 
-/// The version of the plug-in's MPI and the plug-in's path, for example "Open MPI v4.1.4, by
+/// Returns the version of the plug-in's MPI and the plug-in's path, for example "Open MPI v4.1.4, by
 /// /usr/lib/xferbench/libxferbench-mpi.so". Loads the plug-in, but does not start MPI. If loading fails, returns the
 /// reason in one line.
 std::string describe_mpi();

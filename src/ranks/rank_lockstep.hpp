@@ -61,19 +61,19 @@ class RankLockstep final : public Lockstep {
   [[nodiscard]] bool agree_on_pass(bool mine) override;
   /// Whether any rank was asked to end, including ranks that do not measure the case, or a rank no longer responds.
   [[nodiscard]] bool interrupted() const override { return signal_ != 0 || silence_; }
-  /// The signal that asked any rank to end; 0 for none. The same on all ranks once all have left a case.
+  /// Returns the signal that asked any rank to end; 0 for none. All ranks return the same once all have left a case.
   [[nodiscard]] int signal() const { return signal_; }
   [[nodiscard]] Moments last_pass() const override { return last_; }
 
   /// Counters of the current case's passes so far.
   [[nodiscard]] const Tally& tally() const { return tally_; }
   [[nodiscard]] bool question_mismatch() const { return tally_.question_mismatch > 0; }
-  /// Largest uncertainty of the common clock at the measuring ranks, over all questions of the case; seconds.
+  /// Returns the largest uncertainty of the common clock among the measuring ranks during the case, in seconds.
   [[nodiscard]] double clock_uncertainty() const { return clock_uncertainty_; }
   /// The error message once a rank has not answered in time or MPI has failed: the case, the question and the waiting
   /// time.
   [[nodiscard]] const std::optional<std::string>& timeout_reason() const { return silence_; }
-  /// Seconds that this rank adds to each proposed start, because the agreement itself takes time.
+  /// Returns the seconds that this rank adds to each start time it proposes, because the agreement itself takes time.
   [[nodiscard]] double slack() const { return slack_; }
 
  private:
@@ -103,7 +103,7 @@ class RankLockstep final : public Lockstep {
   std::function<int()> interrupted_here_;
   std::string case_;
   Company company_ = Company::together;
-  std::array<double, 8> values_{};  // indexed by Slot (see the source file)
+  std::array<double, 8> values_{};  // values of the all-reduce, indexed by Slot (see the source file)
   double step_ = 0;                 // number of questions of this case so far
   std::optional<double> exchange_seconds_;
   double slack_ = 0;

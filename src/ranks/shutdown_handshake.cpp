@@ -58,12 +58,12 @@ struct ShutdownHandshake::Other {
     pending = ranks.receive(rank, kSizeTag, value_bytes(size));
   }
 
-  /// Whether the rank has sent the size of its text.
+  /// Whether the rank has sent the size of its last text, or that it ends without failure.
   [[nodiscard]] bool has_answered() {
     if (!said && pending->done()) said = true;
     return said;
   }
-  /// Whether the rank's whole text has arrived.
+  /// Whether the rank's last text has arrived completely.
   [[nodiscard]] bool has_ended() {
     if (!has_answered()) return false;
     if (size == kWell || size == 0) return true;
@@ -85,7 +85,7 @@ struct ShutdownHandshake::Other {
 ShutdownHandshake::ShutdownHandshake(Communicator& ranks, std::vector<Neighbour> neighbours, const Timeout& timeout)
     : ranks_(ranks), neighbours_(std::move(neighbours)) {
   connect_ranks(timeout);
-  // All ranks are alive now. A process that is invisible from here (in another container) would always seem dead.
+  // All ranks are alive now, so ignore processes that seem dead: they are invisible from here, as in another container.
   std::erase_if(neighbours_, [](const Neighbour& n) { return !is_alive(n.process); });
   if (ranks.rank() == 0) {
     for (int rank = 1; rank < ranks.size(); ++rank) others_.push_back(std::make_unique<Other>(ranks, rank));
@@ -112,7 +112,7 @@ void ShutdownHandshake::connect_ranks(const Timeout& timeout) {
 
 bool ShutdownHandshake::is_gone(int rank) const { return std::ranges::find(gone_, rank) != gone_.end(); }
 
-/// Only at rank 0: whether another rank has announced its end.
+/// Whether another rank has announced its end; always false except at rank 0.
 bool ShutdownHandshake::has_answered(int rank) {
   return calling_ == nullptr && rank > 0 && others_.at(static_cast<std::size_t>(rank - 1))->has_answered();
 }
@@ -208,7 +208,7 @@ ShutdownHandshake::FinalReports ShutdownHandshake::collect_texts(double seconds)
   send_to_all({.kind = Call::Kind::shutdown});
   const double timeout = seconds + kForEach * static_cast<double>(others_.size());
   poll_for(timeout, [&] { return count(&Other::has_answered) == all; });
-  // Receive started texts as long as one of them is completed in time.
+  // Receive the rest of texts that have begun to arrive, as long as one of them is completed within each timeout.
   for (auto ended = count(&Other::has_ended); ended < count(&Other::has_answered); ended = count(&Other::has_ended)) {
     if (!poll_for(timeout, [&] { return count(&Other::has_ended) > ended; })) break;
   }
@@ -250,7 +250,7 @@ ShutdownHandshake::FinalReports ShutdownHandshake::send_final(const std::string&
     FinalReports heard = collect_texts(seconds);
     heard.texts[0] = mine;
     return heard;
-  } catch (const std::exception&) {  // MPI itself is broken, so nothing can be received
+  } catch (const std::exception&) {  // MPI itself fails, so no text can be received
     return {};
   }
 }
@@ -260,7 +260,7 @@ void ShutdownHandshake::release_all(int code) noexcept {
   try {
     send_to_all({.kind = Call::Kind::dismissed, .code = code});
     poll_for(kSeconds, [&] { return all_done(sending_); });
-  } catch (const std::exception&) {  // the other ranks end by their timeout
+  } catch (const std::exception&) {  // MPI itself fails; the other ranks end after their timeout
   }
 }
 

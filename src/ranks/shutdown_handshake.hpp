@@ -34,17 +34,18 @@ class ShutdownHandshake {
   ShutdownHandshake& operator=(const ShutdownHandshake&) = delete;
   ~ShutdownHandshake();
 
-  /// To be called as Timeout::idle. Throws RankTimeoutError if another rank has shut down or died, or if rank 0 asks
-  /// for last texts. From then on every call throws, so that any later wait ends, too.
+  /// To be called while waiting, as Timeout::idle. Throws RankTimeoutError if another rank has shut down or died, or if
+  /// rank 0 asks for last texts. From then on every call throws, so that any later wait ends, too.
   void look();
   /// Ends a run without failure. Collective.
   void end(const Timeout& timeout);
 
   struct FinalReports {
     std::vector<std::string> texts{};  ///< at rank 0: last text of each rank; empty if it sent none
-    std::vector<int> gone{};           ///< dead ranks, found by their neighbours, without a last text; ascending
-    std::vector<int> silent{};         ///< at rank 0: ranks that sent nothing, dead or not; ascending
-    std::optional<int> code{};         ///< at other ranks: exit code from rank 0; nothing if it did not answer
+    /// ranks without a last text whose processes other ranks on their host found dead; ascending
+    std::vector<int> gone{};
+    std::vector<int> silent{};  ///< at rank 0: ranks that sent nothing, dead or not; ascending
+    std::optional<int> code{};  ///< at other ranks: exit code that rank 0 sent; nothing if rank 0 did not answer
   };
   /// At rank 0: asks all ranks for their last texts. Ranks that send nothing within `seconds` are listed in `silent`;
   /// texts may take longer while they keep arriving. At other ranks: sends `mine`, and waits up to `seconds` until rank
@@ -60,7 +61,7 @@ class ShutdownHandshake {
   struct Call {
     enum class Kind : std::int32_t { well, shutdown, dismissed };
     Kind kind = Kind::well;
-    std::int32_t code = 0;  // exit code, if dismissed
+    std::int32_t code = 0;  // exit code with which the rank must end, if `kind` is dismissed
   };
 
   void connect_ranks(const Timeout& timeout);

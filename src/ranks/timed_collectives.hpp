@@ -20,7 +20,7 @@ struct RankTimeoutError : std::runtime_error {
 /// How long to wait for other ranks.
 struct Timeout {
   double seconds = 60;              ///< longest wait for one operation, in seconds
-  double after_interrupt = 0.3;     ///< longest wait in seconds once interrupted() says that this process must end
+  double after_interrupt = 0.3;     ///< longest wait in seconds after Ctrl-C or another signal that ends this process
   std::function<void()> idle = {};  ///< called repeatedly while waiting; may be empty
 };
 

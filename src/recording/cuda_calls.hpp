@@ -6,7 +6,7 @@
 namespace xferbench {
 
 enum class CudaCallKind {
-  none,  ///< calls that take next to no time and explain nothing: not recorded
+  none,  ///< any other function; not recorded, since such calls are short and explain nothing
   copy,
   fill,
   launch,  ///< launches a kernel or a host function

@@ -23,7 +23,7 @@ inline constexpr std::string_view kExtension = ".xfrec";
 
 /// Nanoseconds of CLOCK_MONOTONIC, or with a simulated device of its virtual clock. 0: unknown.
 using Time = std::uint64_t;
-/// Number of a text, defined by a `name` record before its first use; 0: none.
+/// Identifies a text, which a `name` record defines before its first use; 0: no text.
 using NameId = std::uint32_t;
 
 struct FileHeader {
@@ -82,10 +82,10 @@ struct Process {
 };
 
 struct Device {
-  std::uint32_t id = 0;  ///< number of the device in the records of this process
+  std::uint32_t id = 0;  ///< identifies the device in the other records of this process
   NameId name = 0;
   NameId uuid = 0;                    ///< "GPU-..." as nvidia-smi shows it
-  std::uint32_t multiprocessors = 0;  ///< 0: not known
+  std::uint32_t multiprocessors = 0;  ///< number of multiprocessors; 0: unknown
 };
 
 enum class StreamFlag : std::uint32_t {
@@ -110,7 +110,7 @@ struct Call {
   std::uint32_t thread = 0;
   std::uint32_t correlation = 0;  ///< links the call to the operations that it enqueued
   std::int32_t result = 0;        ///< CUDA's error code
-  std::uint32_t stack = 0;        ///< Stack::id; 0: none
+  std::uint32_t stack = 0;        ///< Stack::id of the call stack; 0: none was recorded
   std::uint32_t reserved = 0;
 };
 
@@ -221,10 +221,10 @@ struct Stack {
   std::uint32_t frames = 0;
 };
 
-/// A sentence about the recording for its reader, for example "CUPTI is used by another tool".
+/// A remark about the recording for its reader, for example "CUPTI is used by another tool".
 struct Note {
   NameId text = 0;
-  std::uint32_t failure = 0;  ///< 1: nothing, or not everything, could be recorded
+  std::uint32_t failure = 0;  ///< 1: the remark says why nothing, or not everything, could be recorded
 };
 
 /// Numbers of records that are missing in the file.

@@ -13,7 +13,7 @@ namespace xferbench {
 
 struct RecordingRequest {
   std::string folder;                  ///< an absolute path; each process writes a file of its own into it
-  std::uint64_t max_records = 0;       ///< per process; 0: unlimited
+  std::uint64_t max_records = 0;       ///< largest number of records in each process; 0: unlimited
   double from = 0;                     ///< seconds after a process's start at which recording begins
   std::optional<double> seconds{};     ///< seconds that the recording lasts; nothing: no limit
   std::optional<std::string> range{};  ///< name of an NVTX range; recording begins with its first occurrence

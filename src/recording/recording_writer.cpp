@@ -107,7 +107,7 @@ RecordingWriter::RecordingWriter(const std::string& folder, std::uint32_t pid) n
   }
 }
 
-/// Creates a new file. On failure, errno is set.
+/// Creates a new file in the folder. On failure returns false and sets errno.
 bool RecordingWriter::create(const std::string& folder, std::uint32_t pid) {
   constexpr int kMostLives = 10'000;  // most files with the same PID
   for (int life = 1; life <= kMostLives; ++life) {
@@ -228,8 +228,8 @@ bool RecordingWriter::is_open() {
   return ours;
 }
 
-/// Returns errno of an error; 0: none. After an error, the file is cut to whole records, with room for a last one about
-/// the error.
+/// Writes the gathered records. Returns errno of an error; 0: none. After an error, cuts the file to complete records
+/// that leave room for a last one about the error.
 int RecordingWriter::write_gathered() {
   std::size_t done = 0;
   int error = 0;
@@ -267,7 +267,7 @@ void RecordingWriter::give_up(int error) {
     const LastRecord last{.end = {nanoseconds_of(CLOCK_MONOTONIC), recording::EndReason::write_failed,
                                   static_cast<std::uint32_t>(error)}};
     const auto bytes = std::as_bytes(std::span(&last, 1));
-    gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());  // within the reserved capacity
+    gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());  // needs no allocation: the memory is reserved
     static_cast<void>(write_gathered());
   } else if (file_) {
     unlink(path_.c_str());

@@ -30,7 +30,7 @@ class RecordingWriter {
   [[nodiscard]] int number() const noexcept;
   /// errno of the first error; 0: none.
   [[nodiscard]] int error() const noexcept;
-  [[nodiscard]] std::uint64_t records() const noexcept;  ///< number added so far, without names and stacks
+  [[nodiscard]] std::uint64_t records() const noexcept;  ///< number of records added so far, without names and stacks
 
   /// Returns the id of a text, and adds a record of the text on its first use. Returns 0 if the text is empty, there is
   /// no file, or memory is short.
@@ -49,7 +49,8 @@ class RecordingWriter {
   void end(const recording::End& record) noexcept;
 
  private:
-  /// Identifies our file: the program may close its descriptor and use the same number for another file.
+  /// Identifies our file by its inode, because the program may close our descriptor and reuse its number for another
+  /// file.
   struct Identity {
     dev_t device = 0;
     ino_t inode = 0;

@@ -1,4 +1,4 @@
-// A guard for code that runs inside other programs, on their threads.
+// An RAII guard for code that runs inside other programs, on their threads.
 #pragma once
 
 #include <cerrno>

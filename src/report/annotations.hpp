@@ -19,8 +19,8 @@ struct Annotation {
 /// check". `of` is the file or subject of the marks: "r.json".
 void add_marks(const Trust& trust, const std::string& command, const std::string& of, std::vector<Annotation>& notes);
 
-/// Workflow commands for GitHub's runner, a line each: "::error title=...::...". GitHub shows ten of each severity in a
-/// step. If there are more, the tenth says how many.
+/// Returns workflow commands for GitHub's runner, a line each: "::error title=...::...". GitHub shows only ten of each
+/// severity in a step. If there are more, the tenth line says how many.
 std::vector<std::string> github_lines(const std::vector<Annotation>& annotations);
 
 }  // namespace xferbench

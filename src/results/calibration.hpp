@@ -24,9 +24,10 @@ struct Figure {
 };
 
 struct Calibration {
-  std::string gpu;                     ///< name of the GPU's model
-  std::vector<Figure> figures{};       ///< fields that the results determine, in no particular order, each at most once
-  std::vector<std::string> missing{};  ///< what the results lack, and which measurements would provide it
+  std::string gpu;                ///< model name of the GPU
+  std::vector<Figure> figures{};  ///< fields that the results determine, in no particular order, each at most once
+  /// measured values that the results lack, and which measurements would provide them
+  std::vector<std::string> missing{};
   /// Sentences about doubtful values, and about values of the base profile that were kept for lack of a measurement.
   std::vector<std::string> remarks{};
   bool simulated = false;  ///< some results are simulated, so the profile describes no real machine

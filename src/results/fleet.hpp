@@ -1,4 +1,5 @@
-// The part of a results file about a fleet: the processes that measured together, and the verdicts about them.
+// The part of a results file about a fleet, which is all processes (ranks) that measured together, with the verdicts
+// about them.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +24,7 @@ enum class RankConcurrency {
 };
 constexpr auto texts_of(RankConcurrency) { return std::to_array<std::string_view>({"all", "node", "one"}); }
 
-/// What the speed of a case depends on.
+/// Which hardware determines the speed of a case.
 enum class DataPath {
   link,   ///< only copies between the GPU and its host
   gpu,    ///< only work inside the GPU
@@ -57,7 +58,7 @@ struct InFleet {
   friend bool operator==(const InFleet&, const InFleet&) = default;
 };
 
-/// Where a rank ran, and on what.
+/// The node, host, GPU and program version of a rank.
 struct RankPlace {
   int rank = 0;
   int node = 0;  ///< nodes are numbered in the order of their lowest ranks
@@ -72,11 +73,12 @@ struct RankPlace {
 struct Flagged {
   enum class What { gpu, link, host, pair, rank };
   What what = What::gpu;
-  std::vector<int> ranks;  ///< ranks whose results show it; for a pair, sender and receiver
-  std::string name;        ///< identifies the part, for example "GPU 3 of host a (GPU-uuid)"
-  double shortfall = 0;    ///< largest shortfall in any test, as a share of the reference; 0 for a missing rank
-  std::vector<std::string> tests{};  ///< names of the tests that show it
-  std::string text;                  ///< a sentence without its final period
+  std::vector<int> ranks;  ///< ranks whose results show the problem; for a pair, sender and receiver
+  std::string name;        ///< name of what is slow, for example "GPU 3 of host a (GPU-uuid)"
+  /// largest shortfall in any test, as a share of the reference; 0 for a rank that no longer answers
+  double shortfall = 0;
+  std::vector<std::string> tests{};  ///< names of the tests that show the problem
+  std::string text;                  ///< description of the problem: a sentence without its final period
   friend bool operator==(const Flagged&, const Flagged&) = default;
 };
 constexpr auto texts_of(Flagged::What) {

@@ -18,7 +18,7 @@
 
 namespace xferbench {
 
-/// Path of the journal of a results file; resolves links to the file first.
+/// Returns the path of a results file's journal; resolves links to the results file first.
 std::string journal_of(const std::string& results_file);
 
 /// Numbers of readable bytes of a journal: `beginning` up to its first result (0 if that is not found), `whole` up to
@@ -37,7 +37,7 @@ class AdjacentJournal {
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] int file() const { return file_.number(); }
-  /// The journal's readable bytes. Nothing if there is no journal, or something else has its name.
+  /// Returns the journal's readable bytes. Returns nothing if there is no journal, or something else has its name.
   [[nodiscard]] std::optional<ValidPrefix> valid_prefix() const;
 
  private:
@@ -48,7 +48,7 @@ class AdjacentJournal {
 /// Whether both reports are of the same run: start time, command, backend and GPU agree, which a resumed run keeps.
 bool is_same_run(const Report& a, const Report& b);
 
-/// Total number of samples of all measurements of a case.
+/// Returns the total number of samples of all measurements of a case.
 std::size_t samples_of(const Result& result);
 
 /// Merges `more` into the results of the report. For each case keeps the result with more information: a finished one,
@@ -61,8 +61,8 @@ class Journal {
   explicit Journal(const ReplacedFile& file) : results_file_(file) {}
 
   [[nodiscard]] bool has_begun() const { return static_cast<bool>(file_); }
-  /// Starts a journal with all results so far, replacing an existing one. `cases` are their case numbers, ascending. On
-  /// failure throws OutputError and changes nothing.
+  /// Starts a journal with all results of the report, replacing an existing journal. `cases[i]` is the case number of
+  /// result i, ascending. On failure throws OutputError and changes nothing.
   void begin(const Report& report, std::span<const std::size_t> cases);
   /// Appends the result of case `number`; the last result of a case counts. On failure throws OutputError, and the
   /// journal stays as it was.
@@ -92,9 +92,9 @@ class Journal {
 
   const ReplacedFile& results_file_;
   Descriptor file_;
-  std::vector<Entry> entries_;  // index: case number
+  std::vector<Entry> entries_;  // place of each result in the journal, indexed by case number
   std::uint64_t end_ = 0;
-  std::uint64_t old_ = 0;  // bytes of outdated results
+  std::uint64_t old_ = 0;  // bytes of results that later results of the same case replace
   bool is_empty_ = true;
   mutable bool is_changed_ = false;
 };

@@ -204,7 +204,7 @@ constexpr Codec kSampleCount{
 
 constexpr const Codec& kSamples = kListOf<double, kAmount, std::numeric_limits<std::size_t>::max()>;
 
-/// A field for the samples, which Samples::held() provides.
+/// Describes the field for the samples, which Samples::held() provides.
 constexpr Field samples_field(std::string_view name, std::string_view help) {
   return {name,
           required,
@@ -353,7 +353,7 @@ constexpr Codec kGpuMetrics{.expected = "a list",
                                 },
                             .values = &kGpuMetric};
 
-/// The field for the metrics of single GPUs; absent if no GPU has metrics.
+/// Describes the field for the metrics of single GPUs; absent if no GPU has metrics.
 constexpr Field metrics_of_gpus(std::string_view name, std::string_view help) {
   Field metrics = field<&Result::metrics, kGpuMetrics>(name, omit_empty, help);
   metrics.from = [](const void* result, bool) -> const void* {
@@ -422,7 +422,8 @@ constexpr Field case_field(std::string_view name, std::string_view help = {}) {
 
 constexpr Codec kKey = like(kWord, "^[^/]+(/[^/=]+=[^/]+)*$");
 
-/// Moments may lie slightly before the start that they count from, since clocks are not exact.
+/// The shape of begins or ends of passes, in seconds from the agreed start. They may be slightly negative, since clocks
+/// are not exact.
 constexpr const Codec& kMoments = kListOf<double, kNumber, std::numeric_limits<std::size_t>::max()>;
 
 constexpr std::array kInFleetFields{
@@ -668,7 +669,8 @@ constexpr Codec kReport =
                      check_report),
               "a results file of xferbench --json");
 
-/// In a journal, identities may occur several times: a case is appended again when more is known about it.
+/// The shape of a journal. Identities may occur several times in it: a case is appended again when more is known about
+/// it.
 constexpr Codec kJournal = expecting(record(kReportFields), "a journal of xferbench");
 
 // --- The machine alone ----------------------------------------------------------------------------------------------
@@ -708,7 +710,7 @@ std::string beginning_of_json(const Report& report) {
   };
   write(
       kReport, &report, [&](std::string_view piece) { text += piece; }, without_results);
-  constexpr std::string_view kList = "\n \"results\": [";  // no text contains a line feed
+  constexpr std::string_view kList = "\n \"results\": [";  // found only here, because JSON texts contain no line feed
   return text.substr(0, text.find(kList) + kList.size());
 }
 
@@ -731,7 +733,7 @@ std::string to_json(const RankPlace& rank) { return text_of(kRank, &rank); }
 
 std::string to_json(const MachineFacts& facts) { return text_of(kFacts, &facts); }
 
-// On one line, for files with a record in each line.
+// Shapes that are written on one line, for files with one record in each line.
 constexpr Codec json::kToolLine = on_one_line(kTool);
 constexpr Codec json::kEnvironmentLine = on_one_line(kEnvironment);
 constexpr Codec json::kHealthLine = kHealth;

@@ -24,7 +24,7 @@ std::string results_schema();
 
 /// A function that returns the text of a result that is stored elsewhere than in memory, else nothing.
 using TextOfResult = std::function<std::optional<std::string>(const Result& result)>;
-/// Like write_json() above, but copies the texts of the results for which `text_of` returns one.
+/// Like write_json() above, but copies the JSON text of each result for which `text_of` returns one.
 void write_json(const Report& report, const Sink& sink, const TextOfResult& text_of);
 
 /// The parts of an unfinished results file, which is a journal (results/journal.hpp): the text before the results,
@@ -48,8 +48,8 @@ Report read_report(const std::string& path);
 /// A results file merged with its journal, and what to know before overwriting them.
 struct StoredReport {
   Report report;
-  bool journal_is_of_another_run = false;  ///< the journal was ignored
-  std::string damage{};                    ///< place and kind of damage in the journal; nothing after it was read
+  bool journal_is_of_another_run = false;  ///< the journal was ignored, because it is of another run
+  std::string damage{};                    ///< where and how the journal is damaged; nothing after that place was read
 };
 StoredReport read_stored(const std::string& path);
 
@@ -68,11 +68,11 @@ RankPlace parse_rank(std::string_view text, std::string_view name);
 /// The facts that `xferbench info` shows about this machine and program.
 struct MachineFacts {
   Tool tool = this_tool();
-  std::optional<Environment> environment{};  ///< as in results; absent without a GPU
+  std::optional<Environment> environment{};  ///< the machine, as in results files; absent without a GPU
   std::string no_gpu{};                      ///< why there is no GPU
   std::optional<Environment::Host> host{};   ///< only if there is no `environment`, which would contain it
-  std::vector<Metric> limits{};              ///< "link" (to the GPU), "link_d2h", "link_both", "memory"
-  Labels profiles{};                         ///< device profiles that can be simulated, with descriptions
+  std::vector<Metric> limits{};  ///< measured limits: "link" (to the GPU), "link_d2h", "link_both", "memory"
+  Labels profiles{};             ///< device profiles that can be simulated, with descriptions
 };
 
 /// Format "xferbench-info/1"; unknown values are absent.
@@ -87,8 +87,8 @@ extern const Codec kHealthLine;       ///< shape of a Health
 // For messages between processes.
 extern const Codec kSentResult;   ///< shape of a Result; says which measurements are auxiliary
 extern const Codec kSentRank;     ///< shape of a RankPlace
-extern const Codec kSentNumbers;  ///< rank numbers, or a number for each rank: std::vector<int>
-extern const Codec kSentTexts;    ///< Labels with arbitrary names
+extern const Codec kSentNumbers;  ///< shape of a list of integers, such as rank numbers: std::vector<int>
+extern const Codec kSentTexts;    ///< shape of Labels with arbitrary names
 }  // namespace json
 
 }  // namespace xferbench

@@ -112,7 +112,7 @@ class Source : public std::streambuf {
   std::uint64_t left_;     // bytes of the file that may still be read
   std::string_view then_;  // text to read after the file, shorter than a piece
   std::size_t pieces_ = 0;
-  std::size_t lines_ = 0;  // number of lines before this piece
+  std::size_t lines_ = 0;  // number of lines in the pieces before this one
   std::uint64_t bytes_ = 0;
   bool ended_ = false;
 };
@@ -345,8 +345,8 @@ class Events : public Reader {
 
   Target whole_;
   Target field_;           // target of the field whose name was read last
-  bool begun_ = false;     // a value was found
-  unsigned skipping_ = 0;  // nesting levels of a skipped value
+  bool begun_ = false;     // the parser has found a first value
+  unsigned skipping_ = 0;  // current nesting level within a skipped value; 0: no value is being skipped
 };
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
@@ -392,8 +392,8 @@ void read_text(std::string_view text, std::string_view name, Target whole) {
 
 namespace {
 
-/// Names from the machine may contain any bytes: what is not UTF-8 becomes a replacement character, not an exception.
-/// Control characters are escaped, also those that JSON would allow.
+/// Returns JSON on one line. Names from the machine may contain any bytes: what is not UTF-8 becomes a replacement
+/// character, not an exception. Control characters are escaped, also those that JSON would allow.
 std::string in_one_line(const Json& json) {
   std::string text = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (find_control(text).bytes == 0) return text;
@@ -477,7 +477,7 @@ class Layout {
   const Sink& sink_;
   const Ready ready_;
   std::string text_;
-  bool many_lines_ = false;  // a shape with on_many_lines was written, or is being written
+  bool many_lines_ = false;  // a shape with on_many_lines has begun; applies to everything from there on
 };
 
 }  // namespace

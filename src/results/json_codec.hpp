@@ -32,7 +32,7 @@ using Single = std::variant<std::nullptr_t, bool, std::uint64_t, double, std::st
 struct Codec;
 class Source;
 
-/// Where the next value is stored, and the shape that it must have.
+/// Where the reader stores the next value, and the shape that the value must have.
 struct Target {
   const Codec* shape = nullptr;  ///< null: skip the value
   void* object = nullptr;
@@ -67,14 +67,14 @@ class Reader {
   [[nodiscard]] bool has(std::string_view field) const;
   /// Number of items in the list.
   [[nodiscard]] std::size_t items() const { return steps_.back().items; }
-  /// Remembers a number that is not stored in the record, but must agree with it.
+  /// Remembers a number that is not stored in the record, for a check by Codec::end that the record agrees with it.
   void note(std::uint64_t number) { steps_.back().noted = number; }
   [[nodiscard]] std::uint64_t noted() const { return steps_.back().noted; }
 
   // --- Checks ---
   void refuse_more_than(std::size_t most, std::size_t entries) const;
   void refuse_twice(std::vector<std::string_view> names) const;
-  /// Fails because of an unknown word; suggests a known one that is similar.
+  /// Fails because `word` is not one of `known`; suggests a known one that is similar.
   [[noreturn]] void refuse_unknown(std::string_view found, std::string_view word,
                                    std::span<const std::string_view> known) const;
 
@@ -111,7 +111,7 @@ class Reader {
     Target target;
     std::string name{};      // name of the current field
     std::size_t items = 0;   // number of items of the list so far
-    std::uint64_t seen = 0;  // fields found so far, one bit for each field of the shape
+    std::uint64_t seen = 0;  // fields found so far: bit i is set for field i of the shape
     std::uint64_t noted = 0;
     bool is_list = false;
     bool inside = false;  // a field or an item is being read
@@ -152,7 +152,7 @@ struct Field {
   void* (*into)(void* record) = nullptr;
   /// Returns null if the field is not written. `always`: write even empty and zero values.
   const void* (*from)(const void* record, bool always) = nullptr;
-  std::string_view help{};  ///< for the schema: its unit, its meaning, when it is absent
+  std::string_view help{};  ///< text for the schema: unit and meaning of the field, and when it is absent
   bool leaves_out = false;  ///< empty and zero values are not written
 };
 
@@ -162,8 +162,8 @@ struct Tie {
   std::string_view field{};
   std::string_view word{};
   int least = 0;
-  Names filled{};  ///< fields that must then not be empty
-  Names empty{};   ///< fields that must then be empty
+  Names filled{};  ///< fields that must not be empty if the condition holds
+  Names empty{};   ///< fields that must be empty if the condition holds
   Names else_filled{};
   Names else_empty{};
 };
@@ -174,7 +174,7 @@ struct Choice {
 };
 struct Known;
 
-/// Called for each item or entry; items have no name.
+/// A function that is called for each item or entry; items have no name.
 using Visit = std::function<void(std::string_view name, const Codec& shape, const void* value)>;
 
 /// Value of Codec::least and Codec::most without a limit.
@@ -184,7 +184,7 @@ inline constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 /// rejected.
 struct Codec {
   std::string_view expected{};  ///< name in messages: "a text"
-  std::string_view help{};      ///< for the schema, if the field has none of its own
+  std::string_view help{};      ///< text for the schema, used if the field has none of its own
 
   // --- A single value ---
   void (*take)(Reader& in, void* into) = nullptr;
@@ -194,7 +194,7 @@ struct Codec {
   Target (*item)(Reader& in, void* list, std::size_t index) = nullptr;
   bool is_object = false;
   std::span<const Field> fields{};  ///< at most 64 fields
-  bool strict = false;              ///< other fields are errors; otherwise they are skipped, or handed to:
+  bool strict = false;              ///< unknown fields are errors; otherwise they are skipped, or handed to:
   Target (*entry)(Reader& in, void* object, std::string_view name) = nullptr;
   void (*end)(Reader& in, void* object) = nullptr;  ///< called after an object or list, to check and complete it
   void (*each)(const void* from, const Visit& visit) = nullptr;  ///< visits items or entries, to write them
@@ -206,13 +206,13 @@ struct Codec {
   double least = -kNoLimit;                 ///< smallest number, fewest bytes of a text, or fewest items of a list
   double most = kNoLimit;                   ///< largest number, most bytes of a text, or most items of a list
   bool above = false;                       ///< excludes `least` itself
-  std::vector<std::string_view> (*words)() = nullptr;  ///< the only legal texts
+  std::vector<std::string_view> (*words)() = nullptr;  ///< returns the only legal texts
 
   // --- For the schema alone ---
   std::string_view name{};                  ///< name of its definition in the schema, if it is used several times
   std::string_view pattern{};               ///< regular expression for a text, or for the names of entries
   const Codec* values = nullptr;            ///< shape of items or entries
-  std::vector<Known> (*known)() = nullptr;  ///< entries with known names
+  std::vector<Known> (*known)() = nullptr;  ///< returns the entries with known names
   std::span<const Tie> ties{};
   std::span<const Choice> choices{};
 };

@@ -17,7 +17,7 @@ namespace xferbench {
 enum class Better { lower, higher, neither };
 constexpr auto texts_of(Better) { return std::to_array<std::string_view>({"lower", "higher", "neither"}); }
 
-/// A measurement, a metric or a label that results of a scenario may have.
+/// Declaration of a measurement, a metric or a label that results of a scenario may have.
 struct MetricDeclaration {
   enum class Kind {
     measurement,  ///< a quantity of which samples were measured
@@ -37,7 +37,7 @@ struct MetricDeclaration {
     /// Half-width of the 95 % confidence interval, in percent of the value: of a median, or of a metric whose ends are
     /// the metrics NAME_low and NAME_high.
     interval,
-    clock,  ///< clock that timed it; shown only if it differs between cases
+    clock,  ///< clock that timed the measurement; shown only if it differs between cases
     p90,    ///< 90th percentile; empty below 10 samples
     p99,    ///< 99th percentile; empty below 100 samples
   };
@@ -46,7 +46,7 @@ struct MetricDeclaration {
   Kind kind = Kind::measurement;
   std::string unit{};  ///< unit, as in results; empty for a label
   Better better = Better::neither;
-  bool headline = false;  ///< main number of a case; if a case has several, only the first counts
+  bool headline = false;  ///< whether it is the main number of a case; if a case has several, only the first counts
   std::string heading{};  ///< heading of its column; empty: no column
   Format format = Format::seconds;
   std::vector<Companion> companion{};
@@ -97,7 +97,7 @@ using enum MetricDeclaration::Format;
 using enum MetricDeclaration::Companion;
 }  // namespace declaring
 
-/// A measurement in seconds; less is better.
+/// Declares a measurement in seconds; less is better.
 inline MetricDeclaration measured(std::string name, std::string help) {
   return {.name = std::move(name), .unit = "s", .better = Better::lower, .help = std::move(help)};
 }
@@ -109,7 +109,7 @@ inline MetricDeclaration derived(std::string name, std::string unit, Better bett
           .format = MetricDeclaration::Format::number,
           .help = std::move(help)};
 }
-/// A derived time in seconds; less is better.
+/// Declares a metric in seconds; less is better.
 inline MetricDeclaration derived_time(std::string name, std::string help) {
   MetricDeclaration time = measured(std::move(name), std::move(help));
   time.kind = MetricDeclaration::Kind::metric;
@@ -124,7 +124,7 @@ inline MetricDeclaration label(std::string name, std::string help) {
 
 /// One column of a scenario's table.
 struct Column {
-  const MetricDeclaration* of = nullptr;  ///< must outlive the column
+  const MetricDeclaration* of = nullptr;  ///< declaration of the column's metric; must outlive the column
   std::optional<MetricDeclaration::Companion> companion{};
   [[nodiscard]] std::string header() const {
     if (!companion) return of->heading;

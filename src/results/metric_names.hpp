@@ -3,9 +3,9 @@
 
 namespace xferbench {
 
-/// Scenario latency: time of a call on the host.
+/// Measurement of the scenario latency: time of a call on the host.
 inline constexpr const char* kHostCall = "call";
-/// Scenario latency: from the launch call to the kernel's first instruction on the GPU.
+/// Measurement of the scenario latency: time from the launch call to the kernel's first instruction on the GPU.
 inline constexpr const char* kKernelStart = "start";
 /// Name of the main measurement in scenarios that time one small operation: a whole timed region, or the part of it
 /// that matters.

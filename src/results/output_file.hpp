@@ -25,13 +25,13 @@ class ResultsFile {
   explicit ResultsFile(std::string path, Previous previous = Previous::dropped);
 
   [[nodiscard]] bool is_standard_output() const { return path_ == "-"; }
-  /// The resolved path: "-" for standard output under any name, else an absolute path without links.
+  /// Returns the resolved path: "-" for standard output under any name, else an absolute path without links.
   [[nodiscard]] std::string target() const;
   [[nodiscard]] const std::string& path() const { return path_; }
   /// Whether there is a regular file of that name now.
   [[nodiscard]] bool exists() const { return replaced_ && replaced_->exists(); }
 
-  /// The file if it is a regular one, which can have a journal. Null: only the final state is written.
+  /// Returns the file if it is a regular one, which can have a journal. Null: only the final state is written.
   [[nodiscard]] const ReplacedFile* ordinary() const { return replaced_ ? &*replaced_ : nullptr; }
 
   /// Writes the state after a case. Does nothing if only the final state can be written. Throws OutputError.

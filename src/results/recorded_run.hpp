@@ -20,14 +20,14 @@ struct RecordedRun {
   std::vector<double> baseline{};        ///< seconds of the whole program in each run without the profiler
   std::vector<double> profiled{};        ///< seconds of the whole program in each run with the profiler
   std::vector<double> baseline_range{};  ///< seconds of the NVTX range (`range`) in each run without the profiler
-  int exit_code = 0;                     ///< exit code of the kept run; 0 if a signal ended it
-  int signal = 0;                        ///< signal that ended the kept run; 0: none
+  int exit_code = 0;  ///< exit code of the program in the kept run (see `pid`); 0 if a signal ended it
+  int signal = 0;     ///< signal that ended the program in the kept run (see `pid`); 0: none
   /// Returns the duration of the run whose recording was kept, in seconds.
   [[nodiscard]] double seconds() const { return 1e-9 * static_cast<double>(end - begin); }
   friend bool operator==(const RecordedRun&, const RecordedRun&) = default;
 };
 
-/// Throws InputError with one line: the place in the file, what is wrong, and what was expected.
+/// Reads run.json. Throws InputError with one line: the place in the file, what is wrong, and what was expected.
 RecordedRun read_recorded_run(const std::string& path);
 /// Parses the text of such a file; `name` is used in messages.
 RecordedRun parse_recorded_run(std::string_view text, std::string_view name);

@@ -16,7 +16,7 @@ namespace xferbench {
 struct Recording {
   std::string file;  ///< path, for messages
   recording::Process process;
-  std::vector<std::string> names{""};  ///< index: NameId; [0]: none
+  std::vector<std::string> names{""};  ///< texts, indexed by NameId; [0] is empty
   std::vector<recording::Device> devices;
   std::vector<recording::Stream> streams;
   std::vector<recording::Call> calls;
@@ -28,20 +28,20 @@ struct Recording {
   std::vector<recording::Range> ranges;
   std::vector<recording::Migration> migrations;
   std::vector<recording::Overhead> overheads;
-  std::vector<std::vector<recording::NameId>> stacks{{}};  ///< index: Stack::id
+  std::vector<std::vector<recording::NameId>> stacks{{}};  ///< call stacks, indexed by Stack::id
   std::vector<std::string> notes;
   bool failed = false;  ///< nothing of CUDA could be recorded; the last note has the reason
   std::uint64_t dropped = 0;
   std::uint64_t untimed = 0;
-  std::optional<recording::End> end;  ///< nothing: the process did not end regularly
+  std::optional<recording::End> end;  ///< record of the regular end; nothing if there was none
   bool torn = false;                  ///< the last record is incomplete and was left out
 
   [[nodiscard]] std::string_view name(recording::NameId id) const { return names.at(id); }
 };
 
-/// Throws InputError with the file, the offset and what was expected there: for another kind of file or version, a
-/// record of wrong size, a name used before its definition, an end before its begin, or an implausible number or size
-/// of names and stacks. A file that ends within a record is torn, which is no error.
+/// Reads a recording. Throws InputError with the file, the offset and what was expected there: for another kind of file
+/// or version, a record of wrong size, a name used before its definition, an end before its begin, or an implausible
+/// number or size of names and stacks. A file that ends within a record is torn, which is no error.
 Recording read_recording(const std::string& path);
 
 }  // namespace xferbench

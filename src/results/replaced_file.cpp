@@ -152,14 +152,14 @@ void ReplacedFile::write_state(const Temporary& temporary, const TextWriter& wri
   write([&](std::string_view piece) {
     if (const int error = file_io::write(temporary.file.number(), piece); error != 0) fail(error);
   });
-  if (held_) {  // without the setuid and setgid bits
+  if (held_) {  // keep owner and permissions, but not the setuid and setgid bits
     struct stat status {};
     if (fstat(held_.number(), &status) != 0) fail(errno);
     if (status.st_uid != geteuid() && fchown(temporary.file.number(), status.st_uid, status.st_gid) != 0) fail(errno);
     if (fchmod(temporary.file.number(), status.st_mode & 0777) != 0) fail(errno);
   }
   if (const int failed = file_io::synchronize(temporary.file.number()); failed != 0) fail(failed);
-  // Lock it before it gets the name, so that the file is locked at every moment.
+  // Lock the new file before it gets the name, so that the file is locked at every moment.
   if (!file_io::lock(temporary.file.number())) refuse("another xferbench is writing it");
 }
 

@@ -16,7 +16,7 @@ namespace xferbench {
 /// What happens to an existing file with the name of the new one.
 enum class Previous {
   dropped,
-  kept,  ///< as FILE~, at the first replacement
+  kept,  ///< kept as FILE~ at the first replacement
 };
 
 /// Resolves the symbolic links at the end of a path; the last one may lead to a missing file.
@@ -56,7 +56,7 @@ class ReplacedFile {
   /// is not a journal.
   [[nodiscard]] Descriptor put_journal(const TextWriter& write) const;
   [[nodiscard]] bool has_journal() const;
-  /// Removes FILE.journal, for when the file has all of its contents.
+  /// Removes FILE.journal; to be called once the file has all of its contents.
   void remove_journal() const;
   /// Gives the journal an additional, unused name (FILE.journal.damaged), so that it survives being overwritten.
   /// Returns that path. Throws OutputError.

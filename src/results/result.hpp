@@ -63,11 +63,11 @@ struct Measurement {
   Clock clock = Clock::event;
   std::string unit = "s";
   Samples samples;
-  unsigned batch = 1;  ///< repetitions timed together for one sample, which is their mean
+  unsigned batch = 1;  ///< number of repetitions timed together for one sample, which is their mean
   double min = 0;
   double median = 0;
   double max = 0;
-  std::optional<Interval> ci95;  ///< of the median; absent below six samples
+  std::optional<Interval> ci95;  ///< 95 % confidence interval of the median; absent below six samples
   std::optional<double> p90;     ///< 90th percentile; absent below 10 samples
   std::optional<double> p99;     ///< 99th percentile; absent below 100 samples
   Stop stop = Stop::budget;
@@ -76,9 +76,10 @@ struct Measurement {
   std::size_t outliers_mild = 0;
   std::size_t outliers_severe = 0;
   std::size_t gate_timeouts = 0;
-  std::optional<std::size_t> checked;  ///< timed passes whose output was checked; absent if none could be
+  /// number of timed passes whose output was checked; absent if none could be checked
+  std::optional<std::size_t> checked;
   std::vector<std::string> flags;
-  std::optional<int> gpu{};  ///< Environment::Gpu::index, if it is of one of several GPUs
+  std::optional<int> gpu{};  ///< Environment::Gpu::index, if the value is of one of several GPUs
   bool auxiliary = false;  ///< not a main subject of the case: its flags are kept, but cause no warnings; not in files
   friend bool operator==(const Measurement&, const Measurement&) = default;
 };
@@ -91,7 +92,7 @@ struct Metric {
   std::string name;
   double value = 0;
   std::string unit;
-  std::optional<int> gpu{};  ///< Environment::Gpu::index, if it is of one of several GPUs
+  std::optional<int> gpu{};  ///< Environment::Gpu::index, if the value is of one of several GPUs
   friend bool operator==(const Metric&, const Metric&) = default;
 };
 
@@ -123,7 +124,7 @@ struct Result {
   std::vector<Metric> metrics;
   Labels labels;                      ///< findings in words
   std::vector<int> gpus{};            ///< Environment::Gpu::index of the GPUs that took part, if the run has several
-  HeapOptional<InFleet> in_fleet{};   ///< only in a fleet: which rank measured it, and how
+  HeapOptional<InFleet> in_fleet{};   ///< which rank of a fleet measured the case, and how; empty without a fleet
   HeapOptional<HealthRecord> health;  ///< health of the GPU before and after the last turn of the case, if known
   HeapOptional<Trace> trace;          ///< timeline of one additional pass, if one was requested; not in files
 
@@ -175,10 +176,10 @@ std::span<const MetricDeclaration> declared_for(const MetricsDeclared& all, std:
 struct Finding {
   std::string scenario{};
   std::string kind{};  ///< "fit", "crossover", "break-even", "winner"; findings of a kind share a table
-  Labels labels{};     ///< its subject: {"dir", "h2d"}, {"host", "pinned"}
+  Labels labels{};     ///< subject of the finding: {"dir", "h2d"}, {"host", "pinned"}
   std::vector<Metric> metrics{};
   std::string text{};   ///< a sentence without its final period; empty: shown as a row in the table of its kind
-  bool row = false;     ///< shown in the table of its kind although its text is used elsewhere; not in files
+  bool row = false;     ///< shown as a row in the table of its kind, although it has a text; not in files
   bool detail = false;  ///< follows from other findings; shown only if all are requested
   friend bool operator==(const Finding&, const Finding&) = default;
 };
@@ -207,7 +208,7 @@ struct Report {
   bool complete = false;
   bool verified = true;                 ///< false with --no-verify; older files do not contain it
   std::string started_at;               ///< ISO 8601, UTC
-  std::vector<std::string> resumed_at;  ///< each time that a stopped run was resumed
+  std::vector<std::string> resumed_at;  ///< times at which the stopped run was resumed, ISO 8601, UTC
   Tool tool = this_tool();
   std::vector<std::string> command;
   Environment environment;

@@ -19,7 +19,7 @@ struct HeatMap {
   std::string rows;          ///< axis whose values are the rows
   std::string columns;       ///< axis whose values are the columns
   std::string metric;        ///< metric to draw: in percent if declared so, else with four significant digits
-  std::size_t least = 2;     ///< fewest values of each axis; with fewer it is not drawn
+  std::size_t least = 2;     ///< fewest values of each axis; with fewer, the map is not drawn
   std::string at_largest{};  ///< an axis, such as a size, of which only the largest value is drawn; empty: none
 };
 
@@ -50,7 +50,7 @@ struct Answer {
   /// {of_limit} of the limit". Values are formatted as in their table columns. A clause is left out if the case lacks
   /// one of its numbers.
   std::string text{};
-  std::vector<std::string> each{};  ///< axes: one sentence for each existing combination of their values
+  std::vector<std::string> each{};  ///< axes; there is one sentence for each existing combination of their values
   /// Axes of which only the largest values compete, because small ones show the cost of calls.
   std::vector<std::string> largest{"size"};
   /// Whether cases are ways to do the same thing. Tables then show how many times as long each takes as the fastest
@@ -60,9 +60,9 @@ struct Answer {
 
 /// How many GPUs a scenario uses.
 enum class UsesGpus {
-  one,             ///< one at a time: the first of the opened ones
-  one_or_several,  ///< all that --gpus requests; without it, one
-  several,         ///< all of the machine, unless --gpus requests others
+  one,             ///< one GPU at a time: the first of the opened ones
+  one_or_several,  ///< all GPUs that --gpus requests; without it, one
+  several,         ///< all GPUs of the machine, unless --gpus requests others
 };
 
 /// The description of a scenario; each scenario has one constant of this type.

@@ -57,8 +57,8 @@ struct SoakWrong {
   std::uint64_t last = 0;     ///< offset of the word with the last wrong byte
   std::uint64_t bytes = 0;    ///< number of wrong bytes
   std::uint64_t bits = 0;     ///< number of wrong bits
-  std::string expected;       ///< the first wrong word, in hexadecimal, ...
-  std::string found;          ///< ... and what was there
+  std::string expected;       ///< expected contents of the first wrong word, in hexadecimal
+  std::string found;          ///< actual contents of the first wrong word, in hexadecimal
   std::string pattern;        ///< expected pattern: "noise", "noise inverted"
   double elapsed = 0;         ///< seconds into the soak
   std::string at;             ///< ISO 8601, UTC
@@ -71,7 +71,7 @@ struct SoakDrop {
   SoakLoad load{};
   double from = 0;    ///< seconds into the soak
   double to = 0;      ///< seconds into the soak
-  double lowest = 0;  ///< rate, in bytes per second
+  double lowest = 0;  ///< lowest rate of a turn in this period, in bytes per second
   std::string at;     ///< when it began, ISO 8601, UTC
   /// What else changed in these intervals, as sentences: changes of the GPU's health (health_changes()) that did not
   /// exist before.
@@ -103,8 +103,8 @@ struct SoakGpu {
 struct SoakLoadTotals {
   int gpu = 0;
   SoakLoad load{};
-  std::uint64_t moved = 0;           ///< bytes
-  std::uint64_t verified = 0;        ///< of these, bytes that were compared with their expected contents
+  std::uint64_t moved = 0;           ///< bytes that were transferred
+  std::uint64_t verified = 0;        ///< number of moved bytes that were compared with their expected contents
   double busy = 0;                   ///< seconds that the transfers of this load took
   std::uint64_t wrong = 0;           ///< verified bytes with wrong contents
   std::vector<double> first{};       ///< medians of the intervals in the first minutes, until these are over
@@ -133,8 +133,8 @@ struct SoakTotals {
   /// Largest number of entries in each of the lists below; further ones are only counted.
   static constexpr std::size_t kMostKept = 32;
 
-  double elapsed = 0;  ///< seconds
-  double seconds = 0;  ///< current total duration; 0: as in the header
+  double elapsed = 0;  ///< seconds that the soak has lasted
+  double seconds = 0;  ///< current total duration in seconds; 0: as in the header
   std::vector<SoakLoadTotals> loads{};
   std::vector<SoakCounters> counters{};
   std::uint64_t wrong_bytes = 0;
@@ -144,7 +144,7 @@ struct SoakTotals {
   double drop_seconds = 0;          ///< total duration of all drops in seconds, with the turns of other loads meanwhile
   std::vector<SoakDrop> drops{};    ///< the first drops
   std::uint64_t lost_count = 0;     ///< times that a GPU that failed or hung ended the soak
-  std::vector<std::string> lost{};  ///< when and why a GPU ended the soak, for the first times
+  std::vector<std::string> lost{};  ///< when and why a GPU ended the soak; only the first times
   std::vector<std::string> resumed_at{};  ///< ISO 8601, UTC
   friend bool operator==(const SoakTotals&, const SoakTotals&) = default;
 };
@@ -160,7 +160,7 @@ constexpr auto texts_of(SoakEnd) {
   return std::to_array<std::string_view>({"goes-on", "complete", "interrupted", "lost", "stuck"});
 }
 
-/// A line of the file, for one interval. The last line has the totals of all.
+/// A line of a soak's file, for one interval. `so_far` contains the totals up to its end.
 struct SoakInterval {
   std::string at{};          ///< end of the interval, ISO 8601, UTC
   double elapsed = 0;        ///< end of the interval, in seconds into the soak
@@ -168,7 +168,7 @@ struct SoakInterval {
   std::vector<SoakGpu> gpus{};
   SoakTotals so_far{};
   SoakEnd end = SoakEnd::goes_on;
-  std::string reason{};  ///< why it ended early
+  std::string reason{};  ///< why the soak ended early
   friend bool operator==(const SoakInterval&, const SoakInterval&) = default;
 };
 

@@ -27,7 +27,7 @@ SoakInterval parse_soak_interval(std::string_view text, std::string_view name);
 /// The state from which a soak is resumed.
 struct StoredSoak {
   SoakHeader header{};
-  std::optional<SoakInterval> last{};  ///< nothing: it ended before its first interval
+  std::optional<SoakInterval> last{};  ///< last interval; nothing if the soak ended before its first
 };
 
 /// Reads a soak's file, which may be compressed with xz or still growing. Throws InputError.

@@ -21,13 +21,13 @@ struct CaseSpread {
 struct SpreadFile {
   std::string updated_at;  ///< ISO 8601, UTC
   std::string gpu;         ///< name of the GPU
-  std::string uuid;        ///< empty if it has none, as a simulated GPU
+  std::string uuid;        ///< UUID of the GPU; empty if it has none, as a simulated GPU
   std::string profile;     ///< profile of the simulated device; empty for a real GPU
   std::vector<CaseSpread> cases;
   friend bool operator==(const SpreadFile&, const SpreadFile&) = default;
 };
 
-/// Throws InputError with one line: the place in the file, what is wrong, and what was expected.
+/// Reads a spread file. Throws InputError with one line: the place in the file, what is wrong, and what was expected.
 SpreadFile read_spread(const std::string& path);
 
 /// Parses the text of such a file; `name` is used in messages.

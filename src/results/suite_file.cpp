@@ -17,7 +17,7 @@ using namespace json;
 constexpr std::string_view kSuiteVersion1 = "xferbench-suite/1";
 constexpr std::size_t kMostTurns = 100;
 
-/// A command line, split at blanks; values of flags contain none.
+/// The shape of a command line, which is split at blanks; values of flags contain none.
 constexpr Codec kRun{.expected = "a command line, such as \"memcpy --size 1M,64M\"", .take = [](Reader& in, void* run) {
                        std::istringstream words(in.as_raw_text());  // line breaks count as blanks
                        auto& into = as<std::vector<std::string>>(run);
@@ -32,7 +32,7 @@ void check_runs(Reader& in, std::vector<std::vector<std::string>>& runs) {
 
 using Flag = std::pair<std::string, std::string>;
 
-/// The value of a flag, as on a command line.
+/// The shape of a flag's value: a number, stored as on a command line.
 constexpr Codec kFlagValue{.expected = "a number", .take = [](Reader& in, void* flag) {
                              as<Flag>(flag).second = fmt::format("{}", in.as_number());
                            }};

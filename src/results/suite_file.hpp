@@ -12,12 +12,13 @@ namespace xferbench {
 struct Suite {
   std::string description;
   std::size_t turns = 1;
-  std::size_t processes = 1;  ///< number of processes that each measure everything, if only a results file is written
+  /// number of processes that measure the whole suite, one after the other, if only a results file is written
+  std::size_t processes = 1;
   std::vector<std::pair<std::string, std::string>> sampling;  ///< flags for all runs, for example {"budget", "0.5"}
   std::vector<std::vector<std::string>> runs;                 ///< words of each command line
 };
 
-/// Throws InputError with one line: the place in the file, what is wrong, and what was expected.
+/// Reads a suite file. Throws InputError with one line: the place in the file, what is wrong, and what was expected.
 Suite read_suite(const std::string& path);
 
 /// Parses the text of a suite file; `name` is used in messages.

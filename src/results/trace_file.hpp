@@ -9,7 +9,7 @@
 
 namespace xferbench {
 
-/// Result of schema_of() for such a file, which has no schema.
+/// Result of schema_of() for a trace file, which has no schema.
 inline constexpr std::string_view kTraceEvents = "traceEvents";
 
 struct TraceFile {
@@ -35,7 +35,7 @@ struct TraceFile {
   std::string fault{};
 };
 
-/// Throws InputError as read_report() does.
+/// Reads a trace file. Throws InputError as read_report() does.
 TraceFile read_trace(const std::string& path);
 
 }  // namespace xferbench

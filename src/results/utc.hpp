@@ -7,7 +7,7 @@
 
 namespace xferbench {
 
-/// Parses a time such as "2026-11-24T11:26:15Z"; nothing if the text is no such time.
+/// Parses a time such as "2026-11-24T11:26:15Z"; returns nothing if the text is no such time.
 std::optional<std::time_t> parse_utc(const std::string& text);
 
 /// Returns for example "2026-11-24T11:26:15", without the "Z".

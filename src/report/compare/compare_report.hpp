@@ -9,7 +9,7 @@
 
 namespace xferbench {
 
-/// Regressions and failures are errors, missing cases warnings, other changes notices.
+/// Returns annotations: regressions and failures are errors, missing cases are warnings, other changes are notices.
 std::vector<Annotation> annotations_of(const compare::Comparison& comparison);
 
 /// JSON with one case per line; docs/compare-schema.json is the contract. Unknown values are absent.

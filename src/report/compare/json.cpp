@@ -16,7 +16,8 @@ using enum Rule;
 
 constexpr std::string_view kVersion1 = "xferbench-compare/1";
 
-/// The field `mode`, which distinguishes the two kinds of file: comparisons of two sides, and of files side by side.
+/// The shape of the field `mode`, which distinguishes comparisons of two sides from those of several files side by
+/// side.
 template <const std::string_view& mode>
 constexpr Codec kMode{.give = [](const void*) -> Single { return mode; },
                       .words = [] { return std::vector<std::string_view>{mode}; }};
@@ -35,7 +36,7 @@ constexpr std::array kOptionsFields{
                                     "Assumed spread between processes, as a share; 0: none was assumed."),
 };
 constexpr Codec kOptions = on_one_line(record(kOptionsFields));
-constexpr std::size_t kOfAcross = 4;  // number of leading options that comparisons side by side have
+constexpr std::size_t kOfAcross = 4;  // number of leading options that also apply to files side by side
 constexpr Codec kAcrossOptions = on_one_line(record(std::span(kOptionsFields).first(kOfAcross)));
 
 constexpr std::array kSourceFields{

@@ -117,16 +117,16 @@ void add_case(TraceEvents& events, const Result& result, const Environment& envi
 constexpr std::size_t kLabel = 9;  // columns before the first cell
 constexpr double kFull = 0.97;     // busy share from which a cell is drawn as full
 
-/// One character of a chart: a column of a row.
+/// One character of a chart, which shows a short time in a row.
 struct Cell {
-  double filled = 0;      // busy share of its time
+  double filled = 0;      // share of the cell's time in which an activity ran, 0 to 1
   std::size_t owner = 0;  // number of the activity with the largest share, from 1 on; 0: none
-  double of_owner = 0;    // share of that activity
+  double of_owner = 0;    // share of the cell's time that `owner` takes, 0 to 1
   [[nodiscard]] bool full() const { return filled >= kFull; }
 };
 
 struct Scale {
-  double length = 0;  // seconds in all cells together
+  double length = 0;  // seconds that all cells together show
   std::size_t cells = 0;
   [[nodiscard]] double cell() const { return length / static_cast<double>(cells); }
   [[nodiscard]] std::size_t at(double time) const {
@@ -164,7 +164,7 @@ std::string glyph(const Cell& cell, Glyphs glyphs) {
   return kHeights[static_cast<std::size_t>(std::clamp(std::lround(cell.filled * 8), 1L, 7L))];
 }
 
-/// Numbers are written into runs of full cells that are at least one cell longer than the number.
+/// Writes the numbers of activities into runs of full cells that are at least one cell longer than the number.
 void write_numbers(const std::vector<Cell>& cells, std::vector<std::string>& glyphs) {
   for (std::size_t first = 0; first < cells.size();) {
     std::size_t last = first;

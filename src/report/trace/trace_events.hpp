@@ -23,7 +23,7 @@ struct TraceEvent {
   std::string_view category{};
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::uint64_t bytes = 0;  ///< 0: no data was moved
+  std::uint64_t bytes = 0;  ///< bytes that were moved; 0: none
   std::optional<std::uint32_t> stream{};
 };
 
@@ -31,12 +31,12 @@ struct TraceEvent {
 class TraceEvents {
  public:
   explicit TraceEvents(const Sink& sink);
-  /// Adds a process of the viewer and returns its number. `arguments` contain its name.
+  /// Adds a process to the trace and returns its number. `arguments` contain the process's name.
   std::size_t add_process(const nlohmann::ordered_json& arguments);
-  /// Adds a track to a process. `order`: its position among the process's tracks.
+  /// Adds a track to a process. `order` is its position among the process's tracks in the viewer.
   void add_track(std::size_t process, std::size_t track, const std::string& name, std::size_t order);
   void add(std::size_t process, std::size_t track, const TraceEvent& event);
-  /// Completes the file. `other`: facts about it.
+  /// Completes the file. `other` contains facts about the whole trace.
   void end(const nlohmann::ordered_json& other);
 
  private:
@@ -59,7 +59,7 @@ class Lanes {
  private:
   template <class Item>
   using Least = std::priority_queue<Item, std::vector<Item>, std::greater<>>;
-  Least<std::pair<std::int64_t, std::size_t>> busy_;  // lanes, by the time at which they become free
+  Least<std::pair<std::int64_t, std::size_t>> busy_;  // busy lanes: time at which each becomes free, and its number
   Least<std::size_t> free_;
 };
 
