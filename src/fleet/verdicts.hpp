@@ -21,7 +21,7 @@ struct RetestOutcome {
     yes,
   };
   Reproduced seen = Reproduced::never;
-  /// shortfall of each new value of the suspect, compared with the unsuspected ranks
+  /// Shortfall of each new value of the suspect, compared with the unsuspected ranks.
   std::vector<double> shortfalls{};
 };
 

@@ -38,7 +38,7 @@ struct ClockLine {
 struct ClockOffset {
   double at = 0;      ///< time of the measurement on the rank's own clock, seconds
   double offset = 0;  ///< common time minus own time, seconds
-  /// largest error of `offset` in seconds: the teacher's own uncertainty plus half the round trip
+  /// Largest error of `offset` in seconds: the teacher's own uncertainty plus half the round trip.
   double uncertainty = 0;
 };
 
@@ -62,9 +62,9 @@ class CommonClock {
   /// older offsets are dropped.
   void synchronise(const Timeout& timeout);
 
-  /// The common time now, in seconds.
+  /// Returns the common time now, in seconds.
   [[nodiscard]] double now() const { return line_.common(host_.now()); }
-  /// Largest error of now(), in seconds.
+  /// Returns the largest error of now(), in seconds.
   [[nodiscard]] double uncertainty() const { return line_.uncertainty_at(host_.now()); }
   [[nodiscard]] const ClockLine& line() const { return line_; }
 

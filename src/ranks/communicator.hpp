@@ -57,7 +57,7 @@ class Communicator {
   [[nodiscard]] int local_rank() const { return numbers_.local_rank; }
   [[nodiscard]] int local_size() const { return numbers_.local_size; }
   [[nodiscard]] int node_root() const { return numbers_.node_root; }
-  /// Name and version of MPI, for example "Open MPI 4.1.4".
+  /// Returns name and version of the MPI library, for example "Open MPI 4.1.4".
   [[nodiscard]] virtual std::string library() const = 0;
 
   [[nodiscard]] virtual PendingPtr barrier() = 0;

@@ -20,7 +20,7 @@ constexpr int kTrials = 5;
 // share kHarmlessShare of a pass.
 constexpr double kUnsynchronised = 25e-3;  // seconds
 constexpr double kHarmlessShare = 0.0025;
-// wanted ratio of a pass's duration to the clock uncertainty; results with less than half of it get no verdict
+// Wanted ratio of a pass's duration to the clock uncertainty; results with less than half of it get no verdict.
 constexpr double kPassOverUncertainty = 200;
 constexpr double kLongestWanted = 10e-3;  // upper limit of shortest_pass(), seconds
 
@@ -132,7 +132,7 @@ RankLockstep::Answer RankLockstep::ask(Question question, double first, double s
   values_[kUncertainty] = clock_.uncertainty();
   values_[kFirst] = first;
   values_[kSecond] = second;
-  // Synchronise only between passes: during a pass, the clock is still needed to time its end.
+  // Request synchronisation only between passes: during a pass, the clock is still needed to time its end.
   values_[kSynchronise] = question == Question::start && synchronising_is_due() ? 1 : 0;
   exchange(std::string(kTexts.at(static_cast<std::size_t>(question))));
   if (values_[kStep] == -values_[kMinusStep] && !silence_) return {true, values_[kFirst], values_[kSecond]};

@@ -148,7 +148,7 @@ std::optional<std::string> ShutdownHandshake::reason_from_others() {
 std::optional<std::string> ShutdownHandshake::reason_to_end() {
   if (calling_) {
     if (is_called(Call::Kind::shutdown)) return "rank 0 has ended the run";
-    // other processes may have ended regularly, so they are not checked
+    // Other processes may have ended regularly, so they are not checked.
     if (is_called(Call::Kind::well)) return std::nullopt;
   } else if (auto heard = reason_from_others()) {
     return heard;

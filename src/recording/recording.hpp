@@ -196,7 +196,7 @@ struct Range {
   std::uint32_t of_process = 0;  ///< 1: a start/end range, which may end on another thread
 };
 
-/// A migration of managed memory between host and GPU, caused by an access.
+/// A migration of managed memory, or a group of page faults (see `fault_of_gpu`).
 struct Migration {
   Time begin = 0;
   Time end = 0;

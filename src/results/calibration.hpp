@@ -26,7 +26,7 @@ struct Figure {
 struct Calibration {
   std::string gpu;                ///< model name of the GPU
   std::vector<Figure> figures{};  ///< fields that the results determine, in no particular order, each at most once
-  /// measured values that the results lack, and which measurements would provide them
+  /// Measured values that the results lack, and which measurements would provide them.
   std::vector<std::string> missing{};
   /// Sentences about doubtful values, and about values of the base profile that were kept for lack of a measurement.
   std::vector<std::string> remarks{};

@@ -75,7 +75,7 @@ struct Flagged {
   What what = What::gpu;
   std::vector<int> ranks;  ///< ranks whose results show the problem; for a pair, sender and receiver
   std::string name;        ///< name of what is slow, for example "GPU 3 of host a (GPU-uuid)"
-  /// largest shortfall in any test, as a share of the reference; 0 for a rank that no longer answers
+  /// Largest shortfall in any test, as a share of the reference; 0 for a rank that no longer answers.
   double shortfall = 0;
   std::vector<std::string> tests{};  ///< names of the tests that show the problem
   std::string text;                  ///< description of the problem: a sentence without its final period

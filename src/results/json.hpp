@@ -75,7 +75,7 @@ struct MachineFacts {
   Labels profiles{};             ///< device profiles that can be simulated, with descriptions
 };
 
-/// Format "xferbench-info/1"; unknown values are absent.
+/// Returns JSON in the format "xferbench-info/1"; unknown values are absent.
 std::string to_json(const MachineFacts& facts);
 
 namespace json {

@@ -328,7 +328,7 @@ inline constexpr Codec kWhole{
     .least = static_cast<double>(fewest),
     .most = most < std::numeric_limits<T>::max() ? static_cast<double>(most) : kNoLimit};
 
-/// Returns a list of texts; this is a function because Codec::words needs one.
+/// Returns the array `texts` as a list; Codec::words needs such a function.
 template <const auto& texts>
 std::vector<std::string_view> words_of() {
   return {texts.begin(), texts.end()};
@@ -359,7 +359,7 @@ inline constexpr Codec kSchema{.expected = "a text",
 
 // --- Shapes of several values ---------------------------------------------------------------------------------------
 
-/// most entries of the smaller lists, such as metrics and warnings
+/// Most entries of the smaller lists, such as metrics and warnings.
 inline constexpr std::size_t kMostEntries = 10'000;
 
 template <class T>
@@ -456,7 +456,7 @@ constexpr Codec some(Codec list) {
   return list;
 }
 
-/// Returns the shape such that fields it does not know are errors.
+/// Returns the shape, changed such that fields not listed in it are errors.
 constexpr Codec strict(Codec shape) {
   shape.strict = true;
   return shape;
@@ -467,7 +467,7 @@ constexpr Codec on_one_line(Codec shape) {
   return shape;
 }
 
-/// Returns the shape such that each field, item and entry, at all levels, is written on a line of its own.
+/// Returns the shape, changed such that each field, item and entry, at all levels, is written on a line of its own.
 constexpr Codec on_many_lines(Codec shape) {
   shape.on_many_lines = true;
   return shape;

@@ -32,7 +32,7 @@ struct MetricDeclaration {
     ratio,    ///< a ratio as "1.74x"
     word,     ///< a text, shown unchanged
   };
-  /// Further columns of a measurement, right of its median. A metric can only have its interval.
+  /// Further table columns of a measurement, right of its median. A metric can only have the column `interval`.
   enum class Companion {
     /// Half-width of the 95 % confidence interval, in percent of the value: of a median, or of a metric whose ends are
     /// the metrics NAME_low and NAME_high.

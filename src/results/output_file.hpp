@@ -9,8 +9,8 @@
 
 namespace xferbench {
 
-/// Writes to standard output and checks that it succeeded. Throws OutputError (a full disk), or ClosedPipeError if the
-/// reader has gone.
+/// Writes a text to standard output. Throws OutputError if that fails (a full disk), or ClosedPipeError if the reader
+/// has closed the pipe.
 void write_standard_output(const std::string& text);
 
 /// Whether the path leads to standard output, as /dev/stdout does.

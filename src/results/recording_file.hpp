@@ -30,7 +30,7 @@ struct Recording {
   std::vector<recording::Overhead> overheads;
   std::vector<std::vector<recording::NameId>> stacks{{}};  ///< call stacks, indexed by Stack::id
   std::vector<std::string> notes;
-  bool failed = false;  ///< nothing of CUDA could be recorded; the last note has the reason
+  bool failed = false;  ///< no CUDA activity could be recorded; the last of `notes` has the reason
   std::uint64_t dropped = 0;
   std::uint64_t untimed = 0;
   std::optional<recording::End> end;  ///< record of the regular end; nothing if there was none

@@ -175,7 +175,7 @@ void ReplacedFile::replace(const TextWriter& write) {
   held_ = std::move(temporary.file);
   if (previous_ == Previous::kept) remove_journal();  // the journal is kept together with the previous file
   previous_ = Previous::dropped;                      // from now on, the file is ours
-  // an error is ignored: the file is in place, and only a system crash could undo it
+  // An error is ignored: the file is in place, and only a system crash could undo it.
   static_cast<void>(file_io::synchronize(folder_.number()));
 }
 

@@ -43,7 +43,7 @@ enum class Stop {
   budget,
   max_samples,
   interrupted,
-  /// all measurements that decide when sampling ends reached their target; this one does not decide, and did not
+  /// All measurements that decide when sampling ends reached their target; this one does not decide, and did not.
   others,
   out_of_reach,  ///< the samples showed that the time budget would not suffice
 };
@@ -76,7 +76,7 @@ struct Measurement {
   std::size_t outliers_mild = 0;
   std::size_t outliers_severe = 0;
   std::size_t gate_timeouts = 0;
-  /// number of timed passes whose output was checked; absent if none could be checked
+  /// Number of timed passes whose output was checked; absent if none could be checked.
   std::optional<std::size_t> checked;
   std::vector<std::string> flags;
   std::optional<int> gpu{};  ///< Environment::Gpu::index, if the value is of one of several GPUs
@@ -122,7 +122,7 @@ struct Result {
   std::vector<std::string> warnings;
   std::vector<Measurement> measurements;
   std::vector<Metric> metrics;
-  Labels labels;                      ///< findings in words
+  Labels labels;                      ///< results in words, such as what limits the speed
   std::vector<int> gpus{};            ///< Environment::Gpu::index of the GPUs that took part, if the run has several
   HeapOptional<InFleet> in_fleet{};   ///< which rank of a fleet measured the case, and how; empty without a fleet
   HeapOptional<HealthRecord> health;  ///< health of the GPU before and after the last turn of the case, if known
@@ -194,10 +194,10 @@ struct Tool {
   friend bool operator==(const Tool&, const Tool&) = default;
 };
 
-/// The program that is running.
+/// Returns the facts about the running program.
 Tool this_tool();
 
-/// Results of a further process of the same command on the same machine.
+/// Results of another process that ran the same command on the same machine.
 struct FurtherProcess {
   std::string started_at;
   std::vector<Result> results;
@@ -212,7 +212,7 @@ struct Report {
   Tool tool = this_tool();
   std::vector<std::string> command;
   Environment environment;
-  MetricsDeclared metrics_declared;  ///< declarations of the scenarios that have results
+  MetricsDeclared metrics_declared;  ///< declarations of metrics, of the scenarios that have results
   std::vector<Result> results;
   std::optional<Fleet> fleet{};                     ///< only for a run under mpirun or srun
   std::vector<Finding> findings;                    ///< empty until the last case has ended

@@ -28,7 +28,7 @@ struct LineChart {
   std::string x;                      ///< name of a numeric axis
   std::string y;                      ///< name of a metric or measurement
   std::vector<std::string> panels{};  ///< axes; each of their values has a chart
-  /// axes; each of their values has a line, which shows the best case; empty: all other axes
+  /// Axes; each of their values has a line, which shows the best case; empty: all other axes.
   std::vector<std::string> lines{};
   std::string limit{};              ///< a metric in the unit of y, drawn as a dashed line; empty: none
   std::vector<std::string> also{};  ///< further measurements in the unit of y, each with a line
@@ -70,18 +70,19 @@ struct ScenarioDescriptor {
   std::string name;
   std::string summary;  ///< one line for `xferbench list`
   std::vector<Axis> axes;
-  std::vector<MetricDeclaration> metrics;  ///< all that its results may have; those with a heading are columns
-  std::vector<HeatMap> heat_maps{};        ///< metrics worth drawing over two axes
+  /// all that the scenario's results may have; those with a heading are table columns
+  std::vector<MetricDeclaration> metrics;
+  std::vector<HeatMap> heat_maps{};  ///< metrics worth drawing over two axes
   std::vector<LineChart> charts{};
   std::vector<GpuBars> gpu_bars{};
   Answer answer{};
-  /// Axes that define the work, not how it is done: cases that agree in them do the same work in different ways. Empty:
-  /// all axes but those that name a way of doing it.
+  /// Axes that define the work, not how it is done: cases that agree in them do the same work in different ways. If
+  /// empty, these are all axes but those that name a way of doing the work.
   std::vector<std::string_view> work_axes{};
-  bool has_timeline = false;  ///< whether its run() calls RunContext::trace_region
+  bool has_timeline = false;  ///< whether the scenario's run() calls RunContext::trace_region
   UsesGpus gpus = UsesGpus::one;
-  /// Whether it measures between ranks of a run under mpirun or srun. All ranks then take part in every case, and the
-  /// case's concurrency decides which of them work at the same time.
+  /// Whether the scenario measures between ranks of a run under mpirun or srun. All ranks then take part in every case,
+  /// and the case's concurrency decides which of them work at the same time.
   bool needs_ranks = false;
   /// A sentence below the table that says what the columns do not; shown if the results have the metric.
   struct Note {

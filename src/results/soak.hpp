@@ -14,7 +14,7 @@
 
 namespace xferbench {
 
-/// The kind of work that keeps a GPU busy.
+/// The kind of work (load) that keeps a GPU busy; loads take turns.
 enum class SoakLoad {
   h2d,
   d2h,
@@ -28,7 +28,7 @@ constexpr auto texts_of(SoakLoad) {
 }
 
 struct SoakSettings {
-  double seconds = 3600;  ///< total duration in seconds, with the parts after it was resumed
+  double seconds = 3600;  ///< total duration of the soak in seconds, counted on after it is resumed
   double interval = 60;   ///< duration of an interval in seconds; each has one line in the file
   double floor = 0.9;     ///< a rate below this share of the first minutes' rate is a drop
   std::vector<SoakLoad> loads{};
@@ -130,7 +130,7 @@ struct SoakCounters {
 
 /// The totals of a soak so far; their size does not grow with time.
 struct SoakTotals {
-  /// Largest number of entries in each of the lists below; further ones are only counted.
+  /// Largest number of entries in each of `wrong`, `drops` and `lost`; further ones are only counted.
   static constexpr std::size_t kMostKept = 32;
 
   double elapsed = 0;  ///< seconds that the soak has lasted
@@ -139,12 +139,12 @@ struct SoakTotals {
   std::vector<SoakCounters> counters{};
   std::uint64_t wrong_bytes = 0;
   std::uint64_t wrong_buffers = 0;
-  std::vector<SoakWrong> wrong{};  ///< the first wrong buffers
+  std::vector<SoakWrong> wrong{};  ///< the first wrong buffers; `wrong_buffers` counts all
   std::uint64_t drop_count = 0;
-  double drop_seconds = 0;          ///< total duration of all drops in seconds, with the turns of other loads meanwhile
-  std::vector<SoakDrop> drops{};    ///< the first drops
-  std::uint64_t lost_count = 0;     ///< times that a GPU that failed or hung ended the soak
-  std::vector<std::string> lost{};  ///< when and why a GPU ended the soak; only the first times
+  double drop_seconds = 0;  ///< total duration of all drops in seconds, including the turns of other loads in between
+  std::vector<SoakDrop> drops{};          ///< the first drops; `drop_count` counts all
+  std::uint64_t lost_count = 0;           ///< number of times that the soak ended because a GPU failed or hung
+  std::vector<std::string> lost{};        ///< when and why the soak ended because of a GPU; only the first times
   std::vector<std::string> resumed_at{};  ///< ISO 8601, UTC
   friend bool operator==(const SoakTotals&, const SoakTotals&) = default;
 };

@@ -279,7 +279,7 @@ SoakFile SoakFile::create(const std::string& path) {
   if (path == "-" || leads_to_standard_output(path)) return SoakFile("-", Descriptor());
   struct stat status {};
   const bool is_there = stat(path.c_str(), &status) == 0;
-  // keep the existing file, which may hold days of results
+  // Keep the existing file, which may hold days of results.
   if (is_there && S_ISREG(status.st_mode) && status.st_size > 0) set_aside(path);
   Descriptor file = file_io::open_to_append(path, O_CREAT);
   if (!file) cannot_write(path, std::strerror(errno));

@@ -10,15 +10,16 @@
 
 namespace xferbench {
 
-/// Format "xferbench-check/1" (docs/check-schema.json): totals over all files, an entry for each file, and one for each
-/// of its expectations.
+/// Returns JSON "xferbench-check/1" (docs/check-schema.json): totals over all files, an entry for each file, and one
+/// for each of its expectations.
 std::string to_check_json(AllChecked all);
 /// The contents of docs/check-schema.json.
 std::string check_schema();
-/// JUnit XML, for CI servers: a suite for each file, a test case for each expectation. A case is skipped if there is no
-/// measurement. A file that does not pass although no expectation fails has an additional case with the reason.
+/// Returns JUnit XML, for CI servers: a suite for each file, a test case for each expectation. A test case is skipped
+/// if there is no measurement. A file that does not pass although no expectation fails has an additional case with the
+/// reason.
 std::string to_check_junit(AllChecked all);
-/// OpenMetrics text: for each file whether it passes, the number of expectations by verdict, and the margins.
+/// Returns OpenMetrics text: for each file whether it passes, the number of expectations by verdict, and the margins.
 std::string to_check_openmetrics(AllChecked all);
 /// Returns annotations about failed expectations, and about other reasons why a file does not pass.
 std::vector<Annotation> annotations_of(AllChecked all);

@@ -12,7 +12,7 @@ namespace xferbench {
 /// Returns annotations: regressions and failures are errors, missing cases are warnings, other changes are notices.
 std::vector<Annotation> annotations_of(const compare::Comparison& comparison);
 
-/// JSON with one case per line; docs/compare-schema.json is the contract. Unknown values are absent.
+/// Return JSON with one case per line; docs/compare-schema.json is the contract. Unknown values are absent.
 std::string to_json(const compare::Comparison& comparison);
 std::string to_json(const compare::Across& across);
 /// The contents of docs/compare-schema.json.

@@ -10,7 +10,7 @@ namespace xferbench {
 
 inline constexpr std::string_view kExplanationSchema = "xferbench-explain/1";
 
-/// JSON; docs/explain-schema.json is the contract. Unknown values are absent.
+/// Returns an explanation as JSON; docs/explain-schema.json is the contract. Unknown values are absent.
 std::string to_json(const explain::Explanation& explanation);
 /// Reads a file that to_json() wrote. Throws InputError, as read_report() does.
 explain::Explanation read_explanation(const std::string& path);

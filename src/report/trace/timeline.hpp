@@ -10,13 +10,13 @@
 
 namespace xferbench {
 
-/// Chrome's trace-event format, for ui.perfetto.dev and chrome://tracing: a process for each traced case, with a thread
-/// for each of its rows. A run on several GPUs has a process for each GPU and one for the host's calls; `args` name
-/// case and GPU. Overlapping activities of a row are spread over several threads ("kernel", "kernel 2"), because
-/// viewers only show nested ones. Times are microseconds, with nanosecond precision.
+/// Returns a trace in Chrome's trace-event format, for ui.perfetto.dev and chrome://tracing: a process for each traced
+/// case, with a thread for each of its rows. A run on several GPUs has a process for each GPU and one for the host's
+/// calls; `args` name case and GPU. Overlapping activities of a row are spread over several threads ("kernel", "kernel
+/// 2"), because viewers only show nested ones. Times are microseconds, with nanosecond precision.
 std::string to_chrome_trace(const Report& report);
 
-/// The characters of a chart.
+/// The characters with which charts are drawn.
 enum class Glyphs {
   ascii,   ///< for terminals with any encoding
   blocks,  ///< UTF-8 block elements in eight heights
