@@ -32,7 +32,7 @@ class Places {
   [[nodiscard]] const std::vector<int>& ranks_on(int node) const { return by_node_.at(node); }
 
   [[nodiscard]] const std::string& host(int node) const { return by_rank_.at(ranks_on(node).front()).place->host; }
-  /// Returns, for example, "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", without what is unknown.
+  /// Returns, for example, "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)"; leaves out what is unknown.
   [[nodiscard]] std::string rank_text(int rank) const;
   /// Returns, for example, "host node1 (ranks 8 to 15)".
   [[nodiscard]] std::string host_text(int node) const { return host_text(node, ranks_on(node)); }
@@ -51,8 +51,8 @@ class Places {
 
 /// How much a text says about the place of a rank.
 enum class Detail {
-  place,  ///< for example "rank 3 (GPU 1 of node1)", for tables and lists
-  part,   ///< for example "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", to find it in the machine
+  place,  ///< short text, for example "rank 3 (GPU 1 of node1)", for tables and lists
+  part,   ///< long text, for example "rank 3 (GPU 1 of node1, GPU-uuid, 0000:17:00.0)", to find the GPU
 };
 std::string rank_text(const RankPlace& place, Detail detail = Detail::part);
 /// Returns only the number, for example "rank 3", if the place of the rank is unknown.

@@ -1,4 +1,4 @@
-// Chooses the ranks that measure suspected tests again.
+// Chooses the ranks that measure a test again if the first round raised a suspicion in it.
 #include <algorithm>
 #include <cmath>
 #include <iterator>

@@ -13,7 +13,6 @@
 
 namespace xferbench {
 
-/// MPI reported an error.
 struct CommunicationError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

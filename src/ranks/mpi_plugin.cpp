@@ -95,7 +95,7 @@ class Table {
     if (const int error = ask(function, arguments...)) throw CommunicationError(in_words(what, error));
   }
 
-  /// Calls a function that cannot fail.
+  /// Calls a plug-in function that cannot fail, and returns its result.
   template <typename Function, typename... Arguments>
   auto ask(Function function, Arguments... arguments) {
     return (functions_.*function)(arguments...);

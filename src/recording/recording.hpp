@@ -177,7 +177,6 @@ struct Synchronization {
   std::uint64_t event_record = 0;
 };
 
-/// An event recorded in a stream.
 struct Event {
   std::uint32_t correlation = 0;
   std::uint32_t context = 0;

@@ -19,7 +19,7 @@ void write_json(const Report& report, const Sink& sink);
 /// Returns what write_json() writes.
 std::string to_json(const Report& report);
 
-/// The contents of docs/results-schema.json.
+/// Returns the contents of docs/results-schema.json.
 std::string results_schema();
 
 /// A function that returns the text of a result that is stored elsewhere than in memory, else nothing.

@@ -24,7 +24,7 @@ struct MetricDeclaration {
     metric,       ///< a number derived from samples
     label,        ///< a result in words, such as the name of the bottleneck
   };
-  /// Format of the cells in its column.
+  /// Format of the cells in the metric's table column.
   enum class Format {
     number,   ///< four significant digits; whole numbers for counts
     seconds,  ///< a time with its unit

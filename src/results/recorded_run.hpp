@@ -32,7 +32,7 @@ RecordedRun read_recorded_run(const std::string& path);
 /// Parses the text of such a file; `name` is used in messages.
 RecordedRun parse_recorded_run(std::string_view text, std::string_view name);
 std::string to_json(const RecordedRun& run);
-/// The contents of docs/recording-run-schema.json.
+/// Returns the contents of docs/recording-run-schema.json.
 std::string recorded_run_schema();
 
 }  // namespace xferbench

@@ -184,7 +184,7 @@ class Reader {
     if (stack.id != r_.stacks.size()) fail(fmt::format("found stack {}, expected {}", stack.id, r_.stacks.size()));
     if (stack.frames > (payload.size() - sizeof(Stack)) / sizeof(NameId)) fail("found a stack longer than its record");
     std::vector<NameId>& frames = r_.stacks.emplace_back(stack.frames);
-    if (frames.empty()) return;  // nothing to copy
+    if (frames.empty()) return;
     std::memcpy(frames.data(), payload.data() + sizeof(Stack), stack.frames * sizeof(NameId));
     for (const NameId frame : frames) known(frame);
   }

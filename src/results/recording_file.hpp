@@ -33,7 +33,7 @@ struct Recording {
   bool failed = false;  ///< no CUDA activity could be recorded; the last of `notes` has the reason
   std::uint64_t dropped = 0;
   std::uint64_t untimed = 0;
-  std::optional<recording::End> end;  ///< record of the regular end; nothing if there was none
+  std::optional<recording::End> end;  ///< the file's End record; nothing if the process did not end regularly
   bool torn = false;                  ///< the last record is incomplete and was left out
 
   [[nodiscard]] std::string_view name(recording::NameId id) const { return names.at(id); }

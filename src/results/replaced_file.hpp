@@ -43,7 +43,6 @@ class ReplacedFile {
   /// it, it has hard links, it belongs to another user, or it is write-protected.
   ReplacedFile(const std::string& path, Previous previous);
 
-  /// Whether the file exists now.
   [[nodiscard]] bool exists() const { return static_cast<bool>(held_); }
 
   /// Renames the existing file to FILE~.

@@ -17,7 +17,7 @@ namespace xferbench {
 /// Return one line of the file, with its line feed.
 std::string to_json(const SoakHeader& header);
 std::string to_json(const SoakInterval& interval);
-/// The contents of docs/soak-schema.json.
+/// Returns the contents of docs/soak-schema.json.
 std::string soak_schema();
 
 /// Parse one line of the file. Throw InputError; `name` is used in messages.

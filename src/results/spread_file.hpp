@@ -34,7 +34,7 @@ SpreadFile read_spread(const std::string& path);
 SpreadFile parse_spread(std::string_view text, std::string_view name);
 
 std::string to_json(const SpreadFile& file);
-/// The contents of docs/spread-schema.json.
+/// Returns the contents of docs/spread-schema.json.
 std::string spread_schema();
 
 }  // namespace xferbench

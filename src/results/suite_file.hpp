@@ -15,7 +15,7 @@ struct Suite {
   /// Number of processes that measure the whole suite, one after the other, if only a results file is written.
   std::size_t processes = 1;
   std::vector<std::pair<std::string, std::string>> sampling;  ///< flags for all runs, for example {"budget", "0.5"}
-  std::vector<std::vector<std::string>> runs;                 ///< words of each command line
+  std::vector<std::vector<std::string>> runs;                 ///< command lines to run, each split into words
 };
 
 /// Reads a suite file. Throws InputError with one line: the place in the file, what is wrong, and what was expected.

@@ -27,8 +27,8 @@ struct TraceFile {
     std::string part{};       ///< which part of the case the process shows, for example "GPU 1"
     std::uint64_t place = 0;  ///< position of a track among the tracks of its process
   };
-  std::vector<Event> events{};  ///< the first events of the file
-  std::size_t left_out = 0;     ///< number of further events
+  std::vector<Event> events{};  ///< events at the beginning of the file
+  std::size_t left_out = 0;     ///< number of further events, which were not kept
   std::string gpu{};
   std::string simulated{};  ///< profile of the simulation; empty for a real GPU
   std::string unverified{};

@@ -15,7 +15,7 @@ namespace xferbench {
 std::string to_profile_json(const Calibration& calibration, std::string_view name, std::string_view base);
 
 std::string to_validation_json(const Validated& validated);
-/// The contents of docs/validation-schema.json.
+/// Returns the contents of docs/validation-schema.json.
 std::string validation_schema();
 
 }  // namespace xferbench

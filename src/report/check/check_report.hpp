@@ -13,7 +13,7 @@ namespace xferbench {
 /// Returns JSON "xferbench-check/1" (docs/check-schema.json): totals over all files, an entry for each file, and one
 /// for each of its expectations.
 std::string to_check_json(AllChecked all);
-/// The contents of docs/check-schema.json.
+/// Returns the contents of docs/check-schema.json.
 std::string check_schema();
 /// Returns JUnit XML, for CI servers: a suite for each file, a test case for each expectation. A test case is skipped
 /// if there is no measurement. A file that does not pass although no expectation fails has an additional case with the

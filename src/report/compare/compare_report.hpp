@@ -15,7 +15,7 @@ std::vector<Annotation> annotations_of(const compare::Comparison& comparison);
 /// Return JSON with one case per line; docs/compare-schema.json is the contract. Unknown values are absent.
 std::string to_json(const compare::Comparison& comparison);
 std::string to_json(const compare::Across& across);
-/// The contents of docs/compare-schema.json.
+/// Returns the contents of docs/compare-schema.json.
 std::string compare_schema();
 
 }  // namespace xferbench

@@ -14,7 +14,7 @@ inline constexpr std::string_view kExplanationSchema = "xferbench-explain/1";
 std::string to_json(const explain::Explanation& explanation);
 /// Reads a file that to_json() wrote. Throws InputError, as read_report() does.
 explain::Explanation read_explanation(const std::string& path);
-/// The contents of docs/explain-schema.json.
+/// Returns the contents of docs/explain-schema.json.
 std::string explain_schema();
 
 }  // namespace xferbench

@@ -1,4 +1,4 @@
-// Writes recordings for trace viewers.
+// Writes recordings of programs as timelines for trace viewers.
 #pragma once
 
 #include <span>
