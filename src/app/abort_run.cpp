@@ -14,8 +14,9 @@ namespace xferbench::app {
 
 namespace {
 
-/// Reports errors instead of throwing, because the process still has to say why it ends. False if another thread is
-/// writing the files.
+/// Stores the results of `last.cases` and writes all output files. Prints errors instead of throwing them, because the
+/// process still has to print why it ends. Returns false if the measuring thread is writing the files and does not
+/// finish.
 bool save(const AbortContext& last) {
   try {
     return last.live.abandon(last.cases);
@@ -47,7 +48,7 @@ std::string stuck_reason(const Alarm& alarm) {
 }
 
 void abort_run(const Alarm& alarm, const AbortContext& last) {
-  // Save the results first: printing may block if nobody reads.
+  // Save the results first: printing may block if the reader of the output has stopped reading.
   const bool saved = save(last);
   try {
     last.clear();

@@ -9,16 +9,16 @@
 
 namespace xferbench::app {
 
-/// What the watchdog saves and prints before it ends the process.
+/// What the watchdog thread saves and prints before it ends the process.
 struct AbortContext {
   LiveReport& live;
-  KnownResults cases;                  ///< results for cases that have none yet
-  std::function<std::string()> table;  ///< the report as a table
-  std::function<void()> clear;         ///< clears the progress line on a terminal
-  std::string rank{};                  ///< names this rank of a fleet in messages; empty: no fleet
+  KnownResults cases;                  ///< results to store for the cases that have none yet
+  std::function<std::string()> table;  ///< returns the report so far, formatted as a table for the terminal
+  std::function<void()> clear;         ///< clears the progress line on the terminal
+  std::string rank{};                  ///< name of this MPI rank in messages; empty if the run has a single process
 };
 
-/// Why the case in which the GPU got stuck has failed.
+/// Returns the text that explains why the case failed during which the GPU stopped responding.
 std::string stuck_reason(const Alarm& alarm);
 
 /// Saves the files, prints what happened and the table, and ends the process. The exit code is ExitCode::stuck,

@@ -28,8 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file that keeps the measurements: for a profile mine.json, mine.results.json in the same folder. nullopt if the
-/// profile is not written to a file.
+/// Returns the path of the results file that keeps the measurements: for a profile mine.json, mine.results.json in the
+/// same folder. Returns nullopt if the profile is not written to a file.
 std::optional<std::string> file_of_results(const cli::CalibrateCommand& command, const ResultsFile& profile) {
   if (command.json) return command.json;
   std::error_code unknown;
@@ -60,7 +60,8 @@ int run_suite(const cli::CalibrateCommand& command, const std::string& file) {
 
 /// The results of measuring this machine.
 struct MeasuredHere {
-  int given_up = 0;  ///< exit code if the user interrupted the suite: then `runs` is empty; 0: not interrupted
+  /// exit code if the user interrupted the suite, in which case `runs` is empty; 0 if not interrupted
+  int given_up = 0;
   std::vector<NamedReport> runs{};
 };
 
@@ -75,7 +76,7 @@ MeasuredHere measured_here(const cli::CalibrateCommand& command, const std::opti
   return {.runs = {{kept ? printable(*kept) : "suite calibrate", read_report(file)}}};
 }
 
-/// Warns of failed cases. The profile lacks their numbers, and nothing else would report that.
+/// Warns of failed cases. The profile lacks the numbers of failed cases, and no other message would tell the user.
 void warn_of_failures(const std::vector<NamedReport>& runs) {
   for (const NamedReport& run : runs) {
     const std::vector<Result>& results = run.report.results;
@@ -125,7 +126,8 @@ int perform(const cli::CalibrateCommand& command) {
   if (made.figures.empty())
     throw InputError("these results contain no number of a profile; measure some with xferbench --suite calibrate");
   const ProfileText profile{to_profile_json(made, command.name, command.base), "the new profile"};
-  static_cast<void>(origins_of(profile));  // throws now instead of writing a profile that is refused when it is used
+  // throws now; otherwise an unusable profile would be written and refused only when it is used
+  static_cast<void>(origins_of(profile));
   output.finish(profile.json);
   if (command.show.quiet) return 0;
   tell(output_text(made, command.output));

@@ -26,7 +26,7 @@ int perform(const cli::CheckCommand& command) {
   const std::vector<const ScenarioDescriptor*> scenarios = descriptors();
   const check::Options options{.allow_simulated = command.allow_simulated, .scenarios = scenarios};
   std::vector<check::Checked> all;
-  // One after the other: the samples of a file are not needed after its check.
+  // Read and check one file at a time, so that the samples of only one file are in memory.
   for (const std::string& results : command.results) {
     all.push_back(check::check(read_report(results), results, expectations, options));
   }

@@ -41,7 +41,8 @@ namespace xferbench::app {
 
 namespace {
 
-/// Results for case number `at` and all later ones if the run is given up during case `at`.
+/// Returns the results to store if the run is abandoned during case number `at`: `failed` for that case if the GPU is
+/// stuck, and `skipped` for all other cases from `at` on.
 KnownResults given_up(const std::vector<PlannedCase>& cases, const std::vector<std::size_t>& indexes, std::size_t at,
                       const Alarm& alarm) {
   const bool stuck = alarm.kind == Alarm::Kind::stuck;
@@ -74,7 +75,7 @@ void run_with_progress(const cli::RunCommand& command, const std::vector<std::si
                          measuring.verify,
                          [&progress](const SamplingProgress& p) { progress.sampled(p); },
                          measuring.files.timeline.has_value()};
-  std::atomic<std::size_t> at = 0;  // the case that is being measured
+  std::atomic<std::size_t> at = 0;  // index in `cases` of the case that is being measured
   const RunObserver observer{
       .begin =
           [&](std::size_t i, std::size_t turn) {
@@ -103,7 +104,8 @@ std::vector<std::size_t> all_of(const std::vector<PlannedCase>& cases) {
   return indexes;
 }
 
-/// With --repeat, the parent process has already acknowledged the signal.
+/// Returns whether the signal handler prints that a signal has arrived. A child process of --repeat does not, because
+/// its parent already has.
 Acknowledge acknowledgement_of(const cli::RunCommand& command) {
   return command.process || command.measuring.show.quiet ? Acknowledge::no : Acknowledge::yes;
 }
@@ -127,7 +129,8 @@ int run_once(cli::RunCommand command) {
   return measure(command, all_of(command.cases), machine, live);
 }
 
-/// The stored command, with the outputs that concern only this part of the run taken from `now`.
+/// Returns the stored command of the run to resume. Its output files (except the JSON file) and display options are
+/// those of `now`, the command line of the resuming process.
 cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand& now) {
   cli::RunCommand whole = with_suite(stored.command);
   whole.measuring.files.csv = now.measuring.files.csv;
@@ -139,10 +142,10 @@ cli::RunCommand command_to_resume(const StoredRun& stored, const cli::RunCommand
   return whole;
 }
 
-/// Prints that no case of the run is missing. Returns the exit code that the run had when it was measured.
+/// Prints that no case of the run is missing. Returns the exit code `failed` if a case has failed, else `ok`.
 int end_of(const ResumePlan& left, const StoredRun& stored) {
   const std::string& file = stored.file;
-  // A run that was killed just after its file became complete leaves a journal.
+  // Remove the journal, which stays behind if the run was killed just after its results file became complete.
   if (const ReplacedFile* ordinary = stored.json.ordinary()) ordinary->remove_journal();
   const auto has_failed = [](const auto& known) { return known.second.status == Status::failed; };
   const auto failed = std::ranges::count_if(left.known, has_failed);
@@ -172,7 +175,8 @@ int resume(const cli::RunCommand& command) {
   return measure(whole, left.missing, machine, live);
 }
 
-/// Every turn takes at least one sample of each case.
+/// Throws UsageError if --passes is larger than the maximum number of samples of a case, because every pass takes at
+/// least one sample of each case.
 void refuse_more_turns_than_samples(const cli::RunCommand& command) {
   const std::size_t turns = command.turns.value_or(1);
   for (const PlannedCase& c : command.cases) {

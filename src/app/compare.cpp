@@ -1,4 +1,4 @@
-// Command `compare`: what changed between results files.
+// Command `compare`: reports what changed between results files.
 #include <string>
 #include <vector>
 
@@ -18,14 +18,14 @@ namespace xferbench::app {
 
 namespace {
 
-/// Adds the metrics that this program's scenarios declare, for files that do not declare them.
+/// Adds the declarations of this program's metrics, which are used for files that contain none.
 xferbench::compare::Options with_declared(xferbench::compare::Options options) {
   options.metrics_declared = declared_by(descriptors());
   return options;
 }
 
-/// A GitHub comment may have 65,536 characters; the summary of a CI step takes 1 MiB. A text within the first limit
-/// also fits the second. The limit is in bytes, which are never fewer than characters.
+/// Limits for the Markdown output, which is meant for CI. A GitHub comment may have 65,536 characters and the summary
+/// of a CI step 1 MiB, so the smaller limit is used. It is counted in bytes, which are never fewer than characters.
 constexpr MarkdownLimits kComment{.most = 65'000, .title_level = 3};
 
 int show_across(const cli::CompareCommand& command) {

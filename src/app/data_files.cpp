@@ -17,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder that holds one folder for each kind. If $XFERBENCH_DATA is set, it alone decides. Else the folder is
-/// found relative to the program, so that an installation can be moved: PREFIX/bin/xferbench has
+/// Returns the root folder of the data files, with one subfolder for each kind. It is $XFERBENCH_DATA if that is set.
+/// Otherwise it is found relative to the executable, so that an installation can be moved: PREFIX/bin/xferbench has
 /// PREFIX/share/xferbench, and a build folder has a link share/xferbench to the source tree.
 fs::path data_root() {
   const char* given = std::getenv("XFERBENCH_DATA");

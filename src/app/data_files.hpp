@@ -11,19 +11,20 @@
 
 namespace xferbench::app {
 
-/// The path of a file that the user names: one that comes with the program (`h200` for expectations/h200.json), or else
-/// a path. A word without slash and dot is looked up as a name first; write ./h200 for a file of that name. `kind` is
-/// the folder: "expectations". Throws InputError that lists the known names.
+/// Returns the path of a file that the user names: a data file that comes with the program (`h200` for
+/// expectations/h200.json) or a path. A word without slash and dot is looked up as a data file first, so a file of that
+/// name must be written ./h200. `kind` is the name of the folder: "expectations" or "suites". If nothing is found,
+/// throws InputError that lists the known names.
 std::filesystem::path find_data(std::string_view kind, const std::string& name_or_path);
 
 /// The paths of all data files of `kind` that come with the program, sorted; empty if the data is not installed.
 std::vector<std::filesystem::path> data_files(std::string_view kind);
 
-/// The names of the data files of `kind`, as find_data() takes them. Names with control characters are left out.
+/// Returns the names of the data files of `kind`, as find_data() takes them. Leaves out names with control characters.
 std::vector<std::string> data_names(std::string_view kind);
 
-/// The names and descriptions of the data files of `kind`. If `describe` throws InputError for a file, its message is
-/// the description.
+/// Returns the names and descriptions of the data files of `kind`. If `describe` throws InputError for a file, the
+/// error message is used as its description.
 Labels described_data(std::string_view kind, const std::function<std::string(const std::string& path)>& describe);
 
 }  // namespace xferbench::app

@@ -1,4 +1,4 @@
-// Command `expect`: derives limits from good runs.
+// Command `expect`: derives limits from runs that are known to be good.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string output_text(const check::Derived& derived, const std::string& output
 int perform(const cli::ExpectCommand& command) {
   refuse_same_twice(command.good);
   refuse_to_overwrite(command.good, std::array{cli::NamedFile{"output", command.output}});
-  // Limits may have been edited by hand, so a previous file is kept.
+  // The user may have edited the limits by hand, so a previous file is kept as a backup.
   ResultsFile output(command.output, Previous::kept);
   const std::vector<NamedReport> runs = by_process(read_reports(command.good));
   check::DeriveOptions options{.allow_simulated = command.allow_simulated,

@@ -25,7 +25,7 @@ namespace {
 /// The path from which an input is read; "-" is standard input.
 fs::path source(const std::string& input) { return input == "-" ? "/dev/stdin" : input; }
 
-/// Whether both paths lead to the same file. Follows links; false if a file is missing.
+/// Returns whether both paths lead to the same file, following links; false if a file is missing.
 bool is_same(const fs::path& a, const fs::path& b) {
   std::error_code unknown;
   return fs::equivalent(a, b, unknown) && !unknown;
@@ -36,7 +36,7 @@ bool is_same(const fs::path& a, const fs::path& b) {
 void refuse_to_overwrite(std::span<const std::string> inputs, std::span<const cli::NamedFile> outputs) {
   std::error_code unknown;
   for (const auto& [flag, path] : outputs) {
-    // Pipes and terminals hold nothing that could be lost.
+    // Standard output, pipes and terminals hold no data that could be overwritten.
     if (path == "-" || !fs::is_regular_file(path, unknown)) continue;
     for (const std::string& input : inputs) {
       if (!is_same(source(input), path)) continue;
@@ -68,7 +68,7 @@ std::vector<NamedReport> read_reports(const std::vector<std::string>& files) {
   };
   for (std::size_t i = 0; i < files.size(); i += 2) {
     std::future<void> other;
-    if (i + 1 < files.size()) other = std::async(read, i + 1);  // deferred to get() if no thread can be started
+    if (i + 1 < files.size()) other = std::async(read, i + 1);  // runs within get() if no thread can be started
     read(i);
     if (other.valid()) other.get();
   }
@@ -104,7 +104,7 @@ JudgementFiles::JudgementFiles(const cli::OutputFiles& files, std::span<const st
     outputs_.push_back({flag, ResultsFile(path)});
     targets.push_back({flag, outputs_.back().file.target()});
   }
-  cli::refuse_shared_files(targets);  // again with resolved paths: "-" and /dev/stdout are the same
+  cli::refuse_shared_files(targets);  // checks again with resolved paths, because "-" and /dev/stdout are the same file
 }
 
 bool JudgementFiles::shows_table() const {
@@ -118,7 +118,7 @@ void JudgementFiles::write(const Texts& texts) {
     if (output == outputs_.end()) return;
     try {
       output->file.finish(write);
-    } catch (const OutputError&) {  // the other files and the table are still written
+    } catch (const OutputError&) {  // ignored here: the other files and the table must still be written
       if (!lost) lost = std::current_exception();
     }
   };

@@ -1,4 +1,4 @@
-// Rules for all commands that read and write files: no input is overwritten, and no input is read twice.
+// File handling that all commands share: an output never overwrites an input, and no input is used twice.
 #pragma once
 
 #include <functional>
@@ -16,51 +16,53 @@
 
 namespace xferbench::app {
 
-/// Throws UsageError if an output file is also an input, under any name. "-" is standard input or standard output.
+/// Throws UsageError if an output file is also an input, even under another path. "-" is standard input or standard
+/// output.
 void refuse_to_overwrite(std::span<const std::string> inputs, std::span<const cli::NamedFile> outputs);
 
-/// Throws UsageError if two files that stand for different processes are the same file.
+/// Throws UsageError if two paths are the same file, because each file must be from another process.
 void refuse_same_twice(std::span<const std::string> files);
 
-/// Reads results files; "-" is standard input. It reads two at a time: that halves the wait for two large ones, and
-/// more would only need more memory. Throws as read_report() does.
+/// Reads results files; "-" is standard input. Reads two files at a time, which halves the waiting time for two large
+/// files; reading more at once would need too much memory. Throws the same exceptions as read_report().
 std::vector<NamedReport> read_reports(const std::vector<std::string>& files);
 
-/// The two sides of a comparison, with one report per process. read_sides() throws UsageError if a side has a file
-/// twice.
+/// The two sides of a comparison, each with one report per process.
 struct Sides {
   std::vector<NamedReport> base;
   std::vector<NamedReport> new_side;
 };
+/// Throws UsageError if a file is given twice on one side.
 Sides read_sides(const std::vector<std::string>& base, const std::vector<std::string>& new_side);
 
-/// The rates in a soak's file in order of time, for charts. Throws InputError.
+/// Returns the transfer rates in the file of a soak test in order of time, for charts. Throws InputError.
 std::vector<RateSample> rates_in(const std::string& file);
 
 void warn(const std::vector<std::string>& warnings);
 
-/// The output files of a command that judges results or recordings. The table goes to standard output, unless one of
-/// the files does.
+/// Writes the outputs of a command that judges results or recordings. The table goes to standard output, unless one of
+/// the output files is standard output.
 class JudgementFiles {
  public:
   using Text = std::function<std::string()>;
-  /// Functions that produce the outputs; each one is called only if its output was requested.
+  /// Functions that produce the contents of the outputs. Each function is called only if its output was requested.
   struct Texts {
     std::function<Document()> document;
-    Style style{};                      ///< of the table on the terminal
-    std::function<Document()> shown{};  ///< the table on the terminal; absent: `document` is shown
-    MarkdownLimits limits{};            ///< for the Markdown file
+    Style style{};                      ///< style of the table on the terminal
+    std::function<Document()> shown{};  ///< returns the table for the terminal; if empty, `document` is used
+    MarkdownLimits limits{};            ///< size limits of the Markdown file
     Text json{};
     Text junit{};
     Text openmetrics{};
     TextWriter timeline{};
   };
 
-  /// Throws OutputError or UsageError before anything is read, so that a typo costs no work.
+  /// Opens the output files. Throws OutputError or UsageError before any input is read, so that a mistyped path is
+  /// reported at once.
   JudgementFiles(const cli::OutputFiles& files, std::span<const std::string> inputs);
 
   [[nodiscard]] bool shows_table() const;
-  /// Writes all outputs, even if one of them fails. Then throws OutputError for the first failure.
+  /// Writes all outputs, even if writing one of them fails. Then throws OutputError for the first failure.
   void write(const Texts& texts);
 
  private:
@@ -68,7 +70,7 @@ class JudgementFiles {
     std::string_view flag;
     ResultsFile file;
   };
-  std::vector<Output> outputs_;  ///< only the requested outputs
+  std::vector<Output> outputs_;  ///< one entry for each requested output
 };
 
 }  // namespace xferbench::app

@@ -28,7 +28,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// Opens the requested GPUs, else all of them; if not all can be used, only the first.
+/// Opens the requested GPUs; without a request, all GPUs, or only the first one if not all can be used.
 std::unique_ptr<Machine> open_to_describe(const cli::DeviceChoice& choice) {
   if (choice.gpu || choice.gpus) return open_machine(choice, gpus_for(choice, {}));
   try {
@@ -40,7 +40,7 @@ std::unique_ptr<Machine> open_to_describe(const cli::DeviceChoice& choice) {
   }
 }
 
-/// Describes a machine without a GPU too, unless a GPU was asked for by its number.
+/// Collects the facts about the machine. A missing GPU is not an error, unless the user asked for a GPU by its number.
 MachineFacts facts_of(const cli::DeviceChoice& choice) {
   MachineFacts facts;
   facts.profiles = simulated_profiles();
@@ -128,9 +128,10 @@ int perform(const cli::CompleteCommand& command) {
 }
 
 int perform(const cli::GpuProbeCommand& command) {
-  alarm(static_cast<unsigned>(kGpuProbeTimeout));  // ends this process if MPI hangs and no parent is left to end it
+  // SIGALRM ends this process if MPI hangs and the parent process, which would end it, has gone
+  alarm(static_cast<unsigned>(kGpuProbeTimeout));
   const std::unique_ptr<Machine> machine = open_gpus({.numbers = {command.gpu}});
-  // The same order as in a run: the GPU first, so that MPI finds it in use.
+  // Open the GPU before starting MPI, in the same order as a run does, so that MPI finds the GPU in use.
   const std::unique_ptr<Communicator> alone = start_mpi();
   const std::string reason = try_gpu_memory(*alone, machine->device(), kGpuProbeTimeout);
   if (!reason.empty()) write_standard_output(reason + "\n");

@@ -23,11 +23,12 @@ namespace xferbench::app {
 
 namespace {
 
-/// Whether the file is updated after each case. A timeline is not, because it is long. OpenMetrics is not, because
-/// monitoring would lose the previous run's numbers while this run goes on.
+/// Returns whether the file of this flag is updated after each case. A timeline is not, because it is long. OpenMetrics
+/// is not, because monitoring would lose the numbers of the previous run while this run goes on.
 bool follows(std::string_view flag) { return flag != "timeline" && flag != "openmetrics"; }
 
-/// Whether every case ran to its end in all turns or was skipped for good, and at least one ran.
+/// Returns whether every case was either measured completely, in all passes over the cases, or skipped for a permanent
+/// reason, and at least one case was measured.
 bool is_complete(const Report& report) {
   const auto skipped = [](const Result& r) { return r.status == Status::skipped; };
   const auto missing = [&](const Result& r) {
@@ -37,8 +38,8 @@ bool is_complete(const Report& report) {
          !std::ranges::all_of(report.results, skipped);
 }
 
-/// Runs `action` and returns its error instead of throwing, so that only one file is affected; `what` describes the
-/// action.
+/// Runs `action` and returns its error instead of throwing it, so that other files are still written. `what` returns
+/// the beginning of the error message.
 template <class Action, class What>
 std::optional<OutputError> error_of(const Action& action, const What& what) {
   try {
@@ -51,11 +52,12 @@ std::optional<OutputError> error_of(const Action& action, const What& what) {
   }
 }
 
-/// After Ctrl-C all remaining cases are skipped at once, and finish() writes them together: writing the files for each
-/// would keep the user waiting for minutes.
+/// Returns whether the result is written only by finish(). After Ctrl-C all remaining cases are skipped at once, and
+/// writing the files after each of them would keep the user waiting for minutes.
 bool written_at_end(const Result& result) { return interrupted() != 0 && result.status == Status::skipped; }
 
-/// The files grow with every case, so writing them may take at most a tenth of the time.
+/// Returns when the files may be written next, so that writing takes at most a tenth of the time. The files grow with
+/// every case.
 LiveClock::time_point next_after(LiveClock::time_point begun) {
   const auto now = LiveClock::now();
   return now + 9 * (now - begun);
@@ -90,7 +92,7 @@ std::vector<std::string> Record::insert(std::size_t index, Result result) {
   std::vector<std::string> lost;
   const std::size_t place = place_of(index);
   if (!has(index)) {
-    // Reserve first: if memory runs out, every result must still have an index.
+    // Reserve first: if the memory is exhausted here, the results and their indexes must still match.
     if (indexes_.size() == indexes_.capacity()) indexes_.reserve(2 * indexes_.size() + 1);
     report.results.insert(report.results.begin() + static_cast<std::ptrdiff_t>(place), std::move(result));
     indexes_.insert(indexes_.begin() + static_cast<std::ptrdiff_t>(place), index);
@@ -109,12 +111,14 @@ void Record::replace(std::vector<Result> results) {
   changes_ += report.results.size();
 }
 
-/// Marks a known case as failed and keeps its earlier samples. Returns a message if they cannot be read any more.
+/// Marks a stored result as failed and keeps its earlier samples. Returns a message if these samples can no longer be
+/// read.
 std::vector<std::string> Record::mark_failed(Result& known, Result result, std::size_t index) {
   std::string lost;
   try {
     Result before = known;
-    if (known.has_released_samples() && journal_ && journal_->has(index)) {  // else no file has the samples
+    // if the journal does not have them, no file has the samples
+    if (known.has_released_samples() && journal_ && journal_->has(index)) {
       before = journal_->result(index);
       before.config = known.config;  // files do not store AxisKind
     }
@@ -122,7 +126,7 @@ std::vector<std::string> Record::mark_failed(Result& known, Result result, std::
     return {};
   } catch (const std::bad_alloc&) {
     lost = "out of memory";
-  } catch (const std::runtime_error& error) {  // an error of the journal or of its content
+  } catch (const std::runtime_error& error) {  // reading the journal or parsing its content failed
     lost = error.what();
   }
   known = std::move(result);
@@ -181,9 +185,9 @@ void Record::append_to_journal() {
   }
 }
 
-/// A journal is needed if the file is too large to be written after each case, or if cases end faster than it can be
-/// written. It must not begin before this run has written the file: until then a journal next to it is the previous
-/// run's, or would be taken for that of a finished run.
+/// Returns whether results must go to a journal: the file is too large to be written after each case, or cases end
+/// faster than it can be written. A journal must not begin before this run has written the file. Until then, a journal
+/// next to the file belongs to the previous run.
 bool Record::needs_journal() const {
   constexpr std::size_t kMany = 64;
   if (!journal_ || journal_->has_begun()) return journal_.has_value();
@@ -221,7 +225,7 @@ std::vector<std::string> Record::keep_journal() {
 void Record::end_journal() {
   if (!journal_ || !journal_->has_begun()) return;
   if (!json_->error) return journal_->remove();
-  const auto last_try = [this] {  // appends the results that could not be appended before
+  const auto last_try = [this] {  // append the results that could not be appended before
     append_to_journal();
     journal_->synchronize();
   };
@@ -265,7 +269,7 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, const ToDoc
   open("html", files.html, at_once([document](const Report& r) { return to_html(document(r)); }));
   open("timeline", files.timeline, at_once(to_chrome_trace));
   open("openmetrics", files.openmetrics, at_once([](const Report& r) { return to_openmetrics(r, descriptors()); }));
-  cli::refuse_shared_files(opened);  // again with resolved paths: "-" and /dev/stdout are the same
+  cli::refuse_shared_files(opened);  // checks again with resolved paths, because "-" and /dev/stdout are the same file
   for (LiveFile& file : files_) {
     if (file.follows && !file.file.exists()) record_.write(file, &ResultsFile::update);
   }
@@ -274,7 +278,7 @@ LiveReport::LiveReport(Report report, const cli::OutputFiles& files, const ToDoc
   if (json_ == nullptr && !files.html) record_.forget_samples();
   if (json_ == nullptr || json_->file.ordinary() == nullptr) return;
   record_.allow_journal(*json_);
-  // The previous journal's results go into the new journal, which replaces it.
+  // Start a new journal that contains the results of the previous run's journal and replaces that journal.
   if (continued && json_->file.ordinary()->has_journal()) record_.begin_journal();
 }
 
@@ -325,7 +329,7 @@ std::vector<std::string> LiveReport::replace(std::vector<Result> results) {
 
 std::vector<std::string> LiveReport::update() {
   std::vector<std::string> news = record_.keep_journal();
-  // After Ctrl-C this is the last result: no later write would include it.
+  // After Ctrl-C write at once: this is the last result, so no later write would include it.
   if (LiveClock::now() < next_update_ && interrupted() == 0) return news;
   const auto begun = LiveClock::now();
   for (LiveFile& file : files_) {
@@ -342,14 +346,15 @@ std::vector<std::string> LiveReport::update() {
   return news;
 }
 
-/// Limits the sum of all writes to three times the size of the last one.
+/// Returns whether the file is to be written now. All writes together write at most three times the size of the last
+/// one.
 bool LiveReport::is_due(const LiveFile& file) const {
   const bool has_no_journal = &file == json_ && !record_.has_whole_journal();
   const bool has_grown = record_.changes() - file.changes >= record_.report.results.size() / 3;
   return has_no_journal || has_grown || file.is_small() || file.error;
 }
 
-/// What happens next to a file that could not be written.
+/// Returns the part of an error message that says what happens next to a file that could not be written.
 std::string LiveReport::recovery_hint(const LiveFile& file) const {
   const std::string goes_on = "the run continues, and tries again after each case";
   if (&file == json_ && record_.has_changed_journal()) return "the run continues, and " + record_.measured_again();
@@ -377,7 +382,7 @@ bool LiveReport::abandon(const KnownResults& last) {
   constexpr std::chrono::seconds kTimeout{10};
   constexpr std::chrono::milliseconds kBetweenTries{5};
   std::unique_lock lock(mutex_, std::defer_lock);
-  // Not a timed mutex: ThreadSanitizer does not see its lock (pthread_mutex_clocklock).
+  // Polls instead of using a timed mutex, because ThreadSanitizer does not see a timed lock (pthread_mutex_clocklock).
   for (const auto end = LiveClock::now() + kTimeout; !lock.try_lock();) {
     if (LiveClock::now() > end) return false;
     std::this_thread::sleep_for(kBetweenTries);
@@ -388,7 +393,7 @@ bool LiveReport::abandon(const KnownResults& last) {
       if (!record_.has(index) || result.status == Status::failed) {
         static_cast<void>(record_.insert(index, result));
       }
-    } catch (const std::bad_alloc&) {  // write the measured results without this one
+    } catch (const std::bad_alloc&) {  // out of memory: write the other results without this one
     }
   }
   record_.report.complete = false;

@@ -18,7 +18,7 @@ namespace xferbench {
 
 namespace {
 
-/// Whether an allocation of this thread ever failed.
+/// Returns a reference to the flag that says whether an allocation of this thread has ever failed.
 bool& allocation_failed() {
   thread_local bool refused = false;
   return refused;
@@ -29,16 +29,17 @@ bool& allocation_failed() {
   throw std::bad_alloc();
 }
 
-/// If optimised code inlines a noexcept function, an exception that leaves it ends the program uncaught, and its type
-/// cannot be read. Then a failed allocation of this thread is the only evidence.
+/// Returns whether the program ends because of std::bad_alloc. If optimized code inlines a noexcept function, the type
+/// of an exception that leaves the function cannot be read; then a failed allocation of this thread is the only
+/// evidence.
 bool is_out_of_memory() {
   const std::type_info* caught = abi::__cxa_current_exception_type();
   if (caught != nullptr) return *caught == typeid(std::bad_alloc);
   return std::uncaught_exceptions() > 0 && allocation_failed();
 }
 
-/// The terminate handler. Libraries allocate in noexcept functions (CLI11's get_option_no_throw), so main could not
-/// catch std::bad_alloc there.
+/// The terminate handler. It is needed because main cannot catch std::bad_alloc from an allocation in a noexcept
+/// function of a library (such as CLI11's get_option_no_throw).
 [[noreturn]] void exit_out_of_memory() {
   if (!is_out_of_memory()) {
     __gnu_cxx::__verbose_terminate_handler();
@@ -53,7 +54,8 @@ bool is_out_of_memory() {
 ProcessSetup::ProcessSetup() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) >= 0) continue;
-    // open() returns the lowest free number, which is this one. The mode is the opposite one, so that any use fails.
+    // open() returns the lowest free descriptor number, which is this one. The file is opened in the wrong mode on
+    // purpose, so that every use of the missing descriptor fails.
     const int mode = descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY;
     if (open("/dev/null", mode) < 0) continue;  // NOLINT(cppcoreguidelines-pro-type-vararg)
   }

@@ -3,17 +3,18 @@
 
 namespace xferbench {
 
-/// Turns conditions that would end or mislead the process into errors:
-/// - a missing standard descriptor is filled, so that no file that is opened later becomes standard error and receives
-///   messages; what is written to a missing standard output still fails;
-/// - running out of memory, anywhere, ends the program with a message and its exit code;
-/// - a pipe without a reader and a file at its size limit (SIGPIPE, SIGXFSZ) fail the write.
+/// Sets up the process, so that some conditions which would end or mislead it become ordinary errors:
+/// - A missing standard descriptor is opened, so that no file that is opened later becomes standard error and receives
+/// messages. Writing to a missing standard output still fails.
+/// - If memory is exhausted anywhere, the program ends with a message and the right exit code.
+/// - Writing to a pipe without a reader or to a file at its size limit fails, and no signal (SIGPIPE, SIGXFSZ) ends the
+/// program.
 class ProcessSetup {
  public:
   ProcessSetup();
 
-  /// Ends the process silently by SIGPIPE, as programs end when the reader of standard output has gone. Returns if the
-  /// parent process had SIGPIPE ignored.
+  /// Ends the process silently by SIGPIPE, as is usual when the reader of standard output has gone. Returns if the
+  /// parent process had set SIGPIPE to be ignored.
   void end_by_closed_pipe() const;
 
  private:

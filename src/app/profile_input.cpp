@@ -26,14 +26,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How much of a file is read to guess whether it holds results. A wrong guess is harmless: reading the file reports
-/// what is wrong.
+/// Number of bytes at the start of a file from which the program guesses whether it contains results. A wrong guess is
+/// harmless, because reading the whole file then reports what is wrong.
 constexpr std::size_t kBytesToLookAt = 256;
 bool looks_like_results(std::string_view text) {
   return text.substr(0, kBytesToLookAt).find("\"xferbench/1\"") != std::string_view::npos;
 }
 
-/// Reads pieces of a file until `most` bytes are there.
+/// Reads the start of a file until at least `most` bytes are there, or the whole file if it is shorter.
 std::string beginning_of(const std::string& path, std::size_t most) {
   file_io::refuse_named_pipe(path);
   std::ifstream file(path, std::ios::binary);
@@ -46,7 +46,7 @@ std::string beginning_of(const std::string& path, std::size_t most) {
   return text;
 }
 
-/// Refuses endless files, such as /dev/zero.
+/// Reads a whole file. Throws if it is too large, so that endless files such as /dev/zero are refused.
 std::string text_of(const std::string& path) {
   constexpr std::size_t kMost = 256 * MiB;
   std::string text = beginning_of(path, kMost);
@@ -55,7 +55,7 @@ std::string text_of(const std::string& path) {
                                printable(path), format_memory(kMost)));
 }
 
-/// A pipe, a terminal or a socket: reading its beginning would consume it.
+/// Returns whether the path is a pipe, a terminal or a socket, whose data can be read only once.
 bool is_read_once(const std::string& path) {
   std::error_code unknown;
   const fs::file_status status = fs::status(path, unknown);
@@ -67,7 +67,8 @@ bool is_results_file(const std::string& path) {
   return fs::is_regular_file(path, unknown) && looks_like_results(beginning_of(path, kBytesToLookAt));
 }
 
-/// Names the profile after its file. h200.json gives h200-results, because h200 is a built-in profile.
+/// Returns the name for a profile that is made from this file: its file name without the extension. h200.json gives
+/// h200-results, because h200 is a built-in profile.
 std::string name_after(const std::string& path) {
   const std::string name = fs::path(path).stem().string();
   return is_built_in_profile(name) ? name + "-results" : name;
@@ -75,7 +76,8 @@ std::string name_after(const std::string& path) {
 
 ProfileText made_of(Report report, const std::string& path) {
   const std::array runs{NamedReport{printable(path), std::move(report)}};
-  // Simulated results are accepted: the profile then repeats the one that simulated them, and its tables say so.
+  // Simulated results are accepted, because the new profile then repeats the one that simulated them, and the output
+  // says so.
   Calibration made = calibration_of(runs, kDefaultBaseProfile, true);
   if (!made.missing.empty()) {
     throw InputError(fmt::format("{}: these results lack {}; xferbench --suite calibrate measures everything",
@@ -109,7 +111,7 @@ std::vector<std::string> drop_invalid_figures(Calibration& made) {
     if (!problem.empty()) dropped.push_back(fmt::format("{} is calculated as {}, from {}", f.field, problem, f.source));
     return !problem.empty();
   });
-  constexpr double kMost = 1e18;  // the largest interval end that a profile file may have
+  constexpr double kMost = 1e18;  // largest value that a profile file may have as the end of an interval
   const auto fits = [](double end) { return std::isfinite(end) && std::abs(end) <= kMost; };
   for (Figure& f : made.figures) {
     if (f.interval && !(fits(f.interval->low) && fits(f.interval->high))) f.interval.reset();

@@ -1,4 +1,4 @@
-// Makes a profile for the simulated device from measured results.
+// Makes a profile for the simulated GPU from measured results.
 #pragma once
 
 #include <optional>
@@ -12,25 +12,27 @@
 
 namespace xferbench::app {
 
-/// The built-in profile that supplies the numbers that results lack.
+/// The built-in profile from which numbers are taken that the results do not contain.
 inline constexpr const char* kDefaultBaseProfile = "h200";
 
-/// The profile numbers that these results give; the built-in profile `base` supplies the others. Throws as calibrate()
-/// does, and InputError if no case was measured or a case is one that its scenario could not have.
+/// Computes the numbers of a profile from these results. The built-in profile `base` supplies numbers that the results
+/// lack. Throws the same exceptions as calibrate(), and InputError if no case was measured or a case has parameters
+/// that its scenario does not allow.
 Calibration calibration_of(std::span<const NamedReport> runs, const std::string& base, bool simulated_too);
 
-/// Removes numbers that a profile cannot have, such as a negative cost. Returns a sentence for each removed number.
+/// Removes numbers that a profile cannot have, such as a negative cost. Returns one sentence for each removed number.
 std::vector<std::string> drop_invalid_figures(Calibration& made);
 
-/// The profile that --simulate names, if it has to be read at once: made from a results file, or read from an input
-/// that can be read only once, such as a pipe. Else nullopt. Throws InputError if it cannot be read or if the results
-/// are not enough for a profile.
+/// Reads the profile that --simulate names if it must be read at once: it is made from a results file, or the input
+/// (such as a pipe) can be read only once. Otherwise returns nullopt. Throws InputError if the file cannot be read or
+/// if the results are not enough for a profile.
 std::optional<ProfileText> load_profile(const std::string& simulate);
 
 /// The text of a profile file, or of the profile that is made from a results file.
 ProfileText profile_text(const std::string& simulate);
 
-/// As modelled_rank(). Results say nothing of ranks, so a results file gives a default one.
+/// Returns the simulated rank that modelled_rank() gives for a profile. For a results file it is a default one, because
+/// results contain no data about ranks.
 ModelledRank modelled_rank_of(const std::string& simulate);
 
 }  // namespace xferbench::app

@@ -34,7 +34,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// The signal of a terminal's Ctrl-Z.
+/// Returns the set of signals that contains only SIGTSTP, which a terminal sends for Ctrl-Z.
 sigset_t stop_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -42,8 +42,8 @@ sigset_t stop_signals() {
   return signals;
 }
 
-/// Ends the child if the parent was interrupted since the fork: exec would discard that, and the parent forwards a
-/// signal only once.
+/// Runs in the child process. Ends it if the parent process was interrupted since the fork: exec would discard that
+/// signal, and the parent forwards a signal only once.
 void exit_if_signalled() {
   for (const int signal : {SIGINT, SIGTERM}) {
     if (std::signal(signal, SIG_DFL) == SIG_IGN) std::signal(signal, SIG_IGN);
@@ -51,15 +51,16 @@ void exit_if_signalled() {
   if (interrupted() != 0) _exit(128 + interrupted());
 }
 
-/// Runs the same command line with --process in front: after -- it would not be a flag.
+/// Runs the same command line again, with --process inserted at the front. Appended after a "--", --process would not
+/// be read as a flag.
 [[noreturn]] void exec_child(std::size_t number, const std::vector<std::string>& arguments) {
   constexpr int kCannotRun = 127;  // exit code of shells for a command that cannot be run
   exit_if_signalled();
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  std::signal(SIGTTOU, SIG_IGN);  // a terminal may send it to background processes that write
+  std::signal(SIGTTOU, SIG_IGN);  // ignored because a terminal may send it to background processes that write
   const sigset_t stop = stop_signals();
   sigprocmask(SIG_UNBLOCK, &stop, nullptr);
-  setpgid(0, 0);  // Ctrl-C then reaches only the parent, which forwards it: a second signal would kill the child
+  setpgid(0, 0);  // Ctrl-C then reaches only the parent, which forwards it once; a second signal would kill the child
   std::vector<std::string> words{"xferbench", fmt::format("--process={}", number)};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
@@ -71,15 +72,16 @@ void exit_if_signalled() {
   _exit(kCannotRun);
 }
 
-/// Ctrl-Z at a terminal: stops the child, then this process; both continue together. SIGTSTP would not do: it does not
-/// stop orphaned process groups.
+/// Handles Ctrl-Z at a terminal: stops the child with SIGSTOP and then this process; both continue together. SIGTSTP
+/// would not work, because it does not stop orphaned process groups.
 void stop_with(pid_t child) {
   kill(-child, SIGSTOP);
   std::raise(SIGSTOP);
   kill(-child, SIGCONT);
 }
 
-/// Waits for the child. A signal that ends or stops this process also ends or stops the child.
+/// Waits for the child and returns its exit code. A signal that ends or stops this process also ends or stops the
+/// child.
 int wait_for(pid_t child) {
   constexpr timespec kBetween{.tv_sec = 0, .tv_nsec = 20'000'000};
   const sigset_t stop = stop_signals();
@@ -97,13 +99,14 @@ int wait_for(pid_t child) {
 }
 
 int run_process(std::size_t number, const std::vector<std::string>& arguments) {
-  std::signal(SIGCHLD, SIG_DFL);  // it may be inherited as ignored; then the child's exit code would be lost
+  // A parent may have set SIGCHLD to be ignored, and then the child's exit code would be lost.
+  std::signal(SIGCHLD, SIG_DFL);
   const sigset_t stop = stop_signals();
-  sigprocmask(SIG_BLOCK, &stop, nullptr);  // polled in wait_for(), so that the child is stopped first
+  sigprocmask(SIG_BLOCK, &stop, nullptr);  // wait_for() polls for SIGTSTP instead, so that it can stop the child first
   const pid_t child = fork();
   if (child < 0) throw std::system_error(errno, std::generic_category(), "starting a process");
   if (child == 0) exec_child(number, arguments);
-  setpgid(child, child);  // in the parent too: whichever runs first
+  setpgid(child, child);  // done in parent and child, because either may run first
   return wait_for(child);
 }
 
@@ -111,7 +114,8 @@ bool could_run(int code) {
   return code == static_cast<int>(ExitCode::ok) || code == static_cast<int>(ExitCode::failed);
 }
 
-/// Median and range over the processes of each sampled case, in the order of the first process.
+/// Returns the headline (main measurement) of each case: the median, minimum and maximum over the processes. The order
+/// is that of the first process.
 std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   std::vector<const Report*> reports;
   for (const Report& process : processes) reports.push_back(&process);
@@ -137,7 +141,8 @@ std::vector<RepeatedCase> cases_of(std::span<const Report> processes) {
   return cases;
 }
 
-/// Adds the variation between these processes to the spread file. Throws UsageError if the file is of another GPU.
+/// Adds the variation between these processes to the file of known spreads. Throws UsageError if that file is of
+/// another GPU.
 void save_spread(const std::string& path, ResultsFile& file, const std::vector<Report>& processes) {
   SpreadFile spread = compare::spread_between(processes);
   if (file.exists()) {
@@ -160,7 +165,8 @@ void report(const cli::RunCommand& command, const std::vector<Report>& processes
       to_terminal(document_of(processes.front(), cases, processes.size()), style_of(command.measuring.show)));
 }
 
-/// Marks cases that failed in a further process as failed in the first one's results, for readers that look only there.
+/// If a case failed in a later process, swaps that result with the one in the first process. Readers that look only at
+/// the first process then see the failure.
 void show_failures(std::vector<Result>& first, std::vector<Result>& further) {
   for (Result& r : further) {
     const auto same = [&r](const Result& other) { return other.identity() == r.identity(); };
@@ -169,7 +175,8 @@ void show_failures(std::vector<Result>& first, std::vector<Result>& further) {
   }
 }
 
-/// Called after process number `last`, from 1, was interrupted. Each process is resumed separately.
+/// Prints how to continue after process number `last` (counted from 1) was interrupted. Each process is resumed
+/// separately.
 void print_resume_hint(const std::vector<std::string>& files, std::size_t last) {
   if (std::filesystem::exists(files[last - 1])) {
     tell(fmt::format("continue: xferbench --resume {}", shell_word(files[last - 1])));
@@ -182,7 +189,8 @@ void print_resume_hint(const std::vector<std::string>& files, std::size_t last) 
   }
 }
 
-/// Refuses if files of an earlier, longer repeat exist: they would be taken for files of this one.
+/// Throws UsageError if files of an earlier --repeat with more processes exist, because they would be taken for files
+/// of this one.
 void refuse_longer_repeat(const std::string& json, std::size_t processes) {
   std::error_code unknown;
   const std::filesystem::path folder = std::filesystem::absolute(json, unknown).parent_path();
@@ -205,7 +213,8 @@ void refuse_longer_repeat(const std::string& json, std::size_t processes) {
 
 namespace {
 
-/// The temporary file of one process, if all processes end up in one file.
+/// Returns the name of the temporary results file of one process. It is used if the results of all processes are merged
+/// into one file.
 std::string part_of(const std::string& file, std::size_t number) { return fmt::format("{}.process-{}", file, number); }
 
 }  // namespace
@@ -232,7 +241,8 @@ cli::RunCommand one_process(const cli::RunCommand& command) {
   cli::RunCommand one = command;
   const std::string& json = *command.measuring.files.json;
   one.measuring.files.json = command.repeat ? numbered(json, *command.process) : part_of(json, *command.process);
-  one.measuring.device.rank = static_cast<int>(*command.process);  // gives each simulated process different noise
+  // each simulated process gets different noise, because the rank is part of its seed
+  one.measuring.device.rank = static_cast<int>(*command.process);
   return one;
 }
 
@@ -241,14 +251,16 @@ int repeat(const cli::RunCommand& command) {
   const std::string& json = *command.measuring.files.json;
   if (!command.into_one_file) refuse_longer_repeat(json, *command.repeat);
   std::optional<ResultsFile> spread;
-  if (command.into_one_file) set_aside(json);  // an old file would be taken for one of these processes
+  // move an old file away, which would otherwise be taken for the result of these processes
+  if (command.into_one_file) set_aside(json);
   if (command.spread) spread.emplace(*command.spread);
-  if (spread && spread->exists()) read_spread(*command.spread);  // an unreadable file fails before hours of work
+  // read it now, so that an unreadable file is reported before hours of measuring
+  if (spread && spread->exists()) read_spread(*command.spread);
   std::vector<std::string> files;
   for (std::size_t i = 1; i <= *command.repeat; ++i) {
     files.push_back(command.into_one_file ? part_of(json, i) : numbered(json, i));
   }
-  // An old file would be taken for one of this repeat until its process has run.
+  // Move old files away. Otherwise each would be taken for a result of this command until its process has run.
   for (const std::string& file : files) set_aside(file);
   int code = 0;
   for (std::size_t i = 1; i <= files.size(); ++i) {

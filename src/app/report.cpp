@@ -1,4 +1,4 @@
-// Command `report`: shows stored files as tables or pages.
+// Command `report`: shows stored files as tables, Markdown or HTML pages.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -39,13 +39,14 @@ namespace {
 constexpr std::string_view kOfResults = "xferbench/1";
 constexpr std::string_view kOfSoak = "xferbench-soak/1";
 
-/// Standard input is taken for results, because it can be read only once.
+/// Returns the schema name of a file. Standard input is assumed to contain results, because it can be read only once.
 std::string kind_of(const std::string& file) { return file == "-" ? std::string(kOfResults) : schema_of(file); }
 
-/// The command's input files: those that are judged, and timelines, which are shown below them.
+/// The input files of the command, in two groups. Results, soak tests and explanations are in `judged`. The timelines
+/// are shown below them.
 struct Stored {
   std::vector<std::string> judged{};
-  std::string kind{};                                          ///< schema of the first judged file
+  std::string kind{};                                          ///< schema name of the first file in `judged`
   std::vector<std::pair<std::string, TraceFile>> timelines{};  ///< pairs of file name and timeline
 };
 
@@ -86,8 +87,8 @@ Document compared(const cli::ReportCommand& command, const Sides& sides, const x
   return document_of(comparison, command.show.wide, false);
 }
 
-/// Sets the AxisKind of each param as its scenario declares it, so that sizes are shown as sizes. Cases unknown to this
-/// version stay as they are.
+/// Sets the AxisKind of each parameter to what its scenario declares, so that sizes are shown as sizes. Leaves cases
+/// unchanged if this version does not know them.
 Report with_axes(Report report) {
   for (Result& result : report.results) {
     const Scenario* scenario = scenario_of(result.config);
@@ -112,7 +113,7 @@ Stored sorted(const std::vector<std::string>& files) {
   return stored;
 }
 
-/// An empty document with the trust marks of all timelines.
+/// Returns a document without content that has the warnings (simulated, injected fault, not verified) of all timelines.
 Document document_of_timelines(const Stored& stored) {
   Trust trust = Trust::of_facts();
   for (const auto& [name, file] : stored.timelines) {
@@ -130,8 +131,8 @@ Shows always(Document document) {
   return [document = std::move(document)](bool) { return document; };
 }
 
-/// Shows a run with all rows, or with as many as a terminal has. Several processes are shown by their medians, and by
-/// findings from these.
+/// Returns a function that shows a run, either with all table rows or with as many as fit on a terminal. Several
+/// processes are shown by the medians of their results, and findings are derived from these medians.
 Shows shown_of_run(const cli::ReportCommand& command, xferbench::compare::Processes processes) {
   const std::size_t count = processes.size();
   NamedReport whole = xferbench::compare::pooled_run(std::move(processes));
@@ -147,7 +148,8 @@ Shows shown_of_run(const cli::ReportCommand& command, xferbench::compare::Proces
   };
 }
 
-/// Shows runs of one or several files, some of which may be processes of the same run.
+/// Shows one run, the comparison of two runs, or several runs side by side. Several of the files may be processes of
+/// one run.
 Shows shown_of_runs(const cli::ReportCommand& command, const std::vector<std::string>& files,
                     const xferbench::compare::Options& options) {
   std::vector<xferbench::compare::Processes> runs = xferbench::compare::runs_of(read_reports(files));
@@ -162,7 +164,8 @@ Shows shown_of_runs(const cli::ReportCommand& command, const std::vector<std::st
   return always(document_of(table));
 }
 
-/// Shows the command's files except timelines; a run with all rows, or with as many as a terminal has.
+/// Returns a function that shows all files of the command except timelines. Its argument says whether a run is shown
+/// with all table rows or with as many as fit on a terminal.
 Shows shown_by(const cli::ReportCommand& command, const Stored& stored) {
   const xferbench::compare::Options options{.metrics_declared = declared_by(descriptors()),
                                             .allow_simulated = command.allow_simulated};

@@ -25,7 +25,7 @@ std::string node_of(const Environment::Host& host) {
   return host.numa_policy + (host.numa_node ? fmt::format(" {}", *host.numa_node) : "");
 }
 
-/// The profile with all its changes except the fault, so that a run can be resumed once the fault is gone.
+/// Returns the profile's description without the injected fault, so that a run can be resumed when the fault is gone.
 std::string profile_of(Environment environment) {
   std::erase_if(environment.profile_changes, [](const auto& change) { return change.name == kInjectField; });
   return environment.profile_text();
@@ -46,7 +46,8 @@ std::string text_of(const std::vector<std::pair<std::string, std::string>>& vari
   return fmt::format("{}", fmt::join(all, " "));
 }
 
-/// Whether every result belongs to a case of the command. The cases of a suite are not known yet.
+/// Returns whether every result belongs to a case of the command. Always true for a suite, whose cases are not known
+/// yet.
 bool makes_all(const cli::RunCommand& run, const Report& report) {
   if (run.suite) return true;
   std::set<std::string> keys;
@@ -54,8 +55,8 @@ bool makes_all(const cli::RunCommand& run, const Report& report) {
   return std::ranges::all_of(report.results, [&](const Result& r) { return keys.contains(r.config.key()); });
 }
 
-/// The command of the run that wrote the file. In older versions a flag after several scenarios held for all of them.
-/// If today's reading does not give the file's cases, the old reading is used.
+/// Returns the command of the run that wrote the file. In older versions an axis flag after several scenarios applied
+/// to all of them. If the current rule does not give the cases in the file, the command line is parsed by the old rule.
 cli::RunCommand command_of(const Report& report, const std::string& file) {
   const std::vector<std::string> arguments(report.command.begin() + 1, report.command.end());
   const auto read_as = [&](cli::AxisFlags flags) {
@@ -68,7 +69,7 @@ cli::RunCommand command_of(const Report& report, const std::string& file) {
   };
   try {
     if (cli::RunCommand run = read_as(cli::AxisFlags::of_scenario); makes_all(run, report)) return run;
-  } catch (const UsageError&) {  // the second reading reports the error
+  } catch (const UsageError&) {  // parsing by the old rule below reports the error
   }
   try {
     return read_as(cli::AxisFlags::of_all);
@@ -77,7 +78,8 @@ cli::RunCommand command_of(const Report& report, const std::string& file) {
   }
 }
 
-/// Reports a damaged journal and keeps it under another name. What could be read of it goes into a new journal.
+/// Reports a damaged journal and keeps it under another name. Writes the results that could be read from it to a new
+/// journal.
 void keep_damaged_journal(const StoredRun& run, const std::string& damage) {
   const ReplacedFile* ordinary = run.json.ordinary();
   if (ordinary == nullptr) return;
@@ -99,7 +101,8 @@ StoredRun read_run(const std::string& file) {
                     "by its own file",
                     file, first));
   }
-  // Locked before it is read: a process that is writing it is not disturbed, and nothing is written after the read.
+  // Lock the file before reading it. Otherwise a process that is still writing the file could be disturbed, or could
+  // write after the file was read.
   ResultsFile json(file);
   StoredReport stored = read_stored(file);
   StoredRun run{.file = file, .json = std::move(json), .report = std::move(stored.report), .command = {}};
@@ -116,7 +119,7 @@ StoredRun read_run(const std::string& file) {
   if (run.command.measuring.files.timeline) {
     throw UsageError(fmt::format("{}: a run with --timeline cannot be resumed", file));
   }
-  run.command.measuring.files = {};  // relative paths may mean other files from this folder
+  run.command.measuring.files = {};  // remove them, because relative paths may name other files from the current folder
   if (!stored.damage.empty()) keep_damaged_journal(run, stored.damage);
   return run;
 }

@@ -1,4 +1,4 @@
-// `--resume FILE`: continues with the cases that a results file does not have yet.
+// Implements `--resume FILE`, which measures the cases that are missing in a results file.
 #pragma once
 
 #include <cstddef>
@@ -19,31 +19,32 @@ struct StoredRun {
   std::string file;
   ResultsFile json;  ///< the file, locked
   Report report;
-  cli::RunCommand command;  ///< command of the run, without its output files
+  cli::RunCommand command;  ///< command of the original run, without its output files
 };
 
-/// Throws InputError if the file cannot be read, OutputError if it cannot be continued (another process does so),
-/// UsageError if its command cannot be resumed.
+/// Reads and locks the results file of an interrupted run. Throws InputError if the file cannot be read, OutputError if
+/// it cannot be continued (for example because another process is writing it), and UsageError if its command cannot be
+/// resumed.
 StoredRun read_run(const std::string& file);
 
-/// Refuses to mix results of two machines, drivers or builds in one file. `before` and `tool` are those of the file.
-/// Throws UsageError.
+/// Throws UsageError if this machine, driver or build differs from that of the file, whose values are `before` and
+/// `tool`. Results of different ones must not be mixed in one file.
 void refuse_another_machine(const std::string& file, const Environment& before, const Tool& tool, const Device& device);
 
-/// What is left to do of a run. Indexes are into the cases of its command.
+/// The cases of a run that are still to be measured. Indexes are into the cases of its command.
 struct ResumePlan {
-  KnownResults known;                ///< all results in the file, also of cases that are run again
-  std::vector<std::size_t> missing;  ///< cases that are not in the file, were interrupted there, or skipped
+  KnownResults known;                ///< all results in the file, including those of cases that are measured again
+  std::vector<std::size_t> missing;  ///< indexes of cases that are not in the file, or that were interrupted or skipped
 };
 
-/// Moves the results out of `stored`. Throws UsageError if the file has cases that its command no longer has,
-/// InputError if a scenario cannot draw conclusions from its results.
+/// Moves the results out of `stored` and finds the cases that are missing. Throws UsageError if the file has cases that
+/// its command no longer has, and InputError if a scenario cannot derive findings from the stored results.
 ResumePlan resume_plan(StoredRun& stored, const std::vector<PlannedCase>& cases);
 
-/// Removes from `missing` the cases whose reason to be skipped still holds on this device.
+/// Removes those skipped cases from `left.missing` whose reason for being skipped still holds on this device.
 void drop_still_skipped(ResumePlan& left, const std::vector<PlannedCase>& cases, Machine& machine, bool verify);
 
-/// The report of the whole run without results. Its start is that of the first part.
+/// Returns the report of the whole run without results. Its start time is that of the original process.
 Report continue_report(const StoredRun& stored, const Device& device, Descriptors scenarios);
 
 }  // namespace xferbench::app

@@ -20,14 +20,14 @@ namespace xferbench::app {
 std::string resume_hint(const cli::RunCommand& command, const Report& report) {
   const cli::OutputFiles& files = command.measuring.files;
   const std::optional<std::string>& file = command.resume ? command.resume : files.json;
-  // A fleet cannot be resumed.
+  // The run of a fleet cannot be resumed.
   if (!file || *file == "-" || files.timeline || report.fleet) return {};
   return "continue: xferbench --resume " + shell_word(*file);
 }
 
 namespace {
 
-/// Block characters if the locale's encoding is UTF-8.
+/// Returns which characters charts use: block characters if the encoding of the locale is UTF-8, else ASCII.
 Glyphs glyphs() { return locale_is_utf8().value_or(false) ? Glyphs::blocks : Glyphs::ascii; }
 
 }  // namespace
@@ -70,9 +70,11 @@ void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine) {
 }
 
 void finish(const cli::RunCommand& command, LiveReport& live, bool cut_off) {
-  // The file before the table: a reader that goes away (xferbench ... | head) ends this program.
+  // Write the files before printing the table: if the reader of standard output goes away (xferbench ... | head), this
+  // program ends.
   std::vector<Finding> findings;
-  // In a fleet every rank has results of the same cases; only scenarios about ranks can conclude anything from them.
+  // In a fleet, the results contain every case once for each rank. Only scenarios that measure across ranks can derive
+  // findings from such results.
   std::vector<const Scenario*> concluding;
   for (const Scenario* scenario : scenarios()) {
     if (!live.report().fleet || scenario->descriptor().needs_ranks) concluding.push_back(scenario);

@@ -1,4 +1,4 @@
-// Functions that runs of one process and of a fleet share.
+// Functions that a run of one process and a run of a fleet share.
 #pragma once
 
 #include <span>
@@ -14,27 +14,29 @@
 
 namespace xferbench::app {
 
-/// Returns "continue: xferbench --resume FILE"; empty if there is no file that can be resumed.
+/// Returns the advice "continue: xferbench --resume FILE"; empty if no results file can be resumed.
 std::string resume_hint(const cli::RunCommand& command, const Report& report);
 
-/// The output of a run: its table, how to continue if it was interrupted, and its timelines.
+/// Returns the terminal output of a run: its table, advice on how to continue if the run was interrupted, and its
+/// timelines.
 std::string shown(const Report& report, const cli::RunCommand& command);
 
-/// The content of the command's table, for Markdown and HTML files.
+/// Returns a function that makes the content of Markdown and HTML files from a report, with the details that the
+/// command requests.
 ToDocument document_for(const cli::RunCommand& command);
 
-/// The scenarios of these cases, each once, in the order of the first case.
+/// Returns the scenarios of these cases, each once, in the order in which they first occur.
 std::vector<const ScenarioDescriptor*> scenarios_of(std::span<const PlannedCase> cases);
 
-/// Replaces the command's cases by those for that machine and number of ranks. May be called again when the number of
-/// ranks is known.
+/// Replaces the cases of the command by those for this machine and number of ranks. May be called a second time when
+/// the number of ranks is known.
 void expand(cli::RunCommand& command, const Environment& environment, int ranks = 1);
 
-/// Throws UsageError if no case can run: that is a mistake in the command and not a result.
+/// Throws UsageError if no case can run on this machine, because that is a mistake in the command and not a result.
 void refuse_if_none_can_run(const cli::RunCommand& command, Machine& machine);
 
-/// Ends a run: writes the files, then prints warnings and the table. Throws OutputError if a file could not be written.
-/// `cut_off`: some cases have no result.
+/// Ends a run: writes the files, then prints warnings and the table. `cut_off` says that some cases have no result.
+/// Throws OutputError if a file could not be written.
 void finish(const cli::RunCommand& command, LiveReport& live, bool cut_off = false);
 
 }  // namespace xferbench::app

@@ -60,7 +60,7 @@ bool colours(const cli::Presentation& show) {
 }  // namespace
 
 std::optional<bool> locale_is_utf8() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set decides
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first variable that is set decides
     const char* value = std::getenv(name);
     if (value == nullptr || *value == '\0') continue;
     const std::string_view locale(value);

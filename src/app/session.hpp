@@ -1,4 +1,4 @@
-// What all measuring commands share: opening the device, beginning a report, printing warnings and choosing the exit
+// Functions that all measuring commands share: they open the device, begin a report, print warnings and choose the exit
 // code.
 #pragma once
 
@@ -18,13 +18,13 @@
 
 namespace xferbench::app {
 
-/// The requested GPUs; if none were, those that the scenarios need.
+/// Returns the GPUs that the user requested; without a request, those that the scenarios need.
 GpuSelection gpus_for(const cli::DeviceChoice& choice, Descriptors scenarios);
 
-/// Opens this machine with these GPUs, or the simulated one. Throws NoDeviceError.
+/// Opens this machine with these GPUs, or the simulated machine. Throws NoDeviceError if there is no such GPU.
 std::unique_ptr<Machine> open_machine(const cli::DeviceChoice& choice, const GpuSelection& gpus);
 
-/// A machine with a watchdog that notices if its GPU does not answer.
+/// A machine with a watchdog thread that notices if its GPU does not respond.
 struct MonitoredMachine {
   MonitoredMachine(const cli::DeviceChoice& choice, Descriptors scenarios)
       : machine(intercept(open_machine(choice, gpus_for(choice, scenarios)), watchdog.observer())) {}
@@ -36,35 +36,35 @@ struct MonitoredMachine {
   [[nodiscard]] const Environment& environment() const { return device().capabilities().environment; }
 };
 
-/// The descriptors of all scenarios.
+/// Returns the descriptors of all scenarios of the program.
 std::vector<const ScenarioDescriptor*> descriptors();
-/// The metrics that results of these scenarios may have.
+/// Returns the declarations of the metrics that results of these scenarios may have.
 MetricsDeclared declared_by(Descriptors scenarios);
 
-/// The style for standard output. Without a choice of the user, only terminals get colours.
+/// Returns the text style for standard output. If the user did not choose, only terminals get colours.
 Style style_of(const cli::Presentation& show);
-/// Whether the encoding of the locale is UTF-8; nothing if no variable sets a locale.
+/// Returns whether the encoding of the locale is UTF-8; nullopt if no environment variable sets a locale.
 std::optional<bool> locale_is_utf8();
-/// Columns of the terminal that standard output is; 0 where it is none, or does not say.
+/// Returns the number of columns of the terminal on standard output; 0 if there is no terminal or its width is unknown.
 std::size_t columns_of_terminal();
 
-/// Environment variables that change CUDA's behaviour and so belong to a result.
+/// Returns the environment variables that change CUDA's behaviour, with their values. They are stored with the results.
 std::vector<std::pair<std::string, std::string>> cuda_variables();
 
-/// The current time in UTC as ISO 8601.
+/// Returns the current time in UTC in ISO 8601 format.
 std::string utc_now();
 
-/// The command line as files store it: the program's name and its arguments.
+/// Returns the command line as results files store it: the program's name followed by its arguments.
 std::vector<std::string> whole_command(std::vector<std::string> arguments);
 
-/// A report without results, with the environment and the metrics of these scenarios.
+/// Returns a report without results, which contains the environment and the metric declarations of these scenarios.
 Report begin_report(const cli::Measuring& measuring, const Device& device, Descriptors scenarios);
 
-/// Prints one line for each failed case and one for each kind of warning: a sweep may have hundreds of the same.
+/// Prints one line for each failed case. Of equal warnings, which a sweep may have hundreds of, prints only one line.
 void print_warnings(const Report& report);
 
-/// 128 + the signal after an interrupt, `nothing_measured` if every case was skipped, `failed` if the report is
-/// incomplete or a case failed; else `ok`.
+/// Returns 128 plus the signal number after an interrupt, `nothing_measured` if every case was skipped, `failed` if the
+/// report is incomplete or a case failed, and otherwise `ok`.
 int exit_code(const Report& report);
 
 }  // namespace xferbench::app

@@ -1,4 +1,4 @@
-// Command `soak`: keeps GPUs busy for hours and checks their data and rates.
+// Command `soak`: keeps GPUs busy for hours and checks their data and transfer rates.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -39,10 +39,10 @@ namespace {
 using soak::GpuState;
 using soak::Moment;
 
-/// Resident memory of this process in bytes; 0 if unknown.
+/// Returns the resident memory of this process in bytes; 0 if unknown.
 std::uint64_t resident_bytes() {
   std::uint64_t pages = 0;
-  std::ifstream("/proc/self/statm") >> pages >> pages;  // the second number: resident pages
+  std::ifstream("/proc/self/statm") >> pages >> pages;  // the second number in the file is the number of resident pages
   return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
@@ -55,8 +55,8 @@ std::vector<GpuState> states_of(Machine& machine) {
   return states;
 }
 
-/// All outputs of a soak: its file, table, metrics and pages. The watchdog's thread uses it too, if the measuring
-/// thread is blocked.
+/// Writes all outputs of a soak test: its results file, the table, OpenMetrics, Markdown and HTML. If the measuring
+/// thread is blocked, the watchdog thread uses this class too.
 class SoakOutput {
  public:
   SoakOutput(const cli::SoakCommand& command, SoakHeader header, std::optional<SoakFile> file,
@@ -74,21 +74,24 @@ class SoakOutput {
       output->file.emplace(**path);
       if (output->file->is_standard_output()) shows_table_ = false;
     }
-    if (page_.file && file_) rates_ = rates_in(*command.resume);  // a resumed soak's page has its earlier intervals
+    // the HTML page of a resumed soak test also shows its earlier intervals
+    if (page_.file && file_) rates_ = rates_in(*command.resume);
   }
 
-  /// Prints the table's heading and creates a new file with its first line. Call it when all other setup has succeeded.
+  /// Prints the heading of the table, and creates a new results file with its first line. Call it when all other setup
+  /// has succeeded.
   void begin() {
     if (new_file_) {
       file_.emplace(SoakFile::create(*new_file_));
       file_->append(to_json(header_));
-      if (file_->is_standard_output()) shows_table_ = false;  // also if named as a path, such as /dev/stdout
+      // standard output may also be named by a path, such as /dev/stdout
+      if (file_->is_standard_output()) shows_table_ = false;
     }
     if (shows_lines()) attempt(table_error_, [this] { write_standard_output(soak_heading(header_, style())); });
   }
 
-  /// A failed write is repeated with the next interval, since each line holds the totals so far. Throws OutputError if
-  /// no output is left that anybody can read.
+  /// Writes an interval to all outputs. A failed write does no harm if the next one succeeds, because each line
+  /// contains the totals so far. Throws OutputError if no readable output is left.
   void add(SoakInterval interval) {
     const std::scoped_lock lock(mutex_);
     if (page_.file) keep_rates(rates_, interval);
@@ -103,7 +106,7 @@ class SoakOutput {
     if (file_ && file_->is_standard_output() && file_error_) throw OutputError(*file_error_);
   }
 
-  /// Writes the verdict so far to all outputs. Then throws OutputError if one could not be written.
+  /// Writes the totals and the verdict to all outputs. Then throws OutputError if one of them could not be written.
   void finish() {
     const std::scoped_lock lock(mutex_);
     if (!last_) return;
@@ -118,7 +121,8 @@ class SoakOutput {
     }
   }
 
-  /// For the watchdog, if the soak does not end by itself: ends it with the totals of the last interval.
+  /// Called by the watchdog thread if the soak test does not end by itself. Ends the outputs with the totals of the
+  /// last complete interval.
   void give_up(SoakEnd how, const std::string& reason) {
     SoakInterval interval;
     {
@@ -137,12 +141,12 @@ class SoakOutput {
 
  private:
   using Error = std::optional<std::string>;
-  /// A requested file, and why it cannot be written.
+  /// A requested output file, and the error of the last attempt to write it.
   struct Output {
     std::optional<ResultsFile> file{};
     Error error{};
   };
-  /// Reports a failed write once, and keeps the error until a write succeeds.
+  /// Runs `write`. Reports the first of several consecutive failures, and keeps the error until a write succeeds.
   template <class Write>
   static void attempt(Error& error, const Write& write) {
     try {
@@ -169,21 +173,21 @@ class SoakOutput {
 
   std::mutex mutex_;
   SoakHeader header_;
-  std::optional<std::string> new_file_;  // path of the file that begin() creates
+  std::optional<std::string> new_file_;  // path of the file that begin() creates; absent if there is none
   std::optional<SoakFile> file_;
   std::optional<SoakInterval> last_;
-  std::vector<RateSample> rates_;  // rates of all intervals, for the chart on the page
+  std::vector<RateSample> rates_;  // transfer rates of all intervals, for the chart in the HTML page
   Output metrics_;
   Output markdown_;
   Output page_;
   Error file_error_;
-  Error file_harm_;  // damage by another program
+  Error file_harm_;  // description of damage that another program did to the results file
   Error table_error_;
   cli::Presentation show_;
   bool shows_table_;
 };
 
-/// Runs one soak, or the rest of a resumed one, from its first round to its last interval.
+/// Runs one soak test, or the remainder of a resumed one, until its time is over or a signal arrives.
 class Soak {
  public:
   Soak(Machine& machine, const SoakSettings& settings, std::optional<SoakTotals> before, SoakOutput& output)
@@ -198,7 +202,8 @@ class Soak {
     begun_ = machine_.host().now();
     closed_ = before_;
     try {
-      auto round = static_cast<std::uint64_t>(before_);  // a resumed soak begins with other data than before
+      // a resumed soak test begins with other data than before, because this number seeds the data
+      auto round = static_cast<std::uint64_t>(before_);
       while (before_end() && interrupted() == 0) run_round(round++);
     } catch (const DeviceError& error) {
       tally_.record_loss(now(), error.what());
@@ -210,7 +215,8 @@ class Soak {
   [[nodiscard]] const SoakTotals& totals() const { return tally_.so_far(); }
 
  private:
-  /// Seconds for one load. All loads together take a tenth of an interval, so lines come on time and short drops show.
+  /// Returns the duration in seconds of one turn, in which one load runs. The turns of all loads together take a tenth
+  /// of an interval, so that intervals end on time and short drops of the rate are seen.
   [[nodiscard]] double turn_seconds() const {
     constexpr double kShortest = 0.05;
     constexpr double kLongest = 2;
@@ -223,7 +229,7 @@ class Soak {
     keep([&](std::vector<soak::GpuTurn>& turns) { stage_.begin_round(round, turns); });
     for (const SoakLoad load : settings_.loads) {
       if (interrupted() != 0) break;
-      // Each load runs at least once, however short the time.
+      // Each load runs at least once, even if no time is left.
       const double seconds = std::clamp(settings_.seconds - now().elapsed, 0.0, turn_seconds());
       const auto look = [this] { soak::add_health(looks_, states_of(machine_)); };
       keep([&](std::vector<soak::GpuTurn>& turns) { stage_.run(load, seconds, turns, look); });
@@ -231,8 +237,8 @@ class Soak {
     if (now().elapsed - closed_ >= settings_.interval && before_end()) close(SoakEnd::goes_on, {});
   }
 
-  /// Adds the turns that `act` ran to the tally, even if a DeviceError ends `act`: wrong data found before may explain
-  /// it.
+  /// Runs `act` and adds its turns to the tally. Does so even if `act` throws DeviceError, because wrong data that was
+  /// found before may explain the error.
   template <class Do>
   void keep(const Do& act) {
     std::vector<soak::GpuTurn> turns;
@@ -270,10 +276,10 @@ class Soak {
   Machine& machine_;
   SoakSettings settings_;
   SoakOutput& output_;
-  double before_;                  // seconds that the soak had lasted before it was resumed
-  double begun_ = 0;               // begin of this part, by the host's clock
-  double closed_ = 0;              // end of the last interval, in seconds into the soak
-  std::vector<GpuState> looks_{};  // readings of all GPUs in this interval so far
+  double before_;                  // duration of the soak test in seconds before it was resumed; 0 if it was not
+  double begun_ = 0;               // time at which this process began the soak test, in seconds of the host's clock
+  double closed_ = 0;              // end of the last interval, in seconds since the start of the soak test
+  std::vector<GpuState> looks_{};  // states of all GPUs that were read in the current interval
   soak::Stage stage_;
   soak::Tally tally_;
 };
@@ -290,7 +296,7 @@ class Soak {
   std::_Exit(stuck ? static_cast<int>(ExitCode::stuck) : 128 + interrupted());
 }
 
-/// The requested loads, or all that this machine can run.
+/// Returns the requested loads; without a request, all loads that this machine can run.
 std::vector<SoakLoad> loads_for(const std::vector<SoakLoad>& asked, std::size_t gpus) {
   std::vector<SoakLoad> loads = asked;
   if (asked.empty()) {
@@ -329,7 +335,7 @@ int soak_with(const cli::SoakCommand& command, SoakHeader header, MonitoredMachi
   return static_cast<int>(well ? ExitCode::ok : ExitCode::failed);
 }
 
-/// The command that began the soak, which names the device.
+/// Parses the stored command line that began the soak test. It names the device to use.
 cli::SoakCommand soak_command_of(const SoakHeader& header, const std::string& file) {
   const std::vector<std::string> arguments(header.command.begin() + (header.command.empty() ? 0 : 1),
                                            header.command.end());
@@ -342,7 +348,8 @@ cli::SoakCommand soak_command_of(const SoakHeader& header, const std::string& fi
   throw InputError(fmt::format("{}: its command is not soak", file));
 }
 
-/// Throws InputError if a command line with these settings would be refused.
+/// Throws InputError if the stored settings are not legal on a command line either, because the file was then edited or
+/// damaged.
 void check_stored(const SoakSettings& settings, const std::string& file) {
   std::vector<std::string_view> loads;
   for (const SoakLoad load : settings.loads) loads.push_back(to_text(load));

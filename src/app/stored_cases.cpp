@@ -15,7 +15,8 @@ namespace xferbench::app {
 
 namespace {
 
-/// The value as the axis declares it, by the grammar and limits of the command line.
+/// Parses a stored parameter again by the rules and limits of its axis, and returns its value in the type that the axis
+/// declares.
 Value legal_value(const Axis& axis, const Case::Param& param) {
   const std::string text = to_text(param.value, axis.kind);
   const std::vector<Value> values = cli::parse_axis(axis, text, axis.name);
@@ -40,11 +41,11 @@ Case legal_case(const Scenario& scenario, const Case& stored) {
   for (const Case::Param& param : stored.params()) {
     if (const Axis* axis = scenario.descriptor().axis(param.name)) {
       legal.set(*axis, legal_value(*axis, param));
-    } else {  // the GPUs that a case was expanded to, or params of older versions
+    } else {  // parameters without an axis: the GPUs of an expanded case, or parameters of older versions
       legal.set({.name = param.name, .kind = param.kind}, param.value);
     }
   }
-  // A missing axis that the scenario needs shows when the scenario is asked for a skip reason.
+  // skip_reason() throws if an axis is missing that the scenario needs.
   const std::string lacks = failure_of([&] { static_cast<void>(scenario.skip_reason(legal, nullptr)); });
   if (!lacks.empty()) throw UsageError(lacks);
   return legal;

@@ -1,4 +1,4 @@
-// Checks cases from results files, which may be damaged, edited or of another version, against their scenarios.
+// Checks cases from results files against their scenarios. The files may be damaged, edited or from another version.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace xferbench::app {
 
-/// The scenario of a stored case; null if this program has none of that name.
+/// Returns the scenario of a stored case; null if this program has no scenario of that name.
 const Scenario* scenario_of(const Case& stored);
 
-/// The case with the kinds that its scenario declares; params without an axis stay as they are. Throws UsageError that
-/// names the param if one is of another kind, out of range or missing.
+/// Returns the case with each parameter in the AxisKind that its scenario declares; parameters without an axis stay as
+/// they are. Throws UsageError that names the parameter if one has the wrong type, is out of range or is missing.
 Case legal_case(const Scenario& scenario, const Case& stored);
 
-/// Throws InputError that names file and case if a case has an illegal param.
+/// Throws InputError that names the file and the case if a case has an illegal parameter.
 void require_legal_params(const Report& report, const std::string& file);
 
 }  // namespace xferbench::app

@@ -22,7 +22,8 @@ namespace {
 
 constexpr std::array<const char*, 4> kSampling{"ci", "budget", "min-samples", "max-samples"};
 
-/// The words of a run, followed by the suite's sampling flags that the run does not give.
+/// Returns the command-line words of one run of a suite, followed by those sampling flags of the suite that the run
+/// does not give itself.
 std::vector<std::string> arguments_of(const Suite& suite, const std::vector<std::string>& run) {
   std::vector<std::string> arguments = run;
   for (const auto& [flag, value] : suite.sampling) {
@@ -47,11 +48,11 @@ cli::RunCommand parse_run(const std::vector<std::string>& arguments) {
   return *run;
 }
 
-/// The sampling policy of a run of the suite: flags of the command line (`asked`) override those of the run.
+/// Returns the sampling policy for a run of the suite. Flags of the command line (`asked`) override those of the run.
 SamplingPolicy policy_of(const cli::SamplingChoice& asked, cli::SamplingChoice run) {
   if (asked.ci) run.ci = asked.ci;
   if (asked.budget) run.budget = asked.budget;
-  // A given minimum or maximum moves the other limit if the two would contradict each other.
+  // If the minimum or maximum given on the command line contradicts the run's other limit, that other limit is moved.
   if (asked.min_samples && run.max_samples) run.max_samples = std::max(*run.max_samples, *asked.min_samples);
   if (asked.max_samples && run.min_samples) run.min_samples = std::min(*run.min_samples, *asked.max_samples);
   if (asked.min_samples) run.min_samples = asked.min_samples;
@@ -59,14 +60,15 @@ SamplingPolicy policy_of(const cli::SamplingChoice& asked, cli::SamplingChoice r
   return cli::policy_of(run);
 }
 
-/// Refuses --gpus if all cases use one GPU: the flag would do nothing.
+/// Throws UsageError for --gpus if every case uses one GPU, because the flag would have no effect.
 void refuse_gpus_for_one(const cli::RunCommand& whole) {
   const auto uses_several = [](const PlannedCase& c) { return c.scenario->descriptor().gpus != UsesGpus::one; };
   if (!whole.measuring.device.gpus || std::ranges::any_of(whole.cases, uses_several)) return;
   throw UsageError(fmt::format("--gpus does nothing here: suite {} uses one GPU, which --gpu chooses", *whole.suite));
 }
 
-/// Whether a results file is the only output: each of several processes would write any other one.
+/// Returns whether a results file is the only output. Only results files are supported when several processes measure,
+/// because each process would overwrite any other output.
 bool writes_results_only(const cli::OutputFiles& files) {
   if (!files.json || *files.json == "-" || files.named().size() != 1) return false;
   std::error_code unknown;

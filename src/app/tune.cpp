@@ -50,7 +50,7 @@ Report with_fastest(const Report& report) {
   return shown;
 }
 
-/// Prints the search space; touches no device.
+/// Prints the search space for --dry-run, without using a device.
 int dry_tune(const cli::TuneCommand& command) {
   std::string text;
   std::size_t out = 0;
@@ -88,7 +88,8 @@ int perform(const cli::TuneCommand& command) {
     return to_terminal(document_of(with_fastest(live.report()), shown, {.every_row = style.every_row}), style);
   };
   Tuned tuned = tune_with_progress(command, machine, space, live, table);
-  static_cast<void>(live.replace(std::move(tuned.results)));  // an error of a file shows at the end, too
+  // ignore messages about files here, because finish() reports an error again
+  static_cast<void>(live.replace(std::move(tuned.results)));
   live.finish(std::move(tuned.findings));
   if (!measuring.show.quiet) print_warnings(live.report());
   if (!live.owns_standard_output()) write_standard_output(table());

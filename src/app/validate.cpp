@@ -1,4 +1,4 @@
-// Command `validate`: compares results with a profile's predictions.
+// Command `validate`: compares measured results with a profile's predictions.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -29,12 +29,14 @@ namespace xferbench::app {
 
 namespace {
 
-/// Simulated machines with the profile's numbers, and with the best and the worst ends of their intervals.
+/// Three simulated machines: one with the numbers of the profile, and two with the best and the worst ends of the
+/// confidence intervals of these numbers.
 struct Predictors {
   std::unique_ptr<Machine> middle;
-  std::unique_ptr<Machine> fastest;    ///< null if no interval is known
-  std::unique_ptr<Machine> slowest;    ///< null if no interval is known
-  std::vector<std::string> sources{};  ///< where the profile's numbers come from
+  std::unique_ptr<Machine> fastest;  ///< null if no interval is known
+  std::unique_ptr<Machine> slowest;  ///< null if no interval is known
+  /// where the numbers of the profile come from, for example names of results files
+  std::vector<std::string> sources{};
 };
 
 Predictors open_predictors(const std::string& profile, const GpuSelection& gpus) {
@@ -55,7 +57,7 @@ Predictors open_predictors(const std::string& profile, const GpuSelection& gpus)
   return all;
 }
 
-/// Counts results that are not predicted, by reason.
+/// Counts the results that are left out of the comparison, by reason.
 class ExcludedCases {
  public:
   void add(const std::string& why) {
@@ -78,14 +80,14 @@ class ExcludedCases {
   std::vector<std::pair<std::string, std::size_t>> numbers_;  // number of results by reason, in order of first use
 };
 
-/// A measured case and its headline metric.
+/// A measured case and the value of its headline (main measurement).
 struct Measured {
   std::string key;      ///< key of the case in its results file
   PlannedCase planned;  ///< the case with the kinds that its scenario declares
   const Measurement* headline = nullptr;
 };
 
-/// All measured cases, each once: if several files have a case, the result of the first one is used.
+/// Collects all measured cases, each once: if several files contain a case, the result of the first file is used.
 class MeasuredCases {
  public:
   MeasuredCases(const std::vector<Report>& reports, ExcludedCases& left_out) {
@@ -99,14 +101,14 @@ class MeasuredCases {
   [[nodiscard]] const std::vector<Measured>& all() const { return all_; }
 
  private:
-  /// Returns why the result is left out; empty if it is not.
+  /// Adds a result. Returns the reason if it is left out; empty if it was added.
   std::string add(const Result& r) {
     if (r.status != Status::ok) return "failed or skipped";
     const Scenario* scenario = scenario_of(r.config);
     if (scenario == nullptr) return "scenario unknown to this version";
     const Measurement* headline = headline_of(r, scenario->descriptor().metrics);
     if (headline == nullptr || headline->unit != "s") return "headline is not a time";
-    constexpr double kLeast = 1e-12;  // seconds: a ratio to a smaller time means nothing
+    constexpr double kLeast = 1e-12;  // seconds; ratios to a smaller time mean nothing
     constexpr double kMost = 1e12;
     if (!(headline->median >= kLeast)) return "measured time is zero";
     if (headline->median > kMost) return "measured time is implausibly long";
@@ -125,7 +127,8 @@ class MeasuredCases {
   std::set<std::string> keys_;
 };
 
-/// The predicted headline of each case in seconds; nullopt if the simulated machine cannot run the case.
+/// Returns the predicted headline (main measurement) of each case in seconds; nullopt if the simulated machine cannot
+/// run the case.
 std::vector<std::optional<double>> predicted_by(Machine& machine, const std::vector<Measured>& all) {
   std::vector<PlannedCase> cases;
   for (const Measured& m : all) cases.push_back(m.planned);
@@ -188,7 +191,8 @@ std::vector<Report> read_reports(const cli::ValidateCommand& command) {
   return reports;
 }
 
-/// All GPUs of the simulated machine if results are of several GPUs: cases choose theirs among them.
+/// Returns all GPUs of the simulated machine if some results are of several GPUs, because each case then chooses among
+/// them.
 GpuSelection gpus_of(const std::vector<Report>& reports) {
   const bool several = std::ranges::any_of(reports, [](const Report& r) { return r.environment.gpu_count() > 1; });
   return several ? GpuSelection{.numbers = {}} : GpuSelection{};
@@ -196,7 +200,7 @@ GpuSelection gpus_of(const std::vector<Report>& reports) {
 
 std::string name_of(const std::string& file) { return std::filesystem::path(file).filename().string(); }
 
-/// Names of the files that a source lists, as in "a.json, b.json: ...". Without folders, because these change.
+/// Returns the file names in texts such as "a.json, b.json: ...". Folders are removed, because they may change.
 std::set<std::string> names_in(const std::vector<std::string>& sources) {
   std::set<std::string> names;
   for (const std::string& source : sources) {

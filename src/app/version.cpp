@@ -28,8 +28,8 @@ std::string line(std::string_view name, const std::string& text) {
 
 }  // namespace
 
-/// The first line is for programs (docs/stability.md), the rest for people. No GPU is touched, so that a stuck or
-/// missing one does not matter.
+/// Programs may parse the first line of the output (docs/stability.md); the other lines are for people. The command
+/// does not use the GPU, so that it works even if the GPU is stuck or missing.
 int perform(const cli::VersionCommand& /*command*/) {
   const std::string cuda = build::kCuda;
   std::string text = version_line() + "\n";
@@ -38,7 +38,7 @@ int perform(const cli::VersionCommand& /*command*/) {
   if (!cuda.empty()) text += line("architectures", or_else(build::kArchitectures, "unknown"));
   text += line("CUPTI", describe_cupti(build::kCupti));
   text += line("NVRTC", describe_nvrtc());
-  // A rank may be one of thousands, so a command that does not measure leaves MPI alone there.
+  // Under a launcher, a command that does not measure does not start MPI, because thousands of ranks may run it.
   text += line("MPI", launch_from_environment() ? "not checked under mpirun or srun" : describe_mpi());
   text += line("NUMA", describe_numa());
   write_standard_output(text);

@@ -1,4 +1,4 @@
-// Command `explain`: what a program's transfers cost it.
+// Command `explain`: reports how much time a program's transfers cost.
 #include "explain/explain.hpp"
 
 #include <fmt/format.h>
@@ -41,19 +41,20 @@ explain::Options options_of(const cli::ExplainCommand& command, const RecordedRu
 
 bool is_simulated(const Recording& r) { return r.process.backend == recording::Backend::simulated; }
 
-/// Whether the whole life of the process was recorded.
+/// Returns whether the process was recorded from its start to its exit.
 bool is_whole(const Recording& r, const RecordedRun& run) {
   return run.from == 0 && !r.torn && (!r.end || r.end->reason == recording::EndReason::exit);
 }
 
 /// How a recorded process relates to the program that was run.
 struct Part {
-  bool is_program = false;   ///< it is the started process and never called exec
-  bool is_only_one = false;  ///< it is the only process that used a GPU
+  bool is_program = false;   ///< true if this is the process that was started, and it never called exec
+  bool is_only_one = false;  ///< true if no other process used a GPU
 };
 
-/// The wall times of this process in baseline runs, without profiling. They are unknown for a child process. But if it
-/// is the only one that used a GPU, the rest of the program is assumed to take the same time in both kinds of runs.
+/// Returns the wall times in seconds of this process in the baseline runs, which are not profiled. They are unknown for
+/// a child process, unless it is the only process that used a GPU. Then the rest of the program is assumed to take the
+/// same time with and without profiling.
 std::vector<double> baseline_times(const Recording& r, const RecordedRun& run, const explain::Options& options,
                                    const Part& part) {
   if (is_simulated(r)) return {};  // its clock is simulated
@@ -68,14 +69,16 @@ std::vector<double> baseline_times(const Recording& r, const RecordedRun& run, c
   return std::ranges::all_of(baseline, [](double seconds) { return seconds > 0; }) ? baseline : std::vector<double>();
 }
 
-/// The wall time as the parent process saw it, which is more exact than what the process recorded.
+/// Returns the wall time in seconds that the parent process measured. It is more exact than the times that the process
+/// recorded itself.
 std::optional<double> wall_time(Recording& r, const RecordedRun& run, const Part& part) {
   if (!part.is_program || is_simulated(r) || !is_whole(r, run)) return std::nullopt;
   r.process.begin = run.begin;
   return run.seconds();
 }
 
-/// Moves the begin of the process to where recording began (--from): nothing earlier can be explained.
+/// With --from, moves the start of the process to the time at which recording began, because nothing earlier was
+/// recorded.
 void begin_at_recording(Recording& r, const RecordedRun& run) {
   recording::Process& process = r.process;
   const recording::Time begin = process.begin > 0 ? process.begin : process.loaded;
@@ -86,11 +89,12 @@ bool used_gpu(const Recording& r) { return !r.copies.empty() || !r.kernels.empty
 
 double busy(const explain::ProcessExplanation& p) { return p.shares.kernels + p.shares.copies + p.shares.both; }
 
-/// The analysis, and the parts of the recordings that it is about.
+/// The analysis of all processes, and the recorded time windows that it covers.
 struct Analysis {
   explain::Explanation explanation{};
   std::vector<RecordedWindow> windows{};
-  std::string missing_range{};  ///< why a process without the range is left out
+  /// message for a process that was left out because it lacks the requested NVTX range; empty if none
+  std::string missing_range{};
 };
 
 void add_process_analysis(Recording& r, const RecordedRun& run, const explain::Costs& costs,
@@ -102,7 +106,7 @@ void add_process_analysis(Recording& r, const RecordedRun& run, const explain::C
     const std::vector<double> baseline = baseline_times(r, run, options, part);
     all.processes.push_back(explain::explain(r, costs, baseline, profiled, options));
     analysis.windows.push_back({r, explain::window_of(r, options.range)});
-  } catch (const InputError& error) {  // other processes may have the range
+  } catch (const InputError& error) {  // this process lacks the requested NVTX range, but other processes may have it
     analysis.missing_range = error.what();
     all.warnings.push_back(analysis.missing_range);
   }
@@ -118,7 +122,7 @@ void warn_of_ending(const RecordedRun& run, std::vector<std::string>& warnings) 
   if (run.exit_code > 0) warnings.push_back(fmt::format("The program ended with exit code {}", run.exit_code));
 }
 
-/// Warns if the limits were measured on another kind of GPU than the program used: then they do not apply to it.
+/// Warns if the limits were measured on another GPU model than the program used, because they do not apply then.
 void compare_gpus(const explain::Explanation& all, const Report& limits, std::vector<std::string>& warnings) {
   const Environment& from = limits.environment;
   if (all.processes.empty() || all.simulated) return;
@@ -169,7 +173,7 @@ Analysis analyse(const cli::ExplainCommand& command, RecordingFolder& folder) {
     all.no_trace = "The program made no CUDA call in the time that --from and --for select";
   }
   if (!all.processes.empty() && !all.no_trace.empty()) all.warnings.push_back(std::exchange(all.no_trace, {}));
-  if (all.simulated) {  // real times, not comparable with the processes' simulated times
+  if (all.simulated) {  // These are real times, which cannot be compared with the simulated times of the processes.
     all.baseline_runs.clear();
     all.profiled_runs.clear();
   }
@@ -178,7 +182,7 @@ Analysis analyse(const cli::ExplainCommand& command, RecordingFolder& folder) {
   return analysis;
 }
 
-/// Throws InputError if no process has the requested range.
+/// Throws InputError if no process has the requested NVTX range.
 void refuse_missing_range(const Analysis& analysis) {
   if (analysis.explanation.processes.empty() && !analysis.missing_range.empty())
     throw InputError(analysis.missing_range);
@@ -197,7 +201,7 @@ std::vector<std::string> inputs_of(const cli::ExplainCommand& command) {
   return inputs;
 }
 
-/// What the terminal output contains. Terminals with fewer than 90 columns have no room for bars.
+/// Returns what the terminal output contains. Terminals with fewer than 90 columns have no room for bar charts.
 ExplanationView shown_by(const cli::ExplainCommand& command) {
   constexpr std::size_t kWide = 90;
   const Style style = style_of(command.show);

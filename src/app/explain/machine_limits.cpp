@@ -29,7 +29,7 @@ namespace {
 constexpr std::time_t kDay = 86400;  // seconds
 constexpr std::time_t kMostDays = 30;
 
-/// The version of the loaded kernel module; empty if there is none.
+/// Returns the version of the loaded NVIDIA kernel module; empty if none is loaded.
 std::string driver_version() {
   std::ifstream file("/sys/module/nvidia/version");
   std::string version;
@@ -44,7 +44,7 @@ std::string as_name(std::string text) {
   return text;
 }
 
-/// The cache folder, for files that can be made again; nullopt without a home folder.
+/// Returns the cache folder, in $XDG_CACHE_HOME or ~/.cache; nullopt if there is no home folder.
 std::optional<fs::path> cache_folder() {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   if (cache != nullptr && *cache == '/') return fs::path(cache) / "xferbench";
@@ -53,7 +53,8 @@ std::optional<fs::path> cache_folder() {
   return std::nullopt;
 }
 
-/// The UUID of the GPU whose limits apply: that of the process with the most copies and kernels; empty if unknown.
+/// Returns the UUID of the GPU whose limits are needed: the GPU of the process with the most copies and kernels; empty
+/// if unknown.
 std::string uuid_of(const std::vector<Recording>& recordings) {
   std::string uuid;
   std::size_t most = 0;
@@ -69,11 +70,13 @@ std::string uuid_of(const std::vector<Recording>& recordings) {
   return uuid;
 }
 
-/// Measures in a child process, so that this one does not initialize CUDA. Returns why it failed; empty on success.
+/// Measures the limits in a child process, so that this process does not initialize CUDA. Returns why it failed; empty
+/// on success.
 std::string measure(const std::string& file, const std::vector<std::string>& flags, const Variables& variables) {
   std::vector<std::string> words{"/proc/self/exe", "--suite", "limits", "--json", file};
   words.insert(words.end(), flags.begin(), flags.end());
-  words.emplace_back("--quiet");  // the suite's warnings concern only the precision of single times
+  // The suite's warnings are not shown, because they concern only the precision of single measurements.
+  words.emplace_back("--quiet");
   const ProgramEnd end = run_program(words, variables, StandardOutput::dropped);
   if (end.code() == static_cast<int>(ExitCode::ok) || end.code() == static_cast<int>(ExitCode::failed)) return {};
   return fmt::format("xferbench --suite limits ended with exit code {}", end.code());
@@ -95,7 +98,7 @@ std::optional<Report> simulated(const std::string& profile, std::vector<std::str
   return measured((folder.path() / "limits.json").string(), {"--simulate=" + profile}, {}, warnings);
 }
 
-/// The limits of the GPU from the cache; nullopt if they are missing, outdated or unreadable.
+/// Returns the limits of the GPU from the cache; nullopt if they are missing, outdated or unreadable.
 std::optional<Report> kept(const fs::path& file, const std::string& uuid) {
   std::error_code unknown;
   if (!fs::exists(file, unknown)) return std::nullopt;
@@ -107,7 +110,8 @@ std::optional<Report> kept(const fs::path& file, const std::string& uuid) {
   return std::nullopt;
 }
 
-/// Stores the limits in the cache. A failed write, as in a read-only home, is ignored: the next run measures again.
+/// Stores the limits in the cache. Ignores a failed write, for example in a read-only home folder: the next run then
+/// measures again.
 void keep(const Report& report, const fs::path& file) {
   try {
     std::error_code failed;
@@ -144,7 +148,8 @@ bool limits_hold(const Report& kept, const std::string& uuid, const std::string&
   const std::optional<std::time_t> today = parse_utc(std::string(now));
   const bool recent = then && today && *today / kDay >= *then / kDay && *today / kDay - *then / kDay <= kMostDays;
   const bool same_driver = driver.empty() || kept.environment.driver.empty() ||
-                           kept.environment.driver.starts_with(driver);  // here a CUDA version follows the driver's
+                           // the stored text contains the CUDA version after the driver version
+                           kept.environment.driver.starts_with(driver);
   const bool all_measured =
       kept.complete && std::ranges::none_of(kept.results, [](const Result& r) { return r.status == Status::failed; });
   return all_measured && recent && same_driver && kept.environment.gpu.uuid == uuid &&

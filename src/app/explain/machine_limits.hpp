@@ -1,4 +1,4 @@
-// Limits of this machine: measured once and cached.
+// The limits of this machine (bandwidths and launch costs), which are measured once and then cached.
 #pragma once
 
 #include <filesystem>
@@ -13,13 +13,14 @@
 
 namespace xferbench::app {
 
-/// Whether cached results are still valid: complete, without a failed case, of the same GPU and driver as far as both
-/// are known, measured by this version, and not older than 30 days. Times are ISO 8601.
+/// Returns whether cached results are still valid. They must be complete, without a failed case, measured by this
+/// version of the program, at most 30 days old, and of the same GPU and driver as far as both are known. Times are ISO
+/// 8601.
 bool limits_hold(const Report& kept, const std::string& uuid, const std::string& driver, std::string_view now);
 
-/// The results of suite `limits` for the GPU that these processes used: from the file that the command names, from the
-/// cache, or measured now. Measuring takes some seconds and is announced on standard error. nullopt if there are none;
-/// a failed measurement adds a warning.
+/// Returns the results of suite `limits` for the GPU that these processes used: from the file that the command names,
+/// from the cache, or measured now. Measuring takes some seconds and is announced on standard error. Returns nullopt if
+/// there are no results. A failed measurement adds a warning.
 std::optional<Report> machine_limits(const cli::ExplainCommand& command, const std::vector<Recording>& recordings,
                                      std::vector<std::string>& warnings);
 

@@ -34,7 +34,8 @@ constexpr const char* kHowToGetLibrary =
     "install the package xferbench-inject, or build with CUDA and CUPTI's headers (they come with the CUDA Toolkit, in "
     "package cuda-cupti-dev)";
 
-/// The profiling library, next to the program or where it is installed; empty if this build has none.
+/// Returns the path of the profiling library, which is next to the executable or in the installation; empty if this
+/// build has none.
 std::string library() {
   std::error_code unknown;
   for (const fs::path& place : plugin_paths(kLibrary)) {
@@ -52,7 +53,7 @@ void refuse_if_profiled_already() {
                   kCudaVariable, other));
 }
 
-/// Creates the folder of the recording before anything runs, so that a typo costs nothing.
+/// Creates the recording's folder before the program is run, so that a mistyped path is reported at once.
 void make_new_folder(const fs::path& folder) {
   std::error_code failed;
   if (fs::exists(folder, failed) && !fs::is_empty(folder, failed)) {
@@ -62,14 +63,14 @@ void make_new_folder(const fs::path& folder) {
   if (failed) throw OutputError(fmt::format("cannot make {}: {}", folder.string(), failed.message()));
 }
 
-/// One profiled run.
+/// One run of the program with profiling.
 struct ProfiledRun {
   ProgramEnd end{};
   fs::path folder{};
-  double seconds = 0;  ///< duration of the part that is explained
+  double seconds = 0;  ///< duration in seconds of the program, or of the requested NVTX range
 };
 
-/// The program's runs without and with profiling, one after the other.
+/// Runs the program several times without and with profiling, one run after the other, and keeps the results.
 class Runs {
  public:
   Runs(const cli::ExplainCommand& command, fs::path folder)
@@ -92,7 +93,7 @@ class Runs {
     }
     const ProgramEnd end = run_program(command_.program, variables);
     given_up_ = end.given_up();
-    if (end.interrupted != 0) return;  // the user ended it, so its time says nothing
+    if (end.interrupted != 0) return;  // the user interrupted the program, so its duration is meaningless
     run.baseline.push_back(end.seconds());
     bare_code_ = end.code();
     if (!command_.range) return;
@@ -108,7 +109,8 @@ class Runs {
     }
     ProfiledRun one{.end = run_program(command_.program, variables), .folder = request.folder};
     given_up_ = one.end.given_up();
-    if (given_up_ != 0 && !all_.empty()) return;  // earlier profiled runs are complete
+    // ignore this interrupted run, because earlier profiled runs are complete
+    if (given_up_ != 0 && !all_.empty()) return;
     if (one.end.interrupted != 0) run.baseline.clear();
     run.profiled.push_back(one.end.seconds());
     one.seconds = seconds_of_range(request.folder).value_or(one.end.seconds());
@@ -120,7 +122,7 @@ class Runs {
     all_.push_back(std::move(one));
   }
 
-  /// The median run by the duration of the explained part.
+  /// Returns the profiled run with the median duration.
   [[nodiscard]] const ProfiledRun& median() const {
     std::vector<std::size_t> order(all_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -128,10 +130,10 @@ class Runs {
     return all_[order[(order.size() - 1) / 2]];
   }
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
-  /// The signal by which the user stopped the last run; no further run follows. 0: none.
+  /// Returns the signal by which the user stopped the last run, after which no more runs are started; 0 if none.
   [[nodiscard]] int given_up() const { return given_up_; }
   [[nodiscard]] bool has_profiled() const { return !all_.empty(); }
-  /// Why only simulated runs of this program can be profiled; empty: all can.
+  /// Returns why CUDA programs cannot be profiled, so that only simulated runs of xferbench can be; empty if they can.
   [[nodiscard]] std::string why_no_trace() const {
     if (!library_.empty()) return {};
     return fmt::format("CUDA programs cannot be profiled: {} is missing; {}", kLibrary, kHowToGetLibrary);
@@ -149,7 +151,7 @@ class Runs {
             .stacks = command_.stacks};
   }
 
-  /// The duration of the range in the first process that has it.
+  /// Returns the duration in seconds of the NVTX range in the first process that has this range.
   std::optional<double> seconds_of_range(const fs::path& folder) const {
     if (!command_.range) return std::nullopt;
     std::vector<std::string> ignored;
@@ -157,7 +159,7 @@ class Runs {
       try {
         const explain::Window window = explain::window_of(r, command_.range);
         return 1e-9 * static_cast<double>(window.end - window.begin);
-      } catch (const InputError&) {  // another process may have it
+      } catch (const InputError&) {  // this process lacks the range, but another one may have it
       }
     }
     return std::nullopt;
@@ -194,7 +196,7 @@ void keep(const RecordingFolder& folder, const ProfiledRun& one, const fs::path&
 
 RecordingFolder profile_program(const cli::ExplainCommand& command) {
   refuse_if_profiled_already();
-  // An unreadable file must fail now and not after hours of work.
+  // Read the limits first: an unreadable file must be reported now and not after hours of profiling.
   const std::optional<Report> given = command.limits ? std::optional(read_report(*command.limits)) : std::nullopt;
   if (command.recording) make_new_folder(*command.recording);
   const TemporaryFolder temporary;

@@ -6,8 +6,8 @@
 
 namespace xferbench::app {
 
-/// Returns the recording of the profiled run with the median time, and the times of all runs. Throws UsageError if the
-/// program cannot be started or profiled.
+/// Runs the program of the command. Returns the recording of the profiled run with the median duration, and the
+/// durations of all runs. Throws UsageError if the program cannot be started or profiled.
 RecordingFolder profile_program(const cli::ExplainCommand& command);
 
 }  // namespace xferbench::app

@@ -35,7 +35,8 @@ std::vector<Recording> read_recordings(const fs::path& folder, std::vector<std::
 
 namespace {
 
-/// Throws if the path is not a folder. Explains the most frequent mistake: a program in place of the folder.
+/// Throws if the path is not a folder. The message explains the most frequent mistake: the path of a program in place
+/// of the folder of a recording.
 void refuse_what_is_no_folder(const std::string& path) {
   std::error_code unknown;
   if (fs::is_directory(path, unknown)) return;

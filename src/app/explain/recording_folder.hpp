@@ -1,4 +1,5 @@
-// A recording on the disk: a folder with a file for each process, how the program was run, and the machine's limits.
+// Reads recordings from disk. A recording is a folder with one file for each process, a file that says how the program
+// was run, and a file with the machine's limits.
 #pragma once
 
 #include <filesystem>
@@ -21,18 +22,21 @@ struct RecordingFolder {
   std::vector<Recording> recordings{};
   std::optional<Report> limits{};
   std::vector<std::string> warnings{};
-  int given_up = 0;        ///< the signal that ended the run before a profiled run; then all else is empty
+  /// signal that stopped the program before any profiled run was complete, in which case all other members are empty;
+  /// 0: none
+  int given_up = 0;
   std::string no_trace{};  ///< why nothing could be recorded, as a sentence
-  /// The exit code of the program, as a shell reports it.
+  /// Returns the exit code of the program as a shell reports it: 128 plus the signal number if a signal ended the
+  /// program.
   [[nodiscard]] int code() const { return run.signal > 0 ? 128 + run.signal : run.exit_code; }
 };
 
-/// All recordings in a folder, sorted by file name. An unreadable one adds a warning, because the others are still
-/// useful.
+/// Returns all recordings in a folder, sorted by file name. An unreadable recording only adds a warning, because the
+/// others are still useful.
 std::vector<Recording> read_recordings(const std::filesystem::path& folder, std::vector<std::string>& warnings);
 
-/// Reads the folder that the command names. Throws InputError if it is not a folder or contains no readable recording,
-/// UsageError if the path is a program.
+/// Reads the folder that the command names. Throws InputError if the path is not a folder or the folder contains no
+/// readable recording, and UsageError if the path is a program.
 RecordingFolder read_recording_folder(const cli::ExplainCommand& command);
 
 }  // namespace xferbench::app

@@ -21,7 +21,8 @@ namespace xferbench::app {
 
 namespace {
 
-/// In the child: restores SIGPIPE and SIGXFSZ, which this program ignores (app/process.hpp), and runs the program.
+/// Runs in the child process. Restores SIGPIPE and SIGXFSZ, which this program ignores (app/process.hpp), and executes
+/// the program.
 [[noreturn]] void exec_program(std::vector<std::string> words, const Variables& variables, StandardOutput output,
                                const sigset_t& mask, int report) {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
@@ -38,10 +39,11 @@ namespace {
   execvp(argv.front(), argv.data());
   const int error = errno;
   static_cast<void>(::write(report, &error, sizeof error) == 0);
-  _exit(127);  // the exit code of shells for a command that cannot be run
+  _exit(127);  // exit code that shells use for a command that cannot be run
 }
 
-/// The error that the child writes if exec fails; 0 if exec succeeded, which closes the pipe.
+/// Returns the error number that the child writes to the pipe if exec fails; 0 if exec succeeded, which closes the
+/// pipe.
 int exec_error(int pipe) {
   int error = 0;
   ssize_t got = 0;
@@ -63,18 +65,20 @@ struct WaitResult {
   int interrupted = 0;  ///< the first signal that asked this process to end
 };
 
-/// Waits for a signal, as sigtimedwait() does. Notes the first one that asks this process to end in `waited`.
+/// Waits for a signal like sigtimedwait(). Stores the first signal that asks this process to end in `waited`.
 int take_signal(const sigset_t& signals, const timespec& timeout, siginfo_t& info, WaitResult& waited) {
   const int signal = sigtimedwait(&signals, &info, &timeout);
   if (signal > 0 && signal != SIGCHLD && waited.interrupted == 0) waited.interrupted = signal;
   return signal;
 }
 
-/// Forwards signals to the child unless they come from the terminal, which sends Ctrl-C to both processes.
+/// Waits for the child and forwards signals to it. Ctrl-C is not forwarded, because the terminal sends it to both
+/// processes.
 WaitResult wait_for(pid_t child, const sigset_t& signals) {
   WaitResult waited;
   siginfo_t info{};
-  constexpr timespec kTimeout{.tv_sec = 0, .tv_nsec = 200'000'000};  // in case SIGCHLD does not arrive
+  // checks for the child's end at least this often, in case SIGCHLD does not arrive
+  constexpr timespec kTimeout{.tv_sec = 0, .tv_nsec = 200'000'000};
   for (;;) {
     const pid_t ended = waitpid(child, &waited.status, WNOHANG);
     if (ended == child) break;
@@ -83,13 +87,13 @@ WaitResult wait_for(pid_t child, const sigset_t& signals) {
     const bool from_terminal = info.si_code == SI_KERNEL;
     if (signal > 0 && signal != SIGCHLD && !from_terminal) kill(child, signal);
   }
-  // Signals for the program that arrive after its end would end this process when they are unblocked.
+  // Discard signals for the program that arrive after its end. They would end this process when they are unblocked.
   while (take_signal(signals, {}, info, waited) > 0) {
   }
   return waited;
 }
 
-/// Blocks these signals while it lives, so that sigtimedwait() gets them.
+/// RAII guard that blocks these signals, so that sigtimedwait() receives them.
 class BlockedSignals {
  public:
   explicit BlockedSignals(const sigset_t& signals) { sigprocmask(SIG_BLOCK, &signals, &before_); }
@@ -109,7 +113,8 @@ ProgramEnd run_program(const std::vector<std::string>& words, const Variables& v
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::system_error(errno, std::generic_category(), "making a pipe");
   const Descriptor from_child(ends[0]);
   Descriptor to_parent(ends[1]);
-  std::signal(SIGCHLD, SIG_DFL);  // it may be inherited as ignored; then the child's exit code would be lost
+  // A parent may have set SIGCHLD to be ignored, and then the child's exit code would be lost.
+  std::signal(SIGCHLD, SIG_DFL);
   const sigset_t signals = watched_signals();
   const BlockedSignals blocked(signals);
   ProgramEnd end{.begin = nanoseconds_of(CLOCK_MONOTONIC)};

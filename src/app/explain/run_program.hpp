@@ -1,4 +1,4 @@
-// Runs another program as a shell would: its input, output and exit code are its own.
+// Runs another program as a shell would: the program inherits standard input and output, and its exit code is reported.
 #pragma once
 
 #include <sys/types.h>
@@ -18,19 +18,21 @@ struct ProgramEnd {
   std::uint64_t begin = 0;  ///< start and end of the program: nanoseconds of CLOCK_MONOTONIC
   std::uint64_t end = 0;
   int exit_code = 0;
-  int signal = 0;       ///< the signal that ended it; 0: none
-  int interrupted = 0;  ///< the first of SIGINT, SIGTERM and the like that arrived meanwhile; 0: none
+  int signal = 0;  ///< signal that ended the program; 0: none
+  /// first signal, such as SIGINT or SIGTERM, that asked this process to end while the program ran; 0: none
+  int interrupted = 0;
   [[nodiscard]] double seconds() const { return 1e-9 * static_cast<double>(end - begin); }
   /// The exit code as a shell reports it: 128 + `signal` if a signal ended the program.
   [[nodiscard]] int code() const { return signal > 0 ? 128 + signal : exit_code; }
-  /// The signal by which the user stopped it; 0 if none came or the exit code is 0 nevertheless.
+  /// Returns the signal by which the user stopped the program; 0 if none arrived or the program's exit code is 0
+  /// nevertheless.
   [[nodiscard]] int given_up() const { return code() != 0 ? interrupted : 0; }
 };
 
 enum class StandardOutput { inherited, dropped };
 
-/// Adds `variables` to the environment. Ctrl-C is left to the program; SIGTERM and SIGHUP are forwarded to it. Throws
-/// UsageError if it cannot be started.
+/// Runs the program with `variables` added to its environment, and waits for its end. Ctrl-C is left to the program;
+/// SIGTERM and SIGHUP are forwarded to it. Throws UsageError if the program cannot be started.
 ProgramEnd run_program(const std::vector<std::string>& words, const Variables& variables,
                        StandardOutput output = StandardOutput::inherited);
 

@@ -18,7 +18,7 @@ TemporaryFolder::TemporaryFolder() {
   std::error_code failed;
   fs::path parent = fs::temp_directory_path(failed);
   if (failed) parent = "/tmp";
-  parent = fs::absolute(parent);  // programs that get this path may run in another folder
+  parent = fs::absolute(parent);  // absolute, because programs that get this path may run in another working directory
   std::string name = (parent / "xferbench-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {
     throw OutputError(fmt::format("cannot make a folder in {}: {}; set TMPDIR to another folder", parent.string(),

@@ -5,7 +5,8 @@
 
 namespace xferbench::app {
 
-/// Created empty and readable by its owner only; removed with all that is in it. Throws OutputError if that fails.
+/// RAII owner of a temporary folder. The constructor creates the folder, readable by its owner only. The destructor
+/// removes it with all of its files. Throws OutputError if the folder cannot be created.
 class TemporaryFolder {
  public:
   TemporaryFolder();

@@ -9,14 +9,15 @@
 
 namespace xferbench::app {
 
-/// While it lives, a step that takes too long ends the process with ExitCode::failed and a message that names the step.
-/// Time in which the whole process was stopped (Ctrl-Z) does not count.
+/// Ends the process with ExitCode::failed and a message that names the current step if the step takes too long. Time in
+/// which the whole process was stopped (Ctrl-Z) does not count. The destructor ends the supervision.
 class Deadline {
  public:
-  /// `who` begins the message, for example "rank 3 on host a".
+  /// `who` is the name with which the message begins, for example "rank 3 on host a".
   explicit Deadline(std::string who);
 
-  /// Ends the previous step and begins the next one, whose limit is `seconds`. `step`: for example "opening the GPU".
+  /// Ends the previous step and begins the next one, which may take `seconds`. `step` is the name of the step in the
+  /// message, for example "opening the GPU".
   void begin(const std::string& step, double seconds);
 
  private:

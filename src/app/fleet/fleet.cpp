@@ -36,20 +36,21 @@ namespace {
 
 // --- Ending a fleet early --------------------------------------------------------------------------------------------
 
-/// What is needed to end a fleet early.
+/// References to everything that is needed to end a fleet run early.
 struct Ending {
   const cli::RunCommand& command;
   const RankSession& session;
-  LiveReport* live;  ///< report and files of the run at rank 0; null on other ranks
+  LiveReport* live;  ///< report and output files of the run at rank 0; null on other ranks
   FleetRun& run;
   ShutdownHandshake& shutdown;
 };
 
-/// The last message of a rank to rank 0.
+/// The last message that a rank sends to rank 0 before the process ends.
 struct FinalMessage {
-  int signal = 0;                  // signal that asked this rank to end; 0: none
-  std::string failure{};           // error that ended this rank, in one line; empty if it only waited for others
-  std::optional<Result> result{};  // a result that rank 0 may not have
+  int signal = 0;  // signal that asked this rank to end; 0: none
+  // error that ended this rank, in one line; empty if this rank only waited in vain for other ranks
+  std::string failure{};
+  std::optional<Result> result{};  // result of this rank that rank 0 may not have received yet
 };
 
 constexpr std::array kFinalMessageFields{
@@ -67,11 +68,12 @@ FinalMessage words_of(const FleetRun& run, const std::exception& error) {
 
 // --- Ranks other than 0 ----------------------------------------------------------------------------------------------
 
-/// Whether this rank prints for its node if rank 0 cannot: one rank of each node does, but never rank 0.
+/// Returns whether this rank prints the error message for its node if rank 0 cannot print. Exactly one rank of each
+/// node does, and it is never rank 0.
 bool reports_for_node(const Communicator& mpi) { return mpi.local_rank() == (mpi.node_root() == 0 ? 1 : 0); }
 
 [[noreturn]] void leave(const Ending& ending, const FinalMessage& words) {
-  constexpr double kLingering = 5;  // seconds, at least, for rank 0 to write everything
+  constexpr double kLingering = 5;  // least time in seconds to wait while rank 0 writes everything
   const double lingering = std::max(kLingering, ending.command.fleet.timeout);
   const ShutdownHandshake::FinalReports heard = ending.shutdown.send_final(to_text(words), lingering);
   if (heard.code) std::_Exit(*heard.code);
@@ -86,16 +88,16 @@ bool reports_for_node(const Communicator& mpi) { return mpi.local_rank() == (mpi
 
 // --- Rank 0 ----------------------------------------------------------------------------------------------------------
 
-/// The state of the fleet, as rank 0 knows it.
+/// How the fleet run ended, as far as rank 0 knows.
 struct Outcome {
   int signal = 0;
-  std::vector<std::string> failures{};  // errors that ended a rank
+  std::vector<std::string> failures{};  // messages of the errors that ended ranks
   std::vector<int> missing{};           // ranks that do not answer, ascending
   int code = static_cast<int>(ExitCode::failed);
 };
 
-/// Evaluates the final messages. Dead ranks count as missing. Silent ranks do too, unless a rank died or a signal came:
-/// then they may just be in a long pass.
+/// Evaluates the final messages of all ranks. Ranks that have died are missing. Ranks that do not answer are missing
+/// too, unless another rank died or a signal arrived: then they may only be in a long pass.
 Outcome outcome_of(const Ending& ending, const ShutdownHandshake::FinalReports& heard,
                    const std::vector<FinalMessage>& words, const std::exception& error) {
   Outcome outcome;
@@ -123,7 +125,7 @@ void keep(const Ending& ending, std::vector<FinalMessage> words) {
   for (const std::string& news : ending.live->put(std::move(results))) tell(news);
 }
 
-/// Saves the report. Judges the ranks unless a signal cut the results off and no rank is missing.
+/// Saves the report. Judges which ranks are slow, unless a signal ended the run early and no rank is missing.
 void save(const Ending& ending, const Outcome& outcome) {
   ending.live->edit([&](Report& report) {
     report.fleet->missing = outcome.missing;
@@ -148,26 +150,26 @@ void print_reason(const Ending& ending, const Outcome& outcome, const std::excep
   }
 }
 
-/// Ends all ranks with MPI_Abort. Otherwise a rank that hangs would live on under a launcher that does not end ranks
-/// when others have ended (srun without --kill-on-bad-exit).
+/// Ends all ranks with MPI_Abort. Some launchers (srun without --kill-on-bad-exit) do not end a rank that hangs when
+/// other ranks have ended.
 [[noreturn]] void end_all_ranks(Communicator& mpi, int code) {
-  // MPI_Abort may never return.
+  // A second thread ends this process after one second, because MPI_Abort may never return.
   std::thread([code] {
     std::this_thread::sleep_for(std::chrono::seconds(1));
     std::_Exit(code);
   }).detach();
   mpi.abort(code);
-  std::abort();  // GCC does not know that the virtual call never returns
+  std::abort();  // never reached, but GCC does not know that the virtual call does not return
 }
 
-/// Reports a failed step, so that the next ones are still done.
+/// Runs a step and prints its error instead of throwing it, so that the next steps are still done.
 void attempt(const std::function<void()>& step) {
   if (const std::string failure = failure_of(step); !failure.empty()) tell(failure);
 }
 
 [[noreturn]] void end_as_rank0(const Ending& ending, const FinalMessage& mine, const std::exception& error) {
-  constexpr double kListening = 0.4;  // seconds: mpirun leaves ranks one second to end
-  // First save what is known: there may be no time for anything else.
+  constexpr double kListening = 0.4;  // seconds to wait for final messages; mpirun gives ranks one second to end
+  // Save the known results first, because there may be no time for anything else.
   attempt([&] { ending.live->finish({}, true); });
   const ShutdownHandshake::FinalReports heard = ending.shutdown.send_final(to_text(mine), kListening);
   ending.run.clear_progress();
@@ -191,10 +193,10 @@ void attempt(const std::function<void()>& step) {
   std::_Exit(outcome.code);
 }
 
-/// Ends a fleet early: a rank does not answer, a rank has failed as a whole, or a signal came and some ranks are too
-/// busy to see it. The ranks that can still talk send rank 0 what they have. Rank 0 prints why, names the missing ranks
-/// and writes everything. `error` is why this rank stops. MPI can neither continue nor be finalized, so the process
-/// ends here, with the same code on all ranks.
+/// Ends a fleet run early, because a rank does not answer, an error ended a rank, or a signal arrived while some ranks
+/// were too busy to notice. All ranks that still can send their final message to rank 0. Rank 0 prints the reason,
+/// names the missing ranks and writes all files. `error` is the reason why this rank stops. MPI can neither continue
+/// nor be finalized, so the process ends here, with the same exit code on all ranks.
 [[noreturn]] void end_after_error(const Ending& ending, const std::exception& error) {
   const FinalMessage words = words_of(ending.run, error);
   ending.live == nullptr ? leave(ending, words) : end_as_rank0(ending, words, error);
@@ -208,20 +210,21 @@ Report begin_fleet_report(const cli::RunCommand& command, RankSession& session) 
   return report;
 }
 
-/// The exit code of the whole fleet; only rank 0 knows it.
+/// Returns the exit code of the whole fleet, which only rank 0 can compute.
 int fleet_exit_code(const Report& report) {
   const int code = exit_code(report);
   const bool flagged = !report.fleet->flagged.empty() || !report.fleet->missing.empty();
   return code == 0 && flagged ? static_cast<int>(ExitCode::failed) : code;
 }
 
-/// Ends this rank, whose GPU is stuck. The other ranks notice that it is gone.
+/// Ends the process of this rank because its GPU is stuck. The other ranks notice that the process is gone.
 [[noreturn]] void exit_stuck(const Alarm& alarm, const RankSession& session) {
   tell(fmt::format("{}: {}", fleet::rank_text(session.place), stuck_reason(alarm)));
   std::_Exit(static_cast<int>(ExitCode::failed));
 }
 
-/// Called by rank 0's watchdog thread if rank 0 itself is blocked: saves the report and ends the process.
+/// Called by the watchdog thread of rank 0 if the measuring thread of rank 0 is blocked. Saves the report and ends the
+/// process.
 [[noreturn]] void abort_as_rank0(const Alarm& alarm, const cli::RunCommand& command, const RankSession& session,
                                  LiveReport& live, FleetRun& run) {
   if (alarm.kind == Alarm::Kind::stuck) {
@@ -237,8 +240,8 @@ int fleet_exit_code(const Report& report) {
                     .rank = fleet::rank_text(session.place)});
 }
 
-/// At rank 0: writes and shows everything, and returns the exit code. An error is printed and not thrown, because the
-/// other ranks still wait.
+/// Called at rank 0: writes the files, prints the results and returns the exit code. Prints errors instead of throwing
+/// them, because the other ranks still wait for rank 0.
 int write_and_show(const cli::RunCommand& command, LiveReport& live, int signal) {
   try {
     finish(command, live, signal != 0);
@@ -249,7 +252,7 @@ int write_and_show(const cli::RunCommand& command, LiveReport& live, int signal)
   return signal != 0 ? 128 + signal : fleet_exit_code(live.report());
 }
 
-/// Measures, shows the results and returns the exit code.
+/// Measures on all ranks, shows the results at rank 0 and returns the exit code.
 int measure_together(const cli::RunCommand& command, RankSession& session) {
   std::optional<LiveReport> live;
   const Problem problem = problem_of([&] {

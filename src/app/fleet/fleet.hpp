@@ -1,4 +1,4 @@
-// A run by several ranks under mpirun or srun.
+// A run of several MPI ranks, started by mpirun or srun.
 #pragma once
 
 #include "cli/command.hpp"
@@ -6,8 +6,9 @@
 
 namespace xferbench::app {
 
-/// Measures together with the other ranks. Rank 0 prints and writes files. Returns the exit code, the same on all
-/// ranks. If a rank stops answering, this does not return: the process ends, because MPI could not be finalized.
+/// Measures together with the other MPI ranks; rank 0 prints and writes the files. Returns the exit code, which is the
+/// same on all ranks. Does not return if a rank stops answering: the process then ends, because MPI could not be
+/// finalized.
 int run_in_fleet(cli::RunCommand command, const Launch& launch);
 
 }  // namespace xferbench::app

@@ -36,8 +36,8 @@ constexpr const json::Codec& kRetests = json::kListOf<fleet::Retest, kRetest, st
 
 }  // namespace
 
-/// Ten times the timeout: writing a full page cache to a slow disk takes minutes. After an interrupt the normal timeout
-/// applies.
+/// The timeout is multiplied by ten, because writing a full page cache to a slow disk takes minutes. After an interrupt
+/// the original timeout applies.
 Timeout timeout_while_rank0_writes(Timeout timeout) {
   constexpr double kFactor = 10;
   timeout.after_interrupt = timeout.seconds;
@@ -65,7 +65,8 @@ FleetRun::FleetRun(const cli::RunCommand& command, RankSession& session, LiveRep
   }
 }
 
-/// The drift between clocks can be estimated only after a while; until then their error grows.
+/// Synchronizes the clocks of all ranks several times. The drift between clocks can be estimated only from measurements
+/// that are some time apart; without this estimate, the error of the common clock grows.
 void FleetRun::learn_clocks() {
   constexpr int kTimes = 3;
   constexpr double kBetween = 50e-3;  // seconds
@@ -111,7 +112,7 @@ RunContext FleetRun::context() {
 void FleetRun::measure_all(std::vector<Step>& steps, unsigned round, std::size_t turns) {
   const RunContext bench = context();
   const RunObserver observer{};
-  // A case has its own samples at each concurrency.
+  // A case that is measured at several concurrencies (numbers of ranks at once) has one entry for each of them.
   std::vector<PlannedCase> cases;
   for (const Step& step : steps) cases.push_back(command_.cases[step.number]);
   InterleavedRuns runs(cases, bench, observer, turns);
@@ -123,7 +124,7 @@ void FleetRun::measure_all(std::vector<Step>& steps, unsigned round, std::size_t
         return runs.result(i);
       });
       collect();
-      // The signal is the same on all ranks, so all of them leave here.
+      // All ranks have the same value of signal(), so all of them return here.
       if (signal() != 0) return;
       if (round > 1 || turn + 1 < turns || live_ == nullptr) continue;
       progress_.done(i, runs.result(i), headline_of(runs.result(i), metrics_of(cases[i])));
@@ -151,10 +152,10 @@ void FleetRun::measure(Step& step, unsigned round, const std::function<Result()>
   }
 }
 
-/// Adds this turn's passes to those of earlier turns, because the samples are also of all turns.
+/// Adds this turn's pass counts to those of earlier turns, because the samples of all turns are also kept together.
 void FleetRun::note_passes(Step& step, bool alone) {
   step.tally += lockstep_.tally();
-  // Clocks of other ranks do not matter to a rank that measures alone.
+  // The error of the common clock does not matter if this rank measures alone.
   if (!alone) step.clock_uncertainty = std::max(step.clock_uncertainty, lockstep_.clock_uncertainty());
   for (const auto& [region, moments] : moments_) {
     std::vector<Lockstep::Moments>& all = step.moments[region];
@@ -203,7 +204,8 @@ void FleetRun::collect() {
   const std::vector<std::string> texts = gather(session_.ranks(), mine, timeout_, "the results of " + at_);
   unsent_.reset();
   if (live_ != nullptr) keep(texts);
-  // Files grow and disks are slow: a rank that is writing must not count as silent.
+  // Wait for rank 0 with a longer timeout: while rank 0 writes large files to a slow disk, it must not be taken for a
+  // rank that hangs.
   static_cast<void>(broadcast(session_.ranks(), "", 0, timeout_while_rank0_writes(timeout_), "rank 0 writing " + at_));
 }
 

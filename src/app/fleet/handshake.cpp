@@ -40,7 +40,7 @@ std::string policy_text(const SamplingPolicy& policy) {
   return fmt::format("{} {} {} {}", policy.ci, policy.budget, policy.min_samples, policy.max_samples);
 }
 
-/// The number and a hash of all cases, to see whether they are the same on all ranks.
+/// Returns the number and a hash of all cases, by which ranks check that they have the same cases.
 std::string fingerprint(const std::vector<PlannedCase>& cases) {
   std::string all;
   for (const PlannedCase& c : cases) {
@@ -67,7 +67,7 @@ SharedSettings shared_settings_of(const cli::RunCommand& command) {
 
 namespace {
 
-// The host is a field of its own before the place, because another build may write places in another format.
+// `host` is stored outside of `place`, because a rank with another build may write `place` in another format.
 constexpr std::array kProblemFields{
     json::field<&Problem::code>("code"),
     json::field<&Problem::text, json::kRawText>("text"),
@@ -82,7 +82,7 @@ constexpr std::array kRankHandshakeFields{
     json::field<&RankHandshake::settings, json::kSentTexts>("terms"),
     json::field<&RankHandshake::launched_as>("launched_as", json::Rule::omit_empty),
     json::field<&RankHandshake::node_root>("node_root"),
-    json::Field{.name = "place",  // only if the rank has a machine
+    json::Field{.name = "place",  // written only if the rank has opened its machine
                 .rule = json::Rule::omit_empty,
                 .shape = &json::kSentRank,
                 .into = [](void* one) -> void* { return &json::as<RankHandshake>(one).place; },
@@ -114,7 +114,8 @@ namespace {
 
 // --- What rank 0 checks ----------------------------------------------------------------------------------------------
 
-/// The different values of a fact about ranks, each with the ranks that have it; the most frequent value first.
+/// The different values of one property of the ranks, such as the driver version, each with the ranks that have it. The
+/// most frequent value is first.
 using Alike = std::vector<std::pair<std::string, std::vector<int>>>;
 
 template <class Fact>
@@ -137,8 +138,8 @@ std::string difference(const char* what, const Alike& facts) {
   return fmt::format("ranks differ in their {}: {}", what, fmt::join(parts, ", "));
 }
 
-/// Whether the launcher's local ranks on a node are 0 to n - 1, in any order, so that each rank has a GPU of its own.
-/// True also if the launcher has not numbered all ranks.
+/// Returns whether the launcher has numbered the n ranks of a node from 0 to n - 1, in any order, so that each rank
+/// chooses another GPU. Also true if some rank has no number from the launcher.
 bool counts_a_node(std::vector<std::optional<int>> numbers) {
   std::ranges::sort(numbers);
   if (numbers.empty() || !numbers.front()) return true;
@@ -148,9 +149,9 @@ bool counts_a_node(std::vector<std::optional<int>> numbers) {
   return true;
 }
 
-/// Compares the launcher's local ranks, by which ranks choose their GPUs, with MPI's nodes (ranks that share memory).
-/// If they disagree, GPUs are shared or unused, or one host counts as several nodes. Returns the message; empty if they
-/// agree.
+/// Compares the launcher's local rank numbers, by which ranks choose their GPUs, with MPI's nodes (ranks that share
+/// memory). If they disagree, GPUs are shared or unused, or one host counts as several nodes. Returns the message;
+/// empty if they agree.
 std::string miscounted(const RankHandshakes& all) {
   std::map<int, std::vector<int>> nodes;
   for (const RankHandshake& one : all) nodes[one.node_root].push_back(one.place.rank);
@@ -185,7 +186,7 @@ std::vector<std::string> differences_of(const RankHandshakes& all) {
 
 namespace {
 
-/// Names ranks that share a GPU, which slow each other; empty if none do.
+/// Returns a message that names ranks which use the same GPU and so slow each other; empty if there are none.
 std::string shared_gpu(const RankHandshakes& all) {
   for (const auto& [uuid, ranks] : alike(all, [](const RankPlace& p) { return p.environment.gpu.uuid; })) {
     if (uuid.empty() || ranks.size() == 1) continue;
@@ -205,7 +206,7 @@ std::string location_text(const RankHandshakes& all, const std::vector<int>& ran
                            : fmt::format("{} on {} hosts", fleet::ranks_text(ranks), hosts.size());
 }
 
-/// The problem of the lowest rank that has one. Its text names all ranks that have the same problem.
+/// Returns the problem of the lowest rank that has one. Its text names all ranks with the same problem.
 Problem first_problem(const RankHandshakes& all) {
   const auto has_one = [](const RankHandshake& one) { return one.problem.code != 0; };
   const auto first = std::ranges::find_if(all, has_one);
@@ -221,7 +222,8 @@ Problem first_problem(const RankHandshakes& all) {
   return {first->problem.code, std::move(text)};
 }
 
-/// How the command of rank 0 differs from that of the first rank whose command is another; empty if all are the same.
+/// Returns how the command of rank 0 differs from that of the first rank that has another command; empty if all
+/// commands are the same.
 std::string different_settings(const RankHandshakes& all) {
   const SharedSettings& first = all.front().settings;
   const auto other = std::ranges::find_if(all, [&](const RankHandshake& one) { return one.settings != first; });
@@ -232,7 +234,8 @@ std::string different_settings(const RankHandshakes& all) {
     const std::string& there = other->settings[i].second;
     if (here != there) parts.push_back(fmt::format("{} ({}, and {} at rank 0)", what, there, here));
   }
-  if (parts.empty()) parts.emplace_back("the description of its command");  // happens only with a rank of another build
+  // possible only if a rank runs another build
+  if (parts.empty()) parts.emplace_back("the description of its command");
   return fmt::format(
       "rank {} differs from rank 0 in {}: start all ranks with the same command and the same build of xferbench",
       other - all.begin(), fmt::join(parts, "; "));

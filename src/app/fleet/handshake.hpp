@@ -1,4 +1,5 @@
-// The handshake of a fleet: what ranks report of themselves before they measure, and how rank 0 checks it.
+// The handshake of a fleet: before measuring, every rank reports its machine and settings, and rank 0 checks that they
+// fit together.
 #pragma once
 
 #include <cstdint>
@@ -16,54 +17,55 @@
 
 namespace xferbench::app {
 
-/// Why a rank cannot measure, and the exit code for that; code 0: it can.
+/// The reason why a rank cannot measure, with the exit code for it. Code 0 means that the rank can measure.
 struct Problem {
   int code = 0;
   std::string text{};
   friend bool operator==(const Problem&, const Problem&) = default;
 };
-/// The exception that `body` throws as a problem; no problem if it throws none.
+/// Runs `body` and returns the exception that it throws as a problem. If `body` throws none, the problem has code 0.
 Problem problem_of(const std::function<void()>& body);
 
-/// Settings that must be the same on all ranks, because collective calls depend on them: the name of each and its value
-/// on this rank.
+/// Names and values of settings that must be the same on all ranks, because they decide which collective calls a rank
+/// makes.
 using SharedSettings = Labels;
 SharedSettings shared_settings_of(const cli::RunCommand& command);
 
 struct RankHandshake {
-  RankPlace place;  ///< if there is a problem, only its host is valid
+  RankPlace place;  ///< if the rank has a problem, only `place.host` is valid
   Problem problem{};
   SharedSettings settings{};
-  /// The launcher's local rank, by which this rank chose its GPU; absent if the launcher gives none.
+  /// Local rank number from the launcher, by which this rank chose its GPU; absent if the launcher gives none.
   std::optional<int> launched_as{};
-  int node_root = 0;  ///< the lowest rank of its node, according to MPI
+  int node_root = 0;  ///< lowest rank on the same node, according to MPI
 };
 
-/// The handshakes of all ranks, by rank.
+/// The handshakes of all ranks, indexed by rank.
 using RankHandshakes = std::vector<RankHandshake>;
 
-/// Collective: returns the handshakes of all ranks at rank 0; empty elsewhere.
+/// Collective operation. Returns the handshakes of all ranks at rank 0 and an empty list on other ranks.
 RankHandshakes exchange_handshakes(Communicator& mpi, RankHandshake mine, const Timeout& timeout);
 
-/// Why the fleet cannot measure. If several ranks have a problem: that of the lowest rank, with its exit code.
+/// Returns why the fleet cannot measure. If several ranks have a problem, it is the problem of the lowest one, with its
+/// exit code.
 Problem handshake_problem(const RankHandshakes& all, bool share_gpus);
 
-/// Differences between ranks that do not prevent measuring: a sentence for each, without its full stop.
+/// Returns the differences between ranks that do not prevent measuring, as sentences without a full stop.
 std::vector<std::string> differences_of(const RankHandshakes& all);
 
-/// The node of each rank. Nodes are numbered in the order of their lowest ranks. Each simulated host is a node,
-/// wherever its ranks run.
+/// Returns the node number of each rank. Nodes are numbered in the order of their lowest ranks. A simulated host counts
+/// as one node, even if its ranks run on several real hosts.
 std::vector<int> nodes_of(const RankHandshakes& all);
 
-/// A process, identified so that other ranks of its host can watch it.
+/// Identifies a process, so that other ranks on its host can check whether it still exists.
 struct ProcessIdentity {
   int number = 0;
   std::uint64_t name_space = 0;  ///< inode of its PID namespace; 0: unknown
 };
 ProcessIdentity this_process();
 
-/// Collective: the other ranks on this node in the same PID namespace. In another container the same process number
-/// would mean another process.
+/// Collective operation. Returns the other ranks on this node in the same PID namespace, because in another container
+/// the same process number would mean another process.
 std::vector<ShutdownHandshake::Neighbour> neighbours_of(Communicator& mpi, const ProcessIdentity& mine,
                                                         const Timeout& timeout);
 

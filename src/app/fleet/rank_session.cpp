@@ -23,7 +23,7 @@ namespace xferbench::app {
 
 namespace {
 
-/// Refuses flags that make no sense for many processes at once.
+/// Throws UsageError for flags that make no sense for a run of many ranks.
 void refuse_flags_of_one_process(const cli::RunCommand& command) {
   constexpr std::array<std::array<const char*, 2>, 6> kFlagsOfOne{{
       {"gpu", "each rank uses the GPU with its local rank's number; CUDA_VISIBLE_DEVICES chooses others"},
@@ -83,7 +83,7 @@ std::string rank_label(const Launch& launch) {
 }
 
 Timeout timeout_of(const cli::RunCommand& command, std::function<void()> idle) {
-  constexpr double kAfterInterrupt = 0.15;  // seconds: mpirun leaves ranks one second to end
+  constexpr double kAfterInterrupt = 0.15;  // in seconds; it is short because mpirun gives ranks only one second to end
   return {.seconds = command.fleet.timeout, .after_interrupt = kAfterInterrupt, .idle = std::move(idle)};
 }
 
@@ -91,7 +91,7 @@ namespace {
 
 // --- What each rank finds out by itself -----------------------------------------------------------------------------
 
-/// The device choice of the command, with this rank and its own GPU (or simulated device) filled in.
+/// Returns the command's device choice with this rank's number and its own GPU or simulated device filled in.
 cli::DeviceChoice device_of(const cli::RunCommand& command, int rank, int local_rank) {
   cli::DeviceChoice device = command.measuring.device;
   device.gpus = GpuSelection{.of_process = GpuOfProcess{local_rank, command.fleet.share_gpus}};
@@ -100,19 +100,20 @@ cli::DeviceChoice device_of(const cli::RunCommand& command, int rank, int local_
   return device;
 }
 
-/// Opens the rank's GPU and expands the command's cases for its machine.
+/// Opens this rank's GPU and expands the cases of the command for its machine. Returns a problem instead of throwing.
 Problem open_and_expand(cli::RunCommand& command, int rank, int local_rank,
                         std::unique_ptr<MonitoredMachine>& machine) {
   return problem_of([&] {
     command.measuring.device = device_of(command, rank, local_rank);
     machine = std::make_unique<MonitoredMachine>(command.measuring.device, scenarios_of(command.cases));
-    command.measuring.device.gpus.reset();  // set by device_of() and not by the user
+    // remove the selection that device_of() has made, because the user did not give it
+    command.measuring.device.gpus.reset();
     expand(command, machine->environment());
     refuse_if_none_can_run(command, *machine->machine);
   });
 }
 
-/// The name of the simulated host if it has one, else that of the real host.
+/// Returns the name of the simulated host if the profile names one, else the name of the real host.
 std::string host_of(const cli::DeviceChoice& device) {
   const std::string modelled = device.simulate ? modelled_rank_of(*device.simulate).host : "";
   return modelled.empty() ? host_name() : modelled;
@@ -130,8 +131,8 @@ RankPlace place_of(const Communicator& ranks, const cli::DeviceChoice& device, c
   return place;
 }
 
-/// Starts MPI. Returns the exit code if that fails. One rank of each host prints why, because every host may lack the
-/// plug-in or MPI for a reason of its own.
+/// Starts MPI. If that fails, returns the exit code. One rank of each host prints the reason, because the reason (a
+/// missing plug-in or MPI library) may differ between hosts.
 std::optional<int> start(RankSession& session, const Launch& launch) {
   try {
     session.mpi = start_mpi();
@@ -143,7 +144,8 @@ std::optional<int> start(RankSession& session, const Launch& launch) {
   }
 }
 
-/// Returns an exit code if the launcher started several ranks but MPI sees only one: then each would measure alone.
+/// Returns an exit code if the launcher started several ranks but MPI sees only one, because each rank would then
+/// measure alone.
 std::optional<int> refuse_singletons(const Launch& launch, const Communicator& mpi) {
   if (launch.size.value_or(1) <= 1 || mpi.size() > 1) return {};
   if (may_print(launch)) {
@@ -155,10 +157,11 @@ std::optional<int> refuse_singletons(const Launch& launch, const Communicator& m
   return static_cast<int>(ExitCode::usage);
 }
 
-/// Opens the GPU and starts MPI, and returns this rank's handshake. Opens the GPU first if the launcher gives the local
-/// rank; otherwise MPI must give it first. Sets `refusal` if MPI cannot be started.
+/// Opens the GPU, starts MPI and returns this rank's handshake. If the launcher gives the local rank number, the GPU is
+/// opened first. Otherwise MPI must be started first to give that number. If MPI cannot be started, sets
+/// `session.refusal`.
 RankHandshake begin(RankSession& session, cli::RunCommand& command, const Launch& launch) {
-  // If a GPU hangs, its own rank must report that before the ranks that wait for it in MPI do.
+  // Ranks that wait in MPI get a longer time limit, so that a rank whose GPU hangs reports it before they give up.
   constexpr double kForOthers = 5;  // seconds
   const double timeout = command.fleet.timeout;
   Deadline deadline(rank_label(launch));
@@ -183,7 +186,8 @@ RankHandshake begin(RankSession& session, cli::RunCommand& command, const Launch
   return mine;
 }
 
-/// Sends rank 0's verdict to all: whether they can measure, and the node of each rank.
+/// Collective operation: sends rank 0's decision to all ranks, which is whether they can measure and the node of each
+/// rank.
 void agree(RankSession& session, const RankHandshakes& all, const cli::RunCommand& command, const Timeout& timeout) {
   const Problem problem = session.is_rank0() ? handshake_problem(all, command.fleet.share_gpus) : Problem{};
   if (const int code = broadcast_exit_code(*session.mpi, problem, timeout); code != 0) {
@@ -197,7 +201,7 @@ void agree(RankSession& session, const RankHandshakes& all, const cli::RunComman
   session.place.node = session.nodes.at(static_cast<std::size_t>(session.place.rank));
 }
 
-/// Called at rank 0: returns the record of the fleet and prints the differences between ranks.
+/// Called at rank 0: prints the differences between ranks and returns the description of the fleet for the report.
 Fleet fleet_of(const RankSession& session, RankHandshakes all, bool quiet) {
   Fleet fleet{.mpi = session.mpi->library(), .differences = differences_of(all)};
   for (RankHandshake& one : all) {
@@ -208,7 +212,8 @@ Fleet fleet_of(const RankSession& session, RankHandshakes all, bool quiet) {
   return fleet;
 }
 
-/// The simulated network. Values that the profile file does not give are the defaults of NetworkProfile.
+/// Returns the parameters of the simulated network. Values that the profile file does not give are the defaults of
+/// NetworkProfile.
 NetworkProfile network_of(const ModelledRank::Network& said, std::uint64_t seed) {
   NetworkProfile network{.seed = seed};
   const auto hop = [](const std::optional<ModelledRank::Way>& way, NetworkProfile::Hop& usual) {
@@ -222,7 +227,7 @@ NetworkProfile network_of(const ModelledRank::Network& said, std::uint64_t seed)
   return network;
 }
 
-/// Simulates the network between simulated machines, and the skew of their clocks.
+/// Adds a simulated network between simulated machines, and gives their clocks the offset and drift of the profile.
 void model_network(RankSession& session, const cli::Measuring& measuring) {
   const cli::DeviceChoice& device = measuring.device;
   if (!device.simulate) return;

@@ -1,5 +1,5 @@
-// Makes a process that mpirun or srun has started a rank of a fleet. It opens its GPU, starts MPI, and all ranks agree
-// whether they can measure.
+// Turns a process that mpirun or srun has started into a rank of a fleet: opens its GPU, starts MPI and agrees with all
+// other ranks whether they can measure.
 #pragma once
 
 #include <functional>
@@ -20,55 +20,58 @@
 
 namespace xferbench::app {
 
-/// The launch that the environment describes; nullopt if no launcher started this process.
+/// Returns the launch that the launcher's environment variables describe; nullopt if no launcher started this process.
 std::optional<Launch> launch_from_environment();
 
-/// Throws UsageError if a launcher has started this process as one of several, because the command is for one.
+/// Throws UsageError if a launcher has started several processes, because `command` must run as a single process.
 void refuse_several_ranks(std::string_view command);
 
-/// The launch of a fleet; nullopt if this process measures alone: a launcher started no or only one rank, and neither
-/// MPI nor a flag of fleets was asked for. Throws UsageError for a flag of fleets without a launcher.
+/// Returns the launch if this process is a rank of a fleet. Returns nullopt if it measures alone: the launcher started
+/// no or only one rank, and neither MPI nor a fleet flag was requested. Throws UsageError if a fleet flag was given
+/// without a launcher.
 std::optional<Launch> launch_for(const cli::RunCommand& command);
 
-/// The profile of the simulated machine if this process runs alone. Under a launcher with a single rank, %r in paths
-/// stands for rank 0.
+/// Returns the profile of the simulated machine for a process that runs alone. If a launcher started this single rank,
+/// %r in paths is replaced by 0.
 std::string profile_of_single_rank(const std::string& profile);
 
-/// Whether this process prints what concerns all ranks; rank 0 does.
+/// Returns whether this process prints messages that concern all ranks; only rank 0 does.
 bool may_print(const Launch& launch);
 
-/// Returns for example "rank 3 on host a", to begin messages that concern only one rank.
+/// Returns the name of this rank for messages, for example "rank 3 on host a".
 std::string rank_label(const Launch& launch);
 
-/// How long this rank waits for others, from the command line.
+/// Returns how long this rank waits for others, according to the flags of the command.
 Timeout timeout_of(const cli::RunCommand& command, std::function<void()> idle = {});
 
-/// A rank that can measure, or one that was refused.
+/// The state of a process that is a rank of a fleet. If `refusal` is set, the fleet cannot measure.
 struct RankSession {
-  /// The exit code if not all ranks can measure, the same on all ranks; the reason was printed. Not thrown: MPI can be
-  /// finalized properly only without an exception in flight.
+  /// The exit code if not all ranks can measure, which is the same on all ranks; the reason has been printed. It is not
+  /// thrown as an exception, because MPI can be finalized properly only without an exception in flight.
   std::optional<int> refusal;
-  std::unique_ptr<MonitoredMachine> machine;  ///< opened before MPI, which would otherwise create a context on GPU 0
-  std::unique_ptr<Communicator> mpi;          ///< destroyed before the machine
-  std::unique_ptr<HostRuntime> skewed;        ///< host with a skewed clock, if the simulated machine has one; else null
-  std::unique_ptr<Communicator> modelled;     ///< the network between simulated machines; null between real ones
+  /// opened before MPI starts, which would otherwise create a CUDA context on GPU 0
+  std::unique_ptr<MonitoredMachine> machine;
+  std::unique_ptr<Communicator> mpi;       ///< declared after `machine`, so that it is destroyed first
+  std::unique_ptr<HostRuntime> skewed;     ///< simulated host with a skewed clock; null if the profile gives no skew
+  std::unique_ptr<Communicator> modelled;  ///< simulated network between simulated machines; null between real machines
   RankPlace place;
-  std::vector<ShutdownHandshake::Neighbour> neighbours;  ///< other ranks that really run on this host
+  std::vector<ShutdownHandshake::Neighbour> neighbours;  ///< other ranks whose processes run on this real host
   std::vector<int> nodes;                                ///< node number of each rank, by rank
-  std::optional<Fleet> fleet;                            ///< at rank 0: the record of all ranks; absent on others
+  std::optional<Fleet> fleet;  ///< description of all ranks for the report; absent on all ranks but rank 0
 
   [[nodiscard]] Communicator& ranks() const { return modelled ? *modelled : *mpi; }
-  /// The host whose clock the common clock is computed from.
+  /// Returns the host whose clock is synchronized with those of the other ranks.
   [[nodiscard]] HostRuntime& clock_host() const { return skewed ? *skewed : machine->machine->host(); }
   [[nodiscard]] bool is_rank0() const { return mpi->rank() == 0; }
 };
 
-/// Collective. The exit code of rank 0's problem, on all ranks; 0 if it has none. Rank 0 prints the problem before any
-/// rank can end.
+/// Collective operation. Returns the exit code of rank 0's problem `of_first` on all ranks; 0 if there is no problem.
+/// Rank 0 prints the problem before any rank can end.
 int broadcast_exit_code(Communicator& mpi, const Problem& of_first, const Timeout& timeout);
 
-/// Collective. Replaces the command's cases by those for this machine; they are the same on all ranks. Throws
-/// RankTimeoutError, CommunicationError, and UsageError if flags are for one process alone.
+/// Collective operation. Makes this process a rank of the fleet, and replaces the command's cases by those for this
+/// machine, which are the same on all ranks. Throws UsageError if a flag is only for single processes. Throws
+/// RankTimeoutError or CommunicationError if a rank does not answer.
 RankSession join_fleet(cli::RunCommand& command, const Launch& launch);
 
 }  // namespace xferbench::app
