@@ -13,13 +13,13 @@ namespace xferbench::cli {
 
 namespace {
 
-/// Help is given wherever its flag stands, even next to a mistake.
+/// Returns whether the user asks for help. The help flag counts anywhere on the line, even next to a mistake.
 bool asks_for_help(const CommandLine& line) {
   const auto asks = [](const CLI::App* app) { return app->get_help_ptr()->count() > 0; };
   return asks(&line.app) || asks(&line.innermost()) || std::ranges::any_of(line.app.get_subcommands(), asks);
 }
 
-/// Adds the flags of output, which mean the same for all commands.
+/// Copies the values of the output flags, which are the same for all commands, into the command.
 Command with_output(const CommandLine& line, Command command) {
   const auto take = [&line](auto& one) {
     if constexpr (requires { one.show; }) one.show = line.measuring.show;
@@ -92,7 +92,7 @@ SamplingPolicy policy_of(const SamplingChoice& choice, double budget) {
   SamplingPolicy policy;
   if (choice.ci) policy.ci = *choice.ci / 100;
   policy.budget = choice.budget.value_or(budget);
-  // A given minimum or maximum moves the default of the other limit if the two would contradict each other.
+  // If a given minimum or maximum contradicts the default of the other limit, that default is moved.
   const std::size_t most = choice.max_samples.value_or(policy.max_samples);
   policy.min_samples = choice.min_samples.value_or(std::min(policy.min_samples, most));
   policy.max_samples = choice.max_samples.value_or(std::max(most, policy.min_samples));

@@ -1,4 +1,4 @@
-// Flags of the program itself: they belong to no scenario and to no single command.
+// Declares the flags that belong to the program and not to one scenario or command.
 #include "cli/command_flags.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +13,8 @@ namespace xferbench::cli {
 
 namespace {
 
-/// The value of --simulate: a built-in profile, or the path of a file, which is read when the machine is opened.
+/// Parses --simulate: the name of a built-in profile, or the path of a file, which is read later when the machine is
+/// opened.
 std::string profile_of(const Axis& axis, const std::string& text) {
   if (is_profile_file(text)) return text;
   try {
@@ -26,7 +27,7 @@ std::string profile_of(const Axis& axis, const std::string& text) {
   throw UsageError(fmt::format("--{} takes one value", axis.name));
 }
 
-/// Parses "local", "none" or the number of a node.
+/// Parses the value of --numa: "local", "none" or the number of a NUMA node.
 NumaPolicy numa_policy(const std::string& text) {
   const std::vector<std::string> words{"local", "none"};
   constexpr std::size_t kMostDigits = 4;  // Linux has 1024 nodes at most
@@ -149,7 +150,7 @@ void add_whole_run_flags(CommandLine& line, CLI::App& app) {
            line.measuring.files.timeline);
   app.add_flag("--details,--all-findings", line.measuring.show.details,
                "show every measurement of a single case, and all findings");
-  // Hidden: tells a process that --repeat or a suite has started which one it is.
+  // Hidden from help: gives a child process of --repeat or of a suite its number.
   line.add_value(app, {.name = "process", .max = 1000}, "N", into(line.run.process))->group("");
 }
 

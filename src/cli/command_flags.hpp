@@ -1,4 +1,4 @@
-// Helpers for the files that declare flags.
+// Helpers for the source files that declare flags.
 #pragma once
 
 #include <algorithm>
@@ -15,24 +15,24 @@
 
 namespace xferbench::cli {
 
-/// An axis whose values are built-in profiles.
+/// Makes an axis whose values are the names of the built-in profiles.
 inline Axis profile_axis(const char* name, const char* help) {
   Axis axis{.name = name, .kind = AxisKind::choice, .help = help};
   for (const auto& [profile, description] : simulated_profiles()) axis.choices.push_back(profile);
   return axis;
 }
 
-// Help groups of the program's own flags.
+// Titles of the groups in which help lists the program's own flags.
 inline constexpr const char* kDevice = "Device";
 inline constexpr const char* kSampling = "Sampling";
 inline constexpr const char* kOutput = "Output";
 inline constexpr const char* kWholeRuns = "Whole runs";
 inline constexpr const char* kFleets = "Under mpirun or srun";
 
-/// Gives a flag a value, which help calls `argument`. A word that looks like a flag is never taken as the value:
-/// `--json --quiet` is an error. If `flags` is set, only its flags count as such and other words that begin with dashes
-/// are values: `--kernel-option --use_fast_math`. `implicit` is what the flag means without a value; empty: it needs
-/// one.
+/// Lets a flag take a value, which help calls `argument`. A word that looks like a flag is never taken as the value:
+/// `--json --quiet` is an error. If `flags` is set, only its flags count as flags, so that values may begin with
+/// dashes: `--kernel-option --use_fast_math`. `implicit` is the value if none is given; if empty, a value must be
+/// given.
 inline CLI::Option* valued(CLI::Option* option, const std::string& argument, const std::string& implicit = "",
                            const CLI::App* flags = nullptr) {
   const auto lacks_value = [flags](const std::string& text) {
@@ -45,7 +45,7 @@ inline CLI::Option* valued(CLI::Option* option, const std::string& argument, con
   return option;
 }
 
-/// A flag that names a file; "-" is standard output.
+/// Adds a flag whose value is a file name; "-" is standard output.
 inline CLI::Option* add_file(CLI::App& app, const std::string& flag, const std::string& help,
                              std::optional<std::string>& target, const char* argument = "FILE") {
   return valued(app.add_option(flag, target, help), argument);
@@ -63,7 +63,7 @@ inline auto into(std::optional<double>& target) {
   return [&target](const Value& v) { target = std::get<double>(v); };
 }
 
-/// `words` are in the order of the target's enumerators.
+/// Returns a function that stores the enumerator for a word; `words` must be in the order of the enumerators.
 template <class Target, class Enumeration = Target>
 auto into_enumerator(std::vector<std::string> words, Target& target) {
   return [words = std::move(words), &target](const Value& v) {
@@ -71,7 +71,7 @@ auto into_enumerator(std::vector<std::string> words, Target& target) {
   };
 }
 
-/// Parses a list of enumerators, written as their texts_of() words, by the value grammar of axes.
+/// Parses a comma-separated list of enumerators, written as the words of texts_of(), like the values of an axis.
 template <class Enumeration>
 std::vector<Enumeration> enumerators(const std::string& text, const std::string& flag) {
   constexpr auto kWords = texts_of(Enumeration{});

@@ -13,7 +13,7 @@ namespace xferbench::cli {
 
 namespace {
 
-/// Adds an entry to the section with that title, and first adds the section if it is missing.
+/// Adds an entry to the section with this title. Adds the section first if it is missing.
 void add_entry(std::vector<Section>& sections, const std::string& title, const std::string& tag,
                const std::string& help) {
   auto section = std::ranges::find(sections, title, &Section::title);
@@ -21,7 +21,7 @@ void add_entry(std::vector<Section>& sections, const std::string& title, const s
   section->entries.push_back({tag, split(help, '\n')});
 }
 
-/// Adds flags by their groups, without those that are hidden or shown with scenarios.
+/// Adds flags to the sections of their groups. Leaves out hidden flags and those that help shows with the scenarios.
 void add_flags(std::vector<Section>& sections, const std::vector<const CLI::Option*>& flags) {
   for (const CLI::Option* flag : flags) {
     const std::string& group = flag->get_group();
@@ -45,7 +45,7 @@ Page page(const CommandLine& line, const CLI::App& app) {
   for (const CLI::App* command : app.get_subcommands({})) {
     add_entry(page.sections, command->get_group(), command->get_name(), command->get_description());
   }
-  if (&app == &line.app) return page;  // its flags are those of `run`, which has a page of its own
+  if (&app == &line.app) return page;  // the flags of the program itself are shown on the page of `run`
   Flags flags = app.get_options();
   std::rotate(flags.begin(), flags.begin() + 1, flags.end());  // --help comes last
   add_flags(page.sections, flags);
@@ -66,7 +66,7 @@ std::string manual(const CommandLine& line) {
 
 namespace {
 
-/// The flags that may follow the words read so far.
+/// Returns the flags that may follow the words read so far.
 Flags flags_here(const CommandLine& line) {
   const CLI::App& here = line.innermost();
   std::vector<const CLI::App*> owners{&here};
@@ -74,7 +74,8 @@ Flags flags_here(const CommandLine& line) {
   Flags flags;
   for (const CLI::App* owner : owners) {
     const Flags& taken = line.known.at(owner).taken;
-    const bool all_of_program = owner == &line.app && owner != &here;  // skip its axis flags: only `taken` applies
+    // of the program's flags, only those in `taken` may follow here
+    const bool all_of_program = owner == &line.app && owner != &here;
     for (const CLI::Option* option : owner->get_options()) {
       const bool hidden = option->get_positional() || option->get_group().empty() || option == owner->get_help_ptr();
       if (!hidden && !all_of_program) flags.push_back(option);
@@ -85,7 +86,7 @@ Flags flags_here(const CommandLine& line) {
   return flags;
 }
 
-/// The values that a flag, or a word without a flag, may have.
+/// Returns the possible values of a flag or of a positional argument.
 std::vector<std::string> values_of(const CommandLine& line, const CLI::Option& option, const DataNames& names) {
   std::vector<std::string> words;
   if (const auto found = line.choices.find(&option); found != line.choices.end()) words = found->second;
@@ -104,7 +105,7 @@ std::vector<std::string> values_of(const CommandLine& line, const CLI::Option& o
 Candidates candidates(Scenarios scenarios, std::span<const std::string> before, const std::string& flag,
                       bool another_flag, const DataNames& names) {
   CommandLine line(scenarios);
-  static_cast<void>(line.read(before));  // a line that is not finished may have mistakes
+  static_cast<void>(line.read(before));  // ignore errors, because a line that is still being typed may have mistakes
   const Flags flags = flags_here(line);
   Candidates candidates;
   const auto valued = std::ranges::find_if(
@@ -116,7 +117,8 @@ Candidates candidates(Scenarios scenarios, std::span<const std::string> before, 
   std::vector<std::string>& words = candidates.words;
   if (another_flag) {
     for (const CLI::Option* option : flags) {
-      for (const std::string& name : option->get_lnames()) words.push_back("--" + name);  // older names, too
+      // all names of the flag, older ones too
+      for (const std::string& name : option->get_lnames()) words.push_back("--" + name);
     }
     return candidates;
   }

@@ -17,12 +17,12 @@ CommandLine::CommandLine(Scenarios all, AxisFlags flags_of_axes)
   app.option_defaults()->disable_flag_override()->group(kFlags);
   app.set_help_flag("-h,--help", "show this help");
   app.add_flag("-V,--version")->description("version, build, and the libraries found on this machine");
-  app.allow_extras();  // reject_leftover_words() reports unknown words
+  app.allow_extras();  // reject_leftover_words() reports unknown words instead
   add_program_flags(*this);
   add_scenarios(*this);
   add_run_and_tune(*this);
   add_commands(*this);
-  app.footer(std::string(short_examples()));  // last: subcommands inherit it
+  app.footer(std::string(short_examples()));  // set last, because subcommands inherit the footer
 }
 
 // --- Declaring ------------------------------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ void CommandLine::contradict(CLI::Option* one, CLI::Option* other, const std::st
 
 namespace {
 
-/// Explains CLI11's error in this program's words.
+/// Replaces the text of CLI11's error by a clearer one.
 std::string explained(const CommandLine& line, const CLI::ParseError& error) {
   for (const CLI::App* app : {&line.app, &line.innermost()}) {
     for (const CLI::Option* option : app->get_options()) {
@@ -97,18 +97,19 @@ std::string explained(const CommandLine& line, const CLI::ParseError& error) {
 }  // namespace
 
 std::optional<std::string> CommandLine::read(std::span<const std::string> arguments) {
-  // CLI11 would take the next word as the value of `--json=`.
+  // Reject `--json=` here, because CLI11 would take the next word as its value.
   const auto lacks_value = [](const std::string& word) {
     return word.starts_with("--") && word.find('=') + 1 == word.size();
   };
   const auto empty = std::ranges::find_if(arguments, lacks_value);
-  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());  // CLI11 takes them last first
+  // CLI11 expects the arguments in reverse order
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
   try {
     app.parse(reversed);
-  } catch (const CLI::Success&) {  // help was asked for
+  } catch (const CLI::Success&) {  // the user asked for help
   } catch (const CLI::ParseError& error) {
     return explained(*this, error);
-  } catch (const UsageError& error) {  // an illegal value
+  } catch (const UsageError& error) {  // a value was illegal
     return error.what();
   }
   if (empty != arguments.end()) return fmt::format("{} needs a value", empty->substr(0, empty->size() - 1));
@@ -204,7 +205,7 @@ const Scenario& topic(const CommandLine& line, const std::string& word) {
                                fmt::join(scenarios, ", "), fmt::join(commands, ", "), suggestion(word, known)));
 }
 
-/// A command takes only some of the program's flags; any other would do nothing.
+/// Throws UsageError if a flag of the program is given that this command does not use.
 void reject_unused_flags(const CommandLine& line, const CLI::App& command) {
   const Flags& taken = line.known.at(&command).taken;
   const bool takes_axes = &command == &line.app || &command == line.tune || command.get_name() == "run";

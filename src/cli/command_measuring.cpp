@@ -1,4 +1,4 @@
-// Scenarios with the flags of their axes, and the commands that measure them: run and tune.
+// Declares the scenarios with the flags of their axes, and the commands that measure them: `run` and `tune`.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,8 +16,9 @@ namespace xferbench::cli {
 
 namespace {
 
-/// Adds the flag of an axis, before the scenarios or after one. CLI11 only has to know how many words the flag takes;
-/// its values are parsed later, with those of other axes. For a text axis, only flags of the program count as flags.
+/// Adds the flag of an axis to `app`. CLI11 only needs to know how many words the flag takes; its values are parsed
+/// later, together with those of the other axes. For a text axis, a word with dashes is a value
+/// unless it is a flag of the program.
 CLI::Option* add_axis(CommandLine& line, CLI::App& app, const Axis& axis, const std::string& help,
                       const CLI::callback_t& read = {}) {
   CLI::Option* option = app.add_option(flag_names(axis), read, help);
@@ -25,10 +26,10 @@ CLI::Option* add_axis(CommandLine& line, CLI::App& app, const Axis& axis, const 
                 axis.kind == AxisKind::text ? &line.app : nullptr);
 }
 
-/// Adds the axis flags that stand before the scenarios and apply to all of them.
+/// Adds the axis flags that may stand before all scenarios and apply to every scenario that has the axis.
 void add_shared_axes(CommandLine& line) {
   line.app.option_defaults()->group(kOfScenarios);
-  std::set<std::string> added;  // CLI11 would search all flags for each new one
+  std::set<std::string> added;  // names of all flags so far; CLI11 would search its whole list for each new one
   for (const CLI::Option* option : line.app.get_options()) added.insert(option->get_name());
   for (const Scenario* scenario : line.scenarios) {
     for (const Axis& axis : descriptor_of(*scenario).axes) {
@@ -68,7 +69,7 @@ void add_scenario(CommandLine& line, CLI::App& parent, const Scenario& scenario)
 void add_scenarios(CommandLine& line) {
   add_shared_axes(line);
   line.app.option_defaults()->group(kFlags);
-  line.app.fallthrough();  // inherited by all subcommands that are added from here on
+  line.app.fallthrough();  // all subcommands that are added after this line inherit it
   for (const Scenario* scenario : line.scenarios) add_scenario(line, line.app, *scenario);
 }
 
@@ -86,7 +87,8 @@ void finish_measuring(CommandLine& line, double budget) {
 
 namespace {
 
-/// A flag before the scenarios applies to all that have its axis, a flag after one to that one.
+/// Returns the axis flags of each scenario. A flag before the scenarios applies to all that have its axis, a flag after
+/// a scenario only to that one.
 std::vector<ScenarioFlags> flags_of_scenarios(const CommandLine& line, const CLI::App& parent) {
   std::vector<ScenarioFlags> all;
   for (const CLI::App* app : parent.get_subcommands()) {
@@ -126,8 +128,8 @@ std::string names_matching(bool (*holds)(const Scenario&), Scenarios all) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Throws UsageError if `holds` is false for all chosen scenarios: then `flag` would do nothing. `but` follows the
-/// first scenario's name in the message and says why.
+/// Throws UsageError if `holds` is false for all chosen scenarios, because `flag` then has no effect. `but` is the part
+/// of the message after the name of the first scenario that gives the reason.
 void refuse_unless_any(bool (*holds)(const Scenario&), std::span<const ScenarioFlags> chosen, Scenarios all,
                        const char* flag, const char* but) {
   if (std::ranges::any_of(chosen, [&](const ScenarioFlags& f) { return holds(*f.scenario); })) return;
@@ -142,7 +144,8 @@ void refuse_gpus_for_one(const CommandLine& line, std::span<const ScenarioFlags>
                     "uses one GPU, which --gpu chooses; these scenarios use several");
 }
 
-/// Throws if scenarios or axis flags are given together with a flag (`source`) that defines the cases itself.
+/// Throws UsageError if scenarios or axis flags are given together with the flag `source`, which already defines the
+/// cases.
 void refuse_beside(const CommandLine& line, const char* source) {
   const auto reject = [source](const std::string& what) {
     throw UsageError(fmt::format("{} defines what is run; leave {} out", source, what));
@@ -240,8 +243,8 @@ void add_run_and_tune(CommandLine& line) {
   const std::string footer = fmt::format("Values:\n{}\nProfiles for --simulate:\n{}\nExit codes:\n{}", value_grammar(),
                                          profile_lines(), exit_codes());
   line.add_command("run", "measure scenarios; the word run may be left out", footer, run);
-  // tune takes no flags of whole runs, since a search makes its own passes, and no --openmetrics: it has hundreds of
-  // cases.
+  // `tune` does not accept flags of runs, because it decides itself how often to measure. It does not accept
+  // --openmetrics, because it has hundreds of cases.
   Flags of_tune = of_groups({kDevice, kSampling, kOutput});
   std::erase(of_tune, line.app.get_option("--openmetrics"));
   auto& tune = line.keep<TuneCommand>();

@@ -1,4 +1,4 @@
-// All commands that are no scenario: their flags, and how values of the flags become a command.
+// Declares all commands that are not scenarios: their flags, and how a command is made from the values.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -67,10 +67,10 @@ Exit codes:
     or no case has a number on both sides; with --strict also where a case is inconclusive, changed or missing
 )";
 
-/// `files`: words without a flag.
+/// `files` are the words on the command line that belong to no flag.
 Command compare_command(CompareCommand c, const std::vector<std::string>& files) {
   if (!c.across.empty()) {
-    // A list of files takes every word that follows it, so all other words stand before it.
+    // Files before --across also belong to its list, because a list of files takes every word after its flag.
     c.across.insert(c.across.begin(), files.begin(), files.end());
     if (c.across.size() < 2) throw UsageError("--across needs at least two files");
   } else if (!c.base.empty()) {
@@ -180,7 +180,7 @@ void add_report(CommandLine& line) {
   auto& report = line.keep<ReportCommand>();
   const auto make = [&report] {
     if (!report.trend.empty()) {
-      // A list of files takes every word that follows it, so all other words stand before it.
+      // Files before --trend also belong to its list, because a list of files takes every word after its flag.
       report.trend.insert(report.trend.begin(), report.stored.begin(), report.stored.end());
       report.stored.clear();
     } else if (!report.base.empty() && !report.stored.empty()) {
@@ -322,7 +322,8 @@ constexpr const char* kValidateFooter = R"(Examples:
   covered              share of cases whose interval overlaps the predicted range
 )";
 
-/// Checked before anything is measured: a profile of such a name would be refused when it is used.
+/// Throws UsageError if the name cannot be used. Called before measuring, because such a profile could not be used
+/// later.
 void refuse_profile_name(const std::string& name) {
   if (is_built_in_profile(name)) {
     throw UsageError(fmt::format("--name {0}: a built-in profile has this name; choose another, as my-{0}", name));
@@ -583,7 +584,7 @@ void add_soak(CommandLine& line) {
 
 // --- list, info, help and others -------------------------------------------------------------------------------------
 
-/// `word`: the word after the command, if it is no command or scenario.
+/// `word` is the word after `list` if it is neither a command nor a scenario.
 Command list_command(const CommandLine& line, const std::string& word) {
   const auto after = line.words_after_command();
   if (after.size() > 1) throw UsageError("list takes at most one scenario");
@@ -608,7 +609,7 @@ Command list_command(const CommandLine& line, const std::string& word) {
   return help;
 }
 
-/// `word`: as in list_command().
+/// `word` is the word after `help` if it is neither a command nor a scenario.
 Command help_command(const CommandLine& line, const std::string& word) {
   const auto after = line.words_after_command();
   if (word == "help") return HelpCommand{page(line, *line.app.get_subcommand("help"))};
@@ -618,7 +619,7 @@ Command help_command(const CommandLine& line, const std::string& word) {
         fmt::format("help takes one scenario or command; write xferbench help {}", after.front()->get_name()));
   }
   if (after.empty()) return HelpCommand{page(line, line.app)};
-  const auto inner = after.front()->get_subcommands();  // after `tune`: the scenario
+  const auto inner = after.front()->get_subcommands();  // for `help tune SCENARIO`, the subcommand of the scenario
   return HelpCommand{page(line, inner.empty() ? *after.front() : *inner.front())};
 }
 

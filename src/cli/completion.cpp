@@ -8,7 +8,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Removes words that are only an equals sign: bash splits --flag=value into three words.
+/// Removes words that consist only of an equals sign, because bash splits --flag=value into three words.
 Words without_equals_signs(std::span<const std::string> words) {
   Words joined(words.begin(), words.end());
   if (!joined.empty() && joined.back() == "=") joined.back().clear();
@@ -19,12 +19,12 @@ Words without_equals_signs(std::span<const std::string> words) {
 }  // namespace
 
 std::string complete(std::span<const std::string> words, Scenarios scenarios, const DataNames& names) {
-  // The other program's flags are unknown, and most of its words are files.
+  // After "--" any file may follow, because the flags of the other program are unknown.
   if (const auto program = program_in(words); program && !program->empty()) return std::string(kFiles) + "\n";
   Words before = without_equals_signs(words);
   std::string word = before.empty() ? "" : before.back();
   if (!before.empty()) before.pop_back();
-  std::string prefix;  // start of the word (flag, earlier list items), which each answer repeats
+  std::string prefix;  // beginning of the word (flag, earlier list items) that every answer must repeat
   std::string flag_name;
   if (const auto equals = word.find('='); word.starts_with("--") && equals != std::string::npos) {
     flag_name = word.substr(0, equals);
@@ -36,7 +36,7 @@ std::string complete(std::span<const std::string> words, Scenarios scenarios, co
   }
   const Candidates all = candidates(scenarios, before, flag_name, word.starts_with("-"), names);
   if (const auto comma = word.rfind(','); all.of_flag && comma != std::string::npos) {
-    prefix += word.substr(0, comma + 1);  // complete the last item of a list
+    prefix += word.substr(0, comma + 1);  // complete only the last item of a list
     word.erase(0, comma + 1);
   }
   std::string text;

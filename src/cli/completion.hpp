@@ -1,4 +1,4 @@
-// Completion of command lines: scripts that let bash, zsh and fish ask the program (`xferbench __complete WORD...`),
+// Completion of command lines: scripts with which bash, zsh and fish ask the program (`xferbench __complete WORD...`),
 // and the program's answers.
 #pragma once
 
@@ -12,17 +12,17 @@
 
 namespace xferbench::cli {
 
-/// The candidate that stands for the names of files.
+/// A candidate that tells the shell to complete file names.
 inline constexpr const char* kFiles = ":files";
 
-/// What may stand in one place of a command line.
+/// The words that may stand at one position of a command line.
 struct Candidates {
   std::vector<std::string> words{};
   bool of_flag = false;  ///< whether `words` are values of a flag, which may be lists with commas
 };
 
-/// The candidates after the words `before`: values of `flag` if it takes a value; else other flags if `another_flag` is
-/// set, else words.
+/// Returns what may follow the words `before`: the values of `flag` if it takes a value. Otherwise other flags if
+/// `another_flag` is set, else commands, scenarios and other words.
 Candidates candidates(Scenarios scenarios, std::span<const std::string> before, const std::string& flag,
                       bool another_flag, const DataNames& names);
 

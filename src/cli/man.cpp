@@ -40,7 +40,7 @@ The documentation (start with docs/README.md) and the schemas of all file format
 
 std::string paragraph(std::string_view text) { return roff_escaped(text) + "\n"; }
 
-/// Lines that roff must not fill.
+/// Formats lines whose line breaks roff must keep.
 std::string verbatim(std::string_view text) {
   std::string roff = ".EX\n";
   for (const std::string& line : split(text, '\n')) roff += paragraph(line);
@@ -58,7 +58,7 @@ std::string entries(const std::vector<Section>& sections) {
   return roff;
 }
 
-/// A command or scenario with the flags that it alone has.
+/// Formats the entry of a command or scenario, which lists only its own flags.
 std::string subcommand(const Page& page) {
   std::string roff = fmt::format(".SS {}\n{}", roff_escaped(page.name), paragraph(page.summary));
   for (Section section : page.sections) {

@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kNarrowestPage = 40;
 constexpr std::size_t kWidestTag = 26;
 
-/// Breaks the text into lines at blanks.
+/// Breaks the text into lines of at most `width` columns, at blanks.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   std::vector<std::string> lines(1);
   std::istringstream words(text);
@@ -58,8 +58,8 @@ std::string laid_out(const std::vector<Section>& sections, std::size_t columns) 
   return text;
 }
 
-/// Breaks lines that are wider than the page. A line with a command and its description (two blanks between) breaks
-/// there, others at blanks. Continuation lines are indented by four more columns.
+/// Breaks lines that are wider than the page. A line with a command and its description, separated by two blanks, is
+/// broken there; other lines are broken at blanks. Continuation lines are indented by four more columns.
 std::string folded(const std::string& text, std::size_t columns) {
   std::string all;
   for (const std::string& line : split(text, '\n')) {
@@ -106,8 +106,8 @@ std::string companion_text(MetricDeclaration::Companion companion) {
   return "";
 }
 
-/// Returns for example " [bandwidth: GB/s, higher is better]": the metric's name in files if it differs from the
-/// heading, its unit, and which direction is better.
+/// Returns for example " [bandwidth: GB/s, higher is better]": the name of the metric in results files if it differs
+/// from the column heading, its unit, and which direction is better.
 std::string fact_of(const MetricDeclaration& m) {
   std::string fact = m.kind == MetricDeclaration::Kind::label ? "a word" : m.unit == "1" ? "a ratio" : m.unit;
   if (m.better != Better::neither) fact += fmt::format(", {} is better", to_text(m.better));
@@ -118,7 +118,7 @@ std::string fact_of(const MetricDeclaration& m) {
 
 std::string to_text(const Page& page, std::size_t columns) {
   const std::size_t width = std::clamp(columns, kNarrowestPage, kPageWidth);
-  // The program's own page begins with what it is for.
+  // The first line of the program's own page is its summary, without its name.
   const std::string title = page.name == "xferbench" ? page.summary : page.name + ": " + page.summary;
   std::string text = folded(title + "\n\nUsage:\n" + page.usage, width) + laid_out(page.sections, width);
   if (!page.footer.empty()) text += "\n" + folded(page.footer, width);
@@ -159,7 +159,7 @@ std::string description_of(const Axis& axis) {
 
 std::vector<Section> results_of(const ScenarioDescriptor& scenario) {
   Section columns{"Columns", {}};
-  std::set<std::string> told;  // a measurement and a metric derived from it may have one name
+  std::set<std::string> told;  // names already shown; a measurement and a metric derived from it may have the same name
   for (const Column& column : columns_of(scenario.metrics)) {
     const MetricDeclaration& of = *column.of;
     told.insert(of.name);
@@ -167,7 +167,7 @@ std::vector<Section> results_of(const ScenarioDescriptor& scenario) {
         {column.header(),
          {column.companion ? companion_text(*column.companion) + " of " + of.name : of.help + fact_of(of)}});
   }
-  // If only one case ran, a table of its measurements follows, which has these rows.
+  // If only one case ran, its measurements are shown in a table of their own, which has these rows.
   Section rows{"Rows of the measurements table", {}};
   Section others{"In results files only", {}};
   for (const MetricDeclaration& metric : scenario.metrics) {

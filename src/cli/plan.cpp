@@ -30,10 +30,10 @@ std::optional<SkipReason> reason_against(const PlannedCase& c, SkipReason::Kind 
   return reason && reason->kind == kind ? reason : std::nullopt;
 }
 
-/// Makes the cases of one scenario: the product of its axes' values.
+/// Makes the cases of one scenario: the Cartesian product of the values of its axes.
 class Product {
  public:
-  /// `tuning`: as for plan().
+  /// `tuning` has the same meaning as for plan().
   Product(const ScenarioFlags& flags, bool tuning)
       : scenario_(*flags.scenario), axes_(descriptor_of(scenario_).axes), texts_(flags.texts), tuning_(tuning) {
     reject_alternatives();
@@ -45,7 +45,7 @@ class Product {
     reject_unused_flags();
   }
 
-  /// The cases without meaningless combinations. At least one case is kept for each value that the user gave.
+  /// Returns the cases without meaningless combinations, but at least one case for each value that the user gave.
   [[nodiscard]] std::vector<PlannedCase> cases() && {
     std::vector<bool> stays;
     for (const PlannedCase& c : cases_) stays.push_back(!reason_against(c, SkipReason::Kind::meaningless));
@@ -62,7 +62,7 @@ class Product {
  private:
   [[nodiscard]] bool given(const std::string& axis) const { return texts_.contains(axis); }
 
-  /// Throws UsageError if an axis and its `alternative_to`, which sets the same value, are both given.
+  /// Throws UsageError if an axis and its `alternative_to` are both given, because they set the same value.
   void reject_alternatives() const {
     for (const Axis& axis : axes_) {
       if (!given(axis.name) || !given(axis.alternative_to)) continue;
@@ -71,7 +71,7 @@ class Product {
     }
   }
 
-  /// The values that are given, else the defaults; empty if the axis is absent from every case.
+  /// Returns the values that the user gave for the axis, else the defaults; empty if no case has the axis.
   [[nodiscard]] std::vector<Value> values_of(const Axis& axis) const {
     const auto takes_its_place = [&](const Axis& o) { return o.alternative_to == axis.name && given(o.name); };
     std::string text = tuning_ && !axis.tuning.empty() ? axis.tuning : axis.defaults;
@@ -83,7 +83,7 @@ class Product {
     return parse_axis(axis, text, flag_of(axis));
   }
 
-  /// Whether the axis has no effect with the values chosen so far.
+  /// Returns whether the axis has no effect in this case, because another axis (Axis::only_with_axis) does not fit.
   static bool is_idle(const Axis& axis, const Case& so_far) {
     if (axis.only_with_axis.empty()) return false;
     const Case::Param* other = so_far.find(axis.only_with_axis);
@@ -107,7 +107,7 @@ class Product {
     cases_ = std::move(all);
   }
 
-  /// For each value of the axis: if no case with that value stays, keeps the first one.
+  /// Looks at the cases with each value of the axis. If all of them would be removed, keeps the first one.
   void keep_one_of_each(const std::string& axis, std::vector<bool>& stays) const {
     struct Cases {
       std::size_t first;
@@ -125,7 +125,7 @@ class Product {
     }
   }
 
-  /// Throws UsageError for a flag that no case uses, because it does nothing.
+  /// Throws UsageError for a flag whose axis no case has, because the flag would have no effect.
   void reject_unused_flags() const {
     for (const Axis& axis : axes_) {
       if (!given(axis.name)) continue;
@@ -169,9 +169,9 @@ bool takes(const Axis& axis, const std::string& text) {
   }
 }
 
-/// If a scenario refuses a value that another chosen scenario accepts, advises to write the flag after the other one. A
-/// flag after a scenario applies only to that one, which surprises users who name both scenarios first. Empty if no
-/// other accepts it.
+/// Returns advice if a scenario refuses a value that another chosen scenario accepts: to write the flag after that one.
+/// A flag after a scenario applies only to it, which surprises users who name both scenarios first. Empty if no other
+/// scenario accepts the value.
 std::string scenarios_with_flag(const ScenarioFlags& refusing, std::span<const ScenarioFlags> all) {
   for (const Axis& axis : descriptor_of(*refusing.scenario).axes) {
     const auto given = refusing.texts.find(axis.name);
@@ -199,7 +199,8 @@ std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tun
     }
     if (cases.size() > kMostCases) refuse_so_many();
   }
-  // A meaningless combination that is still here was asked for: it becomes a result that says why it cannot run.
+  // Meaningless combinations that are left were requested by the user. Each becomes a result that says why it cannot
+  // run.
   const auto impossible = [](const PlannedCase& c) { return reason_against(c, SkipReason::Kind::impossible); };
   if (std::ranges::all_of(cases, [&](const PlannedCase& c) { return impossible(c).has_value(); })) {
     throw UsageError(impossible(cases.front())->text);
@@ -215,7 +216,7 @@ bool is_default(const Axis& axis, const Value& value) {
   return !axis.defaults.empty() && parse_axis(axis, axis.defaults, flag_of(axis)) == std::vector<Value>{value};
 }
 
-/// The flag that selects these GPUs. --gpus with one number would be a count, so a single GPU is --gpu.
+/// Returns the flag that selects these GPUs. A single GPU needs --gpu, because --gpus with one number means a count.
 std::vector<std::string> gpus_flag(const GpuSelection& selection) {
   if (selection.first) return {"--gpus", std::to_string(*selection.first)};
   if (selection.numbers.empty()) return {"--gpus", "all"};

@@ -1,4 +1,4 @@
-// Makes the cases of a run from the flags of axes.
+// Makes the cases of a run from the values of the axis flags.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace xferbench::cli {
 
-/// The texts of axis flags, by the names of the axes.
+/// Values of axis flags as text, by name of the axis.
 using AxisTexts = std::map<std::string, std::string>;
 
 struct ScenarioFlags {
@@ -23,11 +23,12 @@ inline const ScenarioDescriptor& descriptor_of(const Scenario& scenario) { retur
 inline std::string name_of(const Scenario& scenario) { return descriptor_of(scenario).name; }
 bool has_axis(const Scenario& scenario, const std::string& name);
 
-/// Returns for example "memcpy has no --streams, which belongs to overlap; memcpy has --dir ...".
+/// Returns the message for a flag that the scenario lacks: "memcpy has no --streams, which belongs to overlap; memcpy
+/// has --dir ...".
 std::string lacks(const Scenario& scenario, const std::string& axis, std::span<const Scenario* const> all);
 
-/// The product of all values, scenario after scenario. With `tuning`, an axis without a flag takes the values that tune
-/// tries. Throws UsageError for illegal values, for flags that do nothing, and if no case can run.
+/// Returns the product of all axis values, scenario after scenario. With `tuning`, an axis without a flag takes the
+/// values that `tune` tries. Throws UsageError for illegal values, for flags without effect, and if no case can run.
 std::vector<PlannedCase> plan(std::span<const ScenarioFlags> scenarios, bool tuning = false);
 
 }  // namespace xferbench::cli

@@ -24,7 +24,7 @@ std::string duration(double seconds) {
   return seconds < 6000 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.0f} h", seconds / 3600);
 }
 
-/// The text of `--progress plain` for a case: its headline, or why there is none.
+/// Returns the text of `--progress plain` for a finished case: its headline (main measurement) or why it has none.
 std::string outcome(const Result& result, const Measurement* headline) {
   if (result.status != Status::ok) return fmt::format("{}: {}", to_text(result.status), result.reason);
   if (headline == nullptr) return "ok";
@@ -76,7 +76,7 @@ void Progress::tuning(const TuneProgress& progress) {
 }
 
 std::string Progress::time_left() const {
-  constexpr double kTooEarly = 1;  // seconds
+  constexpr double kTooEarly = 1;  // seconds of measuring before the remaining time is estimated
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun_;
   if (turns_done_ == 0 || spent.count() < kTooEarly) return "";
   const auto left = static_cast<double>(cases_ * turns_ - turns_done_) / static_cast<double>(turns_done_);

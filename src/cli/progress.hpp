@@ -1,5 +1,5 @@
-// Progress of a run on standard error: one line that changes on a terminal, or with --progress plain a line for each
-// case.
+// Shows the progress of a run on standard error: on a terminal one line that changes, with --progress plain one line
+// for each case.
 #pragma once
 
 #include <atomic>
@@ -15,40 +15,40 @@ namespace xferbench::cli {
 
 class Progress {
  public:
-  /// `automatic` is silent unless standard error is a terminal. Every case is visited `turns` times.
+  /// With `automatic`, nothing is shown unless standard error is a terminal. Every case is measured in `turns` passes.
   Progress(ProgressMode mode, std::size_t cases, std::size_t turns = 1);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }
 
-  /// `index` counts the cases, `turn` the turns, from 0.
+  /// `index` is the number of the case and `turn` that of the pass over the cases, both from 0.
   void begin(std::size_t index, std::size_t turn, const Case& config);
   void sampled(const SamplingProgress& progress);
-  /// `headline`: null if the result has none.
+  /// `headline` is the main measurement of the result, or null if it has none.
   void done(std::size_t index, const Result& result, const Measurement* headline);
   void tuning(const TuneProgress& progress);
-  /// Clears the line and prints messages.
+  /// Clears the progress line and prints messages.
   void tell(const std::vector<std::string>& news);
-  /// Clears the line, so that something else can be printed.
+  /// Clears the progress line, so that something else can be printed.
   void clear() noexcept;
 
  private:
   using Time = std::chrono::steady_clock::time_point;
 
-  /// Returns for example "about 40 s left, "; empty as long as it cannot be estimated.
+  /// Returns for example "about 40 s left, "; empty if the remaining time cannot be estimated yet.
   [[nodiscard]] std::string time_left() const;
   void show(const std::string& text);
-  /// Whether the line may change again, because the last change is old enough.
+  /// Returns whether the progress line may be updated, because the last update is long enough ago.
   bool due();
 
   bool on_terminal_;
   bool plain_;
   std::size_t cases_;
   std::size_t turns_;
-  std::size_t turns_done_ = 0;  // number of case visits that are done, over all turns
+  std::size_t turns_done_ = 0;  // number of finished case visits (a case in one pass), over all passes
   std::string where_;           // for example "[3/12]"
   std::string key_;
-  std::atomic<bool> shown_ = false;  // a watchdog's thread clears the line, too
+  std::atomic<bool> shown_ = false;  // atomic because the watchdog thread also clears the line
   Time begun_;
   Time last_{};
 };

@@ -21,14 +21,15 @@ namespace xferbench::cli {
 
 namespace {
 
-/// Stands for every choice of an axis.
+/// The value that stands for all choices of an axis.
 constexpr std::string_view kAll = "all";
 
 constexpr std::size_t kMostValues = 10'000;
-constexpr std::size_t kMostSteps = 100 * kMostValues;  // small steps between whole numbers give one value many times
-constexpr double kLargest = 9.2e18;                    // just below 2^63: sums of sizes must not overflow
+// limits the work if small steps between whole numbers give the same value many times
+constexpr std::size_t kMostSteps = 100 * kMostValues;
+constexpr double kLargest = 9.2e18;  // just below 2^63, so that sums of sizes do not overflow
 
-/// Bytes of a unit; nullopt for an unknown one.
+/// Returns the number of bytes in a unit such as "KiB"; nullopt for an unknown unit.
 std::optional<double> unit_factor(std::string_view unit) {
   const std::string u = lower_case(unit);
   if (u.empty() || u == "b") return 1;
@@ -42,11 +43,11 @@ std::optional<double> unit_factor(std::string_view unit) {
 
 struct Number {
   double value;
-  std::string_view rest;  // the text after the number
+  std::string_view rest;  // the text that follows the number
 };
 
-/// The decimal number at the start of the text; nullopt if there is none. No infinities or hexadecimals, and exponents
-/// only where no unit may follow.
+/// Parses the decimal number at the start of the text; nullopt if there is none. Does not accept infinity or
+/// hexadecimal numbers; `format` says whether exponents are accepted.
 std::optional<Number> leading_number(std::string_view text, std::chars_format format = std::chars_format::fixed) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, format);
@@ -59,14 +60,14 @@ std::optional<Number> leading_number(std::string_view text, std::chars_format fo
   return Number{value, text.substr(static_cast<std::size_t>(end - text.data()))};
 }
 
-/// Rounds to twelve digits: 0.1 + 2 * 0.1 is 0.3, so that a range and a list give a case the same key.
+/// Rounds to twelve digits, so that 0.1 + 2 * 0.1 from a range gives the same case key as 0.3 from a list.
 double snapped(double value) {
   const std::string text = fmt::format("{:.12g}", value);
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
-/// Digits only: a double would round large counts.
+/// Parses a number that consists of digits only. A double would round large counts.
 std::optional<std::uint64_t> whole(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -78,7 +79,7 @@ struct UnitOfTime {
   std::string_view name;
   double seconds;
 };
-/// The longest unit first; the units after "ns" are other spellings, only for input.
+/// Units from the longest to the shortest; those after "ns" are other spellings, which are only read.
 constexpr std::array<UnitOfTime, 9> kUnitsOfTime{{{"d", 86400},
                                                   {"h", 3600},
                                                   {"min", 60},
@@ -89,7 +90,7 @@ constexpr std::array<UnitOfTime, 9> kUnitsOfTime{{{"d", 86400},
                                                   {"m", 60},
                                                   {"\u00b5s", 1e-6}}};
 
-/// The seconds that a text such as "90s" or "1.5h" means. A number without a unit counts units of `unit` seconds.
+/// Returns the seconds in a text such as "90s" or "1.5h". A number without a unit is multiplied by `unit` seconds.
 /// nullopt for other texts.
 std::optional<double> time_in(std::string_view text, double unit) {
   const auto number = leading_number(text, std::chars_format::general);
@@ -99,7 +100,7 @@ std::optional<double> time_in(std::string_view text, double unit) {
   return found == kUnitsOfTime.end() ? std::nullopt : std::optional(number->value * found->seconds);
 }
 
-/// The time in the longest unit of which it is a whole number, for example "2h".
+/// Formats a time in the longest unit of which it is a whole multiple, for example "2h".
 std::string time_text(double seconds) {
   for (const UnitOfTime& unit : kUnitsOfTime) {
     const double number = snapped(seconds / unit.seconds);
@@ -113,7 +114,7 @@ double as_number(const Value& value) {
   return static_cast<double>(std::get<std::uint64_t>(value));
 }
 
-/// Parses different GPU numbers, written as by gpus_text(), for example "0+3"; empty for any other text.
+/// Parses GPU numbers as gpus_text() writes them, for example "0+3"; empty for other texts and for repeated numbers.
 std::vector<int> distinct_gpus(std::string_view text, char joined_by) {
   if (text.find_first_not_of(fmt::format("0123456789{}", joined_by)) != std::string_view::npos) return {};
   std::vector<int> numbers = gpu_numbers(text);
@@ -124,7 +125,7 @@ std::vector<int> distinct_gpus(std::string_view text, char joined_by) {
 
 [[noreturn]] void fail(const std::string& what) { throw UsageError(what); }
 
-/// Parses the text of one axis.
+/// Parses the text of one axis flag into values.
 class AxisParser {
  public:
   explicit AxisParser(const Axis& axis) : axis_(axis) {}
@@ -141,7 +142,7 @@ class AxisParser {
   }
 
  private:
-  /// Values in the order written, each once.
+  /// Collects the values in the order written, each once.
   struct Values {
     std::vector<Value> in_order;
     std::set<Value> known;
@@ -201,7 +202,7 @@ class AxisParser {
     fail(fmt::format("'{}' has unprintable characters (shown as ?); leave them out", printable(text)));
   }
 
-  /// Checks a value of a gpus axis: different GPU numbers, for example "0+3", or one of its words.
+  /// Checks a value of an axis of kind `gpus`: different GPU numbers, for example "0+3", or one of the axis's words.
   [[nodiscard]] Value gpus(std::string_view text) const {
     if (is_choice(text)) return std::string(text);
     const bool one = axis_.joined_by == '\0';
@@ -220,8 +221,8 @@ class AxisParser {
     fail(fmt::format("{} is too large; the largest is {}", text, limit(axis_.max)));
   }
 
-  /// Throws UsageError. Negative numbers, and whole numbers written with a point or an exponent, have their own
-  /// messages.
+  /// Throws UsageError for a text that is not a count. Negative numbers, and whole numbers written with a point or an
+  /// exponent, have their own messages.
   [[noreturn]] void refuse_count(std::string_view text) const {
     const auto number = leading_number(text, std::chars_format::general);
     const bool is_number = number && number->rest.empty();
@@ -306,7 +307,7 @@ class AxisParser {
     std::vector<Value> values{first};
     const auto start = static_cast<double>(std::get<T>(first));
     const T end = std::get<T>(last);
-    // Each value is computed from its index and not from the previous one, so that rounding errors do not add up.
+    // Compute each value from its index and not from the previous value, so that rounding errors do not add up.
     for (std::size_t i = 1; i <= kMostSteps && values.size() <= kMostValues; ++i) {
       const auto n = static_cast<double>(i);
       const double exact = step.multiply ? start * std::pow(step.by, n) : start + step.by * n;
@@ -334,7 +335,7 @@ std::uint64_t parse_size(std::string_view text) {
                     text, number->rest));
   }
   if (number->value <= 0) throw UsageError(fmt::format("'{}' is not a positive size", text));
-  // Neither 1.001 nor its product with 1000 is exact in a double: that rounding error is no fraction of a byte.
+  // Ignore rounding errors: 1.001 KB is a whole number of bytes, but neither 1.001 nor its product with 1000 is exact.
   constexpr double kRounding = 4e-16;
   const double product = number->value * *factor;
   const double bytes = std::round(product);
@@ -342,7 +343,7 @@ std::uint64_t parse_size(std::string_view text) {
   if (std::abs(product - bytes) > kRounding * product)
     throw UsageError(fmt::format("'{}' is not a whole number of bytes", text));
   const std::string_view digits = text.substr(0, text.size() - number->rest.size());
-  // Whole numbers are multiplied as integers: beyond 2^53 a double is not exact.
+  // Multiply whole numbers as integers, because a double is not exact above 2^53.
   if (const auto exact = whole(digits)) return *exact * static_cast<std::uint64_t>(*factor);
   return static_cast<std::uint64_t>(bytes);
 }

@@ -19,15 +19,15 @@
 
 namespace xferbench::cli {
 
-/// The bytes of a size: "256M" gives 268435456. Throws UsageError for anything that is not a whole, representable
-/// number of bytes.
+/// Parses a size in bytes: "256M" gives 268435456. Throws UsageError if the text is not a whole number of bytes, or if
+/// the number is too large.
 std::uint64_t parse_size(std::string_view text);
 
-/// The values of an axis in the order written, each once, checked against what the axis allows. `flag` ("--size")
-/// begins the error message.
+/// Parses the values of an axis: in the order written, each once, and checked against the limits of the axis. `flag`
+/// ("--size") begins the error message.
 std::vector<Value> parse_axis(const Axis& axis, std::string_view text, std::string_view flag);
 
-/// A bound (minimum or maximum) of an axis as its values are written, for example "4 KiB" or "0.5".
+/// Formats the minimum or maximum of an axis in the way in which its values are written, for example "4 KiB" or "0.5".
 std::string bound_text(const Axis& axis, double bound);
 
 using xferbench::nearest;

@@ -1,4 +1,4 @@
-// Tables of different machines side by side.
+// Tables that show results of different machines side by side.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace xferbench::compare {
 
 namespace {
 
-/// Titles of columns: GPU names, with the file's name if two files have the same GPU.
+/// Returns the column titles: GPU names, followed by the file name if two files have the same GPU.
 std::vector<std::string> columns_of(std::span<const NamedReport> reports) {
   std::vector<std::string> columns;
   for (const NamedReport& named : reports) {
@@ -51,7 +51,7 @@ void mark_best(Across::Row& row) {
   }
 }
 
-/// One case in all files; nullopt if no file has a number for it.
+/// Returns the table row of one case, with a cell for each file; nullopt if no file has a number for the case.
 std::optional<Across::Row> across_row(const SameCase& c, const Options& options) {
   Across::Row row{.key = c.identity, .cells = std::vector<std::optional<Across::Cell>>(c.results.size())};
   bool any = false;
@@ -63,7 +63,7 @@ std::optional<Across::Row> across_row(const SameCase& c, const Options& options)
       row.unit = value->unit;
       row.better = better_of(*value, c.results[i]->config.scenario(), options);
     }
-    if (row.measured != value->name || row.unit != value->unit) continue;  // another quantity
+    if (row.measured != value->name || row.unit != value->unit) continue;  // the file measured another quantity
     const auto* m = value->measurement;
     row.cells[i] = Across::Cell{.median = value->median, .ci95 = m != nullptr ? m->ci95 : std::nullopt};
   }

@@ -22,18 +22,18 @@ namespace {
 
 using Results = std::span<const Result* const>;
 
-/// Whether one of these files has the case.
+/// Returns whether at least one of these files has a result for the case.
 bool is_in(Results files) {
   return std::ranges::any_of(files, [](const Result* result) { return result != nullptr; });
 }
 
-/// Why a case has no number.
+/// Returns why a result has no number.
 std::string reason_of(const Result& result, const std::optional<std::string>& name) {
   if (result.status != Status::ok) return fmt::format("{}: {}", to_text(result.status), result.reason);
   return name ? fmt::format("has no {}", *name) : "has no samples";
 }
 
-/// The numbers of one case on one side.
+/// The numbers of one case in all files of one side.
 struct SideValues {
   std::vector<Value> values;
   std::string reason;   // why a file has no number for the case
@@ -69,7 +69,7 @@ bool has_flag(const SideValues& side, std::string_view flag) {
   });
 }
 
-/// Notes flags of the samples that make a comparison doubtful.
+/// Adds a note for each flag of the samples (such as `throttled` or `drift`) that makes a comparison doubtful.
 void add_flags(const SideValues& base, const SideValues& new_side, std::vector<std::string>& notes) {
   for (const char* flag : {"throttled", "drift", "bimodal", "not-warm", "gate-timeout", "slow-first"}) {
     const bool in_base = has_flag(base, flag);
@@ -87,12 +87,13 @@ bool identical(const SideValues& base, const SideValues& new_side) {
 }
 
 std::uint64_t seed_of(std::string_view key) {
-  std::uint64_t hash = 14695981039346656037U;  // FNV-1a: a case's bootstrap does not depend on the other cases
+  // FNV-1a; each case has its own bootstrap seed, so that it does not depend on which other cases are compared
+  std::uint64_t hash = 14695981039346656037U;
   for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
   return hash;
 }
 
-/// Compares case after case, then tests all of them together, because significance depends on their number.
+/// Compares the two sides case by case. Then tests all cases together, because significance depends on their number.
 class Comparer {
  public:
   Comparer(Comparison& comparison, std::size_t base_files, std::size_t next_files)
@@ -108,7 +109,7 @@ class Comparer {
     const Results in_next = Results(c.results).subspan(base_files_);
     const auto& name = comparison_.options.metric;
     const SideValues base = values_of(in_base, name, comparison_.options);
-    // If base is compared by its headline, new must have the same measurement.
+    // If the headline (main measurement) of the base side is compared, the new side must have that measurement, too.
     const bool about = !base.values.empty() && base.values.front().measurement != nullptr;
     const SideValues new_side =
         values_of(in_next, about ? std::string(base.values.front().name) : name, comparison_.options);
@@ -137,7 +138,7 @@ class Comparer {
     }
   }
 
-  /// Tests the numbers of all rows and fills in the results.
+  /// Tests the numbers of all rows for significance and stores the test results in the rows.
   void test_all_cases() {
     MannWhitney ranks;
     pool();
@@ -158,7 +159,7 @@ class Comparer {
       row.spread_from = found.spread_from;
       row.observed_spread = found.seen;
       row.detectable_ratios = found.detectable_ratios;
-      if (row.identical) {  // the same samples: there is nothing to test
+      if (row.identical) {  // the samples are exactly the same on both sides, so a test is not needed
         row.interval.reset();
         row.within.reset();
         row.p.reset();
@@ -170,7 +171,8 @@ class Comparer {
   }
 
  private:
-  /// Sets name, unit and better direction of the compared number; if no side has one, only the name that was asked for.
+  /// Stores name, unit and better direction of the compared number in the row. If no side has a number, stores only the
+  /// requested name.
   void name_number(Row& row, const SameCase& c, const SideValues& base, const SideValues& new_side) const {
     if (base.values.empty() && new_side.values.empty()) {
       row.measured = comparison_.options.metric.value_or("");
@@ -217,7 +219,8 @@ class Comparer {
       note_dependence(row, pending_.back().base[0], pending_.back().new_side[0]);
   }
 
-  /// Notes how autocorrelation and drift weaken the samples of one process a side.
+  /// Adds notes if the samples of the single process on a side are autocorrelated or drift, which makes them weaker
+  /// evidence.
   static void note_dependence(Row& row, const ProcessNumber& base, const ProcessNumber& new_side) {
     if (inflation(base.sample, new_side.sample) > 1) {
       row.notes.push_back(fmt::format("autocorrelated samples: effective sample sizes {:.0f} and {:.0f}",
@@ -238,7 +241,8 @@ class Comparer {
     return {assumed, assumed > 0 ? kAssumedFreedom : 0, SpreadSource::assumed};
   }
 
-  /// Estimates the spread of all cases together. With an assumed spread of 0, only a case's own processes count.
+  /// Estimates the spread between processes from all cases together. If the assumed spread is 0, the test of a case
+  /// uses only its own processes.
   void pool() {
     if (comparison_.options.assumed_spread <= 0) return;
     std::vector<ObservedVariance> all;
@@ -251,7 +255,7 @@ class Comparer {
     }
   }
 
-  /// A row whose numbers are not tested yet.
+  /// A row whose numbers have been collected but not yet tested.
   struct Pending {
     std::size_t row;
     std::vector<ProcessNumber> base;
@@ -266,7 +270,7 @@ class Comparer {
   std::optional<PriorSpread> pooled_{};
 };
 
-/// Throws UsageError if the spreads are of another kind of GPU; warns if they are of another GPU of the same kind.
+/// Throws UsageError if the known spreads are of another GPU model. Warns if they are of another GPU of the same model.
 void check_spreads(const Files& files, Comparison& comparison) {
   const auto& known = comparison.options.known_spreads;
   if (!known) return;
@@ -284,13 +288,13 @@ void check_spreads(const Files& files, Comparison& comparison) {
   }
 }
 
-/// Warns if the same run is on both sides.
+/// Warns if the same run is on both sides of the comparison.
 void warn_of_same_runs(std::span<const NamedReport> base, std::span<const NamedReport> new_side,
                        Comparison& comparison) {
   for (const NamedReport& a : base) {
     for (const NamedReport& b : new_side) {
       if (a.report.started_at != b.report.started_at || a.report.results != b.report.results) continue;
-      // Warn only once if files have several processes.
+      // Add the warning only once, even if the files contain several processes.
       add_new(comparison.warnings,
               fmt::format("{} and {} are the same run, so no change can be found", a.name, b.name));
     }
@@ -342,7 +346,7 @@ Comparison compare(std::span<const NamedReport> base, std::span<const NamedRepor
     if (comparison.rows.size() > before)
       comparison.rows.back().place = place_of(files, c, base.size(), comparison.match);
   }
-  // A case that fails now has a row without a number; that must not hide a misspelt metric.
+  // A case that fails on the new side has a row without a number, which must not hide that --metric is misspelt.
   const auto has_number = [](const Row& row) { return row.base || row.new_side; };
   const bool numberless = std::ranges::none_of(comparison.rows, has_number);
   if (comparison.rows.empty() || (numberless && options.metric)) refuse_numberless(files, options);

@@ -1,5 +1,5 @@
-// Compares runs, case by case, with the certainty of each change. Turns results files into plain records; words/ and
-// report/ turn those into text. docs/lab/compare.md says what is computed and why.
+// Compares the results of runs, case by case, with a confidence interval for each change. Turns results files into
+// plain records, from which words/ and report/ make text. docs/lab/compare.md describes the statistics.
 #pragma once
 
 #include <array>
@@ -17,37 +17,40 @@
 
 namespace xferbench::compare {
 
-/// How the ranks of two fleets are matched.
+/// How the ranks of two fleets (runs of many MPI ranks) are matched.
 enum class Match {
-  uuid,  ///< by the UUID of the GPU, wherever it is
-  rank,  ///< by the number of the rank, whichever GPU it has
+  uuid,  ///< by the UUID of the GPU, even if it is at another place
+  rank,  ///< by the rank number, even if the rank has another GPU
 };
 constexpr auto texts_of(Match) { return std::to_array<std::string_view>({"uuid", "rank"}); }
 
 struct Options {
-  /// Declarations of metrics, for files that do not declare their own.
+  /// Declarations of metrics, used for files that contain none.
   MetricsDeclared metrics_declared{};
-  double threshold = 0.03;              ///< relative changes up to this do not matter
-  std::optional<std::string> metric{};  ///< measurement or derived metric to compare; absent: the headline
-  std::vector<std::string> only{};      ///< patterns for keys, any of which may match; empty: all cases
-  std::optional<Match> match{};         ///< for fleets; absent: by UUID if all GPUs have one
-  bool bootstrap = false;               ///< estimate the ratio of medians and its interval by bootstrap
-  bool allow_simulated = false;         ///< compare simulated with measured results, and different profiles
-  bool strict = false;                  ///< cases that cannot be judged make the comparison undecided
-  /// The relative spread between processes to assume if none is known; 0 assumes none.
+  double threshold = 0.03;  ///< smaller relative changes are not reported
+  /// name of the measurement or metric to compare; absent: the headline (main measurement)
+  std::optional<std::string> metric{};
+  /// patterns of case keys to compare; a key must match one of them; empty: all cases
+  std::vector<std::string> only{};
+  std::optional<Match> match{};  ///< for fleets: how ranks are matched; absent: by UUID if all GPUs have one
+  bool bootstrap = false;        ///< estimate the ratio of medians and its interval by bootstrap
+  bool allow_simulated = false;  ///< compare simulated with measured results, and different profiles
+  bool strict = false;           ///< a case that cannot be judged makes the outcome `undecided`
+  /// Relative spread between processes that is assumed if none is known; 0: assume none.
   double assumed_spread = 0.02;
-  std::optional<SpreadFile> known_spreads{};  ///< spreads between processes on this kind of GPU, from --spread
+  /// measured spreads between processes on this GPU model, from the file of --spread
+  std::optional<SpreadFile> known_spreads{};
 };
 
 /// The verdicts on a case, in the order in which they are shown.
 enum class Verdict {
   regressed,     ///< significantly worse, and the whole interval is beyond the threshold
-  missing,       ///< base has a number, new has none; or new fails
+  missing,       ///< the base side has a number, but the new side has none or fails
   improved,      ///< significantly better, and the whole interval is beyond the threshold
-  changed,       ///< like regressed or improved, for a number for which neither direction is better
+  changed,       ///< as certain as `regressed` or `improved`, for a number of which neither direction is better
   inconclusive,  ///< none of the other verdicts is certain
-  same,          ///< the whole interval lies within the threshold
-  added,         ///< new has a number, base has none; written "new"
+  same,          ///< the whole interval of the ratio lies within the threshold
+  added,         ///< the new side has a number, but the base side has none; shown as "new"
 };
 inline constexpr std::array kVerdicts{Verdict::regressed,    Verdict::missing, Verdict::improved, Verdict::changed,
                                       Verdict::inconclusive, Verdict::same,    Verdict::added};
@@ -64,15 +67,15 @@ enum class TestUsed {
 };
 constexpr auto texts_of(TestUsed) { return std::to_array<std::string_view>({"none", "mann-whitney", "welch-t"}); }
 
-/// Where the spread between processes comes from.
+/// The source of the spread between processes that a test used.
 enum class SpreadSource {
   assumed,   ///< unknown, so Options::assumed_spread is used
   known,     ///< from a file of spreads
-  measured,  ///< from the several processes that are compared
+  measured,  ///< measured between the processes that are compared
 };
 constexpr auto texts_of(SpreadSource) { return std::to_array<std::string_view>({"assumed", "known", "measured"}); }
 
-/// One side of a case.
+/// The numbers of one case on one side.
 struct Side {
   std::size_t n = 0;  ///< number of samples; with several files per side, number of files
   double median = 0;  ///< median of the samples; with several files per side, median of their medians
@@ -80,35 +83,38 @@ struct Side {
 
 /// One case on both sides.
 struct Row {
-  std::string key;       ///< identity of the case; of fleets, with concurrency and rank or GPU
-  std::string place{};   ///< of fleets, a text that says where it was measured
+  std::string key;       ///< identity of the case; in fleets, with concurrency and rank or GPU
+  std::string place{};   ///< in fleets, text that says where the case was measured
   std::string measured;  ///< name of the measurement or metric
   std::string unit;
   Better better = Better::neither;
   Verdict verdict = Verdict::inconclusive;
-  bool failed = false;  ///< the case fails in new, but not in base
+  bool failed = false;  ///< the case fails on the new side but not on the base side
   std::optional<Side> base;
   std::optional<Side> new_side;
-  std::optional<double> ratio;       ///< new / base
-  std::optional<Interval> interval;  ///< 95 % interval of the ratio, with the spread between processes
-  std::optional<Interval> within;    ///< with one process a side: the interval for these two processes alone
+  std::optional<double> ratio;  ///< new / base
+  /// 95 % confidence interval of the ratio, which includes the spread between processes
+  std::optional<Interval> interval;
+  /// with one process a side: interval of the ratio that includes only the noise of the samples
+  std::optional<Interval> within;
   TestUsed test = TestUsed::none;
   std::optional<double> p;                ///< p-value of the test, before the adjustment for many cases
   std::optional<double> p_holm;           ///< p-value adjusted for all tested cases
-  std::optional<double> spread;           ///< relative spread between processes that the test used
-  std::optional<double> observed_spread;  ///< relative spread that several processes alone show
+  std::optional<double> spread;           ///< relative spread between processes that the test assumed or estimated
+  std::optional<double> observed_spread;  ///< relative spread between the processes of this case alone
   SpreadSource spread_from = SpreadSource::assumed;
-  /// The smallest changes that these runs would have detected, as ratios below and above 1.
+  /// The smallest changes that would have been detected with this data, as ratios below and above 1.
   std::optional<Interval> detectable_ratios;
   bool identical = false;          ///< exactly the same samples on both sides
   std::string reason;              ///< reason for the verdict; empty for `same`
   std::vector<std::string> notes;  ///< doubts about the numbers of this case
 
-  /// The smallest detectable change for the worse, as a share; in either direction if neither one is better.
+  /// Returns the smallest detectable change for the worse as a fraction. If neither direction is better, returns the
+  /// larger one.
   [[nodiscard]] std::optional<double> detectable_slowdown() const;
 };
 
-/// A fact about the machine, the program or the command that differs between the sides.
+/// A property of the machine, the program or the command that differs between the sides.
 struct Difference {
   std::string what;
   std::string base;
@@ -130,39 +136,40 @@ struct Source {
 struct Outcome {
   ExitCode code = ExitCode::ok;
   std::string because;                          ///< reason for the code: a sentence without its full stop
-  std::optional<double> detectable_slowdown{};  ///< smallest detectable slow-down in the median case, as a share
-  std::vector<std::string> reach{};  ///< lines about the detectable slow-down and the spread between processes
+  std::optional<double> detectable_slowdown{};  ///< smallest detectable slow-down in the median case, as a fraction
+  std::vector<std::string> reach{};  ///< sentences about the detectable slow-down and the spread between processes
 };
 
 struct Comparison {
   Options options;
   std::vector<Source> base;
   std::vector<Source> new_side;
-  std::optional<std::string> simulated;  ///< the profile, if at least one side is simulated
-  std::optional<Match> match{};          ///< of fleets: how ranks are matched
+  std::optional<std::string> simulated;  ///< name of the simulation profile; absent if both sides are measured
+  std::optional<Match> match{};          ///< for fleets: how ranks are matched; absent without a fleet
   std::string matched{};                 ///< sentence without its full stop that says how ranks are matched
   std::vector<Difference> differences;
   std::vector<std::string> warnings;  ///< sentences without their full stop
   std::vector<Row> rows;              ///< in the order of the base's files, followed by cases that only new has
-  std::size_t not_compared = 0;       ///< number of cases that have a number on neither side
-  std::vector<std::string> failing;   ///< cases that fail on both sides, with the reason in new
+  std::size_t not_compared = 0;       ///< number of cases without a number on either side
+  std::vector<std::string> failing;   ///< cases that fail on both sides, with the reason on the new side
   Outcome outcome;
 
   [[nodiscard]] std::size_t count(Verdict verdict) const;
   [[nodiscard]] bool several_files() const { return base.size() > 1 || new_side.size() > 1; }
 };
 
-/// Several files on a side are several processes, whose medians are the samples. Throws UsageError if the files cannot
-/// be compared: real with simulated times, nothing in common, no case that the options select, spreads of another kind
-/// of GPU; InputError if a median is not that of its samples.
+/// Compares the files of two sides. Several files on a side are several processes, and the medians of the processes are
+/// then the samples. Throws UsageError if the files cannot be compared: real and simulated times, no common case, no
+/// case that the options select, or known spreads of another GPU model. Throws InputError if a stored median is not the
+/// median of its samples.
 Comparison compare(std::span<const NamedReport> base, std::span<const NamedReport> new_side, const Options& options);
 
-/// A table of different machines side by side.
+/// A table that shows results of different machines side by side.
 struct Across {
   struct Cell {
     double median = 0;
-    std::optional<Interval> ci95{};  ///< 95 % confidence interval; only of a measurement with enough samples
-    bool best = false;               ///< the best of its row, or tied with the best: the intervals overlap
+    std::optional<Interval> ci95{};  ///< 95 % confidence interval; absent without enough samples
+    bool best = false;               ///< best number of the row, or its interval overlaps that of the best
   };
   struct Row {
     std::string key;
@@ -179,14 +186,14 @@ struct Across {
   std::vector<Row> rows;
 };
 
-/// Throws UsageError as compare() does.
+/// Makes the table. Throws the same exceptions as compare().
 Across across(std::span<const NamedReport> reports, const Options& options);
 
-/// Differences between the machines, programs and commands of two sides that could explain a change.
+/// Returns the differences between the machines, programs and commands of two sides that could explain a change.
 std::vector<Difference> differences(std::span<const NamedReport> base, std::span<const NamedReport> new_side);
 
-/// Doubts about a whole file: it is incomplete, was made by a debug build or from sources that were not committed, or
-/// its link runs below its maximum.
+/// Returns reasons to doubt a whole file: it is incomplete, was made by a debug build or from uncommitted sources, or
+/// its PCIe link runs below its maximum.
 std::vector<std::string> doubts(const NamedReport& report);
 
 }  // namespace xferbench::compare

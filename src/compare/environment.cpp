@@ -31,7 +31,7 @@ std::string link_text(const std::optional<Environment::Pcie>& link) {
   return link ? fmt::format("Gen{} x{}", link->generation, link->width) : kUnknown;
 }
 
-/// The number of GPUs and, if there are several, facts about each.
+/// Adds the number of GPUs and, if there are several, the properties of each.
 void add_gpus(const Environment& e, Facts& facts) {
   facts.emplace_back("GPUs", fmt::format("{}", e.gpu_count()));
   for (std::size_t i = 0; i < e.gpus.size(); ++i) {
@@ -42,7 +42,7 @@ void add_gpus(const Environment& e, Facts& facts) {
   }
 }
 
-/// Adds facts about a fleet as a whole; compare/fleets.cpp matches the GPUs of its ranks.
+/// Adds the properties of a fleet as a whole; compare/fleets.cpp matches the GPUs of its ranks.
 void add_fleet(const Fleet& fleet, Facts& facts) {
   std::set<int> nodes;
   for (const RankPlace& place : fleet.ranks) nodes.insert(place.node);
@@ -51,7 +51,7 @@ void add_fleet(const Fleet& fleet, Facts& facts) {
                              {"nodes", fmt::format("{}", nodes.size())}});
 }
 
-/// Facts about the machine and the program that could explain a difference.
+/// Returns the properties of the machine and the program that could explain a difference between two runs.
 Facts facts_of(const Environment& e, const Tool& tool) {
   const Environment::Gpu& gpu = e.gpu;
   const auto& link = gpu.pcie;
@@ -70,7 +70,7 @@ Facts facts_of(const Environment& e, const Tool& tool) {
       {"link below its maximum", yes_or_no(link ? std::optional(link->below_maximum()) : std::nullopt)},
       {"host CPU", known(host.cpu)},
       {"logical CPUs", positive(host.logical_cpus)},
-      // In whole GiB: the system keeps a little for itself, and how little changes from boot to boot.
+      // In whole GiB, because the kernel reserves a little memory, and the reserved amount differs between boots.
       {"host memory", host.memory_bytes > 0 ? fmt::format("{} GiB", host.memory_bytes / GiB) : kUnknown},
       {"kernel", known(host.kernel)},
       {"NUMA node", number_or_unknown(host.numa_node)},
@@ -88,7 +88,7 @@ Facts facts_of(const Environment& e, const Tool& tool) {
   return facts;
 }
 
-/// The facts of a report; of a fleet, the facts of all ranks, one rank after the other.
+/// Returns the properties of a report's machine; in a fleet, those of all ranks, one rank after the other.
 Facts facts_of_all(const Report& report) {
   if (!report.fleet) return facts_of(report.environment, report.tool);
   Facts all;
@@ -101,23 +101,23 @@ Facts facts_of_all(const Report& report) {
   return all;
 }
 
-/// The value of a flag; nullopt if it was not given.
+/// Returns the value of a flag in a stored command line; nullopt if the flag was not given.
 std::optional<std::string> value_of(const std::vector<std::string>& command, const std::string& flag) {
   std::optional<std::string> value;
   for (std::size_t i = 0; i < command.size(); ++i) {
     if (command[i] == flag && i + 1 < command.size()) value = command[i + 1];
     if (command[i].starts_with(flag + "=")) value = command[i].substr(flag.size() + 1);
   }
-  if (value) value = printable(*value);  // stored words may have control characters
+  if (value) value = printable(*value);  // replaces control characters, which a file may contain
   return value;
 }
 
-/// Adds the flags that change how a case is measured but are no part of its key.
+/// Adds the flags that change how a case is measured but are not in its key.
 void add_command(const std::vector<std::string>& command, Facts& facts) {
   for (const std::string flag : {"--seed", "--ci", "--budget", "--min-samples", "--max-samples"}) {
     facts.emplace_back(flag, value_of(command, flag).value_or("default"));
   }
-  const auto passes = value_of(command, "--passes");  // --turns is its older name
+  const auto passes = value_of(command, "--passes");  // --turns is the older name of --passes
   facts.emplace_back("--passes", passes ? *passes : value_of(command, "--turns").value_or("default"));
   facts.emplace_back("--suite", value_of(command, "--suite").value_or("none"));
   for (const std::string flag : {"--no-verify", "--timeline"}) {
@@ -127,7 +127,7 @@ void add_command(const std::vector<std::string>& command, Facts& facts) {
   }
 }
 
-/// The values of each fact on one side. Adds names that are new to `order` and `seen`.
+/// Returns the values of each property on one side. Adds names that are new to `order` and `seen`.
 std::map<std::string, std::set<std::string>> values_of(std::span<const NamedReport> side,
                                                        std::vector<std::string>& order, std::set<std::string>& seen) {
   std::map<std::string, std::set<std::string>> values;

@@ -15,10 +15,12 @@ namespace {
 
 using Numbers = std::span<const ProcessNumber>;
 
-constexpr std::size_t kEnoughForRanks = 4;       // processes per side from which on ranks are tested
-constexpr double kInterval = 0.05;               // error of a 95 % interval, on both sides together
-constexpr double kNormal95 = 1.959963984540054;  // 95 % of normal errors are within this many standard deviations
-constexpr double kFreedomOfDrift = 4;            // degrees of freedom: a drift need not be a straight line
+constexpr std::size_t kEnoughForRanks = 4;  // fewest processes per side for which a rank test is used
+// probability that the true value is outside a 95 % interval, on both sides together
+constexpr double kInterval = 0.05;
+// 95 % of normally distributed errors are less than this many standard deviations
+constexpr double kNormal95 = 1.959963984540054;
+constexpr double kFreedomOfDrift = 4;  // degrees of freedom of a drift; few, because a drift need not be linear
 
 double square(double x) { return x * x; }
 
@@ -27,7 +29,7 @@ struct Variance {
   double freedom = 0;  ///< degrees of freedom; 0: the variance is exact
 };
 
-/// The sum of variances, with degrees of freedom by Satterthwaite.
+/// Returns the sum of independent variances. Its degrees of freedom follow from the Welch-Satterthwaite equation.
 Variance sum(std::initializer_list<Variance> parts) {
   Variance total;
   double doubt = 0;
@@ -41,13 +43,15 @@ Variance sum(std::initializer_list<Variance> parts) {
 
 double freedom_of(const Sample& sample) { return std::max(1.0, sample.effective_size - 1); }
 
-/// Drift as a variance between processes, because the median depends on when a run is stopped.
+/// Returns the variance between processes that drift causes: the median of a process depends on when its run ends.
 Variance of_drift(const ProcessNumber& number) { return {square(number.drift), kFreedomOfDrift}; }
 
-/// Both sides take the spread from the same source, so each has half of its degrees of freedom.
+/// Returns the variance of the expected spread for one side. Both sides use the same spread, so each gets half of its
+/// degrees of freedom.
 Variance of_spread(const PriorSpread& before) { return {square(before.spread), before.degrees_of_freedom / 2}; }
 
-/// The mean variance of a process's median (as a logarithm), estimated from that process's own samples, drift included.
+/// Returns the variance of the logarithm of a process's median that is estimated from the process's own samples and
+/// drift. It is averaged over the processes.
 Variance own_variance(Numbers numbers) {
   Variance mean;
   for (const ProcessNumber& n : numbers) {
@@ -70,8 +74,8 @@ double mean_log(Numbers numbers) {
   return sum / static_cast<double>(numbers.size());
 }
 
-/// The variance of one process's number: the mean of what the processes show and of what was expected, weighted by
-/// degrees of freedom. It is at least what the processes' own samples imply.
+/// Returns the variance of one process's number. It averages the variance between the given processes and the expected
+/// variance, weighted by degrees of freedom, and is at least what the processes' own samples imply.
 Variance process_variance(Numbers numbers, const PriorSpread& before) {
   const Variance own = own_variance(numbers);
   const Variance spread = of_spread(before);
@@ -85,12 +89,12 @@ Variance process_variance(Numbers numbers, const PriorSpread& before) {
   return {(weight_before * expected.value + weight_shown * shown) / freedom, freedom};
 }
 
-/// The height of the straight line that fits the logarithms of samples in run order best, if it is more than chance or
-/// the samples are flagged as drifting; else 0.
+/// Fits a straight line to the logarithms of the samples in run order. Returns the change along this line if it is
+/// significant or the samples are flagged as drifting; else 0.
 double drift_of(std::span<const double> samples) {
-  constexpr std::size_t kFewest = 6;    // fewer samples fit a line by chance
-  constexpr double kSure = 2.5;         // a slope of more standard errors than this is no chance
-  constexpr double kNoticeable = 0.01;  // the same value as for the flag `drift`
+  constexpr std::size_t kFewest = 6;    // with fewer samples, a line may fit by chance
+  constexpr double kSure = 2.5;         // a slope above this many standard errors is significant
+  constexpr double kNoticeable = 0.01;  // smallest drift that counts; the flag `drift` has the same limit
   if (samples.size() < kFewest) return 0;
   const double n = static_cast<double>(samples.size());
   double mean = 0;
@@ -110,7 +114,7 @@ double drift_of(std::span<const double> samples) {
   return sure || statistics::drifting(samples) ? length : 0;
 }
 
-/// Fills in test, ratio, interval, p and detectable ratios by Student's t, from a difference of logarithms and its
+/// Fills in test, ratio, interval, p and detectable ratios by Student's t-test, from a difference of logarithms and its
 /// variance.
 void conclude_by_t(ChangeEvidence& evidence, double log_ratio, const Variance& of_difference, const TestSettings& how) {
   const double error = std::sqrt(of_difference.value);
@@ -126,7 +130,8 @@ void conclude_by_t(ChangeEvidence& evidence, double log_ratio, const Variance& o
   evidence.detectable_ratios = Interval{std::exp(-less), std::exp(more)};
 }
 
-/// One process a side: the samples show the error of each median, but nothing shows the spread between processes.
+/// Compares one process per side. The samples give the error of each median. The spread between processes cannot be
+/// estimated from single processes, so the expected spread is used.
 ChangeEvidence test_two_processes(MannWhitney& ranks, const ProcessNumber& base, const ProcessNumber& new_side,
                                   const TestSettings& how) {
   ChangeEvidence evidence;
@@ -150,8 +155,8 @@ ChangeEvidence test_two_processes(MannWhitney& ranks, const ProcessNumber& base,
   return evidence;
 }
 
-/// The variance of the processes' medians (as logarithms) around the mean of their own side, for each side at least
-/// `least(side)`. nullopt if no side has two processes.
+/// Returns the pooled variance of the processes' medians (as logarithms) around the mean of their side. The variance of
+/// a side is raised to `least(side)` if it is smaller. nullopt if no side has two processes.
 template <class Least>
 std::optional<ObservedVariance> variance_within(Numbers base, Numbers new_side, const Least& least) {
   ObservedVariance seen;
@@ -175,7 +180,8 @@ ChangeEvidence test_by_welch(Numbers base, Numbers new_side, const TestSettings&
   ChangeEvidence evidence;
   Variance of_base = process_variance(base, how.before);
   Variance of_next = process_variance(new_side, how.before);
-  // A single process does not show the spread of its side, so it takes that of the other side if that is larger.
+  // The spread of a side cannot be estimated from one process, so such a side uses that of the other side if it is
+  // larger.
   const auto borrow = [](Numbers numbers, Variance& own, const Variance& other) {
     if (numbers.size() == 1 && other.value > own.value) own = other;
   };
@@ -193,7 +199,7 @@ ChangeEvidence test_by_welch(Numbers base, Numbers new_side, const TestSettings&
 }
 
 Sample sample_of_medians(Numbers numbers) {
-  Sample sample{medians_of(numbers), static_cast<double>(numbers.size())};  // processes are independent
+  Sample sample{medians_of(numbers), static_cast<double>(numbers.size())};  // the processes are independent
   std::ranges::sort(sample.sorted);
   return sample;
 }
@@ -203,7 +209,8 @@ Sample scaled(Sample sample, double factor) {
   return sample;
 }
 
-/// The smallest factor, from `least` on, by which `new_side` must be multiplied to differ significantly from `base`.
+/// Returns the smallest factor (`least` or more) by which `new_side` must be multiplied to differ significantly from
+/// `base`.
 double least_significant(MannWhitney& ranks, const Sample& base, const Sample& new_side, double least,
                          std::size_t cases) {
   constexpr double kMost = 1e6;
@@ -267,7 +274,8 @@ std::optional<ObservedVariance> observed_variance(Numbers base, Numbers new_side
 }
 
 ProcessNumber process_number(std::span<const double> in_run_order) {
-  constexpr double kOfMedian = 1.2533141373155;  // of normal samples: standard error of the median / that of the mean
+  // standard error of the median / standard error of the mean, for normally distributed samples
+  constexpr double kOfMedian = 1.2533141373155;
   ProcessNumber number{.median = statistics::median(in_run_order), .sample = sample_of(in_run_order), .error = {}};
   const std::vector<double>& sorted = number.sample.sorted;
   if (sorted.size() < 2 || !(sorted.front() > 0)) return number;

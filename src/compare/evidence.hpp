@@ -1,5 +1,5 @@
-// Judges the change of one case: which test can decide it, the ratio with its interval, and the smallest change that
-// these numbers could have shown. Pure functions; docs/lab/compare.md says why it is done like this.
+// Statistical evidence for a change in one case: chooses the test, and computes the ratio with its interval and the
+// smallest change that these numbers could have shown. Pure functions; docs/lab/compare.md gives the reasons.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,29 @@
 namespace xferbench::compare {
 
 inline constexpr double kSignificant = 0.05;
-/// Degrees of freedom of an assumed spread. With so few, a suite whose real spread is 1.5 times the assumed one still
-/// fails without a cause in less than one comparison of twenty.
+/// Degrees of freedom of an assumed spread. They are few, so that a suite whose real spread is 1.5 times the assumed
+/// one fails without a cause in fewer than one of twenty comparisons.
 inline constexpr double kAssumedFreedom = 6;
 
-/// What one process measured of a case.
+/// The number that one process measured for a case, with its samples.
 struct ProcessNumber {
   double median = 0;
   Sample sample{};              ///< empty for a derived metric
-  std::optional<double> error;  ///< standard error of the median's logarithm, from its own samples
-  double drift = 0;  ///< change of the samples during the run, as a logarithm, if it is more than chance; else 0
+  std::optional<double> error;  ///< standard error of the logarithm of the median, estimated from the samples
+  /// change of the samples during the run, as a difference of logarithms; 0 if it is not significant
+  double drift = 0;
 };
 
-/// `in_run_order`: samples in the order in which they were measured, at least one.
+/// Makes a ProcessNumber from at least one sample; the samples must be in the order in which they were measured.
 ProcessNumber process_number(std::span<const double> in_run_order);
 
-/// The spread between processes that is expected before the numbers of a case are looked at.
+/// The spread between processes that is expected before the numbers of a case are known.
 struct PriorSpread {
-  double spread = 0;              ///< standard deviation of the logarithms of processes' medians
-  double degrees_of_freedom = 0;  ///< as if estimated from one process more than this; 0: no spread is assumed
+  double spread = 0;  ///< standard deviation of the logarithms of processes' medians
+  /// the spread is as certain as one estimated from this many processes plus one; 0: no spread is assumed
+  double degrees_of_freedom = 0;
   SpreadSource source = SpreadSource::assumed;
-  bool of_medians = false;  ///< the spread already includes the noise of the samples in each process
+  bool of_medians = false;  ///< true if the spread already includes the noise of the samples of each process
 };
 
 struct TestSettings {
@@ -42,34 +44,35 @@ struct TestSettings {
   double threshold = 0;
   PriorSpread before{};
   bool bootstrap = false;
-  std::uint64_t seed = 0;  ///< seed of the bootstrap
+  std::uint64_t seed = 0;  ///< seed of the random number generator for the bootstrap
 };
 
 struct ChangeEvidence {
   TestUsed test = TestUsed::none;
-  std::optional<double> ratio;  ///< new / base; absent if a number is not above 0
+  std::optional<double> ratio;  ///< new / base; absent if one of the numbers is not above 0
   std::optional<Interval> interval;
-  std::optional<Interval> within;  ///< with one process a side: the interval for these two processes alone
+  /// with one process a side: interval of the ratio that includes only the noise of the samples
+  std::optional<Interval> within;
   std::optional<double> p;
-  std::optional<double> spread;  ///< relative spread between processes that the test used
-  std::optional<double> seen;    ///< relative spread that these processes alone show
+  std::optional<double> spread;  ///< relative spread between processes that the test assumed or estimated
+  std::optional<double> seen;    ///< relative spread between these processes alone
   SpreadSource spread_from = SpreadSource::assumed;
-  /// The smallest changes that would have been detected, as ratios below and above 1.
+  /// The smallest changes that would have been detected with this data, as ratios below and above 1.
   std::optional<Interval> detectable_ratios;
 };
 
-/// The number of processes a side that would detect a slow-down of `sought` (a share) at this spread; nullopt if even
-/// thirty would not.
+/// Returns how many processes per side are needed to detect a slow-down of `sought` (a fraction) if processes differ by
+/// `spread`; nullopt if more than thirty.
 std::optional<std::size_t> processes_needed(double spread, double sought, const TestSettings& how);
 
-/// The variance between the processes of a case, at least what their own samples imply; nullopt if no side has two
-/// processes.
+/// Returns the variance between the processes of a case; it is at least what their own samples imply. nullopt if no
+/// side has two processes.
 std::optional<ObservedVariance> observed_variance(std::span<const ProcessNumber> base,
                                                   std::span<const ProcessNumber> new_side);
 
-/// Chooses a test that can decide. With at least four processes on each side it is Mann-Whitney, if significance is
-/// possible among so many cases. Else it is Welch's t on the logarithms of the processes' numbers; each side's variance
-/// is estimated from its processes and from the expected spread (`how.before`).
+/// Tests whether the sides differ. Uses the Mann-Whitney test if each side has at least four processes and the test can
+/// be significant among so many cases. Otherwise uses Welch's t-test on the logarithms of the processes' numbers. The
+/// variance of each side is then estimated from its processes and the expected spread (`how.before`).
 ChangeEvidence test_change(MannWhitney& ranks, std::span<const ProcessNumber> base,
                            std::span<const ProcessNumber> new_side, const TestSettings& how);
 

@@ -19,7 +19,7 @@ namespace xferbench::compare {
 
 namespace {
 
-/// The profile that simulated the results; empty for real times.
+/// Returns the name of the profile that simulated the results; empty if they were measured.
 std::string profile_of(const Report& report) {
   return report.environment.simulated() ? report.environment.profile_text() : "";
 }
@@ -97,7 +97,8 @@ std::vector<SameCase> cases_of(const Files& files, const Options& options, std::
     return std::ranges::any_of(options.only, [&](const std::string& pattern) { return matches(pattern, name); });
   };
   std::vector<SameCase> cases = same_cases(reports, [&](const Report& report, const Result& result) {
-    // The second round measures only some cases, and not under the same conditions.
+    // The second round of a fleet repeats only cases in which a rank looked slow, under other conditions, so it is not
+    // compared.
     if (result.in_fleet && result.in_fleet->round > 1) return std::string();
     std::string identity = identity_of(report, result, match);
     const bool asked_for = options.only.empty() || is_asked_for(result.config.key()) || is_asked_for(identity);
@@ -129,7 +130,7 @@ std::optional<std::string> check_simulated(const Files& files, const Options& op
 }
 
 void check_medians(const Files& files) {
-  constexpr double kClose = 1e-9;  // relative; other programs may have rounded the median
+  constexpr double kClose = 1e-9;  // relative; another program may have rounded the median
   for (const NamedReport* file : files) {
     for (const Result& result : file->report.results) {
       for (const Measurement& m : result.measurements) {
@@ -148,14 +149,15 @@ void check_medians(const Files& files) {
 std::vector<std::string> doubts_of(const Files& files) {
   std::vector<std::string> all;
   for (const NamedReport* named : files) {
-    for (std::string& doubt : doubts(*named)) add_new(all, std::move(doubt));  // processes of a file may share doubts
+    // add_new() keeps equal doubts about several processes only once
+    for (std::string& doubt : doubts(*named)) add_new(all, std::move(doubt));
   }
   return all;
 }
 
 namespace {
 
-/// The names of all measurements and metrics in these files, each once.
+/// Returns the names of all measurements and metrics in these files, each once.
 std::vector<std::string> numbers_in(const Files& files) {
   std::set<std::string> names;
   for (const NamedReport* file : files) {
@@ -175,7 +177,7 @@ std::vector<std::string> numbers_in(const Files& files) {
 
 void refuse_numberless(const Files& files, const Options& options) {
   if (!options.metric) throw UsageError("no case was measured in any of these files");
-  constexpr std::size_t kMostNames = 60;  // a scenario has about thirty
+  constexpr std::size_t kMostNames = 60;  // limits the message; a scenario has about thirty names
   std::vector<std::string> names = numbers_in(files);
   const std::string near = suggestion(*options.metric, names);
   const std::string more = names.size() > kMostNames ? fmt::format(" and {} more", names.size() - kMostNames) : "";

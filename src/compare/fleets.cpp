@@ -13,7 +13,7 @@ namespace xferbench::compare {
 
 namespace {
 
-/// Why UUIDs do not identify the GPUs of a file; empty if they do.
+/// Returns why the GPUs of a file cannot be identified by UUID; empty if they can.
 std::string without_uuids(const NamedReport& named) {
   std::map<std::string_view, int> ranks;
   for (const RankPlace& place : named.report.fleet->ranks) {
@@ -27,14 +27,14 @@ std::string without_uuids(const NamedReport& named) {
   return {};
 }
 
-/// The UUID of a rank's GPU; empty if the rank never reported its place.
+/// Returns the UUID of a rank's GPU; empty if the rank never reported its machine.
 std::string uuid_of(const Fleet& fleet, int rank) {
   const RankPlace* place = fleet.place(rank);
   return place == nullptr ? "" : place->environment.gpu.uuid;
 }
 
-/// The identity of a transfer between two ranks includes both ends. It leaves out the round in which partners have
-/// their turn, because that depends on the number of ranks.
+/// Returns the identity of a transfer between two ranks, which names both. It leaves out the round in which a pair of
+/// ranks measures, because the round depends on the number of ranks.
 std::string identity_of_transfer(const Fleet& fleet, const Result& result, std::pair<int, int> ranks, Match match) {
   const auto end = [&](int rank) {
     const std::string uuid = match == Match::uuid ? uuid_of(fleet, rank) : "";
@@ -44,8 +44,8 @@ std::string identity_of_transfer(const Fleet& fleet, const Result& result, std::
                      to_text(result.in_fleet->pace), end(ranks.first), end(ranks.second));
 }
 
-/// Where a result was measured, for example "GPU 1 of a", with its rank if that may differ between files; of a transfer
-/// both ends.
+/// Returns where a result was measured, for example "GPU 1 of a", with its rank if the rank may differ between files.
+/// For a transfer, names both ends.
 std::string place_text(const Fleet& fleet, const Result& result, Match match) {
   const auto text = [&](int rank) {
     const RankPlace* place = fleet.place(rank);
@@ -56,7 +56,7 @@ std::string place_text(const Fleet& fleet, const Result& result, Match match) {
   return ranks ? fmt::format("{} to {}", text(ranks->first), text(ranks->second)) : text(result.in_fleet->rank);
 }
 
-/// The place of the case in the first of files [from, to) that has it; empty if none has it.
+/// Returns the place of the case in the first of files [from, to) that has the case; empty if none has it.
 std::string first_place(const Files& files, const SameCase& c, std::size_t from, std::size_t to, Match match) {
   for (std::size_t i = from; i < to; ++i) {
     const Result* result = c.results[i];
@@ -65,7 +65,7 @@ std::string first_place(const Files& files, const SameCase& c, std::size_t from,
   return {};
 }
 
-/// The places of one side's ranks, by UUID or by rank.
+/// Returns the places of one side's ranks, with the UUID or the rank number as the key.
 std::map<std::string, const RankPlace*> places_of(const Files& files, Match match) {
   std::map<std::string, const RankPlace*> places;
   for (const NamedReport* named : files) {

@@ -17,7 +17,7 @@ namespace xferbench::compare {
 namespace {
 
 std::string percent(double share) { return format_percent_short(share); }
-/// Rounded down to two digits, so that no more is claimed than was shown.
+/// Rounds down to two digits, so that messages never claim more than was shown.
 double rounded_down(double share) {
   if (!(share > 0)) return share;
   const double last = std::pow(10, std::floor(std::log10(share)) - 1);
@@ -45,9 +45,9 @@ Verdict verdict_of(const Row& row, double threshold) {
   return low >= 1 - threshold && high <= 1 + threshold ? Verdict::same : Verdict::inconclusive;
 }
 
-/// Why the case could not be tested.
+/// Returns why the case could not be tested.
 std::string reason_without_test(const Row& row) {
-  if (!row.ratio) return "";  // a note says that a number is not above 0
+  if (!row.ratio) return "";  // a note already says that a number is not above 0
   const std::size_t fewer = std::min(row.base->n, row.new_side->n);
   if (row.interval || fewer == 1) return "one number per file has no spread; compare several processes (--repeat)";
   return fmt::format("too few samples ({}); use --repeat 7", fewer);
@@ -89,7 +89,7 @@ void judge_rows(Comparison& comparison) {
 
 // --- The outcome -----------------------------------------------------------------------------------------------------
 
-/// The median over the rows that have the number; nullopt if none has.
+/// Returns the median of a number over all rows that have it; nullopt if no row has it.
 template <class Number>
 std::optional<double> middle(const std::vector<Row>& rows, const Number& number) {
   std::vector<double> all;
@@ -99,7 +99,7 @@ std::optional<double> middle(const std::vector<Row>& rows, const Number& number)
   return all.empty() ? std::nullopt : std::optional(statistics::median(all));
 }
 
-/// What users can do to detect slow-downs of `sought`.
+/// Returns advice on how to detect a slow-down of `sought`, such as measuring with more processes.
 std::string remedy(const Comparison& comparison, double sought) {
   const double assumed = comparison.options.assumed_spread;
   const double spread = middle(comparison.rows, [](const Row& row) { return row.spread; }).value_or(assumed);
@@ -114,7 +114,7 @@ std::string remedy(const Comparison& comparison, double sought) {
   return fmt::format("measure each side with --repeat {}{}", *processes, known);
 }
 
-/// Whether most cases could not have shown a slow-down of `sought`.
+/// Returns whether most cases had too little data to detect a slow-down of `sought`.
 bool is_underpowered(const Comparison& comparison, double sought) {
   std::size_t compared = 0;
   std::size_t found = 0;
@@ -188,7 +188,8 @@ Outcome outcome_of(const Comparison& comparison) {
 
 // --- Warnings and remarks --------------------------------------------------------------------------------------------
 
-/// Warns if nearly all cases changed in the same direction by about the same factor: the program is seldom the cause.
+/// Warns if nearly all cases changed in the same direction by about the same factor, because the cause is then rarely
+/// the program.
 void warn_of_common_shift(Comparison& comparison) {
   constexpr std::size_t kFewest = 5;
   constexpr double kLeast = 0.01;  // smaller shifts are normal between two runs

@@ -32,7 +32,7 @@ std::string family_of(const std::string& file) {
   return digits == 0 || digits > kMostDigits ? "" : stem.substr(0, last);
 }
 
-/// The command without the flags of output files, whose names differ between processes.
+/// Returns the command without the flags for output files, whose names differ between processes.
 std::vector<std::string> command_of(const Report& report) {
   constexpr std::array<std::string_view, 5> kOutputs{"--json", "--csv", "--markdown", "--html", "--process"};
   std::vector<std::string> words;
@@ -64,7 +64,8 @@ bool of_same_run(const NamedReport& one, const NamedReport& other) {
          started_soon_after(one.report, other.report);
 }
 
-/// 95 % interval of the geometric mean of the medians; nullopt for a single median, or if one is not above 0.
+/// Returns the 95 % confidence interval of the geometric mean of the medians; nullopt if there is only one median, or
+/// if one is not above 0.
 std::optional<Interval> interval_of(const std::vector<double>& medians) {
   const auto n = static_cast<double>(medians.size());
   if (n < 2 || std::ranges::min(medians) <= 0) return std::nullopt;
@@ -100,7 +101,8 @@ void pool(Metric& metric, const std::vector<const Result*>& results) {
   metric.value = statistics::median(values);
 }
 
-/// Merges the results of one case; null: a process does not have the case.
+/// Merges the results that several processes have for one case. A null pointer means that the process does not have the
+/// case.
 Result of_all(const std::vector<const Result*>& of_processes) {
   std::vector<const Result*> good;
   for (const Result* result : of_processes) {

@@ -1,4 +1,4 @@
-// Finds the files of one run that several processes measured, and merges them. Pure functions.
+// Finds out which files are from several processes of one run, and merges their results. Pure functions.
 #pragma once
 
 #include <filesystem>
@@ -9,23 +9,23 @@
 
 namespace xferbench::compare {
 
-/// The reports of a run's processes, in the order in which they were given.
+/// The reports of all processes of one run, in the order of the files.
 using Processes = std::vector<NamedReport>;
 
 /// A file's path without its extensions, of which .xz may be the last: for example "night-3" for "night-3.json.xz".
 std::filesystem::path stem_of(std::filesystem::path file);
 
-/// Whether both are the same GPU of the same host, or simulated by the same profile.
+/// Returns whether both are the same GPU of the same host, or are simulated by the same profile.
 bool of_same_machine(const Environment& one, const Environment& other);
 
-/// Files are of one run if they are named NAME-1.json, NAME-2.json ... as --repeat names them, are of one folder,
-/// command, program and machine, and began within an hour of each other. A file with further processes is one run, too.
-/// Each other file is a run of its own.
+/// Groups files into runs. Files belong to one run if they are named NAME-1.json, NAME-2.json ... as --repeat names
+/// them, have the same folder, command, program and machine, and began within an hour of each other. A file that
+/// contains several processes is one run. Every other file is a run of its own.
 std::vector<Processes> runs_of(std::vector<NamedReport> files);
 
-/// The run as one report whose samples are the processes' medians. Each measurement has Student's 95 % interval of
-/// their logarithms, each metric is the median. A case that failed in one process has failed. A single process is
-/// returned as it is.
+/// Merges the processes of a run into one report whose samples are the processes' medians. Each measurement gets
+/// Student's 95 % interval of the logarithms, and each metric is the median. A case that failed in one process has
+/// failed. A single process is returned unchanged.
 NamedReport pooled_run(Processes processes);
 
 }  // namespace xferbench::compare

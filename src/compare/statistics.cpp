@@ -11,23 +11,24 @@ namespace xferbench::compare {
 
 namespace {
 
-constexpr std::size_t kExactBelow = 50;                // below this number of samples per side, p is exact
-constexpr std::uint64_t kFewPairs = 1024;              // up to this many pairs, storing them is cheaper than counting
+constexpr std::size_t kExactBelow = 50;  // with fewer samples per side than this, p is computed exactly
+// up to this many pairs of samples, storing all ratios is cheaper than counting them
+constexpr std::uint64_t kFewPairs = 1024;
 constexpr double kTail = 0.025;                        // probability beyond each end of a 95 % interval
 constexpr double kNormalQuantile = 1.959963984540054;  // normal quantile of 1 - kTail
 
 double as_double(std::size_t n) { return static_cast<double>(n); }
 
-/// The test's statistic, and what its variance depends on.
+/// The statistic U of the Mann-Whitney test, and the terms that its variance depends on.
 struct Ranks {
-  double u = 0;  // number of pairs in which next is greater, plus half of the pairs that are equal
+  double u = 0;  // number of pairs in which `next` is greater, plus half of the pairs with equal samples
   bool ties = false;
-  double tie_sum = 0;  // sum of t^3 - t over groups of t equal samples
+  double tie_sum = 0;  // sum of t^3 - t over all groups of t equal samples
 };
 
 Ranks ranks_of(std::span<const double> base, std::span<const double> next) {
   Ranks ranks;
-  std::size_t i = 0;  // numbers of samples of base (i) and of next (j) that are less than `value`
+  std::size_t i = 0;  // numbers of samples of `base` (i) and of `next` (j) that are smaller than `value`
   std::size_t j = 0;
   while (i < base.size() || j < next.size()) {
     const double value = j == next.size() || (i < base.size() && base[i] <= next[j]) ? base[i] : next[j];
@@ -43,7 +44,7 @@ Ranks ranks_of(std::span<const double> base, std::span<const double> next) {
   return ranks;
 }
 
-/// The number of all ratios next/base that are at most `ratio`.
+/// Returns how many of the ratios next/base are at most `ratio`.
 std::uint64_t count_up_to(std::span<const double> base, std::span<const double> next, double ratio) {
   std::uint64_t count = 0;
   std::size_t j = 0;
@@ -74,7 +75,8 @@ bool has_ratios(std::span<const double> base, std::span<const double> next) {
 double resampled_median(std::span<const double> sorted, std::mt19937_64& random, std::vector<double>& space) {
   space.resize(sorted.size());
   for (double& x : space) {
-    // 32 random bits times the size, shifted down: the same on every platform, unlike the library's distributions.
+    // Choose the index from 32 random bits times the size, shifted down. It is the same on every platform, unlike the
+    // distributions of the standard library.
     x = sorted[static_cast<std::size_t>(((random() >> 32U) * sorted.size()) >> 32U)];
   }
   const auto middle = space.begin() + static_cast<std::ptrdiff_t>(space.size() / 2);
@@ -169,7 +171,7 @@ std::optional<std::size_t> MannWhitney::interval_rank(std::size_t n, std::size_t
   const double pairs = as_double(n) * as_double(m);
   const double spread = std::sqrt(pairs * (as_double(n + m) + 1) / 12) * inflated;
   const double rank = std::floor(pairs / 2 - 0.5 - kNormalQuantile * spread) + 1;
-  // Strongly autocorrelated samples only show the range of all ratios.
+  // With strong autocorrelation, the interval can only be the range of all ratios.
   return rank >= 1 ? static_cast<std::size_t>(rank) : std::size_t{1};
 }
 
@@ -232,7 +234,7 @@ std::optional<Estimate> bootstrap(const Sample& base, const Sample& next, std::u
 
 namespace {
 
-/// Derivatives of the logarithm of the gamma function, for x above 0: recurrence up to 10, then Stirling's series.
+/// The digamma and trigamma functions, for x above 0: recurrence up to 10, then the asymptotic series.
 double digamma(double x) {
   double sum = 0;
   for (; x < 10; ++x) sum -= 1 / x;
@@ -247,7 +249,7 @@ double trigamma(double x) {
   return sum + 1 / x + y / 2 + y / x * (1.0 / 6 - y * (1.0 / 30 - y / 42));
 }
 
-/// The x for which trigamma is `value`, which is above 0. Bisection, because trigamma decreases.
+/// Returns the x for which trigamma is `value`, which must be above 0. Uses bisection, because trigamma decreases.
 double inverse_trigamma(double value) {
   double low = 1e-3;
   double high = 1e6;
@@ -262,11 +264,12 @@ double inverse_trigamma(double value) {
 
 std::optional<ObservedVariance> pooled(std::span<const ObservedVariance> cases) {
   constexpr std::size_t kFewest = 5;
-  constexpr double kLeastFreedom = 30;  // degrees of freedom of all cases; with fewer, their agreement is chance
-  constexpr double kLeast = 1e-8;       // 0.01 % squared: better agreement is chance, or simulated
+  // least degrees of freedom of all cases together; with fewer, similar spreads may be chance
+  constexpr double kLeastFreedom = 30;
+  constexpr double kLeast = 1e-8;  // (0.01 %) squared; a smaller variance is due to chance or simulation
   if (cases.size() < kFewest) return std::nullopt;
   const auto n = static_cast<double>(cases.size());
-  // The logarithm of each variance, without the bias of its few degrees of freedom.
+  // Take the logarithm of each variance and correct its bias, which is due to few degrees of freedom.
   const auto level = [least = kLeast](const ObservedVariance& c) {
     return std::log(std::max(c.value, least)) - digamma(c.freedom / 2) + std::log(c.freedom / 2);
   };
@@ -282,7 +285,7 @@ std::optional<ObservedVariance> pooled(std::span<const ObservedVariance> cases) 
   double squares = 0;
   for (const ObservedVariance& c : cases) squares += (level(c) - mean) * (level(c) - mean);
   const double between = squares / (n - 1) - by_chance;
-  // The expected spread must not be more certain than all cases together.
+  // The expected spread must not have more degrees of freedom than all cases together.
   const double freedom = between > 0 ? std::min(all, 2 * inverse_trigamma(between)) : all;
   return ObservedVariance{std::exp(mean + digamma(freedom / 2) - std::log(freedom / 2)), freedom};
 }

@@ -18,10 +18,10 @@ namespace {
 
 using Values = std::span<const double>;
 
-constexpr std::size_t kLeastPart = 2;  // fewest runs on each side of a cut
-constexpr std::size_t kMargin = 12;    // runs on each side of a cut, for the test of neighbours
+constexpr std::size_t kLeastPart = 2;  // fewest runs on each side of a cut (the assumed point of a change)
+constexpr std::size_t kMargin = 12;    // runs on each side of a cut that most_different_neighbours() compares
 
-/// Ranks from 1 on; equal values share the mean of their ranks.
+/// Returns the ranks of the values, from 1; equal values share the mean of their ranks.
 std::vector<double> ranks_of(Values values) {
   std::vector<double> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
@@ -33,12 +33,12 @@ std::vector<double> ranks_of(Values values) {
   return ranks;
 }
 
-/// How far the rank sum of the first `at` of `n` values is from its expectation, in standard deviations.
+/// Returns by how many standard deviations the rank sum of the first `at` of `n` values differs from its expectation.
 double standardised(double rank_sum, double at, double n) {
   return std::abs(rank_sum - at * (n + 1) / 2) / std::sqrt(at * (n - at) * (n + 1) / 12);
 }
 
-/// The largest value of standardised() over all cuts of a series.
+/// Returns the largest value of standardised() over all possible cuts of a series, whose ranks are given.
 double largest_statistic(Values ranks) {
   double sum = 0;
   double largest = 0;
@@ -56,7 +56,8 @@ double deviation(Values values) {
                          [middle](double sum, double value) { return sum + std::abs(value - middle); });
 }
 
-/// The cut at which both parts deviate least from their medians: ranks alone would prefer the middle.
+/// Returns the cut at which the values of both parts deviate least from their medians. The rank statistic is not used,
+/// because it prefers cuts in the middle.
 std::size_t best_cut(Values values) {
   std::size_t best = kLeastPart;
   double least = HUGE_VAL;
@@ -110,7 +111,8 @@ std::vector<ChangeFinder::Cut> ChangeFinder::cuts(Values values, std::size_t fro
   return all;
 }
 
-/// Compares the kMargin runs before each possible cut with the kMargin runs after it. p is adjusted for all cuts.
+/// Compares the kMargin runs before each possible cut with the kMargin runs after it. Returns the best cut, with p
+/// adjusted for the number of cuts.
 std::optional<ChangeFinder::Cut> ChangeFinder::most_different_neighbours(Values values) {
   std::optional<Cut> most;
   for (std::size_t at = kMargin; at + kMargin <= values.size(); ++at) {
@@ -124,12 +126,13 @@ std::optional<ChangeFinder::Cut> ChangeFinder::most_different_neighbours(Values 
              most->p * static_cast<double>(values.size() - 2 * kMargin + 1)};
 }
 
-/// The p-value of `statistic`: how often a series of `n` values without a change reaches it.
+/// Returns the p-value of `statistic`: the probability that a series of `n` values without a change reaches it.
 double ChangeFinder::by_chance(std::size_t n, double statistic) {
   constexpr double kMost = 20'000;
   std::vector<double>& known = chance_[n];
   if (known.empty()) {
-    // Enough permutations for a p of a fifth of the level. The shuffle is our own, as those of libraries differ.
+    // Use enough permutations to estimate a p-value of a fifth of the level. The shuffle is written here, because those
+    // of standard libraries differ.
     known.resize(static_cast<std::size_t>(std::clamp(std::ceil(5 / level_), 1000., kMost)));
     std::mt19937_64 random(n);
     std::vector<double> ranks(n);
@@ -145,7 +148,8 @@ double ChangeFinder::by_chance(std::size_t n, double statistic) {
 }
 
 std::optional<std::size_t> ChangeFinder::runs_to_confirm(std::size_t before) {
-  const auto sum = static_cast<double>(before * (before + 1)) / 2;  // clearest: all before are less than all after
+  // rank sum in the clearest case: all runs before the change are lower than all after
+  const auto sum = static_cast<double>(before * (before + 1)) / 2;
   for (std::size_t after = kLeastPart; after <= 30; ++after) {
     const std::size_t n = before + after;
     if (by_chance(n, standardised(sum, static_cast<double>(before), static_cast<double>(n))) <= level_) return after;
@@ -181,7 +185,7 @@ void require_trend_inputs(std::span<const NamedReport> files) {
   }
 }
 
-/// Merges processes into runs, in the order in which they began.
+/// Merges the processes of each run, and sorts the runs by their start time.
 std::vector<NamedReport> sorted_by_time(std::vector<NamedReport> files) {
   std::ranges::stable_sort(files, {},
                            [](const NamedReport& file) { return std::pair(file.report.started_at, file.name); });
@@ -191,7 +195,8 @@ std::vector<NamedReport> sorted_by_time(std::vector<NamedReport> files) {
   return runs;
 }
 
-/// The series of the number that the last run with this case has as its headline.
+/// Returns the series of one case. It contains the number that is the headline (main measurement) in the last run with
+/// this case.
 Trend::Series series_of(const SameCase& c, const Options& options) {
   Trend::Series series{.key = c.identity};
   std::optional<Value> last;

@@ -1,10 +1,11 @@
-// Finds where the numbers of one machine changed over many runs. Pure functions from results to records.
+// Finds where the results of one machine changed in a series of runs over time. Pure functions.
 //
-// A series is cut in two where its parts differ by more than chance explains; then each part is cut in the same way, as
-// E-divisive does. The difference is the standardised Mann-Whitney statistic, at its largest over all cuts. Chance is
-// the distribution of that value in permutations of the ranks, which is the same for all series of one length, whatever
-// their noise. A series that goes up and comes down again is much the same on both sides of any cut. So the dozen runs
-// before each cut are also compared with the dozen after it. Each of these two tests has half of the error.
+// A series is cut in two at a point where both parts differ more than by chance; then each part is cut in the same way,
+// as E-divisive does. The difference is the standardized Mann-Whitney statistic, at its maximum over all cuts. Its
+// distribution without a change comes from permutations of the ranks, and is the same for all series of one length.
+// This test misses a series that goes up and later comes down again, because both sides of any cut are then similar. So
+// the twelve runs before each cut are also compared with the twelve after it. Each of the two tests gets half of the
+// error probability.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +20,9 @@
 
 namespace xferbench::compare {
 
-inline constexpr double kTrendError = 0.05;      ///< largest chance of any false change in a set of series of noise
+inline constexpr double kTrendError = 0.05;      ///< largest probability of any false change, over all series together
 inline constexpr double kTrendThreshold = 0.02;  ///< smaller relative changes are left out
-inline constexpr std::size_t kFewestRuns = 5;    ///< with fewer runs, no change can be found
+inline constexpr std::size_t kFewestRuns = 5;    ///< fewest runs in which a change can be found
 
 /// A change of level in a series.
 struct Change {
@@ -33,18 +34,18 @@ struct Change {
   friend bool operator==(const Change&, const Change&) = default;
 };
 
-/// Finds changes in series that are judged together: the error holds for all of them. Caches the distribution of chance
-/// for each length. The same series have the same changes on every machine.
+/// Finds changes in series of numbers. The error probability is that of all series together. Caches the distribution of
+/// the statistic for each series length. The result for a series is the same on every machine.
 class ChangeFinder {
  public:
-  /// `series`: number of series that are judged together.
+  /// `series` is the number of series that are judged together.
   explicit ChangeFinder(std::size_t series);
 
-  /// `values` are in the order of time, and so are the changes.
+  /// Returns the changes, in the order of time; `values` must be in that order, too.
   std::vector<Change> changes(std::span<const double> values, double threshold = kTrendThreshold);
 
-  /// Number of runs after a change that are sure to show it, if it is larger than the noise and has `before` runs
-  /// before it. nullopt if thirty would be too few.
+  /// Returns how many runs after a change are enough to confirm it, if it is larger than the noise and there are
+  /// `before` runs before it. nullopt if more than thirty.
   std::optional<std::size_t> runs_to_confirm(std::size_t before);
 
  private:
@@ -56,19 +57,20 @@ class ChangeFinder {
   std::optional<Cut> most_different_neighbours(std::span<const double> values);
   double by_chance(std::size_t n, double statistic);
 
-  double level_;  ///< the largest p at which one test reports a change of one series
+  double level_;  ///< a test reports a change if its p-value is at most this
   MannWhitney test_{};
-  std::map<std::size_t, std::vector<double>> chance_{};  ///< largest statistics of permutations, by series length
+  /// largest statistics of random permutations, by series length
+  std::map<std::size_t, std::vector<double>> chance_{};
 };
 
-/// Many runs of one machine, in the order in which they began.
+/// The results of many runs on one machine, in the order in which the runs began.
 struct Trend {
   struct Point {
     std::size_t run = 0;
     double value = 0;
     std::optional<Interval> interval{};  ///< 95 % confidence interval
   };
-  /// The headline of a case, in each run that has it.
+  /// The headline (main measurement) of one case, with one point for each run that has the case.
   struct Series {
     std::string key;
     std::string measured{};
@@ -77,21 +79,21 @@ struct Trend {
     std::vector<Point> points{};
     std::vector<Change> changes{};  ///< Change::at is an index into `points`
 
-    /// Whether the change is for the worse; nullopt if neither direction is known to be better.
+    /// Returns whether the change is for the worse; nullopt if neither direction is better.
     [[nodiscard]] std::optional<bool> is_worse(const Change& change) const;
   };
   std::vector<Source> runs{};
   Environment environment{};               ///< environment of the last run
-  std::optional<std::string> simulated{};  ///< the profile, if the runs are simulated
+  std::optional<std::string> simulated{};  ///< profile that simulated the runs; absent if measured
   std::vector<std::string> warnings{};     ///< sentences without their full stop
-  std::vector<Series> series{};            ///< one for each case that several runs have
-  /// Other differences between a run at which something changed and the run before it, by the index of the run.
+  std::vector<Series> series{};            ///< one for each case that at least two runs have
+  /// By index of a run with a change: other differences between that run and the one before.
   std::map<std::size_t, std::vector<Difference>> differences{};
   std::optional<std::size_t> runs_to_confirm{};
 };
 
-/// Files may be processes of one run. Throws UsageError if they are of fleets, of several machines, or of too few runs;
-/// InputError as compare() does.
+/// Finds changes in the results of many runs. Several files may be processes of one run. Throws UsageError if the files
+/// are of fleets, of several machines, or of too few runs; throws InputError in the same cases as compare().
 Trend trend(std::vector<NamedReport> files, const Options& options);
 
 }  // namespace xferbench::compare
