@@ -23,7 +23,7 @@ namespace xferbench::check {
 
 namespace {
 
-/// The value of --simulate that gives the report's machine: for a profile file its path as on the command line.
+/// Returns the value of --simulate that gives the report's machine; for a profile file, its path from the command line.
 std::string simulated_by(const Report& report) {
   constexpr std::string_view kFlag = "--simulate";
   const std::vector<std::string>& words = report.command;
@@ -34,8 +34,8 @@ std::string simulated_by(const Report& report) {
   return report.environment.profile;
 }
 
-/// Limits the work of a check: every expectation may visit every case, and patterns every letter of a key. Otherwise
-/// files of a few megabytes could keep the program busy for days.
+/// Counts the steps of a check and throws if there are too many. Every expectation may visit every case, and a pattern
+/// every letter of a key. Without this limit, files of a few megabytes could keep the program busy for days.
 class Effort {
  public:
   explicit Effort(const std::string& source) : source_(source) {}
@@ -60,7 +60,7 @@ class Effort {
 
 // --- Which cases ----------------------------------------------------------------------------------------------------
 
-/// Whether the value of a numeric axis can meet the condition.
+/// Returns whether the value of a numeric axis can ever meet this part of a condition.
 bool is_for_numbers(const Wanted& wanted) { return wanted.amount || wanted.text == "*"; }
 
 bool meets(const Case::Param& param, const Wanted& wanted, Effort& effort) {
@@ -79,8 +79,8 @@ bool meets(const Case::Param& param, const Wanted& wanted, Effort& effort) {
   return false;
 }
 
-/// The axis name by which conditions select the concurrency of a fleet. It is no param of cases: results store it in
-/// `in_fleet`.
+/// The name by which a condition selects the concurrency of a fleet (which ranks measure at the same time). It is not a
+/// parameter of cases, because results store it in `in_fleet`.
 constexpr std::string_view kConcurrencyAxis = "pace";
 
 bool meets(const Result& result, const Condition& condition, Effort& effort) {
@@ -95,7 +95,7 @@ bool meets(const Result& result, const Condition& condition, Effort& effort) {
   return std::ranges::any_of(condition.any_of, [&](const Wanted& wanted) { return meets(*param, wanted, effort); });
 }
 
-/// Whether the key pattern or a condition of the expectation names the param `gpus`.
+/// Returns whether the key pattern or a condition of the expectation contains the parameter `gpus`.
 bool names_gpus(const Expectation& e) {
   return e.cases.find(fmt::format("/{}=", kGpusOfCase)) != std::string::npos ||
          std::ranges::any_of(e.where, [](const Condition& c) { return c.axis == kGpusOfCase; });
@@ -105,8 +105,8 @@ bool meets_all(const Expectation& e, const Result& result, Effort& effort) {
   return std::ranges::all_of(e.where, [&](const Condition& condition) { return meets(result, condition, effort); });
 }
 
-/// The cases of a run. Derived limits name their cases, and there may be thousands of both, so cases are indexed by
-/// key.
+/// The cases of a run, indexed by key. Expectations that were derived from runs name single cases, and there may be
+/// thousands of both.
 class Cases {
  public:
   explicit Cases(const std::vector<Result>& results) {
@@ -115,7 +115,7 @@ class Cases {
       by_key_[result.config.key()].push_back(&result);
     }
   }
-  /// The cases that the expectation may be about.
+  /// Returns the cases to check against the expectation: all, or only those with its key if it names one.
   [[nodiscard]] const std::vector<const Result*>& near(const Expectation& e) const {
     const bool is_pattern = e.cases.find_first_of("*?") != std::string::npos;
     if (e.cases.empty() || is_pattern) return all_;
@@ -156,8 +156,8 @@ std::optional<Metric> number_of(const Result& result, const Expectation& e) {
   return metric == nullptr ? std::nullopt : std::optional(*metric);
 }
 
-/// The number that a share is taken of. `name` is "link" (bandwidth in the direction of the case, else h2d), "memory"
-/// (bandwidth), or another number of the case.
+/// Returns the number of which a limit is a share. `name` is "link" (PCIe bandwidth in the direction of the case, else
+/// h2d), "memory" (GPU memory bandwidth), or another number of the case.
 std::optional<Metric> whole_of(const std::string& name, const Result& result, const Environment::Gpu& gpu) {
   if (name == "link") {
     const model::PcieLimits link = model::pcie_limits(gpu.pcie);
@@ -170,17 +170,17 @@ std::optional<Metric> whole_of(const std::string& name, const Result& result, co
 
 // --- Judging one expectation ----------------------------------------------------------------------------------------
 
-/// A case as one expectation judges it.
+/// A case with its number and limits for one expectation.
 struct Judged {
   const Result* result = nullptr;
   std::optional<Metric> found{};
-  double lower = 0;                                        ///< lower limit as an amount; 0: there is none
-  double upper = 0;                                        ///< upper limit as an amount; 0: there is none
-  double above = std::numeric_limits<double>::infinity();  ///< number / lower limit: holds from 1 on
-  double below = 0;                                        ///< number / upper limit: holds up to 1
+  double lower = 0;                                        ///< lower limit in the unit of the number; 0: there is none
+  double upper = 0;                                        ///< upper limit in the unit of the number; 0: there is none
+  double above = std::numeric_limits<double>::infinity();  ///< number / lower limit; the limit holds if at least 1
+  double below = 0;                                        ///< number / upper limit; the limit holds if at most 1
   std::string note{};
   [[nodiscard]] bool holds() const { return found && above >= 1 && below <= 1; }
-  /// The factor by which the number is inside its limits; below 1: outside.
+  /// Returns the factor by which the number is inside its limits; less than 1 if outside, 0 if there is a note.
   [[nodiscard]] double headroom() const { return note.empty() ? std::min(above, below > 0 ? 1 / below : above) : 0; }
 };
 
@@ -215,11 +215,12 @@ class Judge {
   }
 
  private:
-  /// Whether the expectation is about this scenario and key. Cases on several GPUs count only if it names GPUs, because
-  /// several GPUs together would meet any limit of one.
+  /// Returns whether the scenario and key match the expectation. Cases on several GPUs match only if the expectation
+  /// names GPUs, because several GPUs together would meet any limit of one.
   [[nodiscard]] bool is_about(const Result& result) const {
     effort_.spend(1);
-    if (result.in_fleet && result.in_fleet->round > 1) return false;  // the second round measures only some cases again
+    // the second round repeats only cases in which a rank looked slow
+    if (result.in_fleet && result.in_fleet->round > 1) return false;
     if (result.config.has(kGpusOfCase) && !names_gpus(e_)) return false;
     return (e_.cases.empty() || effort_.matches(e_.cases, result.config.key())) &&
            (e_.scenario.empty() || effort_.matches(e_.scenario, result.config.scenario()));
@@ -248,14 +249,15 @@ class Judge {
     judged_.push_back(std::move(j));
   }
 
-  /// Called for Aggregate::every: judges matching cases that lack the number as failed.
+  /// Marks matching cases that lack the number as failed. Called for Aggregate::every.
   void judge_missing() {
     for (const Result* result : lacking_) {
       judged_.push_back({.result = result, .note = fmt::format("has no '{}'", e_.number)});
     }
   }
 
-  /// Throws UsageError for a condition that no value of a numeric axis can meet: it would silently leave out cases.
+  /// Throws UsageError for a condition that no value of a numeric axis can meet, because it would silently exclude
+  /// cases.
   void refuse_conditions(const Result& result) const {
     for (const auto& [axis, any_of] : e_.where) {
       effort_.spend(result.config.params().size());
@@ -269,7 +271,8 @@ class Judge {
     }
   }
 
-  /// The limit in the unit of the case's number. 0, with a note, if the case lacks the number that a share is taken of.
+  /// Returns the limit in the unit of the case's number. If the limit is a share of a number that the case lacks,
+  /// returns 0 and adds a note.
   double amount_of(const Limit& limit, Judged& j) const {
     const Metric& found = *j.found;
     if (limit.of.empty()) {
@@ -289,7 +292,7 @@ class Judge {
     return limit.amount.value * whole->value;
   }
 
-  /// The rank that measured the result; null outside fleets, and for a rank that never reported its place.
+  /// Returns the rank that measured the result; null outside fleets, and for a rank that never reported its machine.
   [[nodiscard]] const RankPlace* place_of(const Result& result) const {
     return result.in_fleet && report_.fleet ? report_.fleet->place(result.in_fleet->rank) : nullptr;
   }
@@ -304,7 +307,7 @@ class Judge {
                                  limit.unit.empty() ? "has no unit; write it, as in \"52 GB/s\"" : "in " + limit.unit));
   }
 
-  /// Suggests an axis if a condition names one that no case has.
+  /// Returns a suggestion if a condition names an axis that no case has.
   [[nodiscard]] std::string misspelt_axis() const {
     if (e_.where.empty()) return {};
     std::set<std::string> axes;
@@ -322,7 +325,7 @@ class Judge {
     return {};
   }
 
-  /// The command that would measure the number on the device of these results.
+  /// Returns a command that would measure the number on the device of these results.
   [[nodiscard]] std::string command() const {
     const Environment& environment = report_.environment;
     const std::string command = measuring_command(e_, scenarios_);
@@ -330,7 +333,7 @@ class Judge {
     return command + " --simulate " + shell_word(simulated_by(report_));
   }
 
-  /// Why no case has the number.
+  /// Returns why no case has the number.
   [[nodiscard]] std::string without_number() const {
     const bool has_scenario = e_.scenario.empty() || std::ranges::any_of(report_.results, [&](const Result& r) {
                                 return effort_.matches(e_.scenario, r.config.scenario());
@@ -379,7 +382,8 @@ class Judge {
     show_number(row, middle);
   }
 
-  /// Fills in the number, the limit with the smaller margin (of two), and that margin.
+  /// Stores the number, its margin and its limit in the row. If there are two limits, uses the one with the smaller
+  /// margin.
   void show_number(Row& row, const Judged& j) const {
     row.found = j.found;
     if (!j.found) return;
@@ -410,7 +414,7 @@ class Judge {
     return text;
   }
 
-  static constexpr std::uint64_t kOfName = 20;  // steps that Effort counts for collecting one name
+  static constexpr std::uint64_t kOfName = 20;  // steps that Effort counts for each name that is collected
 
   const Expectation& e_;
   const Report& report_;
@@ -418,11 +422,11 @@ class Judge {
   Descriptors scenarios_;
   Effort& effort_;
   std::vector<Judged> judged_;
-  std::vector<const Result*> lacking_;  // cases that match but do not have the number
+  std::vector<const Result*> lacking_;  // cases that match but lack the number
 };
 
-/// Throws UsageError for a limit in an unknown unit. It could never be compared with a number, and would seem to hold
-/// if its case is not measured.
+/// Throws UsageError for a limit in an unknown unit. No number could be compared with such a limit, so it would seem to
+/// hold if its case was not measured.
 void refuse_unknown_units(const Expectations& expectations, const Report& report, Descriptors scenarios) {
   std::vector<std::string> known = units_of_limits();
   std::set<std::string> declared;
@@ -463,7 +467,7 @@ void refuse_others(const Report& report, std::string_view name, const Expectatio
   for (const RankPlace& place : report.fleet->ranks) refuse_other(place.environment.gpu.name);
 }
 
-/// Whether --resume can continue the run: it can continue neither a search nor a run with --timeline.
+/// Returns whether --resume can continue the run, which is not possible for `tune` and with --timeline.
 bool can_be_resumed(const Report& report, std::string_view name) {
   const auto rules_it_out = [](const std::string& word) { return word == "tune" || word.starts_with("--timeline"); };
   return name != "-" && !report.fleet && !report.command.empty() && std::ranges::none_of(report.command, rules_it_out);

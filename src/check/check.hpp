@@ -1,5 +1,5 @@
-// Checks results against expectations. Pure functions of records; words/check.hpp and report/check/check_report.hpp
-// turn what they return into text.
+// Checks results against expectations. Pure functions that return records; words/check.hpp and
+// report/check/check_report.hpp turn these records into text.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace xferbench::check {
 enum class Verdict {
   holds,
   fails,
-  no_case,       ///< no case has the number, but one should
+  no_case,       ///< no case has the number, although one must
   not_measured,  ///< no case matches, and the expectation is optional
 };
 constexpr auto texts_of(Verdict) {
@@ -30,15 +30,17 @@ struct Row {
   std::string name;
   std::string expected;  ///< for example "at least 52 GB/s"
   Verdict verdict = Verdict::holds;
-  std::optional<Metric> found;   ///< number of the case that decides, or the median of all
-  std::string shown;             ///< `found` in the unit of the limit, for example "95.5 % (55.03 GB/s)"
-  std::optional<Metric> limit;   ///< the limit that decides, as an amount
-  std::optional<double> margin;  ///< how far the number is inside the limit, as a fraction of it; negative: outside
-  std::string key;        ///< key of the case that decides, in fleets with concurrency and rank; empty for a median
-  std::string place{};    ///< in fleets: GPU and host of the case that decides
+  std::optional<Metric> found;  ///< number of the case that decides the verdict, or the median of all cases
+  std::string shown;            ///< `found` in the unit of the limit, for example "95.5 % (55.03 GB/s)"
+  std::optional<Metric> limit;  ///< limit that decides the verdict, in the unit of the number
+  /// distance of the number from the limit as a fraction of the limit; negative: the number violates it
+  std::optional<double> margin;
+  /// key of the case that decides the verdict, in fleets with concurrency and rank; empty for a median
+  std::string key;
+  std::string place{};    ///< in fleets: GPU and host of that case
   std::size_t cases = 0;  ///< number of cases that were judged
   std::string note;       ///< why there is no number
-  std::string command;    ///< if no case matches: command that would measure the number; empty: unknown
+  std::string command;    ///< if no case matches: command that would measure the number; empty if unknown
 };
 
 struct Checked {
@@ -46,23 +48,23 @@ struct Checked {
   std::string expectations;  ///< name of the expectations in messages
   std::string description;
   std::string gpu;
-  std::string simulated;       ///< the profile, if the results are simulated
+  std::string simulated;       ///< profile that simulated the results; empty if measured
   std::string injected_fault;  ///< fault that was injected into the device; empty if none
-  std::string continued_by;    ///< the command that continues an interrupted run; empty if it cannot be resumed
+  std::string continued_by;    ///< command that continues an interrupted run; empty if the run cannot be resumed
   std::string started_at;
-  bool complete = true;  ///< no case is missing, and no rank of a fleet
+  bool complete = true;  ///< false if a case is missing or a rank of a fleet did not answer
   bool verified = true;
   std::vector<Row> rows;  ///< in the order of the expectations
 
   [[nodiscard]] std::size_t count(Verdict verdict) const;
-  /// Nothing fails, at least one expectation was judged, and the run is complete: an interrupted run says nothing of
-  /// its missing cases.
+  /// Returns whether nothing fails, at least one expectation was judged, and the run is complete. The missing cases of
+  /// an interrupted run might fail.
   [[nodiscard]] bool all_hold() const;
 };
 
 struct Options {
-  bool allow_simulated = false;  ///< simulated results may be checked
-  Descriptors scenarios{};       ///< scenarios that this program can measure, for Row::command
+  bool allow_simulated = false;  ///< allow simulated results to be checked
+  Descriptors scenarios{};       ///< scenarios of this program, from which Row::command is made
 };
 
 /// Throws UsageError if the results cannot be checked: they come from another GPU, are simulated without permission, or

@@ -22,7 +22,7 @@ using Words = std::vector<std::string>;
 
 bool has(const Words& words, const std::string& word) { return std::ranges::find(words, word) != words.end(); }
 
-/// The scenario and axis values that an expectation requires, in its conditions or in its key pattern.
+/// The scenario and axis values that an expectation requires in its conditions or in its key pattern.
 struct RequestedValues {
   std::string scenario;  ///< pattern for scenario names
   std::vector<Condition> where;
@@ -49,7 +49,8 @@ std::string number_text(const Axis& axis, double value) {
   return axis.kind == AxisKind::size ? format_size_exact(whole_bytes(value)) : fmt::format("{}", whole_bytes(value));
 }
 
-/// A number of the axis that meets the condition: the bound itself or the next one beyond it. nullopt if there is none.
+/// Returns a value of the axis that meets the condition: the bound itself or the next number beyond it. nullopt if
+/// there is none.
 std::optional<std::string> number_for(const Axis& axis, const Wanted& wanted) {
   if (!wanted.amount) return std::nullopt;
   double value = *wanted.amount;
@@ -62,7 +63,7 @@ std::optional<std::string> number_for(const Axis& axis, const Wanted& wanted) {
   return number_text(axis, value);
 }
 
-/// The values of the axis for the command line that meet the condition; empty if there are none.
+/// Returns the values of the axis, as written on a command line, that meet the condition; empty if there are none.
 Words values_for(const Axis& axis, const Condition& condition) {
   Words values;
   for (const Wanted& wanted : condition.any_of) {
@@ -84,12 +85,12 @@ bool has_requests(const Condition& condition) {
   return std::ranges::any_of(condition.any_of, [](const Wanted& wanted) { return wanted.text == "*"; });
 }
 
-/// The flags of one scenario, for axes that are not left at their defaults.
+/// The flags of one scenario that measure the cases of an expectation; axes without a condition keep their defaults.
 class ScenarioFlags {
  public:
   explicit ScenarioFlags(const ScenarioDescriptor& scenario) : scenario_(scenario) {}
 
-  /// False if the scenario has no such case.
+  /// Sets the flags for these conditions. Returns false if the scenario has no case that meets them.
   bool set(const std::vector<Condition>& where) {
     for (const Condition& condition : where) {
       if (condition.axis == kGpusOfCase) {
@@ -117,7 +118,7 @@ class ScenarioFlags {
   }
 
  private:
-  /// Sets --gpus to the first GPUs that are wanted: a run has only one selection of GPUs.
+  /// Sets --gpus to the first group of GPUs in the condition, because a run can select only one group.
   bool set_gpus(const Condition& condition) {
     if (scenario_.gpus != UsesGpus::one_or_several) return false;
     if (has_requests(condition)) gpus_ = "all";
@@ -128,7 +129,7 @@ class ScenarioFlags {
     return !gpus_.empty();
   }
 
-  /// Sets the axis that this one depends on, if the default of that axis does not fit.
+  /// If `axis` is used only with some values of another axis, and the default of that one is not among them, sets it.
   bool provide_for(const Axis& axis) {
     if (axis.only_with_axis.empty()) return true;
     const Axis* other = scenario_.axis(axis.only_with_axis);

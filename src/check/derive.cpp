@@ -21,10 +21,12 @@ namespace {
 
 // --- Spread ---------------------------------------------------------------------------------------------------------
 
-constexpr double kFalseAlarms = 0.05;  // probability that at least one limit of a file fails by chance
-constexpr double kWeight = 4;          // degrees of freedom that the assumed or common spread counts for
-constexpr double kCertain = 1e6;       // degrees of freedom of a spread that is assumed to be exact
-constexpr double kLeastMargin = 1e-3;  // runs that agree to the last digit only show that their clock is coarse
+// probability that at least one limit of a file fails although nothing has changed
+constexpr double kFalseAlarms = 0.05;
+constexpr double kWeight = 4;     // degrees of freedom of the assumed spread, and of the common spread in a single case
+constexpr double kCertain = 1e6;  // degrees of freedom of a spread that is assumed to be known exactly
+// least relative margin; runs that agree better only show that their clock is coarse
+constexpr double kLeastMargin = 1e-3;
 
 double mean_of(const LogsOfCase& logs) {
   return std::accumulate(logs.begin(), logs.end(), 0.0) / static_cast<double>(logs.size());
@@ -36,7 +38,7 @@ double squares_about(const LogsOfCase& logs, double mean) {
   return sum;
 }
 
-/// The spread between runs, estimated from all cases together and from the assumed spread.
+/// The spread between runs, estimated from all cases together and the assumed spread.
 struct CommonSpread {
   double variance = 0;
   double freedom = 0;  ///< degrees of freedom that the runs add; 0: no case has several runs
@@ -96,7 +98,7 @@ void refuse_unlike(const NamedReport& one, const NamedReport& other) {
   if (a.gpu.name != b.gpu.name) differ(fmt::format("of '{}'", a.gpu.name), fmt::format("of '{}'", b.gpu.name));
 }
 
-/// Reasons why a run may not be a good one; empty if there are none.
+/// Returns reasons why a run may be unsuitable as a reference; empty if there are none.
 std::vector<std::string> doubts_of(const NamedReport& run) {
   std::vector<std::string> doubts;
   const auto failed = std::ranges::count(run.report.results, Status::failed, &Result::status);
@@ -133,13 +135,14 @@ std::vector<std::string> refuse_unsuitable(std::span<const NamedReport> runs, co
 
 // --- Which numbers --------------------------------------------------------------------------------------------------
 
-/// A case's headline in all runs that have it.
+/// The headline (main measurement) of one case in all runs that have the case.
 struct Headline {
   std::string key;
   std::string name;
   std::string unit;
   Better better = Better::neither;
-  std::vector<double> medians{};  ///< one per run; with a single run, the worse end of its interval instead
+  /// one per run; if there is only one run, the worse end of its confidence interval instead
+  std::vector<double> medians{};
 };
 
 std::span<const MetricDeclaration> declared_in(const Report& report, const std::string& scenario,
@@ -159,7 +162,7 @@ double number_of(const Measurement& m, Better better, bool alone) {
   return better == Better::higher ? std::max(m.ci95->low, m.min) : std::max(m.median, m.ci95->high);
 }
 
-/// The headlines of all cases, in the order in which the runs have them.
+/// Collects the headlines (main measurements) of all cases, in the order of the runs.
 class Headlines {
  public:
   Headlines(std::span<const NamedReport> runs, const DeriveOptions& options) : alone_(runs.size() == 1) {
@@ -177,7 +180,8 @@ class Headlines {
 
  private:
   void add(const std::string& key, const Measurement& m, Better better) {
-    constexpr double kLeast = 1e-12;  // no number beyond these was ever measured, or could be written as a limit
+    // numbers outside of this range are measurement errors and are not written as limits
+    constexpr double kLeast = 1e-12;
     constexpr double kMost = 1e15;
     const double number = number_of(m, better, alone_);
     if (better == Better::neither || !(number > kLeast && number < kMost)) {
@@ -199,7 +203,7 @@ class Headlines {
   std::vector<std::string> left_out_;
 };
 
-/// The logarithms of the medians, negated if higher is better, so that smaller is always better.
+/// Returns the logarithms of the medians. They are negated if higher is better, so that smaller is always better.
 LogsOfCase logs_of(const Headline& headline) {
   LogsOfCase logs;
   for (const double median : headline.medians) {
@@ -210,13 +214,14 @@ LogsOfCase logs_of(const Headline& headline) {
 
 // --- Writing limits --------------------------------------------------------------------------------------------------
 
-/// The unit in which a time is easiest to read; other units stay as they are.
+/// Returns the unit in which a time is easiest to read. Other units are returned unchanged.
 std::string unit_for(double value, const std::string& unit) {
   if (unit != "s") return unit;
   return value < 1e-6 ? "ns" : value < 1e-3 ? "us" : value < 1 ? "ms" : "s";
 }
 
-/// Rounds the limit to four significant digits, away from the good runs, so that all of them still meet it.
+/// Rounds the limit to four significant digits, in the direction in which the runs that it was derived from still meet
+/// it.
 Quantity rounded_limit(double value, const std::string& base, bool upwards) {
   const std::string unit = unit_for(value, base);
   const double factor = in_base_unit(1, unit).value;

@@ -1,4 +1,4 @@
-// Derives limits from good runs. Pure functions of records; docs/lab/check.md explains the margins.
+// Derives limits from runs that are known to be good. Pure functions; docs/lab/check.md explains the margins.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,11 @@
 namespace xferbench::check {
 
 struct DeriveOptions {
-  bool allow_simulated = false;  ///< limits may come from simulated runs
-  bool allow_doubtful = false;   ///< limits may come from runs that were cut off, had failures or were not verified
-  double assumed_spread = 0.02;  ///< relative standard deviation between runs, combined as log_limits() says
-  MetricsDeclared metrics_declared{};  ///< metrics of this program, for files that declare none
+  bool allow_simulated = false;  ///< allow simulated runs
+  bool allow_doubtful = false;   ///< allow runs that were cut off, had failures or were not verified
+  /// assumed relative standard deviation between runs; log_limits() combines it with the measured one
+  double assumed_spread = 0.02;
+  MetricsDeclared metrics_declared{};  ///< metrics of this program, used for files that declare none
 };
 
 struct Derived {
@@ -25,18 +26,20 @@ struct Derived {
   double most_margin = 0;             ///< largest relative distance between a limit and the worst of the good runs
 };
 
-/// An expectation for the headline of each case of these good runs, at least one. Throws UsageError if they do not
-/// belong together (other GPUs, simulated and real ones), are no good runs, or have no case with a number.
+/// Makes an expectation for the headline (main measurement) of each case of these runs, at least one. Throws UsageError
+/// if the runs do not belong together (different GPUs, simulated and real), are unsuitable, or have no case with a
+/// number.
 Derived derive(std::span<const NamedReport> runs, const DeriveOptions& options);
 
 /// The logarithms of one case's number in several runs, negated if higher is better, so that smaller is always better.
 using LogsOfCase = std::vector<double>;
 
-/// The limit of each case, as a logarithm. 95 of 100 further runs meet all limits, if they vary as the good runs do. A
-/// limit is the farther of two bounds: the prediction bound for one more run, whose error probability is divided by the
-/// number of cases, and the worst run plus one spread. A case's spread comes from its own runs and from the common
-/// spread, which counts as four runs. The common spread comes from all runs of all cases and from the assumed spread,
-/// which also counts as four runs. With a single run, the assumed spread is taken as exact.
+/// Returns the limit of each case as a logarithm. If further runs vary as the given ones do, 95 of 100 meet all limits.
+/// Each limit is the higher of two bounds: the prediction bound for one more run, with the error probability divided by
+/// the number of cases, and the worst run plus one standard deviation. The standard deviation of a case is estimated
+/// from its own runs and from the common spread, which counts as four runs. The common spread is estimated from all
+/// runs of all cases and from the assumed spread, which also counts as four runs. With a single run, the assumed spread
+/// is taken as exact.
 std::vector<double> log_limits(std::span<const LogsOfCase> cases, double assumed_spread);
 
 }  // namespace xferbench::check

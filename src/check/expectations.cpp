@@ -21,7 +21,7 @@ constexpr std::string_view kVersion1 = "xferbench-expect/1";
 /// Pattern of the JSON schema for texts such as "52 GB/s" and "85 %".
 constexpr std::string_view kQuantityPattern = "^ *[0-9.]";
 
-/// Parses a quantity: a number without a unit, or a text with one.
+/// Parses a quantity, which is a number without a unit or a text with a unit.
 Quantity quantity(Reader& in) {
   if (!in.is_text()) return {in.as_number()};
   const auto quantity = parse_quantity(in.as_text());
@@ -52,7 +52,7 @@ constexpr std::array kLimitFields{
     field<&Limit::amount, kShare>("share"),
 };
 
-/// The codec of a limit: an amount, or a share such as {"of": "link", "share": 0.85}.
+/// Reads and writes a limit in JSON: an amount, or a share such as {"of": "link", "share": 0.85}.
 constexpr Codec kLimit{.expected = "a number, a text such as \"52 GB/s\", or a share of another number",
                        .help = "A number, a number with its unit (52 GB/s, 10us, 85 %), or a share of another number.",
                        .take =
@@ -98,7 +98,7 @@ constexpr Codec kWanted{.expected = "a text or a number",
                         .types = {"string", "number"},
                         .least = 1};
 
-/// The codec of a condition: one allowed value, or a list of them.
+/// Reads and writes a condition in JSON: one allowed value, or a list of them.
 constexpr Codec kCondition{
     .expected = "a text, a number, or a list of them",
     .help = "Required value of an axis, or a list of allowed values.",
@@ -116,7 +116,8 @@ constexpr Codec kCondition{
 
 constexpr std::array kCaseFields{field<&Expectation::scenario>("scenario", optional)};
 
-/// The codec of the cases, for example "memcpy/dir=h2d/*" or {"scenario": "memcpy", "dir": "h2d", "size": ">=256MiB"}.
+/// Reads and writes the selected cases in JSON: "memcpy/dir=h2d/*" or {"scenario": "memcpy", "dir": "h2d", "size":
+/// ">=256MiB"}.
 constexpr Codec kCase{
     .expected = "a pattern for keys, or an object with scenario and axes",
     .take = [](Reader& in, void* e) { as<Expectation>(e).cases = in.as_text(); },
@@ -133,7 +134,7 @@ constexpr Codec kCase{
 
 // --- Expectations ---------------------------------------------------------------------------------------------------
 
-/// Applies field "unit", which a file gives once for both limits, to one limit.
+/// Applies the field "unit", which a file gives once for both limits, to one limit.
 void apply_unit(Reader& in, const std::string& unit, std::optional<Limit>& limit) {
   if (unit.empty() || !limit || !limit->of.empty()) return;
   if (!limit->amount.unit.empty()) in.fail("has two units: in the limit and as \"unit\"; remove one of them");

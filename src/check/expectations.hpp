@@ -1,4 +1,4 @@
-// Expectations of results: absolute limits, written by hand in a file (docs/expect-schema.json).
+// Expectations of results: absolute limits in a file, which may be written by hand (docs/expect-schema.json).
 #pragma once
 
 #include <array>
@@ -13,33 +13,34 @@
 
 namespace xferbench::check {
 
-/// An absolute limit, or a share of another number.
+/// A limit for a number: an absolute amount, or a share of another number.
 struct Limit {
-  Quantity amount;  ///< the absolute limit, or the share
-  std::string of;   ///< "link", "memory", or a metric or measurement of the same case; empty: absolute
+  Quantity amount;  ///< absolute limit, or the share as a fraction
+  std::string of;  ///< the other number: "link", "memory", or a metric or measurement of the same case; empty: absolute
 };
 
-/// How a number must compare with an amount.
+/// The comparison between a value and an amount.
 enum class Bound { equal, less, at_most, more, at_least };
 constexpr auto texts_of(Bound) { return std::to_array<std::string_view>({"=", "<", "<=", ">", ">="}); }
 
 /// An allowed value of an axis.
 struct Wanted {
-  std::string text;  ///< as it is written: a pattern for words (h2d, pin*), an amount (256MiB), or a bound (>=256MiB)
+  /// the text in the file: a pattern for words (h2d, pin*), an amount (256MiB), or a bound (>=256MiB)
+  std::string text;
   Bound bound = Bound::equal;
-  std::optional<double> amount;  ///< the number in `text`; absent: it is a word or a pattern
+  std::optional<double> amount;  ///< number in `text`; absent if it is a word or a pattern
 };
 
-/// A condition on an axis: its value must be one of several.
+/// A condition on an axis: its value must be one of `any_of`.
 struct Condition {
   std::string axis;
   std::vector<Wanted> any_of;
 };
 
 enum class Aggregate {
-  every,   ///< every case must hold; the worst decides
-  best,    ///< one must hold; the best decides
-  median,  ///< the median of all cases must hold
+  every,   ///< every case must meet the limits; the worst case decides
+  best,    ///< one case must meet the limits; the best case decides
+  median,  ///< the median over all cases must meet the limits
 };
 constexpr auto texts_of(Aggregate) { return std::to_array<std::string_view>({"every", "best", "median"}); }
 
@@ -47,8 +48,8 @@ constexpr auto texts_of(Aggregate) { return std::to_array<std::string_view>({"ev
 enum class Statistic { median, p90, p99, min, max };
 constexpr auto texts_of(Statistic) { return std::to_array<std::string_view>({"median", "p90", "p99", "min", "max"}); }
 
-/// The param that names the GPUs of a case that uses several at once, where the scenario has no axis for them. Its
-/// value is the GPUs that --gpus chose.
+/// Name of the case parameter with the GPUs that --gpus chose, for cases that use several GPUs at once and whose
+/// scenario has no axis for them.
 inline constexpr std::string_view kGpusOfCase = "gpus";
 
 struct Expectation {
@@ -63,22 +64,23 @@ struct Expectation {
   std::optional<Limit> at_least;
   std::optional<Limit> at_most;
   Aggregate aggregate = Aggregate::every;
-  bool optional = false;  ///< if true, no case has to match
+  bool optional = false;  ///< if true, it is no error if no case matches
 };
 
 inline constexpr std::size_t kMostExpectations = 10'000;  ///< most expectations in one file
 
 struct Expectations {
-  std::string source;  ///< name of the file in messages
+  std::string source;  ///< file name, for messages
   std::string description{};
-  std::string gpu{};  ///< pattern for the GPU's name; empty: any
+  std::string gpu{};  ///< pattern for the name of the GPU; empty: any GPU
   std::vector<Expectation> all{};
 };
 
-/// Throws InputError with one line: the file, the line in it, the place, what was found and what was expected, and the
-/// nearest match for an unknown word. Unknown fields are errors, because a misspelled limit would not limit anything.
+/// Parses the text of an expectations file. Throws InputError with one line: the file, the line in it, the place, what
+/// was found, what was expected, and a similar word for an unknown one. Unknown fields are errors, because a misspelled
+/// limit would not limit anything.
 Expectations parse_expectations(std::string_view text, std::string_view name);
-/// The content of docs/expect-schema.json.
+/// Returns the content of docs/expect-schema.json.
 std::string expect_schema();
 
 /// Parses the expectations in a file. Throws InputError if it cannot be read or parsed.

@@ -22,7 +22,7 @@ struct Unit {
 constexpr double kKi = 1024;
 constexpr std::string_view kPercent = "%";
 
-// Sizes as on the command line: K, M, G, T are powers of 1024, KB, MB, GB, TB of 1000.
+// Sizes are written as on the command line: K, M, G, T are powers of 1024, KB, MB, GB, TB powers of 1000.
 constexpr std::array kUnits{
     Unit{"s", 1, "s"},
     Unit{"ms", 1e-3, "s"},
@@ -74,7 +74,7 @@ std::vector<std::string> units_of_limits() {
 
 namespace {
 
-/// The unit in which `like` was written.
+/// Returns the unit in which `like` was written.
 Unit shown_unit(const Quantity& like) {
   const std::string_view name = !like.written.empty() ? std::string_view(like.written) : std::string_view(like.unit);
   // A ratio that was written without a unit reads better in percent.
@@ -94,7 +94,7 @@ std::string in_written_unit(double value, const Quantity& like) {
 }
 
 std::string written(const Quantity& limit) {
-  constexpr int kDigits = 6;  // more digits would show rounding errors of the unit's factor
+  constexpr int kDigits = 6;  // more digits would show rounding errors of the unit conversion
   const Unit unit = shown_unit(limit);
   if (unit.name == kPercent) return format_percent_short(limit.value, kDigits);
   return with_unit(fmt::format("{:.{}g}", limit.value / unit.factor, kDigits), unit);

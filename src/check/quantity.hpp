@@ -8,25 +8,25 @@
 
 namespace xferbench::check {
 
-/// A number in the base unit, in which results are kept: "s", "B", "GB/s", "Hz", "1" for ratios. Unknown units stay.
+/// A number in the base unit that results use: "s", "B", "GB/s", "Hz", "1" for ratios. Unknown units stay unchanged.
 struct Quantity {
   double value = 0;
-  std::string unit{};     ///< empty: none was written
-  std::string written{};  ///< the unit as it was written: "us", "%"
+  std::string unit{};     ///< empty if none was written
+  std::string written{};  ///< the unit as the user wrote it: "us", "%"
 };
 
 /// Converts an amount to its base unit: (10, "us") gives (1e-5, "s").
 Quantity in_base_unit(double value, std::string_view unit);
 
-/// The units that limits may be written in.
+/// Returns the units in which limits may be written.
 std::vector<std::string> units_of_limits();
 
-/// A number in the base unit as text with four significant digits, in the unit in which `like` was written, for example
-/// "3.5 us". written() gives a limit with all of its digits.
+/// Formats a number with four significant digits, in the unit in which `like` was written, for example "3.5 us".
+/// written() formats a limit with all of its digits.
 std::string in_written_unit(double value, const Quantity& like);
 std::string written(const Quantity& limit);
 
-/// A number and its unit, which may be missing; nullopt if the text does not begin with a number.
+/// Parses a number and its unit, which may be missing; nullopt if the text does not begin with a number.
 std::optional<Quantity> parse_quantity(std::string_view text);
 
 }  // namespace xferbench::check

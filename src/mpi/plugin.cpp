@@ -1,5 +1,5 @@
-// The plug-in xferbench-mpi: implements the table of mpi/table.h with the MPI that it is compiled with. The only file
-// that includes mpi.h. A library of its own, independent of the program.
+// The plug-in library xferbench-mpi: implements the function table of mpi/table.h with the MPI that it is compiled
+// with. No other file includes mpi.h. It is a separate library, so that the program itself does not depend on MPI.
 #include <mpi.h>
 
 #include <climits>
@@ -15,13 +15,13 @@ namespace {
 
 using Operation = xferbench_mpi_operation;
 
-/// MPI's state in this process; MPI can be started and ended only once.
+/// State of MPI in this process. MPI can be started and ended only once.
 struct State {
-  bool started = false;  // MPI was started by this plug-in and has not ended
-  /// A private communicator, so that messages of other code are never received here.
+  bool started = false;  // this plug-in has started MPI and not ended it yet
+  /// A communicator of its own, so that messages of other code in this process are never received here.
   MPI_Comm ranks = MPI_COMM_NULL;
   xferbench_mpi_numbers mine{0, 1, 0, 1, 0};
-  /// Our own error code: this MPI does not support threads.
+  /// Error code of this plug-in, which means that the MPI library does not support threads.
   int one_thread_only = MPI_SUCCESS;
   char library[64] = "MPI";
 };
@@ -31,9 +31,9 @@ State& state() {
   return one;
 }
 
-/// Writes a short version text: the first line up to a comma, with single spaces and without "v" and "Version". "Open
-/// MPI v4.1.4, package: Debian ..." becomes "Open MPI 4.1.4"; "MPICH Version:\t4.0.2\nMPICH Release date: ..." becomes
-/// "MPICH 4.0.2"; "Intel(R) MPI Library 2021.9" stays.
+/// Writes a short text with name and version: the first line up to a comma, with single spaces and without "v" and
+/// "Version". "Open MPI v4.1.4, package: Debian ..." becomes "Open MPI 4.1.4"; "MPICH
+/// Version:\t4.0.2\nMPICH Release date: ..." becomes "MPICH 4.0.2"; "Intel(R) MPI Library 2021.9" stays.
 void describe_library(char* text, std::size_t size) {
   char full[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
@@ -60,7 +60,7 @@ void describe_library(char* text, std::size_t size) {
 
 int prepare() {
   State& s = state();
-  // By default, MPI ends the process on an error.
+  // Return errors to the caller. By default, MPI ends the process on an error.
   for (MPI_Comm standard : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
     if (const int error = MPI_Comm_set_errhandler(standard, MPI_ERRORS_RETURN)) return error;
   }
@@ -103,7 +103,7 @@ int finalise() {
   return MPI_Finalize();
 }
 
-/// Also works before MPI is started.
+/// Returns name and version of the MPI library. May be called before MPI is started.
 const char* library() {
   State& s = state();
   describe_library(s.library, sizeof s.library);
@@ -115,7 +115,7 @@ void abort_all(int code) { MPI_Abort(MPI_COMM_WORLD, code); }
 void error_text(int error, char* text, std::size_t size) {
   char words[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
-  // Only a running MPI can translate error codes.
+  // MPI can translate its error codes only while it is running.
   const bool known = state().started && MPI_Error_string(error, words, &length) == MPI_SUCCESS;
   if (known) {
     std::snprintf(text, size, "%s", words);
@@ -136,7 +136,8 @@ void keep(Operation& one, MPI_Request request) { std::memcpy(&one.request, &requ
 
 bool countable(std::size_t count) { return count <= INT_MAX; }
 
-/// Begins an operation on `count` items; `begin` stores its request. An operation that fails to begin counts as ended.
+/// Begins an operation on `count` items. `begin` calls MPI and stores the request. If that fails, the operation counts
+/// as ended.
 template <typename Begin>
 int begun(Operation& one, std::size_t count, Begin begin) {
   if (!countable(count)) return MPI_ERR_COUNT;
@@ -164,7 +165,7 @@ int broadcast(void* data, std::size_t bytes, int root, Operation* operation) {
   });
 }
 
-/// Fills one.counts: the byte count of each rank, followed by the byte offset of each rank's data.
+/// Fills one.counts with the number of bytes of each rank, followed by the byte offset of each rank's data.
 int lay_out(const std::size_t* sizes, Operation& one) {
   const auto count = static_cast<std::size_t>(state().mine.size);
   one.counts = new (std::nothrow) int[2 * count];
@@ -222,7 +223,7 @@ int test(Operation* operation, int* done) {
   if (operation->ended != 0) return MPI_SUCCESS;
   MPI_Request request = request_of(*operation);
   const int error = MPI_Test(&request, done, MPI_STATUS_IGNORE);
-  // An operation that failed has ended, too; its request must not be tested again.
+  // A failed operation has ended, too, and its request must not be tested again.
   if (error != MPI_SUCCESS) *done = 1;
   if (*done == 0) return error;
   operation->ended = 1;
@@ -230,8 +231,9 @@ int test(Operation* operation, int* done) {
   return error;
 }
 
-/// Cancels a receive without a message. Collective operations can be neither cancelled nor freed (MPI 4.0, 6.12), and
-/// a freed send still reads its memory. So both are left alone, and their counts are never freed.
+/// Cancels a receive for which no message has arrived. Collective operations can be neither cancelled nor freed (MPI
+/// 4.0, 6.12), and MPI still reads the memory of a freed send. Both are therefore left as they are, and their counts
+/// are never freed.
 void release(Operation* operation) {
   if (operation->ended != 0 || operation->receives == 0 || !state().started) return;
   MPI_Request request = request_of(*operation);

@@ -16,10 +16,10 @@ using kernels::SoakPattern;
 using kernels::SoakWords;
 
 constexpr std::size_t kWord = sizeof(std::uint32_t);
-constexpr std::size_t kGrain = std::size_t{1} << 18;  // fewest words per thread
-constexpr std::size_t kBlock = 4096;                  // words that are compared before looking for a difference
+constexpr std::size_t kGrain = std::size_t{1} << 18;  // fewest words for which a thread is started
+constexpr std::size_t kBlock = 4096;  // number of words that are compared at once before a difference is located
 
-/// Calls `body` with a pattern known at compile time, so that its loop has no switch.
+/// Calls `body` with the pattern as a compile-time constant, so that the loop in `body` contains no switch.
 template <class Body>
 [[gnu::always_inline]] inline auto with_known_pattern(const SoakWords& words, const Body& body) {
   switch (words.pattern) {
@@ -37,12 +37,13 @@ std::uint32_t word_at(const std::byte* memory, std::size_t index) {
   return word;
 }
 
-/// Whether all words in [begin, end) are as expected. Inlined into functions for different instruction sets.
+/// Returns whether all words in [begin, end) are as expected. Inlined into functions that are compiled for different
+/// instruction sets.
 [[gnu::always_inline]] inline bool all_equal(const std::byte* memory, const SoakWords& words, std::size_t begin,
                                              std::size_t end) {
   return with_known_pattern(
       words, [&](const SoakWords& known) __attribute__((always_inline)) {
-        std::uint32_t wrong = 0;  // no early exit: the loop is several times as fast
+        std::uint32_t wrong = 0;  // the loop has no early exit, which makes it several times as fast
         for (std::size_t i = begin; i < end; ++i) {
           std::uint32_t word = 0;
           std::memcpy(&word, memory + i * kWord, kWord);
@@ -94,8 +95,8 @@ SoakErrors check(std::span<const std::byte> memory, const SoakWords& words, cons
         const std::uint32_t is = word_at(memory.data(), i);
         if (is != words.at(i)) found.add(i, words.at(i), is);
       }
-      // The first comparison found a difference, but now all words are right: counts one wrong bit at the block's
-      // begin.
+      // The first comparison found a difference, but when read again all words are right. Count one wrong bit at the
+      // start of the block.
       if (found.words == before) {
         found.add(block, words.at(block), words.at(block));
         ++found.bytes;

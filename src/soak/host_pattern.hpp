@@ -1,4 +1,4 @@
-// Writes and checks a soak's words in host memory, with all CPUs at once.
+// Writes and checks the words of a soak test in host memory, with threads on all CPUs.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,10 @@
 
 namespace xferbench::soak {
 
-// `memory` has a whole number of words. Only words that belong to `part` are written or compared.
+// The size of `memory` is a multiple of the word size. Only the words selected by `part` are written or compared.
 
 void fill(std::span<std::byte> memory, const kernels::SoakWords& words, const PayloadPart& part);
-/// Compares the memory with the words, and returns the differences.
+/// Compares the memory with the expected words and returns the differences.
 [[nodiscard]] kernels::SoakErrors check(std::span<const std::byte> memory, const kernels::SoakWords& words,
                                         const PayloadPart& part);
 

@@ -22,9 +22,10 @@ using kernels::SoakWork;
 
 constexpr std::array<std::size_t, kSlots> kAll{0, 1, 2, 3};
 constexpr std::size_t kHalf = kSlots / 2;
-constexpr std::size_t kChecked = kSlots + 2;  // number of checked buffers of a GPU: its slots, then its two sources
+// checked buffers per GPU: its slots (destination buffers), then its two sources
+constexpr std::size_t kChecked = kSlots + 2;
 
-/// The first half of all slots, or the second one.
+/// Returns the indexes of the first or the second half of all slots (destination buffers).
 std::span<const std::size_t> half_of_slots(std::size_t half) { return std::span(kAll).subspan(half * kHalf, kHalf); }
 
 void require_memory(Device& device, std::uint64_t bytes) {
@@ -39,7 +40,7 @@ std::string name_of(const SoakWords& words) {
   return fmt::format("{}{}", to_text(words.pattern), words.inverted ? " inverted" : "");
 }
 
-/// Describes a wrong buffer, except for load and time, which the caller sets.
+/// Describes a buffer with wrong data. The caller sets load and time.
 SoakWrong wrong_in(const SoakErrors& found, const SoakWords& words, const std::byte* buffer, std::string memory) {
   constexpr std::uint64_t kWord = sizeof(std::uint32_t);
   SoakWrong wrong{
@@ -50,11 +51,12 @@ SoakWrong wrong_in(const SoakErrors& found, const SoakWords& words, const std::b
   wrong.last = found.last * kWord;
   const std::uint32_t expected = words.at(found.first());
   wrong.expected = fmt::format("{:#010x}", expected);
-  // Few examples are kept, in no order: if many words are wrong, the first of them may be missing.
+  // Only a few examples are kept, in no particular order. If many words are wrong, the first wrong word may not be
+  // among them.
   for (unsigned i = 0; i < SoakErrors::kExamples && i < found.words; ++i) {
     if (found.examples[i].index != found.first() || found.examples[i].found == expected) continue;
     wrong.found = fmt::format("{:#010x}", found.examples[i].found);
-    // Adds the byte within the word, in the CPU's byte order.
+    // Add the index of the wrong byte within the word, in little-endian byte order.
     wrong.offset += static_cast<std::uint64_t>(std::countr_zero(expected ^ found.examples[i].found)) / 8;
   }
   wrong.address = reinterpret_cast<std::uintptr_t>(buffer) + wrong.offset;
@@ -102,20 +104,20 @@ Stage::Stage(Machine& machine, const SoakSettings& settings)
     for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) {
       try {
         gpus_[gpu]->device.set_peer_access(next_of(gpu).device, true);
-      } catch (const DeviceError&) {  // peer access is not possible: such copies go through the host
+      } catch (const DeviceError&) {  // without peer access, such copies go through host memory
       }
     }
   }
   worker_.emplace(machine.host());
 }
 
-/// The words that GPU `of`, or the host for it, sends. Each GPU has its own words, so that a check notices data of
-/// another GPU.
+/// Returns the words that GPU `of` sends, or that the host sends for it. Each GPU has its own words, so that a check
+/// notices data of another GPU.
 SoakWords Stage::words(const Gpu& of, bool inverted) const {
   return {pattern_, round_seed_ + 0x7FEB352DU * static_cast<std::uint32_t>(of.number), inverted};
 }
 
-/// The GPU whose words GPU number `gpu` (an index in gpus_) receives in this load.
+/// Returns the GPU whose words GPU number `gpu` (an index into gpus_) receives in this load.
 const Stage::Gpu& Stage::origin_of(SoakLoad load, std::size_t gpu) const {
   return *gpus_[load == SoakLoad::p2p ? (gpu + gpus_.size() - 1) % gpus_.size() : gpu];
 }
@@ -166,7 +168,7 @@ void Stage::run(SoakLoad load, double seconds, std::vector<GpuTurn>& turns, cons
   }
 }
 
-/// Submits a copy for each slot on every GPU, and then checks the data.
+/// Submits a copy for each slot on every GPU, waits for the copies, and then checks the data.
 void Stage::batch(SoakLoad load, std::vector<GpuTurn>& turns, const TurnOptions& how,
                   const std::function<void()>& look) {
   const bool fills_host = load == SoakLoad::d2h || load == SoakLoad::both;
@@ -174,10 +176,10 @@ void Stage::batch(SoakLoad load, std::vector<GpuTurn>& turns, const TurnOptions&
   const Slots host = fills_host ? half_of_slots(half_) : Slots();
   const Slots device = !fills_device ? Slots() : (load == SoakLoad::both ? half_of_slots(half_) : Slots(kAll));
   if (fills_host) half_ = 1 - half_;
-  // If copies move no data (not `verified`), the slots keep their words.
+  // If the copies move no data (`verified` is false), the words in the slots do not change.
   if (how.verified) flip_patterns(device, host);
   for (std::size_t gpu = 0; gpu < gpus_.size(); ++gpu) submit(load, gpu, device, host);
-  if (look) look();  // reads the state of the GPUs while they work
+  if (look) look();  // reads the state of the GPUs (clocks, temperature) while they work
   const std::uint64_t moved = (device.size() + host.size()) * bytes_;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     Gpu& gpu = *gpus_[i];
@@ -189,12 +191,12 @@ void Stage::batch(SoakLoad load, std::vector<GpuTurn>& turns, const TurnOptions&
     if (how.verified) turns[i].verified += device.size() * bytes_;
   }
   if (fills_host) check_on_host(turns, host, how.verified);
-  // Copies to the host are as fast during the host's check as without it. Both directions at once are not: on an H200
-  // they lost 3 % and varied by 5 % during the check (docs/lab/soak.md).
+  // Copies to the host are as fast during the check in host memory as without it. Copies in both directions at once are
+  // not: on an H200 they lost 3 % and varied by 5 % (docs/lab/soak.md). So the check must end first.
   if (load == SoakLoad::both) finish_host_check(turns);
 }
 
-/// Switches these slots between plain and inverted words for the next write.
+/// Switches these slots between plain and inverted words, so that the next copy writes other data than the last one.
 void Stage::flip_patterns(Slots device, Slots host) {
   for (const auto& gpu : gpus_) {
     for (const std::size_t slot : device) gpu->ring.inverted[slot] = !gpu->ring.inverted[slot];
@@ -249,7 +251,7 @@ void Stage::to_host(Gpu& gpu, Slots slots) {
   }
 }
 
-/// Copies from this GPU to the next one, which then checks the data.
+/// Copies from this GPU to the next GPU, which then checks the data.
 void Stage::to_next(Gpu& gpu, Gpu& next, Slots slots) {
   gpu.out.record(gpu.begin);
   for (const std::size_t slot : slots) {
@@ -271,7 +273,7 @@ void Stage::check_slots(Gpu& gpu, const Gpu& origin, Slots slots) {
   gpu.in.copy({gpu.found_here.data, gpu.found.data, kChecked * sizeof(SoakErrors), Direction::d2h});
 }
 
-/// Takes the results of the check kernels; the GPU's streams must be synchronized.
+/// Adds the results of the check kernels to `turn`. The streams of the GPU must be synchronized before.
 void Stage::collect_errors(Gpu& gpu, const Gpu& origin, GpuTurn& turn, Slots slots) {
   bool any = false;
   for (const std::size_t slot : slots) {

@@ -1,6 +1,6 @@
-// Buffers, streams and loads of a soak. All GPUs run the same load at the same time. No data that a copy or a kernel
-// has written is overwritten before it was compared with the expected words: by a kernel in the GPU's memory, by all
-// CPUs in host memory.
+// Owns the buffers and streams of a soak test, and runs its loads. All GPUs run the same load at the same time. Data
+// that a copy or a kernel has written is always compared with the expected words before it is overwritten: in GPU
+// memory by a kernel, in host memory by threads on all CPUs.
 #pragma once
 
 #include <array>
@@ -20,62 +20,65 @@
 
 namespace xferbench::soak {
 
-/// Destination buffers of copies, which are used one after the other.
+/// Number of destination buffers of copies in each memory, which are used in turn.
 inline constexpr std::size_t kSlots = 4;
 
-/// Bytes that a soak allocates on each GPU: two sources (plain and inverted words) and the slots. It allocates the same
-/// amount on the host for each GPU.
+/// Returns the bytes that a soak test allocates on each GPU: two sources (plain and inverted words) and the slots. It
+/// allocates the same amount of host memory for each GPU.
 constexpr std::uint64_t memory_of(const SoakSettings& settings) { return (2 + kSlots) * settings.size; }
 
 class Stage {
  public:
-  /// Allocates all memory. Throws UsageError if a GPU has too little, DeviceError.
+  /// Allocates all memory. Throws UsageError if a GPU has too little memory, and DeviceError if a device operation
+  /// fails.
   Stage(Machine& machine, const SoakSettings& settings);
 
   // The following functions store their results in `turns`, one for each GPU, even if they throw DeviceError.
 
-  /// Writes new words to the sources of all GPUs, and checks them there.
+  /// Writes new words to the source buffers of all GPUs, and checks the words there.
   void begin_round(std::uint64_t round, std::vector<GpuTurn>& turns);
 
-  /// Runs a load on all GPUs for `seconds`, at least once, or until an interrupt. `look` is called once, while the GPUs
-  /// work. A machine that does not move data in timed runs repeats the load once at the end with data, and only that is
-  /// verified.
+  /// Runs a load on all GPUs for `seconds`, but at least once, or until an interrupt. `look` is called once while the
+  /// GPUs work. A simulated machine may move no data in timed runs; it then repeats the load once with data, and only
+  /// that data is verified.
   void run(SoakLoad load, double seconds, std::vector<GpuTurn>& turns, const std::function<void()>& look = {});
 
-  /// Waits for the check in host memory and adds its results. Call it after an error.
+  /// Waits for the check in host memory and adds its results. Must also be called after an error.
   void finish_host_check(std::vector<GpuTurn>& turns);
 
  private:
   using Slots = std::span<const std::size_t>;
 
-  /// Two buffers: the first has plain words, the second one inverted words.
+  /// A pair of source buffers: the first has plain words, the second one inverted words.
   template <class Buffer>
   using Pair = std::array<Buffer, 2>;
 
-  /// Slots in one kind of memory. Successive writes to a slot alternate between plain and inverted words.
+  /// The slots (destination buffers) in one kind of memory. Writes to a slot alternate between plain and inverted
+  /// words.
   template <class Buffer>
   struct Ring {
     std::array<Buffer, kSlots> slots;
-    std::array<bool, kSlots> inverted{};  // whether each slot has, or is about to get, inverted words
+    // per slot: the words that it contains, or that the copy in flight writes, are inverted
+    std::array<bool, kSlots> inverted{};
   };
 
   struct Gpu {
     Gpu(Device& device, std::size_t bytes);
 
     Device& device;
-    int number;  // the GPU's number as users write it: Environment::number_of()
+    int number;  // number of the GPU as users write it, from Environment::number_of()
     Pair<HostBuffer> host_source;
     Ring<HostBuffer> host_ring;
     Pair<DeviceBuffer> source;
     Ring<DeviceBuffer> ring;
-    DeviceBuffer found;     // results of the check kernels: a SoakErrors for each slot and each source
+    DeviceBuffer found;     // results of the check kernels: one SoakErrors for each slot and each source
     HostBuffer found_here;  // a copy of `found` on the host
     PayloadPart part;
-    Stream in;   // copies to this GPU's memory, and checks there
-    Stream out;  // copies from this GPU's memory
+    Stream in;   // stream for copies to this GPU's memory and for checks there
+    Stream out;  // stream for copies from this GPU's memory
     Event begin;
     Event end;
-    Event side;  // end of the concurrent copies in the other direction
+    Event side;  // recorded when the concurrent copies in the other direction have ended
   };
 
   [[nodiscard]] kernels::SoakWords words(const Gpu& of, bool inverted) const;
@@ -84,7 +87,7 @@ class Stage {
 
   struct TurnOptions {
     bool timed = false;
-    bool verified = false;  // data is moved and checked
+    bool verified = false;  // whether data is moved and checked
   };
   void batch(SoakLoad load, std::vector<GpuTurn>& turns, const TurnOptions& how,
              const std::function<void()>& look = {});
@@ -103,12 +106,12 @@ class Stage {
   bool always_moves_;
   kernels::SoakPattern pattern_{};
   std::uint32_t round_seed_ = 0;
-  std::size_t half_ = 0;  // 0 or 1: the half of the slots that the next copies to the host use
+  std::size_t half_ = 0;  // 0 or 1: half of the slots that the next copies to the host use
   std::vector<std::unique_ptr<Gpu>> gpus_;
-  std::vector<std::vector<SoakWrong>> found_on_host_;  // wrong buffers by GPU; written by the worker
-  bool checking_ = false;                              // the worker is running
-  std::uint64_t being_checked_ = 0;                    // bytes of each GPU that the worker checks
-  std::optional<Worker> worker_;                       // last member: it uses all others
+  std::vector<std::vector<SoakWrong>> found_on_host_;  // buffers with wrong data, by GPU; written by the worker thread
+  bool checking_ = false;                              // true while the worker thread is running
+  std::uint64_t being_checked_ = 0;                    // bytes per GPU that the worker thread checks
+  std::optional<Worker> worker_;  // last member, so that its thread ends before the other members are destroyed
 };
 
 }  // namespace xferbench::soak

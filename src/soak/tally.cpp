@@ -11,22 +11,23 @@ namespace xferbench::soak {
 
 namespace {
 
-constexpr std::size_t kMostSentences = 8;  // most sentences that are kept for one drop
+constexpr std::size_t kMostSentences = 8;  // most sentences about health changes that are kept for one drop
 
-/// Keeps the last known value of a counter if a reading lacks it.
+/// If a new reading lacks a counter, keeps the last known value.
 template <class T>
 void keep_known(std::optional<T>& now, const std::optional<T>& before) {
   if (!now) now = before;
 }
 
-/// Adds the increase of a counter between two readings. A counter that went back was reset with the driver.
+/// Adds the increase of a counter between two readings. A counter that decreased was reset because the driver was
+/// reloaded.
 void add_moved(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& before,
                const std::optional<std::uint64_t>& now) {
   if (!before || !now) return;
   sum = sum.value_or(0) + (*now >= *before ? *now - *before : *now);
 }
 
-/// Keeps the worse of two values; an unknown one is not worse.
+/// Keeps the worse of two values. An unknown value never replaces a known one.
 template <class Worse>
 void keep_worse(std::optional<double>& now, const std::optional<double>& before, const Worse& worse) {
   if (before && (!now || worse(*before, *now))) now = before;
@@ -185,7 +186,8 @@ void Tally::count(const GpuState& before, const GpuState& now) {
 
 SoakGpu Tally::gpu_of(const GpuState& before, const GpuState& now) {
   SoakGpu gpu{.gpu = now.gpu, .health = now.health, .clocks = now.clocks};
-  // Changes that already existed at the first reading are left out: some are usual under load and last for hours.
+  // Changes that already existed at the first reading are not counted, because some are usual under load and last for
+  // hours.
   for (const HealthChange& change : health_changes({before.health, now.health})) {
     if (!change.lasts) gpu.changes.push_back(change.sentence);
   }

@@ -1,5 +1,5 @@
-// Bookkeeping of a soak: turns become intervals, and intervals become totals whose size does not grow with time. Pure:
-// it measures nothing, and the caller passes the time.
+// Keeps the totals of a soak test: turns are summed up to intervals, and intervals to totals whose size does not grow
+// with time. Pure: it measures nothing, and the caller passes the time.
 #pragma once
 
 #include <cstddef>
@@ -11,55 +11,57 @@
 
 namespace xferbench::soak {
 
-/// One load on one GPU, lasting from tenths of a second to a few seconds.
+/// The results of one turn, in which one GPU runs one load for tenths of a second up to a few seconds.
 struct GpuTurn {
   int gpu = 0;
   SoakLoad load{};
   std::uint64_t moved = 0;     ///< bytes that copies moved
   std::uint64_t verified = 0;  ///< bytes that were compared with the expected words
-  double seconds = 0;          ///< duration of the transfers by the GPU's clock
+  double seconds = 0;          ///< duration of the transfers in seconds by the GPU's clock
   std::vector<SoakWrong> wrong{};
 };
 
-/// The state of a GPU at some moment.
+/// The state of a GPU (health and clocks) at one moment.
 struct GpuState {
   int gpu = 0;
   Health health{};
   Clocks clocks{};
 };
 
-/// Adds a reading to an interval. Keeps the worse of varying values (highest temperature, lowest clocks), the latest
-/// counters, and all errors and throttle reasons.
+/// Merges a reading into the states of an interval. Keeps the worse of varying values (highest temperature, lowest
+/// clocks), the latest counters, and all errors and throttle reasons.
 void add_health(std::vector<GpuState>& interval, const std::vector<GpuState>& now);
 
-/// A time in a soak.
+/// A point in time of a soak test.
 struct Moment {
-  double elapsed = 0;  ///< seconds into the soak
-  std::string at{};    ///< ISO 8601, UTC
+  double elapsed = 0;  ///< seconds since the start of the soak test
+  std::string at{};    ///< the same time in UTC (ISO 8601)
 };
 
 class Tally {
  public:
-  /// `states`: the present states of all GPUs. `before`: the totals so far of a resumed soak.
+  /// `states` are the present states of all GPUs. `before` are the totals so far if a soak test is resumed.
   Tally(const SoakSettings& settings, std::vector<GpuState> states, std::optional<SoakTotals> before = {});
 
-  /// Adds a turn that has ended at `now` and took `seconds`, submission and checks included.
+  /// Adds a turn that ended at `now` and took `seconds`, including submission and checks.
   void add(const GpuTurn& turn, double seconds, const Moment& now);
-  /// Notes that a GPU has failed or does not answer.
+  /// Records that a GPU has failed or does not respond.
   void record_loss(const Moment& now, const std::string& reason);
-  /// Ends the interval. Values that are missing in the states count as unchanged.
+  /// Ends the interval and returns it. A value that is missing in `states` counts as unchanged.
   SoakInterval close(const Moment& now, const std::vector<GpuState>& states);
 
   [[nodiscard]] const SoakTotals& so_far() const { return totals_; }
-  /// The length of the first minutes in seconds, which give the baseline: 300, or a tenth of the soak if that is less.
+  /// Returns the length in seconds of the first part, whose rates are the baseline: 300, or a tenth of the test if
+  /// shorter.
   [[nodiscard]] static double first_minutes(const SoakSettings& settings);
 
  private:
   struct Series {
-    std::vector<double> rates{};         // bytes per second of each turn in this interval
-    bool is_low = false;                 // whether the rate of the last turn was too low
-    double low_until = 0;                // end of the last turn with a low rate, in seconds into the soak
-    std::optional<std::size_t> kept{};   // index in SoakTotals::drops of the current drop, if it is stored
+    std::vector<double> rates{};  // rate of each turn in this interval in bytes per second
+    bool is_low = false;          // whether the rate of the last turn was too low
+    double low_until = 0;         // end of the last turn with a low rate, in seconds since the start of the soak test
+    // index in SoakTotals::drops of the drop that is going on; absent if it is not stored
+    std::optional<std::size_t> kept{};
     std::optional<std::size_t> noted{};  // index in SoakTotals::drops of the last drop in this interval
   };
 
@@ -74,15 +76,15 @@ class Tally {
   SoakSettings settings_;
   std::vector<GpuState> states_;  // states of all GPUs at the end of the previous interval
   SoakTotals totals_;
-  std::vector<Series> series_;  // one for each of totals_.loads, in the same order
+  std::vector<Series> series_;  // one for each entry of totals_.loads, in the same order
 };
 
-/// Notes that a GPU failed or did not answer at time `at`. Only the first reasons are kept, but all losses are counted.
+/// Counts the loss of a GPU, which failed or did not respond at time `at`. Keeps only the first reasons.
 void add_loss(SoakTotals& totals, const std::string& at, const std::string& reason);
 
-/// Whether nothing is wrong: no wrong byte, no drop, no lost GPU, no critical error (Xid) and no memory error that
-/// could not be corrected. Corrected errors and resent packets are reported but are no failure: error correction has
-/// worked.
+/// Returns whether the test has passed: no wrong byte, no drop of a rate, no lost GPU, no critical error (Xid) and no
+/// uncorrectable memory error. Corrected errors and resent packets are reported but are not failures, because error
+/// correction has worked.
 bool is_healthy(const SoakTotals& totals);
 
 }  // namespace xferbench::soak
